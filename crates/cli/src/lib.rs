@@ -39,7 +39,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use stickpin_client::{ClientCommands, Connection};
 use stickpin_cmdline::{LocalCommand, Options, options};
-use stickpin_kernel::registry::{self, COMMANDS, Form};
+use stickpin_kernel::registry::{self, COMMANDS, CommandDefinition};
 use stickpin_kernel::{Error, ErrorCode, Request, Result};
 use stickpin_wire::StateDir;
 
@@ -123,7 +123,7 @@ pub fn request(args: &[&str], env: &Env) -> Result<Request> {
 /// from, if any. The reference of commands is generated from it.
 pub fn grammars(
     client_commands: ClientCommands,
-) -> impl Iterator<Item = (Option<&'static Form>, clap::Command)> {
+) -> impl Iterator<Item = (Option<&'static CommandDefinition>, clap::Command)> {
     let registry = COMMANDS.iter().map(|e| (Some(&**e), stickpin_cmdline::command_grammar(e)));
     registry.chain(local::front_end_commands(client_commands).into_iter().filter(|o| !o.hidden()).map(
         |other| match other {

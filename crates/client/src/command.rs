@@ -1,7 +1,7 @@
 //! Commands that run in the process of the front end and are made of commands that a [`Client`]
 //! runs: `test`, `export`.
 //!
-//! Each has a [`Form`], as the commands of the registry have, so that command lines and lists of
+//! Each has a [`CommandDefinition`], as the commands of the registry have, so that command lines and lists of
 //! tools show both alike. The program that links front ends and commands hands these to the front
 //! ends.
 
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
-use stickpin_kernel::registry::Form;
+use stickpin_kernel::registry::CommandDefinition;
 use stickpin_kernel::{Caller, CancellationToken, Render, Response, Result};
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -23,7 +23,7 @@ pub type ClientCommands = &'static [&'static dyn ClientCommand];
 #[async_trait]
 pub trait ClientCommand: fmt::Debug + Send + Sync {
     /// The name, arguments and help.
-    fn form(&self) -> &'static Form;
+    fn form(&self) -> &'static CommandDefinition;
 
     /// Runs the command and returns its response. `input` is not yet checked against the form.
     async fn run(&self, input: Map<String, Value>, call: Call) -> Response;
@@ -79,7 +79,7 @@ pub trait Policy: Send + Sync {
     ///
     /// # Errors
     /// `POLICY_DENIED`.
-    fn command(&self, form: &Form, input: &mut Map<String, Value>) -> Result<()>;
+    fn command(&self, form: &CommandDefinition, input: &mut Map<String, Value>) -> Result<()>;
 
     /// Checks that the caller may read or write this file.
     ///
@@ -93,7 +93,7 @@ pub trait Policy: Send + Sync {
 pub struct AllowAll;
 
 impl Policy for AllowAll {
-    fn command(&self, _: &Form, _: &mut Map<String, Value>) -> Result<()> {
+    fn command(&self, _: &CommandDefinition, _: &mut Map<String, Value>) -> Result<()> {
         Ok(())
     }
 

@@ -145,7 +145,7 @@ impl Connection {
 
     /// Sets the read timeout: a daemon that does not answer in this time hangs.
     fn wait(&self, request: &Request) -> io::Result<()> {
-        self.stream.set_read_timeout(Some(request.longest().saturating_add(ANSWER_ALLOWANCE)))
+        self.stream.set_read_timeout(Some(request.max_response_time().saturating_add(ANSWER_ALLOWANCE)))
     }
 
     /// Converts the answer to a call into a response.

@@ -148,7 +148,7 @@ impl SocketClient {
     async fn ask(&self, request: &Request, cancel: &CancellationToken) -> Result<Response, CallError> {
         let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
         let (mut answer, pid) = self.send(id, request).await?;
-        let longest = request.longest().saturating_add(ANSWER_ALLOWANCE);
+        let longest = request.max_response_time().saturating_add(ANSWER_ALLOWANCE);
         let answer = tokio::select! {
             answer = timeout(longest, &mut answer) => answer,
             () = cancel.cancelled() => {

@@ -4,13 +4,13 @@ use crate::options;
 use clap::builder::PossibleValue;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Map, Value};
-use stickpin_kernel::registry::Form;
+use stickpin_kernel::registry::CommandDefinition;
 pub(crate) use stickpin_kernel::schema::kebab_case;
-use stickpin_kernel::schema::{Field, Holds, Kind};
+use stickpin_kernel::schema::{Field, Kind, NestedTargets};
 
 /// Returns the grammar of a command that has a form, with the common options.
 #[must_use]
-pub fn command_grammar(form: &Form) -> Command {
+pub fn command_grammar(form: &CommandDefinition) -> Command {
     build_grammar(form.spec.name, form.doc(), after_help(form), form.fields())
 }
 
@@ -30,7 +30,8 @@ const STEP_LINES: &str = "--step-lines";
 fn step_lines(fields: &[Field]) -> Option<Arg> {
     let help =
         "Steps as command lines, each quoted: 'press @e3'; `-` reads them from standard input, one per line";
-    let steps = fields.iter().any(|f| f.holds == Some(Holds::Steps) && f.positional.is_none());
+    let steps =
+        fields.iter().any(|f| f.nested_targets == Some(NestedTargets::Steps) && f.positional.is_none());
     steps.then(|| Arg::new(STEP_LINES).value_name("LINE").num_args(0..).action(ArgAction::Append).help(help))
 }
 
@@ -51,7 +52,7 @@ fn base_grammar(name: &str) -> Command {
 }
 
 /// Returns the examples, and the other commands of the group whose default this command is.
-fn after_help(form: &Form) -> Option<String> {
+fn after_help(form: &CommandDefinition) -> Option<String> {
     let mut parts = Vec::new();
     if !form.spec.examples.is_empty() {
         let lines: Vec<String> = form.spec.examples.iter().map(|line| format!("  {line}")).collect();
@@ -60,7 +61,7 @@ fn after_help(form: &Form) -> Option<String> {
     if !form.spec.aliases.is_empty() {
         parts.push(format!("Also called: {}", form.spec.aliases.join(", ")));
     }
-    let members: Vec<String> = crate::resolve::members::<&'static Form>(form.spec.name, &[])
+    let members: Vec<String> = crate::resolve::members::<&'static CommandDefinition>(form.spec.name, &[])
         .map(|m| format!("{} {m}", form.spec.name))
         .collect();
     if !members.is_empty() {
@@ -96,7 +97,7 @@ fn argument(field: &Field) -> Arg {
     }
     // A trailing list would swallow every option after it; there, `--` precedes values that start
     // with a hyphen.
-    if field.text && !field.trailing {
+    if field.is_free_text && !field.trailing {
         arg = arg.allow_hyphen_values(true);
     }
     match choices(&field.kind) {
@@ -136,7 +137,7 @@ pub(crate) fn input(fields: &[Field], matches: &ArgMatches) -> Map<String, Value
         if let Some(value) = value {
             input.insert(field.name.clone(), value);
         }
-        if field.holds == Some(Holds::Steps)
+        if field.nested_targets == Some(NestedTargets::Steps)
             && let Ok(Some(lines)) = matches.try_get_many::<String>(STEP_LINES)
         {
             let steps = input.entry(field.name.clone()).or_insert_with(|| Value::Array(Vec::new()));

@@ -6,7 +6,7 @@
 use crate::grammar::{is_on_by_default, kebab_case, long_name};
 use crate::{ParsedArguments, ResolvedCommand, read, resolve_command, split};
 use serde_json::{Map, Value};
-use stickpin_kernel::registry::{COMMANDS, Form};
+use stickpin_kernel::registry::{COMMANDS, CommandDefinition};
 use stickpin_kernel::schema::Kind;
 use stickpin_kernel::{Result, registry};
 
@@ -46,8 +46,8 @@ pub fn rewrite(hint: &str, mut replace: impl FnMut(Mention<'_>) -> Option<String
 /// Returns `INVALID_ARGS` for what the grammar of the command refuses.
 pub fn line(
     line: &str,
-    others: &[&'static Form],
-) -> Result<Option<(&'static Form, Map<String, Value>, Option<String>)>> {
+    others: &[&'static CommandDefinition],
+) -> Result<Option<(&'static CommandDefinition, Map<String, Value>, Option<String>)>> {
     let words = split(line)?;
     let Some(ResolvedCommand { name, args }) = resolve_command(&words, others)? else { return Ok(None) };
     let form = match others.iter().find(|form| form.spec.name == name) {

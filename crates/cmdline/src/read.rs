@@ -9,8 +9,8 @@ use crate::resolve;
 use crate::{errors, grammar, points};
 use clap::error::ErrorKind;
 use serde_json::{Map, Value, json};
-use stickpin_kernel::registry::{self, Entry, Form};
-use stickpin_kernel::schema::Holds;
+use stickpin_kernel::registry::{self, CommandDefinition, Entry};
+use stickpin_kernel::schema::NestedTargets;
 use stickpin_kernel::{Error, ErrorCode, Result};
 
 /// A parsed and checked command line of the registry.
@@ -37,7 +37,7 @@ pub enum ParsedArguments {
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` that names the argument, or has the usage as its hint.
-pub fn read(form: &Form, args: Vec<String>) -> Result<ParsedArguments> {
+pub fn read(form: &CommandDefinition, args: Vec<String>) -> Result<ParsedArguments> {
     let mut command = grammar::command_grammar(form);
     let args = points::join_points(form.fields(), args, |option| grammar::takes_value(&command, option));
     let matches = match command.try_get_matches_from_mut(args) {
@@ -60,17 +60,24 @@ pub const STDIN: &str = "-";
 
 /// Returns the lists of steps in an input.
 fn step_lists<'i>(
-    form: &Form,
+    form: &CommandDefinition,
     input: &'i mut Map<String, Value>,
 ) -> impl Iterator<Item = &'i mut Vec<Value>> {
-    let names: Vec<String> =
-        form.fields().iter().filter(|f| f.holds == Some(Holds::Steps)).map(|f| f.name.clone()).collect();
+    let names: Vec<String> = form
+        .fields()
+        .iter()
+        .filter(|f| f.nested_targets == Some(NestedTargets::Steps))
+        .map(|f| f.name.clone())
+        .collect();
     let fields = input.iter_mut().filter(move |(name, _)| names.contains(name));
     fields.filter_map(|(_, value)| value.as_array_mut())
 }
 
 /// Returns the steps of an input that are still command lines.
-fn step_lines<'i>(form: &Form, input: &'i mut Map<String, Value>) -> impl Iterator<Item = &'i mut Value> {
+fn step_lines<'i>(
+    form: &CommandDefinition,
+    input: &'i mut Map<String, Value>,
+) -> impl Iterator<Item = &'i mut Value> {
     step_lists(form, input).flatten().filter(|step| step.is_string())
 }
 
@@ -125,7 +132,7 @@ pub fn insert_stdin_steps(entry: &Entry, input: &mut Map<String, Value>, text: &
 /// # Errors
 /// Returns `INVALID_ARGS` for any other line.
 pub fn parse(args: &[String]) -> Result<CommandLine> {
-    let Some(picked) = resolve::resolve_command::<&'static Form>(args, &[])? else {
+    let Some(picked) = resolve::resolve_command::<&'static CommandDefinition>(args, &[])? else {
         return Err(Error::new(ErrorCode::InvalidArgs, "the line has no command")
             .hint("run `stickpin help` to list the commands"));
     };

@@ -3,7 +3,7 @@
 
 use crate::options;
 use std::fmt;
-use stickpin_kernel::registry::{self, COMMANDS, Form};
+use stickpin_kernel::registry::{self, COMMANDS, CommandDefinition};
 use stickpin_kernel::schema::nearest;
 use stickpin_kernel::{Error, ErrorCode, Result};
 
@@ -16,7 +16,7 @@ pub trait LocalCommand: fmt::Debug {
 }
 
 /// A command that has a form.
-impl LocalCommand for &'static Form {
+impl LocalCommand for &'static CommandDefinition {
     fn name(&self) -> &'static str {
         self.spec.name
     }

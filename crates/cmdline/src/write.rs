@@ -3,13 +3,13 @@
 
 use crate::grammar::{is_on_by_default, kebab_case, long_name};
 use serde_json::{Map, Value};
-use stickpin_kernel::registry::Form;
+use stickpin_kernel::registry::CommandDefinition;
 use stickpin_kernel::schema::{Field, Kind};
 
 /// Returns the words of a command line, without the program's name. Fields that are null or have
 /// their default are omitted.
 #[must_use]
-pub fn write(form: &Form, input: &Map<String, Value>) -> Vec<String> {
+pub fn write(form: &CommandDefinition, input: &Map<String, Value>) -> Vec<String> {
     let mut out: Vec<String> = form.spec.name.split(' ').map(str::to_owned).collect();
     out.extend(arguments(form.fields(), input));
     out

@@ -1,23 +1,24 @@
 //! The composed device: an implementation of the device traits that delegates to the members.
 
-use crate::ground::{Composed, Ground};
-use crate::handles::{inner, named_part, of_part, outer};
-use crate::parts::{Member, Part};
+use crate::environment::{CompositeDevice, Environment};
+use crate::handles::{handles_of_member, member_named_by, to_composite, to_member};
+use crate::members::{Member, MemberEntry};
 use async_trait::async_trait;
 use futures_util::future::{join_all, select_all};
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_device::{
-    Action, Aim, AimOptions, Arrived, CancellationToken, Capability, CaptureRequest, Captured, Clipboard,
-    Device, DeviceInfo, ErrorCode, Events, FileInput, Files, Geometry, Hit, Leave, Lifecycle, Located,
-    Moving, Navigation, Navigator, Notice, Performed, Pictures, Popups, Query, Result, SettleRequest,
-    Settled, Shot, ShotRequest, Ticket, own_facets, unsupported,
+    Action, Aim, AimOptions, CancellationToken, Capability, CaptureRequest, CaptureResult, Clipboard, Device,
+    DeviceInfo, ErrorCode, Events, FileInput, Files, Geometry, HitResult, InputOutcome, LeavePolicy,
+    Lifecycle, LocatedElement, Navigation, NavigationResult, Navigator, Notice, PendingActivity, Popups,
+    Query, Result, ScreenshotImage, ScreenshotRequest, Screenshots, SettleRequest, SettleResult, Ticket,
+    own_facets, unsupported,
 };
 use stickpin_tree::{Handle, Rect};
 
 /// The interval after which a wait for a change reports a possible one, because not every change is
 /// signalled.
-const NET: Duration = Duration::from_millis(500);
+const RECHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Returns the result of the first of several waits; never returns if there are none.
 async fn first<T>(waits: Vec<impl Future<Output = T> + Unpin>) -> T {
@@ -25,7 +26,7 @@ async fn first<T>(waits: Vec<impl Future<Output = T> + Unpin>) -> T {
 }
 
 #[async_trait]
-impl<G: Ground> Device for Composed<G> {
+impl<G: Environment> Device for CompositeDevice<G> {
     fn info(&self) -> &DeviceInfo {
         self.ground.info()
     }
@@ -34,95 +35,99 @@ impl<G: Ground> Device for Composed<G> {
         self.ground.capabilities()
     }
 
-    async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<Captured> {
-        let tree = self.look(request.watch).await?;
+    async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<CaptureResult> {
+        let tree = self.capture_members(request.watch).await?;
         let stored = request.stored.is_some_and(|stored| Arc::ptr_eq(stored, tree));
-        Ok(if stored { Captured::Unchanged } else { Captured::Tree(Arc::clone(tree)) })
+        Ok(if stored { CaptureResult::Unchanged } else { CaptureResult::Tree(Arc::clone(tree)) })
     }
 
-    async fn locate(&mut self, handle: Handle, context: &[Handle]) -> Result<Option<Located>> {
-        self.find(handle, Some(context)).await
+    async fn locate(&mut self, handle: Handle, context: &[Handle]) -> Result<Option<LocatedElement>> {
+        self.locate_in_member(handle, Some(context)).await
     }
 
-    async fn outcome(&mut self, target: Handle, _performed: Ticket) -> Result<Option<Located>> {
-        self.find(target, None).await
+    async fn outcome(&mut self, target: Handle, _performed: Ticket) -> Result<Option<LocatedElement>> {
+        self.locate_in_member(target, None).await
     }
 
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
-        self.places(handles, false).await
+        self.member_rects(handles, false).await
     }
 
     async fn aim(&mut self, handle: Handle, options: AimOptions<'_>) -> Result<Aim> {
-        let (number, own) = inner(handle);
-        if named_part(handle).is_some_and(|number| self.parts.has(number)) {
+        let (number, own) = to_member(handle);
+        if member_named_by(handle).is_some_and(|number| self.parts.contains(number)) {
             // A member has no place of its own.
-            let (rect, hit) = (Rect::default(), Hit::OffScreen);
+            let (rect, hit) = (Rect::default(), HitResult::OffScreen);
             return Ok(Aim::new(rect, hit));
         }
         let aim = self.parts.device(number, G::NAME)?.aim(own, options).await;
-        if options.pointer && !self.parts.acted.contains(&number) {
+        if options.pointer && !self.parts.acted_on.contains(&number) {
             // The pointer's arrival alone may change something.
-            self.parts.acted.push(number);
+            self.parts.acted_on.push(number);
         }
-        let mut aim = self.judged(number, aim).await?;
-        if let Hit::Covered { by: Some(by), .. } | Hit::Held { by: Some(by), .. } = &mut aim.hit {
-            *by = outer(number, *by);
+        let mut aim = self.check_member(number, aim).await?;
+        if let HitResult::Covered { by: Some(by), .. } | HitResult::PopupGrab { by: Some(by), .. } =
+            &mut aim.hit
+        {
+            *by = to_composite(number, *by);
         }
         Ok(aim)
     }
 
-    async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
+    async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<InputOutcome> {
         self.send(action, cancel).await
     }
 
-    async fn settle(&mut self, request: SettleRequest, cancel: &CancellationToken) -> Result<Settled> {
-        self.ground.alive()?;
+    async fn settle(&mut self, request: SettleRequest, cancel: &CancellationToken) -> Result<SettleResult> {
+        self.ground.check_alive()?;
         // After an act in one member, changes in another do not delay the command.
-        let settling = self.parts.concerned().filter_map(|part| {
+        let settling = self.parts.members_acted_on().filter_map(|part| {
             let (number, name) = (part.number, part.name.clone());
-            let device = part.answering()?;
+            let device = part.responsive_device()?;
             Some(async move { (number, name, device.settle(request, cancel).await) })
         });
         let ended = join_all(settling).await;
-        let mut settled = Settled::new(true, Vec::new());
+        let mut settled = SettleResult::new(true, Vec::new());
         for (number, name, answer) in ended {
-            match self.judged(number, answer).await {
+            match self.check_member(number, answer).await {
                 Ok(part) => {
-                    settled.settled &= part.settled;
-                    settled.still.extend(
-                        part.still.into_iter().map(|still| Moving::Other(format!("{name}: {still}"))),
+                    settled.is_quiet &= part.is_quiet;
+                    settled.pending.extend(
+                        part.pending
+                            .into_iter()
+                            .map(|still| PendingActivity::Other(format!("{name}: {still}"))),
                     );
                 }
                 Err(e) if e.code == ErrorCode::ElementNotFound => {}
                 Err(e) if e.code == ErrorCode::Timeout => {
-                    settled.settled = false;
-                    settled.still.push(Moving::Other(format!("{name} does not answer")));
+                    settled.is_quiet = false;
+                    settled.pending.push(PendingActivity::Other(format!("{name} does not answer")));
                 }
                 Err(e) => return Err(e),
             }
         }
-        if self.ground.has_news() {
+        if self.ground.has_membership_changes() {
             self.ground.refresh(&mut self.parts).await?;
         }
         Ok(settled)
     }
 
     async fn changed(&mut self, wait: Duration, cancel: &CancellationToken) -> Result<bool> {
-        self.ground.alive()?;
-        let devices = self.parts.iter_mut().filter_map(Part::answering);
+        self.ground.check_alive()?;
+        let devices = self.parts.iter_mut().filter_map(MemberEntry::responsive_device);
         let waits = devices.map(|device| device.changed(wait, cancel)).collect();
         tokio::select! {
-            () = self.ground.news() => Ok(true),
+            () = self.ground.wait_membership_change() => Ok(true),
             // The end of a member changes the whole.
             changed = first(waits) => Ok(changed.unwrap_or(true)),
-            () = tokio::time::sleep(wait.min(NET)) => Ok(wait > NET),
+            () = tokio::time::sleep(wait.min(RECHECK_INTERVAL)) => Ok(wait > RECHECK_INTERVAL),
             () = cancel.cancelled() => Ok(false),
         }
     }
 
     async fn query(&mut self, handle: Handle, query: Query) -> Result<serde_json::Value> {
-        let (number, own) = inner(handle);
-        if let Some(part) = named_part(handle).and_then(|number| self.parts.get(number)) {
+        let (number, own) = to_member(handle);
+        if let Some(part) = member_named_by(handle).and_then(|number| self.parts.get(number)) {
             return match query {
                 Query::Attrs => {
                     let mut attrs =
@@ -136,22 +141,24 @@ impl<G: Ground> Device for Composed<G> {
             };
         }
         let answer = self.parts.device(number, G::NAME)?.query(own, query).await;
-        self.judged(number, answer).await
+        self.check_member(number, answer).await
     }
 
     async fn notices(&mut self) -> Result<Vec<Notice>> {
-        self.ground.alive()?;
-        if self.ground.has_news() {
+        self.ground.check_alive()?;
+        if self.ground.has_membership_changes() {
             self.ground.refresh(&mut self.parts).await?;
         }
         let mut seen = Vec::new();
         for number in self.parts.iter().map(|part| part.number).collect::<Vec<_>>() {
-            let Some(device) = self.parts.get(number).and_then(Part::answering) else { continue };
+            let Some(device) = self.parts.get(number).and_then(MemberEntry::responsive_device) else {
+                continue;
+            };
             let notices = device.notices().await;
-            match self.judged(number, notices).await {
+            match self.check_member(number, notices).await {
                 Ok(notices) => {
                     // Changes in another member are no effect of an act in this one.
-                    let acted = &self.parts.acted;
+                    let acted = &self.parts.acted_on;
                     let own = acted.is_empty() || acted.contains(&number);
                     seen.extend(notices.into_iter().filter(|notice| own || *notice != Notice::Changed));
                 }
@@ -166,7 +173,7 @@ impl<G: Ground> Device for Composed<G> {
     }
 
     own_facets! {
-        files: Files, geometry: Geometry, pictures: Pictures, navigator: Navigator, events: Events, popups: Popups
+        files: Files, geometry: Geometry, screenshots: Screenshots, navigator: Navigator, events: Events, popups: Popups
     }
 
     fn clipboard(&mut self) -> Option<&mut dyn Clipboard> {
@@ -184,58 +191,60 @@ impl<G: Ground> Device for Composed<G> {
 }
 
 #[async_trait]
-impl<G: Ground> Geometry for Composed<G> {
+impl<G: Environment> Geometry for CompositeDevice<G> {
     async fn visible_rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
-        self.places(handles, true).await
+        self.member_rects(handles, true).await
     }
 
     async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
-        self.ground.alive()?;
-        let there = self.ground.beneath(&self.parts, (x, y), "look at a point").await?;
+        self.ground.check_alive()?;
+        let there = self.ground.window_at(&self.parts, (x, y), "look at a point").await?;
         let Some(number) = there.map(|there| there.part) else { return Ok(None) };
         let there = self.parts.device(number, G::NAME)?.element_at(x, y).await;
-        Ok(self.judged(number, there).await?.map(|own| outer(number, own)))
+        Ok(self.check_member(number, there).await?.map(|own| to_composite(number, own)))
     }
 
     async fn move_pointer(&mut self, x: f64, y: f64) -> Result<()> {
-        self.ground.point_at(&self.parts, x, y).await
+        self.ground.move_pointer_to(&self.parts, x, y).await
     }
 }
 
 #[async_trait]
-impl<G: Ground> Pictures for Composed<G> {
-    async fn screenshot(&mut self, request: ShotRequest) -> Result<Shot> {
+impl<G: Environment> Screenshots for CompositeDevice<G> {
+    async fn screenshot(&mut self, request: ScreenshotRequest) -> Result<ScreenshotImage> {
         let place = match request.of {
-            Some(handle) => self.places(&[handle], false).await?.pop().flatten(),
+            Some(handle) => self.member_rects(&[handle], false).await?.pop().flatten(),
             None => None,
         };
-        self.ground.picture(&request, place).await
+        self.ground.screenshot(&request, place).await
     }
 }
 
 #[async_trait]
-impl<G: Ground> Navigator for Composed<G> {
+impl<G: Environment> Navigator for CompositeDevice<G> {
     async fn url(&mut self) -> Result<Option<String>> {
-        self.ground.alive()?;
+        self.ground.check_alive()?;
         Ok(Some(self.ground.url().to_owned()))
     }
 
     async fn navigate(
         &mut self,
         to: &Navigation,
-        _leave: Leave,
+        _leave: LeavePolicy,
         ready: Duration,
         cancel: &CancellationToken,
-    ) -> Result<Arrived> {
-        self.ground.alive()?;
+    ) -> Result<NavigationResult> {
+        self.ground.check_alive()?;
         match to {
-            Navigation::To(what) if *what == self.ground.url() => Ok(Arrived::default().settled(true)),
+            Navigation::To(what) if *what == self.ground.url() => {
+                Ok(NavigationResult::default().settled(true))
+            }
             Navigation::To(what) => {
-                let settled = match self.ground.start(&mut self.parts, what, ready, cancel).await? {
-                    Some(quiet) => self.settle(SettleRequest::new(quiet, ready), cancel).await?.settled,
+                let settled = match self.ground.start_member(&mut self.parts, what, ready, cancel).await? {
+                    Some(quiet) => self.settle(SettleRequest::new(quiet, ready), cancel).await?.is_quiet,
                     None => true,
                 };
-                Ok(Arrived::default().moved(true).settled(settled))
+                Ok(NavigationResult::default().moved(true).settled(settled))
             }
             _ => Err(unsupported(self.ground.info().kind, "go back, forward or home")),
         }
@@ -243,21 +252,21 @@ impl<G: Ground> Navigator for Composed<G> {
 }
 
 #[async_trait]
-impl<G: Ground> Events for Composed<G> {
+impl<G: Environment> Events for CompositeDevice<G> {
     async fn wait_event(&mut self, timeout: Duration, cancel: &CancellationToken) -> Result<bool> {
         self.changed(timeout, cancel).await
     }
 
     async fn wait_effect(&mut self, at_most: Duration, cancel: &CancellationToken) -> Result<()> {
-        self.ground.alive()?;
-        let devices = self.parts.concerned().filter_map(Part::answering);
+        self.ground.check_alive()?;
+        let devices = self.parts.members_acted_on().filter_map(MemberEntry::responsive_device);
         let waits = devices.map(|device| Box::pin(device.wait_effect(at_most, cancel))).collect();
         tokio::select! {
-            () = self.ground.news() => {}
+            () = self.ground.wait_membership_change() => {}
             // The end of a member is an effect; the notices name it.
             ended = first(waits) => drop(ended),
             // This outlasts the member's own wait, which may include the delay of an action.
-            () = tokio::time::sleep(at_most + NET) => {}
+            () = tokio::time::sleep(at_most + RECHECK_INTERVAL) => {}
             () = cancel.cancelled() => {}
         }
         Ok(())
@@ -265,31 +274,32 @@ impl<G: Ground> Events for Composed<G> {
 }
 
 #[async_trait]
-impl<G: Ground> Popups for Composed<G> {
+impl<G: Environment> Popups for CompositeDevice<G> {
     async fn close_popup(&mut self, opener: Handle, older: &[Handle]) -> Result<bool> {
-        let (number, own) = inner(opener);
-        let folded = self.parts.device(number, G::NAME)?.close_popup(own, &of_part(older, number)).await;
-        self.judged(number, folded).await
+        let (number, own) = to_member(opener);
+        let folded =
+            self.parts.device(number, G::NAME)?.close_popup(own, &handles_of_member(older, number)).await;
+        self.check_member(number, folded).await
     }
 }
 
 #[async_trait]
-impl<G: Ground> Files for Composed<G> {
+impl<G: Environment> Files for CompositeDevice<G> {
     async fn file_input(&mut self, handle: Handle) -> Result<Option<FileInput>> {
-        let (number, own) = inner(handle);
+        let (number, own) = to_member(handle);
         let Some(files) = self.parts.device(number, G::NAME)?.files() else { return Ok(None) };
         let found = files.file_input(own).await;
-        let found = self.judged(number, found).await?;
+        let found = self.check_member(number, found).await?;
         Ok(found.map(|mut input| {
-            input.input = outer(number, input.input);
+            input.input = to_composite(number, input.input);
             input
         }))
     }
 
     async fn close_chooser(&mut self, chooser: Handle) -> Result<Option<bool>> {
-        let (number, own) = inner(chooser);
+        let (number, own) = to_member(chooser);
         let Some(files) = self.parts.device(number, G::NAME)?.files() else { return Ok(None) };
         let closed = files.close_chooser(own).await;
-        self.judged(number, closed).await
+        self.check_member(number, closed).await
     }
 }

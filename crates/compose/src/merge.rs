@@ -5,7 +5,7 @@
 //! member or in another run of the same one. Only the opener of a dialog may be an act in another
 //! member; that can refuse an act, but never allow one.
 
-use crate::handles::{ROOT, WHOLE, outer};
+use crate::handles::{COMPOSITE_SCOPE, ROOT, to_composite};
 use std::sync::Arc;
 use stickpin_tree::{
     Attr, Document, Handle, IdentityGrade, NodeId, NodeSpec, Role, States, SurfaceId, Tree, TreeBuilder,
@@ -14,7 +14,7 @@ use stickpin_tree::{
 
 /// A member's tree that is to be merged.
 #[derive(Debug, Clone)]
-pub(crate) struct Reading {
+pub(crate) struct MemberTree {
     /// The number of the member's run, from 1. Never reused.
     pub(crate) number: u64,
     /// The name, unique among the members.
@@ -23,9 +23,9 @@ pub(crate) struct Reading {
     pub(crate) tree: Option<Arc<Tree>>,
 }
 
-impl Reading {
+impl MemberTree {
     /// Whether both are the same reading of the same member.
-    fn is(&self, other: &Self) -> bool {
+    fn is_same(&self, other: &Self) -> bool {
         let key = |of: &Self| (of.number, of.tree.as_ref().map(Arc::as_ptr));
         key(self) == key(other) && self.name == other.name
     }
@@ -33,7 +33,7 @@ impl Reading {
 
 /// The active window and the keyboard, which exist only once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Attention {
+pub(crate) struct InputFocus {
     /// The active window: the number of its member and the member's own handle.
     pub(crate) window: Option<(u64, Handle)>,
     /// The member that receives keys without a target. `None`: unknown, and the focus that each
@@ -43,24 +43,24 @@ pub(crate) struct Attention {
 
 /// The merged tree of the members.
 #[derive(Debug)]
-pub(crate) struct Merged {
+pub(crate) struct MergedTree {
     pub(crate) tree: Arc<Tree>,
-    parts: Vec<Reading>,
-    pub(crate) attention: Attention,
+    parts: Vec<MemberTree>,
+    pub(crate) attention: InputFocus,
     /// Where the document of each member begins; `None` for one that does not answer.
-    begins: Vec<Option<u32>>,
+    document_starts: Vec<Option<u32>>,
 }
 
-impl Merged {
+impl MergedTree {
     /// Merges the members. `grade` is the identity grade of the handles, and `empty` the text when
     /// there is no member. `hidden` holds handles that exist but are not shown.
     ///
     /// # Errors
     /// Returns an error if there are more nodes than a tree can hold.
-    pub(crate) fn of(
+    pub(crate) fn merge(
         (grade, url, empty): (IdentityGrade, &str, &str),
-        parts: Vec<Reading>,
-        attention: Attention,
+        parts: Vec<MemberTree>,
+        attention: InputFocus,
         hidden: Vec<Handle>,
     ) -> Result<Self, TreeError> {
         let mut builder = TreeBuilder::new(grade);
@@ -71,7 +71,7 @@ impl Merged {
             part.tree.as_ref()?.find_handle(window)
         });
         let title = active.map_or("", |window| window.name()).to_owned();
-        let document = Document { scope: WHOLE, frame: String::new(), url: url.to_owned(), title };
+        let document = Document { scope: COMPOSITE_SCOPE, frame: String::new(), url: url.to_owned(), title };
         builder.document(0, document, ROOT)?;
         let status = |name| NodeSpec { role: Some(Role::Status), name, ..NodeSpec::default() };
         if parts.is_empty() {
@@ -91,28 +91,28 @@ impl Merged {
             });
         }
         builder.add_hidden(hidden);
-        Ok(Self { tree: Arc::new(builder.finish()?), parts, attention, begins })
+        Ok(Self { tree: Arc::new(builder.finish()?), parts, attention, document_starts: begins })
     }
 
     /// Whether merging these would give the same tree.
-    pub(crate) fn is_of(&self, parts: &[Reading], attention: Attention, hidden: &[Handle]) -> bool {
+    pub(crate) fn is_merge_of(&self, parts: &[MemberTree], attention: InputFocus, hidden: &[Handle]) -> bool {
         self.attention == attention
             && self.tree.hidden() == hidden
             && self.parts.len() == parts.len()
-            && self.parts.iter().zip(parts).all(|(a, b)| a.is(b))
+            && self.parts.iter().zip(parts).all(|(a, b)| a.is_same(b))
     }
 
     /// Returns the place of a member's node in the merged tree; `None` if the tree is another
     /// reading of the member.
-    pub(crate) fn place(&self, number: u64, tree: &Arc<Tree>, node: NodeId) -> Option<NodeId> {
+    pub(crate) fn node_in_merged(&self, number: u64, tree: &Arc<Tree>, node: NodeId) -> Option<NodeId> {
         let at = self.parts.iter().position(|part| part.number == number)?;
         let read = self.parts[at].tree.as_ref().is_some_and(|read| Arc::ptr_eq(read, tree));
-        self.begins[at].filter(|_| read).map(|begin| NodeId(begin + node.0))
+        self.document_starts[at].filter(|_| read).map(|begin| NodeId(begin + node.0))
     }
 }
 
 /// Copies the tree of a member below its node. Returns where the copy begins.
-fn add(builder: &mut TreeBuilder, number: u64, tree: &Tree, attention: Attention) -> Result<u32, TreeError> {
+fn add(builder: &mut TreeBuilder, number: u64, tree: &Tree, attention: InputFocus) -> Result<u32, TreeError> {
     // With more nodes, the builder fails.
     let begin = u32::try_from(builder.len()).unwrap_or(u32::MAX);
     let active = attention.window.filter(|(app, _)| *app == number).map(|(_, window)| window);
@@ -125,7 +125,7 @@ fn add(builder: &mut TreeBuilder, number: u64, tree: &Tree, attention: Attention
         if node.role() == Role::Document {
             let Document { scope, frame, url, title } = node.document().clone();
             let frame = format!("app{number}{}{frame}", if frame.is_empty() { "" } else { "/" });
-            let scope = outer(number, Handle { scope, id }).scope;
+            let scope = to_composite(number, Handle { scope, id }).scope;
             builder.document(depth, Document { scope, frame, url, title }, id)?;
             continue;
         }
@@ -155,7 +155,7 @@ fn add(builder: &mut TreeBuilder, number: u64, tree: &Tree, attention: Attention
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::handles::inner;
+    use crate::handles::to_member;
     use stickpin_tree::{Openers, Records, content_match};
 
     const NOBODY: &str = "no app shows a window here";
@@ -179,20 +179,20 @@ mod tests {
         Arc::new(builder.finish().unwrap())
     }
 
-    fn part(number: u64, tree: Option<&Arc<Tree>>) -> Reading {
-        Reading { number, name: format!("form {number}"), tree: tree.cloned() }
+    fn part(number: u64, tree: Option<&Arc<Tree>>) -> MemberTree {
+        MemberTree { number, name: format!("form {number}"), tree: tree.cloned() }
     }
 
-    fn merged(parts: &[Reading], attention: Attention) -> Merged {
+    fn merged(parts: &[MemberTree], attention: InputFocus) -> MergedTree {
         let whole = (IdentityGrade::WhileAlive, "fake:whole", NOBODY);
-        Merged::of(whole, parts.to_vec(), attention, Vec::new()).unwrap()
+        MergedTree::merge(whole, parts.to_vec(), attention, Vec::new()).unwrap()
     }
 
     #[test]
     fn every_member_stands_below_its_name_with_handles_of_its_own() {
         let (a, b) = (form("A"), form("B"));
         let parts = [part(1, Some(&a)), part(2, Some(&b)), part(3, None)];
-        let merged = merged(&parts, Attention::default());
+        let merged = merged(&parts, InputFocus::default());
         let tree = &merged.tree;
         let names: Vec<&str> = tree.root().children().map(|n| n.name()).collect();
         assert_eq!(names, ["form 1", "form 2", "form 3"]);
@@ -201,12 +201,12 @@ mod tests {
         assert_eq!(tree.handle_index().len(), 1 + 3 + 2 * a.len(), "no two elements have one handle");
         for (number, own) in [(1, &a), (2, &b)] {
             for node in own.nodes() {
-                let there = tree.node(merged.place(number, own, node.id()).unwrap());
-                assert_eq!(there.handle(), node.handle().map(|h| outer(number, h)));
+                let there = tree.node(merged.node_in_merged(number, own, node.id()).unwrap());
+                assert_eq!(there.handle(), node.handle().map(|h| to_composite(number, h)));
                 assert_eq!((there.role(), there.name()), (node.role(), node.name()));
             }
         }
-        assert_eq!(merged.place(1, &b, NodeId(0)), None, "another reading");
+        assert_eq!(merged.node_in_merged(1, &b, NodeId(0)), None, "another reading");
         let silent = tree.root().children().last().unwrap();
         assert!(
             silent.is(States::BUSY) && silent.children().next().unwrap().name().contains("does not answer")
@@ -215,8 +215,8 @@ mod tests {
 
     #[test]
     fn a_whole_without_members_says_so() {
-        let names = |parts: &[Reading]| {
-            let merged = merged(parts, Attention::default());
+        let names = |parts: &[MemberTree]| {
+            let merged = merged(parts, InputFocus::default());
             merged.tree.root().children().map(|n| n.name().to_owned()).collect::<Vec<_>>()
         };
         assert_eq!(names(&[]), [NOBODY]);
@@ -228,7 +228,7 @@ mod tests {
         let (a, b) = (form("A"), form("B"));
         let parts = [part(1, Some(&a)), part(2, Some(&b))];
         let window = Handle { scope: APP, id: 2 };
-        let attention = Attention { window: Some((2, window)), keys: Some(1) };
+        let attention = InputFocus { window: Some((2, window)), keys: Some(1) };
         let both = merged(&parts, attention);
         let current: Vec<&str> =
             both.tree.nodes().filter(|n| n.attr(Attr::Current).is_some()).map(|n| n.name()).collect();
@@ -239,15 +239,17 @@ mod tests {
             .nodes()
             .filter(|n| n.is(States::FOCUSED))
             .filter_map(|n| n.handle())
-            .map(|handle| inner(handle).0)
+            .map(|handle| to_member(handle).0)
             .collect();
         assert_eq!(focused, [1]);
-        let unknown = merged(&parts, Attention::default());
+        let unknown = merged(&parts, InputFocus::default());
         assert_eq!(unknown.tree.nodes().filter(|n| n.is(States::FOCUSED)).count(), 2);
-        assert!(both.is_of(&parts, attention, &[]) && !both.is_of(&parts, Attention::default(), &[]));
-        assert!(!both.is_of(&parts[..1], attention, &[]));
-        assert!(!both.is_of(&[part(1, Some(&a)), part(2, None)], attention, &[]));
-        assert!(!both.is_of(&parts, attention, &[window]));
+        assert!(
+            both.is_merge_of(&parts, attention, &[]) && !both.is_merge_of(&parts, InputFocus::default(), &[])
+        );
+        assert!(!both.is_merge_of(&parts[..1], attention, &[]));
+        assert!(!both.is_merge_of(&[part(1, Some(&a)), part(2, None)], attention, &[]));
+        assert!(!both.is_merge_of(&parts, attention, &[window]));
     }
 
     #[test]
@@ -256,17 +258,17 @@ mod tests {
         let (a, b, again) = (form("Form"), form("Form"), form("Form"));
         let (first, twin, third) = (part(1, Some(&a)), part(2, Some(&b)), part(3, Some(&again)));
         // The name is free again.
-        let third = Reading { name: first.name.clone(), ..third };
+        let third = MemberTree { name: first.name.clone(), ..third };
         let openers = Openers::default();
         for (then, now) in [
             (vec![first.clone()], vec![third.clone()]),
             (vec![first.clone(), twin.clone()], vec![twin.clone()]),
             (vec![first, twin.clone()], vec![twin, third]),
         ] {
-            let (before, after) = (merged(&then, Attention::default()), merged(&now, Attention::default()));
+            let (before, after) = (merged(&then, InputFocus::default()), merged(&now, InputFocus::default()));
             let (old, new) = (Records::new(&before.tree, &openers), Records::new(&after.tree, &openers));
             for node in a.nodes().filter(|n| n.role() == Role::Button) {
-                let at = before.place(1, &a, node.id()).unwrap();
+                let at = before.node_in_merged(1, &a, node.id()).unwrap();
                 let meaning = old.meaning(at);
                 assert!(content_match(&old, at, &meaning, &new).is_err(), "{meaning}");
                 assert!(after.tree.find_handle(before.tree.node(at).handle().unwrap()).is_none());
@@ -279,15 +281,18 @@ mod tests {
     }
 
     #[test]
-    fn what_an_element_means_does_not_depend_on_the_members_beside_it() {
+    fn meaning_does_not_depend_on_other_members() {
         let (a, b) = (form("A"), form("B"));
         let openers = Openers::default();
-        let alone = merged(&[part(1, Some(&a))], Attention::default());
-        let both = merged(&[part(2, Some(&b)), part(1, Some(&a))], Attention::default());
+        let alone = merged(&[part(1, Some(&a))], InputFocus::default());
+        let both = merged(&[part(2, Some(&b)), part(1, Some(&a))], InputFocus::default());
         let (old, new) = (Records::new(&alone.tree, &openers), Records::new(&both.tree, &openers));
         for node in a.nodes() {
-            let meaning = old.meaning(alone.place(1, &a, node.id()).unwrap());
-            assert!(new.judge(&meaning, both.place(1, &a, node.id()).unwrap()).is_same(), "{meaning}");
+            let meaning = old.meaning(alone.node_in_merged(1, &a, node.id()).unwrap());
+            assert!(
+                new.judge(&meaning, both.node_in_merged(1, &a, node.id()).unwrap()).is_same(),
+                "{meaning}"
+            );
         }
     }
 }

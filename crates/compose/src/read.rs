@@ -1,25 +1,25 @@
 //! Answers of the members, converted to handles of the whole.
 
-use crate::ground::{Composed, Ground};
-use crate::handles::{inner, of_part, outer};
-use crate::merge::{Attention, Merged, Reading};
-use crate::parts::{Member, gone, others_go_on};
+use crate::environment::{CompositeDevice, Environment};
+use crate::handles::{handles_of_member, to_composite, to_member};
+use crate::members::{Member, element_gone, unresponsive_hint};
+use crate::merge::{InputFocus, MemberTree, MergedTree};
 use futures_util::future::join_all;
 use std::sync::Arc;
-use stickpin_device::{Device, Error, ErrorCode, Located, Result, Ticket};
+use stickpin_device::{Device, Error, ErrorCode, LocatedElement, Result, Ticket};
 use stickpin_tree::{Handle, Rect, Tree, quote};
 
-impl<G: Ground> Composed<G> {
+impl<G: Environment> CompositeDevice<G> {
     /// Reads all members concurrently and merges them. Returns the same tree if no reading changed.
     ///
     /// # Errors
     /// As [`Device::capture`].
-    pub(crate) async fn look(&mut self, watch: &[Handle]) -> Result<&Arc<Tree>> {
+    pub(crate) async fn capture_members(&mut self, watch: &[Handle]) -> Result<&Arc<Tree>> {
         let (readings, hidden) = self.readings(watch).await?;
-        let window = self.active().await?;
-        let keys = self.parts.keys().filter(|&number| self.parts.has(number));
-        let attention = Attention { window, keys: keys.or(window.map(|(number, _)| number)) };
-        let last = self.parts.merged.take().filter(|last| last.is_of(&readings, attention, &hidden));
+        let window = self.active_window().await?;
+        let keys = self.parts.keyboard_member().filter(|&number| self.parts.contains(number));
+        let attention = InputFocus { window, keys: keys.or(window.map(|(number, _)| number)) };
+        let last = self.parts.merged.take().filter(|last| last.is_merge_of(&readings, attention, &hidden));
         let merged = match last {
             Some(last) => last,
             None => self.merge(readings, attention, hidden)?,
@@ -29,22 +29,22 @@ impl<G: Ground> Composed<G> {
 
     /// Locates an element in its member. `context` is that of `locate`; `None` asks for the outcome
     /// of an input. The node that represents a member exists as long as the member does.
-    pub(crate) async fn find(
+    pub(crate) async fn locate_in_member(
         &mut self,
         handle: Handle,
         context: Option<&[Handle]>,
-    ) -> Result<Option<Located>> {
-        self.ground.alive()?;
-        let (number, own) = inner(handle);
-        if !self.parts.has(number) {
+    ) -> Result<Option<LocatedElement>> {
+        self.ground.check_alive()?;
+        let (number, own) = to_member(handle);
+        if !self.parts.contains(number) {
             return Ok(self.parts.node_of(handle));
         }
         let device = self.parts.device(number, G::NAME)?;
         let answer = match context {
-            Some(context) => device.locate(own, &of_part(context, number)).await,
+            Some(context) => device.locate(own, &handles_of_member(context, number)).await,
             None => device.outcome(own, Ticket::default()).await,
         };
-        match self.judged(number, answer).await {
+        match self.check_member(number, answer).await {
             Ok(found) => found.map(|found| self.in_whole(number, &found)).transpose(),
             // The elements of a member that has left are gone.
             Err(e) if e.code == ErrorCode::ElementNotFound => Ok(None),
@@ -54,14 +54,18 @@ impl<G: Ground> Composed<G> {
 
     /// Returns the bounding boxes of elements. With `on_top`, elements behind another window have
     /// none.
-    pub(crate) async fn places(&mut self, handles: &[Handle], on_top: bool) -> Result<Vec<Option<Rect>>> {
+    pub(crate) async fn member_rects(
+        &mut self,
+        handles: &[Handle],
+        on_top: bool,
+    ) -> Result<Vec<Option<Rect>>> {
         let mut rects = vec![None; handles.len()];
-        let own: Vec<(u64, Handle)> = handles.iter().map(|&handle| inner(handle)).collect();
+        let own: Vec<(u64, Handle)> = handles.iter().map(|&handle| to_member(handle)).collect();
         let asked = self.parts.iter_mut().map(|part| {
             let number = part.number;
             let places: Vec<usize> = (0..own.len()).filter(|&at| own[at].0 == number).collect();
             let handles: Vec<Handle> = places.iter().map(|&at| own[at].1).collect();
-            let device = part.answering().filter(|_| !handles.is_empty());
+            let device = part.responsive_device().filter(|_| !handles.is_empty());
             async move {
                 let rects = match device {
                     Some(device) if on_top => device.visible_rects(&handles).await,
@@ -72,7 +76,7 @@ impl<G: Ground> Composed<G> {
             }
         });
         for (number, places, answer) in join_all(asked).await {
-            match self.judged(number, answer).await {
+            match self.check_member(number, answer).await {
                 Ok(found) => places.into_iter().zip(found).for_each(|(at, rect)| rects[at] = rect),
                 // These elements have no place for now; the next capture shows why.
                 Err(e) if matches!(e.code, ErrorCode::ElementNotFound | ErrorCode::Timeout) => {}
@@ -88,9 +92,9 @@ impl<G: Ground> Composed<G> {
     /// # Errors
     /// Returns the error of the answer, or `ELEMENT_NOT_FOUND` if the member has left and its
     /// elements with it.
-    pub(crate) async fn judged<T>(&mut self, number: u64, answer: Result<T>) -> Result<T> {
+    pub(crate) async fn check_member<T>(&mut self, number: u64, answer: Result<T>) -> Result<T> {
         let Err(mut error) = answer else { return answer };
-        let alive = self.ground.alive().is_ok();
+        let alive = self.ground.check_alive().is_ok();
         let Some(part) = self.parts.get(number) else { return Err(error) };
         match error.code {
             ErrorCode::BackendLost if alive => {
@@ -107,8 +111,8 @@ impl<G: Ground> Composed<G> {
                 }
             }
             ErrorCode::Timeout => {
-                part.member.falls_silent();
-                error = error.hint(others_go_on(G::NAME));
+                part.member.mark_silent();
+                error = error.hint(unresponsive_hint(G::NAME));
             }
             _ => {}
         }
@@ -117,52 +121,58 @@ impl<G: Ground> Composed<G> {
 
     /// Reads all members. `watch` holds handles of the whole. Returns the readings and those of
     /// `watch` that exist but are not shown.
-    async fn readings(&mut self, watch: &[Handle]) -> Result<(Vec<Reading>, Vec<Handle>)> {
+    async fn readings(&mut self, watch: &[Handle]) -> Result<(Vec<MemberTree>, Vec<Handle>)> {
         let Self { ground, parts } = self;
         ground.refresh(parts).await?;
         let reads = parts.iter_mut().map(|part| {
-            let watch = of_part(watch, part.number);
+            let watch = handles_of_member(watch, part.number);
             async move { part.read(&watch).await }
         });
         join_all(reads).await.into_iter().collect::<Result<()>>()?;
-        ground.alive()?;
-        parts.drop_gone();
-        let inside = ground.inside_others(parts);
+        ground.check_alive()?;
+        parts.remove_gone();
+        let inside = ground.nested_members(parts);
         let (mut readings, mut hidden) = (Vec::new(), Vec::new());
         for part in parts.iter().filter(|part| !inside.contains(&part.number)) {
             match &part.tree {
-                Some(tree) => hidden.extend(tree.hidden().iter().map(|&own| outer(part.number, own))),
+                Some(tree) => hidden.extend(tree.hidden().iter().map(|&own| to_composite(part.number, own))),
                 // It may still show them, but does not answer.
-                None => hidden.extend(watch.iter().filter(|handle| inner(**handle).0 == part.number)),
+                None => hidden.extend(watch.iter().filter(|handle| to_member(**handle).0 == part.number)),
             }
             let shows = part.tree.as_ref().is_none_or(|tree| tree.root().children().next().is_some());
             let (number, name, tree) = (part.number, part.name.clone(), part.tree.clone());
-            readings.extend(shows.then_some(Reading { number, name, tree }));
+            readings.extend(shows.then_some(MemberTree { number, name, tree }));
         }
         hidden.sort_unstable();
         Ok((readings, hidden))
     }
 
-    fn merge(&self, readings: Vec<Reading>, attention: Attention, hidden: Vec<Handle>) -> Result<Merged> {
+    fn merge(
+        &self,
+        readings: Vec<MemberTree>,
+        attention: InputFocus,
+        hidden: Vec<Handle>,
+    ) -> Result<MergedTree> {
         let whole = (self.ground.info().grade, self.ground.url(), G::EMPTY);
-        Merged::of(whole, readings, attention, hidden)
+        MergedTree::merge(whole, readings, attention, hidden)
             .map_err(|e| Error::internal(format!("the {} made no tree: {e}", G::NAME)))
     }
 
     /// Converts a member's located element to the whole.
-    fn in_whole(&self, number: u64, found: &Located) -> Result<Located> {
+    fn in_whole(&self, number: u64, found: &LocatedElement) -> Result<LocatedElement> {
         let merged = self.parts.merged.as_ref();
         if let Some(merged) = merged
-            && let Some(node) = merged.place(number, &found.tree, found.node)
+            && let Some(node) = merged.node_in_merged(number, &found.tree, found.node)
         {
-            return Ok(Located::new(Arc::clone(&merged.tree), node));
+            return Ok(LocatedElement::new(Arc::clone(&merged.tree), node));
         }
         // Other members do not affect the identity of the element, so they may be absent.
         let name = self.parts.iter().find(|part| part.number == number).map(|part| part.name.clone());
-        let reading = Reading { number, name: name.unwrap_or_default(), tree: Some(Arc::clone(&found.tree)) };
-        let attention = merged.map_or_else(Attention::default, |merged| merged.attention);
+        let reading =
+            MemberTree { number, name: name.unwrap_or_default(), tree: Some(Arc::clone(&found.tree)) };
+        let attention = merged.map_or_else(InputFocus::default, |merged| merged.attention);
         let alone = self.merge(vec![reading], attention, Vec::new())?;
-        let node = alone.place(number, &found.tree, found.node).ok_or_else(gone)?;
-        Ok(Located::new(alone.tree, node))
+        let node = alone.node_in_merged(number, &found.tree, found.node).ok_or_else(element_gone)?;
+        Ok(LocatedElement::new(alone.tree, node))
     }
 }

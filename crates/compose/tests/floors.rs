@@ -8,7 +8,7 @@ use floors::Imports;
 use std::path::{Path, PathBuf};
 
 /// The modules of the crate, lowest first.
-const FLOORS: &[&str] = &["handles", "merge", "parts", "ground", "route", "act device read"];
+const FLOORS: &[&str] = &["handles", "merge", "members", "environment", "route", "act device read"];
 
 fn src() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")

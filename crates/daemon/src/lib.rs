@@ -42,7 +42,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use stickpin_device::Provider;
-use stickpin_kernel::{Error, ErrorCode, Result, Scribe, io_error};
+use stickpin_kernel::{Error, ErrorCode, Result, ScriptWriter, io_error};
 use stickpin_wire::{Announcement, StateDir, announce, rpc};
 
 /// Default time that a daemon stays without sessions.
@@ -59,7 +59,7 @@ pub struct Options {
     /// Makes the platforms. Called only if this process becomes the daemon.
     pub providers: fn() -> Vec<Arc<dyn Provider>>,
     /// Writes recordings as scripts.
-    pub scribe: Arc<dyn Scribe>,
+    pub scribe: Arc<dyn ScriptWriter>,
 }
 
 /// Serves until the daemon ends and returns its exit code. Announces on stdout whether the start

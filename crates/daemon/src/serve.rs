@@ -95,7 +95,7 @@ impl Daemon {
         let source = Arc::clone(&numbers);
         let host = Host::builder(state_dir.path())
             .providers((options.providers)())
-            .scribe(Arc::clone(&options.scribe))
+            .script_writer(Arc::clone(&options.scribe))
             .numbers(Arc::new(move |session| Ok(source.for_session(session))))
             .build()?;
         Ok(Self {

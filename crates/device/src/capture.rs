@@ -31,7 +31,7 @@ pub struct CaptureRequest<'a> {
     /// returned in [`Tree::hidden`].
     pub watch: &'a [Handle],
     /// The caller's current tree. A device that can prove that a new capture would be identical may
-    /// return [`Captured::Unchanged`].
+    /// return [`CaptureResult::Unchanged`].
     pub stored: Option<&'a Arc<Tree>>,
 }
 
@@ -40,7 +40,7 @@ setters!(CaptureRequest<'a> { watch: &'a [Handle], stored: Option<&'a Arc<Tree>>
 /// The result of a capture.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Captured {
+pub enum CaptureResult {
     /// A new tree.
     Tree(Arc<Tree>),
     /// A new capture would be identical to the caller's tree, and the device can prove it.
@@ -50,7 +50,7 @@ pub enum Captured {
 /// An element that a device located by its handle.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Located {
+pub struct LocatedElement {
     /// The tree that contains the element.
     pub tree: Arc<Tree>,
     /// The element's node in that tree.
@@ -59,7 +59,7 @@ pub struct Located {
     pub ticket: Ticket,
 }
 
-impl Located {
+impl LocatedElement {
     /// Creates a located element without a ticket.
     #[must_use]
     pub fn new(tree: Arc<Tree>, node: NodeId) -> Self {
@@ -70,19 +70,19 @@ impl Located {
 /// The subject of a screenshot; the viewport by default.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
-pub struct ShotRequest {
+pub struct ScreenshotRequest {
     /// Only this element.
     pub of: Option<Handle>,
     /// The whole page instead of the viewport.
     pub full: bool,
 }
 
-setters!(ShotRequest { of: Option<Handle>, full: bool });
+setters!(ScreenshotRequest { of: Option<Handle>, full: bool });
 
 /// A screenshot.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Shot {
+pub struct ScreenshotImage {
     /// The image, encoded as PNG.
     pub png: Vec<u8>,
     /// The part of the viewport that the image shows, in CSS pixels. A full page starts at negative
@@ -92,7 +92,7 @@ pub struct Shot {
     pub scale: f64,
 }
 
-impl Shot {
+impl ScreenshotImage {
     /// Creates a screenshot.
     #[must_use]
     pub fn new(png: Vec<u8>, area: Rect, scale: f64) -> Self {

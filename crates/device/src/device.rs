@@ -1,14 +1,14 @@
 //! The [`Device`] trait: one open app, perceived and operated through its platform.
 
 use crate::capability::Capability;
-use crate::capture::{CaptureRequest, Captured, Located, Page, Query};
+use crate::capture::{CaptureRequest, CaptureResult, LocatedElement, Page, Query};
 use crate::error::{Error, Result};
 use crate::facets::{
-    Clipboard, Dialogs, Events, Files, Geometry, Lifecycle, Navigator, Pictures, Popups, Script, Tabs,
+    Clipboard, Dialogs, Events, Files, Geometry, Lifecycle, Navigator, Popups, Screenshots, Script, Tabs,
     Traffic,
 };
-use crate::input::{Action, Aim, AimOptions, Performed, Prepared};
-use crate::navigation::{SettleRequest, Settled};
+use crate::input::{Action, Aim, AimOptions, InputOutcome, PreparedInput};
+use crate::navigation::{SettleRequest, SettleResult};
 use crate::notice::Notice;
 use crate::ticket::Ticket;
 use async_trait::async_trait;
@@ -66,7 +66,7 @@ pub trait Device: Send + fmt::Debug {
     /// # Errors
     /// Returns `BACKEND_LOST`, `TIMEOUT`, or `DIALOG_OPEN` when a dialog keeps the app from
     /// answering.
-    async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<Captured>;
+    async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<CaptureResult>;
 
     /// Returns the current address and title when the device knows them without a capture, from
     /// events or one cheap request. `None` means that only a capture can tell.
@@ -89,7 +89,7 @@ pub trait Device: Send + fmt::Debug {
     ///
     /// # Errors
     /// Returns the errors of `capture`.
-    async fn locate(&mut self, handle: Handle, context: &[Handle]) -> Result<Option<Located>>;
+    async fn locate(&mut self, handle: Handle, context: &[Handle]) -> Result<Option<LocatedElement>>;
 
     /// Returns the bounding boxes of elements in viewport pixels, for overlays and `get box`. An
     /// element without a box yields `None`.
@@ -109,7 +109,7 @@ pub trait Device: Send + fmt::Debug {
     /// [`Device::locate`] does.
     ///
     /// Nothing is committed: the caller judges the result. `seen` is the ticket of the previous
-    /// [`Located`].
+    /// [`LocatedElement`].
     ///
     /// # Errors
     /// Returns the errors of `capture`, and `ELEMENT_NOT_FOUND` when the element is gone.
@@ -119,10 +119,10 @@ pub trait Device: Send + fmt::Debug {
         context: &[Handle],
         options: AimOptions<'_>,
         _seen: Ticket,
-    ) -> Result<Prepared> {
-        let mut prepared = Prepared::new(self.aim(handle, options).await?);
+    ) -> Result<PreparedInput> {
+        let mut prepared = PreparedInput::new(self.aim(handle, options).await?);
         let blocked = self.dialogs().is_some_and(|dialogs| dialogs.dialog().is_some());
-        if prepared.aim.hit.is_free() && self.info().grade != IdentityGrade::None && !blocked {
+        if prepared.aim.hit.allows_input() && self.info().grade != IdentityGrade::None && !blocked {
             prepared.located = self.locate(handle, context).await?;
         }
         Ok(prepared)
@@ -134,7 +134,7 @@ pub trait Device: Send + fmt::Debug {
     /// # Errors
     /// Returns `UNSUPPORTED`, `BACKEND_LOST` or `TIMEOUT`. `dispatched` tells whether the first
     /// input event was sent.
-    async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed>;
+    async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<InputOutcome>;
 
     /// Commits a prepared act: like [`Device::perform`], for a target that was judged in the state
     /// that [`Device::prepare`] reported. `prepared` is the ticket of that call.
@@ -146,7 +146,7 @@ pub trait Device: Send + fmt::Debug {
         action: &Action,
         _prepared: Ticket,
         cancel: &CancellationToken,
-    ) -> Result<Performed> {
+    ) -> Result<InputOutcome> {
         self.perform(action, cancel).await
     }
 
@@ -157,7 +157,7 @@ pub trait Device: Send + fmt::Debug {
     ///
     /// # Errors
     /// Returns the errors of `capture`.
-    async fn outcome(&mut self, target: Handle, _performed: Ticket) -> Result<Option<Located>> {
+    async fn outcome(&mut self, target: Handle, _performed: Ticket) -> Result<Option<LocatedElement>> {
         self.locate(target, &[]).await
     }
 
@@ -166,7 +166,7 @@ pub trait Device: Send + fmt::Debug {
     ///
     /// # Errors
     /// Returns `BACKEND_LOST` when the app is gone.
-    async fn settle(&mut self, request: SettleRequest, cancel: &CancellationToken) -> Result<Settled>;
+    async fn settle(&mut self, request: SettleRequest, cancel: &CancellationToken) -> Result<SettleResult>;
 
     /// Waits until something may have changed since the last capture. Returns false when `timeout`
     /// elapses first.
@@ -193,7 +193,7 @@ pub trait Device: Send + fmt::Debug {
     }
 
     /// Returns the facet for screenshots.
-    fn pictures(&mut self) -> Option<&mut dyn Pictures> {
+    fn screenshots(&mut self) -> Option<&mut dyn Screenshots> {
         None
     }
 

@@ -8,8 +8,8 @@ mod files;
 mod geometry;
 mod lifecycle;
 mod navigator;
-mod pictures;
 mod popups;
+mod screenshots;
 mod script;
 mod tabs;
 mod traffic;
@@ -17,15 +17,15 @@ mod traffic;
 pub use clipboard::Clipboard;
 pub use dialogs::Dialogs;
 pub use events::Events;
-pub use files::{FileInput, Files, HeldFile};
+pub use files::{FileInput, Files, InputFile};
 pub use geometry::Geometry;
 pub use lifecycle::{AppFolders, Lifecycle};
 pub use navigator::Navigator;
-pub use pictures::Pictures;
 pub use popups::Popups;
-pub use script::{Evaluated, Script};
-pub use tabs::{TabEnd, TabEnded, TabEntry, Tabs};
-pub use traffic::{Download, DownloadState, RequestEnd, SeenRequest, Traffic, request_words};
+pub use screenshots::Screenshots;
+pub use script::{Script, ScriptValue};
+pub use tabs::{EndedTab, TabEndReason, TabEntry, Tabs};
+pub use traffic::{Download, DownloadState, NetworkRequest, RequestEnd, Traffic, describe_request};
 
 /// Generates the methods of [`Device`](crate::Device) that return the facets which the device
 /// implements itself.

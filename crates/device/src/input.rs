@@ -1,6 +1,6 @@
 //! Aiming, acting, and the outcome of an input.
 
-use crate::capture::Located;
+use crate::capture::LocatedElement;
 use crate::error::Error;
 use crate::setters::setters;
 use crate::ticket::Ticket;
@@ -28,7 +28,7 @@ pub struct AimOptions<'a> {
     /// has been delivered.
     ///
     /// A device that supports it compares them in the task in which the app receives each event of
-    /// the input, and stops the event on a difference ([`Landed::Changed`]). The guard replaces
+    /// the input, and stops the event on a difference ([`Delivery::Changed`]). The guard replaces
     /// that of an earlier aim at the same element and ends with the input.
     pub guarded: &'a [Handle],
 }
@@ -49,37 +49,37 @@ pub struct Aim {
     /// The chosen point inside the box.
     pub point: (f64, f64),
     /// The result of the hit test at that point.
-    pub hit: Hit,
+    pub hit: HitResult,
     /// Whether the pointer was moved. The app may have reacted to that, whatever the hit test says.
-    pub pointed: bool,
+    pub pointer_moved: bool,
 }
 
 impl Aim {
     /// Creates the result of an aim at the center of a box, without a moved pointer.
     #[must_use]
-    pub fn new(rect: Rect, hit: Hit) -> Self {
-        Self { rect, point: rect.center(), hit, pointed: false }
+    pub fn new(rect: Rect, hit: HitResult) -> Self {
+        Self { rect, point: rect.center(), hit, pointer_moved: false }
     }
 }
 
-setters!(Aim { point: (f64, f64), pointed: bool });
+setters!(Aim { point: (f64, f64), pointer_moved: bool });
 
 /// An element that was aimed at, and its state since then.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Prepared {
+pub struct PreparedInput {
     /// Where an input would go.
     pub aim: Aim,
     /// The element after the aim, because scrolling or the pointer may have changed it.
     ///
     /// `None` where an input would not reach the element, or where only
     /// [`Device::locate`](crate::Device::locate) can tell.
-    pub located: Option<Located>,
+    pub located: Option<LocatedElement>,
     /// The ticket to pass to [`Device::commit`](crate::Device::commit).
     pub ticket: Ticket,
 }
 
-impl Prepared {
+impl PreparedInput {
     /// Creates the result of an aim without a located element.
     #[must_use]
     pub fn new(aim: Aim) -> Self {
@@ -90,7 +90,7 @@ impl Prepared {
 /// The result of a hit test: what a press at a point would reach.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum Hit {
+pub enum HitResult {
     /// The element, a descendant, or its label.
     Target,
     /// Another element.
@@ -102,7 +102,7 @@ pub enum Hit {
     },
     /// A menu, a list or another popup is open and intercepts every input outside it, which only
     /// closes the popup.
-    Held {
+    PopupGrab {
         /// The handle of the popup, if it has one.
         by: Option<Handle>,
         /// The popup in words: `the pop-up of button "More"`.
@@ -114,10 +114,10 @@ pub enum Hit {
     Unknown,
 }
 
-impl Hit {
+impl HitResult {
     /// Whether the hit test does not forbid an input for the target.
     #[must_use]
-    pub fn is_free(&self) -> bool {
+    pub fn allows_input(&self) -> bool {
         matches!(self, Self::Target | Self::Unknown)
     }
 
@@ -130,7 +130,7 @@ impl Hit {
             Self::Covered { what, .. } => Error::element_covered(format!("{words} is covered by {}, which would receive the input", escape(what, MAX_DESCRIPTION)),
             )
             .hint("close what covers it: `stickpin key Escape`, or a press beside it, closes most pickers and menus; `--timeout MS` waits until it is gone, `--force` sends the input to whatever is on top"),
-            Self::Held { what, .. } => Error::element_covered(format!("{} is open and receives the input before {words}", escape(what, MAX_DESCRIPTION)),
+            Self::PopupGrab { what, .. } => Error::element_covered(format!("{} is open and receives the input before {words}", escape(what, MAX_DESCRIPTION)),
             )
             // --force would only close the popup, wherever the input is sent.
             .hint("close it with `stickpin key Escape`; `--timeout MS` waits until it is gone"),
@@ -211,7 +211,7 @@ pub enum Action {
         /// The end point.
         to: (f64, f64),
         /// The element that must receive the drop. A hit test precedes the press, and nothing is
-        /// sent when another element is there (`Landed::Elsewhere`, stopped).
+        /// sent when another element is there (`Delivery::Elsewhere`, stopped).
         target: Option<Handle>,
     },
     /// Replace the content of a field with text; the result carries the value read back.
@@ -253,7 +253,7 @@ pub enum Action {
         dy: f64,
     },
     /// Press at a point that was aimed at and wait for the file chooser that this opens. A browser
-    /// shows no window for the chooser. The file input is returned in [`Performed::chooser`].
+    /// shows no window for the chooser. The file input is returned in [`InputOutcome::chooser`].
     Choose {
         /// The point.
         point: (f64, f64),
@@ -328,11 +328,11 @@ impl Action {
 /// The outcome of an input.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
-pub struct Performed {
+pub struct InputOutcome {
     /// Whether the device accepted the action at all (see [`Action::Select`]).
     pub handled: bool,
     /// What received the input, where the platform can tell.
-    pub landed: Landed,
+    pub delivery: Delivery,
     /// The value of the field afterwards (fill, select).
     pub value: Option<String>,
     /// The end of that value which the app appended and selected on its own, as an autocompletion
@@ -354,7 +354,7 @@ pub struct Performed {
     pub ticket: Ticket,
 }
 
-impl Performed {
+impl InputOutcome {
     /// Creates the outcome of an input that the device accepted.
     #[must_use]
     pub fn done() -> Self {
@@ -362,9 +362,9 @@ impl Performed {
     }
 }
 
-setters!(Performed {
+setters!(InputOutcome {
     handled: bool,
-    landed: Landed,
+    delivery: Delivery,
     value: Option<String>,
     completed: Option<String>,
     unfocused: bool,
@@ -378,7 +378,7 @@ setters!(Performed {
 /// What received an input.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
-pub enum Landed {
+pub enum Delivery {
     /// The target, or something inside it.
     Confirmed,
     /// Another element.
@@ -403,7 +403,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_press_of_the_left_button_once_and_without_keys_is_a_plain_one() {
+    fn only_single_left_press_without_modifiers_is_plain() {
         let none = Modifiers::default();
         assert!(is_plain(Button::Left, 1, none, Duration::ZERO));
         assert!(!is_plain(Button::Right, 1, none, Duration::ZERO));

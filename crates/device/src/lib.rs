@@ -31,20 +31,24 @@ mod setters;
 mod ticket;
 
 pub use capability::Capability;
-pub use capture::{CaptureRequest, Captured, Located, Page, Query, Shot, ShotRequest};
+pub use capture::{
+    CaptureRequest, CaptureResult, LocatedElement, Page, Query, ScreenshotImage, ScreenshotRequest,
+};
 pub use device::{Device, DeviceInfo, unsupported};
 pub use error::{Dispatched, Error, ErrorCode, Result, io_error};
 pub use facets::{
-    AppFolders, Clipboard, Dialogs, Download, DownloadState, Evaluated, Events, FileInput, Files, Geometry,
-    HeldFile, Lifecycle, Navigator, Pictures, Popups, RequestEnd, Script, SeenRequest, TabEnd, TabEnded,
-    TabEntry, Tabs, Traffic, request_words,
+    AppFolders, Clipboard, Dialogs, Download, DownloadState, EndedTab, Events, FileInput, Files, Geometry,
+    InputFile, Lifecycle, Navigator, NetworkRequest, Popups, RequestEnd, Screenshots, Script, ScriptValue,
+    TabEndReason, TabEntry, Tabs, Traffic, describe_request,
 };
 pub use input::{
-    Action, Aim, AimOptions, Button, Hit, Landed, MAX_DESCRIPTION, Modifiers, Performed, Prepared, is_plain,
-    key_names,
+    Action, Aim, AimOptions, Button, Delivery, HitResult, InputOutcome, MAX_DESCRIPTION, Modifiers,
+    PreparedInput, is_plain, key_names,
 };
-pub use navigation::{Arrived, Leave, Moving, Navigation, SettleRequest, Settled};
-pub use notice::{Dialog, DialogAnswer, Notice, Thing};
+pub use navigation::{
+    LeavePolicy, Navigation, NavigationResult, PendingActivity, SettleRequest, SettleResult,
+};
+pub use notice::{DesktopObject, Dialog, DialogAnswer, Notice};
 pub use open::{FieldSchema, OpenRequest, Viewport};
 pub use pixels::rgb;
 pub use provider::{Check, DeviceEntry, Provider};

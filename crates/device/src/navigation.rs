@@ -25,32 +25,32 @@ impl SettleRequest {
 /// The result of waiting for a quiet app.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
-pub struct Settled {
+pub struct SettleResult {
     /// Whether the app became quiet.
-    pub settled: bool,
+    pub is_quiet: bool,
     /// What was still active.
-    pub still: Vec<Moving>,
+    pub pending: Vec<PendingActivity>,
 }
 
-impl Settled {
+impl SettleResult {
     /// Creates the result of a wait.
     #[must_use]
-    pub fn new(settled: bool, still: Vec<Moving>) -> Self {
-        Self { settled, still }
+    pub fn new(settled: bool, still: Vec<PendingActivity>) -> Self {
+        Self { is_quiet: settled, pending: still }
     }
 }
 
 /// An activity that keeps an app from being quiet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Moving {
+pub enum PendingActivity {
     /// A pending request: `GET "/api"`.
     Request(String),
     /// Any other activity: `animation on div.spinner`, `mutations of ul#feed`.
     Other(String),
 }
 
-impl fmt::Display for Moving {
+impl fmt::Display for PendingActivity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Request(words) => write!(f, "request {words}"),
@@ -78,7 +78,7 @@ pub enum Navigation {
 /// The result of a navigation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct Arrived {
+pub struct NavigationResult {
     /// Whether the history had an entry to go to.
     pub moved: bool,
     /// The current address.
@@ -89,12 +89,12 @@ pub struct Arrived {
     pub settled: bool,
 }
 
-setters!(Arrived { moved: bool, url: String, title: String, settled: bool });
+setters!(NavigationResult { moved: bool, url: String, title: String, settled: bool });
 
 /// How to leave a page that asks for confirmation, typically because of unsaved input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub enum Leave {
+pub enum LeavePolicy {
     /// The page's dialog waits for an answer: [`DIALOG_OPEN`](crate::ErrorCode::DialogOpen).
     #[default]
     Ask,

@@ -35,48 +35,48 @@ pub enum Notice {
         why: String,
     },
     /// A text appeared in a live region or toast, and may be gone already.
-    Announced {
+    LiveRegionText {
         /// The text.
         text: String,
     },
     /// Another tab or window opened.
-    Opened {
+    TabOpened {
         /// The tab's id.
         id: String,
         /// The tab's address or title.
         what: String,
     },
     /// A tab or window was closed.
-    Closed {
+    TabClosed {
         /// The tab's id.
         id: String,
     },
     /// An app appeared on the desktop, or another window of an app opened.
-    Came {
+    Appeared {
         /// The kind of thing.
-        what: Thing,
+        what: DesktopObject,
         /// The name that the app gives.
         name: String,
     },
     /// An app left the desktop, or a window closed.
-    Left {
+    Disappeared {
         /// The kind of thing.
-        what: Thing,
+        what: DesktopObject,
         /// The name that it had.
         name: String,
     },
     /// A component that the device needs does not work; the device continues without it.
-    Lacks {
+    ComponentMissing {
         /// The component, and the consequence for the caller, in our own words.
         what: String,
     },
     /// A navigation to another document is in progress.
-    Leaving {
+    NavigationStarted {
         /// The address of that document.
         url: String,
     },
     /// A request that counts is in progress or was answered without an error.
-    Requested {
+    RequestObserved {
         /// The HTTP method.
         method: String,
         /// The address.
@@ -109,7 +109,7 @@ pub enum Notice {
     FileChooser,
     /// Input reached an element whose changes cannot be observed, so that the absence of changes
     /// does not prove that nothing happened.
-    Unwatched {
+    UnobservableInput {
         /// The kind of element: `canvas`.
         what: String,
     },
@@ -124,25 +124,27 @@ pub enum Notice {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub enum Thing {
+pub enum DesktopObject {
     /// A running app.
     App,
     /// A window.
     Window,
     /// A window of another process that belongs to the app, such as the file chooser of a portal.
-    Stranger,
+    ForeignWindow,
 }
 
-impl Thing {
+impl DesktopObject {
     /// Describes the thing in words.
     #[must_use]
-    pub fn words(self, name: &str) -> String {
+    pub fn describe(self, name: &str) -> String {
         match (self, name) {
             (Self::App, name) => format!("app {}", quote(name)),
             (Self::Window, "") => "a window".to_owned(),
             (Self::Window, title) => format!("window {}", quote(title)),
-            (Self::Stranger, "") => "a window without a title, which belongs to another process".to_owned(),
-            (Self::Stranger, title) => {
+            (Self::ForeignWindow, "") => {
+                "a window without a title, which belongs to another process".to_owned()
+            }
+            (Self::ForeignWindow, title) => {
                 format!("the window {}, which belongs to another process", quote(title))
             }
         }
@@ -183,7 +185,7 @@ impl Dialog {
 
     /// Describes the dialog: `confirm "Sure?"`, `confirm in tab t2 "Sure?"`.
     #[must_use]
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         let at = self.tab.as_ref().map(|tab| format!(" in tab {tab}")).unwrap_or_default();
         format!("{}{at} {}", escape(&self.kind, KIND), quote(&self.message))
     }

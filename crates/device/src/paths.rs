@@ -8,18 +8,18 @@ use stickpin_tree::quote;
 /// Whether a path is inside one of the given folders once all links are resolved.
 #[must_use]
 pub fn is_within(path: &Path, roots: &[PathBuf]) -> bool {
-    real(path).is_ok_and(|real| root_of(&real, roots).is_some())
+    resolve_links(path).is_ok_and(|real| containing_root(&real, roots).is_some())
 }
 
 /// Returns the folder, resolved, that contains a resolved path.
-pub fn root_of(real: &Path, roots: &[PathBuf]) -> Option<PathBuf> {
+pub fn containing_root(real: &Path, roots: &[PathBuf]) -> Option<PathBuf> {
     let resolved = |root: &PathBuf| root.canonicalize().unwrap_or_else(|_| root.clone());
     roots.iter().map(resolved).find(|root| real.starts_with(root))
 }
 
 /// Resolves all links in a path. A part that does not exist yet is taken to be in its nearest
 /// existing parent.
-pub fn real(path: &Path) -> io::Result<PathBuf> {
+pub fn resolve_links(path: &Path) -> io::Result<PathBuf> {
     let mut rest = Vec::new();
     let mut at = path;
     loop {
@@ -42,7 +42,7 @@ pub fn real(path: &Path) -> io::Result<PathBuf> {
 
 /// Creates the error for a path outside all folders that a caller may reach.
 #[must_use]
-pub fn outside(path: &Path, roots: &[PathBuf]) -> Error {
+pub fn outside_roots_error(path: &Path, roots: &[PathBuf]) -> Error {
     let path = quote(&path.display().to_string()).to_string();
     let folders: Vec<String> =
         roots.iter().map(|root| quote(&root.display().to_string()).to_string()).collect();

@@ -23,13 +23,13 @@ impl Ticket {
 
     /// Creates a ticket with a note, or an empty ticket.
     #[must_use]
-    pub fn of(note: Option<impl Any + Send>) -> Self {
+    pub fn from_option(note: Option<impl Any + Send>) -> Self {
         note.map_or_else(Self::default, Self::new)
     }
 
     /// Takes the note, if it has type `T` and was not taken yet.
     #[must_use]
-    pub fn redeem<T: Any>(&self) -> Option<T> {
+    pub fn take<T: Any>(&self) -> Option<T> {
         let note = self.0.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         note.downcast().ok().map(|note| *note)
     }
@@ -48,8 +48,8 @@ mod tests {
     #[test]
     fn a_note_is_read_once_and_by_its_own_kind_only() {
         let ticket = Ticket::new(7_u8);
-        assert_eq!((ticket.clone().redeem::<u8>(), ticket.redeem::<u8>()), (Some(7), None));
-        assert_eq!(Ticket::new(7_u8).redeem::<u16>(), None);
-        assert_eq!(Ticket::of(None::<u8>).redeem::<u8>(), None);
+        assert_eq!((ticket.clone().take::<u8>(), ticket.take::<u8>()), (Some(7), None));
+        assert_eq!(Ticket::new(7_u8).take::<u16>(), None);
+        assert_eq!(Ticket::from_option(None::<u8>).take::<u8>(), None);
     }
 }

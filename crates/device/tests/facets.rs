@@ -4,8 +4,9 @@ use async_trait::async_trait;
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_device::{
-    Action, Aim, AimOptions, CancellationToken, Capability, CaptureRequest, Captured, Device, DeviceInfo,
-    ErrorCode, Hit, Located, Notice, Page, Performed, Query, Result, SettleRequest, Settled,
+    Action, Aim, AimOptions, CancellationToken, Capability, CaptureRequest, CaptureResult, Device,
+    DeviceInfo, ErrorCode, HitResult, InputOutcome, LocatedElement, Notice, Page, Query, Result,
+    SettleRequest, SettleResult,
 };
 use stickpin_tree::{Document, Handle, IdentityGrade, Rect, SurfaceId, Tree, TreeBuilder};
 
@@ -36,16 +37,16 @@ impl Device for Core {
         &[]
     }
 
-    async fn capture(&mut self, _request: CaptureRequest<'_>) -> Result<Captured> {
-        Ok(Captured::Tree(Arc::clone(&self.1)))
+    async fn capture(&mut self, _request: CaptureRequest<'_>) -> Result<CaptureResult> {
+        Ok(CaptureResult::Tree(Arc::clone(&self.1)))
     }
 
     async fn page(&mut self) -> Result<Option<Page>> {
         Ok(Some(Page::new("core:/".to_owned(), String::new())))
     }
 
-    async fn locate(&mut self, _handle: Handle, _context: &[Handle]) -> Result<Option<Located>> {
-        Ok(Some(Located::new(Arc::clone(&self.1), self.1.root().id())))
+    async fn locate(&mut self, _handle: Handle, _context: &[Handle]) -> Result<Option<LocatedElement>> {
+        Ok(Some(LocatedElement::new(Arc::clone(&self.1), self.1.root().id())))
     }
 
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
@@ -53,15 +54,15 @@ impl Device for Core {
     }
 
     async fn aim(&mut self, _handle: Handle, _options: AimOptions<'_>) -> Result<Aim> {
-        Ok(Aim::new(AREA, Hit::Target).point(AREA.center()))
+        Ok(Aim::new(AREA, HitResult::Target).point(AREA.center()))
     }
 
-    async fn perform(&mut self, _action: &Action, _cancel: &CancellationToken) -> Result<Performed> {
-        Ok(Performed::default())
+    async fn perform(&mut self, _action: &Action, _cancel: &CancellationToken) -> Result<InputOutcome> {
+        Ok(InputOutcome::default())
     }
 
-    async fn settle(&mut self, _request: SettleRequest, _cancel: &CancellationToken) -> Result<Settled> {
-        Ok(Settled::default())
+    async fn settle(&mut self, _request: SettleRequest, _cancel: &CancellationToken) -> Result<SettleResult> {
+        Ok(SettleResult::default())
     }
 
     async fn changed(&mut self, _timeout: Duration, _cancel: &CancellationToken) -> Result<bool> {

@@ -44,7 +44,7 @@ pub trait Sink: Send + 'static {
 
 /// The most bytes of frames written at once: the amount a pipe takes without waiting for its
 /// reader.
-const TOGETHER: usize = 64 << 10;
+const MAX_BATCH_BYTES: usize = 64 << 10;
 
 type Answer = Result<Box<RawValue>, Refused>;
 
@@ -60,19 +60,19 @@ struct Refused {
 /// The commands that wait for an answer.
 #[derive(Default)]
 struct Pending {
-    table: Mutex<Table>,
+    table: Mutex<PendingTable>,
     next: AtomicU64,
 }
 
 #[derive(Default)]
-struct Table {
+struct PendingTable {
     waiting: HashMap<u64, oneshot::Sender<Answer>>,
     /// The reason why no more answers will come.
     lost: Option<String>,
 }
 
 impl Pending {
-    fn table(&self) -> MutexGuard<'_, Table> {
+    fn table(&self) -> MutexGuard<'_, PendingTable> {
         // No code panics while holding the lock; even if it did, the table would still be
         // consistent.
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
@@ -236,7 +236,7 @@ impl<M: Method> Drop for Reply<M> {
 async fn write(mut pipe: pipe::Sender, mut queue: mpsc::UnboundedReceiver<Vec<u8>>, pending: Arc<Pending>) {
     while let Some(mut frame) = queue.recv().await {
         // Frames that are sent together arrive together, so the browser wakes up once.
-        while frame.len() < TOGETHER
+        while frame.len() < MAX_BATCH_BYTES
             && let Ok(next) = queue.try_recv()
         {
             frame.extend_from_slice(&next);

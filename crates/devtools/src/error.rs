@@ -91,7 +91,7 @@ impl CallError {
 
     /// Whether the session of the command no longer exists.
     #[must_use]
-    pub fn session_gone(&self) -> bool {
+    pub fn is_session_gone(&self) -> bool {
         matches!(self, Self::Refused { code: SESSION_NOT_FOUND, .. })
     }
 }

@@ -11,7 +11,7 @@ pub(crate) const MAX_FRAME: usize = 256 << 20;
 const CHUNK: usize = 64 << 10;
 
 /// The buffer size in bytes above which an empty buffer is freed.
-const KEEP: usize = 1 << 20;
+const MAX_IDLE_BUFFER: usize = 1 << 20;
 
 /// Splits a byte stream into frames.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl<R: AsyncRead + Unpin> Frames<R> {
             }
             self.buffer.drain(..self.used);
             self.used = 0;
-            if self.buffer.is_empty() && self.buffer.capacity() > KEEP {
+            if self.buffer.is_empty() && self.buffer.capacity() > MAX_IDLE_BUFFER {
                 self.buffer = Vec::new();
             }
             self.scanned = self.buffer.len();

@@ -11,9 +11,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use stickpin_device::{
-    Action, Aim, AimOptions, Capability, CaptureRequest, Captured, Check, Device, DeviceEntry, DeviceInfo,
-    Error, FieldSchema, Hit, Landed, Located, Notice, OpenRequest, Performed, Provider, Query, SettleRequest,
-    Settled, unsupported,
+    Action, Aim, AimOptions, Capability, CaptureRequest, CaptureResult, Check, Delivery, Device, DeviceEntry,
+    DeviceInfo, Error, FieldSchema, HitResult, InputOutcome, LocatedElement, Notice, OpenRequest, Provider,
+    Query, SettleRequest, SettleResult, unsupported,
 };
 use stickpin_kernel::{Caller, CancellationToken, Host, Render, Request, Response, Result};
 use stickpin_tree::{
@@ -142,14 +142,14 @@ impl Device for Todo {
         CAPABILITIES
     }
 
-    async fn capture(&mut self, _request: CaptureRequest<'_>) -> Result<Captured> {
-        Ok(Captured::Tree(Arc::new(self.tree()?)))
+    async fn capture(&mut self, _request: CaptureRequest<'_>) -> Result<CaptureResult> {
+        Ok(CaptureResult::Tree(Arc::new(self.tree()?)))
     }
 
-    async fn locate(&mut self, handle: Handle, _context: &[Handle]) -> Result<Option<Located>> {
+    async fn locate(&mut self, handle: Handle, _context: &[Handle]) -> Result<Option<LocatedElement>> {
         let tree = Arc::new(self.tree()?);
         let node = tree.find_handle(handle).map(|node| node.id());
-        Ok(node.map(|node| Located::new(tree, node)))
+        Ok(node.map(|node| LocatedElement::new(tree, node)))
     }
 
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
@@ -159,12 +159,12 @@ impl Device for Todo {
     async fn aim(&mut self, handle: Handle, _options: AimOptions<'_>) -> Result<Aim> {
         // Nothing ever lies over a row, so the hit test has only two answers.
         Ok(match self.rect(handle) {
-            Some(rect) => Aim::new(rect, Hit::Target),
-            None => Aim::new(Rect::default(), Hit::OffScreen),
+            Some(rect) => Aim::new(rect, HitResult::Target),
+            None => Aim::new(Rect::default(), HitResult::OffScreen),
         })
     }
 
-    async fn perform(&mut self, action: &Action, _cancel: &CancellationToken) -> Result<Performed> {
+    async fn perform(&mut self, action: &Action, _cancel: &CancellationToken) -> Result<InputOutcome> {
         let Action::Press { target: Some(target), .. } = action else {
             return Err(unsupported("todo", "do that"));
         };
@@ -172,11 +172,11 @@ impl Device for Todo {
         if target.id % 2 == 0 && !self.tasks.finish(target.id / 2) {
             return Err(Error::element_not_found("the task has ended"));
         }
-        Ok(Performed::done().landed(Landed::Confirmed))
+        Ok(InputOutcome::done().delivery(Delivery::Confirmed))
     }
 
-    async fn settle(&mut self, _request: SettleRequest, _cancel: &CancellationToken) -> Result<Settled> {
-        Ok(Settled::new(true, Vec::new()))
+    async fn settle(&mut self, _request: SettleRequest, _cancel: &CancellationToken) -> Result<SettleResult> {
+        Ok(SettleResult::new(true, Vec::new()))
     }
 
     async fn changed(&mut self, timeout: Duration, cancel: &CancellationToken) -> Result<bool> {

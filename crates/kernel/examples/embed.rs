@@ -3,7 +3,7 @@
 //! `cargo run -p stickpin-kernel --example embed`
 
 use stickpin_backend_sim::SimProvider;
-use stickpin_kernel::{ErrorCode, Host, Result, Snapshot, What};
+use stickpin_kernel::{ErrorCode, Host, Property, Result, Snapshot};
 
 #[tokio::main]
 pub(crate) async fn main() -> Result<()> {
@@ -13,7 +13,7 @@ pub(crate) async fn main() -> Result<()> {
     shop.open("sim:shop").await?;
 
     // An answer is typed, and as text it is what an agent would read.
-    let page = shop.snapshot(Snapshot::interactive()).await?;
+    let page = shop.snapshot(Snapshot::interactive_args()).await?;
     println!("{page}\n");
 
     // A name that several elements have is an error that lists them.
@@ -31,7 +31,7 @@ pub(crate) async fn main() -> Result<()> {
     }
 
     // Typed values of an element.
-    let cart = shop.get(What::Name, "role=link label=\"Cart (1)\"").await?;
+    let cart = shop.get(Property::Name, "role=link label=\"Cart (1)\"").await?;
     println!("the cart says {}", cart.value);
 
     shop.close().await?;

@@ -1,6 +1,6 @@
 //! The commands as types: one module each, with the struct of its arguments and its output.
 //!
-//! [`Session::run`](crate::Session::run) runs any of them.
+//! [`Session::run_in_session`](crate::Session::run_in_session) runs any of them.
 
 pub(crate) mod act;
 pub(crate) mod navigate;
@@ -9,7 +9,7 @@ pub(crate) mod read;
 pub(crate) mod session;
 pub(crate) mod wait;
 
-pub use crate::act::outcome::Acted;
+pub use crate::act::outcome::ActionOutput;
 pub use crate::observe::changes::Changes;
 pub use act::*;
 pub use navigate::*;

@@ -7,12 +7,12 @@ use crate::api::request::{Request, Response};
 use crate::api::secret::Secret;
 use crate::api::spec::Scope;
 use crate::command::context::{Cx, Envelope};
-use crate::command::definition::Time;
-use crate::command::entry::{Entry, Prepared, Produced};
+use crate::command::definition::TimeLimits;
+use crate::command::entry::{Entry, ErasedOutput, Prepared};
 use crate::dispatch::host::Host;
 use crate::host::queue;
 use crate::registry;
-use crate::run::respond::{failed, respond};
+use crate::run::respond::{respond, respond_failed};
 use std::collections::BTreeSet;
 use std::pin::pin;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ use tokio_util::sync::CancellationToken;
 const GRACE: Duration = Duration::from_millis(500);
 
 /// The deadline of a command when neither it nor its caller sets one.
-const UNKNOWN: Duration = Duration::from_secs(30);
+const DEFAULT_DEADLINE: Duration = Duration::from_secs(30);
 
 impl Request {
     /// Removes the secrets that this command does not use, before the request leaves the client.
@@ -40,8 +40,8 @@ impl Request {
         }
         let mut used = BTreeSet::new();
         if let Some(entry) = registry::find(&self.command) {
-            crate::targets::each(entry, &self.input, &mut |form, input| {
-                let named = form.fields().iter().filter(|field| field.secret);
+            crate::targets::visit_commands(entry, &self.input, &mut |form, input| {
+                let named = form.fields().iter().filter(|field| field.is_secret_name);
                 used.extend(named.filter_map(|field| input.get(&field.name)?.as_str().map(str::to_owned)));
             });
         }
@@ -55,20 +55,21 @@ impl Request {
 
     /// Returns the maximum response time of a working host, without transport time.
     #[must_use]
-    pub fn longest(&self) -> Duration {
+    pub fn max_response_time(&self) -> Duration {
         let own = || {
             let prepared =
                 registry::lookup(&self.command).and_then(|entry| entry.prepare(self.input.clone()));
-            prepared.map_or(UNKNOWN, |Prepared { time, .. }| self.given(time).unwrap_or(time.deadline))
+            prepared
+                .map_or(DEFAULT_DEADLINE, |Prepared { time, .. }| self.given(time).unwrap_or(time.deadline))
         };
         self.timeout_ms.map_or_else(own, Duration::from_millis).saturating_add(GRACE)
     }
 
     /// Returns the timeout that the caller set.
-    fn given(&self, time: Time) -> Option<Duration> {
+    fn given(&self, time: TimeLimits) -> Option<Duration> {
         let asked = self.timeout_ms.map(Duration::from_millis);
         // A script run has its own timeout. The timeouts of its steps only limit their waits.
-        asked.or(if self.replayed { None } else { time.bound })
+        asked.or(if self.replayed { None } else { time.response_limit })
     }
 }
 
@@ -84,7 +85,7 @@ impl Host {
         let host = self.clone();
         let (overdue, is_overdue) = oneshot::channel();
         let mut task = tokio::spawn(async move {
-            let _running = Running::begin(&host);
+            let _running = RunningCount::begin(&host);
             host.serve(request, token, overdue).await
         });
         let response = tokio::select! {
@@ -95,11 +96,11 @@ impl Host {
                     tracing::error!(command = name, "panicked: {e}");
                     let bug = Error::internal(format!("internal error in `{name}` (this is a bug in stickpin)"));
                     let bug = bug.hint("see the log of the daemon; `stickpin daemon status` names it").caused_by(e);
-                    failed(&name, &render, bug.dispatched(Dispatched::Unknown))
+                    respond_failed(&name, &render, bug.dispatched(Dispatched::Unknown))
                 }
             },
             // The task keeps the session until its input is complete.
-            Ok(deadline) = is_overdue => failed(&name, &render, not_taken(&name, deadline)),
+            Ok(deadline) = is_overdue => respond_failed(&name, &render, not_taken(&name, deadline)),
         };
         drop(stop_when_dropped.disarm());
         response
@@ -113,16 +114,16 @@ impl Host {
     ) -> Response {
         let entry = match registry::lookup_in(&self.added, &request.command) {
             Ok(entry) => entry,
-            Err(e) => return failed(&request.command, &request.render, e),
+            Err(e) => return respond_failed(&request.command, &request.render, e),
         };
         let prepared = match entry.prepare(std::mem::take(&mut request.input)) {
             Ok(prepared) => prepared,
-            Err(e) => return failed(entry.spec.name, &request.render, e),
+            Err(e) => return respond_failed(entry.spec.name, &request.render, e),
         };
         let given = request.given(prepared.time);
         let session_name = request.session.unwrap_or_else(|| request.caller.own_session.clone());
-        if let Err(e) = crate::api::name::check(&session_name) {
-            return failed(entry.spec.name, &request.render, e);
+        if let Err(e) = crate::api::session_name::check(&session_name) {
+            return respond_failed(entry.spec.name, &request.render, e);
         }
         let mut cx = Cx {
             host: Arc::clone(&self.inner),
@@ -134,34 +135,34 @@ impl Host {
             expect: request.expect,
             replayed: request.replayed,
             cancel: token,
-            desk: None,
-            loan: None,
+            slot: None,
+            lease: None,
             envelope: Envelope::default(),
             closing: watch::Sender::new(CancellationToken::new()),
             dispatched: AtomicBool::new(false),
-            underway: Arc::default(),
-            looked: false,
-            fresh: Vec::new(),
+            operation_pending: Arc::default(),
+            checked_since_yield: false,
+            batch_issued: Vec::new(),
         };
         let hangs = prepared.time.deadline;
         let answer = given.unwrap_or(hangs);
-        let times = Times { answer, hangs: hangs.max(answer) };
+        let times = RunDeadlines { answer, hung: hangs.max(answer) };
         let result = run(entry, prepared, times, overdue, &mut cx).await;
         respond(entry, &mut cx, result)
     }
 }
 
 /// Counts a command as running until it is dropped, even by a panic.
-struct Running<'h>(&'h Host);
+struct RunningCount<'h>(&'h Host);
 
-impl<'h> Running<'h> {
+impl<'h> RunningCount<'h> {
     fn begin(host: &'h Host) -> Self {
         host.inner.running.fetch_add(1, Ordering::Relaxed);
         Self(host)
     }
 }
 
-impl Drop for Running<'_> {
+impl Drop for RunningCount<'_> {
     fn drop(&mut self) {
         self.0.inner.running.fetch_sub(1, Ordering::Relaxed);
     }
@@ -169,11 +170,11 @@ impl Drop for Running<'_> {
 
 /// The time limits of a running command.
 #[derive(Debug, Clone, Copy)]
-struct Times {
+struct RunDeadlines {
     /// When the caller must get a response.
     answer: Duration,
     /// When an input in progress counts as hung.
-    hangs: Duration,
+    hung: Duration,
 }
 
 /// Runs a command until it ends or hangs. `overdue` reports that the caller's time is up while an
@@ -181,19 +182,19 @@ struct Times {
 async fn run(
     entry: &'static Entry,
     prepared: Prepared,
-    times: Times,
+    times: RunDeadlines,
     overdue: oneshot::Sender<Duration>,
     cx: &mut Cx,
-) -> Result<Box<dyn Produced>> {
+) -> Result<Box<dyn ErasedOutput>> {
     let began = Instant::now();
-    let desk = match entry.spec.scope {
-        Scope::Session => Some(cx.host.desk(&cx.session_name)?),
+    let slot = match entry.spec.scope {
+        Scope::Session => Some(cx.host.slot(&cx.session_name)?),
         Scope::Host => None,
     };
     let mut closing = cx.closing.subscribe();
-    let (token, underway) = (cx.cancel.clone(), Arc::clone(&cx.underway));
+    let (token, underway) = (cx.cancel.clone(), Arc::clone(&cx.operation_pending));
     let result = {
-        let mut work = pin!(crate::run::execute::step(entry, prepared, desk, cx));
+        let mut work = pin!(crate::run::execute::execute(entry, prepared, slot, cx));
         tokio::select! {
             biased;
             result = &mut work => Ok(result),
@@ -204,27 +205,27 @@ async fn run(
                 match tokio::time::timeout(GRACE, &mut work).await {
                     Ok(result) => Ok(result),
                     Err(_) if !underway.load(Ordering::Relaxed) => Err(why),
-                    Err(_) if matches!(why, Stop::Late) && times.answer < times.hangs => {
+                    Err(_) if matches!(why, AbandonReason::Late) && times.answer < times.hung => {
                         // There is no receiver if the caller has gone away.
                         let _ = overdue.send(times.answer);
                         tokio::select! {
                             biased;
                             result = &mut work => Ok(result),
-                            _ = stop(&mut closing, began + times.hangs) => Err(Stop::Hung),
+                            _ = stop(&mut closing, began + times.hung) => Err(AbandonReason::Hung),
                         }
                     }
-                    Err(_) => Err(Stop::Hung),
+                    Err(_) => Err(AbandonReason::Hung),
                 }
             }
         }
     };
     result.unwrap_or_else(|why| {
         let e = match why {
-            Stop::Late => no_answer(times.answer, cx.dispatched()),
-            Stop::Closed => queue::lost(&cx.session_name),
-            Stop::Hung => {
+            AbandonReason::Late => no_answer(times.answer, cx.dispatched()),
+            AbandonReason::Closed => queue::lost(&cx.session_name),
+            AbandonReason::Hung => {
                 // Dropping the loan ends the session.
-                drop(cx.loan.take());
+                drop(cx.lease.take());
                 queue::lost(&cx.session_name)
             }
         };
@@ -233,12 +234,12 @@ async fn run(
 }
 
 /// Waits until a command must be abandoned.
-async fn stop(closing: &mut watch::Receiver<CancellationToken>, until: Instant) -> Stop {
+async fn stop(closing: &mut watch::Receiver<CancellationToken>, until: Instant) -> AbandonReason {
     loop {
         let closed = closing.borrow_and_update().clone();
         tokio::select! {
-            () = tokio::time::sleep_until(until) => return Stop::Late,
-            () = closed.cancelled() => return Stop::Closed,
+            () = tokio::time::sleep_until(until) => return AbandonReason::Late,
+            () = closed.cancelled() => return AbandonReason::Closed,
             // The command entered or left a session. The caller of this function notices its end.
             entered = closing.changed() => if entered.is_err() { std::future::pending().await },
         }
@@ -247,7 +248,7 @@ async fn stop(closing: &mut watch::Receiver<CancellationToken>, until: Instant) 
 
 /// The reason why a command was abandoned.
 #[derive(Debug, Clone, Copy)]
-enum Stop {
+enum AbandonReason {
     /// The command exceeded its time limit.
     Late,
     /// The session was closed.

@@ -1,15 +1,15 @@
 //! The host: its providers, and its sessions by name.
 
 pub(crate) mod open_session;
-#[cfg_attr(not(feature = "pictures"), allow(dead_code, reason = "only `screenshot` needs all of it"))]
-pub(crate) mod pictures;
 pub(crate) mod queue;
 #[cfg_attr(not(feature = "recording"), allow(dead_code, reason = "only `record start` begins a recording"))]
 pub(crate) mod recording;
+#[cfg_attr(not(feature = "pictures"), allow(dead_code, reason = "only `screenshot` needs all of it"))]
+pub(crate) mod screenshots;
 
 use crate::api::journal::{Journal, NoJournal};
-use crate::host::queue::{End, Mailbox, Turn};
-use crate::host::recording::{NoScribe, Scribe};
+use crate::host::queue::{Mailbox, TaskEnd, Turn};
+use crate::host::recording::{NoScriptWriter, ScriptWriter};
 use indexmap::IndexMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -22,10 +22,10 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// The maximum number of remembered endings, which tell the next command why its session is gone.
-const ENDINGS: usize = 64;
+const MAX_ENDINGS: usize = 64;
 
 /// Creates the source of ref numbers for a session name.
-pub type Numbers = Arc<dyn Fn(&str) -> Result<Box<dyn NumberSource>> + Send + Sync>;
+pub type NumberSources = Arc<dyn Fn(&str) -> Result<Box<dyn NumberSource>> + Send + Sync>;
 
 /// The configuration of a host. The kernel reads the clock and randomness only through it.
 #[derive(Clone)]
@@ -39,13 +39,13 @@ pub(crate) struct HostConfig {
     /// The wall clock.
     pub(crate) clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
     /// The source of ref numbers for a session name.
-    pub(crate) numbers: Numbers,
+    pub(crate) numbers: NumberSources,
     /// How sessions treat refs that are alive but not certain; `open --stale-refs` overrides it.
     pub(crate) ladder: Ladder,
     /// The journal, which receives every command.
     pub(crate) journal: Arc<dyn Journal>,
     /// Converts recordings to scripts.
-    pub(crate) scribe: Arc<dyn Scribe>,
+    pub(crate) script_writer: Arc<dyn ScriptWriter>,
     /// The idle timeout of sessions without a window; `open --idle-timeout` overrides it.
     pub(crate) idle_timeout: Duration,
 }
@@ -61,7 +61,7 @@ impl HostConfig {
             numbers: Arc::new(|_| Ok(Box::new(InMemoryNumbers::new()))),
             ladder: Ladder::default(),
             journal: Arc::new(NoJournal),
-            scribe: Arc::new(NoScribe),
+            script_writer: Arc::new(NoScriptWriter),
             idle_timeout: Duration::from_secs(60 * 60),
         }
     }
@@ -78,29 +78,29 @@ impl fmt::Debug for HostConfig {
 }
 
 #[derive(Debug)]
-pub(crate) struct Inner {
+pub(crate) struct HostInner {
     pub(crate) config: HostConfig,
-    desks: Mutex<IndexMap<String, Arc<Desk>>>,
+    slots: Mutex<IndexMap<String, Arc<SessionSlot>>>,
     endings: Mutex<IndexMap<String, Error>>,
     pub(crate) running: AtomicUsize,
 }
 
 /// A session as the host sees it, without its device.
 #[derive(Debug)]
-pub(crate) struct Desk {
+pub(crate) struct SessionSlot {
     pub(crate) name: String,
     /// The key of the caller that opened the session.
     pub(crate) owner: String,
     pub(crate) mailbox: Mailbox,
     /// The state that readers see without waiting for the device.
-    pub(crate) status: watch::Sender<Status>,
+    pub(crate) status: watch::Sender<SessionStatus>,
     /// Cancelled when the session is closed, which ends running commands.
     pub(crate) closing: CancellationToken,
 }
 
 /// What is known about a session without asking its device.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Status {
+pub(crate) struct SessionStatus {
     pub(crate) kind: &'static str,
     pub(crate) label: String,
     pub(crate) url: String,
@@ -115,67 +115,67 @@ pub(crate) struct Status {
     pub(crate) used: Option<SystemTime>,
 }
 
-impl Inner {
+impl HostInner {
     pub(crate) fn new(config: HostConfig) -> Self {
-        Self { config, desks: Mutex::default(), endings: Mutex::default(), running: AtomicUsize::new(0) }
+        Self { config, slots: Mutex::default(), endings: Mutex::default(), running: AtomicUsize::new(0) }
     }
 
-    fn desks(&self) -> MutexGuard<'_, IndexMap<String, Arc<Desk>>> {
-        self.desks.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_slots(&self) -> MutexGuard<'_, IndexMap<String, Arc<SessionSlot>>> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns a session by name.
     ///
     /// # Errors
     /// Returns the reason why the session ended, or `SESSION_NOT_FOUND`.
-    pub(crate) fn desk(&self, name: &str) -> Result<Arc<Desk>> {
-        if let Some(desk) = self.desks().get(name) {
-            return Ok(desk.clone());
+    pub(crate) fn slot(&self, name: &str) -> Result<Arc<SessionSlot>> {
+        if let Some(slot) = self.lock_slots().get(name) {
+            return Ok(slot.clone());
         }
         let endings = self.endings.lock().unwrap_or_else(PoisonError::into_inner);
-        Err(endings.get(name).cloned().unwrap_or_else(|| queue::closed(name)))
+        Err(endings.get(name).cloned().unwrap_or_else(|| queue::not_open_error(name)))
     }
 
     /// Returns the number of sessions that are open or being opened.
     pub(crate) fn count(&self) -> usize {
-        self.desks().len()
+        self.lock_slots().len()
     }
 
-    pub(crate) fn all_desks(&self) -> Vec<Arc<Desk>> {
-        self.desks().values().cloned().collect()
+    pub(crate) fn all_slots(&self) -> Vec<Arc<SessionSlot>> {
+        self.lock_slots().values().cloned().collect()
     }
 
     /// Whether `desk` is still the session of its name.
-    pub(crate) fn is_open(&self, desk: &Arc<Desk>) -> bool {
-        self.desks().get(&desk.name).is_some_and(|d| Arc::ptr_eq(d, desk))
+    pub(crate) fn is_open(&self, slot: &Arc<SessionSlot>) -> bool {
+        self.lock_slots().get(&slot.name).is_some_and(|d| Arc::ptr_eq(d, slot))
     }
 
     /// Returns the session of a name, and whether it was created by this call.
-    pub(crate) fn desk_or_new(self: &Arc<Self>, name: &str, owner: &str) -> (Arc<Desk>, bool) {
-        let mut desks = self.desks();
-        if let Some(desk) = desks.get(name) {
-            return (desk.clone(), false);
+    pub(crate) fn slot_or_new(self: &Arc<Self>, name: &str, owner: &str) -> (Arc<SessionSlot>, bool) {
+        let mut slots = self.lock_slots();
+        if let Some(slot) = slots.get(name) {
+            return (slot.clone(), false);
         }
-        let desk = Arc::new_cyclic(|this: &Weak<Desk>| {
+        let slot = Arc::new_cyclic(|this: &Weak<SessionSlot>| {
             let (host, this) = (Arc::downgrade(self), this.clone());
-            Desk {
+            SessionSlot {
                 name: name.to_owned(),
                 owner: owner.to_owned(),
                 mailbox: Mailbox::start(name, async move |end| ended(host, this, end).await),
-                status: watch::Sender::new(Status::default()),
+                status: watch::Sender::new(SessionStatus::default()),
                 closing: CancellationToken::new(),
             }
         });
-        desks.insert(name.to_owned(), desk.clone());
-        (desk, true)
+        slots.insert(name.to_owned(), slot.clone());
+        (slot, true)
     }
 
     /// Removes a session, which frees its name at once. Returns false if it was already gone.
-    pub(crate) fn remove(&self, desk: &Arc<Desk>) -> bool {
-        let mut desks = self.desks();
-        let ours = desks.get(&desk.name).is_some_and(|d| Arc::ptr_eq(d, desk));
+    pub(crate) fn remove(&self, slot: &Arc<SessionSlot>) -> bool {
+        let mut slots = self.lock_slots();
+        let ours = slots.get(&slot.name).is_some_and(|d| Arc::ptr_eq(d, slot));
         if ours {
-            desks.shift_remove(&desk.name);
+            slots.shift_remove(&slot.name);
         }
         ours
     }
@@ -184,7 +184,7 @@ impl Inner {
         let mut endings = self.endings.lock().unwrap_or_else(PoisonError::into_inner);
         endings.shift_remove(name);
         endings.insert(name.to_owned(), why);
-        if endings.len() > ENDINGS {
+        if endings.len() > MAX_ENDINGS {
             endings.shift_remove_index(0);
         }
     }
@@ -197,18 +197,18 @@ impl Inner {
     ///
     /// # Errors
     /// Returns errors of shutting down the device; the session is closed all the same.
-    pub(crate) async fn close(&self, desk: &Arc<Desk>) -> Result<()> {
-        self.remove(desk);
-        desk.closing.cancel();
+    pub(crate) async fn close(&self, slot: &Arc<SessionSlot>) -> Result<()> {
+        self.remove(slot);
+        slot.closing.cancel();
         let never = CancellationToken::new();
-        match desk.mailbox.borrow(&desk.name, Turn::Ahead, &never).await {
-            Ok(mut loan) => {
-                let live = loan.live.take();
+        match slot.mailbox.acquire(&slot.name, Turn::First, &never).await {
+            Ok(mut lease) => {
+                let live = lease.session.take();
                 let shut = match live {
-                    Some(live) => live.shut().await,
+                    Some(live) => live.close().await,
                     None => Ok(()),
                 };
-                loan.give_back();
+                lease.give_back();
                 shut
             }
             // The session died before it could be closed; its own task has cleaned up.
@@ -231,32 +231,32 @@ impl Inner {
 }
 
 /// Cleans up at the end of a session's task.
-async fn ended(host: Weak<Inner>, desk: Weak<Desk>, end: End) {
-    let (Some(host), Some(desk)) = (host.upgrade(), desk.upgrade()) else { return };
+async fn ended(host: Weak<HostInner>, slot: Weak<SessionSlot>, end: TaskEnd) {
+    let (Some(host), Some(slot)) = (host.upgrade(), slot.upgrade()) else { return };
     let (live, why) = match end {
-        End::Closed => return,
-        End::Idle(live) => {
+        TaskEnd::Closed => return,
+        TaskEnd::Idle(live) => {
             let minutes = live.idle_timeout.unwrap_or_default().as_secs().div_ceil(60);
             let why = Error::session_not_found(format!(
                 "session `{}` was closed after {minutes} min without commands",
-                desk.name
+                slot.name
             ));
             (Some(live), why.hint("open it again; `--idle-timeout MIN` keeps it open longer"))
         }
-        End::Lost(live) => (live, queue::lost(&desk.name)),
+        TaskEnd::Lost(live) => (live, queue::lost(&slot.name)),
     };
-    let why = match desk.status.borrow().recorded {
+    let why = match slot.status.borrow().recorded {
         true => Error { hint: format!("`stickpin record stop` writes the recording; {}", why.hint), ..why },
         false => why,
     };
-    if host.remove(&desk) {
-        host.remember(&desk.name, why);
+    if host.remove(&slot) {
+        host.remember(&slot.name, why);
     }
     if let Some(Err(e)) = match live {
-        Some(live) => Some(live.shut().await),
+        Some(live) => Some(live.close().await),
         None => None,
     } {
-        tracing::warn!(session = desk.name, "close: {e}");
+        tracing::warn!(session = slot.name, "close: {e}");
     }
 }
 

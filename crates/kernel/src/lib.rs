@@ -21,7 +21,7 @@
 //! # }
 //! ```
 //!
-//! - Every command is a type in [`commands`]; [`Session::run`] runs it and returns an [`Answer`]
+//! - Every command is a type in [`commands`]; [`Session::run_in_session`] runs it and returns an [`Answer`]
 //!   with its typed output. A command is written by implementing [`Command`] and added with
 //!   [`HostBuilder::command`].
 //! - A ref from [`Answer::find`] carries the reading that it is from. When its element has become
@@ -60,16 +60,16 @@ pub use api::secret::{Secret, hide as hide_secrets};
 pub use api::spec::{Effect, Lane, Scope, Spec};
 pub use api::target::{RefTarget, Target};
 pub use api::{files, paths, schema};
-pub use command::args::{ActOptions, Acting, Given, Receipt, Settle};
+pub use command::args::{ActOptions, Acting, OptionalValue, Receipt, Settle};
 pub use command::context::Cx;
-pub use command::definition::{Command, Time};
+pub use command::definition::{Command, TimeLimits};
 pub use commands::{
     check::{Check, Uncheck},
     close::Close,
     element::Wait,
     fill::Fill,
     find::Find,
-    get::{Get, What},
+    get::{Get, Property},
     open::Open,
     press::Press,
     select::Select,
@@ -83,9 +83,11 @@ pub use embed::{
     page::Listing,
     session::{IntoTarget, Session},
 };
-pub use host::Numbers;
+pub use host::NumberSources;
 #[cfg(feature = "recording")]
-pub use host::recording::{Gap, Mending, Recorded, Recording, Scribe, Witness};
-pub use run::respond::answered;
+pub use host::recording::{
+    RecordedCommand, RecordedTarget, Recording, RepairSite, ScriptRepair, ScriptWriter,
+};
+pub use run::respond::respond_outside_host;
 pub use stickpin_device::{CancellationToken, Dispatched, Error, ErrorCode, Result, io_error};
 pub use stickpin_session::agent::{EnvAge, Evidence, evidence_variables};

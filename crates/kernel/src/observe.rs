@@ -3,7 +3,7 @@
 pub(crate) mod capture;
 pub(crate) mod changes;
 pub(crate) mod navigation;
-pub(crate) mod question;
+pub(crate) mod predicate;
 pub(crate) mod receipt;
 pub(crate) mod resolve;
 pub(crate) mod traffic;

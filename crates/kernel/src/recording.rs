@@ -2,11 +2,11 @@
 
 use crate::api::spec::Effect;
 use crate::api::target::Target;
-use crate::command::args::How;
+use crate::command::args::ActionOptions;
 use crate::command::context::Cx;
 use crate::command::entry::Entry;
-use crate::host::recording::{Event, Recorded, Witness};
-use crate::observe::resolve::Found;
+use crate::host::recording::{Event, RecordedCommand, RecordedTarget};
+use crate::observe::resolve::ResolvedTarget;
 use crate::observe::{capture, resolve};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
@@ -20,9 +20,14 @@ use stickpin_tree::{Selector, States};
 /// # Errors
 /// Returns `REPLAY_DIVERGENCE` when the target is another element. Returns `AMBIGUOUS_MATCH` when
 /// the session is being recorded and no selector distinguishes the target from similar elements.
-pub(crate) async fn witness(cx: &mut Cx, target: &Target, found: &Found, how: How) -> Result<()> {
+pub(crate) async fn check_and_record_target(
+    cx: &mut Cx,
+    target: &Target,
+    found: &ResolvedTarget,
+    opts: ActionOptions,
+) -> Result<()> {
     let key = match target {
-        Target::Ref(r) => r.plain().to_string(),
+        Target::Ref(r) => r.without_pin().to_string(),
         other => other.to_string(),
     };
     if let Some(expected) = cx.expect.iter().find(|e| e.target == key)
@@ -37,66 +42,80 @@ pub(crate) async fn witness(cx: &mut Cx, target: &Target, found: &Found, how: Ho
         })));
     }
     let replayed = cx.replayed;
-    if cx.live()?.recorder.as_ref().is_none_or(|r| !r.recording().takes(replayed)) {
+    if cx.open_session()?.recorder.as_ref().is_none_or(|r| !r.recording().takes(replayed)) {
         return Ok(());
     }
     let mut node = found.node;
     if let Target::Ref(r) = target {
-        capture::look(cx, Origin::Internal).await?;
-        node = if how.allow_changed { resolve::changed(cx, *r)? } else { resolve::again(cx, *r)? }.node;
+        capture::capture_app(cx, Origin::Internal).await?;
+        node = if opts.allow_changed {
+            resolve::resolve_changed_ref(cx, *r)?
+        } else {
+            resolve::resolve_after_capture(cx, *r)?
+        }
+        .node;
     }
     let tree = cx.tree()?;
     let named = node.and_then(|node| {
-        let records = cx.live().ok()?.session.records(&tree);
+        let records = cx.open_session().ok()?.session.records(&tree);
         Some((Selector::unique_for(&records, node)?, tree.node(node).is(States::PROTECTED)))
     });
     let Some((selector, secret)) = named else {
         return Err(Error::ambiguous_match(format!(
             "{} cannot be recorded: no selector distinguishes it from similar elements",
-            found.words()
+            found.describe()
         ))
         .hint(
             "give its row a text or a data-testid, or run `stickpin record stop` to act without recording",
         ));
     };
-    let witness =
-        Witness { target: key, selector: selector.to_string(), meaning: found.meaning.to_string(), secret };
-    cx.envelope.witnesses.retain(|w| w.target != witness.target);
-    cx.envelope.witnesses.push(witness);
+    let witness = RecordedTarget {
+        target: key,
+        selector: selector.to_string(),
+        meaning: found.meaning.to_string(),
+        secret,
+    };
+    cx.envelope.recorded_targets.retain(|w| w.target != witness.target);
+    cx.envelope.recorded_targets.push(witness);
     Ok(())
 }
 
 /// Names the refs of a question for the recording, before the question is evaluated: an element
 /// that is absent afterwards can no longer be named.
-pub(crate) fn name_asked(cx: &mut Cx, entry: &'static Entry, effect: Effect, input: &mut Map<String, Value>) {
-    let (client, replayed) = (cx.client(), cx.replayed);
-    let Ok(live) = cx.live() else { return };
+pub(crate) fn record_question_targets(
+    cx: &mut Cx,
+    entry: &'static Entry,
+    effect: Effect,
+    input: &mut Map<String, Value>,
+) {
+    let (client, replayed) = (cx.client_id(), cx.replayed);
+    let Ok(live) = cx.open_session() else { return };
     let kept = live.recorder.as_ref().is_some_and(|r| r.recording().keeps(entry, effect, replayed));
     if !kept || effect == Effect::Mutates {
         return;
     }
     let Ok(tree) = cx.tree() else { return };
-    let Ok(live) = cx.live() else { return };
+    let Ok(live) = cx.open_session() else { return };
     let mut named = Vec::new();
-    crate::api::targets::change(entry, input, &mut |target| {
+    crate::api::target_rewrite::rewrite_targets(entry, input, &mut |target| {
         let Ok(Target::Ref(r)) = target.parse() else { return None };
         let node = live.session.resolve(&client, r.token()).ok()?.node?;
-        named.push(Witness {
-            target: r.plain().to_string(),
+        named.push(RecordedTarget {
+            target: r.without_pin().to_string(),
             selector: Selector::unique_for(&live.session.records(&tree), node)?.to_string(),
             meaning: String::new(),
             secret: false,
         });
         None
     });
-    cx.envelope.witnesses.extend(named);
+    cx.envelope.recorded_targets.extend(named);
 }
 
 /// Whether a question contains the content of a field that hides it.
 fn tells_secret(cx: &mut Cx, entry: &'static Entry, input: &Map<String, Value>) -> bool {
     let Ok(tree) = cx.tree() else { return false };
     let hidden = tree.nodes().filter(|n| n.is(States::PROTECTED) && !n.value().is_empty());
-    let mut told = entry.fields().iter().filter(|f| f.text && entry.spec.asserts);
+    let mut told = entry.fields().iter().filter(|f| f.is_free_text && entry.spec.asserts);
     let hidden: Vec<&str> = hidden.map(|n| n.value()).collect();
     told.any(|f| input.get(&f.name).and_then(Value::as_str).is_some_and(|text| hidden.contains(&text)))
 }
@@ -114,11 +133,11 @@ pub(crate) fn log_file(cx: &Cx) -> PathBuf {
 
 /// Records a command that succeeded, if the session is being recorded.
 pub(crate) fn record(cx: &mut Cx, entry: &'static Entry, effect: Effect, mut input: Map<String, Value>) {
-    let seen = std::mem::take(&mut cx.envelope.witnesses);
+    let seen = std::mem::take(&mut cx.envelope.recorded_targets);
     let replayed = cx.replayed;
-    let Ok(live) = cx.live() else { return };
+    let Ok(live) = cx.open_session() else { return };
     let Some(recorder) = &mut live.recorder else { return };
-    let runs_on = replayed && effect != Effect::Reads && recorder.recording().is_mending();
+    let runs_on = replayed && effect != Effect::Reads && recorder.recording().is_repairing();
     let logged = if runs_on { recorder.add(Event::RunsOn) } else { Ok(()) };
     let kept = recorder.recording().keeps(entry, effect, replayed);
     say_unlogged(cx, logged);
@@ -129,12 +148,12 @@ pub(crate) fn record(cx: &mut Cx, entry: &'static Entry, effect: Effect, mut inp
     // command pinned for itself.
     let mut targets = Vec::new();
     let mut unnamed = None;
-    crate::api::targets::change(entry, &mut input, &mut |target| {
+    crate::api::target_rewrite::rewrite_targets(entry, &mut input, &mut |target| {
         let plain = stickpin_refs::strip(target).to_owned();
         let as_kept = plain.parse::<Target>().map_or_else(|_| plain.clone(), |t| t.to_string());
-        let same = |w: &&Witness| w.target == plain || w.target == as_kept;
+        let same = |w: &&RecordedTarget| w.target == plain || w.target == as_kept;
         match seen.iter().find(same) {
-            Some(w) => targets.push(Witness { target: plain.clone(), ..w.clone() }),
+            Some(w) => targets.push(RecordedTarget { target: plain.clone(), ..w.clone() }),
             None if matches!(plain.parse(), Ok(Target::Ref(_))) => unnamed = Some(plain.clone()),
             None => {}
         }
@@ -144,12 +163,18 @@ pub(crate) fn record(cx: &mut Cx, entry: &'static Entry, effect: Effect, mut inp
         cx.warn(format!("Not recorded: no selector distinguishes {unnamed} from similar elements."));
         return;
     }
-    let typed = entry.fields().iter().any(|f| f.text) && targets.is_empty();
+    let typed = entry.fields().iter().any(|f| f.is_free_text) && targets.is_empty();
     let secret = targets.iter().any(|w| w.secret) || (typed && focus_is_secret(cx));
     let variable = input.get("recordAs").and_then(Value::as_str).map(str::to_owned);
     input.retain(|name, _| !entry.fields().iter().any(|f| f.unrecorded && f.name == *name));
-    let lines = cx.host.config.scribe.lines(&Recorded { form: entry, input, targets, secret, variable });
-    let Ok(live) = cx.live() else { return };
+    let lines = cx.host.config.script_writer.lines(&RecordedCommand {
+        definition: entry,
+        input,
+        targets,
+        secret,
+        variable,
+    });
+    let Ok(live) = cx.open_session() else { return };
     let Some(recorder) = &mut live.recorder else { return };
     let logged = lines.and_then(|lines| recorder.add(Event::Step { lines }));
     say_unlogged(cx, logged);

@@ -5,7 +5,7 @@ use crate::command::entry::entry;
 use crate::commands;
 use stickpin_device::{Error, Result};
 
-pub use crate::api::form::Form;
+pub use crate::api::command_definition::CommandDefinition;
 pub use crate::command::entry::Entry;
 
 /// All commands.

@@ -1,9 +1,9 @@
 //! The targets and other arguments of an input, including those of nested commands, for front ends
 //! that inspect them before a command runs. Text that only looks like a target is left alone.
 
-use crate::api::form::Form;
-use crate::api::schema::{Field, Holds};
-use crate::api::targets::{self as own, items};
+use crate::api::command_definition::CommandDefinition;
+use crate::api::schema::{Field, NestedTargets};
+use crate::api::target_rewrite::{self as own, items};
 use crate::registry;
 use serde_json::{Map, Value};
 
@@ -11,32 +11,44 @@ use serde_json::{Map, Value};
 /// result, if any.
 ///
 /// Arguments that do not fit the command's form are ignored: input validation reports them later.
-pub fn change(form: &Form, input: &mut Map<String, Value>, to: &mut dyn FnMut(&str) -> Option<String>) {
-    walk(form, input, &mut |field, value| own::change_in(field, value, to));
+pub fn rewrite_targets(
+    form: &CommandDefinition,
+    input: &mut Map<String, Value>,
+    to: &mut dyn FnMut(&str) -> Option<String>,
+) {
+    visit_arguments(form, input, &mut |field, value| own::rewrite_in_field(field, value, to));
 }
 
 /// Calls `visit` for every argument of an input, and for those of nested commands.
-pub fn walk(form: &Form, input: &mut Map<String, Value>, visit: &mut dyn FnMut(&Field, &mut Value)) {
+pub fn visit_arguments(
+    form: &CommandDefinition,
+    input: &mut Map<String, Value>,
+    visit: &mut dyn FnMut(&Field, &mut Value),
+) {
     for field in form.fields() {
         let Some(value) = input.get_mut(&field.name) else { continue };
         visit(field, value);
-        for step in items(value).filter(|_| field.holds == Some(Holds::Steps)) {
+        for step in items(value).filter(|_| field.nested_targets == Some(NestedTargets::Steps)) {
             let entry = step["command"].as_str().and_then(registry::find);
             if let (Some(entry), Some(input)) = (entry, step.get_mut("input").and_then(Value::as_object_mut))
             {
-                walk(entry, input, visit);
+                visit_arguments(entry, input, visit);
             }
         }
     }
 }
 
 /// Calls `visit` for a command and every nested command, each with its own input.
-pub fn each(form: &Form, input: &Map<String, Value>, visit: &mut dyn FnMut(&Form, &Map<String, Value>)) {
+pub fn visit_commands(
+    form: &CommandDefinition,
+    input: &Map<String, Value>,
+    visit: &mut dyn FnMut(&CommandDefinition, &Map<String, Value>),
+) {
     visit(form, input);
-    let steps = form.fields().iter().filter(|field| field.holds == Some(Holds::Steps));
+    let steps = form.fields().iter().filter(|field| field.nested_targets == Some(NestedTargets::Steps));
     for step in steps.filter_map(|field| input.get(&field.name)?.as_array()).flatten() {
         if let Some(entry) = step["command"].as_str().and_then(registry::find) {
-            each(entry, step["input"].as_object().unwrap_or(&Map::new()), visit);
+            visit_commands(entry, step["input"].as_object().unwrap_or(&Map::new()), visit);
         }
     }
 }
@@ -49,7 +61,9 @@ mod tests {
     fn marked(command: &str, input: Value) -> Value {
         let Value::Object(mut input) = input else { panic!("an object") };
         let entry = registry::find(command).expect("a command");
-        change(entry, &mut input, &mut |target| target.starts_with('@').then(|| format!("{target}!")));
+        rewrite_targets(entry, &mut input, &mut |target| {
+            target.starts_with('@').then(|| format!("{target}!"))
+        });
         Value::Object(input)
     }
 

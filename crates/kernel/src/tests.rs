@@ -1,10 +1,10 @@
 //! Tests of hosts and the acting pipeline, on the fake device.
 
-mod acting;
-mod effects;
+mod action_effects;
+mod actions;
 mod fake;
-mod giving;
 mod invariants;
 mod sessions;
 mod support;
+mod uploads;
 mod wrong_element;

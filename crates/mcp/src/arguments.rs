@@ -6,8 +6,8 @@
 
 use crate::tools::{self, Tool, members};
 use serde_json::{Map, Value, json};
-use stickpin_kernel::registry::{Entry, Form};
-use stickpin_kernel::schema::{Field, Holds, Kind};
+use stickpin_kernel::registry::{CommandDefinition, Entry};
+use stickpin_kernel::schema::{Field, Kind, NestedTargets};
 use stickpin_kernel::{Error, ErrorCode, Result};
 use stickpin_tree::quote;
 
@@ -147,13 +147,13 @@ fn accepts(entry: &Entry, args: &Map<String, Value>) -> bool {
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` for a step without a command.
-pub(crate) fn normalize_arguments(form: &Form, args: &mut Map<String, Value>) -> Result<()> {
+pub(crate) fn normalize_arguments(form: &CommandDefinition, args: &mut Map<String, Value>) -> Result<()> {
     rename(form, args);
     for field in form.fields() {
         let Some(value) = args.get_mut(&field.name) else { continue };
-        match field.holds {
-            Some(Holds::Steps) => normalize_steps(value)?,
-            Some(Holds::Assignments) => assignments(value),
+        match field.nested_targets {
+            Some(NestedTargets::Steps) => normalize_steps(value)?,
+            Some(NestedTargets::Assignments) => assignments(value),
             _ if field.optional_value && value.as_str().is_some_and(|s| s == "true" || s == "false") => {
                 convert(&Kind::Bool, value);
             }
@@ -163,7 +163,7 @@ pub(crate) fn normalize_arguments(form: &Form, args: &mut Map<String, Value>) ->
     Ok(())
 }
 
-fn rename(form: &Form, args: &mut Map<String, Value>) {
+fn rename(form: &CommandDefinition, args: &mut Map<String, Value>) {
     let has = |name: &str| form.fields().iter().any(|field| field.name == name);
     for (alias, name) in ARGUMENT_ALIASES {
         if has(name)

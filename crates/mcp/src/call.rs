@@ -15,8 +15,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use stickpin_client::{Call, Client, ClientCommand, ClientCommands, Progress, SocketClient};
 use stickpin_cmdline::{Options, ParsedArguments, help};
-use stickpin_kernel::registry::{Entry, Form};
-use stickpin_kernel::schema::{self, Holds};
+use stickpin_kernel::registry::{CommandDefinition, Entry};
+use stickpin_kernel::schema::{self, NestedTargets};
 use stickpin_kernel::{
     Caller, CancellationToken, Error, ErrorCode, Format, Render, Request, Response, Result, registry, targets,
 };
@@ -43,7 +43,7 @@ enum CommandRef {
 }
 
 impl CommandRef {
-    fn form(self) -> &'static Form {
+    fn form(self) -> &'static CommandDefinition {
         match self {
             Self::Entry(entry) => entry,
             Self::ClientCommand(command) => command.form(),
@@ -214,7 +214,8 @@ fn parse_line(args: &mut Map<String, Value>, client_commands: ClientCommands) ->
     if words.first().is_none_or(|word| matches!(word.as_str(), "help" | "-h" | "--help")) {
         return help_text(&words.get(1..).unwrap_or_default().join(" "), client_commands).map(ToolCall::Text);
     }
-    let forms: Vec<&'static Form> = client_commands.iter().map(|command| command.form()).collect();
+    let forms: Vec<&'static CommandDefinition> =
+        client_commands.iter().map(|command| command.form()).collect();
     let Some(picked) = stickpin_cmdline::resolve_command(&words, &forms)? else {
         return help_text("", client_commands).map(ToolCall::Text);
     };
@@ -384,9 +385,11 @@ fn prepare_command(
     let client = shared.named_client(options.state_dir.as_deref())?;
     let session = options.session.clone().or_else(|| setup.session.clone());
     let scope = session.as_deref().unwrap_or(&connection.caller.own_session);
-    targets::change(entry, &mut input, &mut |target| connection.pin(client.state_dir(), scope, target));
+    targets::rewrite_targets(entry, &mut input, &mut |target| {
+        connection.pin(client.state_dir(), scope, target)
+    });
     let since = connection.pins.as_ref().and_then(|pins| lock(pins).since(client.state_dir(), scope));
-    let nested = entry.fields().iter().any(|f| f.holds == Some(Holds::Steps));
+    let nested = entry.fields().iter().any(|f| f.nested_targets == Some(NestedTargets::Steps));
     let render = render(shared, &options, nested);
     let request = Request {
         command: entry.spec.name.to_owned(),

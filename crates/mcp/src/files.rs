@@ -3,7 +3,7 @@
 //! link leads out.
 
 use std::path::{Path, PathBuf};
-use stickpin_kernel::registry::Form;
+use stickpin_kernel::registry::CommandDefinition;
 use stickpin_kernel::{Caller, Result, paths, targets};
 use url::Url;
 
@@ -41,18 +41,18 @@ impl Folders {
     /// Returns `POLICY_DENIED` for the first path outside the folders.
     pub(crate) fn check(
         &self,
-        entry: &Form,
+        entry: &CommandDefinition,
         input: &mut serde_json::Map<String, serde_json::Value>,
         caller: &Caller,
     ) -> Result<()> {
         let caller = Caller { cwd: self.start.clone(), ..caller.clone() };
         let mut refused = Ok(());
-        targets::walk(entry, input, &mut |field, value| {
+        targets::visit_arguments(entry, input, &mut |field, value| {
             let mut check = |value: &mut serde_json::Value| {
                 let Some(text) = value.as_str() else { return };
                 let (path, whole) = match () {
-                    () if field.path => (Some(paths::resolve(&caller, text)), true),
-                    () if field.opens => match paths::of_opened(&caller, text) {
+                    () if field.is_path => (Some(paths::resolve(&caller, text)), true),
+                    () if field.is_openable => match paths::resolve_opened(&caller, text) {
                         Some(path) => (Some(path), true),
                         None => (file_of_url(text), false),
                     },
@@ -80,15 +80,18 @@ impl Folders {
     pub(crate) fn allow(&self, path: &Path) -> Result<()> {
         match stickpin_device::paths::is_within(path, &self.roots) {
             true => Ok(()),
-            false => Err(stickpin_device::paths::outside(path, &self.roots)),
+            false => Err(stickpin_device::paths::outside_roots_error(path, &self.roots)),
         }
     }
 }
 
 /// Whether an input names files, or a value that may be one.
-pub(crate) fn names_files(entry: &Form, input: &mut serde_json::Map<String, serde_json::Value>) -> bool {
+pub(crate) fn names_files(
+    entry: &CommandDefinition,
+    input: &mut serde_json::Map<String, serde_json::Value>,
+) -> bool {
     let mut any = false;
-    targets::walk(entry, input, &mut |field, _| any |= field.path || field.opens);
+    targets::visit_arguments(entry, input, &mut |field, _| any |= field.is_path || field.is_openable);
     any
 }
 

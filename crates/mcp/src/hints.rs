@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use stickpin_client::ClientCommands;
 use stickpin_cmdline::hints::{self, Mention};
 use stickpin_kernel::Response;
-use stickpin_kernel::registry::{Form, find};
+use stickpin_kernel::registry::{CommandDefinition, find};
 
 /// The prefix of help topic addresses.
 pub(crate) const HELP_PREFIX: &str = "stickpin://help/";
@@ -56,7 +56,8 @@ fn for_tools(hint: &str, profile: Profile, client_commands: ClientCommands) -> S
 
 /// Returns the tool call that does what a command line does.
 fn tool_call(line: &str, profile: Profile, client_commands: ClientCommands) -> Option<String> {
-    let others: Vec<&'static Form> = client_commands.iter().map(|command| command.form()).collect();
+    let others: Vec<&'static CommandDefinition> =
+        client_commands.iter().map(|command| command.form()).collect();
     // A line with a placeholder that the grammar refuses stays as it is.
     let (form, mut input, session) = hints::line(line, &others).ok().flatten()?;
     let common = session.map(|session| ("session".to_owned(), Value::from(session)));
@@ -70,7 +71,10 @@ fn tool_call(line: &str, profile: Profile, client_commands: ClientCommands) -> O
 
 /// Returns the tool of `core` that runs a command, with its arguments: its own, that of its group,
 /// or `batch`.
-fn core_call(form: &'static Form, mut input: Map<String, Value>) -> (String, Map<String, Value>) {
+fn core_call(
+    form: &'static CommandDefinition,
+    mut input: Map<String, Value>,
+) -> (String, Map<String, Value>) {
     let name = form.spec.name;
     // A client command is not a step of a batch; its tool is served, though not listed.
     if find(name).is_none() || CORE.iter().any(|core| core.command == name) {

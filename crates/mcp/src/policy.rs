@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use std::path::Path;
 use stickpin_client::Policy;
 use stickpin_device::Capability;
-use stickpin_kernel::registry::Form;
+use stickpin_kernel::registry::CommandDefinition;
 use stickpin_kernel::{Caller, Effect, Error, ErrorCode, Result, targets};
 
 /// The policy for a client's script: the same as for the client.
@@ -18,7 +18,7 @@ pub(crate) struct ClientPolicy {
 }
 
 impl Policy for ClientPolicy {
-    fn command(&self, form: &Form, input: &mut Map<String, Value>) -> Result<()> {
+    fn command(&self, form: &CommandDefinition, input: &mut Map<String, Value>) -> Result<()> {
         if tools::find_unlistable(form, input).is_some() {
             return Err(Error::new(ErrorCode::InvalidArgs, "files of steps are not accepted here"));
         }
@@ -36,11 +36,16 @@ impl Policy for ClientPolicy {
 ///
 /// # Errors
 /// Returns `POLICY_DENIED` for a command that is not served.
-pub(crate) fn permit(setup: &Setup, form: &Form, effect: Effect, input: &Map<String, Value>) -> Result<()> {
+pub(crate) fn permit(
+    setup: &Setup,
+    form: &CommandDefinition,
+    effect: Effect,
+    input: &Map<String, Value>,
+) -> Result<()> {
     let mut refused = None;
-    targets::each(form, input, &mut |form, input| {
+    targets::visit_commands(form, input, &mut |form, input| {
         let script = form.spec.needs.contains(&Capability::Evaluate) && !setup.allow_script;
-        let written = form.fields().iter().find(|f| f.written && is_given(input.get(&f.name)));
+        let written = form.fields().iter().find(|f| f.is_output_path && is_given(input.get(&f.name)));
         let (why, hint) = match (script, setup.read_only, written) {
             (true, ..) => (
                 "runs a script of the client in the app, which this server does not allow".to_owned(),

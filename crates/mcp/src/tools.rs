@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use stickpin_client::{ClientCommand, ClientCommands};
 use stickpin_device::Capability;
-use stickpin_kernel::registry::{COMMANDS, Entry, Form, find};
-use stickpin_kernel::schema::{Field, Holds, Kind};
+use stickpin_kernel::registry::{COMMANDS, CommandDefinition, Entry, find};
+use stickpin_kernel::schema::{Field, Kind, NestedTargets};
 use stickpin_kernel::{Effect, Scope};
 
 /// The command that a tool call stands for.
@@ -57,7 +57,7 @@ pub(crate) struct ServedCommands {
 }
 
 impl ServedCommands {
-    fn serves(self, form: &Form) -> bool {
+    fn serves(self, form: &CommandDefinition) -> bool {
         let reads = form.spec.effect == Effect::Reads && !form.spec.writes;
         (reads || !self.read_only) && (self.script || !form.spec.needs.contains(&Capability::Evaluate))
     }
@@ -136,7 +136,7 @@ fn core_tool(core: &CoreTool, entry: &'static Entry, served: ServedCommands, sco
             }
         }
     }
-    let about = match entry.fields().iter().any(|f| f.holds == Some(Holds::Steps)) {
+    let about = match entry.fields().iter().any(|f| f.nested_targets == Some(NestedTargets::Steps)) {
         true => format!("{} Commands are the tools here and: {}.", core.about, others()),
         false => core.about.clone(),
     };
@@ -145,7 +145,7 @@ fn core_tool(core: &CoreTool, entry: &'static Entry, served: ServedCommands, sco
     tool.annotate(annotations(entry, &group))
 }
 
-fn full_tool(entry: &'static Form, scoped: bool) -> Listed {
+fn full_tool(entry: &'static CommandDefinition, scoped: bool) -> Listed {
     let known = CORE.iter().find(|core| core.command == entry.spec.name && core.key.is_none());
     let about = known.map_or_else(|| join_lines(entry.summary()), |core| core.about.clone());
     let fields = entry.fields().iter().filter(|f| is_listable(f));
@@ -191,16 +191,19 @@ fn common_properties(scoped: bool) -> &'static [(&'static str, &'static str)] {
 /// Whether a field may be an argument. A file of steps may not: its content would be neither
 /// checked nor pinned.
 pub(crate) fn is_listable(field: &Field) -> bool {
-    field.holds != Some(Holds::StepsFile)
+    field.nested_targets != Some(NestedTargets::StepsFile)
 }
 
 /// Returns the first argument of an input that is not accepted.
-pub(crate) fn find_unlistable<'f>(form: &'f Form, input: &Map<String, Value>) -> Option<&'f Field> {
+pub(crate) fn find_unlistable<'f>(
+    form: &'f CommandDefinition,
+    input: &Map<String, Value>,
+) -> Option<&'f Field> {
     form.fields().iter().find(|field| !is_listable(field) && input.contains_key(&field.name))
 }
 
-fn annotations(entry: &Form, group: &[(&str, &'static Entry)]) -> ToolAnnotations {
-    let reads = |entry: &Form| entry.spec.effect == Effect::Reads;
+fn annotations(entry: &CommandDefinition, group: &[(&str, &'static Entry)]) -> ToolAnnotations {
+    let reads = |entry: &CommandDefinition| entry.spec.effect == Effect::Reads;
     let read_only = reads(entry) && group.iter().all(|(_, member)| reads(member));
     let mut hints = ToolAnnotations::new().read_only(read_only);
     if !read_only && entry.spec.idempotent {
@@ -215,11 +218,11 @@ fn annotations(entry: &Form, group: &[(&str, &'static Entry)]) -> ToolAnnotation
 }
 
 /// Returns `get_title` for `get title`: tool names contain no spaces.
-pub(crate) fn tool_name(entry: &Form) -> String {
+pub(crate) fn tool_name(entry: &CommandDefinition) -> String {
     entry.spec.name.replace(' ', "_")
 }
 
-fn title(entry: &Form) -> String {
+fn title(entry: &CommandDefinition) -> String {
     let name = entry.spec.name;
     name[..1].to_uppercase() + &name[1..]
 }
@@ -272,7 +275,7 @@ fn property_type(field: &Field, of: &Kind) -> Value {
         Kind::Number => json!({ "type": "number" }),
         Kind::String | Kind::Target => json!({ "type": "string" }),
         Kind::Choice(words) => json!({ "enum": words.iter().map(|(word, _)| word).collect::<Vec<_>>() }),
-        Kind::List(_) if field.holds == Some(Holds::Steps) => {
+        Kind::List(_) if field.nested_targets == Some(NestedTargets::Steps) => {
             let step = json!({ "command": { "type": "string" }, "input": { "type": "object" } });
             let step = json!({ "type": "object", "properties": step, "required": ["command"] });
             json!({ "type": "array", "items": step })

@@ -131,7 +131,7 @@ impl Show for Divergence {
 /// Returns selectors that may find a step's targets under other names, the best first.
 pub(crate) fn relaxed_selectors(step: &Step) -> Vec<(SuggestionReason, Selector)> {
     let mut found = Vec::new();
-    targets::change(step.line.entry, &mut step.line.input.clone(), &mut |target| {
+    targets::rewrite_targets(step.line.entry, &mut step.line.input.clone(), &mut |target| {
         if let Ok(Target::Selector(selector)) = target.parse() {
             found.extend(selector.relaxed());
         }

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use stickpin_cmdline::CommandLine;
-use stickpin_kernel::registry::Form;
+use stickpin_kernel::registry::CommandDefinition;
 use stickpin_kernel::{Error, ErrorCode, Result, targets};
 
 /// Maximum number of steps of a plan.
@@ -22,7 +22,8 @@ pub(crate) const MAX_INCLUDES: usize = 16;
 pub type ReadFile<'r> = dyn Fn(&Path) -> Result<String> + 'r;
 
 /// Visits the input of a command, and may change it.
-pub type Visit<'v> = dyn FnMut(&Form, &mut serde_json::Map<String, serde_json::Value>) -> Result<()> + 'v;
+pub type Visit<'v> =
+    dyn FnMut(&CommandDefinition, &mut serde_json::Map<String, serde_json::Value>) -> Result<()> + 'v;
 
 /// Reads a script's file. Of an overlong file, reads just enough to detect that.
 ///
@@ -294,7 +295,7 @@ impl PlanReader<'_> {
         let mut line =
             read::line(&filled).map_err(|e| Error { message: format!("{at}: {}", e.message), ..e })?;
         // Pins have no meaning outside the session that issued them.
-        targets::change(line.entry, &mut line.input, &mut |target| {
+        targets::rewrite_targets(line.entry, &mut line.input, &mut |target| {
             Some(stickpin_refs::strip(target).to_owned())
         });
         let text = |words: &[String]| {

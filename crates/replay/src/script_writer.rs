@@ -3,7 +3,7 @@
 use crate::script::{self, Node, NodeKind, Script, Template, TemplatePart};
 use serde_json::{Map, Value};
 use similar::TextDiff;
-use stickpin_kernel::{Gap, Mending, Recorded, Recording, Result, Scribe, targets};
+use stickpin_kernel::{RecordedCommand, Recording, RepairSite, Result, ScriptRepair, ScriptWriter, targets};
 
 /// The start of a comment that describes a target. Such comments right above a command describe its
 /// targets, in order.
@@ -13,8 +13,8 @@ pub(crate) const ANNOTATION: &str = "target ";
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AdScriptWriter;
 
-impl Scribe for AdScriptWriter {
-    fn lines(&self, step: &Recorded) -> Result<String> {
+impl ScriptWriter for AdScriptWriter {
+    fn lines(&self, step: &RecordedCommand) -> Result<String> {
         Ok(script::write(&Script { body: nodes(step), ..Script::default() }))
     }
 
@@ -24,9 +24,9 @@ impl Scribe for AdScriptWriter {
         Ok(header + &recording.steps.concat())
     }
 
-    fn mended(&self, mending: &Mending) -> Result<(String, String)> {
+    fn repaired_script(&self, mending: &ScriptRepair) -> Result<(String, String)> {
         let lines: Vec<&str> = mending.text.split_inclusive('\n').collect();
-        let mut gaps: Vec<&Gap> = mending.gaps.iter().filter(|gap| !gap.steps.is_empty()).collect();
+        let mut gaps: Vec<&RepairSite> = mending.sites.iter().filter(|gap| !gap.steps.is_empty()).collect();
         gaps.sort_by_key(|gap| gap.line);
         let (mut healed, mut next) = (String::with_capacity(mending.text.len()), 0);
         for gap in gaps {
@@ -41,7 +41,7 @@ impl Scribe for AdScriptWriter {
             let done: String =
                 done.split_inclusive('\n').flat_map(|written| [indent.as_str(), written]).collect();
             healed.extend(lines[next..first].iter().copied());
-            if gap.keeps {
+            if gap.keeps_line {
                 healed.push_str(&done);
                 next = first;
             } else {
@@ -72,7 +72,7 @@ fn is_annotation(line: &str) -> bool {
 }
 
 /// Returns a command with comments that describe its targets.
-fn nodes(step: &Recorded) -> Vec<Node> {
+fn nodes(step: &RecordedCommand) -> Vec<Node> {
     let node = |kind| Node { line: 0, kind };
     let told = step.targets.iter().filter(|t| !t.meaning.is_empty());
     let meanings = told.map(|t| node(NodeKind::Comment(format!("{ANNOTATION}{}", t.meaning))));
@@ -80,7 +80,7 @@ fn nodes(step: &Recorded) -> Vec<Node> {
 }
 
 /// Returns the words of a command, with its targets as selectors and its secrets as variables.
-fn command_words(step: &Recorded) -> Vec<Template> {
+fn command_words(step: &RecordedCommand) -> Vec<Template> {
     let mut input = step.input.clone();
     let hidden: Vec<&str> = step.targets.iter().filter(|t| t.secret).map(|t| t.target.as_str()).collect();
     let variable = step.variable.clone().or_else(|| step.secret.then(|| variable_of(step)));
@@ -89,19 +89,19 @@ fn command_words(step: &Recorded) -> Vec<Template> {
     if let Some(name) = &variable {
         hide_secret(step, &mut input, &hidden, &mark(name));
     }
-    targets::change(step.form, &mut input, &mut |target| {
+    targets::rewrite_targets(step.definition, &mut input, &mut |target| {
         let witness = step.targets.iter().find(|w| w.target == target);
         witness.map(|w| w.selector.clone())
     });
     let read = |word: &String| if variable.is_some() { marked(word) } else { Template::text(word) };
-    stickpin_cmdline::write(step.form, &input).iter().map(read).collect()
+    stickpin_cmdline::write(step.definition, &input).iter().map(read).collect()
 }
 
 /// Replaces what was typed by the mark.
-fn hide_secret(step: &Recorded, input: &mut Map<String, Value>, hidden: &[&str], mark: &str) {
-    for field in step.form.fields() {
+fn hide_secret(step: &RecordedCommand, input: &mut Map<String, Value>, hidden: &[&str], mark: &str) {
+    for field in step.definition.fields() {
         let Some(value) = input.get_mut(&field.name) else { continue };
-        if field.text {
+        if field.is_free_text {
             *value = Value::from(mark);
         }
         for item in value.as_array_mut().into_iter().flatten() {
@@ -117,7 +117,7 @@ fn hide_secret(step: &Recorded, input: &mut Map<String, Value>, hidden: &[&str],
 
 /// Returns a variable name for a secret: the field's name in capitals, or `PASSWORD` if it has
 /// none.
-fn variable_of(step: &Recorded) -> String {
+fn variable_of(step: &RecordedCommand) -> String {
     let field = step.targets.iter().find(|t| t.secret);
     let named = field.and_then(|t| t.meaning.split('"').nth(1)).unwrap_or_default();
     let name: String =

@@ -4,21 +4,21 @@ use std::sync::Arc;
 use stickpin_device::Provider;
 
 /// Returns the providers of all built-in backends.
-pub(crate) fn all() -> Vec<Arc<dyn Provider>> {
+pub(crate) fn providers() -> Vec<Arc<dyn Provider>> {
     vec![
         #[cfg(feature = "sim")]
         Arc::new(stickpin_backend_sim::SimProvider::new()),
         // Precedes the web backend, which would read `linux:4711` as a host with a port.
         #[cfg(feature = "linux")]
-        Arc::new(stickpin_backend_linux::LinuxProvider::new(crate::env::of_linux())),
+        Arc::new(stickpin_backend_linux::LinuxProvider::new(crate::env::linux_config())),
         #[cfg(feature = "web")]
         Arc::new(web()),
     ]
 }
 
 /// Returns the names of apps that `open` could start here.
-pub(crate) fn apps() -> Vec<String> {
-    let mut apps: Vec<String> = all().iter().flat_map(|provider| provider.installed_apps()).collect();
+pub(crate) fn installed_apps() -> Vec<String> {
+    let mut apps: Vec<String> = providers().iter().flat_map(|provider| provider.installed_apps()).collect();
     apps.sort_unstable();
     apps.dedup();
     apps
@@ -26,6 +26,6 @@ pub(crate) fn apps() -> Vec<String> {
 
 #[cfg(feature = "web")]
 fn web() -> stickpin_backend_web::WebProvider {
-    let (chromium, path, no_sandbox) = crate::env::of_web();
+    let (chromium, path, no_sandbox) = crate::env::web_config();
     stickpin_backend_web::WebProvider::new(stickpin_backend_web::WebConfig { chromium, path, no_sandbox })
 }

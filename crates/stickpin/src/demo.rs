@@ -32,8 +32,8 @@ pub(crate) fn run(streams: &mut Streams<'_>) -> u8 {
 }
 
 async fn show(streams: &mut Streams<'_>) -> Result<()> {
-    let scratch = Scratch::new()?;
-    let host = Host::builder(&scratch.0).providers(crate::backends::all()).random(|| SEED).build()?;
+    let scratch = ScratchFolder::new()?;
+    let host = Host::builder(&scratch.0).providers(crate::backends::providers()).random(|| SEED).build()?;
     let env = Env { cwd: "/demo".into(), ..Env::default() };
     let (mut refs, mut text) = (HashMap::new(), String::new());
     for line in SCRIPT.lines() {
@@ -85,9 +85,9 @@ fn words(line: &str) -> Vec<&str> {
 }
 
 /// A folder that is removed after the demonstration.
-struct Scratch(PathBuf);
+struct ScratchFolder(PathBuf);
 
-impl Scratch {
+impl ScratchFolder {
     fn new() -> Result<Self> {
         let dir = std::env::temp_dir().join(format!("stickpin-demo-{}", std::process::id()));
         let mut builder = std::fs::DirBuilder::new();
@@ -97,7 +97,7 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for ScratchFolder {
     fn drop(&mut self) {
         remove(&self.0);
     }

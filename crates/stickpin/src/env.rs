@@ -70,7 +70,7 @@ const DATA_DIRS: &str = "XDG_DATA_DIRS";
 
 /// Configures a daemon's allocator to return freed memory to the system at once (`docs/adr`). The
 /// allocator reads it at process start, before any of our code runs.
-const OF_DAEMON: &[(&str, &str)] = &[("MIMALLOC_PURGE_DELAY", "0")];
+const DAEMON_DEFAULTS: &[(&str, &str)] = &[("MIMALLOC_PURGE_DELAY", "0")];
 
 /// Any value: no colors, unless `--color` asks for them.
 const NO_COLOR: &str = "NO_COLOR";
@@ -82,7 +82,7 @@ const CLICOLOR: &str = "CLICOLOR";
 const TERM: &str = "TERM";
 
 /// The prefix of all stickpin variables.
-const OURS: &str = "STICKPIN_";
+const PREFIX: &str = "STICKPIN_";
 
 /// Variables that contain paths of programs.
 #[cfg(feature = "web")]
@@ -92,7 +92,7 @@ const PROGRAMS: &[&str] = &[];
 
 /// Returns the variables that a client of the MCP server must pass on: ours, and those by which
 /// apps find their desktop. Secrets are included only if set.
-pub(crate) fn passed(env: &Env) -> Vec<String> {
+pub(crate) fn variables_to_pass(env: &Env) -> Vec<String> {
     let ours: &[&str] = &[STATE_DIR, SESSION, STALE_REFS, MCP_PROFILE, LOG, AGENT_ID];
     #[cfg(feature = "web")]
     let ours = [ours, &[CHROMIUM, NO_SANDBOX]].concat();
@@ -141,7 +141,7 @@ fn text(name: &str) -> Option<String> {
 /// # Errors
 /// Returns `IO` when there is no working directory, or when it or the home directory is not UTF-8.
 /// Returns `INVALID_ARGS` for such a variable.
-pub(crate) fn of_command_line() -> Result<Env> {
+pub(crate) fn command_line_env() -> Result<Env> {
     let all: Vec<(OsString, OsString)> = env::vars_os().collect();
     let io = |e| Error::new(ErrorCode::Io, format!("the working directory no longer exists: {e}"));
     let cwd = env::current_dir().map_err(io)?;
@@ -154,7 +154,7 @@ pub(crate) fn of_command_line() -> Result<Env> {
     for (name, value) in &all {
         let name = name.to_string_lossy();
         // The path of a program need not be UTF-8.
-        let ours = (name.starts_with(OURS) || name.starts_with(AD_VAR)) && !PROGRAMS.contains(&&*name);
+        let ours = (name.starts_with(PREFIX) || name.starts_with(AD_VAR)) && !PROGRAMS.contains(&&*name);
         if ours && value.to_str().is_none() {
             let message = format!("the variable {name:?} is not UTF-8");
             return Err(
@@ -188,7 +188,7 @@ pub(crate) fn of_command_line() -> Result<Env> {
                 || text(TERM).is_some_and(|value| value == "dumb"),
         },
         program,
-        of_daemon: OF_DAEMON,
+        of_daemon: DAEMON_DEFAULTS,
     })
 }
 
@@ -254,14 +254,14 @@ pub(crate) fn log_level() -> Option<String> {
 /// Returns the configuration of the web backend: program, search path, and whether to disable the
 /// sandbox.
 #[cfg(feature = "web")]
-pub(crate) fn of_web() -> (Option<std::path::PathBuf>, Option<OsString>, bool) {
+pub(crate) fn web_config() -> (Option<std::path::PathBuf>, Option<OsString>, bool) {
     let chromium = env::var_os(CHROMIUM).filter(|value| !value.is_empty()).map(Into::into);
     (chromium, env::var_os(PATH), text(NO_SANDBOX).is_some_and(|value| value == "1"))
 }
 
 /// Returns the configuration of the Linux backend: buses, display, and the locations of apps.
 #[cfg(feature = "linux")]
-pub(crate) fn of_linux() -> stickpin_backend_linux::LinuxConfig {
+pub(crate) fn linux_config() -> stickpin_backend_linux::LinuxConfig {
     let home = env::home_dir().filter(|home| home.is_absolute());
     stickpin_backend_linux::LinuxConfig {
         session_bus: text(SESSION_BUS),

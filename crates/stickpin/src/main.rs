@@ -24,12 +24,12 @@ fn main() -> ExitCode {
     let args = std::env::args_os().skip(1);
     let hooks = Hooks {
         daemon,
-        apps: backends::apps,
+        apps: backends::installed_apps,
         demo: demo::run,
         mcp: mcp::run,
         client_commands: stickpin_replay::COMMANDS,
     };
-    let code = match env::of_command_line() {
+    let code = match env::command_line_env() {
         Ok(env) => stickpin_cli::run(args, &env, hooks, &mut streams),
         Err(e) => stickpin_cli::refuse(args, e, &mut streams),
     };
@@ -48,7 +48,7 @@ fn daemon(state_dir: PathBuf, idle_exit: Option<Duration>) -> u8 {
         log: env::log_level()
             .and_then(|level| level.parse().ok())
             .unwrap_or(stickpin_daemon::LevelFilter::INFO),
-        providers: backends::all,
+        providers: backends::providers,
         scribe: Arc::new(stickpin_replay::AdScriptWriter),
     })
 }

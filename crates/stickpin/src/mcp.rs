@@ -10,7 +10,8 @@ use stickpin_mcp::{CLIENT_TIMEOUT, HttpOptions, MAX_CHARS, Profile, Setup};
 /// Serves a client, or prints how to configure one.
 pub(crate) fn run(mcp: &Mcp, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
     if let Some(client) = &mcp.print_config {
-        let text = stickpin_mcp::config(client, &env.program, &kept(mcp), &crate::env::passed(env))?;
+        let text =
+            stickpin_mcp::config(client, &env.program, &kept(mcp), &crate::env::variables_to_pass(env))?;
         print(streams, &text)?;
         return Ok(0);
     }

@@ -118,7 +118,7 @@ fn an_app_that_dies_in_the_middle_of_an_act() {
 }
 
 #[test]
-fn a_browser_that_is_missing_is_named_with_the_command_that_installs_it() {
+fn missing_browser_error_names_the_install_command() {
     let world = World::new();
     let output =
         world.command(&["open", "about:blank"]).env("STICKPIN_CHROMIUM", "/nowhere/chromium").output();

@@ -181,7 +181,7 @@ fn keys_for_a_file_chooser_reach_no_window_that_takes_its_place() {
 /// GTK 4 does what a press is for 250 ms after it. By then the button may be another one, which a
 /// second press must not reach.
 #[test]
-fn a_button_that_turns_into_another_one_is_not_pressed_by_the_ref_of_the_first() {
+fn button_that_became_another_is_not_pressed_by_old_ref() {
     if desktop(&[PYTHON]).is_none() {
         return;
     }
@@ -314,7 +314,7 @@ fn without_a_display_or_a_bus_it_is_said_what_is_missing() {
 }
 
 #[test]
-fn a_dialog_of_another_app_above_the_target_is_named_and_gets_nothing() {
+fn foreign_dialog_over_the_target_is_named_and_untouched() {
     let Some(mut on) = Shared::new(&[PYTHON, "zenity", "xdotool"]) else { return };
     let (pid, log) = on.widgets("moves");
     on.attach(pid);
@@ -379,7 +379,7 @@ fn a_file() -> String {
 /// A file chooser of another process, as those of portals are, takes files as one of the app's own
 /// does. One that does not take them is closed again.
 #[test]
-fn a_file_chooser_of_another_process_takes_files_or_is_closed_again() {
+fn foreign_file_chooser_takes_files_or_is_closed() {
     let Some(mut on) = Shared::new(&[PYTHON]) else { return };
     let (pid, log) = on.widgets("portal");
     on.attach(pid);
@@ -403,7 +403,7 @@ fn a_file_chooser_of_another_process_takes_files_or_is_closed_again() {
 /// What cannot be told from its likes gets no file, and is no secret: while it is open nothing
 /// reaches the app.
 #[test]
-fn while_a_window_of_another_process_is_open_nothing_reaches_the_app() {
+fn foreign_modal_window_blocks_input_to_the_app() {
     let Some(mut on) = Shared::new(&[PYTHON]) else { return };
     let (pid, log) = on.widgets("portal");
     on.attach(pid);
@@ -450,7 +450,7 @@ fn while_a_window_of_another_process_is_open_nothing_reaches_the_app() {
 /// One that does not say whose it is may be another app's: on a desktop of a person it is named,
 /// and what is said to do about it works.
 #[test]
-fn a_window_that_does_not_say_whose_it_is_gets_files_only_by_its_name() {
+fn unowned_window_gets_files_only_by_its_name() {
     let Some(mut on) = Shared::new(&[PYTHON]) else { return };
     let (pid, log) = on.widgets("portal");
     on.attach(pid);

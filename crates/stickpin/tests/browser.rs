@@ -23,7 +23,7 @@ fn browsers(world: &World) -> Vec<String> {
 }
 
 #[test]
-fn a_browser_and_its_profile_do_not_outlive_a_daemon_that_is_killed() {
+fn killed_daemon_leaves_no_browser_or_profile() {
     let world = World::new();
     let opened = world.run(&["open", "about:blank"]);
     if opened.err.starts_with("TOOL_MISSING") {

@@ -59,7 +59,7 @@ fn help_needs_no_daemon() {
 }
 
 #[test]
-fn the_session_is_named_after_the_project_wherever_in_it_one_stands() {
+fn session_name_is_the_same_in_all_project_folders() {
     let world = World::new();
     let project = world.path().join("shop");
     std::fs::create_dir_all(project.join(".git")).unwrap();
@@ -83,7 +83,7 @@ fn a_reader_that_goes_away_is_no_failure() {
 }
 
 #[test]
-fn the_demonstration_shows_the_same_every_time_and_needs_no_daemon() {
+fn demo_is_reproducible_without_a_daemon() {
     let world = World::new();
     let first = world.ok("demo");
     assert_eq!(world.ok("demo"), first);

@@ -185,7 +185,7 @@ fn a_newer_client_replaces_an_idle_daemon() {
 }
 
 #[test]
-fn a_client_of_an_older_protocol_is_refused_and_may_still_ask_and_stop() {
+fn older_protocol_client_may_only_ask_status_and_stop() {
     let world = World::new();
     world.run(ASK);
     let mut raw = world.raw();
@@ -198,7 +198,7 @@ fn a_client_of_an_older_protocol_is_refused_and_may_still_ask_and_stop() {
 }
 
 #[test]
-fn a_call_that_comes_along_with_hello_is_run_by_the_daemon_that_was_meant_and_by_no_other() {
+fn call_sent_with_hello_runs_only_on_the_intended_daemon() {
     let world = World::new();
     world.run(ASK);
     let ours = std::fs::canonicalize(world.state_dir()).unwrap();

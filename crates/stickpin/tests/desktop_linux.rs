@@ -75,7 +75,7 @@ fn shows(on: &Shared, text: &str, times: usize) -> String {
 
 /// Twins: two forms with one title, one text and the same fields and buttons.
 #[test]
-fn of_two_forms_that_read_the_same_the_one_that_ends_takes_its_refs_with_it() {
+fn ended_app_ends_only_its_own_refs() {
     let Some(mut on) = Shared::new(&["zenity", "xdotool"]) else { return };
     let forms = [Form::start(&mut on, "a", "Form"), Form::start(&mut on, "b", "Form")];
     on.ok(&["open", "linux:desktop"]);
@@ -123,7 +123,7 @@ fn of_two_forms_that_read_the_same_the_one_that_ends_takes_its_refs_with_it() {
 }
 
 #[test]
-fn apps_come_and_go_while_it_is_open_and_a_crash_is_no_end_of_the_session() {
+fn desktop_session_survives_app_crashes() {
     let Some(mut on) = Shared::new(&["zenity"]) else { return };
     let read = on.ok(&["open", "linux:desktop", "-i"]);
     assert!(read.contains("opened the desktop") && !read.contains("application"), "{read}");
@@ -217,7 +217,7 @@ fn registry(on: &Shared) -> u32 {
 }
 
 #[test]
-fn a_registry_that_hangs_is_named_and_costs_no_second_wait_and_hides_no_app() {
+fn hung_registry_is_named_and_hides_no_app() {
     const HANGS: &str = "the accessibility registry does not answer";
     let Some(mut on) = Shared::new(&["zenity", "xdotool"]) else { return };
     let form = Form::start(&mut on, "a", "Form");
@@ -333,7 +333,7 @@ fn names_that_read_like_our_own_words_stay_names() {
 
 /// The app says nothing; every answer about it says what to do, which helps.
 #[test]
-fn a_qt_app_that_was_started_with_accessibility_off_is_heard_once_it_is_started_again() {
+fn qt_app_restarted_with_accessibility_is_read() {
     let Some(mut on) = Shared::new(&[PYTHON, "xdotool"]) else { return };
     let log = on.world.path().join("log");
     let script = workspace_root().join("fixtures/linux/widgets/qt.py");
@@ -456,7 +456,7 @@ fn what_goes_on_in_another_app_holds_up_nobody() {
 /// As those of portals are: it takes files from what opens it, and is in the tree when that is
 /// pressed.
 #[test]
-fn a_file_chooser_of_another_process_is_driven_in_the_same_session() {
+fn foreign_file_chooser_is_driven_in_the_desktop_session() {
     let Some(mut on) = Shared::new(&[PYTHON]) else { return };
     let (_, log) = on.widgets("portal");
     on.ok(&["open", "linux:desktop"]);
@@ -475,7 +475,7 @@ fn a_file_chooser_of_another_process_is_driven_in_the_same_session() {
 
 /// The press that begins it brings the window to the front.
 #[test]
-fn a_drag_into_another_app_does_not_end_in_the_window_that_it_begins_in() {
+fn drag_into_another_app_is_not_dropped_in_its_source() {
     let Some(mut on) = Shared::new(&[PYTHON, "zenity", "xdotool"]) else { return };
     let (_, log) = on.widgets("moves");
     let widgets = on.window("Widgets");
@@ -543,7 +543,7 @@ fn a_window_of_another_app_in_the_way_is_named_with_its_app() {
 }
 
 #[test]
-fn a_desktop_of_a_person_keeps_its_size_and_excludes_a_private_one() {
+fn shared_desktop_refuses_resize_and_private() {
     let Some(on) = Shared::new(&["zenity"]) else { return };
     refused(&on.run(&["open", "linux:desktop", "--viewport", "900x700"]), "UNSUPPORTED");
     refused(&on.run(&["open", "--attach", "linux:desktop", "--private"]), "INVALID_ARGS");

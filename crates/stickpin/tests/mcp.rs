@@ -228,7 +228,7 @@ fn two_clients_of_one_session_do_not_bless_each_other() {
 }
 
 #[test]
-fn a_daemon_that_is_killed_is_started_again_and_its_pins_are_forgotten() {
+fn killed_daemon_is_restarted_without_old_pins() {
     let world = World::new();
     let mut client = Client::new(&world, &[]);
     client.ok("open", json!({"what": "sim:shop", "interactive": true}));
@@ -501,13 +501,13 @@ fn is_of_declared_type(client: &str, imported: &str, declaration: Option<&Path>,
 }
 
 #[test]
-fn configuration_for_opencode_is_of_the_type_that_its_package_declares() {
+fn opencode_configuration_matches_its_declared_type() {
     let imported = "import type { Config } from '@opencode-ai/sdk';";
     is_of_declared_type("opencode", imported, None, ("\"local\"", "\"stdio\""));
 }
 
 #[test]
-fn configuration_for_gemini_is_of_the_type_that_its_package_declares() {
+fn gemini_configuration_matches_its_declared_type() {
     let declaration = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/mcp/gemini-cli.d.ts");
     let imported = "import type { MCPServerConfig } from './declared.js';\n\
         type Config = { mcpServers: Record<string, MCPServerConfig> };";

@@ -86,7 +86,7 @@ fn says(ran: &Ran, code: &str, words: &[&str]) {
 }
 
 #[test]
-fn a_desktop_without_a_bus_is_not_opened_and_what_was_tried_is_said() {
+fn desktop_without_a_bus_reports_what_was_tried() {
     let nowhere = Nowhere::new();
     let ran = nowhere.open(&[("DISPLAY", ":77777")]);
     says(
@@ -104,7 +104,7 @@ fn a_desktop_without_a_bus_is_not_opened_and_what_was_tried_is_said() {
 }
 
 #[test]
-fn a_desktop_of_its_own_goes_when_its_accessibility_does_not_start() {
+fn private_desktop_ends_if_accessibility_does_not_start() {
     if desktop(&[PYTHON]).is_none() {
         return;
     }
@@ -115,7 +115,7 @@ fn a_desktop_of_its_own_goes_when_its_accessibility_does_not_start() {
 }
 
 #[test]
-fn a_registry_that_answers_with_errors_ends_the_opening_with_its_words() {
+fn registry_errors_end_the_opening_with_their_message() {
     if desktop(&[PYTHON]).is_none() {
         return;
     }

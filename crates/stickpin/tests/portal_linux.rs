@@ -50,7 +50,7 @@ fn mounted_in(world: &World) -> Vec<String> {
 
 /// In both versions of GTK, as the only app of a private display.
 #[test]
-fn the_chooser_of_a_portal_takes_files_in_the_session_of_its_app() {
+fn portal_chooser_takes_files_in_its_apps_session() {
     if desktop(&[PYTHON]).is_none() || !is_installed() {
         return;
     }
@@ -99,7 +99,7 @@ fn app(on: &mut Shared, session: &str) -> PathBuf {
 
 /// One process shows the choosers of all apps.
 #[test]
-fn of_the_choosers_of_two_apps_only_that_of_the_session_gets_the_file() {
+fn only_the_chooser_of_the_session_gets_the_file() {
     let Some(mut on) = Shared::new(&[PYTHON, "xdotool"]).filter(|_| is_installed()) else { return };
     let ours = app(&mut on, "ours");
     let window = on.window("Widgets");

@@ -155,7 +155,7 @@ fn shown(device: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn every_command_is_in_a_scenario_of_the_embedded_device_and_of_pages() {
+fn every_command_has_a_scenario_on_sim_and_web() {
     // What the other cannot do: a page has no start screen; the embedded device no files, traffic,
     // script or clipboard.
     let (sim, web) = (shown("sim"), shown("web"));
@@ -249,7 +249,7 @@ const MALFORMED: &[&str] = &[
 ];
 
 #[test]
-fn every_consumer_of_a_ref_takes_both_forms_and_refuses_malformed_ones_alike() {
+fn every_ref_argument_takes_pins_and_rejects_malformed_refs() {
     let dir = tempfile::tempdir().expect("a folder");
     let mut surface = InProcess::new(dir.path(), vec![Arc::new(SimProvider::new())]);
     let opened = surface.request(&["open", "sim:settings?clock=virtual", "-i"], |_| {});

@@ -75,7 +75,7 @@ fn told(ran: &Ran) -> [usize; 3] {
 }
 
 #[test]
-fn text_whose_focus_moves_in_the_middle_is_not_typed_into_the_next_field_without_a_word() {
+fn focus_move_while_typing_is_an_error() {
     for toolkit in TOOLKITS {
         let Some(app) = App::open(toolkit, "jumps") else { return };
         let text = "x".repeat(200);
@@ -131,7 +131,7 @@ fn text_stops_at_a_dialog_that_opens_in_the_middle() {
 
 /// The app reads and handles them for longer than an answer takes.
 #[test]
-fn an_app_that_is_slow_has_handled_all_keys_when_they_are_told_to_be_typed() {
+fn type_returns_after_a_slow_app_handled_all_keys() {
     for toolkit in TOOLKITS {
         let Some(app) = App::open(toolkit, "slow") else { return };
         let text = "The quick brown fox jumps over the lazy dog";
@@ -142,7 +142,7 @@ fn an_app_that_is_slow_has_handled_all_keys_when_they_are_told_to_be_typed() {
 
 /// Choosing is telling the app a place in its list.
 #[test]
-fn an_option_is_chosen_by_what_it_reads_though_others_came_above_it() {
+fn option_is_selected_by_text_after_insertions_above() {
     for toolkit in TOOLKITS {
         let Some(app) = App::open(toolkit, "grows") else { return };
         let all = [("Choice", "Beta"), ("Rows", "Gamma"), ("Choice", "Alpha"), ("Rows", "Beta")];
@@ -171,7 +171,7 @@ fn a_press_that_fails_behind_what_it_did_is_done_once_and_told() {
 /// As browsers do for what stands in a page: it says that it took the text, and kept the one that
 /// it had.
 #[test]
-fn a_field_that_says_that_it_took_a_text_and_kept_the_old_one_is_filled_by_keys() {
+fn field_that_ignores_set_text_is_filled_by_keys() {
     let Some(app) = App::strange("keeps") else { return };
     // What is in a field that hides it can only be counted.
     for (field, texts) in [("Name", ["one", "two"]), ("Secret", ["five!", "six!!!"])] {
@@ -186,7 +186,7 @@ fn a_field_that_says_that_it_took_a_text_and_kept_the_old_one_is_filled_by_keys(
 
 /// As the address bar of a browser: it counts its characters before it has them.
 #[test]
-fn a_field_that_reads_empty_behind_the_keys_is_read_until_it_is_at_rest() {
+fn field_that_reads_empty_is_read_until_stable() {
     let Some(app) = App::strange("late") else { return };
     for text in ["about:support", "x"] {
         let ran = app.world.run(&["fill", "label=Name", text]);
@@ -217,7 +217,7 @@ fn a_field_that_completes_what_is_filled_in_is_filled() {
 
 /// An app is told the place of an option, and another one may stand there by then.
 #[test]
-fn an_option_whose_place_another_one_takes_is_not_said_to_be_chosen() {
+fn replaced_option_is_not_reported_as_selected() {
     let Some(app) = App::strange("inserts") else { return };
     app.world.ok("select label=Fruit Apple");
     app.trip();
@@ -267,7 +267,7 @@ fn a_press_at_a_point_names_what_receives_it() {
 /// Over a number a wheel changes the number. Also where nobody asked for one: what is out of sight
 /// is brought into view.
 #[test]
-fn a_wheel_scrolls_what_is_meant_and_changes_no_number_on_the_way() {
+fn wheel_scrolls_the_container_and_changes_no_number() {
     for toolkit in TOOLKITS {
         let Some(app) = App::open(toolkit, "numbers") else { return };
         let ran = app.world.run(&["scroll", "down", "120"]);

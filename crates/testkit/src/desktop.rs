@@ -55,7 +55,7 @@ pub(crate) fn are_here(programs: &[&str], require: &str) -> bool {
     let path = env::var_os("PATH");
     let is_missing = |program: &&str| find_on_path(&[program], path.as_deref()).is_none();
     let mut missing: Vec<&str> =
-        stickpin_x11desk::missing(path.as_deref()).iter().map(|(program, _)| *program).collect();
+        stickpin_x11desk::missing_tools(path.as_deref()).iter().map(|(program, _)| *program).collect();
     missing.extend(programs.iter().copied().filter(is_missing));
     if !missing.is_empty() {
         let missing = missing.join(", ");

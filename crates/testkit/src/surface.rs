@@ -110,7 +110,7 @@ impl InProcess {
         let host = Host::builder(&state)
             .providers(providers)
             .numbers(Arc::new(move |session| Ok(numbers.for_session(session))))
-            .scribe(Arc::new(AdScriptWriter));
+            .script_writer(Arc::new(AdScriptWriter));
         let host = host.build().expect("no command is added");
         Self { runtime, host, env }
     }

@@ -10,9 +10,11 @@ pub mod mouse;
 pub mod screenshot;
 
 use crate::read::page::Page;
-use crate::read::together::Announced;
-use crate::tab::Fault;
-use stickpin_device::{Action, CancellationToken, Dispatched, Error, Performed, Result, Ticket, unsupported};
+use crate::read::prefetch::AnnouncedPress;
+use crate::tab::TabError;
+use stickpin_device::{
+    Action, CancellationToken, Dispatched, Error, InputOutcome, Result, Ticket, unsupported,
+};
 
 /// Sends one input. `prepared` is the ticket of the preceding aim at the target.
 ///
@@ -23,9 +25,9 @@ pub async fn carry_out(
     action: &Action,
     prepared: &Ticket,
     cancel: &CancellationToken,
-) -> Result<Performed> {
+) -> Result<InputOutcome> {
     // Only a press may be stopped as the announced press.
-    let announced = prepared.redeem::<Announced>().filter(|_| matches!(action, Action::Press { .. }));
+    let announced = prepared.take::<AnnouncedPress>().filter(|_| matches!(action, Action::Press { .. }));
     match action {
         Action::Press { .. } => mouse::press(page, action, announced, cancel).await,
         Action::Drag { from, source, to, target } => mouse::drag(page, *from, *source, *to, *target).await,
@@ -48,25 +50,25 @@ fn unknown(fault: impl Into<Error>) -> Error {
 
 /// Whether a dialog answered an input. Then the input arrived, and the page cannot be asked
 /// anything now.
-fn or_dialog(delivered: Result<(), Fault>) -> Result<bool> {
+fn or_dialog(delivered: Result<(), TabError>) -> Result<bool> {
     match delivered {
         Ok(()) => Ok(false),
-        Err(Fault::Dialog(_)) => Ok(true),
+        Err(TabError::Dialog(_)) => Ok(true),
         Err(fault) => Err(unknown(fault)),
     }
 }
 
 /// Returns a document's answer after an input; `None` when a dialog is open or the document went
 /// away with the input.
-fn if_there<T>(answer: Result<T, Fault>) -> Result<Option<T>> {
+fn if_there<T>(answer: Result<T, TabError>) -> Result<Option<T>> {
     match answer {
         Ok(answer) => Ok(Some(answer)),
-        Err(Fault::Dialog(_) | Fault::WorldGone) => Ok(None),
+        Err(TabError::Dialog(_) | TabError::WorldGone) => Ok(None),
         Err(fault) => Err(unknown(fault)),
     }
 }
 
 /// The result of an input of which nothing more is known.
-fn handled() -> Performed {
-    Performed::done()
+fn handled() -> InputOutcome {
+    InputOutcome::done()
 }

@@ -4,5 +4,5 @@ mod answers;
 pub mod script;
 
 pub(crate) use answers::*;
-pub use answers::{Opened, Verdict};
+pub use answers::{PopupAnswer, PressVerdict};
 pub use script::{AGENT, WORLD};

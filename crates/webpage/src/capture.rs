@@ -4,11 +4,11 @@
 //! are inserted below the elements that show them. Page data is untrusted: every index is checked.
 
 mod columns;
-mod said;
+mod self_description;
 
 pub use columns::Columns;
 use hashbrown::HashMap;
-pub(crate) use said::Said;
+pub(crate) use self_description::SelfDescription;
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::StrDeserializer;
@@ -33,7 +33,7 @@ pub enum CaptureError {
 
 /// One document's capture, with the context that only the device knows.
 #[derive(Debug)]
-pub struct Part {
+pub struct DocumentCapture {
     /// The answer of the document's script.
     pub columns: Columns,
     /// The scope of the document's handles.
@@ -49,8 +49,8 @@ pub struct Part {
 /// # Errors
 /// Returns an error when an answer contradicts itself or is too large.
 pub fn assemble(
-    top: &Part,
-    frames: &HashMap<Handle, Part>,
+    top: &DocumentCapture,
+    frames: &HashMap<Handle, DocumentCapture>,
     surface: SurfaceId,
 ) -> Result<Tree, CaptureError> {
     let mut assembly = Assembly {
@@ -69,7 +69,7 @@ pub fn assemble(
 
 struct Assembly<'a> {
     builder: TreeBuilder,
-    frames: &'a HashMap<Handle, Part>,
+    frames: &'a HashMap<Handle, DocumentCapture>,
     hidden: Vec<Handle>,
     truncated: bool,
 }
@@ -78,7 +78,7 @@ struct Assembly<'a> {
 const FRAME_LIMIT: usize = 32;
 
 impl Assembly<'_> {
-    fn add(&mut self, part: &Part, base: usize, nesting: usize) -> Result<(), CaptureError> {
+    fn add(&mut self, part: &DocumentCapture, base: usize, nesting: usize) -> Result<(), CaptureError> {
         let c = &part.columns;
         self.truncated |= c.wire.truncated;
         let document = Document {

@@ -6,14 +6,14 @@ mod network;
 mod runtime;
 
 use crate::agent;
-use crate::state::{Chooser, Frame, Shared, Stage, State, TabState, World};
+use crate::state::{Chooser, Frame, LoadStage, SharedState, State, TabState, World};
 use crate::text::{clip, clip_to};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Instant;
-use stickpin_device::{Dialog, Notice, TabEnd};
+use stickpin_device::{Dialog, Notice, TabEndReason};
 use stickpin_devtools::protocol as cdp;
 use stickpin_devtools::{CallError, Client, Method, Refusal, Reply};
 
@@ -66,7 +66,7 @@ impl SetUp<'_> {
 /// next use of the tab reports commands that the browser refused.
 pub fn prepare(
     client: &Client,
-    shared: &Arc<Shared>,
+    shared: &Arc<SharedState>,
     state: &State,
     session: &str,
     gate: Option<&cdp::EnableFetch>,
@@ -102,8 +102,10 @@ pub fn prepare(
     tokio::spawn(async move {
         for answer in answers {
             match answer.await {
-                Err(error @ CallError::Malformed { .. }) => shared.refused(&root, &error),
-                Err(error) if error.refusal() == Some(Refusal::Protocol) => shared.refused(&root, &error),
+                Err(error @ CallError::Malformed { .. }) => shared.note_setup_refused(&root, &error),
+                Err(error) if error.refusal() == Some(Refusal::Protocol) => {
+                    shared.note_setup_refused(&root, &error)
+                }
                 // A target that is gone needs no set-up. A lost browser or a hanging page is
                 // reported elsewhere.
                 _ => {}
@@ -132,7 +134,7 @@ pub fn record(
             state.show_dialogs();
             for tab in state.tabs.values_mut() {
                 tab.answers += 1;
-                tab.active();
+                tab.note_visible_change();
             }
             return Some(());
         }
@@ -157,13 +159,13 @@ pub fn record(
 fn crashed(state: &mut State, session: &str, root: &str) -> Option<()> {
     let tab = state.tabs.get_mut(root)?;
     if tab.main_frame().is_some_and(|frame| frame.session == session) {
-        state.end_tab(root, TabEnd::Crashed);
+        state.end_tab(root, TabEndReason::Crashed);
         return Some(());
     }
     for frame in tab.frames.values_mut().filter(|f| f.session == session) {
         frame.world = None;
     }
-    tab.active();
+    tab.note_visible_change();
     Some(())
 }
 
@@ -180,7 +182,7 @@ fn page(tab: &mut TabState, session: &str, name: &str, params: &RawValue) -> Opt
             frame.parent = Some(parent_frame_id);
             session.clone_into(&mut frame.session);
             frame.order = order;
-            tab.active();
+            tab.note_visible_change();
         }
         "frameDetached" => {
             let cdp::FrameDetached { frame_id, reason } = read(name, params)?;
@@ -193,7 +195,7 @@ fn page(tab: &mut TabState, session: &str, name: &str, params: &RawValue) -> Opt
                 // came already.
                 frame.world = None;
             }
-            tab.active();
+            tab.note_visible_change();
         }
         "frameNavigated" => {
             let cdp::FrameNavigated { frame } = read(name, params)?;
@@ -208,7 +210,7 @@ fn page(tab: &mut TabState, session: &str, name: &str, params: &RawValue) -> Opt
                 tab.arrivals += 1;
                 tab.notice(Notice::Navigated { url });
             }
-            tab.active();
+            tab.note_visible_change();
         }
         "frameStartedNavigating" => {
             let cdp::FrameStartedNavigating { frame_id, url, navigation_type, .. } = read(name, params)?;
@@ -228,17 +230,17 @@ fn page(tab: &mut TabState, session: &str, name: &str, params: &RawValue) -> Opt
             } else if let Some(frame) = tab.frames.get_mut(&frame_id) {
                 frame.navigating = false;
             }
-            tab.active();
+            tab.note_visible_change();
         }
         "lifecycleEvent" => {
             let cdp::LifecycleEvent { frame_id, loader_id, name } = read(name, params)?;
             let frame = tab.frames.get_mut(&frame_id).filter(|frame| frame.loader == loader_id)?;
             match name.as_str() {
-                "DOMContentLoaded" => frame.stage = frame.stage.max(Stage::Ready),
-                "load" => frame.stage = Stage::Loaded,
+                "DOMContentLoaded" => frame.stage = frame.stage.max(LoadStage::Ready),
+                "load" => frame.stage = LoadStage::Loaded,
                 _ => return None,
             }
-            tab.active();
+            tab.note_visible_change();
         }
         "windowOpen" => {
             let cdp::WindowOpen { url } = read(name, params)?;
@@ -270,7 +272,7 @@ fn navigated(tab: &mut TabState, session: &str, info: cdp::FrameInfo) {
         tab.navigating = None;
         tab.silenced = None;
         tab.requests.clear();
-        tab.left_traffic();
+        tab.discard_requests();
         tab.arrivals += 1;
         tab.notice(Notice::Navigated { url: url.clone() });
     } else {
@@ -292,12 +294,12 @@ fn navigated(tab: &mut TabState, session: &str, info: cdp::FrameInfo) {
     session.clone_into(&mut frame.session);
     frame.navigating = false;
     if frame.loader != info.loader_id {
-        frame.stage = Stage::Loading;
+        frame.stage = LoadStage::Loading;
         frame.committed = Some(Instant::now());
     }
     frame.loader = info.loader_id;
     frame.url = url;
-    tab.active();
+    tab.note_visible_change();
 }
 
 /// Records a dialog. An alert has only one answer, which is given at once; any other dialog waits
@@ -307,7 +309,7 @@ fn dialog_opening(client: &Client, state: &mut State, session: &str, root: &str,
     if event.r#type == "alert" {
         tab.notice(Notice::DialogShown { text: clip(&event.message) });
         send(client, session, &cdp::HandleDialog { accept: true, prompt_text: None });
-        return tab.active();
+        return tab.note_visible_change();
     }
     if tab.silenced.as_ref().is_some_and(|(kind, message)| {
         *kind == event.r#type && *message == clip_to(&event.message, MAX_DIALOG)
@@ -319,5 +321,5 @@ fn dialog_opening(client: &Client, state: &mut State, session: &str, root: &str,
     state.dialogs.push((root.to_owned(), dialog));
     state.show_dialogs();
     // Wake every waiting command, in whichever tab.
-    state.tabs.values_mut().for_each(TabState::active);
+    state.tabs.values_mut().for_each(TabState::note_visible_change);
 }

@@ -29,12 +29,12 @@
 pub mod act;
 pub mod agent;
 pub mod capture;
+mod debugger_probes;
 pub mod events;
 pub mod read;
 pub mod state;
 pub mod tab;
 pub mod text;
-mod unseen;
 pub mod wait;
 
 pub use read::page::Page;

@@ -1,11 +1,11 @@
 //! Reads a page as it is now.
 
-pub mod ahead;
 pub mod css;
 pub mod evaluate;
 pub(crate) mod guard;
 pub mod page;
-pub(crate) mod together;
-pub mod unchanged;
+pub(crate) mod prefetch;
+pub mod read_ahead;
+pub mod walk_cache;
 
 pub use page::{capture, locate, outcome};

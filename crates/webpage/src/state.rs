@@ -10,7 +10,7 @@ use hashbrown::HashMap;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use stickpin_device::{Dialog, Notice, TabEnd};
+use stickpin_device::{Dialog, Notice, TabEndReason};
 use stickpin_devtools::CallError;
 use stickpin_devtools::protocol::TargetInfo;
 use tokio::sync::watch;
@@ -20,12 +20,12 @@ const MAX_NOTICES: usize = 64;
 
 /// The state of all pages of one connection, shared by the event task and the device.
 #[derive(Debug, Default)]
-pub struct Shared {
+pub struct SharedState {
     state: Mutex<State>,
     version: watch::Sender<u64>,
 }
 
-impl Shared {
+impl SharedState {
     /// Locks the state. The guard must not be held across an await.
     pub fn state(&self) -> MutexGuard<'_, State> {
         // No code panics while holding the lock; even if it did, the state would still be
@@ -34,16 +34,16 @@ impl Shared {
     }
 
     /// Records that the browser refused to set up part of a tab.
-    pub(crate) fn refused(&self, session: &str, error: &CallError) {
+    pub(crate) fn note_setup_refused(&self, session: &str, error: &CallError) {
         tracing::warn!(session, %error, "a tab is not fully set up");
         if let Some(tab) = self.state().tabs.get_mut(session) {
             tab.refused.get_or_insert_with(|| error.to_string());
         }
-        self.touch();
+        self.wake_waiters();
     }
 
     /// Wakes all tasks that wait for a change.
-    pub fn touch(&self) {
+    pub fn wake_waiters(&self) {
         self.version.send_modify(|version| *version = version.wrapping_add(1));
     }
 
@@ -114,7 +114,7 @@ impl State {
     }
 
     /// Records that a tab is gone or can no longer be driven.
-    pub fn end_tab(&mut self, session: &str, how: TabEnd) {
+    pub fn end_tab(&mut self, session: &str, how: TabEndReason) {
         let Some(tab) = self.tabs.get_mut(session) else { return };
         if tab.gone.is_some() {
             return;
@@ -124,12 +124,12 @@ impl State {
         self.dialogs.retain(|(s, _)| s != session);
         self.show_dialogs();
         if let Some(active) = self.tabs.get_mut(&self.active) {
-            active.notice(Notice::Closed { id });
+            active.notice(Notice::TabClosed { id });
         }
     }
 
     /// The tabs that can be driven, oldest first.
-    pub fn living(&self) -> Vec<(&String, &TabState)> {
+    pub fn drivable_tabs(&self) -> Vec<(&String, &TabState)> {
         let mut living: Vec<_> = self.tabs.iter().filter(|(_, tab)| tab.gone.is_none()).collect();
         living.sort_by_key(|(_, tab)| tab.number);
         living
@@ -159,7 +159,7 @@ pub struct TabState {
     /// The set-up command that the browser refused, until that is reported.
     pub(crate) refused: Option<String>,
     /// The way the tab ended, if it did.
-    pub gone: Option<TabEnd>,
+    pub gone: Option<TabEndReason>,
     /// The dialog that blocks this tab: its own, or that of another tab, which it names.
     pub dialog: Option<Dialog>,
     /// The number of dialogs closed so far, in any tab.
@@ -173,7 +173,7 @@ pub struct TabState {
     /// Pending requests, by id.
     pub(crate) requests: HashMap<String, Request>,
     /// The most recent requests, oldest first, including those that ended.
-    pub(crate) traffic: VecDeque<traffic::Seen>,
+    pub(crate) traffic: VecDeque<traffic::LoggedRequest>,
     /// Counts visible changes: changes of documents, frames, navigations.
     pub changes: u64,
     /// Counts everything that may have changed the page.
@@ -187,7 +187,7 @@ pub struct TabState {
     /// URLs of scripts that run as workers: no event reports the end of their requests.
     pub(crate) workers: VecDeque<String>,
     /// The last report of a guarded press; see [`agent`](crate::agent).
-    pub verdict: Option<crate::agent::Verdict>,
+    pub verdict: Option<crate::agent::PressVerdict>,
     /// The kind of element that received a press and renders its own content (`canvas`), until
     /// notices are taken.
     pub drawn: Option<String>,
@@ -225,7 +225,7 @@ pub struct Frame {
     pub(crate) order: u64,
     pub(crate) world: Option<World>,
     /// The loading stage of the document.
-    pub(crate) stage: Stage,
+    pub(crate) stage: LoadStage,
     /// When the document was committed, if that was seen.
     pub(crate) committed: Option<Instant>,
     /// Whether a cross-document navigation of this inner frame is pending.
@@ -250,7 +250,7 @@ pub struct World {
 
 /// The loading stage of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(crate) enum Stage {
+pub(crate) enum LoadStage {
     #[default]
     Loading,
     /// Parsed; deferred scripts have run.
@@ -324,7 +324,7 @@ impl TabState {
     }
 
     /// Whether the page, or a frame around the document with this scope, is about to be replaced.
-    pub(crate) fn leaves(&self, scope: Option<u64>) -> bool {
+    pub(crate) fn is_leaving(&self, scope: Option<u64>) -> bool {
         let of = |frame: &&Frame| frame.world.as_ref().is_some_and(|w| Some(w.scope) == scope);
         let mut frame = scope.and_then(|_| self.frames.values().find(of));
         // No page can make a frame its own ancestor, but an event that claims so must not cause an
@@ -341,27 +341,27 @@ impl TabState {
 
     /// The deadline for waiting for committed documents that are not parsed yet; `None` if there
     /// are none.
-    pub(crate) fn arriving(&self, patience: Duration) -> Option<Instant> {
-        let fresh = self.frames.values().filter(|f| f.stage == Stage::Loading);
+    pub(crate) fn parse_deadline(&self, patience: Duration) -> Option<Instant> {
+        let fresh = self.frames.values().filter(|f| f.stage == LoadStage::Loading);
         let now = Instant::now();
         fresh.filter_map(|f| Some(f.committed? + patience)).filter(|until| *until > now).max()
     }
 
     /// Whether all documents are parsed, no navigation is pending, and no dialog is open.
-    pub(crate) fn is_whole(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         self.dialog.is_none()
             && self.navigating.is_none()
-            && self.frames.values().all(|f| f.stage != Stage::Loading)
+            && self.frames.values().all(|f| f.stage != LoadStage::Loading)
     }
 
     /// Records that the visible page may have changed.
-    pub fn active(&mut self) {
+    pub fn note_visible_change(&mut self) {
         self.changes += 1;
-        self.stirred();
+        self.note_activity();
     }
 
     /// Records an event that may lead to a change.
-    pub(crate) fn stirred(&mut self) {
+    pub(crate) fn note_activity(&mut self) {
         self.activity += 1;
         self.active_at = Some(Instant::now());
     }
@@ -441,7 +441,7 @@ mod tests {
         }
         tab.frames.get_mut("a").unwrap().navigating = true;
         let leaves =
-            |tab: &TabState| [None, Some(1), Some(2), Some(3), Some(4), Some(9)].map(|s| tab.leaves(s));
+            |tab: &TabState| [None, Some(1), Some(2), Some(3), Some(4), Some(9)].map(|s| tab.is_leaving(s));
         assert_eq!(leaves(&tab), [false, false, true, true, false, false]);
         tab.navigating = Some(("x".into(), Instant::now()));
         assert_eq!(leaves(&tab), [true; 6]);
@@ -451,13 +451,13 @@ mod tests {
     fn a_document_that_came_a_moment_ago_is_arriving() {
         let mut tab = tab(&[("top", None), ("a", Some("top"))]);
         let second = Duration::from_secs(1);
-        assert_eq!(tab.arriving(second), None, "nothing was committed");
+        assert_eq!(tab.parse_deadline(second), None, "nothing was committed");
         let frame = tab.frames.get_mut("a").unwrap();
         frame.committed = Some(Instant::now());
-        assert!(tab.arriving(second).is_some());
-        assert_eq!(tab.arriving(Duration::ZERO), None, "it had its time");
-        tab.frames.get_mut("a").unwrap().stage = Stage::Ready;
-        assert_eq!(tab.arriving(second), None, "it is there");
+        assert!(tab.parse_deadline(second).is_some());
+        assert_eq!(tab.parse_deadline(Duration::ZERO), None, "it had its time");
+        tab.frames.get_mut("a").unwrap().stage = LoadStage::Ready;
+        assert_eq!(tab.parse_deadline(second), None, "it is there");
     }
 
     #[test]
@@ -476,15 +476,15 @@ mod tests {
         let asked = |kind: &str| Dialog::new(kind, "");
         state.dialogs = vec![("b".into(), asked("confirm")), ("c".into(), asked("prompt"))];
         state.show_dialogs();
-        let words = |state: &State, tab| state.tabs[tab].dialog.as_ref().map(Dialog::words);
+        let words = |state: &State, tab| state.tabs[tab].dialog.as_ref().map(Dialog::describe);
         assert_eq!(words(&state, "a").unwrap(), "confirm in tab t2 \"\"");
         assert_eq!(words(&state, "b").unwrap(), "confirm \"\"");
         assert_eq!(words(&state, "c").unwrap(), "prompt \"\"");
-        state.end_tab("b", TabEnd::Closed);
+        state.end_tab("b", TabEndReason::Closed);
         assert_eq!(words(&state, "a").unwrap(), "prompt in tab t3 \"\"");
-        state.end_tab("c", TabEnd::Closed);
+        state.end_tab("c", TabEndReason::Closed);
         assert_eq!(words(&state, "a"), None);
-        assert_eq!(state.living().len(), 1);
+        assert_eq!(state.drivable_tabs().len(), 1);
     }
 
     #[test]

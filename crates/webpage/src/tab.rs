@@ -6,14 +6,14 @@ pub mod frames;
 mod nodes;
 
 use crate::agent;
-use crate::state::{Shared, State, TabState};
+use crate::state::{SharedState, State, TabState};
 use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use std::collections::BTreeSet;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use stickpin_device::{Dialog, Error, ErrorCode, TabEnd};
+use stickpin_device::{Dialog, Error, ErrorCode, TabEndReason};
 use stickpin_devtools::protocol as cdp;
 use stickpin_devtools::{CallError, Client, Method, Reply};
 use tokio::time::timeout;
@@ -30,7 +30,7 @@ pub struct Tab {
     /// The connection to the browser.
     pub client: Client,
     /// The state of its pages.
-    pub shared: Arc<Shared>,
+    pub shared: Arc<SharedState>,
     /// The session of the tab's page.
     pub session: String,
 }
@@ -56,14 +56,14 @@ pub struct World {
 
 /// A pending request to a document.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct PendingRequest {
     reply: Reply<cdp::Evaluate>,
     context: String,
 }
 
 /// Why a call into a document failed.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Fault {
+pub enum TabError {
     /// The document went away before it answered.
     WorldGone,
     /// A dialog keeps the page from answering.
@@ -74,21 +74,23 @@ pub enum Fault {
     Failed(Error),
 }
 
-impl From<Fault> for Error {
-    fn from(fault: Fault) -> Self {
+impl From<TabError> for Error {
+    fn from(fault: TabError) -> Self {
         match fault {
-            Fault::WorldGone => {
+            TabError::WorldGone => {
                 Self::new(ErrorCode::ElementNotFound, "the document was replaced during the command")
                     .hint("run `stickpin snapshot -i`")
             }
-            Fault::Dialog(dialog) => dialog_open(&dialog),
-            Fault::Threw(what) => Self::new(ErrorCode::Internal, format!("the page script failed: {what}")),
-            Fault::Failed(error) => error,
+            TabError::Dialog(dialog) => dialog_open(&dialog),
+            TabError::Threw(what) => {
+                Self::new(ErrorCode::Internal, format!("the page script failed: {what}"))
+            }
+            TabError::Failed(error) => error,
         }
     }
 }
 
-impl From<Error> for Fault {
+impl From<Error> for TabError {
     fn from(error: Error) -> Self {
         Self::Failed(error)
     }
@@ -96,15 +98,15 @@ impl From<Error> for Fault {
 
 /// The error for a call that a dialog blocks.
 pub fn dialog_open(dialog: &Dialog) -> Error {
-    Error::new(ErrorCode::DialogOpen, format!("the page waits for an answer to its {}", dialog.words()))
+    Error::new(ErrorCode::DialogOpen, format!("the page waits for an answer to its {}", dialog.describe()))
         .hint("run `stickpin alert accept` or `stickpin alert dismiss`")
 }
 
 /// The error for a tab that is gone. The session ends too, unless it can continue in another tab.
 fn ended(state: &State, session: &str) -> Error {
     let tab = state.tabs.get(session);
-    let crashed = tab.is_some_and(|tab| tab.gone == Some(TabEnd::Crashed));
-    if !state.living().iter().any(|(other, _)| *other != session) {
+    let crashed = tab.is_some_and(|tab| tab.gone == Some(TabEndReason::Crashed));
+    if !state.drivable_tabs().iter().any(|(other, _)| *other != session) {
         return lost(if crashed { "the page crashed" } else { "the tab was closed" });
     }
     let id = tab.map_or_else(|| "the tab".to_owned(), |tab| format!("tab {}", tab.id()));
@@ -154,8 +156,8 @@ impl Tab {
     /// Whether the tab was closed while the browser and other tabs still exist.
     pub fn closed(&self) -> bool {
         let state = self.shared.state();
-        let closed = state.tabs.get(&self.session).is_some_and(|tab| tab.gone == Some(TabEnd::Closed));
-        closed && state.lost.is_none() && !state.living().is_empty()
+        let closed = state.tabs.get(&self.session).is_some_and(|tab| tab.gone == Some(TabEndReason::Closed));
+        closed && state.lost.is_none() && !state.drivable_tabs().is_empty()
     }
 
     /// Waits until `look` returns a value for the state of the tab.
@@ -209,13 +211,13 @@ impl Tab {
     /// The id of a world's execution context in its session.
     ///
     /// # Errors
-    /// Returns [`Fault::WorldGone`] when the document is gone.
-    pub(crate) fn context_number(&self, world: &World) -> Result<i64, Fault> {
+    /// Returns [`TabError::WorldGone`] when the document is gone.
+    pub(crate) fn context_number(&self, world: &World) -> Result<i64, TabError> {
         let known = self.read(|tab| {
             let w = tab.frames.get(&world.frame)?.world.as_ref()?;
             (w.scope == world.scope).then_some(w.context)
         })?;
-        known.ok_or(Fault::WorldGone)
+        known.ok_or(TabError::WorldGone)
     }
 
     /// Sends a command to the page and waits for the answer. For commands that the browser answers
@@ -230,28 +232,28 @@ impl Tab {
     /// Runs work that the page must answer, unless a dialog is open or opens.
     ///
     /// # Errors
-    /// Returns [`Fault::Dialog`] for a dialog, and otherwise the errors of `work`.
-    pub async fn unless_dialog<T, E>(&self, work: impl Future<Output = Result<T, E>>) -> Result<T, Fault>
+    /// Returns [`TabError::Dialog`] for a dialog, and otherwise the errors of `work`.
+    pub async fn unless_dialog<T, E>(&self, work: impl Future<Output = Result<T, E>>) -> Result<T, TabError>
     where
-        Fault: From<E>,
+        TabError: From<E>,
     {
         // Do not send the command behind a dialog: it would run when the dialog closes, when nobody
         // expects it.
         if let Some(dialog) = self.read(|tab| tab.dialog.clone())? {
-            return Err(Fault::Dialog(dialog));
+            return Err(TabError::Dialog(dialog));
         }
         tokio::select! {
             biased;
-            done = work => done.map_err(Fault::from),
-            dialog = self.until(|tab| tab.dialog.clone()) => Err(Fault::Dialog(dialog?)),
+            done = work => done.map_err(TabError::from),
+            dialog = self.until(|tab| tab.dialog.clone()) => Err(TabError::Dialog(dialog?)),
         }
     }
 
     /// Sends a command that the page's main thread answers.
     ///
     /// # Errors
-    /// Returns [`Fault::Dialog`] for a dialog, and otherwise the errors of [`Tab::command`].
-    pub(crate) async fn ask<M: Method>(&self, session: &str, method: &M) -> Result<M::Output, Fault> {
+    /// Returns [`TabError::Dialog`] for a dialog, and otherwise the errors of [`Tab::command`].
+    pub(crate) async fn ask<M: Method>(&self, session: &str, method: &M) -> Result<M::Output, TabError> {
         self.unless_dialog(async { self.answer(self.client.send(Some(session), method)).await }).await
     }
 
@@ -260,7 +262,7 @@ impl Tab {
     /// # Errors
     /// Returns the errors of `Tab::ask`, `INTERNAL` when the browser refused to set up the tab, or
     /// `TIMEOUT` when no document appears.
-    pub async fn top(&self) -> Result<World, Fault> {
+    pub async fn top_world(&self) -> Result<World, TabError> {
         let deadline = Instant::now() + DOCUMENT;
         loop {
             if let Some(why) = self.write(|tab| tab.refused.take())? {
@@ -288,8 +290,8 @@ impl Tab {
     ///
     /// # Errors
     /// Returns the same errors as `Tab::ask`.
-    pub(crate) async fn worlds(&self) -> Result<Vec<World>, Fault> {
-        self.top().await?;
+    pub(crate) async fn worlds(&self) -> Result<Vec<World>, TabError> {
+        self.top_world().await?;
         let bare: Vec<(String, String)> = self.read(|tab| {
             let frames = tab.frames.values().filter(|f| f.world.is_none() && !f.session.is_empty());
             frames.map(|f| (f.session.clone(), f.id.clone())).collect()
@@ -306,7 +308,7 @@ impl Tab {
     }
 
     /// Installs the agent in a document that started without it.
-    async fn inject(&self, session: &str, frame: String) -> Result<(), Fault> {
+    async fn inject(&self, session: &str, frame: String) -> Result<(), TabError> {
         let create = cdp::CreateWorld { frame_id: frame.clone(), world_name: agent::WORLD };
         let made = self.unless_dialog(self.answer_if(self.client.send(Some(session), &create))).await?;
         if made.is_none() {
@@ -316,7 +318,7 @@ impl Tab {
         let world = self.read(|tab| known_worlds(tab).into_iter().find(|w| w.frame == frame))?;
         let Some(world) = world else { return Ok(()) };
         match self.evaluate::<IgnoredAny>(&world, agent::AGENT.to_owned()).await {
-            Ok(_) | Err(Fault::WorldGone) => Ok(()),
+            Ok(_) | Err(TabError::WorldGone) => Ok(()),
             Err(e) => Err(e),
         }
     }
@@ -324,36 +326,36 @@ impl Tab {
     /// Calls a function of the agent in a document. `arguments` is a tuple or array.
     ///
     /// # Errors
-    /// See [`Fault`].
+    /// See [`TabError`].
     pub async fn call<T: DeserializeOwned>(
         &self,
         world: &World,
         function: &str,
         arguments: impl Serialize,
-    ) -> Result<T, Fault> {
-        let asked = self.begin(world, expression(function, arguments)?)?;
-        self.finish(asked).await
+    ) -> Result<T, TabError> {
+        let asked = self.send_request(world, expression(function, arguments)?)?;
+        self.receive_answer(asked).await
     }
 
     /// Waits until the document could react to an input: one frame, or 100 ms if no frames are
     /// rendered.
     ///
     /// # Errors
-    /// See [`Fault`].
-    pub async fn frame(&self, world: &World) -> Result<(), Fault> {
+    /// See [`TabError`].
+    pub async fn wait_frame(&self, world: &World) -> Result<(), TabError> {
         self.call::<IgnoredAny>(world, "frame", NONE).await.map(drop)
     }
 
     /// Waits until every document has run its due timers. Their reports have then arrived.
     ///
     /// # Errors
-    /// Returns a [`Fault`] for a dialog or a tab that is gone. A document that went away is not an
+    /// Returns a [`TabError`] for a dialog or a tab that is gone. A document that went away is not an
     /// error.
-    pub async fn turn(&self) -> Result<(), Fault> {
+    pub async fn drain_timers(&self) -> Result<(), TabError> {
         let worlds = self.worlds().await?;
         for asked in self.ask_all(&worlds, |_| expression("turn", NONE))? {
-            match self.finish::<IgnoredAny>(asked).await {
-                Ok(_) | Err(Fault::WorldGone) => {}
+            match self.receive_answer::<IgnoredAny>(asked).await {
+                Ok(_) | Err(TabError::WorldGone) => {}
                 Err(fault) => return Err(fault),
             }
         }
@@ -363,21 +365,25 @@ impl Tab {
     /// Evaluates an expression in a document and awaits its promise.
     ///
     /// # Errors
-    /// See [`Fault`].
-    pub async fn evaluate<T: DeserializeOwned>(&self, world: &World, expression: String) -> Result<T, Fault> {
-        let asked = self.begin(world, expression)?;
-        self.finish(asked).await
+    /// See [`TabError`].
+    pub async fn evaluate<T: DeserializeOwned>(
+        &self,
+        world: &World,
+        expression: String,
+    ) -> Result<T, TabError> {
+        let asked = self.send_request(world, expression)?;
+        self.receive_answer(asked).await
     }
 
     /// Sends a request to a document without waiting, so that several can be asked at the same
     /// time.
     ///
     /// # Errors
-    /// Returns [`Fault::Dialog`] when a dialog is open. The request would run when the dialog
+    /// Returns [`TabError::Dialog`] when a dialog is open. The request would run when the dialog
     /// closes, when nobody expects it.
-    pub(crate) fn begin(&self, world: &World, expression: String) -> Result<Asked, Fault> {
+    pub(crate) fn send_request(&self, world: &World, expression: String) -> Result<PendingRequest, TabError> {
         if let Some(dialog) = self.read(|tab| tab.dialog.clone())? {
-            return Err(Fault::Dialog(dialog));
+            return Err(TabError::Dialog(dialog));
         }
         let method = cdp::Evaluate {
             expression,
@@ -386,35 +392,35 @@ impl Tab {
             await_promise: true,
         };
         let reply = self.client.send(Some(&world.session), &method);
-        Ok(Asked { reply, context: world.context.clone() })
+        Ok(PendingRequest { reply, context: world.context.clone() })
     }
 
     /// Sends each document its own request at once. Frames in other processes answer in parallel.
     ///
     /// # Errors
-    /// Returns the same errors as [`Tab::begin`].
+    /// Returns the same errors as [`Tab::send_request`].
     pub(crate) fn ask_all(
         &self,
         worlds: &[World],
         question: impl Fn(&World) -> Result<String, Error>,
-    ) -> Result<Vec<Asked>, Fault> {
-        worlds.iter().map(|world| self.begin(world, question(world)?)).collect()
+    ) -> Result<Vec<PendingRequest>, TabError> {
+        worlds.iter().map(|world| self.send_request(world, question(world)?)).collect()
     }
 
     /// The answers of several documents; `None` for a frame that is being replaced, which is empty
     /// for a moment.
     ///
     /// # Errors
-    /// See [`Fault`].
+    /// See [`TabError`].
     pub(crate) async fn finish_all<T: DeserializeOwned>(
         &self,
         worlds: &[World],
-        asked: Vec<Asked>,
-    ) -> Result<Vec<Option<T>>, Fault> {
+        asked: Vec<PendingRequest>,
+    ) -> Result<Vec<Option<T>>, TabError> {
         let mut answers = Vec::with_capacity(worlds.len());
         for (world, asked) in worlds.iter().zip(asked) {
-            answers.push(match self.finish(asked).await {
-                Err(Fault::WorldGone) if world.parent.is_some() => None,
+            answers.push(match self.receive_answer(asked).await {
+                Err(TabError::WorldGone) if world.parent.is_some() => None,
                 answer => Some(answer?),
             });
         }
@@ -436,29 +442,32 @@ impl Tab {
     /// Waits for the answer to a request.
     ///
     /// # Errors
-    /// See [`Fault`].
-    pub(crate) async fn finish<T: DeserializeOwned>(&self, asked: Asked) -> Result<T, Fault> {
-        let Asked { reply, context } = asked;
+    /// See [`TabError`].
+    pub(crate) async fn receive_answer<T: DeserializeOwned>(
+        &self,
+        asked: PendingRequest,
+    ) -> Result<T, TabError> {
+        let PendingRequest { reply, context } = asked;
         let answered = self.unless_dialog(async {
             tokio::select! {
                 biased;
                 answer = self.answer_raw(reply) => answer,
                 // A promise goes away with its document and is then never answered.
-                () = self.world_gone(&context) => Err(Fault::WorldGone),
+                () = self.world_gone(&context) => Err(TabError::WorldGone),
             }
         });
         let cdp::Evaluated { result, exception_details } = answered.await?;
         if let Some(thrown) = exception_details {
             let words = thrown.exception.and_then(|e| e.description).unwrap_or(thrown.text);
-            return Err(Fault::Threw(crate::text::clip(&words)));
+            return Err(TabError::Threw(crate::text::clip(&words)));
         }
         let value = result.value.as_deref().unwrap_or(serde_json::value::RawValue::NULL);
         serde_json::from_str(value.get())
-            .map_err(|e| Fault::Threw(format!("an answer of the browser cannot be parsed: {e}")))
+            .map_err(|e| TabError::Threw(format!("an answer of the browser cannot be parsed: {e}")))
     }
 
     /// Waits for a document's answer, telling a gone document apart from other refusals.
-    async fn answer_raw(&self, reply: Reply<cdp::Evaluate>) -> Result<cdp::Evaluated, Fault> {
+    async fn answer_raw(&self, reply: Reply<cdp::Evaluate>) -> Result<cdp::Evaluated, TabError> {
         let answer = reply.await;
         if answer.as_ref().is_err_and(CallError::is_gone) {
             self.read(|_| ())?;
@@ -476,7 +485,7 @@ impl Tab {
     pub fn call_error(&self, error: &CallError) -> Error {
         match error {
             CallError::Lost(why) => lost(why),
-            error if error.session_gone() => ended(&self.shared.state(), &self.session),
+            error if error.is_session_gone() => ended(&self.shared.state(), &self.session),
             CallError::TimedOut { limit, .. } => no_answer(*limit),
             error => Error::new(ErrorCode::Internal, format!("the browser refused: {error}")),
         }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// The modules of the crate, lowest first.
 const FLOORS: &[&str] =
-    &["text", "agent", "state", "events", "tab", "capture", "unseen", "read", "wait", "act"];
+    &["text", "agent", "state", "events", "tab", "capture", "debugger_probes", "read", "wait", "act"];
 
 fn src() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")

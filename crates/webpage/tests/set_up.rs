@@ -6,8 +6,8 @@ use std::sync::Arc;
 use stickpin_devtools::protocol::TargetInfo;
 use stickpin_devtools::{Client, Sink};
 use stickpin_webpage::events;
-use stickpin_webpage::state::{Shared, TabState};
-use stickpin_webpage::tab::{Fault, Tab};
+use stickpin_webpage::state::{SharedState, TabState};
+use stickpin_webpage::tab::{Tab, TabError};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::unix::pipe;
 
@@ -46,7 +46,7 @@ async fn a_refused_part_of_a_set_up_is_told_by_the_next_use() {
     let (answers, from_browser) = pipe::pipe().unwrap();
     tokio::spawn(answer(commands, answers));
     let client = Client::new(from_browser, to_browser, Deaf);
-    let shared = Arc::new(Shared::default());
+    let shared = Arc::new(SharedState::default());
     let session = "s".to_owned();
     let info = TargetInfo { target_id: "t".into(), ..TargetInfo::default() };
     {
@@ -55,7 +55,7 @@ async fn a_refused_part_of_a_set_up_is_told_by_the_next_use() {
         events::prepare(&client, &shared, &state, &session, None);
     }
     let tab = Tab { client, shared, session };
-    let told = tab.top().await.unwrap_err();
-    let Fault::Failed(error) = told else { panic!("{told:?}") };
+    let told = tab.top_world().await.unwrap_err();
+    let TabError::Failed(error) = told else { panic!("{told:?}") };
     assert_eq!(error.message, "the browser refused to set up the tab: Performance.enable: no such command");
 }

@@ -2,7 +2,7 @@
 //! session lives.
 
 use crate::display::Display;
-use crate::fault::Fault;
+use crate::error::X11Error;
 use std::time::{Duration, Instant};
 use x11rb::connection::{Connection, RequestConnection};
 use x11rb::protocol::xproto::{
@@ -12,16 +12,16 @@ use x11rb::protocol::xproto::{
 use x11rb::wrapper::ConnectionExt as _;
 
 /// Timeout for each part of an owner's text.
-const PATIENCE: Duration = Duration::from_secs(2);
+const OWNER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Maximum length of a text that is read, in bytes.
-const LONGEST: usize = 16 << 20;
+const MAX_BYTES: usize = 16 << 20;
 
 /// The text that we provide, and the state of a request to another owner.
 #[derive(Debug, Default)]
 pub(crate) struct Clipboard {
     /// The text that we provide.
-    pub(crate) ours: Option<String>,
+    pub(crate) own_text: Option<String>,
     /// The property that holds the requested text. `Some(None)`: the owner does not offer that
     /// type.
     pub(crate) answer: Option<Option<Atom>>,
@@ -33,13 +33,13 @@ pub(crate) struct Clipboard {
 ///
 /// # Errors
 /// Returns `Refused` when the owner does not hand its text over, or the text is too long.
-pub fn read(d: &mut Display) -> Result<String, Fault> {
+pub fn read(d: &mut Display) -> Result<String, X11Error> {
     let clipboard = d.atoms.CLIPBOARD;
     let owner = d.conn.get_selection_owner(clipboard)?.reply()?.owner;
     if owner == x11rb::NONE {
         return Ok(String::new());
     }
-    if let Some(ours) = d.clipboard.ours.as_ref().filter(|_| owner == d.own) {
+    if let Some(ours) = d.clipboard.own_text.as_ref().filter(|_| owner == d.own) {
         return Ok(ours.clone());
     }
     let Some(bytes) = ask(d, d.atoms.UTF8_STRING)? else {
@@ -50,14 +50,14 @@ pub fn read(d: &mut Display) -> Result<String, Fault> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn ask(d: &mut Display, target: Atom) -> Result<Option<Vec<u8>>, Fault> {
+fn ask(d: &mut Display, target: Atom) -> Result<Option<Vec<u8>>, X11Error> {
     let (own, place) = (d.own, d.atoms.STICKPIN_CLIPBOARD);
     d.conn.delete_property(own, place)?;
     d.handle_events()?;
     d.clipboard.answer = None;
     d.conn.convert_selection(own, d.atoms.CLIPBOARD, target, place, x11rb::CURRENT_TIME)?;
-    let answer = d.until(Instant::now() + PATIENCE, |d| Ok(d.clipboard.answer.take()))?;
-    let silent = || Fault::Refused("the clipboard: its owner does not provide its text".into());
+    let answer = d.wait_for(Instant::now() + OWNER_TIMEOUT, |d| Ok(d.clipboard.answer.take()))?;
+    let silent = || X11Error::Refused("the clipboard: its owner does not provide its text".into());
     let Some(place) = answer.ok_or_else(silent)? else { return Ok(None) };
     d.clipboard.part = false;
     let (kind, mut bytes) = take(d, place)?;
@@ -67,10 +67,12 @@ fn ask(d: &mut Display, target: Atom) -> Result<Option<Vec<u8>>, Fault> {
     // A long text is sent in parts, each after the previous one was deleted. An empty part ends it
     // (INCR, ICCCM 2.7.2).
     bytes.clear();
-    while bytes.len() < LONGEST {
+    while bytes.len() < MAX_BYTES {
         let come = |d: &mut Display| Ok(std::mem::take(&mut d.clipboard.part).then_some(()));
-        if d.until(Instant::now() + PATIENCE, come)?.is_none() {
-            return Err(Fault::Refused("the clipboard: its owner stopped in the middle of its text".into()));
+        if d.wait_for(Instant::now() + OWNER_TIMEOUT, come)?.is_none() {
+            return Err(X11Error::Refused(
+                "the clipboard: its owner stopped in the middle of its text".into(),
+            ));
         }
         let (_, part) = take(d, place)?;
         if part.is_empty() {
@@ -78,12 +80,12 @@ fn ask(d: &mut Display, target: Atom) -> Result<Option<Vec<u8>>, Fault> {
         }
         bytes.extend(part);
     }
-    Err(Fault::Refused(format!("the clipboard: its text is longer than {} MiB", LONGEST >> 20)))
+    Err(X11Error::Refused(format!("the clipboard: its text is longer than {} MiB", MAX_BYTES >> 20)))
 }
 
 /// Reads a property of our window and deletes it.
-fn take(d: &Display, place: Atom) -> Result<(Atom, Vec<u8>), Fault> {
-    let length = u32::try_from(LONGEST / 4).unwrap_or(u32::MAX);
+fn take(d: &Display, place: Atom) -> Result<(Atom, Vec<u8>), X11Error> {
+    let length = u32::try_from(MAX_BYTES / 4).unwrap_or(u32::MAX);
     let value = d.conn.get_property(true, d.own, place, AtomEnum::ANY, 0, length)?.reply()?;
     Ok((value.type_, value.value))
 }
@@ -93,11 +95,11 @@ fn take(d: &Display, place: Atom) -> Result<(Atom, Vec<u8>), Fault> {
 /// # Errors
 /// Returns `Refused` when the text does not fit into one request, or another window keeps the
 /// clipboard.
-pub fn write(d: &mut Display, text: String) -> Result<(), Fault> {
+pub fn write(d: &mut Display, text: String) -> Result<(), X11Error> {
     // Only what fits into one request is provided; sending in parts is not implemented.
     let (bytes, most) = (text.len(), d.conn.maximum_request_bytes().saturating_sub(64));
     if bytes > most {
-        return Err(Fault::Refused(format!(
+        return Err(X11Error::Refused(format!(
             "the clipboard: the text has {bytes} bytes; the maximum is {most}"
         )));
     }
@@ -105,18 +107,18 @@ pub fn write(d: &mut Display, text: String) -> Result<(), Fault> {
     d.conn.set_selection_owner(d.own, clipboard, x11rb::CURRENT_TIME)?;
     let owner = d.conn.get_selection_owner(clipboard)?.reply()?.owner;
     if owner != d.own {
-        return Err(Fault::Refused("the clipboard: another window keeps it".into()));
+        return Err(X11Error::Refused("the clipboard: another window keeps it".into()));
     }
-    d.clipboard.ours = Some(text);
+    d.clipboard.own_text = Some(text);
     Ok(())
 }
 
 /// Answers a request for our text.
-pub(crate) fn give(d: &mut Display, asked: &SelectionRequestEvent) -> Result<(), Fault> {
+pub(crate) fn serve_request(d: &mut Display, asked: &SelectionRequestEvent) -> Result<(), X11Error> {
     let a = d.atoms;
     let place = if asked.property == x11rb::NONE { asked.target } else { asked.property };
     let texts = [a.UTF8_STRING, a.TEXT_PLAIN_UTF8, a.TEXT_PLAIN, a.TEXT, AtomEnum::STRING.into()];
-    let ours = d.clipboard.ours.as_deref().filter(|_| asked.selection == a.CLIPBOARD);
+    let ours = d.clipboard.own_text.as_deref().filter(|_| asked.selection == a.CLIPBOARD);
     let to = asked.requestor;
     let given = match ours {
         Some(_) if asked.target == a.TARGETS => {

@@ -3,7 +3,7 @@
 
 use crate::atoms::Atoms;
 use crate::clipboard::{self, Clipboard};
-use crate::fault::Fault;
+use crate::error::X11Error;
 use crate::keymap::Keymap;
 use crate::window;
 use hashbrown::HashMap;
@@ -22,10 +22,10 @@ use x11rb::rust_connection::RustConnection;
 use x11rb::wrapper::ConnectionExt as _;
 
 /// Maximum length of a property that is read, in units of four bytes.
-pub(crate) const PROPERTY: u32 = 4096;
+pub(crate) const MAX_PROPERTY_WORDS: u32 = 4096;
 
 /// The title of our window.
-const OWN: &str = "stickpin";
+const WINDOW_NAME: &str = "stickpin";
 
 /// A connection to a display, as jobs on its thread see it ([`X11::run`](crate::X11::run)).
 #[derive(Debug)]
@@ -40,7 +40,7 @@ pub struct Display {
     pub(crate) own: WindowId,
     pub(crate) seat: Option<Seat>,
     pub(crate) keymap: Option<Keymap>,
-    pub(crate) spares: Spares,
+    pub(crate) lent_keys: LentKeys,
     pub(crate) clipboard: Clipboard,
     /// The data of received ping replies.
     pub(crate) pongs: Vec<u32>,
@@ -58,13 +58,13 @@ pub(crate) struct Seat {
 
 /// Spare keys that we have assigned keysyms to.
 #[derive(Debug, Default)]
-pub(crate) struct Spares {
+pub(crate) struct LentKeys {
     /// Keycodes by keysym.
     pub(crate) lent: HashMap<u32, u8>,
     pub(crate) used: Option<Instant>,
 }
 
-impl Spares {
+impl LentKeys {
     /// How long a key keeps its assigned keysym: apps look it up when they read the event, not when
     /// it was sent.
     const LENT: Duration = Duration::from_secs(1);
@@ -77,7 +77,7 @@ impl Spares {
 
 impl Display {
     /// Creates our window and selects the events of the root window and of the clipboard.
-    pub(crate) fn new(conn: RustConnection, screen: usize) -> Result<Self, Fault> {
+    pub(crate) fn new(conn: RustConnection, screen: usize) -> Result<Self, X11Error> {
         let screen = &conn.setup().roots[screen];
         let (root, size) = (screen.root, (screen.width_in_pixels, screen.height_in_pixels));
         let atoms = Atoms::new(&conn)?.reply()?;
@@ -85,7 +85,7 @@ impl Display {
         let aux = CreateWindowAux::new().override_redirect(1).event_mask(EventMask::PROPERTY_CHANGE);
         conn.create_window(0, own, root, -10, -10, 1, 1, 0, WindowClass::INPUT_ONLY, 0, &aux)?;
         let (name, text) = (atoms._NET_WM_NAME, atoms.UTF8_STRING);
-        conn.change_property8(PropMode::REPLACE, own, name, text, OWN.as_bytes())?;
+        conn.change_property8(PropMode::REPLACE, own, name, text, WINDOW_NAME.as_bytes())?;
         let told = EventMask::SUBSTRUCTURE_NOTIFY | EventMask::STRUCTURE_NOTIFY | EventMask::PROPERTY_CHANGE;
         conn.change_window_attributes(root, &ChangeWindowAttributesAux::new().event_mask(told))?;
         Ok(Self {
@@ -96,7 +96,7 @@ impl Display {
             own,
             seat: None,
             keymap: None,
-            spares: Spares::default(),
+            lent_keys: LentKeys::default(),
             clipboard: Clipboard::default(),
             pongs: Vec::new(),
             pinged: 0,
@@ -134,7 +134,7 @@ impl Display {
     }
 
     /// Handles all queued events. Returns whether there were any.
-    pub(crate) fn handle_events(&mut self) -> Result<bool, Fault> {
+    pub(crate) fn handle_events(&mut self) -> Result<bool, X11Error> {
         self.conn.flush()?;
         let mut any = false;
         while let Some(event) = self.conn.poll_for_event()? {
@@ -144,7 +144,7 @@ impl Display {
         Ok(any)
     }
 
-    fn handle(&mut self, event: Event) -> Result<(), Fault> {
+    fn handle(&mut self, event: Event) -> Result<(), X11Error> {
         match event {
             // The mapping of our own keyboard is changed by us only.
             Event::MappingNotify(_) if !self.has_seat() => self.keymap = None,
@@ -154,8 +154,8 @@ impl Display {
                     self.pongs.push(data[1]);
                 }
             }
-            Event::SelectionRequest(asked) => clipboard::give(self, &asked)?,
-            Event::SelectionClear(_) => self.clipboard.ours = None,
+            Event::SelectionRequest(asked) => clipboard::serve_request(self, &asked)?,
+            Event::SelectionClear(_) => self.clipboard.own_text = None,
             Event::SelectionNotify(e) => {
                 self.clipboard.answer = Some((e.property != x11rb::NONE).then_some(e.property));
             }
@@ -171,11 +171,11 @@ impl Display {
     }
 
     /// Handles events until `done` returns a value, at most until `deadline`.
-    pub(crate) fn until<T>(
+    pub(crate) fn wait_for<T>(
         &mut self,
         deadline: Instant,
-        mut done: impl FnMut(&mut Self) -> Result<Option<T>, Fault>,
-    ) -> Result<Option<T>, Fault> {
+        mut done: impl FnMut(&mut Self) -> Result<Option<T>, X11Error>,
+    ) -> Result<Option<T>, X11Error> {
         loop {
             self.handle_events()?;
             if let Some(value) = done(self)? {
@@ -192,12 +192,12 @@ impl Display {
     }
 
     /// Waits until a condition holds. Returns false if it does not by `deadline`.
-    pub(crate) fn becomes(
+    pub(crate) fn wait_until_true(
         &mut self,
         deadline: Instant,
-        mut holds: impl FnMut(&mut Self) -> Result<bool, Fault>,
-    ) -> Result<bool, Fault> {
-        Ok(self.until(deadline, |d| Ok(holds(d)?.then_some(())))?.is_some())
+        mut holds: impl FnMut(&mut Self) -> Result<bool, X11Error>,
+    ) -> Result<bool, X11Error> {
+        Ok(self.wait_for(deadline, |d| Ok(holds(d)?.then_some(())))?.is_some())
     }
 
     /// Whether the process that created this window is another stickpin process that is still
@@ -208,31 +208,31 @@ impl Display {
     /// ids: a process that connects after a killed one mostly gets the same ids. Another window
     /// therefore counts only if it has our title, and a note with our own id from before we changed
     /// anything is a leftover, too.
-    pub(crate) fn lives(&self, owner: WindowId) -> Result<bool, Fault> {
+    pub(crate) fn is_owner_alive(&self, owner: WindowId) -> Result<bool, X11Error> {
         let (name, text) = (self.atoms._NET_WM_NAME, self.atoms.UTF8_STRING);
         let called = self.conn.get_property(false, owner, name, text, 0, 16)?.reply();
         // The server refuses if there is no such window.
-        Ok(owner != self.own && called.is_ok_and(|called| called.value == OWN.as_bytes()))
+        Ok(owner != self.own && called.is_ok_and(|called| called.value == WINDOW_NAME.as_bytes()))
     }
 
     /// Waits until the server has processed all requests.
-    pub(crate) fn sync(&self) -> Result<(), Fault> {
+    pub(crate) fn sync(&self) -> Result<(), X11Error> {
         Ok(self.conn.sync()?)
     }
 
     /// Returns the numbers of a property; none if the window has gone.
-    pub(crate) fn numbers(&self, window: WindowId, property: u32) -> Result<Vec<u32>, Fault> {
-        let asked = self.conn.get_property(false, window, property, AtomEnum::ANY, 0, PROPERTY)?;
+    pub(crate) fn numbers(&self, window: WindowId, property: u32) -> Result<Vec<u32>, X11Error> {
+        let asked = self.conn.get_property(false, window, property, AtomEnum::ANY, 0, MAX_PROPERTY_WORDS)?;
         Ok(numbers(asked.reply()))
     }
 
     /// Returns the first number of a property of the root window.
-    pub(crate) fn of_root(&self, property: u32) -> Result<Option<u32>, Fault> {
+    pub(crate) fn root_property(&self, property: u32) -> Result<Option<u32>, X11Error> {
         Ok(self.numbers(self.root, property)?.first().copied())
     }
 
     /// Whether the server has an extension.
-    pub(crate) fn has_extension(&self, name: &'static str) -> Result<bool, Fault> {
+    pub(crate) fn has_extension(&self, name: &'static str) -> Result<bool, X11Error> {
         use x11rb::connection::RequestConnection as _;
         Ok(self.conn.extension_information(name)?.is_some())
     }

@@ -6,7 +6,7 @@
 //! the focus.
 
 use crate::display::Display;
-use crate::fault::{Fault, RESTORE};
+use crate::error::{RESTORE_TIMEOUT, X11Error};
 use crate::window::Window;
 use crate::{keyboard, seat, window_manager, windows};
 use std::time::Instant;
@@ -19,9 +19,9 @@ const NESTED: usize = 32;
 
 /// The result of sending keys to one window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sent {
+pub enum KeyDelivery {
     /// The window received them.
-    Yes,
+    Delivered,
     /// There is no key with that name; nothing was sent.
     NoSuchKey,
     /// The window is no longer on the screen; nothing was sent.
@@ -29,12 +29,12 @@ pub enum Sent {
     /// Another window keeps the focus; nothing was sent.
     Elsewhere,
     /// A client grabs the keyboard, regardless of the focus; nothing was sent.
-    Held,
+    KeyboardGrabbed,
 }
 
 /// Returns the window that receives our keys and its ancestors, innermost first; `None` if the
 /// focus is on no window in particular.
-fn focused(d: &Display) -> Result<Option<Vec<WindowId>>, Fault> {
+fn focused(d: &Display) -> Result<Option<Vec<WindowId>>, X11Error> {
     let focus = seat::focused(d)?;
     if [InputFocus::NONE.into(), InputFocus::POINTER_ROOT.into(), d.root].contains(&focus) {
         return Ok(None);
@@ -59,16 +59,16 @@ fn focused(d: &Display) -> Result<Option<Vec<WindowId>>, Fault> {
 ///
 /// # Errors
 /// Returns `Lost` when the connection is lost.
-pub fn keys_elsewhere(d: &mut Display, window: WindowId) -> Result<Option<Window>, Fault> {
+pub fn foreign_focus(d: &mut Display, window: WindowId) -> Result<Option<Window>, X11Error> {
     let Some(path) = focused(d)?.filter(|path| !path.contains(&window)) else { return Ok(None) };
-    Ok(windows::all(d)?.into_iter().find(|other| path.contains(&other.id)))
+    Ok(windows::list_windows(d)?.into_iter().find(|other| path.contains(&other.id)))
 }
 
-/// Waits for the window manager to hand the focus to a window, then answers as [`keys_elsewhere`].
-pub fn keys_kept_elsewhere(d: &mut Display, window: WindowId) -> Result<Option<Window>, Fault> {
-    let until = Instant::now() + RESTORE;
+/// Waits for the window manager to hand the focus to a window, then answers as [`foreign_focus`].
+pub fn foreign_focus_after_grab(d: &mut Display, window: WindowId) -> Result<Option<Window>, X11Error> {
+    let until = Instant::now() + RESTORE_TIMEOUT;
     loop {
-        match keys_elsewhere(d, window)? {
+        match foreign_focus(d, window)? {
             Some(_) if Instant::now() < until => window_manager::sync(d)?,
             kept => return Ok(kept),
         }
@@ -77,35 +77,35 @@ pub fn keys_kept_elsewhere(d: &mut Display, window: WindowId) -> Result<Option<W
 
 /// Gives the keyboard focus to a window: that of our own keyboard if there is one, otherwise by
 /// activating the window.
-pub fn give(d: &mut Display, window: WindowId) -> Result<(), Fault> {
+pub fn give_keyboard(d: &mut Display, window: WindowId) -> Result<(), X11Error> {
     if d.has_seat() {
         return seat::focus(d, window);
     }
-    if d.of_root(d.atoms._NET_ACTIVE_WINDOW)? == Some(window) {
+    if d.root_property(d.atoms._NET_ACTIVE_WINDOW)? == Some(window) {
         return Ok(());
     }
-    let window = windows::all(d)?.into_iter().find(|w| w.id == window && !w.popup);
+    let window = windows::list_windows(d)?.into_iter().find(|w| w.id == window && !w.popup);
     window.map_or(Ok(()), |window| window_manager::raise(d, &window).map(drop))
 }
 
 /// Gives the focus to a window and sends it one chord, unless another window would receive it.
 /// `popup` says whether a pop-up of its process is open. Escape then closes that pop-up; other keys
 /// are not sent, because the pop-up may take them.
-pub fn chord_only(
+pub fn send_chord_to_window(
     d: &mut Display,
     window: WindowId,
     modifiers: Modifiers,
     name: &str,
     popup: bool,
-) -> Result<Sent, Fault> {
-    let until = Instant::now() + RESTORE;
+) -> Result<KeyDelivery, X11Error> {
+    let until = Instant::now() + RESTORE_TIMEOUT;
     loop {
         if !windows::is_viewable(d, window)? {
-            return Ok(Sent::Gone);
+            return Ok(KeyDelivery::Gone);
         }
-        match give(d, window) {
+        match give_keyboard(d, window) {
             // The window may have gone just now.
-            Err(Fault::Refused(_)) if !windows::is_viewable(d, window)? => return Ok(Sent::Gone),
+            Err(X11Error::Refused(_)) if !windows::is_viewable(d, window)? => return Ok(KeyDelivery::Gone),
             focused => focused?,
         }
         d.conn.grab_server()?;
@@ -114,7 +114,9 @@ pub fn chord_only(
         d.sync()?;
         match sent? {
             // The window manager hands the focus over asynchronously, and grabs it briefly itself.
-            Sent::Elsewhere | Sent::Held if Instant::now() < until => window_manager::sync(d)?,
+            KeyDelivery::Elsewhere | KeyDelivery::KeyboardGrabbed if Instant::now() < until => {
+                window_manager::sync(d)?
+            }
             sent => return Ok(sent),
         }
     }
@@ -126,13 +128,13 @@ fn chord_if_alone(
     modifiers: Modifiers,
     name: &str,
     popup: bool,
-) -> Result<Sent, Fault> {
+) -> Result<KeyDelivery, X11Error> {
     if !focused(d)?.is_some_and(|path| path.contains(&window)) {
-        return Ok(Sent::Elsewhere);
+        return Ok(KeyDelivery::Elsewhere);
     }
     let closes = popup && (modifiers, name) == (Modifiers::default(), "Escape");
-    if !closes && keyboard::is_held(d, popup)? {
-        return Ok(Sent::Held);
+    if !closes && keyboard::is_grabbed(d, popup)? {
+        return Ok(KeyDelivery::KeyboardGrabbed);
     }
-    Ok(if keyboard::chord(d, modifiers, name)? { Sent::Yes } else { Sent::NoSuchKey })
+    Ok(if keyboard::chord(d, modifiers, name)? { KeyDelivery::Delivered } else { KeyDelivery::NoSuchKey })
 }

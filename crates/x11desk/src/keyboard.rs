@@ -5,7 +5,7 @@
 //! restores what a killed one left.
 
 use crate::display::Display;
-use crate::fault::Fault;
+use crate::error::X11Error;
 use crate::keymap::{self, Keymap, NO_SYMBOL, Stroke};
 use crate::{pointer, seat};
 use std::time::Instant;
@@ -22,20 +22,22 @@ use x11rb::wrapper::ConnectionExt as _;
 fn held(modifiers: Modifiers) -> impl Iterator<Item = u32> {
     let Modifiers { control, alt, meta, shift } = modifiers;
     let all = [(control, "Control"), (alt, "Alt"), (meta, "Meta"), (shift, "Shift")];
-    all.into_iter().filter_map(|(held, name)| keymap::named(name).filter(|_| held))
+    all.into_iter().filter_map(|(held, name)| keymap::keysym_of_name(name).filter(|_| held))
 }
 
 /// Returns the keycode of a modifier.
-fn modifier(keymap: &Keymap, sym: u32) -> Result<u8, Fault> {
+fn modifier(keymap: &Keymap, sym: u32) -> Result<u8, X11Error> {
     let key = keymap.find(sym, 0, false).map(|stroke| stroke.code);
-    key.ok_or_else(|| Fault::Refused(format!("a chord: the keyboard has no key for the modifier {sym:#x}")))
+    key.ok_or_else(|| {
+        X11Error::Refused(format!("a chord: the keyboard has no key for the modifier {sym:#x}"))
+    })
 }
 
 /// Returns the keyboard mapping that apps use.
 ///
 /// A keyboard of our own gets the same mapping: modifiers are looked up there, and a new keyboard
 /// starts with the layout of the server, not with that of the person.
-pub(crate) fn table(d: &mut Display) -> Result<Keymap, Fault> {
+pub(crate) fn read_keymap(d: &mut Display) -> Result<Keymap, X11Error> {
     // Changes of the mapping cause an event; those of the person's keyboard beside ours do not.
     d.handle_events()?;
     let own = d.has_seat();
@@ -45,7 +47,7 @@ pub(crate) fn table(d: &mut Display) -> Result<Keymap, Fault> {
     let setup = d.conn.setup();
     let (first, last) = (setup.min_keycode, setup.max_keycode);
     let count = last - first + 1;
-    let (answer, modifiers) = seat::of_person(d, || {
+    let (answer, modifiers) = seat::query_core_keyboard(d, || {
         let table = d.conn.get_keyboard_mapping(first, count)?;
         let modifiers = d.conn.get_modifier_mapping()?;
         Ok((table.reply()?, modifiers.reply()?.keycodes))
@@ -62,15 +64,15 @@ pub(crate) fn table(d: &mut Display) -> Result<Keymap, Fault> {
 
 /// Assigns a keysym to a key of the keyboard that apps look keys up in, and of our own. Both levels
 /// are set, so held modifiers do not matter.
-fn mean(d: &Display, code: u8, sym: u32) -> Result<(), Fault> {
+fn mean(d: &Display, code: u8, sym: u32) -> Result<(), X11Error> {
     if d.has_seat() {
         d.conn.change_keyboard_mapping(1, code, 2, &[sym, sym])?;
     }
-    seat::of_person(d, || Ok(d.conn.change_keyboard_mapping(1, code, 2, &[sym, sym]).map(drop)?))
+    seat::query_core_keyboard(d, || Ok(d.conn.change_keyboard_mapping(1, code, 2, &[sym, sym]).map(drop)?))
 }
 
 /// Returns the active layout of the keyboard, and whether Caps Lock is on.
-fn locks(d: &Display) -> Result<(usize, bool), Fault> {
+fn locks(d: &Display) -> Result<(usize, bool), X11Error> {
     if !d.has_extension(xkb::X11_EXTENSION_NAME)? {
         return Ok((0, false));
     }
@@ -82,27 +84,27 @@ fn locks(d: &Display) -> Result<(usize, bool), Fault> {
 
 /// Plans the strokes for these keysyms, assigning spare keys where no key makes one. Returns fewer
 /// strokes if there are no more spare keys: the rest has to wait until the app has read these.
-fn plan(d: &mut Display, keymap: &Keymap, syms: &[u32]) -> Result<Vec<Stroke>, Fault> {
+fn plan(d: &mut Display, keymap: &Keymap, syms: &[u32]) -> Result<Vec<Stroke>, X11Error> {
     let (group, caps) = locks(d)?;
     let mut out = Vec::with_capacity(syms.len());
     let mut free = None;
     let mut lent = Vec::new();
     for &sym in syms {
         let plain = |code| Stroke { code, shift: false, level3: false };
-        let known = d.spares.lent.get(&sym).copied().map(plain);
+        let known = d.lent_keys.lent.get(&sym).copied().map(plain);
         let stroke = match known.or_else(|| keymap.find(sym, group, caps)) {
             Some(stroke) => stroke,
             None => {
-                let free = free.get_or_insert_with(|| keymap.spares());
-                free.retain(|code| !d.spares.lent.values().any(|l| l == code));
+                let free = free.get_or_insert_with(|| keymap.unmapped_keys());
+                free.retain(|code| !d.lent_keys.lent.values().any(|l| l == code));
                 let Some(&code) = free.first() else { break };
-                d.spares.lent.insert(sym, code);
+                d.lent_keys.lent.insert(sym, code);
                 lent.push((code, sym));
                 plain(code)
             }
         };
-        if d.spares.lent.contains_key(&sym) {
-            d.spares.used = Some(Instant::now());
+        if d.lent_keys.lent.contains_key(&sym) {
+            d.lent_keys.used = Some(Instant::now());
         }
         out.push(stroke);
     }
@@ -116,17 +118,17 @@ fn plan(d: &mut Display, keymap: &Keymap, syms: &[u32]) -> Result<Vec<Stroke>, F
 }
 
 /// Types a prefix of the text, at least one character. Returns how many characters it typed.
-pub fn type_text(d: &mut Display, text: &[char]) -> Result<usize, Fault> {
-    let keymap = table(d)?;
-    let syms: Vec<u32> = text.iter().map(|&c| keymap::of_char(c)).collect();
+pub fn type_text(d: &mut Display, text: &[char]) -> Result<usize, X11Error> {
+    let keymap = read_keymap(d)?;
+    let syms: Vec<u32> = text.iter().map(|&c| keymap::keysym_of_char(c)).collect();
     let mut strokes = plan(d, &keymap, &syms)?;
     if strokes.is_empty() && !syms.is_empty() {
         // The caller has made sure that what was typed with them has been read.
         restore_spares(d)?;
-        let keymap = table(d)?;
+        let keymap = read_keymap(d)?;
         strokes = plan(d, &keymap, &syms)?;
         if strokes.is_empty() {
-            return Err(Fault::Refused("text that no key makes: the keyboard has no spare key".into()));
+            return Err(X11Error::Refused("text that no key makes: the keyboard has no spare key".into()));
         }
     }
     for stroke in &strokes {
@@ -137,9 +139,9 @@ pub fn type_text(d: &mut Display, text: &[char]) -> Result<usize, Fault> {
 }
 
 /// Sends one chord. Returns false if there is no such key.
-pub fn chord(d: &mut Display, modifiers: Modifiers, name: &str) -> Result<bool, Fault> {
-    let Some(sym) = keymap::named(name) else { return Ok(false) };
-    let keymap = table(d)?;
+pub fn chord(d: &mut Display, modifiers: Modifiers, name: &str) -> Result<bool, X11Error> {
+    let Some(sym) = keymap::keysym_of_name(name) else { return Ok(false) };
+    let keymap = read_keymap(d)?;
     let Some(&stroke) = plan(d, &keymap, &[sym])?.first() else { return Ok(false) };
     send(d, &keymap, stroke, modifiers)?;
     d.sync()?;
@@ -147,8 +149,8 @@ pub fn chord(d: &mut Display, modifiers: Modifiers, name: &str) -> Result<bool, 
 }
 
 /// Presses the keys of these modifiers, or releases them in reverse order.
-pub fn hold(d: &mut Display, modifiers: Modifiers, down: bool) -> Result<(), Fault> {
-    let keymap = table(d)?;
+pub fn hold(d: &mut Display, modifiers: Modifiers, down: bool) -> Result<(), X11Error> {
+    let keymap = read_keymap(d)?;
     let mut codes = held(modifiers).map(|sym| modifier(&keymap, sym)).collect::<Result<Vec<_>, _>>()?;
     if !down {
         codes.reverse();
@@ -156,17 +158,17 @@ pub fn hold(d: &mut Display, modifiers: Modifiers, down: bool) -> Result<(), Fau
     codes.into_iter().try_for_each(|code| key(d, code, down))
 }
 
-fn key(d: &Display, code: u8, down: bool) -> Result<(), Fault> {
-    pointer::fake(d, if down { KEY_PRESS_EVENT } else { KEY_RELEASE_EVENT }, code, 0, 0)
+fn key(d: &Display, code: u8, down: bool) -> Result<(), X11Error> {
+    pointer::send_fake_input(d, if down { KEY_PRESS_EVENT } else { KEY_RELEASE_EVENT }, code, 0, 0)
 }
 
-/// Whether another client grabs the keyboard ([`pointer::is_held`]): it then receives our keys,
+/// Whether another client grabs the keyboard ([`pointer::is_grabbed`]): it then receives our keys,
 /// regardless of the focus. `with_core` also checks the core keyboard of the server, where ours is
 /// another one.
-pub(crate) fn is_held(d: &Display, with_core: bool) -> Result<bool, Fault> {
+pub(crate) fn is_grabbed(d: &Display, with_core: bool) -> Result<bool, X11Error> {
     let mode = GrabMode::ASYNC;
     let ours = d.conn.grab_keyboard(false, d.own, x11rb::CURRENT_TIME, mode, mode)?;
-    let core = with_core && seat::is_core_held(d, seat::CORE.1)?;
+    let core = with_core && seat::is_core_device_grabbed(d, seat::CORE.1)?;
     Ok(seat::is_taken(ours.reply()?.status) || core)
 }
 
@@ -176,7 +178,7 @@ fn send(
     keymap: &Keymap,
     Stroke { code, shift, level3 }: Stroke,
     modifiers: Modifiers,
-) -> Result<(), Fault> {
+) -> Result<(), X11Error> {
     let modifiers = Modifiers { shift: modifiers.shift || shift, ..modifiers };
     let syms = held(modifiers).chain(level3.then_some(keymap::LEVEL3));
     let mut codes = syms.map(|sym| modifier(keymap, sym)).collect::<Result<Vec<_>, _>>()?;
@@ -188,8 +190,8 @@ fn send(
 }
 
 /// Restores the keys that we have assigned keysyms to.
-pub(crate) fn restore_spares(d: &mut Display) -> Result<(), Fault> {
-    let lent = std::mem::take(&mut d.spares).lent;
+pub(crate) fn restore_spares(d: &mut Display) -> Result<(), X11Error> {
+    let lent = std::mem::take(&mut d.lent_keys).lent;
     if lent.is_empty() {
         return Ok(());
     }
@@ -199,7 +201,7 @@ pub(crate) fn restore_spares(d: &mut Display) -> Result<(), Fault> {
 }
 
 /// Restores the keys that killed processes have assigned keysyms to.
-pub(crate) fn remove_leftovers(d: &Display) -> Result<(), Fault> {
+pub(crate) fn remove_leftovers(d: &Display) -> Result<(), X11Error> {
     let left = lent(d, false)?;
     if left.is_empty() {
         return Ok(());
@@ -210,7 +212,7 @@ pub(crate) fn remove_leftovers(d: &Display) -> Result<(), Fault> {
 }
 
 /// Removes the keysyms of these keys.
-fn unlend(d: &Display, mut codes: impl Iterator<Item = u8>) -> Result<(), Fault> {
+fn unlend(d: &Display, mut codes: impl Iterator<Item = u8>) -> Result<(), X11Error> {
     codes.try_for_each(|code| mean(d, code, NO_SYMBOL))
 }
 
@@ -222,10 +224,10 @@ fn pairs(numbers: &[u32]) -> Vec<(WindowId, u8)> {
 
 /// Returns the keys that are noted as assigned, by processes that live or by those that do not,
 /// each with the window of its process.
-fn lent(d: &Display, lives: bool) -> Result<Vec<(WindowId, u8)>, Fault> {
+fn lent(d: &Display, lives: bool) -> Result<Vec<(WindowId, u8)>, X11Error> {
     let mut lent = Vec::new();
     for (owner, code) in pairs(&d.numbers(d.root, d.atoms.STICKPIN_SPARES)?) {
-        if d.lives(owner)? == lives {
+        if d.is_owner_alive(owner)? == lives {
             lent.push((owner, code));
         }
     }
@@ -233,8 +235,8 @@ fn lent(d: &Display, lives: bool) -> Result<Vec<(WindowId, u8)>, Fault> {
 }
 
 /// Notes the keys that we have assigned, beside those of other live processes.
-fn note_lent(d: &Display) -> Result<(), Fault> {
-    let ours = d.spares.lent.values().map(|&code| (d.own, code));
+fn note_lent(d: &Display) -> Result<(), X11Error> {
+    let ours = d.lent_keys.lent.values().map(|&code| (d.own, code));
     let all = lent(d, true)?.into_iter().chain(ours);
     let all: Vec<u32> = all.flat_map(|(owner, code)| [owner, code.into()]).collect();
     let name = d.atoms.STICKPIN_SPARES;

@@ -13,10 +13,10 @@ const NAMED: &str = include_str!("keymap/keysyms.txt");
 const F1: u32 = 0xffbe;
 
 /// Returns the keysym of a key by its `KeyboardEvent.key` name; `None` for an unknown name.
-pub(crate) fn named(name: &str) -> Option<u32> {
+pub(crate) fn keysym_of_name(name: &str) -> Option<u32> {
     let mut chars = name.chars();
     if let (Some(c), None) = (chars.next(), chars.next()) {
-        return Some(of_char(c));
+        return Some(keysym_of_char(c));
     }
     let mut names =
         NAMED.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(' '));
@@ -28,7 +28,7 @@ pub(crate) fn named(name: &str) -> Option<u32> {
 
 /// Returns the keysym of a character. Latin-1 characters are their own keysyms; all others have a
 /// bit set (keysymdef.h, "Unicode").
-pub(crate) fn of_char(c: char) -> u32 {
+pub(crate) fn keysym_of_char(c: char) -> u32 {
     match c {
         '\n' | '\r' => 0xff0d,
         '\t' => 0xff09,
@@ -37,7 +37,7 @@ pub(crate) fn of_char(c: char) -> u32 {
     }
 }
 
-/// Returns the character of a keysym, if it follows the rule of [`of_char`].
+/// Returns the character of a keysym, if it follows the rule of [`keysym_of_char`].
 fn char_of(sym: u32) -> Option<char> {
     match sym {
         0x20..=0x7e | 0xa0..=0xff => char::from_u32(sym),
@@ -91,7 +91,7 @@ impl Keymap {
 
     /// Returns the keys without a keysym, last first: those are the least likely to exist on a
     /// keyboard.
-    pub(crate) fn spares(&self) -> Vec<u8> {
+    pub(crate) fn unmapped_keys(&self) -> Vec<u8> {
         let empty = |syms: &[u32]| syms.iter().all(|&s| s == NO_SYMBOL);
         let mut codes: Vec<u8> = self.keys().filter(|(_, syms)| empty(syms)).map(|(code, _)| code).collect();
         codes.reverse();
@@ -125,22 +125,22 @@ mod tests {
     #[test]
     fn a_character_is_found_at_the_level_that_makes_it() {
         let map = german();
-        assert_eq!(map.find(of_char('q'), 0, false), stroke(8, false, false));
-        assert_eq!(map.find(of_char('Q'), 0, false), stroke(8, true, false));
-        assert_eq!(map.find(of_char('@'), 0, false), stroke(8, false, true));
-        assert_eq!(map.find(of_char('?'), 0, false), stroke(9, true, false));
-        assert_eq!(map.find(of_char('y'), 0, false), None);
-        assert_eq!(map.find(of_char('y'), 1, false), stroke(12, false, false));
-        assert_eq!(map.find(of_char('я'), 1, false), stroke(8, false, false));
+        assert_eq!(map.find(keysym_of_char('q'), 0, false), stroke(8, false, false));
+        assert_eq!(map.find(keysym_of_char('Q'), 0, false), stroke(8, true, false));
+        assert_eq!(map.find(keysym_of_char('@'), 0, false), stroke(8, false, true));
+        assert_eq!(map.find(keysym_of_char('?'), 0, false), stroke(9, true, false));
+        assert_eq!(map.find(keysym_of_char('y'), 0, false), None);
+        assert_eq!(map.find(keysym_of_char('y'), 1, false), stroke(12, false, false));
+        assert_eq!(map.find(keysym_of_char('я'), 1, false), stroke(8, false, false));
     }
 
     #[test]
     fn caps_lock_turns_letters_around_and_nothing_else() {
         let map = german();
-        assert_eq!(map.find(of_char('q'), 0, true), stroke(8, true, false));
-        assert_eq!(map.find(of_char('Q'), 0, true), stroke(8, false, false));
-        assert_eq!(map.find(of_char('?'), 0, true), stroke(9, true, false));
-        assert_eq!(map.find(of_char('@'), 0, true), stroke(8, false, true));
+        assert_eq!(map.find(keysym_of_char('q'), 0, true), stroke(8, true, false));
+        assert_eq!(map.find(keysym_of_char('Q'), 0, true), stroke(8, false, false));
+        assert_eq!(map.find(keysym_of_char('?'), 0, true), stroke(9, true, false));
+        assert_eq!(map.find(keysym_of_char('@'), 0, true), stroke(8, false, true));
     }
 
     #[test]
@@ -148,27 +148,33 @@ mod tests {
         let mut map = german();
         map.syms.retain(|&s| s != LEVEL3);
         map.syms.extend([0; 2]);
-        assert_eq!(map.find(of_char('@'), 0, false), None);
+        assert_eq!(map.find(keysym_of_char('@'), 0, false), None);
     }
 
     #[test]
     fn keys_without_a_meaning_are_spare() {
-        assert_eq!(german().spares(), [13, 11]);
+        assert_eq!(german().unmapped_keys(), [13, 11]);
     }
 
     #[test]
     fn keys_have_the_names_of_the_web() {
-        assert_eq!(named("Enter"), Some(0xff0d));
-        assert_eq!((named("F1"), named("F24")), (Some(0xffbe), Some(0xffd5)));
-        assert_eq!((named("F0"), named("F25"), named("Entr"), named("")), (None, None, None, None));
-        assert_eq!((named("a"), named("é"), named("€")), (Some(0x61), Some(0xe9), Some(0x0100_20ac)));
-        assert_eq!((of_char('\n'), of_char('\t')), (0xff0d, 0xff09));
+        assert_eq!(keysym_of_name("Enter"), Some(0xff0d));
+        assert_eq!((keysym_of_name("F1"), keysym_of_name("F24")), (Some(0xffbe), Some(0xffd5)));
+        assert_eq!(
+            (keysym_of_name("F0"), keysym_of_name("F25"), keysym_of_name("Entr"), keysym_of_name("")),
+            (None, None, None, None)
+        );
+        assert_eq!(
+            (keysym_of_name("a"), keysym_of_name("é"), keysym_of_name("€")),
+            (Some(0x61), Some(0xe9), Some(0x0100_20ac))
+        );
+        assert_eq!((keysym_of_char('\n'), keysym_of_char('\t')), (0xff0d, 0xff09));
     }
 
     #[test]
     fn every_key_that_can_be_asked_for_has_a_keysym() {
         for name in stickpin_device::key_names() {
-            assert!(name == "Space" || named(name).is_some(), "{name}");
+            assert!(name == "Space" || keysym_of_name(name).is_some(), "{name}");
         }
     }
 }

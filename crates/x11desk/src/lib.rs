@@ -3,7 +3,7 @@
 //!
 //! [`X11`] is a connection to a display with a thread of its own. Jobs run there one at a time and
 //! see the [`Display`]: its windows, pointer, keyboard, clipboard and pictures. On a display that a
-//! person uses, the connection has its own pointer and keyboard. [`Private`] starts a display with
+//! person uses, the connection has its own pointer and keyboard. [`PrivateDisplay`] starts a display with
 //! buses and a window manager for one session.
 //!
 //! The crate knows nothing of accessibility, of elements, or of which windows belong to the app of
@@ -13,15 +13,15 @@ mod address;
 mod atoms;
 pub mod clipboard;
 mod display;
-mod fault;
+mod error;
 pub mod focus;
-mod held;
+mod held_input;
 pub mod keyboard;
 mod keymap;
-pub mod picture;
 pub mod pings;
 pub mod pointer;
 mod private;
+pub mod screenshot;
 mod seat;
 mod window;
 pub mod window_manager;
@@ -30,11 +30,11 @@ mod x11;
 
 pub use address::Address;
 pub use display::Display;
-pub use fault::{Fault, PATIENCE};
-pub use focus::Sent;
-pub use held::Held;
-pub use private::{Home, Private, missing};
-pub use window::{Extents, Presence, Window};
+pub use error::{JOB_TIMEOUT, X11Error};
+pub use focus::KeyDelivery;
+pub use held_input::HeldInput;
+pub use private::{Home, PrivateDisplay, missing_tools};
+pub use window::{Extents, Visibility, Window};
 pub use x11::X11;
 
 #[cfg(test)]

@@ -26,10 +26,10 @@ use tokio::process::{Child, Command};
 use tokio::time::{Instant, timeout, timeout_at};
 
 /// Timeout for a killed process to end.
-const END: Duration = Duration::from_secs(5);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Timeout for the display server to end after its clients did.
-const WITH_IT: Duration = Duration::from_millis(200);
+const DISPLAY_EXIT_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// The display server, whose end ends all others.
 const DISPLAY: &str = "Xvfb";
@@ -49,7 +49,7 @@ const OPENBOX: &str = include_str!("private/openbox.xml");
 
 /// A private display that is running.
 #[derive(Debug)]
-pub struct Private {
+pub struct PrivateDisplay {
     /// The display name, such as `:7`.
     pub display: String,
     /// The authorisation of clients.
@@ -60,7 +60,7 @@ pub struct Private {
     environment: Vec<(OsString, OsString)>,
     /// The programs in the order in which they are ended, the display last. Each leads its own
     /// process group.
-    children: Mutex<Vec<Part>>,
+    children: Mutex<Vec<HelperProcess>>,
     dir: PathBuf,
     /// The home folder of apps.
     home: Home,
@@ -69,20 +69,20 @@ pub struct Private {
 
 /// A program that the display needs.
 #[derive(Debug)]
-struct Part {
+struct HelperProcess {
     name: &'static str,
     child: Child,
 }
 
 /// Returns the programs that private sessions lack, with their packages.
 #[must_use]
-pub fn missing(path: Option<&OsStr>) -> Vec<(&'static str, &'static str)> {
+pub fn missing_tools(path: Option<&OsStr>) -> Vec<(&'static str, &'static str)> {
     TOOLS.into_iter().filter(|(program, _)| find_on_path(&[program], path).is_none()).collect()
 }
 
 /// Returns the paths of the programs.
 fn tools(path: Option<&OsStr>) -> Result<[PathBuf; 3]> {
-    let missing = missing(path);
+    let missing = missing_tools(path);
     if missing.is_empty() {
         return Ok(TOOLS.map(|(program, _)| find_on_path(&[program], path).unwrap_or_default()));
     }
@@ -93,7 +93,7 @@ fn tools(path: Option<&OsStr>) -> Result<[PathBuf; 3]> {
     Err(Error::tool_missing(what).hint(hint))
 }
 
-impl Private {
+impl PrivateDisplay {
     /// Starts a private display in `dir` with at least this `size`, for apps with this `home`.
     /// Leaves nothing behind when it fails or is cancelled.
     ///
@@ -226,7 +226,7 @@ impl Private {
     fn add(&mut self, mut command: Command, name: &'static str) -> Result<()> {
         let child =
             command.spawn().map_err(|e| Error::tool_missing(format!("{name} cannot be started: {e}")))?;
-        self.parts().insert(0, Part { name, child });
+        self.parts().insert(0, HelperProcess { name, child });
         self.write_record()
     }
 
@@ -260,18 +260,18 @@ impl Private {
     }
 
     /// Returns the programs of this display, last started first.
-    fn parts(&self) -> MutexGuard<'_, Vec<Part>> {
+    fn parts(&self) -> MutexGuard<'_, Vec<HelperProcess>> {
         // Nothing panics while the lock is held; even then, the list would be intact.
         self.children.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns when one of the programs has ended, with the resulting error.
-    pub async fn fallen(&self) -> Error {
+    pub async fn wait_for_failure(&self) -> Error {
         let mut fallen = std::future::poll_fn(|cx| self.ended(cx, |_| true)).await;
         // Programs end with their display, and their end may be noticed first.
         let display = std::future::poll_fn(|cx| self.ended(cx, |name| name == DISPLAY));
         if fallen.0 != DISPLAY
-            && let Ok(display) = timeout(WITH_IT, display).await
+            && let Ok(display) = timeout(DISPLAY_EXIT_TIMEOUT, display).await
         {
             fallen = display;
         }
@@ -283,7 +283,7 @@ impl Private {
     /// Returns the first of these programs that has ended, in the order in which they were started,
     /// and how it ended.
     fn ended(&self, cx: &mut Context<'_>, these: impl Fn(&str) -> bool) -> Poll<(&'static str, String)> {
-        for Part { name, child } in self.parts().iter_mut().rev().filter(|part| these(part.name)) {
+        for HelperProcess { name, child } in self.parts().iter_mut().rev().filter(|part| these(part.name)) {
             if let Poll::Ready(ended) = pin!(child.wait()).poll(cx) {
                 let how = ended.map_or_else(|e| e.to_string(), |status| status.to_string());
                 return Poll::Ready((name, how));
@@ -297,9 +297,9 @@ impl Private {
     /// # Errors
     /// Returns `IO` when a folder cannot be removed.
     pub async fn end(&mut self) -> Result<()> {
-        for Part { child, .. } in self.children.get_mut().unwrap_or_else(PoisonError::into_inner) {
+        for HelperProcess { child, .. } in self.children.get_mut().unwrap_or_else(PoisonError::into_inner) {
             child.id().into_iter().for_each(kill_group);
-            let ended = timeout(END, child.wait()).await;
+            let ended = timeout(EXIT_TIMEOUT, child.wait()).await;
             if !matches!(ended, Ok(Ok(_))) {
                 tracing::warn!(pid = child.id(), ?ended, "a part of a private display does not end");
             }

@@ -18,7 +18,7 @@ pub struct Extents {
 
 /// Whether a person could see the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Presence {
+pub enum Visibility {
     /// On the screen, unless another window covers it.
     #[default]
     Shown,
@@ -47,7 +47,7 @@ pub struct Window {
     /// The width of the window manager's frame (`_NET_FRAME_EXTENTS`).
     pub decoration: Extents,
     /// Whether a person could see it.
-    pub presence: Presence,
+    pub visibility: Visibility,
     /// Whether it is a menu, a tooltip or a drop-down list, which the window manager does not
     /// manage.
     pub popup: bool,
@@ -72,7 +72,7 @@ impl Window {
     }
 
     /// The area of the window that a person perceives, including the title bar, whoever drew it.
-    pub fn whole(&self) -> Rect {
+    pub fn area_with_decoration(&self) -> Rect {
         grown(self.content(), self.decoration, 1.0)
     }
 
@@ -84,17 +84,17 @@ impl Window {
             Some(host) => host == other.id,
             None => alone && self.pid != other.pid && !self.popup,
         };
-        self.modal && self.presence == Presence::Shown && takes
+        self.modal && self.visibility == Visibility::Shown && takes
     }
 
     /// Returns the topmost open pop-up of the same process.
     pub fn popup_among<'a>(&self, windows: &'a [Self]) -> Option<&'a Self> {
         let own = |w: &&Self| self.pid.is_some() && w.pid == self.pid && w.id != self.id;
-        windows.iter().rev().filter(|w| w.popup && w.presence == Presence::Shown).find(own)
+        windows.iter().rev().filter(|w| w.popup && w.visibility == Visibility::Shown).find(own)
     }
 
     /// Describes the window for messages.
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         match (self.popup, self.title.is_empty()) {
             (true, _) => "a pop-up window".to_owned(),
             (false, true) => "a window without a title".to_owned(),
@@ -133,7 +133,7 @@ mod tests {
     fn a_window_is_its_content_and_what_is_around_it() {
         let w = window();
         assert_eq!(w.content(), Rect { x: 110.0, y: 58.0, width: 378.0, height: 272.0 });
-        assert_eq!(w.whole(), Rect { x: 109.0, y: 38.0, width: 380.0, height: 297.0 });
+        assert_eq!(w.area_with_decoration(), Rect { x: 109.0, y: 38.0, width: 380.0, height: 297.0 });
         let tiny = Window { area: Rect { x: 0.0, y: 0.0, width: 5.0, height: 5.0 }, ..w };
         assert_eq!((tiny.content().width, tiny.content().height), (0.0, 0.0));
     }
@@ -152,14 +152,14 @@ mod tests {
         );
         assert_eq!(blocks(&dialog(Some(3), None)), (false, false), "the app knows its own");
         assert_eq!(blocks(&Window { modal: false, ..dialog(Some(4), Some(9)) }), (false, false));
-        let minimised = Window { presence: Presence::Minimised, ..dialog(Some(4), Some(9)) };
+        let minimised = Window { visibility: Visibility::Minimised, ..dialog(Some(4), Some(9)) };
         assert_eq!(blocks(&minimised), (false, false));
     }
 
     #[test]
     fn titles_are_escaped_and_popups_have_none() {
-        assert!(!window().words().contains('\u{202e}'));
-        assert_eq!(Window { popup: true, ..window() }.words(), "a pop-up window");
-        assert_eq!(Window { title: String::new(), ..window() }.words(), "a window without a title");
+        assert!(!window().describe().contains('\u{202e}'));
+        assert_eq!(Window { popup: true, ..window() }.describe(), "a pop-up window");
+        assert_eq!(Window { title: String::new(), ..window() }.describe(), "a window without a title");
     }
 }

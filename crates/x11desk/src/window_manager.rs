@@ -2,8 +2,8 @@
 //! has done so.
 
 use crate::display::Display;
-use crate::fault::{Fault, RESTORE};
-use crate::pings::PONG;
+use crate::error::{RESTORE_TIMEOUT, X11Error};
+use crate::pings::PONG_TIMEOUT;
 use crate::window::{Extents, Window};
 use crate::windows;
 use std::time::{Duration, Instant};
@@ -12,19 +12,20 @@ use x11rb::protocol::xproto::{
 };
 
 /// The time before the window manager is asked again.
-const NUDGE: Duration = Duration::from_millis(50);
+const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Waits until a window manager is running and answers (EWMH, `_NET_REQUEST_FRAME_EXTENTS`).
-pub(crate) fn await_start(d: &mut Display, deadline: Instant) -> Result<(), Fault> {
+pub(crate) fn await_start(d: &mut Display, deadline: Instant) -> Result<(), X11Error> {
     let start = Instant::now();
-    let there = d.becomes(deadline, |d| Ok(d.of_root(d.atoms._NET_SUPPORTING_WM_CHECK)?.is_some()))?;
+    let there =
+        d.wait_until_true(deadline, |d| Ok(d.root_property(d.atoms._NET_SUPPORTING_WM_CHECK)?.is_some()))?;
     while there && Instant::now() < deadline {
         // Repeated, because a window manager that is starting may discard the first request.
-        if answers(d, NUDGE)? {
+        if answers(d, RETRY_INTERVAL)? {
             return Ok(());
         }
     }
-    Err(Fault::Lost(format!("no window manager answered within {} s", start.elapsed().as_secs())))
+    Err(X11Error::Lost(format!("no window manager answered within {} s", start.elapsed().as_secs())))
 }
 
 /// Waits until the window manager has processed earlier requests. It grabs the pointer while it
@@ -33,71 +34,71 @@ pub(crate) fn await_start(d: &mut Display, deadline: Instant) -> Result<(), Faul
 /// Window managers answer a question in the order of their events (EWMH,
 /// `_NET_REQUEST_FRAME_EXTENTS`). For one that does not answer, this waits for the timeout. Without
 /// a window manager, it returns at once.
-pub fn sync(d: &mut Display) -> Result<(), Fault> {
-    if is_present(d)? && !answers(d, PONG)? {
+pub fn sync(d: &mut Display) -> Result<(), X11Error> {
+    if is_present(d)? && !answers(d, PONG_TIMEOUT)? {
         tracing::debug!("no answer of a window manager");
     }
     Ok(())
 }
 
 /// Asks the window manager a question. Returns false if it does not answer in time.
-fn answers(d: &mut Display, patience: Duration) -> Result<bool, Fault> {
+fn answers(d: &mut Display, patience: Duration) -> Result<bool, X11Error> {
     d.managed = false;
     tell(d, d.own, d.atoms._NET_REQUEST_FRAME_EXTENTS, [0; 5])?;
-    d.becomes(Instant::now() + patience, |d| Ok(d.managed))
+    d.wait_until_true(Instant::now() + patience, |d| Ok(d.managed))
 }
 
 /// Whether a window manager is running: only one client at a time may redirect events of the root
 /// window (ICCCM 4.1).
-fn is_present(d: &Display) -> Result<bool, Fault> {
+fn is_present(d: &Display) -> Result<bool, X11Error> {
     let root = d.conn.get_window_attributes(d.root)?.reply()?;
     Ok(root.all_event_masks.contains(EventMask::SUBSTRUCTURE_REDIRECT))
 }
 
 /// Activates a window, also if it is minimised or on another workspace, and waits until it is
 /// shown. Returns false if it does not appear.
-pub fn raise(d: &mut Display, window: &Window) -> Result<bool, Fault> {
+pub fn raise(d: &mut Display, window: &Window) -> Result<bool, X11Error> {
     let time = x11rb::CURRENT_TIME;
     // Source 2 is a pager, which window managers obey.
     tell(d, window.id, d.atoms._NET_ACTIVE_WINDOW, [2, time, 0, 0, 0])?;
-    if d.of_root(d.atoms._NET_SUPPORTING_WM_CHECK)?.is_none() {
+    if d.root_property(d.atoms._NET_SUPPORTING_WM_CHECK)?.is_none() {
         let top = ConfigureWindowAux::new().stack_mode(StackMode::ABOVE);
         d.conn.configure_window(window.frame, &top)?;
         d.conn.map_window(window.id)?;
     }
     let id = window.id;
-    d.becomes(Instant::now() + RESTORE, |d| {
-        Ok(windows::is_viewable(d, id)? && d.of_root(d.atoms._NET_ACTIVE_WINDOW)? == Some(id))
+    d.wait_until_true(Instant::now() + RESTORE_TIMEOUT, |d| {
+        Ok(windows::is_viewable(d, id)? && d.root_property(d.atoms._NET_ACTIVE_WINDOW)? == Some(id))
     })
 }
 
 /// Changes the size of a window's content and waits for the result. Returns false if the window
 /// keeps another size.
-pub fn resize(d: &mut Display, window: &Window, width: u32, height: u32) -> Result<bool, Fault> {
+pub fn resize(d: &mut Display, window: &Window, width: u32, height: u32) -> Result<bool, X11Error> {
     let Extents { left, right, top, bottom } = window.shadow;
     let (id, width, height) = (window.id, width + left + right, height + top + bottom);
     d.conn.configure_window(id, &ConfigureWindowAux::new().width(width).height(height))?;
-    d.becomes(Instant::now() + RESTORE, |d| {
+    d.wait_until_true(Instant::now() + RESTORE_TIMEOUT, |d| {
         let now = d.conn.get_geometry(id)?.reply()?;
         Ok((u32::from(now.width), u32::from(now.height)) == (width, height))
     })
 }
 
 /// Moves a window and waits until it has moved. Returns false if it stays.
-pub fn move_by(d: &mut Display, window: &Window, (dx, dy): (f64, f64)) -> Result<bool, Fault> {
-    let (whole, shadow) = (window.whole(), window.shadow);
+pub fn move_by(d: &mut Display, window: &Window, (dx, dy): (f64, f64)) -> Result<bool, X11Error> {
+    let (whole, shadow) = (window.area_with_decoration(), window.shadow);
     #[expect(clippy::cast_possible_truncation, reason = "a place near a screen")]
     let to = |at: f64, by: f64, shadow: u32| (at + by) as i32 - i32::try_from(shadow).unwrap_or(0);
     let place = ConfigureWindowAux::new().x(to(whole.x, dx, shadow.left)).y(to(whole.y, dy, shadow.top));
     d.conn.configure_window(window.id, &place)?;
     let (id, before) = (window.id, window.area);
-    d.becomes(Instant::now() + RESTORE, |d| {
-        let now = windows::all(d)?.into_iter().find(|w| w.id == id);
+    d.wait_until_true(Instant::now() + RESTORE_TIMEOUT, |d| {
+        let now = windows::list_windows(d)?.into_iter().find(|w| w.id == id);
         Ok(now.is_some_and(|w| (w.area.x, w.area.y) != (before.x, before.y)))
     })
 }
 
-fn tell(d: &Display, window: WindowId, what: u32, data: [u32; 5]) -> Result<(), Fault> {
+fn tell(d: &Display, window: WindowId, what: u32, data: [u32; 5]) -> Result<(), X11Error> {
     let event = ClientMessageEvent::new(32, window, what, data);
     let mask = EventMask::SUBSTRUCTURE_NOTIFY | EventMask::SUBSTRUCTURE_REDIRECT;
     d.conn.send_event(false, d.root, mask, event)?;

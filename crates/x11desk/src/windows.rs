@@ -1,8 +1,8 @@
 //! The windows of the display: their processes, places and stacking order.
 
-use crate::display::{Display, PROPERTY, numbers, pixel};
-use crate::fault::Fault;
-use crate::window::{Extents, Presence, Window, pixels};
+use crate::display::{Display, MAX_PROPERTY_WORDS, numbers, pixel};
+use crate::error::X11Error;
+use crate::window::{Extents, Visibility, Window, pixels};
 use hashbrown::{HashMap, HashSet};
 use x11rb::connection::Connection;
 use x11rb::cookie::Cookie;
@@ -43,16 +43,16 @@ fn is_on(desktop: Option<u32>, current: Option<u32>) -> bool {
 ///
 /// # Errors
 /// Returns `Lost` when the connection is lost.
-pub fn all(d: &mut Display) -> Result<Vec<Window>, Fault> {
+pub fn list_windows(d: &mut Display) -> Result<Vec<Window>, X11Error> {
     let tops = d.conn.query_tree(d.root)?.reply()?.children;
     // All requests are sent before the first reply is read, so that there is only one round trip.
     let asked = tops
         .iter()
         .map(|&top| Ok((d.conn.get_window_attributes(top)?, d.conn.get_geometry(top)?)))
-        .collect::<Result<Vec<_>, Fault>>()?;
+        .collect::<Result<Vec<_>, X11Error>>()?;
     let managed = d.numbers(d.root, d.atoms._NET_CLIENT_LIST_STACKING)?;
-    let active = d.of_root(d.atoms._NET_ACTIVE_WINDOW)?;
-    let desktop = d.of_root(d.atoms._NET_CURRENT_DESKTOP)?;
+    let active = d.root_property(d.atoms._NET_ACTIVE_WINDOW)?;
+    let desktop = d.root_property(d.atoms._NET_CURRENT_DESKTOP)?;
     let framed = managed.iter().filter_map(|&id| Some((id, frame_of(d, id, &tops)?)));
     let mut frames: Vec<(WindowId, WindowId)> = framed.collect();
     let mut popups = HashSet::new();
@@ -93,7 +93,7 @@ fn describe(
     d: &Display,
     frames: &[(WindowId, WindowId)],
     current: Option<u32>,
-) -> Result<Vec<Window>, Fault> {
+) -> Result<Vec<Window>, X11Error> {
     let a = d.atoms;
     let properties = [
         a._NET_WM_NAME,
@@ -109,9 +109,13 @@ fn describe(
     let ask = |&(id, _): &(WindowId, WindowId)| {
         let origin = d.conn.translate_coordinates(id, d.root, 0, 0)?;
         let size = d.conn.get_geometry(id)?;
-        Ok((origin, size, properties.map(|p| d.conn.get_property(false, id, p, AtomEnum::ANY, 0, PROPERTY))))
+        Ok((
+            origin,
+            size,
+            properties.map(|p| d.conn.get_property(false, id, p, AtomEnum::ANY, 0, MAX_PROPERTY_WORDS)),
+        ))
     };
-    let asked = frames.iter().map(ask).collect::<Result<Vec<_>, Fault>>()?;
+    let asked = frames.iter().map(ask).collect::<Result<Vec<_>, X11Error>>()?;
     let pids = pids(d, frames.iter().map(|&(id, _)| id));
     let mut windows = Vec::with_capacity(frames.len());
     for (&(id, frame), (origin, size, said)) in frames.iter().zip(asked) {
@@ -131,10 +135,10 @@ fn describe(
             shadow: extents(&numbers(shadow)),
             decoration: extents(&numbers(decoration)),
             // Window managers unmap windows on other workspaces as they do minimised ones.
-            presence: match (is_on(first(desktop), current), minimised) {
-                (false, _) => Presence::Elsewhere,
-                (true, true) => Presence::Minimised,
-                (true, false) => Presence::Shown,
+            visibility: match (is_on(first(desktop), current), minimised) {
+                (false, _) => Visibility::Elsewhere,
+                (true, true) => Visibility::Minimised,
+                (true, false) => Visibility::Shown,
             },
             modal: state.contains(&a._NET_WM_STATE_MODAL),
             transient_for: first(transient_for).filter(|&w| w != 0 && w != d.root),
@@ -160,18 +164,18 @@ fn pids(d: &Display, windows: impl Iterator<Item = WindowId>) -> HashMap<u32, u3
 ///
 /// # Errors
 /// Returns `Lost` when the connection is lost.
-pub fn words_with_program(d: &mut Display, window: &Window) -> Result<String, Fault> {
+pub fn describe_with_program(d: &mut Display, window: &Window) -> Result<String, X11Error> {
     // A window that has gone has no class.
     let class = WmClass::get(&d.conn, window.id)?.reply().ok().flatten();
     let class = class.map(|class| String::from_utf8_lossy(class.class()).into_owned());
     Ok(match class.filter(|class| !class.is_empty()) {
-        Some(program) => format!("{} of {}", window.words(), stickpin_tree::quote(&program)),
-        None => format!("{} of another program", window.words()),
+        Some(program) => format!("{} of {}", window.describe(), stickpin_tree::quote(&program)),
+        None => format!("{} of another program", window.describe()),
     })
 }
 
 /// Whether a window is on the screen: it exists, is not minimised and not on another workspace.
-pub(crate) fn is_viewable(d: &Display, window: WindowId) -> Result<bool, Fault> {
+pub(crate) fn is_viewable(d: &Display, window: WindowId) -> Result<bool, X11Error> {
     // A window that has gone has no attributes.
     let attributes = d.conn.get_window_attributes(window)?.reply();
     Ok(attributes.is_ok_and(|attributes| attributes.map_state == MapState::VIEWABLE))
@@ -179,7 +183,7 @@ pub(crate) fn is_viewable(d: &Display, window: WindowId) -> Result<bool, Fault> 
 
 /// Returns the child of the root window that receives input at this point; `None` if that is the
 /// root window itself.
-pub fn top_at(d: &Display, x: f64, y: f64) -> Result<Option<WindowId>, Fault> {
+pub fn toplevel_at(d: &Display, x: f64, y: f64) -> Result<Option<WindowId>, X11Error> {
     let (x, y) = pixel(x, y);
     // The server considers the shapes of windows, including input shapes.
     let there = d.conn.translate_coordinates(d.root, d.root, x, y)?.reply()?;

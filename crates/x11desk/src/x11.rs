@@ -3,37 +3,37 @@
 
 use crate::address::Address;
 use crate::display::Display;
-use crate::fault::{Fault, PATIENCE};
-use crate::{keyboard, picture, pointer, seat, window_manager};
+use crate::error::{JOB_TIMEOUT, X11Error};
+use crate::{keyboard, pointer, screenshot, seat, window_manager};
 use std::fmt;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
-use stickpin_device::{Error, Result, Shot};
+use stickpin_device::{Error, Result, ScreenshotImage};
 use stickpin_tree::Rect;
 use tokio::sync::oneshot;
 use x11rb::protocol::composite::{self, ConnectionExt as _};
 
 /// The time by which connecting to the display outlasts the wait for its window manager, so that a
 /// missing window manager is reported as such.
-const LATE: Duration = Duration::from_secs(1);
+const DISPLAY_MARGIN: Duration = Duration::from_secs(1);
 
 /// A job for the display's thread.
 type Job = Box<dyn FnOnce(&mut Display) + Send>;
 
 /// A handle to a display's thread. The thread ends when the last handle is dropped.
 #[derive(Debug, Clone)]
-pub struct X11(Arc<Line>);
+pub struct X11(Arc<ThreadHandle>);
 
 /// The channel to the thread.
 #[derive(Debug)]
-struct Line {
+struct ThreadHandle {
     jobs: Option<mpsc::Sender<Job>>,
     wake: Arc<OwnedFd>,
 }
 
-impl Drop for Line {
+impl Drop for ThreadHandle {
     fn drop(&mut self) {
         // The thread must find its channel closed when it wakes.
         self.jobs = None;
@@ -69,15 +69,15 @@ impl X11 {
             };
         };
         std::thread::Builder::new().name("x11".to_owned()).spawn(thread).map_err(|e| internal(&e))?;
-        match tokio::time::timeout_at(until + LATE, connected).await {
+        match tokio::time::timeout_at(until + DISPLAY_MARGIN, connected).await {
             Ok(connected) => connected.map_err(|e| internal(&e))??,
             Err(_) => return Err(unusable(&name, &"it does not answer")),
         }
-        Ok(Self(Arc::new(Line { jobs: Some(jobs), wake })))
+        Ok(Self(Arc::new(ThreadHandle { jobs: Some(jobs), wake })))
     }
 
     /// Runs a job on the display without waiting for it.
-    pub fn post(&self, job: impl FnOnce(&mut Display) -> Result<(), Fault> + Send + 'static) {
+    pub fn post(&self, job: impl FnOnce(&mut Display) -> Result<(), X11Error> + Send + 'static) {
         let job = move |display: &mut Display| {
             if let Err(e) = job(display) {
                 tracing::debug!("a display: {e}");
@@ -98,8 +98,8 @@ impl X11 {
     ///
     /// # Errors
     /// Returns `ELEMENT_OFFSCREEN` when the part is outside the screen; otherwise as [`X11::run`].
-    pub async fn shot(&self, area: Rect) -> Result<Shot> {
-        let picture = self.run(move |d| picture::take(d, area)).await?.ok_or_else(|| {
+    pub async fn screenshot(&self, area: Rect) -> Result<ScreenshotImage> {
+        let picture = self.run(move |d| screenshot::take_screenshot(d, area)).await?.ok_or_else(|| {
             Error::element_offscreen("the area of the picture is not on the screen")
                 .hint("stickpin screenshot --full")
         })?;
@@ -107,7 +107,7 @@ impl X11 {
         let png = tokio::task::spawn_blocking(move || picture.png()).await;
         let internal = |e: &dyn fmt::Display| Error::internal(format!("the picture: {e}"));
         let png = png.map_err(|e| internal(&e))?.map_err(|e| internal(&e))?;
-        Ok(Shot::new(png, area, 1.0))
+        Ok(ScreenshotImage::new(png, area, 1.0))
     }
 
     /// Runs a job on the display. If this call is dropped before the job starts, the job is
@@ -118,7 +118,7 @@ impl X11 {
     /// gone.
     pub async fn run<T: Send + 'static>(
         &self,
-        job: impl FnOnce(&mut Display) -> Result<T, Fault> + Send + 'static,
+        job: impl FnOnce(&mut Display) -> Result<T, X11Error> + Send + 'static,
     ) -> Result<T> {
         let (answer, answered) = oneshot::channel();
         let job = move |display: &mut Display| {
@@ -129,11 +129,11 @@ impl X11 {
             }
         };
         let sent = self.send(Box::new(job));
-        let lost = |why: &str| Error::from(Fault::Lost(why.to_owned()));
-        match tokio::time::timeout(PATIENCE, answered).await {
+        let lost = |why: &str| Error::from(X11Error::Lost(why.to_owned()));
+        match tokio::time::timeout(JOB_TIMEOUT, answered).await {
             Ok(Ok(done)) if sent => Ok(done?),
             Ok(_) => Err(lost("its connection is closed")),
-            Err(_) => Err(lost(&format!("it did not answer within {} s", PATIENCE.as_secs()))),
+            Err(_) => Err(lost(&format!("it did not answer within {} s", JOB_TIMEOUT.as_secs()))),
         }
     }
 }
@@ -147,12 +147,12 @@ fn unusable(name: &str, why: &dyn fmt::Display) -> Error {
 fn prepare(address: &Address, until: Instant) -> Result<Display> {
     let failed = |e: &dyn fmt::Display| unusable(&address.name, e);
     let (conn, screen) = address.open().map_err(|e| failed(&e))?;
-    let prepare = || -> Result<Display, Fault> {
+    let prepare = || -> Result<Display, X11Error> {
         let mut display = Display::new(conn, screen)?;
         seat::remove_leftovers(&display)?;
         keyboard::remove_leftovers(&display)?;
         if address.shared {
-            seat::take(&mut display)?;
+            seat::add_seat(&mut display)?;
         } else {
             window_manager::await_start(&mut display, until)?;
             draw_covered_windows(&display)?;
@@ -165,7 +165,7 @@ fn prepare(address: &Address, until: Instant) -> Result<Display> {
 /// Makes the server draw all windows completely, even where others cover them, until this
 /// connection ends. Firefox reports a window's content as not shown once none of its pixels would
 /// be drawn, so it could not be read behind another app.
-fn draw_covered_windows(d: &Display) -> Result<(), Fault> {
+fn draw_covered_windows(d: &Display) -> Result<(), X11Error> {
     if !d.has_extension(composite::X11_EXTENSION_NAME)? {
         tracing::debug!("no Composite: a window of Firefox that is covered entirely shows nothing");
         return Ok(());
@@ -190,22 +190,22 @@ fn serve(mut d: Display, todo: &mpsc::Receiver<Job>, woken: &OwnedFd) {
             }
         }
         // Events come last: jobs may have queued some.
-        let due = d.spares.due().is_some_and(|due| due <= Instant::now());
+        let due = d.lent_keys.due().is_some_and(|due| due <= Instant::now());
         let restored = if due { keyboard::restore_spares(&mut d) } else { Ok(()) };
         if let Err(e) = restored.and_then(|()| d.handle_events()) {
             // The next job finds the channel closed.
             tracing::debug!("a display is lost: {e}");
             return;
         }
-        d.wait(Some(woken), d.spares.due());
+        d.wait(Some(woken), d.lent_keys.due());
     }
 }
 
 /// Restores what was changed for us.
-fn leave(d: &mut Display) -> Result<(), Fault> {
+fn leave(d: &mut Display) -> Result<(), X11Error> {
     pointer::release_all(d)?;
     keyboard::restore_spares(d)?;
-    seat::leave(d)?;
+    seat::remove_seat(d)?;
     d.sync()
 }
 
@@ -257,9 +257,9 @@ mod tests {
         let x11 = connect(&private).await;
         let looked = x11.run(|d| {
             // What the window manager still does would end the wait, too.
-            d.until(Instant::now() + Duration::from_millis(500), |_| Ok(None::<()>))?;
+            d.wait_for(Instant::now() + Duration::from_millis(500), |_| Ok(None::<()>))?;
             let mut looks = 0;
-            d.until(Instant::now() + Duration::from_secs(3600), |d| {
+            d.wait_for(Instant::now() + Duration::from_secs(3600), |d| {
                 looks += 1;
                 if looks == 1 {
                     // The event that says so is read with the answer to the next question.

@@ -9,15 +9,15 @@ use std::path::{Path, PathBuf};
 
 /// The modules of the crate, lowest first; those of one floor may import each other.
 const FLOORS: &[&str] = &[
-    "address atoms fault keymap window",
+    "address atoms error keymap window",
     "display clipboard",
-    "picture pings seat windows",
+    "screenshot pings seat windows",
     "window_manager",
     "pointer",
     "keyboard",
     "focus",
     "x11",
-    "held private",
+    "held_input private",
 ];
 
 fn src() -> PathBuf {

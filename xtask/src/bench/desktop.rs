@@ -4,7 +4,7 @@
 //! An app's memory is first measured when it no longer grows: Firefox grows by a third in its first
 //! five seconds even if no tool reads it.
 
-use super::measure::{Tool, alternate, medians, resident, timed};
+use super::measure::{Tool, alternate, medians, resident_bytes, run_timed};
 use super::table::Table;
 use crate::Result;
 use crate::run::{npm_install, on_path, output};
@@ -71,7 +71,7 @@ pub fn measure(table: &mut Table, ours: &Tool, peers: Option<&Path>, runs: usize
             ours.run(&["snapshot", "-i"])?;
         }
         #[allow(clippy::cast_precision_loss, reason = "sizes of processes")]
-        let grown = (resident(pid)? as f64 / before as f64 - 1.0) * 100.0;
+        let grown = (resident_bytes(pid)? as f64 / before as f64 - 1.0) * 100.0;
         let words = format!("memory of {name} after {SNAPSHOTS} snapshots, growth");
         table.single(&words, grown, "%", "under 5");
         if program == "gnome-calculator" {
@@ -127,17 +127,17 @@ fn median_of(runs: usize, command: impl Fn(usize) -> Command) -> Result<f64> {
     let mut run = 0..;
     let (ours, _) = medians(runs, || {
         sleep(PAUSE);
-        Ok((timed(&mut command(run.next().unwrap_or_default()))?, None))
+        Ok((run_timed(&mut command(run.next().unwrap_or_default()))?, None))
     })?;
     Ok(ours)
 }
 
 /// Returns the resident bytes of a process once it has stopped growing.
 fn at_rest(pid: u32) -> Result<u64> {
-    let mut readings = vec![resident(pid)?];
+    let mut readings = vec![resident_bytes(pid)?];
     while readings.len() < READINGS {
         sleep(Duration::from_secs(1));
-        readings.push(resident(pid)?);
+        readings.push(resident_bytes(pid)?);
         if rests(&readings) {
             break;
         }
@@ -166,7 +166,7 @@ fn app(program: &str) -> Result<u32> {
             .any(|e| e.starts_with(b"XDG_RUNTIME_DIR=") && e.windows(9).any(|part| part == b"/stickpin"));
         private && read("comm").starts_with(name.as_bytes())
     };
-    let found = pids.filter(is_app).max_by_key(|pid| resident(*pid).unwrap_or_default());
+    let found = pids.filter(is_app).max_by_key(|pid| resident_bytes(*pid).unwrap_or_default());
     found.ok_or_else(|| format!("no process of {program} runs on a private display"))
 }
 

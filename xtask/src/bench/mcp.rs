@@ -1,7 +1,7 @@
 //! Measures the MCP server over stdio: its overhead per command, its start, and its memory. Also
 //! measures a snapshot of a page that changes each time, next to Playwright's server.
 
-use super::measure::{Tool, chromium, median, medians, resident};
+use super::measure::{Tool, chromium, median, medians, resident_bytes};
 use super::mib;
 use super::page::{RESTED, Server};
 use super::table::Table;
@@ -50,7 +50,7 @@ pub fn measure(table: &mut Table, ours: &Tool, server: &Server, peers: Option<&P
             _ => client.tool("get", json!({ "what": "url" }))?,
         };
     }
-    let kept = mib(resident(client.child.id())?);
+    let kept = mib(resident_bytes(client.child.id())?);
     table.single("MCP server after 10,000 calls, resident", kept, "MiB", "under 20 MB");
     client.tool("close", json!({}))?;
     snapshots(table, client, server, peers, runs)

@@ -47,12 +47,12 @@ impl Tool {
         let json: serde_json::Value =
             serde_json::from_str(&text).map_err(|e| format!("{}: {e}", self.pid.display()))?;
         let pid = json.get("pid").unwrap_or(&json).as_u64().and_then(|pid| u32::try_from(pid).ok());
-        resident(pid.ok_or_else(|| format!("{} has no pid", self.pid.display()))?)
+        resident_bytes(pid.ok_or_else(|| format!("{} has no pid", self.pid.display()))?)
     }
 }
 
 /// Returns the resident bytes of a process.
-pub fn resident(pid: u32) -> Result<u64> {
+pub fn resident_bytes(pid: u32) -> Result<u64> {
     let status =
         std::fs::read_to_string(format!("/proc/{pid}/status")).map_err(|e| format!("process {pid}: {e}"))?;
     let kib = status
@@ -73,7 +73,7 @@ impl Drop for Tool {
 }
 
 /// Returns the milliseconds from start to exit. The output is read and discarded.
-pub fn timed(command: &mut Command) -> Result<f64> {
+pub fn run_timed(command: &mut Command) -> Result<f64> {
     command.stdin(Stdio::null());
     let start = Instant::now();
     output(command)?;
@@ -86,7 +86,7 @@ pub fn alternate(
     ours: impl Fn() -> Command,
     theirs: Option<impl Fn() -> Command>,
 ) -> Result<(f64, Option<f64>)> {
-    medians(runs, || Ok((timed(&mut ours())?, theirs.as_ref().map(|c| timed(&mut c())).transpose()?)))
+    medians(runs, || Ok((run_timed(&mut ours())?, theirs.as_ref().map(|c| run_timed(&mut c())).transpose()?)))
 }
 
 /// Returns the medians of measurements of ours and, if it runs, of the peer, after an uncounted

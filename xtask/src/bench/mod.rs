@@ -17,7 +17,7 @@ mod web;
 use crate::Result;
 use crate::dist::{self, Built};
 use crate::run::{OnPath as _, output, root, target_dir, write};
-use measure::{Tool, median, timed};
+use measure::{Tool, median, run_timed};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use table::Table;
@@ -89,13 +89,13 @@ fn own(table: &mut Table, ours: &Tool, binary: &Path, runs: usize) -> Result {
         (0..runs)
             .map(|_| {
                 ours.run(&["daemon", "stop"])?;
-                timed(&mut ours.command(&["daemon", "start"]))
+                run_timed(&mut ours.command(&["daemon", "start"]))
             })
             .collect::<Result<Vec<_>>>()?,
     );
     table.single("daemon start, whole process", start, "ms", "under 30");
     table.single("daemon idle, resident", mib(ours.daemon_rss()?), "MiB", "under 15");
-    let empty = median((0..runs).map(|_| timed(&mut Command::new("true"))).collect::<Result<Vec<_>>>()?);
+    let empty = median((0..runs).map(|_| run_timed(&mut Command::new("true"))).collect::<Result<Vec<_>>>()?);
     table.single("an empty process (`true`), for scale", empty, "ms", "");
 
     Ok(())

@@ -2,7 +2,7 @@
 //! Also measures a form in a browser as a script and as separate commands. The measured binary
 //! records the scripts.
 
-use super::measure::{Tool, alternate, medians, timed};
+use super::measure::{Tool, alternate, medians, run_timed};
 use super::page::Server;
 use super::table::Table;
 use crate::Result;
@@ -87,9 +87,9 @@ fn form(table: &mut Table, ours: &Tool, server: &Server, folder: &Path, runs: us
     let file = text(&file)?;
     ours.run(&["open", &url])?;
     let (replayed, typed) = medians(runs, || {
-        let script = timed(&mut ours.command(&["replay", &file]))?;
+        let script = run_timed(&mut ours.command(&["replay", &file]))?;
         sent(ours, &url)?;
-        let each = steps.iter().map(|step| timed(&mut ours.command(step))).sum::<Result<f64>>()?;
+        let each = steps.iter().map(|step| run_timed(&mut ours.command(step))).sum::<Result<f64>>()?;
         sent(ours, &url)?;
         Ok((script, Some(each)))
     })?;

@@ -2,7 +2,7 @@
 //! between two runs so that no tool can answer from a cache, newly opened pages, and the daemon's
 //! memory.
 
-use super::measure::{Tool, alternate, median, medians, timed};
+use super::measure::{Tool, alternate, median, medians, run_timed};
 use super::mib;
 use super::page::{RESTED, SHOWN, Server};
 use super::table::Table;
@@ -27,7 +27,7 @@ const GIVEN_BACK: Duration = Duration::from_secs(5);
 
 /// Adds the rows of this part.
 pub fn measure(table: &mut Table, ours: &Tool, peer: Option<&Tool>, server: &Server, runs: usize) -> Result {
-    let both = Both { ours, peer, server };
+    let both = ToolPair { ours, peer, server };
     for rows in [100, 1_000] {
         both.open(&server.page(&format!("rows/{rows}")))?;
         if rows == 100 {
@@ -86,7 +86,7 @@ pub fn measure(table: &mut Table, ours: &Tool, peer: Option<&Tool>, server: &Ser
 }
 
 /// Presses a button by its ref.
-fn press(table: &mut Table, both: &Both<'_>, server: &Server, runs: usize) -> Result {
+fn press(table: &mut Table, both: &ToolPair<'_>, server: &Server, runs: usize) -> Result {
     both.open(&server.page("small"))?;
     let a = button(&output(&mut both.ours.command(&["snapshot", "-i"]))?, "@")?;
     let b = both.peer.map(|p| button(&output(&mut p.command(&THEIRS))?, "ref=")).transpose()?;
@@ -111,7 +111,7 @@ fn button(snapshot: &str, before: &str) -> Result<String> {
 }
 
 /// Measures the daemons' memory while a large page is open, and ours after it is closed.
-fn memory(table: &mut Table, both: &Both<'_>) -> Result {
+fn memory(table: &mut Table, both: &ToolPair<'_>) -> Result {
     let rss = mib(both.ours.daemon_rss()?);
     let theirs = both.peer.map(|p| p.daemon_rss().map(mib)).transpose()?;
     table.against("daemon after snapshots of 10000 rows, resident", rss, theirs, "MiB", "under 150");
@@ -127,13 +127,13 @@ fn memory(table: &mut Table, both: &Both<'_>) -> Result {
 }
 
 /// The two tools on one page each.
-struct Both<'a> {
+struct ToolPair<'a> {
     ours: &'a Tool,
     peer: Option<&'a Tool>,
     server: &'a Server,
 }
 
-impl Both<'_> {
+impl ToolPair<'_> {
     fn open(&self, url: &str) -> Result {
         self.ours.run(&["open", url])?;
         self.peer.map_or(Ok(()), |peer| peer.run(&["open", url]))
@@ -167,8 +167,8 @@ impl Both<'_> {
         let (mut a, mut b) = (Vec::new(), Vec::new());
         for _ in 0..runs {
             self.open(url)?;
-            a.push(timed(&mut self.ours.command(&OURS))?);
-            b.extend(self.peer.map(|p| timed(&mut p.command(&THEIRS))).transpose()?);
+            a.push(run_timed(&mut self.ours.command(&OURS))?);
+            b.extend(self.peer.map(|p| run_timed(&mut p.command(&THEIRS))).transpose()?);
             self.close()?;
         }
         Ok((median(a), (!b.is_empty()).then(|| median(b))))

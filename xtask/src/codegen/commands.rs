@@ -4,7 +4,7 @@
 use crate::Result;
 use crate::run::root;
 use clap::{Arg, Command};
-use stickpin_kernel::registry::Form;
+use stickpin_kernel::registry::CommandDefinition;
 use stickpin_kernel::schema::{Field, Kind};
 use stickpin_kernel::{Effect, ErrorCode};
 
@@ -37,7 +37,7 @@ pub(crate) fn reference() -> Result<String> {
     Ok(page.join("\n"))
 }
 
-fn command(entry: Option<&Form>, mut grammar: Command) -> String {
+fn command(entry: Option<&CommandDefinition>, mut grammar: Command) -> String {
     let name = grammar.get_name().trim_start_matches("stickpin ").to_owned();
     let usage = grammar.render_usage().to_string();
     let usage = usage.trim_start_matches("Usage: ").split_whitespace().collect::<Vec<_>>().join(" ");
@@ -58,7 +58,7 @@ fn command(entry: Option<&Form>, mut grammar: Command) -> String {
 }
 
 /// Returns the effect and other names of a command.
-fn facts(entry: &Form) -> String {
+fn facts(entry: &CommandDefinition) -> String {
     let mut facts = Vec::new();
     if entry.spec.effect == Effect::Mutates {
         facts.push("Changes the app.".to_owned());
@@ -77,7 +77,7 @@ fn is_global(arg: &Arg) -> bool {
     arg.get_help_heading().is_some()
 }
 
-fn table<'a>(args: impl Iterator<Item = &'a Arg>, entry: Option<&Form>) -> String {
+fn table<'a>(args: impl Iterator<Item = &'a Arg>, entry: Option<&CommandDefinition>) -> String {
     let rows = args.map(|arg| {
         let field = entry.and_then(|e| e.fields().iter().find(|f| f.name == arg.get_id().as_str()));
         let help = arg.get_help().map(ToString::to_string).unwrap_or_default();

@@ -1,21 +1,21 @@
 //! Acting through the app's own accessibility actions: an element's action, the text of a field, a
 //! value. Selections are in `select`. No pointer moves and no key is sent.
 
-mod filled;
+mod fill_readback;
 pub(crate) mod focus;
 pub(crate) mod keyboard;
 pub(crate) mod mouse;
 pub(crate) mod screenshot;
 mod select;
-mod typed;
+mod typing;
 pub(crate) mod upload;
 
-use crate::act::filled::comparable;
+use crate::act::fill_readback::comparable;
 use crate::aim::{press, scroll};
-use crate::app::look::{Ahead, Momentary};
-use crate::app::{App, LinuxDevice, View, ask, unknown};
+use crate::app::window_stack::{ActionPrefetch, FreshAnswer};
+use crate::app::{App, AppView, LinuxDevice, ask, unknown};
 use crate::bus::body::on_the_wire;
-use crate::bus::fault::Fault;
+use crate::bus::error::BusError;
 use crate::bus::names::{EDITABLE, VALUE};
 use crate::bus::{Call, calls};
 use crate::limits::DONE;
@@ -25,7 +25,8 @@ use crate::verify;
 use std::sync::Arc;
 use std::time::Instant;
 use stickpin_device::{
-    Action, CancellationToken, Dispatched, Error, Landed, Performed, Result, Ticket, is_plain, unsupported,
+    Action, CancellationToken, Delivery, Dispatched, Error, InputOutcome, Result, Ticket, is_plain,
+    unsupported,
 };
 use stickpin_tree::{Handle, Tree, quote};
 use tokio::time::timeout;
@@ -35,23 +36,23 @@ const PRESSES: &[&str] =
     &["click", "press", "toggle", "activate", "jump", "open", "showmenu", "check", "select"];
 
 /// A completed input that only the target can have received.
-pub(crate) fn done() -> Performed {
-    Performed::done().landed(Landed::Confirmed)
+pub(crate) fn delivered_to_target() -> InputOutcome {
+    InputOutcome::done().delivery(Delivery::Confirmed)
 }
 
 /// The target of a press as it answered right behind the action.
-pub(crate) type Seen = Momentary<Arc<Tree>>;
+pub(crate) type TargetSnapshot = FreshAnswer<Arc<Tree>>;
 
 /// Performs one action. `ahead` holds what came along with the look that the target was judged by.
 ///
 /// # Errors
 /// As [`stickpin_device::Device::perform`].
-pub(crate) async fn act(
+pub(crate) async fn perform(
     device: &mut LinuxDevice,
     action: &Action,
-    ahead: Option<Momentary<Ahead>>,
+    ahead: Option<FreshAnswer<ActionPrefetch>>,
     cancel: &CancellationToken,
-) -> Result<Performed> {
+) -> Result<InputOutcome> {
     match action {
         Action::Press { target, button, count, modifiers, hold, .. } => {
             if let Some(target) = target
@@ -83,13 +84,13 @@ pub(crate) async fn act(
         Action::Drag { from, source, to, target } => {
             mouse::drag(device, (*source, *from), (*target, *to)).await
         }
-        Action::Type { target, text } => typed::type_text(device, *target, text, cancel).await,
+        Action::Type { target, text } => typing::type_text(device, *target, text, cancel).await,
         Action::Key { modifiers, key } => keyboard::chord(device, *modifiers, key, cancel).await,
         Action::Scroll { target, dx, dy } => scroll::scroll(device.view(), *target, *dx, *dy).await,
         Action::Choose { point, target } => upload::choose(device, *point, *target, cancel).await,
         Action::Upload { target, files } => upload::give_files(device, *target, files, cancel).await,
         // Drop targets do not declare themselves.
-        Action::Drop { .. } => Ok(Performed::default()),
+        Action::Drop { .. } => Ok(InputOutcome::default()),
         _ => Err(unsupported("linux", "send such an input")),
     }
 }
@@ -101,13 +102,13 @@ pub(crate) async fn act(
 pub(crate) async fn press(
     device: &mut LinuxDevice,
     target: Handle,
-    ahead: Option<Momentary<Ahead>>,
-) -> Result<Option<Performed>> {
+    ahead: Option<FreshAnswer<ActionPrefetch>>,
+) -> Result<Option<InputOutcome>> {
     let object = device.view().object(target)?;
     if !device.view().index(target).is_some_and(|at| press::presses_by_action(device.view(), at)) {
         return Ok(None);
     }
-    let (actions, windows) = match ahead.as_ref().and_then(|ahead| ahead.still(&device.app, target)) {
+    let (actions, windows) = match ahead.as_ref().and_then(|ahead| ahead.if_fresh(&device.app, target)) {
         Some(ahead) => (ahead.actions.clone(), Some(ahead.windows.clone())),
         None => (ask::actions_of(&device.app, &object.path).await?, None),
     };
@@ -117,7 +118,7 @@ pub(crate) async fn press(
     if menu && device.app.link.toolkit.profile().menu_on_a_part && device.app.screen.has_pointer() {
         return Ok(None);
     }
-    mouse::tell_of_toggle(&device.app, &object, &actions[index], "there is no pointer");
+    mouse::note_toggle(&device.app, &object, &actions[index], "there is no pointer");
     if device.app.link.toolkit.profile().acts_later {
         device.activated = Some((object.path.clone(), Instant::now()));
     }
@@ -139,27 +140,32 @@ pub(crate) async fn press(
         *at = Instant::now();
     }
     let mut performed = match answer {
-        Ok(Some(answer)) if answer.read().unwrap_or(true) => done(),
+        Ok(Some(answer)) if answer.read().unwrap_or(true) => delivered_to_target(),
         Ok(Some(_)) => return Ok(None),
         // The app is busy with the action, or shows a dialog from inside it. Or it exited after it
         // had answered, and how it ended is reported after the act.
-        Ok(None) | Err(Fault::Closed(_)) => done(),
+        Ok(None) | Err(BusError::Closed(_)) => delivered_to_target(),
         // The action may have failed after its effect, so another press could be the second one.
-        Err(Fault::Refused(why)) => return Err(perhaps_pressed(&object, &why)),
+        Err(BusError::Refused(why)) => return Err(perhaps_pressed(&object, &why)),
         // There is no such action or object, so nothing happened.
         Err(fault) => return ask::refused(&device.app, &object.path, fault).await.map(|()| None),
     };
     // Without an answer, the target is asked after the act.
     if let Some(itself) = itself {
-        let changes = device.app.heard.state().changes;
-        let tree = verify::with(device, itself).map_err(unknown)?;
-        performed.ticket = Ticket::of(tree.map(|tree| Seen::new(target, changes, tree)));
+        let changes = device.app.events.state().changes;
+        let tree = verify::exchange_in_tree(device, itself).map_err(unknown)?;
+        performed.ticket = Ticket::from_option(tree.map(|tree| TargetSnapshot::new(target, changes, tree)));
     }
     Ok(Some(performed))
 }
 
 /// Replaces the content of a field and reads it back.
-async fn fill(view: View<'_>, target: Handle, text: &str, cancel: &CancellationToken) -> Result<Performed> {
+async fn fill(
+    view: AppView<'_>,
+    target: Handle,
+    text: &str,
+    cancel: &CancellationToken,
+) -> Result<InputOutcome> {
     let (app, object) = (view.app, view.object(target)?);
     if object.role == n::TERMINAL {
         return Err(Error::invalid_args("what stands in a terminal cannot be replaced")
@@ -172,43 +178,48 @@ async fn fill(view: View<'_>, target: Handle, text: &str, cancel: &CancellationT
         && let Some(number) = number
     {
         let call = calls::set(&object.path, VALUE, "CurrentValue", number.into());
-        if ask::answered(app, &object.path, app.link.order(&call, DONE).await).await?.is_some() {
+        if ask::unless_vanished(app, &object.path, app.link.order(&call, DONE).await).await?.is_some() {
             let value = ask::number(app, &object.path, VALUE, "CurrentValue").await;
-            let value = ask::answered(app, &object.path, value).await?.flatten();
-            return Ok(done().value(value.map(crate::model::names::number)));
+            let value = ask::unless_vanished(app, &object.path, value).await?.flatten();
+            return Ok(delivered_to_target().value(value.map(crate::model::names::number)));
         }
     }
     if (hides || object.has(Interfaces::EDITABLE)) && set_text(app, &object, text).await? {
         let value =
-            ask::answered(app, &object.path, filled::holds(app, &object, text).await).await?.flatten();
+            ask::unless_vanished(app, &object.path, fill_readback::read_back(app, &object, text).await)
+                .await?
+                .flatten();
         // Some fields of browsers report that they took the text although they did not. The earlier
         // content of a password field is unknown.
         let before = object.text.as_deref().map(|before| comparable(&object, text, before));
         let kept = hides || value.as_deref() == before;
         if kept && value.as_ref().is_some_and(|value| value != text) {
-            return Ok(Performed::default());
+            return Ok(InputOutcome::default());
         }
         // The app selects what it completes, and moving the caret would discard that.
         if value.as_ref().is_none_or(|value| value == text) {
             focus::caret_to_end(app, &object, text).await?;
         }
-        let performed = filled::at_rest(app, &object, text, value, cancel).await?;
-        return Ok(performed.landed(Landed::Confirmed));
+        let performed = fill_readback::wait_stable_value(app, &object, text, value, cancel).await?;
+        return Ok(performed.delivery(Delivery::Confirmed));
     }
-    Ok(Performed::default())
+    Ok(InputOutcome::default())
 }
 
 /// Sets the text of a field. Returns whether the app accepted it.
 pub(crate) async fn set_text(app: &App, object: &Object, text: &str) -> Result<bool> {
     let call = Call::new(&object.path, EDITABLE, "SetTextContents").with((on_the_wire(text),));
     // If the app is busy with it, the content of the field decides.
-    ask::ordered(app, &call).await
+    ask::send_order(app, &call).await
 }
 
 /// The error for a press that the app answered with an unknown error. The effect is not known.
 fn perhaps_pressed(object: &Object, why: &str) -> Error {
-    let message =
-        format!("the action of {} failed with {}, and may have had its effect", object.words(), quote(why));
+    let message = format!(
+        "the action of {} failed with {}, and may have had its effect",
+        object.describe(),
+        quote(why)
+    );
     Error::unsupported(message)
         .hint("check its effect before you press again: stickpin snapshot -i")
         .dispatched(Dispatched::Unknown)

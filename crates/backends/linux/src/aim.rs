@@ -5,26 +5,26 @@
 //! can receive that action. What covers it in the same window still counts, because a person could
 //! not press it either.
 
-pub(crate) mod held;
 pub(crate) mod hit;
-pub(crate) mod place;
+pub(crate) mod input_grab;
+pub(crate) mod position;
 pub(crate) mod press;
 pub(crate) mod reveal;
 pub(crate) mod scroll;
 pub(crate) mod wheel;
 pub(crate) mod window;
 
-use crate::aim::hit::{Meant, Resolved, Spot, Under, Unresolved};
-use crate::app::look::{Ahead, Momentary, Placed, Sight};
-use crate::app::{self, App, LinuxDevice, life, pointer, reading};
-use crate::model::extents::common;
+use crate::aim::hit::{HitOutcome, HitPoint, IntendedTarget, Resolved, Unresolved};
+use crate::app::window_stack::{ActionPrefetch, ElementPosition, FreshAnswer, WindowStack};
+use crate::app::{self, App, LinuxDevice, capture, lifecycle, pointer};
+use crate::model::extents::intersection;
 use std::time::{Duration, Instant};
-use stickpin_device::{Aim, AimOptions, Hit, Result};
+use stickpin_device::{Aim, AimOptions, HitResult, Result};
 use stickpin_tree::{Handle, Rect};
-use stickpin_x11desk::{Presence, Window, window_manager, windows};
+use stickpin_x11desk::{Visibility, Window, window_manager, windows};
 
 /// How often an element is followed that moves away when the pointer arrives.
-const FOLLOWED: usize = 4;
+const MAX_FOLLOWS: usize = 4;
 
 /// Timeout for an element that is not there yet, while the app keeps signalling; and the silence
 /// after which it is given up.
@@ -43,13 +43,13 @@ const FRAMES: usize = 4;
 
 /// The reason for another attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Again {
+enum RetryReason {
     /// The target moved away when the pointer arrived.
     Moved,
     /// Its scroll containers do not show it, or its window is outside the screen.
     OutOfView,
     /// The target has no place, or none inside its window: app and display do not agree yet.
-    Nowhere,
+    NoPosition,
 }
 
 /// Brings an element into view, moves the pointer there if requested, and determines what an input
@@ -61,7 +61,7 @@ pub(crate) async fn aim_at(
     device: &mut LinuxDevice,
     handle: Handle,
     options: AimOptions<'_>,
-    ahead: &mut Option<Momentary<Ahead>>,
+    ahead: &mut Option<FreshAnswer<ActionPrefetch>>,
 ) -> Result<Aim> {
     let (mut round, mut pointed, mut anew, start) = (1, false, false, Instant::now());
     app::until_activated(device, handle).await?;
@@ -71,9 +71,9 @@ pub(crate) async fn aim_at(
             Ok((aim, Some(again))) => (aim, again),
             Err(Unresolved::Unknown(why)) if !anew => {
                 // The app may have changed just now.
-                tracing::debug!("{} is aimed at again: {why}", device.view().object(handle)?.words());
+                tracing::debug!("{} is aimed at again: {why}", device.view().object(handle)?.describe());
                 anew = true;
-                reading::look(device, &[]).await?;
+                capture::capture_app(device, &[]).await?;
                 continue;
             }
             Err(unresolved) => {
@@ -82,13 +82,13 @@ pub(crate) async fn aim_at(
             }
         };
         // The window may be opening on a busy machine.
-        let changed = device.app.heard.state().changed_at;
+        let changed = device.app.events.state().changed_at;
         let at_it = start.elapsed() < AT_IT && changed.is_some_and(|at| at.elapsed() < SILENT);
-        let opening = again == Again::Nowhere && start.elapsed() < OPENING;
-        if round >= FOLLOWED && !opening && (again == Again::Moved || !at_it) {
+        let opening = again == RetryReason::NoPosition && start.elapsed() < OPENING;
+        if round >= MAX_FOLLOWS && !opening && (again == RetryReason::Moved || !at_it) {
             return Ok(aim);
         }
-        if again != Again::Moved {
+        if again != RetryReason::Moved {
             // The window has just opened; app, server and window manager do not agree yet.
             tokio::time::sleep(LATE).await;
         }
@@ -102,58 +102,60 @@ async fn aim_once(
     device: &LinuxDevice,
     handle: Handle,
     options: AimOptions<'_>,
-    ahead: &mut Option<Momentary<Ahead>>,
+    ahead: &mut Option<FreshAnswer<ActionPrefetch>>,
     pointed: &mut bool,
-) -> Resolved<(Aim, Option<Again>)> {
+) -> Resolved<(Aim, Option<RetryReason>)> {
     let (view, app) = (device.view(), &device.app);
     let Some(at) = view.index(handle) else { return Err(app::gone().into()) };
     let moved_before = *pointed;
-    let aim = |rect: Rect, point, hit| Aim::new(rect, hit).point(point).pointed(moved_before);
-    let off_screen = |rect: Rect, again| Ok((aim(rect, rect.center(), Hit::OffScreen), Some(again)));
+    let aim = |rect: Rect, point, hit| Aim::new(rect, hit).point(point).pointer_moved(moved_before);
+    let off_screen = |rect: Rect, again| Ok((aim(rect, rect.center(), HitResult::OffScreen), Some(again)));
     let by_action = options.press && options.plain && press::presses_by_action(view, at);
     let by_pointer = options.pointer && !by_action;
-    let places = ahead.as_ref().filter(|_| by_action).and_then(|ahead| ahead.still(app, handle));
+    let places = ahead.as_ref().filter(|_| by_action).and_then(|ahead| ahead.if_fresh(app, handle));
     let places = places.map(|ahead| ahead.places.clone());
     // The look stays valid unless anything is moved on the way.
     let mut untouched = ahead.take().filter(|_| places.is_some());
-    let sight = Sight::of(app).await?;
+    let sight = WindowStack::of(app).await?;
     let mut placed = match &places {
-        Some(places) => place::place(view, at, &places.own, sight.as_ref()).await?,
-        None => place::placed(view, at, sight.as_ref()).await?,
+        Some(places) => position::position_from_answers(view, at, &places.own, sight.as_ref()).await?,
+        None => position::locate_on_screen(view, at, sight.as_ref()).await?,
     };
     if placed.as_ref().is_none_or(|p| p.seen != Some(p.rect)) {
         untouched = None;
         placed = reveal::scroll_into_view(view, at, sight.as_ref()).await?;
     }
-    let Some(Placed { rect, seen, offset, frame }) = placed else {
-        return off_screen(Rect::default(), Again::Nowhere);
+    let Some(ElementPosition { rect, seen, offset, frame }) = placed else {
+        return off_screen(Rect::default(), RetryReason::NoPosition);
     };
-    let Some(seen) = seen else { return off_screen(rect, Again::OutOfView) };
+    let Some(seen) = seen else { return off_screen(rect, RetryReason::OutOfView) };
     let Some(mut look) = sight else {
         // The windows are unknown, but the element's own action reaches it anyway.
         *ahead = untouched;
-        return Ok((aim(rect, seen.center(), Hit::Target), None));
+        return Ok((aim(rect, seen.center(), HitResult::Target), None));
     };
     let Some(window) = window::window_with(view, at, frame, &look.windows).await? else {
         if look.windows.iter().any(|w| w.pid == app.info.pid) || by_action {
-            return Ok((aim(rect, seen.center(), Hit::Target), None));
+            return Ok((aim(rect, seen.center(), HitResult::Target), None));
         }
         return Err(app.screen.unseen("find the window of the element").into());
     };
-    if window.presence != Presence::Shown {
+    if window.visibility != Visibility::Shown {
         untouched = None;
-        app.screen.present(&window).await?;
-        look.windows = look.x11.run(windows::all).await?;
+        app.screen.check_visible(&window).await?;
+        look.windows = look.x11.run(windows::list_windows).await?;
     }
     let window = look.windows.iter().find(|w| w.id == window.id).cloned().unwrap_or(window);
-    let Some(visible) = common(seen, window.area) else { return off_screen(rect, Again::Nowhere) };
-    let Some(visible) = common(visible, look.screen) else {
+    let Some(visible) = intersection(seen, window.area) else {
+        return off_screen(rect, RetryReason::NoPosition);
+    };
+    let Some(visible) = intersection(visible, look.screen) else {
         // On a person's display, the window stays where the person put it.
         if app.screen.is_own() && !window.popup {
             let by = onto(look.screen, seen);
             look.x11.run(move |d| window_manager::move_by(d, &window, by).map(drop)).await?;
         }
-        return off_screen(rect, Again::OutOfView);
+        return off_screen(rect, RetryReason::OutOfView);
     };
     let point = press::press_point(view, at, visible);
     let on_top = by_action && on_top(&look.windows, &window, point, app.is_alone());
@@ -162,40 +164,44 @@ async fn aim_once(
     let over = places.filter(|_| untouched.is_some()).map(|places| places.over);
     // A pop-up is a window of its own. The app would answer with what lies under it.
     let asked = !by_action && !window.popup;
-    let meant = Meant { at, window: &window, sight: &look, on_top, asked, over: over.as_deref() };
-    let Under { mut hit, named } = hit::under(Spot { view, point, offset }, meant).await?;
-    if matches!(hit, Hit::Covered { .. }) && window::has_come_elsewhere(view, at, &window, &look.x11).await? {
-        return off_screen(rect, Again::OutOfView);
+    let meant = IntendedTarget { at, window: &window, sight: &look, on_top, asked, over: over.as_deref() };
+    let HitOutcome { mut hit, named } = hit::hit_test(HitPoint { view, point, offset }, meant).await?;
+    if matches!(hit, HitResult::Covered { .. })
+        && window::is_shown_elsewhere(view, at, &window, &look.x11).await?
+    {
+        return off_screen(rect, RetryReason::OutOfView);
     }
-    if hit == Hit::Target && by_pointer {
-        hit = held::held(view, Some(at), &window, &look).await?;
+    if hit == HitResult::Target && by_pointer {
+        hit = input_grab::check_input_grab(view, Some(at), &window, &look).await?;
         // Moving the pointer switches between menus; a press would close the menu that its arrival
         // opened.
-        if matches!(hit, Hit::Held { .. }) && !options.press && held::of_the_open_bar(&view.last.picture, at)
+        if matches!(hit, HitResult::PopupGrab { .. })
+            && !options.press
+            && input_grab::of_the_open_bar(&view.last.picture, at)
         {
-            hit = Hit::Target;
+            hit = HitResult::Target;
         }
     }
-    if hit != Hit::Target || !by_pointer {
-        *ahead = untouched.filter(|_| hit == Hit::Target);
+    if hit != HitResult::Target || !by_pointer {
+        *ahead = untouched.filter(|_| hit == HitResult::Target);
         return Ok((aim(rect, point, hit), None));
     }
     *pointed = true;
-    pointer::apart(device, point).await;
-    let changes = app.heard.state().changes;
+    pointer::wait_double_click_interval(device, point).await;
+    let changes = app.events.state().changes;
     pointer::move_pointer(&look.x11, window.id, point).await?;
     until_drawn(app, changes).await?;
-    let aim = |rect: Rect, hit| Aim::new(rect, hit).point(point).pointed(true);
+    let aim = |rect: Rect, hit| Aim::new(rect, hit).point(point).pointer_moved(true);
     // The pointer's arrival may have shown or moved something.
-    match place::placed(view, at, Some(&look)).await? {
+    match position::locate_on_screen(view, at, Some(&look)).await? {
         Some(now) if now.rect.contains(point.0, point.1) => {
-            let spot = Spot { view, point, offset: now.offset };
-            let under = hit::under(spot, Meant { over: None, ..meant }).await?;
+            let spot = HitPoint { view, point, offset: now.offset };
+            let under = hit::hit_test(spot, IntendedTarget { over: None, ..meant }).await?;
             Ok((aim(rect, under.after(named, app.link.toolkit)), None))
         }
         now => {
             let rect = now.map(|now| now.rect).unwrap_or_default();
-            Ok((aim(rect, Hit::OffScreen), Some(Again::Moved)))
+            Ok((aim(rect, HitResult::OffScreen), Some(RetryReason::Moved)))
         }
     }
 }
@@ -207,8 +213,8 @@ async fn until_drawn(app: &App, mut changes: u64) -> Result<()> {
         return Ok(());
     }
     for round in 0..FRAMES {
-        life::taken(app).await?;
-        let now = app.heard.state().changes;
+        lifecycle::wait_until_input_read(app).await?;
+        let now = app.events.state().changes;
         // GTK 4 does not signal elements that were never shown before.
         let silent = round == 0 && app.link.toolkit.profile().new_is_silent;
         if now == changes && !silent {
@@ -235,7 +241,8 @@ fn onto(screen: Rect, place: Rect) -> (f64, f64) {
 fn on_top(windows: &[Window], window: &Window, point: (f64, f64), alone: bool) -> bool {
     let Some(at) = windows.iter().position(|w| w.id == window.id) else { return false };
     let blocks = |w: &Window| w.blocks(window, alone);
-    let covers = |w: &Window| w.area.contains(point.0, point.1) || w.whole().contains(point.0, point.1);
+    let covers =
+        |w: &Window| w.area.contains(point.0, point.1) || w.area_with_decoration().contains(point.0, point.1);
     !windows.iter().any(blocks) && !windows[at + 1..].iter().any(covers)
 }
 
@@ -246,7 +253,7 @@ mod tests {
     use stickpin_x11desk::Extents;
 
     #[test]
-    fn what_is_beside_the_screen_goes_no_further_onto_it_than_it_has_to() {
+    fn window_off_screen_is_moved_by_the_minimum() {
         let rect = |x: f64, y: f64, width: f64, height: f64| Rect { x, y, width, height };
         let screen = rect(0.0, 0.0, 1280.0, 900.0);
         assert_eq!(onto(screen, rect(1300.0, 10.0, 40.0, 20.0)), (-60.0, 0.0));

@@ -1,22 +1,22 @@
 //! An open app: its connections, its last reading, and the meaning of its errors.
 
 pub(crate) mod ask;
-pub(crate) mod life;
-pub(crate) mod look;
+pub(crate) mod capture;
+pub(crate) mod lifecycle;
 pub(crate) mod pointer;
 pub(crate) mod query;
 pub(crate) mod readahead;
-pub(crate) mod reading;
 pub(crate) mod settle;
+pub(crate) mod window_stack;
 
-use crate::app::pointer::Pressed;
+use crate::app::pointer::LastPress;
 use crate::app::readahead::Readahead;
-use crate::bus::{Desktop, Link};
-use crate::capture::Known;
-use crate::events::Heard;
+use crate::bus::{AccessibilityBus, Link};
+use crate::capture::CaptureCache;
+use crate::events::AppEvents;
 use crate::limits::ACTIVATION;
-use crate::model::ids::{Ids, Where};
-use crate::model::{Object, Picture, parents, rows};
+use crate::model::ids::{AppAddress, PathNumbers};
+use crate::model::{Object, ObjectTree, parents, rows};
 use crate::screen::Screen;
 use crate::toolkit::Toolkit;
 use hashbrown::HashMap;
@@ -33,15 +33,15 @@ use tokio::time::timeout;
 #[derive(Debug)]
 pub(crate) struct App {
     pub(crate) info: DeviceInfo,
-    pub(crate) desktop: Desktop,
+    pub(crate) desktop: AccessibilityBus,
     pub(crate) link: Link,
-    pub(crate) heard: Arc<Heard>,
-    pub(crate) ids: Arc<Ids>,
-    pub(crate) at: Where,
+    pub(crate) events: Arc<AppEvents>,
+    pub(crate) ids: Arc<PathNumbers>,
+    pub(crate) at: AppAddress,
     /// The display that shows its windows.
     pub(crate) screen: Screen,
     /// Whether it is one app of a desktop session, which reaches the others, too.
-    pub(crate) among: bool,
+    pub(crate) is_on_desktop: bool,
     /// The process, if we started it.
     pub(crate) child: Mutex<Option<Child>>,
     /// The home and working directory, if we started it.
@@ -53,17 +53,17 @@ pub(crate) struct App {
 pub(crate) struct LinuxDevice {
     pub(crate) app: App,
     /// The last reading.
-    pub(crate) last: Last,
+    pub(crate) last: LastCapture,
     /// What readings keep of spreadsheets, trees and pop-ups.
-    pub(crate) known: Known,
+    pub(crate) capture_cache: CaptureCache,
     /// The state of reading ahead.
     pub(crate) readahead: Readahead,
     /// The app's count of changes when notices were last asked for.
-    pub(crate) told: u64,
+    pub(crate) changes_reported: u64,
     /// What GTK 4 was last told to activate, and when. It acts after a delay.
     pub(crate) activated: Option<(String, Instant)>,
     /// Time and place of the last press of the pointer.
-    pub(crate) pressed: Option<Pressed>,
+    pub(crate) last_press: Option<LastPress>,
     /// Windows on the screen of which the app is known not to list all.
     pub(crate) unlisted: Vec<u32>,
     /// Whether the process is known to work all the time without signalling anything.
@@ -71,18 +71,18 @@ pub(crate) struct LinuxDevice {
     /// The file chooser that a press has opened, until it has its files.
     pub(crate) chooser: Option<Chooser>,
     /// A file chooser of another process.
-    pub(crate) foreign: Option<Foreign>,
+    pub(crate) foreign: Option<ForeignChooser>,
     /// The number of such choosers so far.
     pub(crate) choosers_met: u64,
     /// The windows of other processes that notices have been sent about: ids and titles.
-    pub(crate) beside: Vec<(u32, String)>,
+    pub(crate) foreign_windows: Vec<(u32, String)>,
 }
 
 impl LinuxDevice {
     pub(crate) fn new(
-        desktop: Desktop,
+        desktop: AccessibilityBus,
         link: Link,
-        heard: Arc<Heard>,
+        heard: Arc<AppEvents>,
         screen: Screen,
         label: String,
         what: &str,
@@ -93,34 +93,34 @@ impl LinuxDevice {
             info,
             desktop,
             link,
-            heard,
+            events: heard,
             ids: Arc::default(),
-            at: Where { url: what.to_owned() },
+            at: AppAddress { url: what.to_owned() },
             screen,
-            among: false,
+            is_on_desktop: false,
             child: Mutex::default(),
             folders: None,
         };
         Self {
             app,
-            last: Last::default(),
-            known: Known::default(),
+            last: LastCapture::default(),
+            capture_cache: CaptureCache::default(),
             readahead: Readahead::default(),
-            told: 0,
+            changes_reported: 0,
             activated: None,
-            pressed: None,
+            last_press: None,
             unlisted: Vec::new(),
             always_busy: false,
             chooser: None,
             foreign: None,
             choosers_met: 0,
-            beside: Vec::new(),
+            foreign_windows: Vec::new(),
         }
     }
 
     /// Borrows the app and its last reading.
-    pub(crate) fn view(&self) -> View<'_> {
-        View { app: &self.app, last: &self.last }
+    pub(crate) fn view(&self) -> AppView<'_> {
+        AppView { app: &self.app, last: &self.last }
     }
 }
 
@@ -135,7 +135,7 @@ pub(crate) struct Chooser {
 
 /// An open file chooser of another process.
 #[derive(Debug)]
-pub(crate) struct Foreign {
+pub(crate) struct ForeignChooser {
     pub(crate) handle: Handle,
     pub(crate) chooser: Chooser,
     /// The process that shows it.
@@ -152,12 +152,12 @@ pub(crate) const FOREIGN: u64 = u32::MAX as u64;
 
 /// A borrowed app and its last reading.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct View<'d> {
+pub(crate) struct AppView<'d> {
     pub(crate) app: &'d App,
-    pub(crate) last: &'d Last,
+    pub(crate) last: &'d LastCapture,
 }
 
-impl View<'_> {
+impl AppView<'_> {
     /// Returns the index of the object behind a handle in the last reading.
     pub(crate) fn index(&self, handle: Handle) -> Option<usize> {
         self.last.at(&self.app.path(handle).ok()?)
@@ -184,13 +184,13 @@ impl App {
     }
 
     /// Returns the app's name for messages. It is quoted, because the app chose it.
-    pub(crate) fn called(&self) -> String {
+    pub(crate) fn app_name(&self) -> String {
         quote(&self.info.label)
     }
 
     /// Whether all windows of the display belong to the app or came because of it.
     pub(crate) fn is_alone(&self) -> bool {
-        self.screen.is_own() && !self.among
+        self.screen.is_own() && !self.is_on_desktop
     }
 }
 
@@ -201,31 +201,37 @@ pub(crate) fn gone() -> Error {
 
 /// The last reading of the app with its index. Empty before the first reading.
 #[derive(Debug)]
-pub(crate) struct Last {
-    pub(crate) picture: Picture,
+pub(crate) struct LastCapture {
+    pub(crate) picture: ObjectTree,
     /// The tree built from it.
     pub(crate) tree: Option<Arc<Tree>>,
     /// The app's count of changes when the reading began.
-    pub(crate) seen: u64,
+    pub(crate) changes_when_read: u64,
     by_path: HashMap<String, usize>,
     /// The parent of each object.
     parents: Vec<usize>,
 }
 
-impl Default for Last {
+impl Default for LastCapture {
     fn default() -> Self {
         let objects = vec![Object::default()];
-        let picture = Picture { toolkit: Toolkit::default(), objects, truncated: false };
-        Self { picture, tree: None, seen: 0, by_path: HashMap::new(), parents: vec![0] }
+        let picture = ObjectTree { toolkit: Toolkit::default(), objects, truncated: false };
+        Self { picture, tree: None, changes_when_read: 0, by_path: HashMap::new(), parents: vec![0] }
     }
 }
 
-impl Last {
-    pub(crate) fn new(picture: Picture, tree: Arc<Tree>, seen: u64) -> Self {
+impl LastCapture {
+    pub(crate) fn new(picture: ObjectTree, tree: Arc<Tree>, seen: u64) -> Self {
         // The first of two objects with the same path counts.
         let paths = picture.objects.iter().enumerate().rev();
         let by_path = paths.map(|(at, object)| (object.path.clone(), at)).collect();
-        Self { parents: parents::parents(&picture), by_path, picture, tree: Some(tree), seen }
+        Self {
+            parents: parents::parents(&picture),
+            by_path,
+            picture,
+            tree: Some(tree),
+            changes_when_read: seen,
+        }
     }
 
     /// The objects that were read; the first is the app itself.
@@ -260,7 +266,7 @@ impl Last {
 
     /// Returns the indices from an object up to its window, itself first.
     pub(crate) fn chain(&self, at: usize) -> Vec<usize> {
-        parents::way(&self.parents, at)
+        parents::path_up(&self.parents, at)
     }
 
     /// Returns the top-level window of an object.

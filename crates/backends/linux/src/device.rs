@@ -1,28 +1,29 @@
 //! The device traits for an open app. Each part is implemented in a file of its own.
 
-use crate::act::upload::foreign;
+use crate::act::upload::foreign_chooser;
 use crate::act::{self, keyboard, mouse, screenshot, upload};
 use crate::aim::hit::there;
-use crate::aim::{self, place, press, window};
-use crate::app::look::{Ahead, Momentary};
-use crate::app::{LinuxDevice, life, query, readahead, reading, settle};
+use crate::aim::{self, position, press, window};
+use crate::app::window_stack::{ActionPrefetch, FreshAnswer};
+use crate::app::{LinuxDevice, capture, lifecycle, query, readahead, settle};
 use crate::verify;
 use async_trait::async_trait;
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_device::{
-    Action, Aim, AimOptions, AppFolders, Arrived, CancellationToken, Capability, CaptureRequest, Captured,
-    Clipboard, Device, DeviceInfo, Error, Events, FileInput, Files, Geometry, Leave, Lifecycle, Located,
-    Navigation, Navigator, Notice, Page, Performed, Pictures, Popups, Prepared, Query, Result, SettleRequest,
-    Settled, Shot, ShotRequest, Ticket, own_facets, unsupported,
+    Action, Aim, AimOptions, AppFolders, CancellationToken, Capability, CaptureRequest, CaptureResult,
+    Clipboard, Device, DeviceInfo, Error, Events, FileInput, Files, Geometry, InputOutcome, LeavePolicy,
+    Lifecycle, LocatedElement, Navigation, NavigationResult, Navigator, Notice, Page, Popups, PreparedInput,
+    Query, Result, ScreenshotImage, ScreenshotRequest, Screenshots, SettleRequest, SettleResult, Ticket,
+    own_facets, unsupported,
 };
 use stickpin_tree::{Handle, Rect, Tree};
 use stickpin_x11desk::window_manager;
 
 /// Returns an element of a tree.
-fn within(tree: Arc<Tree>, handle: Handle) -> Option<Located> {
+fn within(tree: Arc<Tree>, handle: Handle) -> Option<LocatedElement> {
     let node = tree.find_handle(handle).map(|node| node.id());
-    node.map(|node| Located::new(tree, node))
+    node.map(|node| LocatedElement::new(tree, node))
 }
 
 #[async_trait]
@@ -36,34 +37,34 @@ impl Device for LinuxDevice {
     }
 
     async fn page(&mut self) -> Result<Option<Page>> {
-        life::alive(&self.app).await?;
+        lifecycle::alive(&self.app).await?;
         let title = query::title(&self.app).await?;
         Ok(title.map(|title| Page::new(self.app.at.url.clone(), title)))
     }
 
-    async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<Captured> {
-        life::alive(&self.app).await?;
+    async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<CaptureResult> {
+        lifecycle::alive(&self.app).await?;
         self.readahead.used();
-        let tree = reading::look(self, request.watch).await?;
+        let tree = capture::capture_app(self, request.watch).await?;
         let stored = request.stored.is_some_and(|stored| Arc::ptr_eq(stored, &tree));
-        Ok(if stored { Captured::Unchanged } else { Captured::Tree(tree) })
+        Ok(if stored { CaptureResult::Unchanged } else { CaptureResult::Tree(tree) })
     }
 
-    async fn locate(&mut self, handle: Handle, context: &[Handle]) -> Result<Option<Located>> {
-        life::alive(&self.app).await?;
+    async fn locate(&mut self, handle: Handle, context: &[Handle]) -> Result<Option<LocatedElement>> {
+        lifecycle::alive(&self.app).await?;
         self.readahead.used();
         if self.app.ids.path(handle.id).is_none() {
             return Ok(None);
         }
-        let (tree, ticket) = match verify::still(self.view(), handle, context).await? {
+        let (tree, ticket) = match verify::reuse_last_tree(self.view(), handle, context).await? {
             Some(still) => still,
             None => {
-                let tree = reading::look(self, &[]).await?;
+                let tree = capture::capture_app(self, &[]).await?;
                 // The answers that a press by an action needs come along with a look at the element
                 // alone.
                 let at = self.view().index(handle);
                 let again = match at.is_some_and(|at| press::presses_by_action(self.view(), at)) {
-                    true => verify::still(self.view(), handle, context).await?,
+                    true => verify::reuse_last_tree(self.view(), handle, context).await?,
                     false => None,
                 };
                 again.unwrap_or((tree, Ticket::default()))
@@ -80,17 +81,17 @@ impl Device for LinuxDevice {
         context: &[Handle],
         options: AimOptions<'_>,
         seen: Ticket,
-    ) -> Result<Prepared> {
-        let is_of = |ahead: &Momentary<Ahead>| {
-            ahead.still(&self.app, handle).is_some_and(|ahead| ahead.context == context)
+    ) -> Result<PreparedInput> {
+        let is_of = |ahead: &FreshAnswer<ActionPrefetch>| {
+            ahead.if_fresh(&self.app, handle).is_some_and(|ahead| ahead.context == context)
         };
-        let mut ahead = seen.redeem().filter(is_of);
-        let mut prepared = Prepared::new(aim::aim_at(self, handle, options, &mut ahead).await?);
-        if !prepared.aim.hit.is_free() {
+        let mut ahead = seen.take().filter(is_of);
+        let mut prepared = PreparedInput::new(aim::aim_at(self, handle, options, &mut ahead).await?);
+        if !prepared.aim.hit.allows_input() {
             return Ok(prepared);
         }
         // If nothing was moved or signalled since the look, it still counts.
-        let looked = ahead.filter(|ahead| ahead.still(&self.app, handle).is_some());
+        let looked = ahead.filter(|ahead| ahead.if_fresh(&self.app, handle).is_some());
         if let Some((ahead, tree)) = looked.zip(self.last.tree.clone()) {
             prepared.located = within(tree, handle);
             prepared.ticket = Ticket::new(ahead);
@@ -101,27 +102,27 @@ impl Device for LinuxDevice {
         Ok(prepared)
     }
 
-    async fn outcome(&mut self, target: Handle, performed: Ticket) -> Result<Option<Located>> {
-        life::alive(&self.app).await?;
-        let seen = performed.redeem::<act::Seen>();
-        let tree = match seen.as_ref().and_then(|seen| seen.still(&self.app, target)) {
+    async fn outcome(&mut self, target: Handle, performed: Ticket) -> Result<Option<LocatedElement>> {
+        lifecycle::alive(&self.app).await?;
+        let seen = performed.take::<act::TargetSnapshot>();
+        let tree = match seen.as_ref().and_then(|seen| seen.if_fresh(&self.app, target)) {
             Some(tree) => Some(Arc::clone(tree)),
-            None => verify::itself_now(self, target).await?,
+            None => verify::recheck_element(self, target).await?,
         };
         Ok(tree.and_then(|tree| within(tree, target)))
     }
 
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
-        place::boxes(self.view(), handles).await
+        position::boxes(self.view(), handles).await
     }
 
     async fn aim(&mut self, handle: Handle, options: AimOptions<'_>) -> Result<Aim> {
         aim::aim_at(self, handle, options, &mut None).await
     }
 
-    async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
-        life::alive(&self.app).await?;
-        act::act(self, action, None, cancel).await
+    async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<InputOutcome> {
+        lifecycle::alive(&self.app).await?;
+        act::perform(self, action, None, cancel).await
     }
 
     async fn commit(
@@ -129,12 +130,12 @@ impl Device for LinuxDevice {
         action: &Action,
         prepared: Ticket,
         cancel: &CancellationToken,
-    ) -> Result<Performed> {
-        life::alive(&self.app).await?;
-        act::act(self, action, prepared.redeem(), cancel).await
+    ) -> Result<InputOutcome> {
+        lifecycle::alive(&self.app).await?;
+        act::perform(self, action, prepared.take(), cancel).await
     }
 
-    async fn settle(&mut self, request: SettleRequest, cancel: &CancellationToken) -> Result<Settled> {
+    async fn settle(&mut self, request: SettleRequest, cancel: &CancellationToken) -> Result<SettleResult> {
         settle::until_quiet(self, request, cancel).await
     }
 
@@ -143,20 +144,20 @@ impl Device for LinuxDevice {
     }
 
     async fn query(&mut self, handle: Handle, query: Query) -> Result<serde_json::Value> {
-        life::alive(&self.app).await?;
+        lifecycle::alive(&self.app).await?;
         query::answer(self, handle, query).await
     }
 
     async fn notices(&mut self) -> Result<Vec<Notice>> {
-        life::alive(&self.app).await?;
+        lifecycle::alive(&self.app).await?;
         let (mut notices, changes) = {
-            let mut heard = self.app.heard.state();
+            let mut heard = self.app.events.state();
             (heard.notices.drain(..).collect::<Vec<_>>(), heard.changes)
         };
-        if std::mem::replace(&mut self.told, changes) != changes {
+        if std::mem::replace(&mut self.changes_reported, changes) != changes {
             notices.insert(0, Notice::Changed);
         }
-        notices.extend(foreign::strangers_told(self).await);
+        notices.extend(foreign_chooser::foreign_window_notices(self).await);
         Ok(notices)
     }
 
@@ -165,12 +166,12 @@ impl Device for LinuxDevice {
     }
 
     own_facets! {
-        files: Files, lifecycle: Lifecycle, geometry: Geometry, pictures: Pictures, navigator: Navigator,
+        files: Files, lifecycle: Lifecycle, geometry: Geometry, screenshots: Screenshots, navigator: Navigator,
         events: Events, popups: Popups
     }
 
     async fn close(&mut self) -> Result<()> {
-        let ended = life::end_app(&self.app).await;
+        let ended = lifecycle::end_app(&self.app).await;
         let screen = self.app.screen.end().await;
         ended.and(screen)
     }
@@ -179,11 +180,11 @@ impl Device for LinuxDevice {
 #[async_trait]
 impl Geometry for LinuxDevice {
     async fn visible_rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
-        place::boxes_on_top(self.view(), handles).await
+        position::boxes_on_top(self.view(), handles).await
     }
 
     async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
-        life::alive(&self.app).await?;
+        lifecycle::alive(&self.app).await?;
         there::element_there(self, (x, y)).await
     }
 
@@ -199,23 +200,23 @@ impl Geometry for LinuxDevice {
         if x11.run(move |d| window_manager::resize(d, &window, width, height)).await? {
             return Ok(());
         }
-        Err(Error::unsupported(format!("the window of {} keeps its own size", self.app.called()))
+        Err(Error::unsupported(format!("the window of {} keeps its own size", self.app.app_name()))
             .hint("stickpin screenshot shows how large it is"))
     }
 }
 
 #[async_trait]
-impl Pictures for LinuxDevice {
-    async fn screenshot(&mut self, request: ShotRequest) -> Result<Shot> {
-        life::alive(&self.app).await?;
-        screenshot::shot(self.view(), &request).await
+impl Screenshots for LinuxDevice {
+    async fn screenshot(&mut self, request: ScreenshotRequest) -> Result<ScreenshotImage> {
+        lifecycle::alive(&self.app).await?;
+        screenshot::take_screenshot(self.view(), &request).await
     }
 }
 
 #[async_trait]
 impl Navigator for LinuxDevice {
     async fn url(&mut self) -> Result<Option<String>> {
-        life::alive(&self.app).await?;
+        lifecycle::alive(&self.app).await?;
         // The address that was opened, whatever the app has become.
         Ok(Some(self.app.at.url.clone()))
     }
@@ -223,14 +224,14 @@ impl Navigator for LinuxDevice {
     async fn navigate(
         &mut self,
         to: &Navigation,
-        _leave: Leave,
+        _leave: LeavePolicy,
         _timeout: Duration,
         _cancel: &CancellationToken,
-    ) -> Result<Arrived> {
+    ) -> Result<NavigationResult> {
         match to {
             Navigation::To(what) => Err(Error::unsupported(format!(
                 "this session stays with {}; {what} is another app, or another run of it",
-                self.app.called()
+                self.app.app_name()
             ))
             .hint(format!("stickpin open {what} --relaunch, or --session NAME to have both"))),
             _ => Err(unsupported("linux", "go back, forward or home")),
@@ -252,8 +253,8 @@ impl Events for LinuxDevice {
 #[async_trait]
 impl Popups for LinuxDevice {
     async fn close_popup(&mut self, _opener: Handle, _older: &[Handle]) -> Result<bool> {
-        life::alive(&self.app).await?;
-        keyboard::fold_popup(self).await
+        lifecycle::alive(&self.app).await?;
+        keyboard::close_popup(self).await
     }
 }
 
@@ -264,7 +265,7 @@ impl Files for LinuxDevice {
     }
 
     async fn close_chooser(&mut self, chooser: Handle) -> Result<Option<bool>> {
-        life::alive(&self.app).await?;
+        lifecycle::alive(&self.app).await?;
         upload::close_chooser(self, chooser).await.map(Some)
     }
 }
@@ -284,6 +285,6 @@ impl Lifecycle for LinuxDevice {
     }
 
     async fn ended(&mut self) -> Option<String> {
-        life::how_it_ended(&self.app).await
+        lifecycle::exit_reason(&self.app).await
     }
 }

@@ -7,7 +7,7 @@ use crate::bus::names::DAEMON;
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
-use stickpin_device::{Notice, Thing};
+use stickpin_device::{DesktopObject, Notice};
 use tokio::sync::watch;
 use zbus::OwnedVariant;
 
@@ -22,14 +22,14 @@ const MAX_APPEARED: usize = 64;
 
 /// The state of an app as its events tell it.
 #[derive(Debug)]
-pub(crate) struct Heard {
-    state: Mutex<State>,
+pub(crate) struct AppEvents {
+    state: Mutex<EventState>,
     version: watch::Sender<u64>,
 }
 
 /// The counters and notices.
 #[derive(Debug, Default)]
-pub(crate) struct State {
+pub(crate) struct EventState {
     /// The app's name on the bus. Events of other senders are not its own.
     pub(crate) app: String,
     /// The bus names of other processes whose objects are in its windows.
@@ -47,25 +47,25 @@ pub(crate) struct State {
     pub(crate) notices: VecDeque<Notice>,
 }
 
-impl Heard {
+impl AppEvents {
     pub(crate) fn new() -> Self {
         Self { state: Mutex::default(), version: watch::Sender::new(0) }
     }
 
-    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn state(&self) -> MutexGuard<'_, EventState> {
         // Nothing panics while the lock is held; even then, the state would be intact.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Processes one signal.
-    pub(crate) fn hear(&self, message: &Message) {
+    pub(crate) fn handle_signal(&self, message: &Message) {
         if self.state().take(message) {
             self.version.send_modify(|version| *version = version.wrapping_add(1));
         }
     }
 
     /// Waits until `look` returns a value. It is called at once, and after every event.
-    pub(crate) async fn until<T>(&self, mut look: impl FnMut(&State) -> Option<T>) -> T {
+    pub(crate) async fn until<T>(&self, mut look: impl FnMut(&EventState) -> Option<T>) -> T {
         let mut version = self.version.subscribe();
         loop {
             version.mark_unchanged();
@@ -80,7 +80,7 @@ impl Heard {
     }
 }
 
-impl State {
+impl EventState {
     /// Returns the paths of objects that reported to be shown, oldest first.
     pub(crate) fn appeared(&self) -> Vec<String> {
         self.appeared.iter().cloned().collect()
@@ -110,9 +110,13 @@ impl State {
         match (event, member.as_str()) {
             // A new object in the cache need not be visible.
             ("Cache", _) => return false,
-            ("Event.Window", "Create") => self.notice(Notice::Came { what: Thing::Window, name: said() }),
-            ("Event.Window", "Destroy") => self.notice(Notice::Left { what: Thing::Window, name: said() }),
-            ("Event.Object", "Announcement") => self.notice(Notice::Announced { text: said() }),
+            ("Event.Window", "Create") => {
+                self.notice(Notice::Appeared { what: DesktopObject::Window, name: said() })
+            }
+            ("Event.Window", "Destroy") => {
+                self.notice(Notice::Disappeared { what: DesktopObject::Window, name: said() })
+            }
+            ("Event.Object", "Announcement") => self.notice(Notice::LiveRegionText { text: said() }),
             _ => {}
         }
         if member == "StateChanged" && detail == "showing" && sender == self.app {
@@ -168,8 +172,8 @@ mod tests {
     use super::*;
     use crate::tests::peer::SENDER;
 
-    fn heard() -> Heard {
-        let heard = Heard::new();
+    fn heard() -> AppEvents {
+        let heard = AppEvents::new();
         heard.state().app = SENDER.to_owned();
         heard
     }
@@ -183,11 +187,11 @@ mod tests {
     #[test]
     fn who_has_left_says_the_bus_and_no_app() {
         let heard = heard();
-        heard.hear(&left(":1.9", "org.a11y.atspi.Event.Object", SENDER));
-        heard.hear(&left(":1.9", DAEMON, SENDER));
-        heard.hear(&left(DAEMON, DAEMON, ":1.9"));
+        heard.handle_signal(&left(":1.9", "org.a11y.atspi.Event.Object", SENDER));
+        heard.handle_signal(&left(":1.9", DAEMON, SENDER));
+        heard.handle_signal(&left(DAEMON, DAEMON, ":1.9"));
         assert!(!heard.state().gone);
-        heard.hear(&left(DAEMON, DAEMON, SENDER));
+        heard.handle_signal(&left(DAEMON, DAEMON, SENDER));
         assert!(heard.state().gone);
     }
 
@@ -197,9 +201,11 @@ mod tests {
         let long = "ä".repeat(MAX_TEXT + 1);
         let body = (long.as_str(), 0_i32, 0_i32, zbus::Variant::from(long.as_str()));
         let signal = zbus::Message::signal("/a", "org.a11y.atspi.Event.Object", "Announcement");
-        heard.hear(&Message::new(signal.sender(SENDER).build(&body).unwrap()));
+        heard.handle_signal(&Message::new(signal.sender(SENDER).build(&body).unwrap()));
         let mut state = heard.state();
-        let Some(Notice::Announced { text }) = state.notices.pop_front() else { panic!("it was announced") };
+        let Some(Notice::LiveRegionText { text }) = state.notices.pop_front() else {
+            panic!("it was announced")
+        };
         assert_eq!(text.chars().count(), MAX_TEXT);
         assert_eq!(state.last.chars().filter(|c| *c == 'ä').count(), MAX_TEXT);
     }

@@ -80,7 +80,7 @@ pub(crate) struct Object {
     /// The known children in order.
     pub(crate) children: Vec<usize>,
     /// Children that are shown below another parent (`capture/gtk3.rs`).
-    pub(crate) aside: Vec<usize>,
+    pub(crate) duplicate_children: Vec<usize>,
     /// Whether `children` is complete and in the object's own order.
     pub(crate) complete: bool,
     /// Whether a person can see it or scroll to it, as far as that is known without its ancestors.
@@ -103,7 +103,7 @@ pub(crate) struct Object {
 
 impl Object {
     /// Describes the object for messages, by role and name.
-    pub(crate) fn words(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         format!("{} {}", crate::model::roles::tag(self.role), stickpin_tree::quote(&self.name))
     }
 
@@ -141,14 +141,14 @@ impl Object {
 /// windows.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(test, derive(serde::Deserialize))]
-pub(crate) struct Picture {
+pub(crate) struct ObjectTree {
     pub(crate) toolkit: Toolkit,
     pub(crate) objects: Vec<Object>,
     /// Whether a limit cut the reading, or an object answered with an error.
     pub(crate) truncated: bool,
 }
 
-impl Picture {
+impl ObjectTree {
     /// Returns the app itself.
     pub(crate) fn root(&self) -> &Object {
         &self.objects[0]
@@ -166,7 +166,7 @@ impl Picture {
     /// inside.
     pub(crate) fn active(&self) -> Option<usize> {
         let windows = &self.root().children;
-        let seen = |&&w: &&usize| crate::model::states::seen(self.objects[w].states, self.toolkit);
+        let seen = |&&w: &&usize| crate::model::states::is_visible(self.objects[w].states, self.toolkit);
         let active = windows.iter().filter(seen).find(|&&w| self.objects[w].is(crate::model::states::ACTIVE));
         let focused =
             |window| self.inside(window).any(|at| self.objects[at].is(crate::model::states::FOCUSED));
@@ -208,7 +208,7 @@ mod tests {
         let app = Object { name: "gedit".into(), children: vec![1, 2, 3], ..Object::default() };
         let menu = window("", seen | states::FOCUSED);
         let objects = vec![app, menu, window("Draft", seen), window("Print", seen)];
-        let mut picture = Picture { toolkit: Toolkit::Gtk3, objects, truncated: false };
+        let mut picture = ObjectTree { toolkit: Toolkit::Gtk3, objects, truncated: false };
         assert_eq!(picture.title(), "Draft");
         picture.objects[3].states |= states::ACTIVE;
         assert_eq!(picture.title(), "Print");
@@ -227,7 +227,7 @@ mod tests {
             Object { children, states: seen, ..Object::default() }
         };
         let objects = (0..=120).map(object).collect();
-        let mut picture = Picture { toolkit: Toolkit::Gtk3, objects, truncated: false };
+        let mut picture = ObjectTree { toolkit: Toolkit::Gtk3, objects, truncated: false };
         assert_eq!(picture.active(), None);
         picture.objects[120].states |= states::FOCUSED;
         assert_eq!(picture.active(), Some(1));
@@ -237,7 +237,7 @@ mod tests {
     fn all_that_stands_in_an_object_comes_in_its_order_and_once() {
         let object = |children: &[usize]| Object { children: children.to_vec(), ..Object::default() };
         let objects = vec![object(&[1, 3]), object(&[2, 1]), object(&[3, 0]), object(&[]), object(&[0])];
-        let picture = Picture { toolkit: Toolkit::Gtk3, objects, truncated: false };
+        let picture = ObjectTree { toolkit: Toolkit::Gtk3, objects, truncated: false };
         let inside = |at| picture.inside(at).collect::<Vec<_>>();
         assert_eq!(inside(0), [0, 1, 2, 3]);
         assert_eq!(inside(1), [1, 2, 3, 0]);

@@ -28,7 +28,7 @@ impl Opening {
     }
 
     /// Whether neither the deadline has passed nor the caller gone away.
-    pub(crate) fn goes_on(&self) -> bool {
+    pub(crate) fn is_in_time(&self) -> bool {
         Instant::now() < self.until && !self.cancel.is_cancelled()
     }
 
@@ -36,7 +36,7 @@ impl Opening {
     ///
     /// # Errors
     /// Returns the error of the step or of `fallen`, or `TIMEOUT` when cancelled.
-    pub(crate) async fn part<T>(
+    pub(crate) async fn run_step<T>(
         &self,
         part: impl Future<Output = Result<T>>,
         fallen: impl Future<Output = Error>,
@@ -156,7 +156,7 @@ mod tests {
     use stickpin_device::ErrorCode;
 
     #[test]
-    fn what_a_process_and_its_children_worked_is_counted_and_nothing_else() {
+    fn processor_time_covers_a_process_and_its_children() {
         let stat = "4 (a) b) S 3 4 4 0 -1 0 1 2 3 4 70 5 8 9 20 0";
         assert_eq!(parsed(stat), Some((3, 75, 'S')));
         assert_eq!(parsed("4 (a) S 3"), None);
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn an_app_of_gtk_2_without_the_bridge_is_told_by_what_it_has_loaded() {
+    fn gtk_2_app_without_bridge_is_found_by_its_libraries() {
         let line = |library: &str| format!("7f52-7f53 r--p 00000000 fe:00 32 /usr/lib/{library}\n");
         let gtk2 = line("libgtk-x11-2.0.so.0.2400.33");
         assert!(lacking(&gtk2).unwrap().contains("apt install libatk-adaptor"));
@@ -223,13 +223,13 @@ mod tests {
         let cancel = CancellationToken::new();
         let opening = Opening::begin(&cancel);
         let never = std::future::pending::<Error>;
-        let done = opening.part(async { Ok(7) }, never()).await;
+        let done = opening.run_step(async { Ok(7) }, never()).await;
         assert_eq!(done.unwrap(), 7);
         let fell = async { Error::new(ErrorCode::BackendLost, "Xvfb has ended") };
-        let error = opening.part(std::future::pending::<Result<()>>(), fell).await.unwrap_err();
+        let error = opening.run_step(std::future::pending::<Result<()>>(), fell).await.unwrap_err();
         assert_eq!(error.message, "Xvfb has ended");
         cancel.cancel();
-        let error = opening.part(std::future::pending::<Result<()>>(), never()).await.unwrap_err();
+        let error = opening.run_step(std::future::pending::<Result<()>>(), never()).await.unwrap_err();
         assert_eq!(error.code, ErrorCode::Timeout);
     }
 }

@@ -7,10 +7,10 @@ mod doctor;
 mod installed;
 mod launch;
 
-use crate::app::{LinuxDevice, lost, reading};
-use crate::bus::fault::Fault;
-use crate::bus::{Desktop, Link, Running};
-use crate::events::Heard;
+use crate::app::{LinuxDevice, capture, lost};
+use crate::bus::error::BusError;
+use crate::bus::{AccessibilityBus, Link, RegisteredApp};
+use crate::events::AppEvents;
 use crate::opening::{Opening, runs, unsaid};
 use crate::screen::Screen;
 use async_trait::async_trait;
@@ -43,10 +43,10 @@ impl LinuxProvider {
         request: &Request,
         opening: &Opening,
     ) -> Result<Box<dyn Device>> {
-        let heard = Arc::new(Heard::new());
+        let heard = Arc::new(AppEvents::new());
         let folders = if request.options.attach { None } else { self.dirs(request)?.folders() };
         let reach = self.reach(&screen, &heard, launch, request, opening);
-        let (desktop, link, app, child) = match opening.part(reach, screen.fallen()).await {
+        let (desktop, link, app, child) = match opening.run_step(reach, screen.wait_for_failure()).await {
             Ok(reached) => reached,
             Err(e) => {
                 unsaid(screen.end().await);
@@ -65,10 +65,10 @@ impl LinuxProvider {
             loop {
                 let arrived = async {
                     device.settle(arrival, &request.cancel).await?;
-                    reading::look(&mut device, &[]).await
+                    capture::capture_app(&mut device, &[]).await
                 };
                 match arrived.await {
-                    Err(e) if e.code == ErrorCode::Timeout && opening.goes_on() => {}
+                    Err(e) if e.code == ErrorCode::Timeout && opening.is_in_time() => {}
                     arrived => break drop(arrived?),
                 }
             }
@@ -86,14 +86,14 @@ impl LinuxProvider {
     async fn reach(
         &self,
         screen: &Screen,
-        heard: &Arc<Heard>,
+        heard: &Arc<AppEvents>,
         launch: Option<&Launch>,
         request: &Request,
         opening: &Opening,
-    ) -> Result<(Desktop, Link, Running, Option<Child>)> {
+    ) -> Result<(AccessibilityBus, Link, RegisteredApp, Option<Child>)> {
         let until = opening.until;
         let listener = Arc::clone(heard);
-        let hear = Box::new(move |message: &_| listener.hear(message));
+        let hear = Box::new(move |message: &_| listener.handle_signal(message));
         let desktop = self.bus(&self.addresses_on(screen), hear, until).await?;
         let (app, child) = match launch {
             None => (self.running(&desktop, named(&request.what), until).await?, None),
@@ -102,7 +102,7 @@ impl LinuxProvider {
                 Launched::Inaccessible(app) => return Err(app.error(&request.what, screen.is_own())),
             },
         };
-        let silent = |fault: Fault| lost(&format!("{} does not answer: {fault}", quote(&app.title)));
+        let silent = |fault: BusError| lost(&format!("{} does not answer: {fault}", quote(&app.title)));
         heard.state().app.clone_from(&app.bus);
         desktop.listen(&app.bus, until).await.map_err(silent)?;
         let link = Link::to(&desktop, &app.bus, until).await.map_err(silent)?;
@@ -110,14 +110,14 @@ impl LinuxProvider {
     }
 
     /// Returns the running app with this title, process id or bus name.
-    async fn running(&self, desktop: &Desktop, name: &str, until: Instant) -> Result<Running> {
+    async fn running(&self, desktop: &AccessibilityBus, name: &str, until: Instant) -> Result<RegisteredApp> {
         let running = desktop.running(until).await.map_err(no_registry)?;
-        let is = |app: &&Running| {
+        let is = |app: &&RegisteredApp| {
             app.bus == name
                 || app.pid.is_some_and(|pid| pid.to_string() == name)
                 || app.title.eq_ignore_ascii_case(name)
         };
-        let found: Vec<&Running> = running.iter().filter(is).collect();
+        let found: Vec<&RegisteredApp> = running.iter().filter(is).collect();
         if let [app] = found[..] {
             return Ok(app.clone());
         }
@@ -185,7 +185,7 @@ impl Provider for LinuxProvider {
         let desktop = self.bus(&self.addresses(), Box::new(|_| {}), until).await;
         let Ok(desktop) = desktop else { return Ok(Vec::new()) };
         let running = desktop.running(until).await.map_err(no_registry)?;
-        let shown: Vec<Running> = running.into_iter().filter(|app| app.windows != Some(0)).collect();
+        let shown: Vec<RegisteredApp> = running.into_iter().filter(|app| app.windows != Some(0)).collect();
         let all = match shown.len() {
             0 => "the whole desktop, on which no app shows a window".to_owned(),
             1 => "the whole desktop, with 1 app".to_owned(),

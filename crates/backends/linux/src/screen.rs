@@ -4,7 +4,9 @@ use crate::opening::Opening;
 use async_trait::async_trait;
 use std::sync::Arc;
 use stickpin_device::{Clipboard, Error, Result};
-use stickpin_x11desk::{Address, PATIENCE, Presence, Private, Window, X11, clipboard, window_manager};
+use stickpin_x11desk::{
+    Address, JOB_TIMEOUT, PrivateDisplay, Visibility, Window, X11, clipboard, window_manager,
+};
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
@@ -22,9 +24,9 @@ pub(crate) struct Screen {
     /// Whether only this session uses the display.
     own: bool,
     /// Whether the app's windows are unknown: input could go to those of another app.
-    nameless: bool,
+    has_unknown_process: bool,
     /// The programs of a private display, owned by the screen that ends them.
-    private: Option<Private>,
+    private: Option<PrivateDisplay>,
 }
 
 impl Screen {
@@ -32,9 +34,10 @@ impl Screen {
     ///
     /// # Errors
     /// Returns `BACKEND_LOST`, after all programs were ended.
-    pub(crate) async fn own(mut private: Private, opening: &Opening) -> Result<Self> {
+    pub(crate) async fn own(mut private: PrivateDisplay, opening: &Opening) -> Result<Self> {
         let address = private.address();
-        let connected = opening.part(X11::connect(address.clone(), opening.until), private.fallen()).await;
+        let connected =
+            opening.run_step(X11::connect(address.clone(), opening.until), private.wait_for_failure()).await;
         match connected {
             Ok(x11) => {
                 let x11 = Arc::new(OnceCell::new_with(Some(x11)));
@@ -55,31 +58,31 @@ impl Screen {
 
     /// Returns the display for another app on it, with the same pointer and keyboard. That screen
     /// does not end it.
-    pub(crate) fn beside(&self) -> Self {
+    pub(crate) fn for_other_app(&self) -> Self {
         let (x11, address) = (Arc::clone(&self.x11), self.address.clone());
-        Self { x11, address, wayland: self.wayland, own: self.own, nameless: false, private: None }
+        Self { x11, address, wayland: self.wayland, own: self.own, has_unknown_process: false, private: None }
     }
 
     /// Returns the display for an app on it whose process is unknown, without pointer and keys.
-    pub(crate) fn beside_nameless(&self) -> Self {
-        Self { x11: Arc::default(), address: None, nameless: true, ..self.beside() }
+    pub(crate) fn for_unknown_process(&self) -> Self {
+        Self { x11: Arc::default(), address: None, has_unknown_process: true, ..self.for_other_app() }
     }
 
     /// Returns the display for its only app. If the process is unknown and there may be other apps'
     /// windows, it gets neither pointer nor keys.
     pub(crate) fn of_process(self, pid: Option<u32>) -> Self {
-        if pid.is_some() || self.own { self } else { self.beside_nameless() }
+        if pid.is_some() || self.own { self } else { self.for_unknown_process() }
     }
 
     /// Returns the private display.
-    pub(crate) fn private(&self) -> Option<&Private> {
+    pub(crate) fn private(&self) -> Option<&PrivateDisplay> {
         self.private.as_ref()
     }
 
     /// Returns when a program of the private display has ended, with the resulting error.
-    pub(crate) async fn fallen(&self) -> Error {
+    pub(crate) async fn wait_for_failure(&self) -> Error {
         let Some(private) = &self.private else { return std::future::pending().await };
-        private.fallen().await
+        private.wait_for_failure().await
     }
 
     /// Whether windows may be moved, because only this session uses the display.
@@ -99,7 +102,7 @@ impl Screen {
     /// be used.
     pub(crate) async fn x11(&self, to: &str) -> Result<X11> {
         let Some(address) = &self.address else { return Err(self.none(to)) };
-        let connect = || X11::connect(address.clone(), Instant::now() + PATIENCE);
+        let connect = || X11::connect(address.clone(), Instant::now() + JOB_TIMEOUT);
         self.x11.get_or_try_init(connect).await.cloned()
     }
 
@@ -109,7 +112,7 @@ impl Screen {
     }
 
     fn none(&self, to: &str) -> Error {
-        let why = if self.nameless {
+        let why = if self.has_unknown_process {
             format!(
                 "stickpin cannot {to}: the bus does not tell the process of the app, so any window may be another app's"
             )
@@ -123,7 +126,7 @@ impl Screen {
         } else {
             format!("stickpin cannot {to}: there is no display")
         };
-        Error::unsupported(why).hint(match self.nameless {
+        Error::unsupported(why).hint(match self.has_unknown_process {
             // The desktop session stays open with the other apps.
             true => {
                 "press, fill and select work where the app supports them by accessibility actions; for pointer and keys, give it \
@@ -135,7 +138,7 @@ impl Screen {
 
     /// The error for a window that the X server does not know, such as a Wayland window.
     pub(crate) fn unseen(&self, to: &str) -> Error {
-        if self.wayland || self.nameless {
+        if self.wayland || self.has_unknown_process {
             return self.none(to);
         }
         Error::element_offscreen(format!("stickpin cannot {to}: the app shows no window"))
@@ -147,11 +150,11 @@ impl Screen {
     /// # Errors
     /// Returns `ELEMENT_OFFSCREEN` when it is minimised or on another workspace of a shared
     /// display.
-    pub(crate) async fn present(&self, window: &Window) -> Result<()> {
-        let what = match window.presence {
-            Presence::Shown => return Ok(()),
-            Presence::Minimised => "minimised",
-            Presence::Elsewhere => "on another workspace",
+    pub(crate) async fn check_visible(&self, window: &Window) -> Result<()> {
+        let what = match window.visibility {
+            Visibility::Shown => return Ok(()),
+            Visibility::Minimised => "minimised",
+            Visibility::Elsewhere => "on another workspace",
         };
         if self.is_own() {
             let x11 = self.x11("bring a window back").await?;
@@ -160,7 +163,7 @@ impl Screen {
                 return Ok(());
             }
         }
-        Err(Error::element_offscreen(format!("{} is {what}", window.words()))
+        Err(Error::element_offscreen(format!("{} is {what}", window.describe()))
             .hint("bring it back first; with open --private stickpin does that itself"))
     }
 

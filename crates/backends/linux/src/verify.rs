@@ -5,22 +5,22 @@
 //! ancestors, its row, and the context of its record are therefore asked again. On any difference,
 //! the whole app is read again.
 
-mod asked;
-mod compared;
+mod comparison;
+mod recheck;
 
-use crate::aim::{place, press};
-use crate::app::look::{Ahead, Momentary};
-use crate::app::{LinuxDevice, View, life, reading};
+use crate::aim::{position, press};
+use crate::app::window_stack::{ActionPrefetch, FreshAnswer};
+use crate::app::{AppView, LinuxDevice, capture, lifecycle};
 use crate::bus::calls::listed;
-use crate::bus::fault::Fault;
+use crate::bus::error::BusError;
 use crate::capture::tree;
-use crate::model::{Object, Picture};
+use crate::model::{Object, ObjectTree};
 use std::sync::Arc;
 use stickpin_device::{Result, Ticket};
 use stickpin_tree::{Handle, Tree};
 
-use asked::Again;
-use compared::Now;
+use comparison::RecheckAnswers;
+use recheck::RecheckedObjects;
 
 /// Returns the last tree, if it still holds for this element, and a ticket with what came along
 /// with the answers.
@@ -30,53 +30,55 @@ use compared::Now;
 ///
 /// # Errors
 /// Returns `BACKEND_LOST` or `TIMEOUT`.
-pub(crate) async fn still(
-    view: View<'_>,
+pub(crate) async fn reuse_last_tree(
+    view: AppView<'_>,
     handle: Handle,
     context: &[Handle],
 ) -> Result<Option<(Arc<Tree>, Ticket)>> {
-    let View { app, last } = view;
-    let seen = last.seen;
-    let unchanged = app.heard.state().changes == seen;
+    let AppView { app, last } = view;
+    let seen = last.changes_when_read;
+    let unchanged = app.events.state().changes == seen;
     let tree = last.tree.as_ref().filter(|_| unchanged);
-    let again = tree.and_then(|tree| Some((tree, Again::of(&last.picture, &app.ids, handle, context)?)));
+    let again =
+        tree.and_then(|tree| Some((tree, RecheckedObjects::of(&last.picture, &app.ids, handle, context)?)));
     if let Some((tree, again)) = again {
         let (link, picture, at) = (&app.link, &last.picture, again.target());
         let by_action = press::presses_by_action(view, at);
         let (places, now, actions) = tokio::join!(
             biased;
-            if_wanted(by_action, place::places(link, picture, at)),
+            if_wanted(by_action, position::aim_rects(link, picture, at)),
             again.ask(link, picture),
             if_wanted(by_action, listed(link, &picture.objects[at].path)),
         );
         match now {
-            Ok(now) if app.heard.state().changes == seen && now.same => {
+            Ok(now) if app.events.state().changes == seen && now.same => {
                 let (context, windows) = (context.to_vec(), windows(picture));
                 // Questions without an answer are repeated when needed, which reports the error.
                 let ahead = places.zip(actions);
-                let ahead = ahead.map(|(places, actions)| Ahead { context, places, actions, windows });
-                let ticket = Ticket::of(ahead.map(|ahead| Momentary::new(handle, seen, ahead)));
+                let ahead =
+                    ahead.map(|(places, actions)| ActionPrefetch { context, places, actions, windows });
+                let ticket = Ticket::from_option(ahead.map(|ahead| FreshAnswer::new(handle, seen, ahead)));
                 return Ok(Some((Arc::clone(tree), ticket)));
             }
             Ok(_) => {}
-            Err(fault) => return Err(life::failed(app, fault).await),
+            Err(fault) => return Err(lifecycle::capture_error(app, fault).await),
         }
     }
     // Signals up to now belong to the next reading.
-    life::barrier(app).await.map(|()| None)
+    lifecycle::barrier(app).await.map(|()| None)
 }
 
 /// Asks a question, if it is wanted. Returns `None` without an answer.
 async fn if_wanted<T>(
     wanted: bool,
-    question: impl Future<Output = std::result::Result<T, Fault>>,
+    question: impl Future<Output = std::result::Result<T, BusError>>,
 ) -> Option<T> {
     if wanted { question.await.ok() } else { None }
 }
 
 /// Returns the paths of the windows that the app lists.
-fn windows(picture: &Picture) -> Vec<String> {
-    let Object { children, aside, .. } = picture.root();
+fn windows(picture: &ObjectTree) -> Vec<String> {
+    let Object { children, duplicate_children: aside, .. } = picture.root();
     children.iter().chain(aside).map(|&at| picture.objects[at].path.clone()).collect()
 }
 
@@ -85,23 +87,23 @@ fn windows(picture: &Picture) -> Vec<String> {
 ///
 /// # Errors
 /// Returns `BACKEND_LOST` or `TIMEOUT`.
-pub(crate) async fn itself_now(device: &mut LinuxDevice, handle: Handle) -> Result<Option<Arc<Tree>>> {
+pub(crate) async fn recheck_element(device: &mut LinuxDevice, handle: Handle) -> Result<Option<Arc<Tree>>> {
     match ask_itself(device.view(), handle).await {
-        None => life::barrier(&device.app).await.map(|()| None),
-        Some(Ok(itself)) => with(device, itself),
-        Some(Err(fault)) => Err(life::failed(&device.app, fault).await),
+        None => lifecycle::barrier(&device.app).await.map(|()| None),
+        Some(Ok(itself)) => exchange_in_tree(device, itself),
+        Some(Err(fault)) => Err(lifecycle::capture_error(&device.app, fault).await),
     }
 }
 
 /// The questions about one element alone, and its answers.
-pub(crate) type Itself = (Again, Now);
+pub(crate) type ElementRecheck = (RecheckedObjects, RecheckAnswers);
 
 /// Asks about one element alone; `None` if only a new reading can tell.
 pub(crate) async fn ask_itself(
-    View { app, last }: View<'_>,
+    AppView { app, last }: AppView<'_>,
     handle: Handle,
-) -> Option<std::result::Result<Itself, Fault>> {
-    let again = Again::itself(&last.picture, &app.ids, handle)?;
+) -> Option<std::result::Result<ElementRecheck, BusError>> {
+    let again = RecheckedObjects::itself(&last.picture, &app.ids, handle)?;
     let now = again.ask(&app.link, &last.picture).await;
     Some(now.map(|now| (again, now)))
 }
@@ -110,7 +112,10 @@ pub(crate) async fn ask_itself(
 ///
 /// # Errors
 /// Returns `INTERNAL` if they make no valid tree.
-pub(crate) fn with(device: &mut LinuxDevice, (again, mut now): Itself) -> Result<Option<Arc<Tree>>> {
+pub(crate) fn exchange_in_tree(
+    device: &mut LinuxDevice,
+    (again, mut now): ElementRecheck,
+) -> Result<Option<Arc<Tree>>> {
     let last = &mut device.last;
     if now.same {
         return Ok(last.tree.clone());
@@ -123,5 +128,5 @@ pub(crate) fn with(device: &mut LinuxDevice, (again, mut now): Itself) -> Result
     again.exchange(&mut now, &mut last.picture);
     let tree = tree::build(&last.picture, &device.app.ids, &device.app.at, &[]);
     again.exchange(&mut now, &mut last.picture);
-    tree.map(|tree| Some(Arc::new(tree))).map_err(|e| reading::treeless(&device.app, &e))
+    tree.map(|tree| Some(Arc::new(tree))).map_err(|e| capture::not_a_tree(&device.app, &e))
 }

@@ -1,24 +1,24 @@
 //! Performs actions: checks once more what they reach, then delivers them to the app.
 
 use crate::app::sim::Sim;
-use crate::app::words::Event;
-use crate::device::{SimDevice, element_id, gone};
-use crate::guard::{Changed, Watch};
-use crate::sequence::{Selected, Sequence};
+use crate::app::vocabulary::Event;
+use crate::device::{SimDevice, element_gone, element_id};
+use crate::guard::{ContentChanged, InputGuards};
+use crate::sequence::{SelectResult, Sequence};
 use crate::{aim, capture, query};
 use std::time::Duration;
-use stickpin_device::{Action, Error, ErrorCode, Landed, Modifiers, Performed, Result};
+use stickpin_device::{Action, Delivery, Error, ErrorCode, InputOutcome, Modifiers, Result};
 use stickpin_tree::Handle;
 
 /// How long a press must last to be a long press.
-const LONG: Duration = Duration::from_millis(500);
+const LONG_PRESS: Duration = Duration::from_millis(500);
 
 impl SimDevice {
     /// Returns the position of an action's target, after what the app does just before the action.
     fn target(&self, sim: &mut Sim, handle: Handle) -> Result<usize> {
         let id = element_id(sim, &self.addresses, handle)?;
-        sim.between(id, Event::Act);
-        sim.dom().find(id).ok_or_else(gone)
+        sim.run_interim_handlers(id, Event::Act);
+        sim.dom().find(id).ok_or_else(element_gone)
     }
 
     /// Returns what an input at a point reaches, and whether that is the target. `None` if the
@@ -28,8 +28,8 @@ impl SimDevice {
         sim: &mut Sim,
         point: (f64, f64),
         target: Option<Handle>,
-        watch: &mut Watch,
-    ) -> (Option<usize>, Landed) {
+        watch: &mut InputGuards,
+    ) -> (Option<usize>, Delivery) {
         let Some(target) = target else {
             if watch.has_targets(sim) && watch.check(sim).is_err() {
                 return (None, watch.changed());
@@ -42,11 +42,11 @@ impl SimDevice {
             if watch.has_targets(sim) && watch.check(sim).is_err() {
                 return (None, watch.changed());
             }
-            return (sim.layout().hit(sim.dom(), point.0, point.1), Landed::Unknown);
+            return (sim.layout().hit(sim.dom(), point.0, point.1), Delivery::Unknown);
         };
         if let Some(at) = capture::find(sim, &self.addresses, target) {
             let id = sim.dom().nodes[at].id;
-            sim.between(id, Event::Act);
+            sim.run_interim_handlers(id, Event::Act);
             if watch.has_targets(sim) && watch.check(sim).is_err() {
                 return (None, watch.changed());
             }
@@ -55,30 +55,37 @@ impl SimDevice {
         match (hit, capture::find(sim, &self.addresses, target)) {
             (Some(hit), Some(at)) if aim::reaches(sim, hit, at) => {
                 watch.set_spot(point, sim.dom().nodes[at].id);
-                (Some(hit), Landed::Confirmed)
+                (Some(hit), Delivery::Confirmed)
             }
             _ => (None, elsewhere(sim, hit, true)),
         }
     }
 
     /// Delivers an action. The guards of its targets are compared before each of its events.
-    pub(crate) fn act(&self, sim: &mut Sim, action: &Action, watch: &mut Watch) -> Result<Performed> {
-        let done = |landed| Performed::done().landed(landed);
+    pub(crate) fn deliver(
+        &self,
+        sim: &mut Sim,
+        action: &Action,
+        watch: &mut InputGuards,
+    ) -> Result<InputOutcome> {
+        let done = |landed| InputOutcome::done().delivery(landed);
         match action {
             Action::Press { point, target, button, count, hold, .. } => {
                 let (hit, landed) = self.reached(sim, *point, *target, watch);
                 let pressed = match hit {
-                    Some(at) => Sequence { sim, watch }.press_or_ask(at, *button, *count, *hold >= LONG),
+                    Some(at) => {
+                        Sequence { sim, watch }.press_or_ask(at, *button, *count, *hold >= LONG_PRESS)
+                    }
                     None => Ok(()),
                 };
-                Ok(done(pressed.map_or_else(|Changed| watch.changed(), |()| landed)))
+                Ok(done(pressed.map_or_else(|ContentChanged| watch.changed(), |()| landed)))
             }
             Action::Drag { from, source, to, target } => {
                 let (from, landed) = self.reached(sim, *from, *source, watch);
                 let Some(from) = from else { return Ok(done(landed)) };
                 let onto = sim.layout().hit(sim.dom(), to.0, to.1);
-                let Some(onto) = onto else { return Ok(done(Landed::Unknown)) };
-                let find = |t| capture::find(sim, &self.addresses, t).ok_or_else(gone);
+                let Some(onto) = onto else { return Ok(done(Delivery::Unknown)) };
+                let find = |t| capture::find(sim, &self.addresses, t).ok_or_else(element_gone);
                 let meant = target.map(find).transpose()?;
                 if meant.is_some_and(|m| !aim::reaches(sim, onto, m)) {
                     return Ok(done(elsewhere(sim, Some(onto), true)));
@@ -111,7 +118,7 @@ impl SimDevice {
                     return Ok(done(watch.changed()));
                 };
                 let value = sim.dom().find(id).map(|at| sim.dom().nodes[at].value.clone());
-                Ok(done(Landed::Confirmed).handled(handled).value(value))
+                Ok(done(Delivery::Confirmed).handled(handled).value(value))
             }
             Action::Type { target, text } => {
                 let at = target.map(|t| self.target(sim, t)).transpose()?;
@@ -119,30 +126,30 @@ impl SimDevice {
                 if watch.check(sim).and_then(|()| Sequence { sim, watch }.type_text(into, text)).is_err() {
                     return Ok(done(watch.changed()));
                 }
-                Ok(done(if target.is_some() { Landed::Confirmed } else { Landed::Unknown }))
+                Ok(done(if target.is_some() { Delivery::Confirmed } else { Delivery::Unknown }))
             }
             Action::Key { modifiers, key } => {
                 let plain = !(modifiers.alt || modifiers.control || modifiers.meta);
                 sim.input().key(&chord(*modifiers, key), key, plain);
-                Ok(done(Landed::Unknown))
+                Ok(done(Delivery::Unknown))
             }
             Action::Select { target, options } => {
                 let at = self.target(sim, *target)?;
                 let id = sim.dom().nodes[at].id;
                 match watch.check(sim).and_then(|()| Sequence { sim, watch }.select(at, options)) {
-                    Err(Changed) => Ok(done(watch.changed())),
-                    Ok(Selected::NotNative) => Ok(Performed::default()),
-                    Ok(Selected::Unknown(unknown)) => {
-                        let list = capture::words(sim.dom(), at);
+                    Err(ContentChanged) => Ok(done(watch.changed())),
+                    Ok(SelectResult::NotNative) => Ok(InputOutcome::default()),
+                    Ok(SelectResult::Unknown(unknown)) => {
+                        let list = capture::describe(sim.dom(), at);
                         Err(Error::new(
                             ErrorCode::ElementNotFound,
                             format!("{list} has no option {unknown:?}"),
                         )
                         .hint(query::options(sim.dom(), at)))
                     }
-                    Ok(Selected::Done) => {
+                    Ok(SelectResult::Done) => {
                         let value = sim.dom().find(id).map(|at| sim.dom().nodes[at].value.clone());
-                        Ok(done(Landed::Confirmed).value(value))
+                        Ok(done(Delivery::Confirmed).value(value))
                     }
                 }
             }
@@ -150,9 +157,9 @@ impl SimDevice {
                 let at = target.map(|t| self.target(sim, t)).transpose()?.unwrap_or(0);
                 let mark = sim.input().scroller(at);
                 let before = sim.tab().scroll.get(&mark).copied().unwrap_or(0.0);
-                sim.received(at, "scroll", &format!("{mark} {dy}"));
+                sim.log_received(at, "scroll", &format!("{mark} {dy}"));
                 let moved = sim.input().scroll_to(&mark, before + dy);
-                Ok(done(Landed::Confirmed).moved(moved))
+                Ok(done(Delivery::Confirmed).moved(moved))
             }
             _ => Err(stickpin_device::unsupported("sim", "take files")),
         }
@@ -160,9 +167,9 @@ impl SimDevice {
 }
 
 /// Reports that an input reaches another element, or nothing.
-fn elsewhere(sim: &Sim, hit: Option<usize>, stopped: bool) -> Landed {
-    let what = hit.map_or_else(|| "nothing".into(), |hit| capture::words(sim.dom(), hit));
-    Landed::Elsewhere { what, stopped }
+fn elsewhere(sim: &Sim, hit: Option<usize>, stopped: bool) -> Delivery {
+    let what = hit.map_or_else(|| "nothing".into(), |hit| capture::describe(sim.dom(), hit));
+    Delivery::Elsewhere { what, stopped }
 }
 
 /// Returns a chord as it is logged: `Control+a`.

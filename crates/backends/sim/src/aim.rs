@@ -1,11 +1,11 @@
 //! Bringing elements into view, and what a press would reach.
 
 use crate::app::sim::Sim;
-use crate::app::words::Event;
+use crate::app::vocabulary::Event;
 use crate::capture::{self, Addresses};
 use crate::layout::PAGE;
 use crate::options::Fault;
-use stickpin_device::{Aim, AimOptions, Hit, Result};
+use stickpin_device::{Aim, AimOptions, HitResult, Result};
 use stickpin_tree::{Rect, States};
 
 /// Scrolls everything around an element so that it can be seen, innermost scroller first.
@@ -67,17 +67,17 @@ pub(crate) fn aim(
 ) -> Result<Aim> {
     let id = sim.dom().nodes[at].id;
     bring_into_view(sim, id);
-    let nowhere = |rect: Rect| Aim::new(rect, Hit::OffScreen);
+    let nowhere = |rect: Rect| Aim::new(rect, HitResult::OffScreen);
     let Some(at) = sim.dom().find(id) else { return Ok(nowhere(Rect::default())) };
     let layout = sim.layout();
     let rect = layout.rects[at].unwrap_or_default();
     let invisible = sim.dom().nodes[at].states.contains(States::HIDDEN);
-    let Some(seen) = layout.seen(at).filter(|_| !invisible) else { return Ok(nowhere(rect)) };
+    let Some(seen) = layout.visible_rect(at).filter(|_| !invisible) else { return Ok(nowhere(rect)) };
     let point = seen.center();
     let untold = sim.patches.take(Fault::HitTest);
-    let reached = if untold { Hit::Unknown } else { hit(sim, addresses, at, point) };
+    let reached = if untold { HitResult::Unknown } else { hit(sim, addresses, at, point) };
     // What lies over it must not even feel the pointer.
-    if !options.pointer || reached != Hit::Target {
+    if !options.pointer || reached != HitResult::Target {
         return Ok(Aim::new(rect, reached).point(point));
     }
     if sim.patches.shift_on_arrival() {
@@ -86,31 +86,31 @@ pub(crate) fn aim(
     }
     sim.input().point_at(point.0, point.1);
     let Some(at) = sim.dom().find(id) else {
-        return Ok(nowhere(Rect::default()).pointed(true));
+        return Ok(nowhere(Rect::default()).pointer_moved(true));
     };
     let rect = sim.layout().rects[at].unwrap_or_default();
-    Ok(Aim::new(rect, hit(sim, addresses, at, point)).point(point).pointed(true))
+    Ok(Aim::new(rect, hit(sim, addresses, at, point)).point(point).pointer_moved(true))
 }
 
 /// What an input at a point would reach, seen from its target.
-fn hit(sim: &Sim, addresses: &mut Addresses, at: usize, point: (f64, f64)) -> Hit {
+fn hit(sim: &Sim, addresses: &mut Addresses, at: usize, point: (f64, f64)) -> HitResult {
     match sim.layout().hit(sim.dom(), point.0, point.1) {
-        Some(hit) if reaches(sim, hit, at) => Hit::Target,
-        Some(hit) => Hit::Covered {
+        Some(hit) if reaches(sim, hit, at) => HitResult::Target,
+        Some(hit) => HitResult::Covered {
             by: Some(capture::handle(sim, addresses, hit)),
-            what: capture::words(sim.dom(), hit),
+            what: capture::describe(sim.dom(), hit),
         },
-        None => Hit::OffScreen,
+        None => HitResult::OffScreen,
     }
 }
 
 impl Sim {
     /// What the app, or the fault that it was opened with, does to an element between the look and
     /// the act.
-    pub(crate) fn between(&mut self, id: u64, event: Event) {
+    pub(crate) fn run_interim_handlers(&mut self, id: u64, event: Event) {
         if let Some(at) = self.dom().find(id) {
             let tab = &self.tabs[self.active];
-            if self.patches.strike(&tab.dom, at, event) {
+            if self.patches.trigger(&tab.dom, at, event) {
                 self.refresh();
             }
         }

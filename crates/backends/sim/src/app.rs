@@ -15,4 +15,4 @@ pub(crate) mod state;
 pub(crate) mod time;
 pub(crate) mod value;
 pub(crate) mod view;
-pub(crate) mod words;
+pub(crate) mod vocabulary;

@@ -122,7 +122,7 @@ pub(crate) fn handle(sim: &Sim, addresses: &mut Addresses, at: usize) -> Handle 
 }
 
 /// Describes an element: `button "Buy"`.
-pub(crate) fn words(dom: &Dom, at: usize) -> String {
+pub(crate) fn describe(dom: &Dom, at: usize) -> String {
     let node = &dom.nodes[at];
     let name = if node.name.is_empty() { dom.text(at) } else { node.name.clone() };
     if name.is_empty() {

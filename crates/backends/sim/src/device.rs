@@ -4,33 +4,33 @@ mod navigate;
 mod tabs;
 
 use crate::app::sim::Sim;
-use crate::app::words::Event;
+use crate::app::vocabulary::Event;
 use crate::capture::{self, Addresses, capture};
 use crate::guard::{Guard, Guards};
 use crate::layout::PAGE;
 use crate::options::Fault;
-use crate::shared::{Shared, Woken, millis};
+use crate::shared_app::{SharedApp, WaitEnd, millis};
 use crate::{aim, draw, query};
 use async_trait::async_trait;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_device::{
-    Action, Aim, AimOptions, Arrived, CancellationToken, Capability, CaptureRequest, Captured, Device,
-    DeviceInfo, Dialog, DialogAnswer, Dialogs, Dispatched, Error, ErrorCode, Geometry, Leave, Lifecycle,
-    Located, Moving, Navigation, Navigator, Notice, Performed, Pictures, Query, Result, SettleRequest,
-    Settled, Shot, ShotRequest, own_facets,
+    Action, Aim, AimOptions, CancellationToken, Capability, CaptureRequest, CaptureResult, Device,
+    DeviceInfo, Dialog, DialogAnswer, Dialogs, Dispatched, Error, ErrorCode, Geometry, InputOutcome,
+    LeavePolicy, Lifecycle, LocatedElement, Navigation, NavigationResult, Navigator, Notice, PendingActivity,
+    Query, Result, ScreenshotImage, ScreenshotRequest, Screenshots, SettleRequest, SettleResult, own_facets,
 };
 use stickpin_tree::{Handle, Rect, SurfaceId};
 
 /// Time limit for an action to wait for a pending document.
-const COMMIT_PATIENCE: Duration = Duration::from_secs(5);
+const COMMIT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A running app.
 #[derive(Debug)]
 pub(crate) struct SimDevice {
     pub(crate) info: DeviceInfo,
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<SharedApp>,
     pub(crate) addresses: Addresses,
     pub(crate) guards: Guards,
     /// The folders whose files it may read; `None` if it is not confined.
@@ -40,16 +40,16 @@ pub(crate) struct SimDevice {
 }
 
 impl SimDevice {
-    pub(crate) fn new(info: DeviceInfo, shared: Arc<Shared>, file_roots: Option<Vec<PathBuf>>) -> Self {
+    pub(crate) fn new(info: DeviceInfo, shared: Arc<SharedApp>, file_roots: Option<Vec<PathBuf>>) -> Self {
         let (addresses, guards) = Default::default();
         Self { info, shared, addresses, guards, file_roots, captured: None }
     }
 
     /// Waits for a pending document.
     async fn committed(&self) -> Result<()> {
-        let end = self.shared.live()?.state.now_ms + millis(COMMIT_PATIENCE);
+        let end = self.shared.running_app()?.state.now_ms + millis(COMMIT_TIMEOUT);
         loop {
-            let due = self.shared.live()?.commit_due();
+            let due = self.shared.running_app()?.commit_due();
             match due {
                 Some(due) if due <= end => self.shared.wait_until(due, &CancellationToken::new()).await,
                 _ => return Ok(()),
@@ -57,18 +57,18 @@ impl SimDevice {
         }
     }
 
-    async fn settled(&self, request: SettleRequest, cancel: &CancellationToken) -> Result<Settled> {
-        let (quiet, start) = (millis(request.quiet), self.shared.live()?.state.now_ms);
+    async fn settled(&self, request: SettleRequest, cancel: &CancellationToken) -> Result<SettleResult> {
+        let (quiet, start) = (millis(request.quiet), self.shared.running_app()?.state.now_ms);
         let (end, mut last_change) = (start + millis(request.cap), start);
-        let mut revision = self.shared.live()?.revision;
+        let mut revision = self.shared.running_app()?.revision;
         loop {
             let due = {
-                let sim = self.shared.live()?;
+                let sim = self.shared.running_app()?;
                 let now = sim.state.now_ms;
                 if let Some(asked) = &sim.dialog {
-                    return Ok(Settled::new(
+                    return Ok(SettleResult::new(
                         false,
-                        vec![Moving::Other(format!("{} dialog", asked.dialog.kind))],
+                        vec![PendingActivity::Other(format!("{} dialog", asked.dialog.kind))],
                     ));
                 }
                 if sim.revision != revision {
@@ -79,12 +79,12 @@ impl SimDevice {
                 match sim.next_due() {
                     // No timer is due before the app would count as quiet, so there is nothing to
                     // wait for.
-                    None => return Ok(Settled::new(true, Vec::new())),
+                    None => return Ok(SettleResult::new(true, Vec::new())),
                     Some(due) if !loading && due > quiet_at => {
-                        return Ok(Settled::new(true, Vec::new()));
+                        return Ok(SettleResult::new(true, Vec::new()));
                     }
                     Some(due) if due > end || now >= end || cancel.is_cancelled() => {
-                        return Ok(Settled::new(false, sim.still(due.max(end))));
+                        return Ok(SettleResult::new(false, sim.pending_activities(due.max(end))));
                     }
                     Some(due) => due,
                 }
@@ -96,11 +96,11 @@ impl SimDevice {
 
 /// Returns the internal number of a handle's element.
 pub(crate) fn element_id(sim: &Sim, addresses: &Addresses, handle: Handle) -> Result<u64> {
-    let at = capture::find(sim, addresses, handle).ok_or_else(gone)?;
+    let at = capture::find(sim, addresses, handle).ok_or_else(element_gone)?;
     Ok(sim.dom().nodes[at].id)
 }
 
-pub(crate) fn gone() -> Error {
+pub(crate) fn element_gone() -> Error {
     Error::new(ErrorCode::ElementNotFound, "the element is no longer in the document")
         .hint("run `stickpin snapshot -i`")
 }
@@ -115,34 +115,34 @@ impl Device for SimDevice {
         crate::provider::CAPABILITIES
     }
 
-    async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<Captured> {
-        let sim = self.shared.free()?;
+    async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<CaptureResult> {
+        let sim = self.shared.unblocked_app()?;
         let now = (sim.revision, sim.tab().surface);
         if request.stored.is_some() && self.captured == Some(now) {
-            return Ok(Captured::Unchanged);
+            return Ok(CaptureResult::Unchanged);
         }
         self.addresses.forget();
         let taken = capture(&sim, &mut self.addresses, request.watch, None)?;
         self.captured = Some(now);
-        Ok(Captured::Tree(Arc::new(taken.tree)))
+        Ok(CaptureResult::Tree(Arc::new(taken.tree)))
     }
 
-    async fn locate(&mut self, handle: Handle, _context: &[Handle]) -> Result<Option<Located>> {
-        if self.shared.live()?.patches.take(Fault::Navigate) {
-            self.shared.live()?.navigator().reload_slowly();
+    async fn locate(&mut self, handle: Handle, _context: &[Handle]) -> Result<Option<LocatedElement>> {
+        if self.shared.running_app()?.patches.take(Fault::Navigate) {
+            self.shared.running_app()?.navigator().reload_slowly();
         }
         self.committed().await?;
-        let mut sim = self.shared.free()?;
+        let mut sim = self.shared.unblocked_app()?;
         let Some(at) = capture::find(&sim, &self.addresses, handle) else { return Ok(None) };
         let id = sim.dom().nodes[at].id;
         sim.fire_once(id, Event::Look);
         let Some(at) = sim.dom().find(id) else { return Ok(None) };
         let taken = capture(&sim, &mut self.addresses, &[], Some(at))?;
-        Ok(taken.nodes[at].map(|node| Located::new(Arc::new(taken.tree), node)))
+        Ok(taken.nodes[at].map(|node| LocatedElement::new(Arc::new(taken.tree), node)))
     }
 
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
-        let sim = self.shared.free()?;
+        let sim = self.shared.unblocked_app()?;
         let layout = sim.layout();
         let rect = |h: &Handle| layout.rects[capture::find(&sim, &self.addresses, *h)?];
         Ok(handles.iter().map(rect).collect())
@@ -150,8 +150,8 @@ impl Device for SimDevice {
 
     async fn aim(&mut self, handle: Handle, options: AimOptions<'_>) -> Result<Aim> {
         self.committed().await?;
-        let mut sim = self.shared.free()?;
-        let at = capture::find(&sim, &self.addresses, handle).ok_or_else(gone)?;
+        let mut sim = self.shared.unblocked_app()?;
+        let at = capture::find(&sim, &self.addresses, handle).ok_or_else(element_gone)?;
         let id = sim.dom().nodes[at].id;
         // Copied before anything happens, so that effects of the aim count as changes too.
         let guard = Guard::new(&sim, &self.addresses, at, options.guarded);
@@ -159,15 +159,15 @@ impl Device for SimDevice {
         if !options.guarded.is_empty() {
             self.guards.arm(&sim, guard);
         }
-        sim.between(id, Event::Aim);
-        let at = sim.dom().find(id).ok_or_else(gone)?;
+        sim.run_interim_handlers(id, Event::Aim);
+        let at = sim.dom().find(id).ok_or_else(element_gone)?;
         aim::aim(&mut sim, &mut self.addresses, at, options)
     }
 
-    async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
+    async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<InputOutcome> {
         self.committed().await?;
         let (hang, lost, panics) = {
-            let mut sim = self.shared.free()?;
+            let mut sim = self.shared.unblocked_app()?;
             let mut take = |fault| sim.patches.take(fault);
             (take(Fault::Hang), take(Fault::Lost), take(Fault::Panic))
         };
@@ -180,35 +180,35 @@ impl Device for SimDevice {
         }
         if lost {
             let why = format!("{} died", self.info.label);
-            self.shared.lock().dead = Some(why.clone());
+            self.shared.lock().end_reason = Some(why.clone());
             return Err(Error::new(ErrorCode::BackendLost, why).dispatched(Dispatched::Unknown));
         }
         if let Action::Press { hold, .. } = action
             && !hold.is_zero()
         {
-            let until = self.shared.live()?.state.now_ms + millis(*hold);
+            let until = self.shared.running_app()?.state.now_ms + millis(*hold);
             // A cancelled press is released, which makes it a shorter press.
-            while self.shared.wait_until(until, cancel).await == Woken::Poked {}
+            while self.shared.wait_until(until, cancel).await == WaitEnd::Poked {}
         }
-        let mut sim = self.shared.free()?;
+        let mut sim = self.shared.unblocked_app()?;
         let mut watch = self.guards.take(&sim, &self.addresses, action);
-        let done = self.act(&mut sim, action, &mut watch);
-        if let Some(why) = &sim.dead {
+        let done = self.deliver(&mut sim, action, &mut watch);
+        if let Some(why) = &sim.end_reason {
             let lost = Error::new(ErrorCode::BackendLost, why.clone()).hint("open it again");
             return Err(lost.dispatched(Dispatched::Unknown));
         }
         done
     }
 
-    async fn settle(&mut self, request: SettleRequest, cancel: &CancellationToken) -> Result<Settled> {
+    async fn settle(&mut self, request: SettleRequest, cancel: &CancellationToken) -> Result<SettleResult> {
         self.settled(request, cancel).await
     }
 
     async fn changed(&mut self, timeout: Duration, cancel: &CancellationToken) -> Result<bool> {
-        let end = self.shared.live()?.state.now_ms + millis(timeout);
+        let end = self.shared.running_app()?.state.now_ms + millis(timeout);
         loop {
             let until = {
-                let sim = self.shared.live()?;
+                let sim = self.shared.running_app()?;
                 if sim.dialog.is_some() || self.captured != Some((sim.revision, sim.tab().surface)) {
                     return Ok(true);
                 }
@@ -222,27 +222,27 @@ impl Device for SimDevice {
     }
 
     async fn query(&mut self, handle: Handle, query: Query) -> Result<serde_json::Value> {
-        let sim = self.shared.free()?;
-        let at = capture::find(&sim, &self.addresses, handle).ok_or_else(gone)?;
+        let sim = self.shared.unblocked_app()?;
+        let at = capture::find(&sim, &self.addresses, handle).ok_or_else(element_gone)?;
         query::answer(sim.dom(), at, &query)
     }
 
     async fn notices(&mut self) -> Result<Vec<Notice>> {
-        Ok(std::mem::take(&mut self.shared.live()?.notices))
+        Ok(std::mem::take(&mut self.shared.running_app()?.notices))
     }
 
     own_facets! {
         tabs: Tabs,
         lifecycle: Lifecycle,
         geometry: Geometry,
-        pictures: Pictures,
+        screenshots: Screenshots,
         dialogs: Dialogs,
         navigator: Navigator,
     }
 
     async fn close(&mut self) -> Result<()> {
         let mut sim = self.shared.lock();
-        sim.dead.get_or_insert_with(|| format!("sim:{} was closed", self.info.label));
+        sim.end_reason.get_or_insert_with(|| format!("sim:{} was closed", self.info.label));
         match sim.truth.failed.take() {
             None => Ok(()),
             Some(e) => {
@@ -255,42 +255,42 @@ impl Device for SimDevice {
 #[async_trait]
 impl Geometry for SimDevice {
     async fn visible_rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
-        let sim = self.shared.free()?;
+        let sim = self.shared.unblocked_app()?;
         let layout = sim.layout();
         let rect = |h: &Handle| layout.rects[capture::find(&sim, &self.addresses, *h)?];
         Ok(handles.iter().map(rect).collect())
     }
 
     async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
-        let sim = self.shared.free()?;
+        let sim = self.shared.unblocked_app()?;
         let hit = sim.layout().hit(sim.dom(), x, y);
         Ok(hit.map(|at| capture::handle(&sim, &mut self.addresses, at)))
     }
 
     async fn move_pointer(&mut self, x: f64, y: f64) -> Result<()> {
         self.committed().await?;
-        self.shared.free()?.input().point_at(x, y);
+        self.shared.unblocked_app()?.input().point_at(x, y);
         Ok(())
     }
 
     async fn scroll_offset(&mut self) -> Result<(f64, f64)> {
-        Ok((0.0, self.shared.live()?.tab().scroll.get(PAGE).copied().unwrap_or(0.0)))
+        Ok((0.0, self.shared.running_app()?.tab().scroll.get(PAGE).copied().unwrap_or(0.0)))
     }
 }
 
 #[async_trait]
-impl Pictures for SimDevice {
-    async fn screenshot(&mut self, request: ShotRequest) -> Result<Shot> {
-        let mut sim = self.shared.free()?;
+impl Screenshots for SimDevice {
+    async fn screenshot(&mut self, request: ScreenshotRequest) -> Result<ScreenshotImage> {
+        let mut sim = self.shared.unblocked_app()?;
         let area = match request.of {
             Some(handle) => {
                 let id = element_id(&sim, &self.addresses, handle)?;
                 aim::bring_into_view(&mut sim, id);
-                let at = sim.dom().find(id).ok_or_else(gone)?;
-                sim.layout().seen(at).ok_or_else(|| {
+                let at = sim.dom().find(id).ok_or_else(element_gone)?;
+                sim.layout().visible_rect(at).ok_or_else(|| {
                     Error::new(
                         ErrorCode::ElementOffscreen,
-                        format!("{} is not visible", capture::words(sim.dom(), at)),
+                        format!("{} is not visible", capture::describe(sim.dom(), at)),
                     )
                 })?
             }
@@ -305,7 +305,7 @@ impl Pictures for SimDevice {
         let png = draw::draw(sim.dom(), &sim.layout(), area).map_err(|e| {
             Error::new(ErrorCode::Internal, format!("cannot take a picture of sim:{}: {e}", sim.app.name))
         })?;
-        Ok(Shot::new(png, area, 1.0))
+        Ok(ScreenshotImage::new(png, area, 1.0))
     }
 }
 
@@ -316,7 +316,7 @@ impl Dialogs for SimDevice {
     }
 
     async fn answer_dialog(&mut self, answer: DialogAnswer) -> Result<()> {
-        if self.shared.live()?.answer(answer) {
+        if self.shared.running_app()?.answer(answer) {
             return Ok(());
         }
         Err(Error::new(ErrorCode::ElementNotFound, "no dialog is open"))
@@ -328,18 +328,19 @@ impl Navigator for SimDevice {
     async fn navigate(
         &mut self,
         to: &Navigation,
-        leave: Leave,
+        leave: LeavePolicy,
         timeout: Duration,
         cancel: &CancellationToken,
-    ) -> Result<Arrived> {
-        drop(self.shared.free()?);
-        let start = self.shared.live()?.state.now_ms;
-        self.shared.live()?.discards = leave == Leave::Discard;
-        let gone = navigate::go(self, to);
-        self.shared.live()?.discards = false;
+    ) -> Result<NavigationResult> {
+        drop(self.shared.unblocked_app()?);
+        let start = self.shared.running_app()?.state.now_ms;
+        self.shared.running_app()?.discards = leave == LeavePolicy::Discard;
+        let gone = navigate::navigate_to(self, to);
+        self.shared.running_app()?.discards = false;
         let moved = gone?;
-        let cap = timeout.saturating_sub(Duration::from_millis(self.shared.live()?.state.now_ms - start));
-        navigate::arrived(self, moved, cap, cancel).await
+        let cap =
+            timeout.saturating_sub(Duration::from_millis(self.shared.running_app()?.state.now_ms - start));
+        navigate::wait_until_loaded(self, moved, cap, cancel).await
     }
 }
 

@@ -48,7 +48,7 @@ fn pixels(length: f64) -> u32 {
 impl Canvas {
     fn subtree(&mut self, dom: &Dom, layout: &Layout, root: usize) {
         for at in layout.layer(dom, root) {
-            if let (Some(rect), Some(seen)) = (layout.rects[at], layout.seen_in(at, self.area))
+            if let (Some(rect), Some(seen)) = (layout.rects[at], layout.visible_rect_in(at, self.area))
                 && !dom.nodes[at].states.contains(States::HIDDEN)
             {
                 self.node(dom, at, rect, seen);

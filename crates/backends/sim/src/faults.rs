@@ -2,7 +2,7 @@
 
 use crate::app::dom::{Dom, Key, Node};
 use crate::app::render;
-use crate::app::words::Event;
+use crate::app::vocabulary::Event;
 use crate::options::Fault;
 
 /// The pending fault, and the changes of the one that occurred.
@@ -42,7 +42,7 @@ impl Patches {
     }
 
     /// Changes the document just before an aim or an act. Returns false if nothing changes.
-    pub(crate) fn strike(&mut self, dom: &Dom, target: usize, event: Event) -> bool {
+    pub(crate) fn trigger(&mut self, dom: &Dom, target: usize, event: Event) -> bool {
         let way = |at| dom.path(at).map(|i| dom.nodes[i].key.clone()).collect();
         let patch = match (self.fault, event) {
             (Some(Fault::Vanish), _) => Patch::Vanished(way(target)),
@@ -122,7 +122,7 @@ fn relabel(nodes: &mut [Node]) {
 }
 
 fn made_up(part: &str, truth: &str) -> Node {
-    let mut node = render::blank(render::MADE_UP, part, crate::roles::kind("div").expect("a kind"));
+    let mut node = render::blank(render::NO_VIEW_LINE, part, crate::roles::kind("div").expect("a kind"));
     node.truth = truth.into();
     node
 }

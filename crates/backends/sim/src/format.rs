@@ -1,7 +1,7 @@
 //! Fields that reformat what is typed.
 
 /// Formats a text as a field with this format does; an unknown format changes nothing.
-pub(crate) fn formatted(format: &str, text: &str) -> String {
+pub(crate) fn format_value(format: &str, text: &str) -> String {
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();
     match format {
         "phone" => {
@@ -32,10 +32,10 @@ mod tests {
 
     #[test]
     fn masks_write_digits_in_their_groups() {
-        assert_eq!(formatted("phone", "5551234567"), "(555) 123-4567");
-        assert_eq!(formatted("phone", "555 12"), "(555) 12");
-        assert_eq!(formatted("card", "4111 1111-11111111"), "4111 1111 1111 1111");
-        assert_eq!(formatted("short", "123456789"), "12345678");
-        assert_eq!(formatted("digits", "a1b2"), "12");
+        assert_eq!(format_value("phone", "5551234567"), "(555) 123-4567");
+        assert_eq!(format_value("phone", "555 12"), "(555) 12");
+        assert_eq!(format_value("card", "4111 1111-11111111"), "4111 1111 1111 1111");
+        assert_eq!(format_value("short", "123456789"), "12345678");
+        assert_eq!(format_value("digits", "a1b2"), "12");
     }
 }

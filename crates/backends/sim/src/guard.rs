@@ -4,9 +4,9 @@
 use crate::aim;
 use crate::app::dom::Dom;
 use crate::app::sim::Sim;
-use crate::app::words::is_content;
+use crate::app::vocabulary::is_content;
 use crate::capture::{self, Addresses};
-use stickpin_device::{Action, Landed};
+use stickpin_device::{Action, Delivery};
 use stickpin_tree::{Attr, Handle, Role, States, differ_in_numbers};
 
 /// States that mark the current item of a group.
@@ -18,11 +18,11 @@ const SELECTION: States = States::CHECKED
 
 /// Guarded content changed: no further event of the input is delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Changed;
+pub(crate) struct ContentChanged;
 
 /// The content of a node that a client may have read and relied on.
 #[derive(Debug, Clone, PartialEq)]
-struct Content {
+struct GuardedContent {
     /// Identifies the node, because its number may be reused for another one.
     serial: u64,
     role: Role,
@@ -36,7 +36,7 @@ struct Content {
     shown: bool,
 }
 
-impl Content {
+impl GuardedContent {
     /// Copies the content of a node. Excludes value and selection of the target and its content,
     /// because the input is meant to change them.
     fn of(dom: &Dom, at: usize, in_target: bool) -> Self {
@@ -56,7 +56,7 @@ impl Content {
     }
 }
 
-impl Content {
+impl GuardedContent {
     /// Whether a press of the target may have changed `before` to this content and the next press
     /// may follow. Selection, counts and prices may differ; other words may mean another record.
     fn is_answer_to(&self, before: &Self) -> bool {
@@ -86,8 +86,8 @@ pub(crate) struct Guard {
     target: u64,
     serial: u64,
     /// The target's name, and whether it is disabled; `None` once a key of this input removed it.
-    own: Option<(String, bool)>,
-    contents: Vec<(u64, Content)>,
+    target_content: Option<(String, bool)>,
+    contents: Vec<(u64, GuardedContent)>,
     /// Whether a guarded node was already gone at the aim.
     incomplete: bool,
 }
@@ -100,16 +100,16 @@ impl Guard {
         Self {
             target: dom.nodes[target].id,
             serial: dom.nodes[target].serial,
-            own: Some(Self::own(sim, target)),
+            target_content: Some(Self::content_of_target(sim, target)),
             contents: found
                 .iter()
-                .map(|&at| (dom.nodes[at].id, Content::of(dom, at, dom.contains(target, at))))
+                .map(|&at| (dom.nodes[at].id, GuardedContent::of(dom, at, dom.contains(target, at))))
                 .collect(),
             incomplete: found.len() < guarded.len(),
         }
     }
 
-    fn own(sim: &Sim, target: usize) -> (String, bool) {
+    fn content_of_target(sim: &Sim, target: usize) -> (String, bool) {
         (sim.dom().nodes[target].name.clone(), sim.disabled(target))
     }
 
@@ -118,16 +118,19 @@ impl Guard {
         dom.find(self.target).filter(|&at| dom.nodes[at].serial == self.serial)
     }
 
-    fn holds(&self, sim: &Sim) -> bool {
+    fn is_unchanged(&self, sim: &Sim) -> bool {
         let dom = sim.dom();
         let target = self.target(dom);
-        let same = |(id, content): &(u64, Content)| {
+        let same = |(id, content): &(u64, GuardedContent)| {
             dom.find(*id).is_some_and(|at| {
-                Content::of(dom, at, target.is_some_and(|target| dom.contains(target, at))) == *content
+                GuardedContent::of(dom, at, target.is_some_and(|target| dom.contains(target, at))) == *content
             })
         };
         !self.incomplete
-            && self.own.as_ref().is_none_or(|own| target.is_some_and(|at| Self::own(sim, at) == *own))
+            && self
+                .target_content
+                .as_ref()
+                .is_none_or(|own| target.is_some_and(|at| Self::content_of_target(sim, at) == *own))
             && self.contents.iter().all(same)
     }
 
@@ -136,7 +139,7 @@ impl Guard {
         let dom = sim.dom();
         let target = self.target(dom);
         if let (Some((name, disabled)), Some((now, is))) =
-            (&mut self.own, target.map(|at| Self::own(sim, at)))
+            (&mut self.target_content, target.map(|at| Self::content_of_target(sim, at)))
             && *disabled == is
             && same_words(name, &now)
         {
@@ -144,7 +147,7 @@ impl Guard {
         }
         for (id, content) in &mut self.contents {
             let Some(at) = dom.find(*id) else { continue };
-            let now = Content::of(dom, at, target.is_some_and(|target| dom.contains(target, at)));
+            let now = GuardedContent::of(dom, at, target.is_some_and(|target| dom.contains(target, at)));
             if now.is_answer_to(content) {
                 *content = now;
             }
@@ -155,11 +158,11 @@ impl Guard {
     fn rearm(&mut self, sim: &Sim) {
         let dom = sim.dom();
         let target = self.target(dom);
-        self.own = target.map(|at| Self::own(sim, at));
+        self.target_content = target.map(|at| Self::content_of_target(sim, at));
         self.contents.retain_mut(|(id, content)| {
             let at = dom.find(*id);
             if let Some(at) = at {
-                *content = Content::of(dom, at, target.is_some_and(|target| dom.contains(target, at)));
+                *content = GuardedContent::of(dom, at, target.is_some_and(|target| dom.contains(target, at)));
             }
             at.is_some()
         });
@@ -184,12 +187,12 @@ impl Guards {
     }
 
     /// Takes the guards of the elements that an action targets.
-    pub(crate) fn take(&mut self, sim: &Sim, addresses: &Addresses, action: &Action) -> Watch {
+    pub(crate) fn take(&mut self, sim: &Sim, addresses: &Addresses, action: &Action) -> InputGuards {
         let named: Vec<usize> =
             action.targets().into_iter().filter_map(|handle| capture::find(sim, addresses, handle)).collect();
         let is_named = |guard: &mut Guard| guard.target(sim.dom()).is_some_and(|at| named.contains(&at));
         let guards = self.0.extract_if(.., is_named).collect();
-        Watch { guards, spot: None, focus: None, delivered: false }
+        InputGuards { guards, next_point: None, focus: None, delivered: false }
     }
 }
 
@@ -204,25 +207,25 @@ fn has_focus(sim: &Sim, element: Option<u64>) -> bool {
 
 /// The guards of one input while its events are delivered.
 #[derive(Debug)]
-pub(crate) struct Watch {
+pub(crate) struct InputGuards {
     guards: Vec<Guard>,
     /// The point of the next event, and the element that must receive it there.
-    spot: Option<((f64, f64), u64)>,
+    next_point: Option<((f64, f64), u64)>,
     /// The element that must contain the focus at the next key. `Some(None)` if nothing may have
     /// the focus.
     focus: Option<Option<u64>>,
     delivered: bool,
 }
 
-impl Watch {
+impl InputGuards {
     /// Requires that the next events at a point also reach an element.
     pub(crate) fn set_spot(&mut self, point: (f64, f64), target: u64) {
-        self.spot = Some((point, target));
+        self.next_point = Some((point, target));
     }
 
     /// Allows the next events to reach any element.
     pub(crate) fn clear_spot(&mut self) {
-        self.spot = None;
+        self.next_point = None;
     }
 
     /// Requires from now on that the focus is in an element, or nowhere.
@@ -262,17 +265,17 @@ impl Watch {
     /// continues.
     ///
     /// # Errors
-    /// Returns [`Changed`] when that event must not be delivered.
-    pub(crate) fn check(&self, sim: &Sim) -> Result<(), Changed> {
+    /// Returns [`ContentChanged`] when that event must not be delivered.
+    pub(crate) fn check(&self, sim: &Sim) -> Result<(), ContentChanged> {
         let same = self.guards.is_empty()
-            || self.guards.iter().all(|guard| guard.holds(sim))
+            || self.guards.iter().all(|guard| guard.is_unchanged(sim))
                 && self.focus.is_none_or(|element| has_focus(sim, element))
-                && self.spot.is_none_or(|(point, target)| aim::receives(sim, point, target));
-        if same { Ok(()) } else { Err(Changed) }
+                && self.next_point.is_none_or(|(point, target)| aim::receives(sim, point, target));
+        if same { Ok(()) } else { Err(ContentChanged) }
     }
 
     /// Returns the result of an input that was stopped.
-    pub(crate) fn changed(&self) -> Landed {
-        Landed::Changed { stopped: !self.delivered }
+    pub(crate) fn changed(&self) -> Delivery {
+        Delivery::Changed { stopped: !self.delivered }
     }
 }

@@ -2,11 +2,11 @@
 
 use crate::app::eval::eval;
 use crate::app::expr::Expr;
-use crate::app::nav::How;
+use crate::app::nav::HistoryChange;
 use crate::app::sim::Sim;
 use crate::app::value::Value;
-use crate::app::words::{Event, Prop};
-use crate::format::formatted;
+use crate::app::vocabulary::{Event, Prop};
+use crate::format::format_value;
 use crate::layout::PAGE;
 use stickpin_tree::{Attr, Role, States};
 
@@ -25,12 +25,12 @@ impl Sim {
     pub(crate) fn labelled(&self, at: usize) -> usize {
         let dom = self.dom();
         let label = dom.path(at).find(|&i| dom.nodes[i].role == Role::Label);
-        let target = label.and_then(|i| dom.marked(&self.said(i, Prop::For)?.to_string()));
+        let target = label.and_then(|i| dom.marked(&self.prop_value(i, Prop::For)?.to_string()));
         target.unwrap_or(at)
     }
 
     /// Returns the current value of an element's property.
-    pub(crate) fn said(&self, at: usize, prop: Prop) -> Option<Value> {
+    pub(crate) fn prop_value(&self, at: usize, prop: Prop) -> Option<Value> {
         let node = &self.dom().nodes[at];
         Some(eval(node.prop(prop)?, &self.state, &node.env))
     }
@@ -57,7 +57,7 @@ impl Input<'_> {
         }
         self.sim.hover = id;
         if let Some(at) = over {
-            self.sim.received(at, "hover", "");
+            self.sim.log_received(at, "hover", "");
             self.sim.fire(at, Event::Hover);
         }
     }
@@ -96,9 +96,9 @@ impl Input<'_> {
         let href = node.attrs.iter().find(|(a, _)| *a == Attr::Href).map(|(_, v)| v.clone());
         if let (Role::Link, Some(href)) = (node.role, href) {
             let went = if href.starts_with('#') {
-                self.sim.navigator().route(&href, How::Push)
+                self.sim.navigator().route(&href, HistoryChange::Push)
             } else {
-                self.sim.navigator().leave(&href, How::Push)
+                self.sim.navigator().leave(&href, HistoryChange::Push)
             };
             self.sim.report(went);
         }
@@ -123,7 +123,7 @@ impl Input<'_> {
         let Some(at) = dom.find(id) else { return };
         let node = &dom.nodes[at];
         let own = || {
-            let value = self.sim.said(at, Prop::Value).map(|value| value.to_string());
+            let value = self.sim.prop_value(at, Prop::Value).map(|value| value.to_string());
             Value::text(value.unwrap_or_else(|| node.name.clone()))
         };
         let (place, value, holder) = match (node.role, node.prop(Prop::Bind).cloned()) {
@@ -153,15 +153,15 @@ impl Input<'_> {
     }
 
     /// Sets the content of a field, formatted as the app does it.
-    pub(crate) fn put(&mut self, at: usize, text: &str) {
+    pub(crate) fn set_content(&mut self, at: usize, text: &str) {
         let node = &self.sim.dom().nodes[at];
         if node.element.is_none() {
             return;
         }
         let numeric = matches!(node.role, Role::SpinButton | Role::Slider);
-        let number = |prop| self.sim.said(at, prop).map(|value| value.int());
-        let text = match self.sim.said(at, Prop::Format) {
-            Some(format) => formatted(&format.to_string(), text),
+        let number = |prop| self.sim.prop_value(at, prop).map(|value| value.int());
+        let text = match self.sim.prop_value(at, Prop::Format) {
+            Some(format) => format_value(&format.to_string(), text),
             None if numeric && !text.is_empty() => bounded(text, number(Prop::Min), number(Prop::Max)),
             None => text.into(),
         };
@@ -188,7 +188,7 @@ impl Input<'_> {
         let Some(at) = self.sim.tab().focus.and_then(|id| self.sim.dom().find(id)) else { return };
         if self.takes_text(at) {
             let text = format!("{}{c}", self.sim.dom().nodes[at].value);
-            self.put(at, &text);
+            self.set_content(at, &text);
         }
     }
 
@@ -201,7 +201,7 @@ impl Input<'_> {
 
     /// Scrolls to an offset, limited to the content. Returns false if nothing moved.
     pub(crate) fn scroll_to(&mut self, mark: &str, y: f64) -> bool {
-        let furthest = self.sim.layout().furthest(mark);
+        let furthest = self.sim.layout().max_scroll_offset(mark);
         let y = y.clamp(0.0, furthest);
         let before = self.sim.tab().scroll.get(mark).copied().unwrap_or(0.0);
         if (y - before).abs() < 0.5 {
@@ -219,7 +219,7 @@ impl Input<'_> {
         let focus = self.sim.tab().focus.and_then(|id| self.sim.dom().find(id));
         let at = focus.unwrap_or(0);
         let (id, role) = (self.sim.dom().nodes[at].id, self.sim.dom().nodes[at].role);
-        self.sim.received(at, "key", chord);
+        self.sim.log_received(at, "key", chord);
         match key {
             "Tab" => self.tab_key(focus, chord.contains("Shift+")),
             "Enter" if matches!(role, Role::Button | Role::Link | Role::MenuItem | Role::Tab) => {
@@ -236,7 +236,7 @@ impl Input<'_> {
             "Backspace" | "Delete" if self.takes_text(at) => {
                 let mut text = self.sim.dom().nodes[at].value.clone();
                 text.pop();
-                self.put(at, &text);
+                self.set_content(at, &text);
             }
             key if plain => {
                 let mut chars = key.chars();
@@ -291,9 +291,9 @@ impl Input<'_> {
         if !matches!(node.role, Role::Slider | Role::SpinButton) {
             return;
         }
-        let step = self.sim.said(at, Prop::Step).map_or(1, |step| step.int());
+        let step = self.sim.prop_value(at, Prop::Step).map_or(1, |step| step.int());
         let value = node.value.parse::<i64>().unwrap_or(0) + by * step;
-        self.put(at, &value.to_string());
+        self.set_content(at, &value.to_string());
     }
 }
 

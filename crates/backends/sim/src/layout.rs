@@ -34,7 +34,7 @@ pub(crate) struct Layout {
     pub(crate) viewport: Rect,
 }
 
-struct Pass<'a> {
+struct LayoutPass<'a> {
     dom: &'a Dom,
     scroll: &'a HashMap<String, f64>,
     out: Layout,
@@ -53,7 +53,7 @@ pub(crate) fn layout(dom: &Dom, scroll: &HashMap<String, f64>, viewport: (u32, u
         scrollers: HashMap::new(),
         viewport,
     };
-    let mut pass = Pass { dom, scroll, out, pending: Vec::new() };
+    let mut pass = LayoutPass { dom, scroll, out, pending: Vec::new() };
     if n > 0 {
         let offset = scroll.get(PAGE).copied().unwrap_or(0.0);
         let (_, height) = pass.place(0, 0.0, -offset, viewport.width, viewport);
@@ -77,7 +77,7 @@ fn pixels(n: i64) -> f64 {
     n as f64
 }
 
-impl Pass<'_> {
+impl LayoutPass<'_> {
     fn layer(&mut self, root: usize) {
         let node = &self.dom.nodes[root];
         let view = self.out.viewport;
@@ -219,14 +219,14 @@ pub(crate) fn intersect(a: Rect, b: Rect) -> Rect {
 impl Layout {
     /// Returns the visible part of a node in an area of the page. Includes parts outside the
     /// viewport unless something else clips them.
-    pub(crate) fn seen_in(&self, at: usize, area: Rect) -> Option<Rect> {
+    pub(crate) fn visible_rect_in(&self, at: usize, area: Rect) -> Option<Rect> {
         let clip = if self.clips[at] == self.viewport { area } else { self.clips[at] };
         let shared = intersect(intersect(self.rects[at]?, clip), area);
         (shared.width > 0.0 && shared.height > 0.0).then_some(shared)
     }
 
     /// Returns the visible part of a node, ignoring occlusion; `None` if there is none.
-    pub(crate) fn seen(&self, at: usize) -> Option<Rect> {
+    pub(crate) fn visible_rect(&self, at: usize) -> Option<Rect> {
         let shared = intersect(self.rects[at]?, self.clips[at]);
         (shared.width > 0.0 && shared.height > 0.0).then_some(shared)
     }
@@ -265,13 +265,13 @@ impl Layout {
             !node.style.ghost
                 && !node.states.contains(States::HIDDEN)
                 && !node.is_text()
-                && self.seen(*at).is_some_and(|r| r.contains(x, y))
+                && self.visible_rect(*at).is_some_and(|r| r.contains(x, y))
         };
         self.layer(dom, root).filter(takes).last()
     }
 
     /// Returns the maximum scroll offset of a scroller.
-    pub(crate) fn furthest(&self, mark: &str) -> f64 {
+    pub(crate) fn max_scroll_offset(&self, mark: &str) -> f64 {
         self.scrollers.get(mark).map_or(0.0, |(content, window)| (content - window).max(0.0))
     }
 }

@@ -3,7 +3,7 @@
 //! `stickpin open sim:shop` needs no browser, no network and no files. The project's tests run on
 //! the same device. Its clock can stand still, its handles can have the identity grade of any
 //! platform, and it can fail in named ways. It also keeps its own log of which element received
-//! each input ([`Received`]).
+//! each input ([`ReceivedInput`]).
 //!
 //! ```text
 //! sim:APP[/PATH][?OPTION[&OPTION]...]
@@ -49,6 +49,7 @@ mod faults;
 mod format;
 mod guard;
 mod input;
+mod input_log;
 mod layout;
 mod library;
 mod options;
@@ -56,8 +57,7 @@ mod provider;
 mod query;
 mod roles;
 mod sequence;
-mod shared;
-mod truth;
+mod shared_app;
 
+pub use input_log::ReceivedInput;
 pub use provider::{Probe, SimProvider};
-pub use truth::Received;

@@ -6,7 +6,7 @@ use stickpin_tree::IdentityGrade;
 
 /// How long numbers rest unless it was said: long enough that what was read is usually gone from
 /// memory, too.
-const REST: u64 = 16;
+const DEFAULT_REUSE_AFTER: u64 = 16;
 
 /// How the time of an app passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -60,12 +60,12 @@ pub(crate) struct Options {
     pub(crate) grade: IdentityGrade,
     /// On a `while-alive` device: after how many renderings the number of a node that is gone comes
     /// back.
-    pub(crate) rest: u64,
+    pub(crate) reuse_after: u64,
     pub(crate) clock: ClockKind,
     pub(crate) log: Option<PathBuf>,
     pub(crate) fault: Option<Fault>,
     /// Whether any of grade, clock, log and fault was said: what runs cannot change them.
-    pub(crate) set: bool,
+    pub(crate) is_explicit: bool,
 }
 
 impl Options {
@@ -73,13 +73,13 @@ impl Options {
     ///
     /// # Errors
     /// `POLICY_DENIED`.
-    pub(crate) fn admit(&self, roots: Option<&[PathBuf]>) -> Result<(), Error> {
+    pub(crate) fn check_reachable(&self, roots: Option<&[PathBuf]>) -> Result<(), Error> {
         let Some(roots) = roots else { return Ok(()) };
         let app = crate::library::embedded(&self.app).is_none().then(|| PathBuf::from(&self.app));
         let mut files =
             app.iter().filter(|path| path.extension().is_some_and(|e| e == "toml")).chain(&self.log);
         match files.find(|path| !paths::is_within(path, roots)) {
-            Some(path) => Err(paths::outside(path, roots)),
+            Some(path) => Err(paths::outside_roots_error(path, roots)),
             None => Ok(()),
         }
     }
@@ -102,11 +102,11 @@ impl Options {
             app: app.into(),
             path: None,
             grade: IdentityGrade::NeverReused,
-            rest: REST,
+            reuse_after: DEFAULT_REUSE_AFTER,
             clock: ClockKind::Real,
             log: None,
             fault: None,
-            set: false,
+            is_explicit: false,
         };
         let mut own = Vec::new();
         for pair in query.split('&').filter(|p| !p.is_empty()) {
@@ -121,7 +121,7 @@ impl Options {
                     }
                 }
                 "rest" => {
-                    options.rest = value.parse().ok().filter(|n| *n > 0).ok_or_else(|| {
+                    options.reuse_after = value.parse().ok().filter(|n| *n > 0).ok_or_else(|| {
                         format!(
                             "`rest={value}`: expected the number of renderings that a number rests, 1 or more"
                         )
@@ -135,7 +135,7 @@ impl Options {
                 }
                 _ => own.push(pair),
             }
-            options.set |= matches!(key, "grade" | "rest" | "clock" | "log" | "fault");
+            options.is_explicit |= matches!(key, "grade" | "rest" | "clock" | "log" | "fault");
         }
         if !path.is_empty() || !own.is_empty() {
             let path = if path.is_empty() { "/" } else { path };
@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn our_options_are_taken_out_of_the_query_and_the_rest_is_the_address() {
+    fn options_are_removed_from_the_query_of_the_address() {
         let o =
             Options::parse("sim:shop/cart?grade=none&q=lamp&clock=virtual&fault=hang&log=/tmp/x").unwrap();
         assert_eq!((o.app.as_str(), o.path.as_deref()), ("shop", Some("/cart?q=lamp")));

@@ -1,13 +1,13 @@
 //! Opens apps, and lets tests look into them.
 
 use crate::app::expr::Expr;
-use crate::app::nav::How;
+use crate::app::nav::HistoryChange;
 use crate::app::sim::Sim;
 use crate::device::SimDevice;
+use crate::input_log::{InputLog, ReceivedInput};
 use crate::library;
 use crate::options::Options;
-use crate::shared::{Shared, millis};
-use crate::truth::{Received, Truth};
+use crate::shared_app::{SharedApp, millis};
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -25,7 +25,7 @@ use stickpin_tree::Handle;
 #[derive(Debug, Default)]
 pub struct SimProvider {
     /// The running apps, by session.
-    running: Mutex<HashMap<String, Weak<Shared>>>,
+    running: Mutex<HashMap<String, Weak<SharedApp>>>,
 }
 
 /// The capabilities of the device.
@@ -71,7 +71,7 @@ impl SimProvider {
         Self::default()
     }
 
-    fn remember(&self, session: String, shared: &Arc<Shared>) {
+    fn remember(&self, session: String, shared: &Arc<SharedApp>) {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         running.retain(|_, shared| shared.strong_count() > 0);
         running.insert(session, Arc::downgrade(shared));
@@ -89,13 +89,13 @@ impl SimProvider {
 /// A side channel into a running app.
 #[derive(Debug, Clone)]
 pub struct Probe {
-    shared: Arc<Shared>,
+    shared: Arc<SharedApp>,
 }
 
 impl Probe {
     /// Returns what the app received, oldest first.
     #[must_use]
-    pub fn received(&self) -> Vec<Received> {
+    pub fn received(&self) -> Vec<ReceivedInput> {
         self.shared.lock().truth.received.clone()
     }
 
@@ -164,9 +164,9 @@ impl Provider for SimProvider {
         let request = request.read_options::<SimOptions>()?;
         let options = Options::parse(&request.what)
             .map_err(|e| Error::new(ErrorCode::InvalidArgs, e).hint("sim:shop"))?;
-        options.admit(request.file_roots.as_deref())?;
+        options.check_reachable(request.file_roots.as_deref())?;
         let app = library::load(&options.app)?;
-        let truth = Truth::to_file(options.log.as_deref()).map_err(|e| {
+        let truth = InputLog::to_file(options.log.as_deref()).map_err(|e| {
             Error::new(ErrorCode::Io, format!("the log of {} cannot be written: {e}", request.what))
         })?;
         let path = options.path.clone().unwrap_or_else(|| app.start.clone());
@@ -175,9 +175,9 @@ impl Provider for SimProvider {
         tracing::debug!(app = app.name, grade = ?options.grade, "opening");
         let mut sim = Sim::new(app, options, viewport, truth);
         sim.navigator()
-            .leave(&path, How::Push)
+            .leave(&path, HistoryChange::Push)
             .map_err(|e| Error::new(ErrorCode::DeviceNotFound, e.to_string()))?;
-        let shared = Arc::new(Shared::new(sim));
+        let shared = Arc::new(SharedApp::new(sim));
         self.remember(request.session, &shared);
         let mut device = SimDevice::new(info, shared, request.file_roots);
         let arrival = SettleRequest::new(Duration::from_millis(150), request.ready_timeout);

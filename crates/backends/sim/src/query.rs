@@ -1,7 +1,7 @@
 //! Answers queries about one element beyond what is in the tree.
 
 use crate::app::dom::Dom;
-use crate::app::words::{attr_name, markup_states};
+use crate::app::vocabulary::{attr_name, markup_states};
 use serde_json::{Map, Value};
 use stickpin_device::{Query, Result, unsupported};
 use stickpin_tree::{Role, States, quote};

@@ -1,17 +1,17 @@
 //! Inputs as sequences of events. The content guard is compared before each event.
 
-use crate::app::eval::Bound;
-use crate::app::sim::{Asked, Sim, Then};
+use crate::app::eval::Binding;
+use crate::app::sim::{DialogContinuation, OpenDialog, Sim};
 use crate::app::value::Value;
-use crate::app::words::{Event, Prop};
-use crate::guard::{Changed, Watch};
+use crate::app::vocabulary::{Event, Prop};
+use crate::guard::{ContentChanged, InputGuards};
 use crate::options::Fault;
 use stickpin_device::{Button, Dialog};
 use stickpin_tree::{Role, States};
 
 /// The result of selecting options.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Selected {
+pub(crate) enum SelectResult {
     /// Exactly these options are selected.
     Done,
     /// The element is not a native list.
@@ -23,12 +23,18 @@ pub(crate) enum Selected {
 /// One guarded input to an app.
 pub(crate) struct Sequence<'a> {
     pub(crate) sim: &'a mut Sim,
-    pub(crate) watch: &'a mut Watch,
+    pub(crate) watch: &'a mut InputGuards,
 }
 
 impl Sequence<'_> {
     /// Presses the element at a position of the document.
-    pub(crate) fn press(&mut self, at: usize, button: Button, count: u8, long: bool) -> Result<(), Changed> {
+    pub(crate) fn press(
+        &mut self,
+        at: usize,
+        button: Button,
+        count: u8,
+        long: bool,
+    ) -> Result<(), ContentChanged> {
         let id = self.sim.dom().nodes[at].id;
         let other = match (button, long) {
             (Button::Right, _) => Some((Event::Context, "context")),
@@ -36,7 +42,7 @@ impl Sequence<'_> {
             _ => None,
         };
         if let Some((event, word)) = other {
-            self.sim.received(at, word, "");
+            self.sim.log_received(at, word, "");
             if !self.sim.disabled(at) {
                 self.sim.fire(at, event);
             }
@@ -55,14 +61,14 @@ impl Sequence<'_> {
             && let Some(at) = self.sim.dom().find(id)
             && !self.sim.disabled(at)
         {
-            self.sim.received(at, "dblpress", "");
+            self.sim.log_received(at, "dblpress", "");
             self.sim.fire(at, Event::DoublePress);
         }
         Ok(())
     }
 
     /// Performs one press: the focus moves at its start, the control is activated at its end.
-    fn press_once(&mut self, at: usize) -> Result<(), Changed> {
+    fn press_once(&mut self, at: usize) -> Result<(), ContentChanged> {
         let (id, control) = (self.sim.dom().nodes[at].id, self.sim.input().pressed_control(at));
         let disabled = self.sim.disabled(at);
         if !disabled && self.sim.input().focus_around(at) {
@@ -70,7 +76,7 @@ impl Sequence<'_> {
             self.watch.check(self.sim)?;
         }
         if let Some(at) = self.sim.dom().find(id).or_else(|| self.sim.dom().find(control)) {
-            self.sim.received(at, "press", "");
+            self.sim.log_received(at, "press", "");
             self.watch.delivered();
         }
         if !disabled {
@@ -86,14 +92,14 @@ impl Sequence<'_> {
         button: Button,
         count: u8,
         long: bool,
-    ) -> Result<(), Changed> {
+    ) -> Result<(), ContentChanged> {
         if !self.sim.patches.take(Fault::Dialog) {
             return self.press(at, button, count, long);
         }
         let id = self.sim.dom().nodes[at].id;
-        self.sim.received(at, "press", "");
+        self.sim.log_received(at, "press", "");
         let dialog = Dialog::new("confirm", "Are you sure?");
-        self.sim.dialog = Some(Asked { dialog, then: Then::Press(id) });
+        self.sim.dialog = Some(OpenDialog { dialog, then: DialogContinuation::Press(id) });
         Ok(())
     }
 
@@ -105,7 +111,7 @@ impl Sequence<'_> {
     }
 
     /// Replaces the content of a field; returns false if it takes none.
-    pub(crate) fn fill(&mut self, at: usize, text: &str) -> Result<bool, Changed> {
+    pub(crate) fn fill(&mut self, at: usize, text: &str) -> Result<bool, ContentChanged> {
         if !self.sim.input().takes_text(at) && self.sim.dom().nodes[at].role != Role::Slider {
             return Ok(false);
         }
@@ -115,14 +121,14 @@ impl Sequence<'_> {
             self.watch.check(self.sim)?;
         }
         if let Some(at) = self.sim.dom().find(id) {
-            self.sim.received(at, "fill", text);
-            self.sim.input().put(at, text);
+            self.sim.log_received(at, "fill", text);
+            self.sim.input().set_content(at, text);
         }
         Ok(true)
     }
 
     /// Types text character by character into an element, or into the focused one.
-    pub(crate) fn type_text(&mut self, into: Option<u64>, text: &str) -> Result<(), Changed> {
+    pub(crate) fn type_text(&mut self, into: Option<u64>, text: &str) -> Result<(), ContentChanged> {
         if into.is_some() && self.sim.input().focus(into) {
             self.watch.delivered();
         }
@@ -152,10 +158,10 @@ impl Sequence<'_> {
     }
 
     /// Selects options of a native list.
-    pub(crate) fn select(&mut self, at: usize, options: &[String]) -> Result<Selected, Changed> {
+    pub(crate) fn select(&mut self, at: usize, options: &[String]) -> Result<SelectResult, ContentChanged> {
         let dom = self.sim.dom();
         if dom.nodes[at].prop(Prop::Native).is_none() {
-            return Ok(Selected::NotNative);
+            return Ok(SelectResult::NotNative);
         }
         let (list, place) = (dom.nodes[at].id, dom.nodes[at].prop(Prop::Bind).cloned());
         let all: Vec<usize> =
@@ -165,7 +171,7 @@ impl Sequence<'_> {
             let is = |i: &&usize| dom.nodes[**i].name == *wanted || dom.nodes[**i].value == *wanted;
             match all.iter().find(is) {
                 Some(i) => chosen.push((dom.nodes[*i].id, Value::text(&dom.nodes[*i].value))),
-                None => return Ok(Selected::Unknown(wanted.clone())),
+                None => return Ok(SelectResult::Unknown(wanted.clone())),
             }
         }
         let mut entry = self.sim.log_entry(at, "select", &options.join(", "));
@@ -174,7 +180,7 @@ impl Sequence<'_> {
             if let Some((_, value)) = chosen.into_iter().next() {
                 self.sim.input().write(at, &place, value);
             }
-            return Ok(Selected::Done);
+            return Ok(SelectResult::Done);
         }
         // In a list with multiple selection each option is bound to a separate place and toggled by
         // a separate event.
@@ -200,23 +206,23 @@ impl Sequence<'_> {
             turned.push(name);
         }
         self.sim.truth.push(entry);
-        Ok(Selected::Done)
+        Ok(SelectResult::Done)
     }
 
     /// Picks an element up; returns the record that the drop handler receives.
-    pub(crate) fn pick_up(&mut self, at: usize) -> Option<Bound> {
+    pub(crate) fn pick_up(&mut self, at: usize) -> Option<Binding> {
         let (id, dragged) = (self.sim.dom().nodes[at].id, self.sim.dom().nodes[at].env.last().cloned());
-        self.sim.received(at, "drag", "");
+        self.sim.log_received(at, "drag", "");
         self.watch.delivered();
         self.between_events(id);
         dragged
     }
 
     /// Drops what was picked up on an element.
-    pub(crate) fn drop_on(&mut self, at: usize, dragged: Option<Bound>) {
-        self.sim.received(at, "drop", "");
+    pub(crate) fn drop_on(&mut self, at: usize, dragged: Option<Binding>) {
+        self.sim.log_received(at, "drop", "");
         if let Some(bound) = dragged {
-            self.sim.fire_with(at, Event::Drop, Some(Bound { name: "dragged".into(), ..bound }));
+            self.sim.fire_with(at, Event::Drop, Some(Binding { name: "dragged".into(), ..bound }));
         }
     }
 }

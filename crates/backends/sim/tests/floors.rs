@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 /// Lowest first.
 const FLOORS: &[&str] = &[
-    "format roles truth",
+    "format roles input_log",
     "app faults layout library options",
     "capture draw query",
-    "aim shared",
+    "aim shared_app",
     "guard",
     "input sequence",
     "act device provider",

@@ -1,11 +1,11 @@
 //! Sends inputs and answers dialogs.
 
-use crate::driven::{Driven, Nagging};
-use crate::hang::{self, not_taken};
+use crate::driven::{DialogRepetition, DrivenBrowser};
 use crate::tabs;
+use crate::unresponsive::{self, input_not_processed};
 use std::time::{Duration, Instant};
 use stickpin_device::{
-    Action, Aim, AimOptions, CancellationToken, DialogAnswer, Dispatched, Error, ErrorCode, Performed,
+    Action, Aim, AimOptions, CancellationToken, DialogAnswer, Dispatched, Error, ErrorCode, InputOutcome,
     Result, Ticket,
 };
 use stickpin_devtools::protocol as cdp;
@@ -17,43 +17,43 @@ use tokio::time::timeout;
 
 /// Timeout for a cancelled input to reach a point where nothing is half done. Less than the
 /// kernel's own grace period.
-const RELEASE: Duration = Duration::from_millis(300);
+const RELEASE_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// Timeout for a page to resume after the answer was to stay on it. A browser that is navigated
 /// before it heard that the page stays takes that message for the answer to the new question, and
 /// goes nowhere.
-const STAYS: Duration = Duration::from_secs(1);
+const RESUME_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Aims at an element, after any pending navigation is committed.
-pub(crate) async fn aim(web: &mut Driven, handle: Handle, options: AimOptions<'_>) -> Result<Aim> {
+pub(crate) async fn aim(web: &mut DrivenBrowser, handle: Handle, options: AimOptions<'_>) -> Result<Aim> {
     web.page.commit(Some(handle)).await?;
     act::aim::aim_at(&mut web.page, handle, options).await
 }
 
 /// Sends an input.
 pub(crate) async fn commit(
-    web: &mut Driven,
+    web: &mut DrivenBrowser,
     action: &Action,
     prepared: &Ticket,
     cancel: &CancellationToken,
-) -> Result<Performed> {
+) -> Result<InputOutcome> {
     web.page.commit(None).await?;
     if let Some(dialog) = web.dialog() {
         return Err(dialog_open(&dialog));
     }
-    web.nagging = Nagging::default();
+    web.dialog_repetition = DialogRepetition::default();
     let performed = tokio::select! {
         biased;
         performed = act::carry_out(&mut web.page, action, prepared, cancel) => performed,
         // Dropping the input releases the keys and buttons that it holds.
-        () = late(cancel) => Err(unknown(not_taken().into())),
+        () = late(cancel) => Err(unknown(input_not_processed().into())),
     };
     web.page.input_sent();
-    tabs::performed(web, action, performed).await
+    tabs::complete_outcome(web, action, performed).await
 }
 
 /// Answers the dialog of the driven tab, or the dialog of another tab that the driven tab reported.
-pub(crate) async fn answer_dialog(web: &mut Driven, answer: DialogAnswer) -> Result<()> {
+pub(crate) async fn answer_dialog(web: &mut DrivenBrowser, answer: DialogAnswer) -> Result<()> {
     let Some(dialog) = web.page.tab.read(|tab| tab.dialog.clone())? else {
         return Err(Error::new(ErrorCode::ElementNotFound, "no dialog is open"));
     };
@@ -63,7 +63,7 @@ pub(crate) async fn answer_dialog(web: &mut Driven, answer: DialogAnswer) -> Res
     };
     let stays = dialog.kind == "beforeunload" && answer == DialogAnswer::Dismiss;
     let dismissed = answer == DialogAnswer::Dismiss;
-    let silenced = dismissed && hang::dismissing(web, &tab, &dialog)?;
+    let silenced = dismissed && unresponsive::note_dismissal(web, &tab, &dialog)?;
     let method = match answer {
         DialogAnswer::Accept(prompt_text) => cdp::HandleDialog { accept: true, prompt_text },
         DialogAnswer::Dismiss => cdp::HandleDialog { accept: false, prompt_text: None },
@@ -77,19 +77,23 @@ pub(crate) async fn answer_dialog(web: &mut Driven, answer: DialogAnswer) -> Res
         if stays {
             // Only the wait is skipped on a timeout: the next command reports a dialog or a closed
             // tab.
-            drop(timeout(STAYS, tab.turn()).await);
+            drop(timeout(RESUME_TIMEOUT, tab.drain_timers()).await);
         }
         if silenced {
-            hang::goes_on(web).await?;
+            unresponsive::check_resumed(web).await?;
         }
         // A page that does anything other than ask may ask again later, so the count starts over.
-        Ok(dismissed && !silenced && !stays && dialog.tab.is_none() && hang::answers_now(web).await?)
+        Ok(dismissed
+            && !silenced
+            && !stays
+            && dialog.tab.is_none()
+            && unresponsive::is_responsive(web).await?)
     };
     let done = done.await;
     if let Ok(true) = done {
-        web.nagging = Nagging::default();
+        web.dialog_repetition = DialogRepetition::default();
     }
-    web.page.acted = Some(Instant::now());
+    web.page.last_input = Some(Instant::now());
     match done {
         // The answer closed the tab.
         Err(_) if tab.closed() => Ok(()),
@@ -100,7 +104,7 @@ pub(crate) async fn answer_dialog(web: &mut Driven, answer: DialogAnswer) -> Res
 /// Returns when a cancelled command has used up its grace period.
 async fn late(cancel: &CancellationToken) {
     cancel.cancelled().await;
-    tokio::time::sleep(RELEASE).await;
+    tokio::time::sleep(RELEASE_TIMEOUT).await;
 }
 
 fn unknown(error: Error) -> Error {

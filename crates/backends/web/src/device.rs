@@ -1,9 +1,9 @@
 //! An open page: the implementation of the device trait, which delegates to one file per part.
 
 use crate::act;
-use crate::around::Around;
-use crate::downloads::Coming;
-use crate::driven::Driven;
+use crate::browser_state::SharedBrowserState;
+use crate::downloads::TrackedDownload;
+use crate::driven::DrivenBrowser;
 use crate::launch::Browser;
 use crate::navigate;
 use async_trait::async_trait;
@@ -11,36 +11,36 @@ use serde_json::value::RawValue;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stickpin_device::{
-    Action, Aim, AimOptions, CancellationToken, Capability, CaptureRequest, Captured, Clipboard, Device,
-    DeviceInfo, Dialogs, Events, Files, Geometry, Lifecycle, Located, Navigator, Notice, Page, Performed,
-    Pictures, Popups, Prepared, Query, Result, Script, SettleRequest, Settled, Tabs, Ticket, Traffic,
-    unsupported,
+    Action, Aim, AimOptions, CancellationToken, Capability, CaptureRequest, CaptureResult, Clipboard, Device,
+    DeviceInfo, Dialogs, Events, Files, Geometry, InputOutcome, Lifecycle, LocatedElement, Navigator, Notice,
+    Page, Popups, PreparedInput, Query, Result, Screenshots, Script, SettleRequest, SettleResult, Tabs,
+    Ticket, Traffic, unsupported,
 };
 use stickpin_devtools::Client;
 use stickpin_tree::{Handle, IdentityGrade, Rect};
 use stickpin_webpage::act::aim;
 use stickpin_webpage::read;
-use stickpin_webpage::read::page::{Place, corrupt, gone};
+use stickpin_webpage::read::page::{DocumentElement, corrupt, gone};
 use stickpin_webpage::tab::{Tab, frames};
 use stickpin_webpage::wait::{effects, settle};
 use tokio::time::timeout;
 
 /// The time after which `changed` reports a *possible* change. A page can set the value of a field
 /// without any event.
-const NET: Duration = Duration::from_millis(500);
+const RECHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// A tab of a browser that was started for it.
 #[derive(Debug)]
 pub struct WebDevice {
     info: DeviceInfo,
-    pub(crate) web: Driven,
+    pub(crate) web: DrivenBrowser,
 }
 
 impl WebDevice {
-    pub(crate) fn new(browser: Browser, around: Arc<Around>, tab: Tab) -> Self {
+    pub(crate) fn new(browser: Browser, around: Arc<SharedBrowserState>, tab: Tab) -> Self {
         let mut info = DeviceInfo::new("web", &browser.label, IdentityGrade::NeverReused);
         info.pid = Some(browser.pid);
-        Self { info, web: Driven::new(browser, around, tab) }
+        Self { info, web: DrivenBrowser::new(browser, around, tab) }
     }
 
     /// The driven page. For tests, which capture the page again after it was reported unchanged.
@@ -68,23 +68,23 @@ impl Device for WebDevice {
     }
 
     async fn page(&mut self) -> Result<Option<Page>> {
-        navigate::whereabouts(&self.web).await.map(Some)
+        navigate::current_page(&self.web).await.map(Some)
     }
 
-    async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<Captured> {
+    async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<CaptureResult> {
         read::capture(&mut self.web.page, request).await
     }
 
-    async fn locate(&mut self, handle: Handle, context: &[Handle]) -> Result<Option<Located>> {
+    async fn locate(&mut self, handle: Handle, context: &[Handle]) -> Result<Option<LocatedElement>> {
         read::locate(&mut self.web.page, handle, context).await
     }
 
-    async fn outcome(&mut self, target: Handle, performed: Ticket) -> Result<Option<Located>> {
+    async fn outcome(&mut self, target: Handle, performed: Ticket) -> Result<Option<LocatedElement>> {
         read::outcome(&mut self.web.page, target, &performed).await
     }
 
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
-        frames::boxes(&self.web.page.tab, handles).await
+        frames::bounding_boxes(&self.web.page.tab, handles).await
     }
 
     async fn aim(&mut self, handle: Handle, options: AimOptions<'_>) -> Result<Aim> {
@@ -97,13 +97,13 @@ impl Device for WebDevice {
         context: &[Handle],
         options: AimOptions<'_>,
         seen: Ticket,
-    ) -> Result<Prepared> {
+    ) -> Result<PreparedInput> {
         crate::tabs::keep_in_front(&self.web);
         self.web.page.commit(Some(handle)).await?;
         aim::prepare(&mut self.web.page, handle, context, options, &seen).await
     }
 
-    async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
+    async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<InputOutcome> {
         act::commit(&mut self.web, action, &Ticket::default(), cancel).await
     }
 
@@ -112,11 +112,11 @@ impl Device for WebDevice {
         action: &Action,
         prepared: Ticket,
         cancel: &CancellationToken,
-    ) -> Result<Performed> {
+    ) -> Result<InputOutcome> {
         act::commit(&mut self.web, action, &prepared, cancel).await
     }
 
-    async fn settle(&mut self, request: SettleRequest, cancel: &CancellationToken) -> Result<Settled> {
+    async fn settle(&mut self, request: SettleRequest, cancel: &CancellationToken) -> Result<SettleResult> {
         settle::settle_until(&mut self.web.page, request.quiet, Instant::now() + request.cap, cancel).await
     }
 
@@ -126,17 +126,17 @@ impl Device for WebDevice {
         let seen = self.web.page.seen;
         let changed = self.web.page.tab.until(|tab| (tab.activity != seen).then_some(()));
         tokio::select! {
-            changed = timeout(wait.min(NET), changed) => match changed {
+            changed = timeout(wait.min(RECHECK_INTERVAL), changed) => match changed {
                 Ok(changed) => changed.map(|()| true),
                 // The cap is shorter than the wait: something may have changed without an event.
-                Err(_) => Ok(wait > NET),
+                Err(_) => Ok(wait > RECHECK_INTERVAL),
             },
             () = cancel.cancelled() => Ok(false),
         }
     }
 
     async fn query(&mut self, handle: Handle, query: Query) -> Result<serde_json::Value> {
-        let Place { world, id } = self.web.page.placed(handle)?;
+        let DocumentElement { world, id } = self.web.page.located_element(handle)?;
         let function = match query {
             Query::Attrs => "attrs",
             Query::Html => "html",
@@ -156,14 +156,15 @@ impl Device for WebDevice {
             .page
             .tab
             .write(|tab| (tab.notices.drain(..).collect::<Vec<_>>(), tab.changes, tab.drawn.take()))?;
-        notices.extend(drawn.map(|what| Notice::Unwatched { what }));
+        notices.extend(drawn.map(|what| Notice::UnobservableInput { what }));
         // Notices of other tabs up to now belong to no later command.
         self.web.page.tab.shared.state().tabs.values_mut().for_each(|tab| tab.notices.clear());
-        if std::mem::replace(&mut self.web.page.told, changes) != changes {
+        if std::mem::replace(&mut self.web.page.changes_reported, changes) != changes {
             notices.insert(0, Notice::Changed);
         }
-        notices.extend(effects::set_off(&self.web.page)?);
-        notices.extend(self.web.around.known().downloads.iter_mut().filter_map(Coming::under_way));
+        notices.extend(effects::unreported_effects(&self.web.page)?);
+        notices
+            .extend(self.web.state.lock().downloads.iter_mut().filter_map(TrackedDownload::progress_notice));
         Ok(notices)
     }
 
@@ -195,7 +196,7 @@ impl Device for WebDevice {
         Some(&mut self.web)
     }
 
-    fn pictures(&mut self) -> Option<&mut dyn Pictures> {
+    fn screenshots(&mut self) -> Option<&mut dyn Screenshots> {
         Some(&mut self.web)
     }
 

@@ -6,34 +6,40 @@ use stickpin_device::{Download, DownloadState, Notice};
 use stickpin_devtools::protocol as cdp;
 
 /// The most downloads that are remembered.
-const DOWNLOADS: usize = 50;
+const MAX_DOWNLOADS: usize = 50;
 
 /// The longest file name, in bytes.
-const NAME: usize = 150;
+const MAX_NAME_BYTES: usize = 150;
 
 /// A download, in progress or ended.
 #[derive(Debug)]
-pub(crate) struct Coming {
+pub(crate) struct TrackedDownload {
     guid: String,
     pub(crate) download: Download,
     pub(crate) began: Instant,
     pub(crate) ended: Option<Instant>,
     /// Whether a notice reported that the download is in progress.
-    told: bool,
+    was_reported: bool,
 }
 /// Records that a download began.
-pub(crate) fn download_began(downloads: &mut Vec<Coming>, guid: String, suggested: &str) {
-    if downloads.len() == DOWNLOADS {
+pub(crate) fn download_began(downloads: &mut Vec<TrackedDownload>, guid: String, suggested: &str) {
+    if downloads.len() == MAX_DOWNLOADS {
         downloads.remove(0);
     }
     let download = Download::new(file_name(suggested), DownloadState::UnderWay);
-    downloads.push(Coming { guid, download, began: Instant::now(), ended: None, told: false });
+    downloads.push(TrackedDownload {
+        guid,
+        download,
+        began: Instant::now(),
+        ended: None,
+        was_reported: false,
+    });
 }
 
 /// Records progress or the end of a download, and returns a notice if it ended. The browser named
 /// the file after its id.
 pub(crate) fn download_progress(
-    downloads: &mut [Coming],
+    downloads: &mut [TrackedDownload],
     folder: &Path,
     event: &cdp::DownloadProgress,
 ) -> Option<Notice> {
@@ -89,22 +95,22 @@ fn file_name(suggested: &str) -> String {
     if name.is_empty() {
         return "download".to_owned();
     }
-    if name.len() <= NAME {
+    if name.len() <= MAX_NAME_BYTES {
         return name.to_owned();
     }
     // Keep the extension, which tells the type of the file.
     let extension = name.rsplit_once('.').map_or("", |(_, e)| e);
     let extension = if extension.len() < 20 { format!(".{extension}") } else { String::new() };
-    let stem = &name[..name.floor_char_boundary(NAME - extension.len())];
+    let stem = &name[..name.floor_char_boundary(MAX_NAME_BYTES - extension.len())];
     format!("{stem}{extension}")
 }
-impl Coming {
+impl TrackedDownload {
     /// Returns the notice that the download is in progress, unless one was returned before.
-    pub(crate) fn under_way(&mut self) -> Option<Notice> {
-        if self.told || self.ended.is_some() {
+    pub(crate) fn progress_notice(&mut self) -> Option<Notice> {
+        if self.was_reported || self.ended.is_some() {
             return None;
         }
-        self.told = true;
+        self.was_reported = true;
         let Download { name, received, total, .. } = self.download.clone();
         Some(Notice::Downloading { name, received, total })
     }
@@ -130,7 +136,7 @@ mod tests {
             assert_eq!(file_name(suggested), name);
         }
         let long = file_name(&format!("{}.tar.gz", "é".repeat(200)));
-        assert!(long.len() <= NAME && long.ends_with(".gz"), "{long}");
+        assert!(long.len() <= MAX_NAME_BYTES && long.ends_with(".gz"), "{long}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A browser and its driven tab.
 
-use crate::around::Around;
+use crate::browser_state::SharedBrowserState;
 use crate::launch::Browser;
 use std::sync::Arc;
 use stickpin_device::Dialog;
@@ -9,22 +9,22 @@ use stickpin_webpage::tab::Tab;
 
 /// A browser and its driven tab, on which the functions of this crate work.
 #[derive(Debug)]
-pub(crate) struct Driven {
+pub(crate) struct DrivenBrowser {
     pub(crate) browser: Browser,
     /// The state of the browser beyond its pages.
-    pub(crate) around: Arc<Around>,
+    pub(crate) state: Arc<SharedBrowserState>,
     /// The page of the driven tab.
     pub(crate) page: Page,
     /// Sessions of the previously driven tabs, latest last.
-    pub(crate) trail: Vec<String>,
+    pub(crate) previous_tabs: Vec<String>,
     /// The dialog that was dismissed repeatedly.
-    pub(crate) nagging: Nagging,
+    pub(crate) dialog_repetition: DialogRepetition,
 }
 
-impl Driven {
-    pub(crate) fn new(browser: Browser, around: Arc<Around>, tab: Tab) -> Self {
-        let (page, trail, nagging) = (Page::new(tab), Vec::new(), Nagging::default());
-        Self { browser, around, page, trail, nagging }
+impl DrivenBrowser {
+    pub(crate) fn new(browser: Browser, around: Arc<SharedBrowserState>, tab: Tab) -> Self {
+        let (page, trail, nagging) = (Page::new(tab), Vec::new(), DialogRepetition::default());
+        Self { browser, state: around, page, previous_tabs: trail, dialog_repetition: nagging }
     }
 
     /// The dialog that waits for an answer.
@@ -34,22 +34,22 @@ impl Driven {
 }
 
 /// The number of dismissals in a row after which one dialog is dismissed automatically.
-pub(crate) const PATIENCE: u32 = 3;
+pub(crate) const MAX_DISMISSALS: u32 = 3;
 
 /// Counts how often one dialog was dismissed while the page did nothing but ask.
 #[derive(Debug, Default)]
-pub(crate) struct Nagging {
+pub(crate) struct DialogRepetition {
     question: Option<(String, String)>,
     times: u32,
 }
 
-impl Nagging {
+impl DialogRepetition {
     /// Records a dismissal and returns whether the dialog was dismissed too often.
-    pub(crate) fn again(&mut self, kind: &str, message: &str) -> bool {
+    pub(crate) fn is_repeated(&mut self, kind: &str, message: &str) -> bool {
         let question = Some((kind.to_owned(), message.to_owned()));
         self.times = if self.question == question { self.times + 1 } else { 1 };
         self.question = question;
-        self.times >= PATIENCE
+        self.times >= MAX_DISMISSALS
     }
 }
 
@@ -59,8 +59,8 @@ mod tests {
 
     #[test]
     fn only_one_question_asked_over_and_over_is_nagging() {
-        let mut nagging = Nagging::default();
-        let mut again = |message| nagging.again("confirm", message);
+        let mut nagging = DialogRepetition::default();
+        let mut again = |message| nagging.is_repeated("confirm", message);
         assert_eq!(
             ["a", "a", "b", "a", "a", "a", "a"].map(&mut again),
             [false, false, false, false, false, true, true]

@@ -2,24 +2,24 @@
 //! pipe, so nothing here waits. New targets are also prepared here, because a paused target must
 //! get all of its commands in one go.
 
-use crate::around::Around;
+use crate::browser_state::SharedBrowserState;
 use crate::downloads::{download_began, download_progress};
-use crate::gate;
+use crate::file_gate;
 use serde_json::value::RawValue;
 use std::path::PathBuf;
 use std::sync::Arc;
-use stickpin_device::{Notice, TabEnd};
+use stickpin_device::{Notice, TabEndReason};
 use stickpin_devtools::protocol as cdp;
 use stickpin_devtools::{Client, Method, Sink};
 use stickpin_webpage::events::{self, read};
-use stickpin_webpage::state::{Shared, State, TabState};
+use stickpin_webpage::state::{SharedState, State, TabState};
 use stickpin_webpage::text::clip;
 
 /// Writes events into the state of a browser.
 #[derive(Debug)]
 pub(crate) struct Recorder {
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) around: Arc<Around>,
+    pub(crate) shared: Arc<SharedState>,
+    pub(crate) around: Arc<SharedBrowserState>,
     pub(crate) downloads: PathBuf,
 }
 
@@ -32,7 +32,7 @@ impl Sink for Recorder {
                 Some(session) if method == "Fetch.requestPaused" => {
                     if let Some(event) = read(method, params) {
                         let roots = self.around.file_roots();
-                        gate::paused(client, &shared, roots, session, event);
+                        file_gate::answer_paused_request(client, &shared, roots, session, event);
                     }
                 }
                 Some(session) if !method.starts_with("Target.") => {
@@ -41,12 +41,12 @@ impl Sink for Recorder {
                 parent => _ = self.of_browser(client, &mut state, parent, method, params),
             }
         }
-        shared.touch();
+        shared.wake_waiters();
     }
 
     fn lost(&mut self, why: &str) {
         self.shared.state().lost = Some(why.to_owned());
-        self.shared.touch();
+        self.shared.wake_waiters();
     }
 }
 
@@ -71,21 +71,21 @@ impl Recorder {
             "Target.detachedFromTarget" => {
                 let cdp::DetachedFromTarget { session_id } = read(method, params)?;
                 if state.tabs.contains_key(&session_id) {
-                    state.end_tab(&session_id, TabEnd::Closed);
+                    state.end_tab(&session_id, TabEndReason::Closed);
                 } else {
                     let tab = state.tabs.get_mut(&state.children.remove(&session_id)?)?;
                     tab.frames.retain(|_, frame| frame.session != session_id || frame.id == tab.main);
-                    tab.active();
+                    tab.note_visible_change();
                 }
             }
             "Browser.downloadWillBegin" => {
                 let event: cdp::DownloadWillBegin = read(method, params)?;
-                let known = &mut self.around.known();
+                let known = &mut self.around.lock();
                 download_began(&mut known.downloads, event.guid, &event.suggested_filename);
             }
             "Browser.downloadProgress" => {
                 let event = read(method, params)?;
-                let downloads = &mut self.around.known().downloads;
+                let downloads = &mut self.around.lock().downloads;
                 let notice = download_progress(downloads, &self.downloads, &event)?;
                 // Tell the driven tab, whichever tab caused the download.
                 state.tabs.values_mut().for_each(|tab| tab.notice(notice.clone()));
@@ -105,7 +105,7 @@ impl Recorder {
         parent: Option<&str>,
         event: cdp::AttachedToTarget,
     ) {
-        let known = &mut *self.around.known();
+        let known = &mut *self.around.lock();
         let cdp::AttachedToTarget { session_id: session, target_info: info, .. } = event;
         match info.r#type.as_str() {
             "page" => {
@@ -119,8 +119,8 @@ impl Recorder {
                 if let Some(what) = what
                     && let Some(active) = state.tabs.get_mut(&state.active)
                 {
-                    active.notice(Notice::Opened { id, what });
-                    active.active();
+                    active.notice(Notice::TabOpened { id, what });
+                    active.note_visible_change();
                 }
                 state.show_dialogs();
                 if let Some((width, height)) = known.viewport {
@@ -147,7 +147,7 @@ impl Recorder {
                 return send(client, &session, &cdp::Resume {});
             }
         }
-        let gate = known.file_roots.is_some().then(gate::closed);
+        let gate = known.file_roots.is_some().then(file_gate::pause_file_requests);
         events::prepare(client, &self.shared, state, &session, gate.as_ref());
     }
 }

@@ -1,27 +1,27 @@
 //! The facets of the device, implemented for the tabs and for the page of the driven tab.
 
-use crate::downloads::Coming;
-use crate::driven::Driven;
-use crate::{act, fold, gate, navigate, tabs};
+use crate::downloads::TrackedDownload;
+use crate::driven::DrivenBrowser;
+use crate::{act, file_gate, navigate, popup, tabs};
 use async_trait::async_trait;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use stickpin_device::{
-    Arrived, CancellationToken, Clipboard, Dialog, DialogAnswer, Dialogs, Download, Evaluated, Events,
-    FileInput, Files, Geometry, Leave, Lifecycle, Navigation, Navigator, Pictures, Popups, Result, Script,
-    SeenRequest, Shot, ShotRequest, TabEnded, TabEntry, Tabs, Traffic,
+    CancellationToken, Clipboard, Dialog, DialogAnswer, Dialogs, Download, EndedTab, Events, FileInput,
+    Files, Geometry, LeavePolicy, Lifecycle, Navigation, NavigationResult, Navigator, NetworkRequest, Popups,
+    Result, ScreenshotImage, ScreenshotRequest, Screenshots, Script, ScriptValue, TabEntry, Tabs, Traffic,
 };
 use stickpin_devtools::protocol as cdp;
 use stickpin_tree::{Handle, Rect};
 use stickpin_webpage::act::{clipboard, files, screenshot};
-use stickpin_webpage::read::{ahead, css, evaluate};
-use stickpin_webpage::tab::{Fault, NONE, frames};
+use stickpin_webpage::read::{css, evaluate, read_ahead};
+use stickpin_webpage::tab::{NONE, TabError, frames};
 use stickpin_webpage::wait::effects;
 
 #[async_trait]
-impl Geometry for Driven {
+impl Geometry for DrivenBrowser {
     async fn visible_rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
-        frames::boxes(&self.page.tab, handles).await
+        frames::bounding_boxes(&self.page.tab, handles).await
     }
 
     async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
@@ -31,16 +31,16 @@ impl Geometry for Driven {
     async fn move_pointer(&mut self, x: f64, y: f64) -> Result<()> {
         self.page.commit(None).await?;
         self.page.tab.move_pointer((x, y)).await?;
-        let top = self.page.tab.top().await?;
-        match self.page.tab.frame(&top).await {
+        let top = self.page.tab.top_world().await?;
+        match self.page.tab.wait_frame(&top).await {
             // A page may respond to the pointer with a dialog or a navigation.
-            Ok(()) | Err(Fault::Dialog(_) | Fault::WorldGone) => Ok(()),
+            Ok(()) | Err(TabError::Dialog(_) | TabError::WorldGone) => Ok(()),
             Err(fault) => Err(fault.into()),
         }
     }
 
     async fn scroll_offset(&mut self) -> Result<(f64, f64)> {
-        let top = self.page.tab.top().await?;
+        let top = self.page.tab.top_world().await?;
         Ok(self.page.tab.call(&top, "scrolled", NONE).await?)
     }
 
@@ -50,15 +50,15 @@ impl Geometry for Driven {
 }
 
 #[async_trait]
-impl Pictures for Driven {
-    async fn screenshot(&mut self, request: ShotRequest) -> Result<Shot> {
-        tabs::for_a_picture(self).await?;
-        screenshot::picture(&mut self.page, request).await
+impl Screenshots for DrivenBrowser {
+    async fn screenshot(&mut self, request: ScreenshotRequest) -> Result<ScreenshotImage> {
+        tabs::bring_to_front_for_screenshot(self).await?;
+        screenshot::take_screenshot(&mut self.page, request).await
     }
 }
 
 #[async_trait]
-impl Dialogs for Driven {
+impl Dialogs for DrivenBrowser {
     fn dialog(&self) -> Option<Dialog> {
         self.dialog()
     }
@@ -69,7 +69,7 @@ impl Dialogs for Driven {
 }
 
 #[async_trait]
-impl Navigator for Driven {
+impl Navigator for DrivenBrowser {
     async fn url(&mut self) -> Result<Option<String>> {
         self.page.tab.url().map(Some)
     }
@@ -77,18 +77,18 @@ impl Navigator for Driven {
     async fn navigate(
         &mut self,
         to: &Navigation,
-        leave: Leave,
+        leave: LeavePolicy,
         timeout: Duration,
         cancel: &CancellationToken,
-    ) -> Result<Arrived> {
-        navigate::go(self, to, leave, Instant::now() + timeout, cancel).await
+    ) -> Result<NavigationResult> {
+        navigate::navigate(self, to, leave, Instant::now() + timeout, cancel).await
     }
 }
 
 #[async_trait]
-impl Events for Driven {
+impl Events for DrivenBrowser {
     async fn wait_event(&mut self, wait: Duration, cancel: &CancellationToken) -> Result<bool> {
-        effects::wait_for_news(&mut self.page, wait, cancel).await
+        effects::wait_for_event(&mut self.page, wait, cancel).await
     }
 
     async fn wait_effect(&mut self, at_most: Duration, cancel: &CancellationToken) -> Result<()> {
@@ -97,14 +97,14 @@ impl Events for Driven {
 }
 
 #[async_trait]
-impl Popups for Driven {
+impl Popups for DrivenBrowser {
     async fn close_popup(&mut self, opener: Handle, older: &[Handle]) -> Result<bool> {
-        fold::fold_list(self, opener, older).await
+        popup::close_popup(self, opener, older).await
     }
 }
 
 #[async_trait]
-impl Tabs for Driven {
+impl Tabs for DrivenBrowser {
     async fn list_tabs(&mut self) -> Result<Vec<TabEntry>> {
         tabs::all_tabs(self).await
     }
@@ -114,17 +114,17 @@ impl Tabs for Driven {
         what: Option<&str>,
         timeout: Duration,
         cancel: &CancellationToken,
-    ) -> Result<Arrived> {
+    ) -> Result<NavigationResult> {
         tabs::open_tab(self, what, Instant::now() + timeout, cancel).await
     }
 
     async fn switch_tab(&mut self, id: &str) -> Result<()> {
         let session = tabs::session_of(self, id)?;
-        tabs::drive(self, session);
-        tabs::arrive(self).await
+        tabs::set_driven_tab(self, session);
+        tabs::wait_until_loaded(self).await
     }
 
-    async fn close_tab(&mut self, id: &str, leave: Leave, cancel: &CancellationToken) -> Result<()> {
+    async fn close_tab(&mut self, id: &str, leave: LeavePolicy, cancel: &CancellationToken) -> Result<()> {
         tabs::end_tab(self, id, leave, cancel).await
     }
 
@@ -132,13 +132,13 @@ impl Tabs for Driven {
         self.page.tab.command(&cdp::BringToFront {}).await.map(drop)
     }
 
-    fn ended_tabs(&mut self) -> Vec<TabEnded> {
-        tabs::take_ended(self)
+    fn ended_tabs(&mut self) -> Vec<EndedTab> {
+        tabs::take_ended_tabs(self)
     }
 }
 
 #[async_trait]
-impl Clipboard for Driven {
+impl Clipboard for DrivenBrowser {
     async fn read_clipboard(&mut self) -> Result<String> {
         clipboard::clipboard(&mut self.page, None).await
     }
@@ -149,16 +149,16 @@ impl Clipboard for Driven {
 }
 
 #[async_trait]
-impl Files for Driven {
+impl Files for DrivenBrowser {
     async fn file_input(&mut self, handle: Handle) -> Result<Option<FileInput>> {
-        files::takes_files(&self.page, handle).await
+        files::file_input_of(&self.page, handle).await
     }
 }
 
 #[async_trait]
-impl Traffic for Driven {
-    async fn requests(&mut self) -> Result<Vec<SeenRequest>> {
-        effects::seen_requests(&self.page)
+impl Traffic for DrivenBrowser {
+    async fn requests(&mut self) -> Result<Vec<NetworkRequest>> {
+        effects::requests_since_action(&self.page)
     }
 
     async fn downloads(&mut self) -> Result<Vec<Download>> {
@@ -167,8 +167,8 @@ impl Traffic for Driven {
 }
 
 #[async_trait]
-impl Script for Driven {
-    async fn evaluate(&mut self, expression: &str, wait: Duration) -> Result<Option<Evaluated>> {
+impl Script for DrivenBrowser {
+    async fn evaluate(&mut self, expression: &str, wait: Duration) -> Result<Option<ScriptValue>> {
         evaluate::value_of(&mut self.page, expression, wait).await
     }
 
@@ -178,27 +178,29 @@ impl Script for Driven {
 }
 
 #[async_trait]
-impl Lifecycle for Driven {
+impl Lifecycle for DrivenBrowser {
     async fn confine(&mut self, file_roots: &[PathBuf]) -> Result<()> {
-        gate::close_gate(self, file_roots).await
+        file_gate::confine_tabs(self, file_roots).await
     }
 
     async fn idle_for_readahead(&mut self) {
-        ahead::rests(&mut self.page).await;
+        read_ahead::wait_until_idle(&mut self.page).await;
     }
 
     async fn read_ahead(&mut self, watch: &[Handle]) {
-        ahead::reads_ahead(&mut self.page, watch).await;
+        read_ahead::read_ahead(&mut self.page, watch).await;
     }
 
     fn act_begins(&mut self) {
-        self.page.act_begins();
+        self.page.begin_action();
     }
 }
 
-fn seen_downloads(web: &Driven) -> Result<Vec<Download>> {
+fn seen_downloads(web: &DrivenBrowser) -> Result<Vec<Download>> {
     web.page.tab.read(|_| ())?;
-    let known = web.around.known();
-    let since = |d: &&Coming| d.began >= web.page.begun || d.ended.is_none_or(|at| at >= web.page.begun);
+    let known = web.state.lock();
+    let since = |d: &&TrackedDownload| {
+        d.began >= web.page.action_began || d.ended.is_none_or(|at| at >= web.page.action_began)
+    };
     Ok(known.downloads.iter().filter(since).map(|d| d.download.clone()).collect())
 }

@@ -31,7 +31,7 @@ const PLACES: &[&str] = &[
 /// # Errors
 /// Returns `TOOL_MISSING` when no browser is installed (with the install command) or when the
 /// configured program is unusable.
-pub(crate) fn chromium(configured: Option<&Path>, path: Option<&OsStr>) -> Result<PathBuf> {
+pub(crate) fn find_chromium(configured: Option<&Path>, path: Option<&OsStr>) -> Result<PathBuf> {
     if let Some(program) = configured {
         if is_program(program) {
             return Ok(program.to_owned());
@@ -52,20 +52,20 @@ pub(crate) fn chromium(configured: Option<&Path>, path: Option<&OsStr>) -> Resul
 /// The oldest supported version of Chromium. Older versions do not report the start of a
 /// navigation, leave a page waiting after a refused file chooser, and report elements hidden by
 /// `visibility` as shown.
-pub(crate) const OLDEST: u32 = 134;
+pub(crate) const MIN_VERSION: u32 = 134;
 
 /// Refuses a browser version that is too old. Takes the version text as the browser reports it, and
 /// accepts text without a version.
 ///
 /// # Errors
 /// Returns `TOOL_MISSING`, naming the version found and the version needed.
-pub(crate) fn not_too_old(said: &str) -> Result<()> {
+pub(crate) fn check_version(said: &str) -> Result<()> {
     let numbers = said.split(|c: char| !(c.is_ascii_digit() || c == '.'));
     let version = numbers.filter(|n| n.contains('.')).find_map(|n| n.split('.').next()?.parse::<u32>().ok());
     match version {
-        Some(version) if version < OLDEST => Err(Error::new(
+        Some(version) if version < MIN_VERSION => Err(Error::new(
             ErrorCode::ToolMissing,
-            format!("the browser is version {version}, but {OLDEST} or newer is needed"),
+            format!("the browser is version {version}, but {MIN_VERSION} or newer is needed"),
         )
         .hint(install_hint())),
         _ => Ok(()),
@@ -98,26 +98,26 @@ mod tests {
         for new in
             ["HeadlessChrome/134.0.1.2", "Chromium 156.0.8078.79 built on Debian", "Chrome", "Edg/140.1"]
         {
-            not_too_old(new).unwrap();
+            check_version(new).unwrap();
         }
         for old in ["Chrome/133.0.6943.53", "Google Chrome 99.0.1 "] {
-            let error = not_too_old(old).unwrap_err();
+            let error = check_version(old).unwrap_err();
             assert_eq!(error.code, ErrorCode::ToolMissing);
             assert!(error.message.ends_with("; 134 is the oldest that can be driven"), "{error}");
         }
-        assert!(not_too_old("Chromium 99.0").unwrap_err().message.contains("version 99;"));
+        assert!(check_version("Chromium 99.0").unwrap_err().message.contains("version 99;"));
     }
 
     #[test]
     fn the_configured_program_is_the_only_candidate() {
         let dir = tempfile::tempdir().unwrap();
         let ours = program(dir.path(), "mine", 0o755);
-        assert_eq!(chromium(Some(&ours), None).unwrap(), ours);
-        let error = chromium(Some(&dir.path().join("gone")), None).unwrap_err();
+        assert_eq!(find_chromium(Some(&ours), None).unwrap(), ours);
+        let error = find_chromium(Some(&dir.path().join("gone")), None).unwrap_err();
         assert_eq!(error.code, ErrorCode::ToolMissing);
         assert!(error.message.contains("does not exist"), "{error}");
         let plain = program(dir.path(), "plain", 0o644);
-        let error = chromium(Some(&plain), None).unwrap_err();
+        let error = find_chromium(Some(&plain), None).unwrap_err();
         assert!(error.message.contains("is no program"), "{error}");
     }
 }

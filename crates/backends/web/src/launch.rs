@@ -4,7 +4,7 @@
 //! others on the machine could connect. The browser exits when our process does, because its pipe
 //! closes.
 
-use crate::find::not_too_old;
+use crate::find::check_version;
 use command_fds::{CommandFdExt, FdMapping};
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
@@ -19,9 +19,9 @@ use tokio::process::Child;
 use tokio::time::timeout;
 
 /// Timeout for a browser to answer its first command.
-const START: Duration = Duration::from_secs(20);
+const START_TIMEOUT: Duration = Duration::from_secs(20);
 /// Timeout for a browser to exit when asked, after which it is killed.
-const END: Duration = Duration::from_secs(3);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(3);
 /// The longest temporary directory, in bytes, in which the browser can still create its socket (the
 /// path is limited to 104 bytes).
 const MAX_TMPDIR: usize = 55;
@@ -150,9 +150,9 @@ impl Launch<'_> {
             folders,
         };
         browser.record()?;
-        let failed = match timeout(START, browser.client.call(None, &protocol::GetVersion {})).await {
+        let failed = match timeout(START_TIMEOUT, browser.client.call(None, &protocol::GetVersion {})).await {
             Ok(Ok(version)) => {
-                if let Err(too_old) = not_too_old(&version.product) {
+                if let Err(too_old) = check_version(&version.product) {
                     browser.end().await?;
                     return Err(too_old);
                 }
@@ -160,7 +160,7 @@ impl Launch<'_> {
                 return Ok(browser);
             }
             Ok(Err(e)) => e.to_string(),
-            Err(_) => format!("it did not answer within {} s", START.as_secs()),
+            Err(_) => format!("it did not answer within {} s", START_TIMEOUT.as_secs()),
         };
         let error = self.start_error(&failed, &log);
         browser.end().await?;
@@ -223,9 +223,9 @@ impl Browser {
     pub(crate) async fn end(&mut self) -> Result<()> {
         if self.client.lost().is_none() {
             // The browser may exit before it answers; only the exit below matters.
-            let _ = timeout(END, self.client.call(None, &protocol::CloseBrowser {})).await;
+            let _ = timeout(EXIT_TIMEOUT, self.client.call(None, &protocol::CloseBrowser {})).await;
         }
-        if timeout(END, self.child.wait()).await.is_err() {
+        if timeout(EXIT_TIMEOUT, self.child.wait()).await.is_err() {
             tracing::warn!(pid = self.pid, "the browser did not end when asked; it is killed");
         }
         // Needed even after a clean exit: a helper process may outlive the browser and write to the

@@ -23,20 +23,20 @@
 
 mod act;
 mod address;
-mod around;
+mod browser_state;
 mod device;
 mod downloads;
 mod driven;
 mod events;
 mod facets;
+mod file_gate;
 mod find;
-mod fold;
-mod gate;
-mod hang;
 mod launch;
 mod navigate;
+mod popup;
 mod provider;
 mod tabs;
+mod unresponsive;
 
 pub use device::WebDevice;
 pub use provider::{WebConfig, WebOptions, WebProvider};

@@ -1,18 +1,19 @@
 //! Navigates, and detects when a navigation is complete.
 
 use crate::address;
-use crate::driven::Driven;
-use crate::gate;
-use crate::hang;
+use crate::driven::DrivenBrowser;
+use crate::file_gate;
+use crate::unresponsive;
 use std::time::{Duration, Instant};
 use stickpin_device::{
-    Arrived, CancellationToken, Dispatched, Error, ErrorCode, Leave, Navigation, Notice, Page, Result,
+    CancellationToken, Dispatched, Error, ErrorCode, LeavePolicy, Navigation, NavigationResult, Notice, Page,
+    Result,
 };
 use stickpin_devtools::Method;
 use stickpin_devtools::protocol as cdp;
 use stickpin_tree::quote;
 use stickpin_webpage::state::TabState;
-use stickpin_webpage::tab::{Fault, dialog_open};
+use stickpin_webpage::tab::{TabError, dialog_open};
 use stickpin_webpage::text::clip;
 use stickpin_webpage::wait::settle;
 use tokio::time::{timeout, timeout_at};
@@ -21,32 +22,32 @@ use tokio::time::{timeout, timeout_at};
 pub(crate) const QUIET: Duration = Duration::from_millis(150);
 
 /// Timeout for a browser to cancel a navigation. Short, because the caller has already timed out.
-const STOPPED: Duration = Duration::from_millis(300);
+const CANCEL_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// Timeout for a browser to report what came instead of a page.
-const CAME: Duration = Duration::from_secs(1);
+const RESULT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The URL of a new tab.
 pub(crate) const EMPTY: &str = "about:blank";
 
-pub(crate) async fn go(
-    web: &mut Driven,
+pub(crate) async fn navigate(
+    web: &mut DrivenBrowser,
     to: &Navigation,
-    leave: Leave,
+    leave: LeavePolicy,
     deadline: Instant,
     cancel: &CancellationToken,
-) -> Result<Arrived> {
+) -> Result<NavigationResult> {
     let before = web.page.tab.url()?;
     if let Navigation::To(what) = to {
         // An invalid or refused address must leave the page alone.
-        gate::admit(&address::parse(what)?, web.around.file_roots().as_deref())?;
+        file_gate::check_url(&address::parse(what)?, web.state.file_roots().as_deref())?;
     }
     let answers = tokio::select! {
-        answers = hang::wake(web, leave) => answers?,
+        answers = unresponsive::interrupt_page(web, leave) => answers?,
         () = cancel.cancelled() => return Err(cancelled()),
     };
     if !answers {
-        return hang::replace(web, to, deadline, cancel).await;
+        return unresponsive::replace_tab(web, to, deadline, cancel).await;
     }
     let arrivals = web.page.tab.read(|tab| tab.arrivals)?;
     let moved = tokio::select! {
@@ -69,26 +70,31 @@ pub(crate) async fn go(
             if e.code == ErrorCode::Timeout {
                 // The current page answers nothing while the browser waits for another one. The
                 // command is refused when no navigation is in progress.
-                drop(timeout(STOPPED, web.page.tab.command(&cdp::StopLoading {})).await);
+                drop(timeout(CANCEL_TIMEOUT, web.page.tab.command(&cdp::StopLoading {})).await);
                 web.page.tab.write(|tab| tab.navigating = None)?;
             }
             return Err(e.dispatched(Dispatched::Unknown));
         }
     };
-    web.page.acted = None;
-    let settled = moved && settle::settle_until(&mut web.page, QUIET, deadline, cancel).await?.settled;
-    let Page { url, title, .. } = whereabouts(web).await?;
-    Ok(Arrived::default().moved(moved).url(url).title(title).settled(settled || !moved))
+    web.page.last_input = None;
+    let settled = moved && settle::settle_until(&mut web.page, QUIET, deadline, cancel).await?.is_quiet;
+    let Page { url, title, .. } = current_page(web).await?;
+    Ok(NavigationResult::default().moved(moved).url(url).title(title).settled(settled || !moved))
 }
 
 /// Returns the URL, which is known from events, and the title, which takes one request.
-pub(crate) async fn whereabouts(web: &Driven) -> Result<Page> {
+pub(crate) async fn current_page(web: &DrivenBrowser) -> Result<Page> {
     Ok(Page::new(web.page.tab.url()?, title(web).await?))
 }
 
 /// Navigates until another document is committed. Returns false when there is nowhere to go.
-async fn leave_page(web: &mut Driven, to: &Navigation, leave: Leave, deadline: Instant) -> Result<bool> {
-    if leave == Leave::Ask {
+async fn leave_page(
+    web: &mut DrivenBrowser,
+    to: &Navigation,
+    leave: LeavePolicy,
+    deadline: Instant,
+) -> Result<bool> {
+    if leave == LeavePolicy::Ask {
         return depart(web, to, leave, deadline).await;
     }
     tokio::select! {
@@ -99,7 +105,7 @@ async fn leave_page(web: &mut Driven, to: &Navigation, leave: Leave, deadline: I
 }
 
 /// Accepts every `beforeunload` dialog of the page, for as long as the future is polled.
-pub(crate) async fn discard(web: &Driven) -> Result<std::convert::Infallible> {
+pub(crate) async fn discard(web: &DrivenBrowser) -> Result<std::convert::Infallible> {
     loop {
         let message = web.page.tab.until(|tab| asks_to_leave(tab).map(str::to_owned)).await?;
         web.page.tab.command(&cdp::HandleDialog { accept: true, prompt_text: None }).await?;
@@ -109,7 +115,7 @@ pub(crate) async fn discard(web: &Driven) -> Result<std::convert::Infallible> {
 }
 
 /// Navigates until another document is committed or a dialog opens that `leave` does not answer.
-async fn depart(web: &Driven, to: &Navigation, leave: Leave, deadline: Instant) -> Result<bool> {
+async fn depart(web: &DrivenBrowser, to: &Navigation, leave: LeavePolicy, deadline: Instant) -> Result<bool> {
     let arrivals = web.page.tab.read(|tab| tab.arrivals)?;
     match to {
         Navigation::To(what) => return visit(web, what, deadline).await,
@@ -122,14 +128,14 @@ async fn depart(web: &Driven, to: &Navigation, leave: Leave, deadline: Instant) 
             unless_asked(web, leave, &cdp::Reload {}).await?;
         }
         Navigation::Back | Navigation::Forward => {
-            let Some(entry) = entry(web, to).await? else { return Ok(false) };
+            let Some(entry) = history_entry(web, to).await? else { return Ok(false) };
             unless_asked(web, leave, &cdp::GoToEntry { entry_id: entry.id }).await?;
         }
         _ => return Err(stickpin_device::unsupported("web", "go there")),
     }
     let arrived = web.page.tab.until(|tab| {
         // The caller must answer "Leave the page?": a draft may be lost.
-        let answered = leave == Leave::Discard && asks_to_leave(tab).is_some();
+        let answered = leave == LeavePolicy::Discard && asks_to_leave(tab).is_some();
         if let Some(dialog) = tab.dialog.as_ref().filter(|_| !answered) {
             return Some(Err(dialog_open(dialog)));
         }
@@ -143,7 +149,7 @@ async fn depart(web: &Driven, to: &Navigation, leave: Leave, deadline: Instant) 
 }
 
 /// The history entry one step back or forward, if any.
-pub(crate) async fn entry(web: &Driven, to: &Navigation) -> Result<Option<cdp::HistoryEntry>> {
+pub(crate) async fn history_entry(web: &DrivenBrowser, to: &Navigation) -> Result<Option<cdp::HistoryEntry>> {
     let history = web.page.tab.command(&cdp::GetHistory {}).await?;
     let at = history.current_index;
     let entry = if *to == Navigation::Back { at.checked_sub(1) } else { at.checked_add(1) };
@@ -153,21 +159,21 @@ pub(crate) async fn entry(web: &Driven, to: &Navigation) -> Result<Option<cdp::H
     Ok(entry.filter(|entry| !(began && entry.url == EMPTY)))
 }
 
-/// Sends a command that leaves the page. With [`Leave::Ask`], returns early with an error when a
+/// Sends a command that leaves the page. With [`LeavePolicy::Ask`], returns early with an error when a
 /// dialog opens.
-async fn unless_asked<M: Method>(web: &Driven, leave: Leave, method: &M) -> Result<()> {
+async fn unless_asked<M: Method>(web: &DrivenBrowser, leave: LeavePolicy, method: &M) -> Result<()> {
     let sent = web.page.tab.command(method);
     match leave {
-        Leave::Discard => sent.await.map(drop)?,
+        LeavePolicy::Discard => sent.await.map(drop)?,
         _ => web.page.tab.unless_dialog(sent).await.map(drop)?,
     }
     Ok(())
 }
 
 /// Navigates to a URL.
-async fn visit(web: &Driven, what: &str, deadline: Instant) -> Result<bool> {
+async fn visit(web: &DrivenBrowser, what: &str, deadline: Instant) -> Result<bool> {
     let url = address::parse(what)?;
-    gate::admit(&url, web.around.file_roots().as_deref())?;
+    file_gate::check_url(&url, web.state.file_roots().as_deref())?;
     let before = Instant::now();
     let navigate = cdp::Navigate { url: url.as_str().to_owned() };
     let gone = timeout_at(deadline.into(), web.page.tab.command(&navigate)).await;
@@ -190,7 +196,7 @@ async fn visit(web: &Driven, what: &str, deadline: Instant) -> Result<bool> {
 }
 
 /// The error for a URL that showed no page, with the reason.
-async fn not_opened(web: &Driven, url: &str, text: &str, since: Instant) -> Error {
+async fn not_opened(web: &DrivenBrowser, url: &str, text: &str, since: Instant) -> Error {
     let shown = clip(url);
     if text != "net::ERR_ABORTED" {
         let message = format!("{shown} cannot be opened: {text}");
@@ -198,24 +204,24 @@ async fn not_opened(web: &Driven, url: &str, text: &str, since: Instant) -> Erro
     }
     // The browser reports tabs and downloads through different events.
     let came = web.page.tab.shared.until(|state| {
-        let known = web.around.known();
+        let known = web.state.lock();
         let file = known.downloads.iter().rev().find(|d| d.began >= since).map(|d| d.download.name.clone());
         let tab = state.tabs.get(&web.page.tab.session)?;
         let status = tab.answered_with(since).filter(|status| matches!(status, 204 | 205 | 300..=399));
-        file.map(Came::File).or(status.map(Came::Nothing))
+        file.map(NonPageResult::File).or(status.map(NonPageResult::Nothing))
     });
-    let (message, hint) = match timeout(CAME, came).await {
-        Ok(Came::File(name)) => (
+    let (message, hint) = match timeout(RESULT_TIMEOUT, came).await {
+        Ok(NonPageResult::File(name)) => (
             format!("{shown} is a file, not a page: {} is being downloaded", quote(&name)),
             "in an open session, run `stickpin wait download`; the previous page is still open",
         ),
-        Ok(Came::Nothing(status @ 300..)) => (
+        Ok(NonPageResult::Nothing(status @ 300..)) => (
             format!(
                 "{shown} shows no page: the server answered {status} and redirects to where a tab cannot go"
             ),
             "the previous page is still open: run `stickpin snapshot -i`",
         ),
-        Ok(Came::Nothing(status)) => (
+        Ok(NonPageResult::Nothing(status)) => (
             format!("{shown} shows no page: the server answered {status}, which has no content"),
             "the previous page is still open: run `stickpin snapshot -i`",
         ),
@@ -227,20 +233,20 @@ async fn not_opened(web: &Driven, url: &str, text: &str, since: Instant) -> Erro
     Error::new(ErrorCode::DeviceNotFound, message).hint(hint)
 }
 
-async fn title(web: &Driven) -> Result<String> {
-    let Ok(world) = web.page.tab.top().await else { return Ok(String::new()) };
+async fn title(web: &DrivenBrowser) -> Result<String> {
+    let Ok(world) = web.page.tab.top_world().await else { return Ok(String::new()) };
     // Call the getter itself: a page can have an image named "title".
     let script = "Object.getOwnPropertyDescriptor(Document.prototype,'title').get.call(document)";
     match web.page.tab.evaluate(&world, script.to_owned()).await {
         Ok(title) => Ok(title),
         // The page is being replaced or shows a dialog, so it has no readable title now.
-        Err(Fault::WorldGone | Fault::Dialog(_)) => Ok(String::new()),
+        Err(TabError::WorldGone | TabError::Dialog(_)) => Ok(String::new()),
         Err(fault) => Err(fault.into()),
     }
 }
 
 /// The outcome of a navigation that showed no page.
-enum Came {
+enum NonPageResult {
     /// A download with this file name.
     File(String),
     /// A response without content, by status code.

@@ -1,11 +1,11 @@
 //! Finds a browser and opens pages in it.
 
-use crate::around::Around;
+use crate::browser_state::SharedBrowserState;
 use crate::device::WebDevice;
 use crate::events::Recorder;
-use crate::find::{install_hint, not_too_old};
+use crate::find::{check_version, install_hint};
 use crate::launch::{Browser, Launch};
-use crate::{address, gate, tabs};
+use crate::{address, file_gate, tabs};
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -15,11 +15,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_device::{
-    Capability, Check, Device, DeviceEntry, Error, ErrorCode, FieldSchema, Leave, Navigation, Navigator,
-    OpenRequest, Provider, Result, Viewport,
+    Capability, Check, Device, DeviceEntry, Error, ErrorCode, FieldSchema, LeavePolicy, Navigation,
+    Navigator, OpenRequest, Provider, Result, Viewport,
 };
 use stickpin_devtools::protocol as cdp;
-use stickpin_webpage::state::Shared;
+use stickpin_webpage::state::SharedState;
 use stickpin_webpage::tab::{Tab, lost};
 use stickpin_webpage::text::clip;
 use tokio::time::timeout;
@@ -71,7 +71,7 @@ impl WebProvider {
     }
 
     fn program(&self) -> Result<PathBuf> {
-        crate::find::chromium(self.config.chromium.as_deref(), self.config.path.as_deref())
+        crate::find::find_chromium(self.config.chromium.as_deref(), self.config.path.as_deref())
     }
 
     /// Starts a browser that shows an empty tab.
@@ -82,7 +82,7 @@ impl WebProvider {
     /// `IO` when its directories or pipes fail.
     pub async fn start(&self, request: &OpenRequest<WebOptions>) -> Result<WebDevice> {
         let program = self.program()?;
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(SharedState::default());
         let launch = Launch {
             program: &program,
             dir: &request.dir,
@@ -91,7 +91,7 @@ impl WebProvider {
             window: request.options.viewport.map(Into::into),
             no_sandbox: self.config.no_sandbox,
         };
-        let around = Arc::new(Around::default());
+        let around = Arc::new(SharedBrowserState::default());
         let recorder = Recorder {
             shared: Arc::clone(&shared),
             around: Arc::clone(&around),
@@ -112,8 +112,8 @@ impl WebProvider {
 /// Attaches to all current and future targets and opens the first tab.
 async fn first_tab(
     browser: &Browser,
-    shared: &Arc<Shared>,
-    around: &Around,
+    shared: &Arc<SharedState>,
+    around: &SharedBrowserState,
     request: &OpenRequest<WebOptions>,
 ) -> Result<Tab> {
     let client = &browser.client;
@@ -131,17 +131,17 @@ async fn first_tab(
         filter: Some(vec![json!({"type": "page"}), json!({"type": "iframe"})]),
     };
     // Set before the first target, so that no target is ever without its gate.
-    around.known().file_roots.clone_from(&request.file_roots);
+    around.lock().file_roots.clone_from(&request.file_roots);
     let (downloads, attach) = (client.send(None, &downloads), client.send(None, &attach));
     if !request.options.headed {
-        around.known().viewport = Some(request.options.viewport.map_or(VIEWPORT, Into::into));
+        around.lock().viewport = Some(request.options.viewport.map_or(VIEWPORT, Into::into));
     }
     downloads.await.map_err(refused)?;
     attach.await.map_err(refused)?;
     let session = tabs::create(client, shared).await?;
     shared.state().active.clone_from(&session);
     let tab = Tab { client: client.clone(), shared: Arc::clone(shared), session };
-    tab.top().await?;
+    tab.top_world().await?;
     tab.write(|tab| tab.driven = true)?;
     if request.cancel.is_cancelled() {
         return Err(Error::new(ErrorCode::Timeout, "opening was cancelled"));
@@ -170,10 +170,10 @@ impl Provider for WebProvider {
     async fn open(&self, request: OpenRequest) -> Result<Box<dyn Device>> {
         // Parse first: nothing is started for an invalid address.
         let request = request.read_options::<WebOptions>()?;
-        gate::admit(&address::parse(&request.what)?, request.file_roots.as_deref())?;
+        file_gate::check_url(&address::parse(&request.what)?, request.file_roots.as_deref())?;
         let mut device = self.start(&request).await?;
         let to = Navigation::To(request.what.clone());
-        match device.web.navigate(&to, Leave::Discard, request.ready_timeout, &request.cancel).await {
+        match device.web.navigate(&to, LeavePolicy::Discard, request.ready_timeout, &request.cancel).await {
             Ok(_) => Ok(Box::new(device)),
             Err(error) => {
                 device.close().await?;
@@ -213,7 +213,7 @@ impl Provider for WebProvider {
             Err(_) => Err(format!("it did not report its version within {} s", VERSION.as_secs())),
         };
         let (ok, said) = match said {
-            Ok(said) => match not_too_old(&said) {
+            Ok(said) => match check_version(&said) {
                 Ok(()) => (true, said),
                 Err(too_old) => (false, too_old.message),
             },

@@ -2,31 +2,31 @@
 //!
 //! Tabs open in the background and stay there in a window that a person sees; only this module
 //! records which tab is driven. When the driven tab ends, every call about it fails until
-//! [`take_ended`] has reported that. An input therefore never goes to a tab that nobody chose.
+//! [`take_ended_tabs`] has reported that. An input therefore never goes to a tab that nobody chose.
 
-use crate::driven::Driven;
+use crate::driven::DrivenBrowser;
 use crate::events::metrics;
 use crate::navigate::{self, EMPTY, QUIET};
 use hashbrown::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stickpin_device::{
-    Action, Arrived, CancellationToken, Landed, Leave, Navigation, Notice, Performed, TabEnd, TabEnded,
-    TabEntry,
+    Action, CancellationToken, Delivery, EndedTab, InputOutcome, LeavePolicy, Navigation, NavigationResult,
+    Notice, TabEndReason, TabEntry,
 };
 use stickpin_device::{Dispatched, Error, ErrorCode, Result};
 use stickpin_devtools::protocol as cdp;
 use stickpin_devtools::{CallError, Client};
 use stickpin_tree::{SurfaceId, quote};
-use stickpin_webpage::agent::Verdict;
-use stickpin_webpage::state::{Shared, TabState};
-use stickpin_webpage::tab::{Fault, Tab, dialog_open, lost};
+use stickpin_webpage::agent::PressVerdict;
+use stickpin_webpage::state::{SharedState, TabState};
+use stickpin_webpage::tab::{Tab, TabError, dialog_open, lost};
 use stickpin_webpage::text::clip;
 use stickpin_webpage::wait::settle;
 use tokio::time::timeout;
 
 /// Timeout for a requested tab to open or close.
-const TAB: Duration = Duration::from_secs(10);
+const TAB_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Timeout for a page to say whether it is closing itself.
 const CLOSING: Duration = Duration::from_millis(500);
@@ -35,7 +35,7 @@ const CLOSING: Duration = Duration::from_millis(500);
 const OPENING: Duration = Duration::from_millis(1_000);
 
 /// Opens an empty tab in the background and returns its session.
-pub(crate) async fn create(client: &Client, shared: &Arc<Shared>) -> Result<String> {
+pub(crate) async fn create(client: &Client, shared: &Arc<SharedState>) -> Result<String> {
     let create = cdp::CreateTarget { url: EMPTY.into(), background: Some(true) };
     let refused = |e: CallError| lost(&format!("the browser refused to open a tab: {e}"));
     let target = client.call(None, &create).await.map_err(refused)?.target_id;
@@ -49,13 +49,13 @@ pub(crate) async fn create(client: &Client, shared: &Arc<Shared>) -> Result<Stri
 }
 
 /// Lists all tabs, oldest first. Asks the browser rather than the pages, because a page may hang.
-pub(crate) async fn all_tabs(web: &Driven) -> Result<Vec<TabEntry>> {
+pub(crate) async fn all_tabs(web: &DrivenBrowser) -> Result<Vec<TabEntry>> {
     let refused = |e: CallError| web.page.tab.call_error(&e);
     let targets = web.page.tab.client.call(None, &cdp::GetTargets {}).await.map_err(refused)?;
     let titles: HashMap<String, (String, String)> =
         targets.target_infos.into_iter().map(|t| (t.target_id, (t.title, t.url))).collect();
     let state = web.page.tab.shared.state();
-    let living = state.living();
+    let living = state.drivable_tabs();
     let entry = |(session, tab): &(&String, &TabState)| {
         let (title, url) = titles.get(&tab.target).cloned().unwrap_or_default();
         let shown = tab.main_frame().map(|frame| frame.url.clone()).filter(|url| !url.is_empty());
@@ -70,12 +70,12 @@ pub(crate) async fn all_tabs(web: &Driven) -> Result<Vec<TabEntry>> {
 }
 
 /// Returns the session of a tab.
-pub(crate) fn session_of(web: &Driven, id: &str) -> Result<String> {
+pub(crate) fn session_of(web: &DrivenBrowser, id: &str) -> Result<String> {
     let state = web.page.tab.shared.state();
     if let Some(why) = &state.lost {
         return Err(lost(why));
     }
-    let living = state.living();
+    let living = state.drivable_tabs();
     let found = living.iter().find(|(_, tab)| tab.id() == id);
     found.map(|(session, _)| (*session).clone()).ok_or_else(|| {
         let ids: Vec<String> = living.iter().map(|(_, tab)| tab.id()).collect();
@@ -85,35 +85,35 @@ pub(crate) fn session_of(web: &Driven, id: &str) -> Result<String> {
 }
 
 /// Makes a tab the driven one.
-pub(crate) fn drive(web: &mut Driven, session: String) {
+pub(crate) fn set_driven_tab(web: &mut DrivenBrowser, session: String) {
     if session == web.page.tab.session {
         return;
     }
-    web.trail.retain(|s| *s != session);
+    web.previous_tabs.retain(|s| *s != session);
     let before = std::mem::replace(&mut web.page.tab.session, session);
-    web.trail.push(before);
+    web.previous_tabs.push(before);
     let mut state = web.page.tab.shared.state();
     state.active.clone_from(&web.page.tab.session);
     let tab = state.tabs.get(&web.page.tab.session);
     web.page.number = tab.map_or(web.page.number, |tab| tab.number);
     // Changes that happened before are not effects of the next act.
-    web.page.told = tab.map_or(0, |tab| tab.changes);
+    web.page.changes_reported = tab.map_or(0, |tab| tab.changes);
     web.page.seen = tab.map_or(0, |tab| tab.activity).wrapping_sub(1);
-    web.page.acted = None;
+    web.page.last_input = None;
     drop(state);
     keep_in_front(web);
 }
 
 /// Brings the driven tab to the front of a headless browser without waiting for it. Chromium
 /// renders only one frame a second in a tab behind another, and input waits for a frame.
-pub(crate) fn keep_in_front(web: &Driven) {
+pub(crate) fn keep_in_front(web: &DrivenBrowser) {
     let target_id = {
         let state = web.page.tab.shared.state();
         let Some(tab) = state.tabs.get(&web.page.tab.session) else { return };
-        if web.browser.headed || state.living().len() == 1 {
+        if web.browser.headed || state.drivable_tabs().len() == 1 {
             return;
         }
-        let mut known = web.around.known();
+        let mut known = web.state.lock();
         let front = Some((web.page.tab.session.clone(), known.last_tab));
         if known.front == front {
             return;
@@ -125,28 +125,28 @@ pub(crate) fn keep_in_front(web: &Driven) {
 }
 
 /// Waits until a tab opened by a page has loaded, if the tab was never driven before.
-pub(crate) async fn arrive(web: &mut Driven) -> Result<()> {
+pub(crate) async fn wait_until_loaded(web: &mut DrivenBrowser) -> Result<()> {
     if web.page.tab.write(|tab| std::mem::replace(&mut tab.driven, true))? {
         return Ok(());
     }
     let never = CancellationToken::new();
-    settle::settle_until(&mut web.page, QUIET, Instant::now() + TAB, &never).await.map(drop)
+    settle::settle_until(&mut web.page, QUIET, Instant::now() + TAB_TIMEOUT, &never).await.map(drop)
 }
 
 /// Whether the page is closing itself. Its window knows this before the browser reports it.
-async fn closes_itself(web: &Driven) -> bool {
-    if web.page.tab.shared.state().living().len() < 2 {
+async fn closes_itself(web: &DrivenBrowser) -> bool {
+    if web.page.tab.shared.state().drivable_tabs().len() < 2 {
         return false;
     }
     let closing = async {
         loop {
             let asked = async {
-                let world = web.page.tab.top().await?;
+                let world = web.page.tab.top_world().await?;
                 web.page.tab.evaluate::<bool>(&world, "window.closed".to_owned()).await
             };
             match asked.await {
                 // The document is gone; the tab closes or another document comes.
-                Err(Fault::WorldGone) => tokio::task::yield_now().await,
+                Err(TabError::WorldGone) => tokio::task::yield_now().await,
                 Ok(closed) => return closed,
                 Err(_) => return web.page.tab.closed(),
             }
@@ -158,55 +158,56 @@ async fn closes_itself(web: &Driven) -> bool {
 
 /// Opens a tab, drives it, and navigates to `what`.
 pub(crate) async fn open_tab(
-    web: &mut Driven,
+    web: &mut DrivenBrowser,
     what: Option<&str>,
     deadline: Instant,
     cancel: &CancellationToken,
-) -> Result<Arrived> {
+) -> Result<NavigationResult> {
     if let Some(what) = what {
         // Check first: nothing is opened for an invalid address.
         let url = crate::address::parse(what)?;
-        crate::gate::admit(&url, web.around.file_roots().as_deref())?;
+        crate::file_gate::check_url(&url, web.state.file_roots().as_deref())?;
     }
-    let created = timeout(TAB, create(&web.page.tab.client, &web.page.tab.shared)).await;
-    let session = created.map_err(|_| slow("opened"))??;
+    let created = timeout(TAB_TIMEOUT, create(&web.page.tab.client, &web.page.tab.shared)).await;
+    let session = created.map_err(|_| timeout_error("opened"))??;
     let before = web.page.tab.session.clone();
-    drive(web, session);
+    set_driven_tab(web, session);
     web.page.tab.write(|tab| tab.driven = true)?;
     // Wait for the first, empty document: a tab that is navigated earlier crashes.
-    let arrived = match (web.page.tab.top().await, what) {
+    let arrived = match (web.page.tab.top_world().await, what) {
         (Err(fault), _) => Err(fault.into()),
         (Ok(_), Some(what)) => {
-            navigate::go(web, &Navigation::To(what.to_owned()), Leave::Discard, deadline, cancel).await
+            navigate::navigate(web, &Navigation::To(what.to_owned()), LeavePolicy::Discard, deadline, cancel)
+                .await
         }
-        (Ok(_), None) => Ok(Arrived::default().moved(true).url(EMPTY.into()).settled(true)),
+        (Ok(_), None) => Ok(NavigationResult::default().moved(true).url(EMPTY.into()).settled(true)),
     };
     if arrived.is_err() {
         let target = web.page.tab.read(|tab| tab.target.clone());
         let failed = web.page.tab.session.clone();
-        drive(web, before);
-        web.trail.retain(|s| *s != failed);
+        set_driven_tab(web, before);
+        web.previous_tabs.retain(|s| *s != failed);
         if let Ok(target_id) = target {
             // The tab is empty, and the error already names its address.
             let _ = Tab { session: failed.clone(), ..web.page.tab.clone() }
                 .write(|tab| tab.asked_to_close = true);
             drop(web.page.tab.client.send(None, &cdp::CloseTarget { target_id }));
             // A tab that does not close stays visible in the list of tabs.
-            drop(timeout(TAB, web.page.tab.shared.until_gone(&failed)).await);
+            drop(timeout(TAB_TIMEOUT, web.page.tab.shared.until_gone(&failed)).await);
         }
     }
     arrived
 }
 
-/// Closes a tab. If it was the driven one, [`take_ended`] reports which tab is driven next.
+/// Closes a tab. If it was the driven one, [`take_ended_tabs`] reports which tab is driven next.
 pub(crate) async fn end_tab(
-    web: &mut Driven,
+    web: &mut DrivenBrowser,
     id: &str,
-    leave: Leave,
+    leave: LeavePolicy,
     cancel: &CancellationToken,
 ) -> Result<()> {
     let session = session_of(web, id)?;
-    let last = web.page.tab.shared.state().living().len() == 1;
+    let last = web.page.tab.shared.state().drivable_tabs().len() == 1;
     if last {
         return Err(Error::new(ErrorCode::InvalidArgs, format!("{id} is the only tab")).hint(
             "run `stickpin close` to end the session, or `stickpin tab new` to open another tab first",
@@ -219,18 +220,18 @@ pub(crate) async fn end_tab(
     })?;
     let unknown = |e: Error| e.dispatched(Dispatched::Unknown);
     match leave {
-        Leave::Discard => drop(tab.client.send(None, &cdp::CloseTarget { target_id: target })),
+        LeavePolicy::Discard => drop(tab.client.send(None, &cdp::CloseTarget { target_id: target })),
         _ => drop(tab.client.send(Some(&tab.session), &cdp::ClosePage {})),
     }
     let asks = |tab: &TabState| tab.dialog.clone().filter(|dialog| dialog.tab.is_none());
     let had = tab.read(asks).ok().flatten();
     let asked = timeout(
-        TAB,
-        tab.until(|tab| asks(tab).filter(|now| leave == Leave::Ask && Some(now) != had.as_ref())),
+        TAB_TIMEOUT,
+        tab.until(|tab| asks(tab).filter(|now| leave == LeavePolicy::Ask && Some(now) != had.as_ref())),
     );
     let ended = tokio::select! {
         ended = asked => ended,
-        () = cancel.cancelled() => Err(unknown(slow("closed")))?,
+        () = cancel.cancelled() => Err(unknown(timeout_error("closed")))?,
     };
     match ended {
         Ok(Ok(mut dialog)) => {
@@ -242,62 +243,62 @@ pub(crate) async fn end_tab(
         }
         // The tab is gone, as requested, or the browser is, which the next call reports.
         Ok(Err(_)) => Ok(()),
-        Err(_) => Err(unknown(slow("closed"))),
+        Err(_) => Err(unknown(timeout_error("closed"))),
     }
 }
 
 /// Returns the tabs that ended since the last call. If the driven tab ended, its opener, the
 /// previously driven tab or the newest tab is driven from now on.
-pub(crate) fn take_ended(web: &mut Driven) -> Vec<TabEnded> {
+pub(crate) fn take_ended_tabs(web: &mut DrivenBrowser) -> Vec<EndedTab> {
     let mut state = web.page.tab.shared.state();
-    if state.lost.is_some() || state.living().is_empty() {
+    if state.lost.is_some() || state.drivable_tabs().is_empty() {
         // The session ends with its last tab.
         return Vec::new();
     }
     let over = |(session, tab): (&String, &TabState)| tab.gone.map(|how| (session.clone(), how));
-    let gone: Vec<(String, TabEnd)> = state.tabs.iter().filter_map(over).collect();
+    let gone: Vec<(String, TabEndReason)> = state.tabs.iter().filter_map(over).collect();
     let mut ended = Vec::new();
     let mut next = None;
     for (session, how) in gone {
         let Some(tab) = state.tabs.remove(&session) else { continue };
-        web.trail.retain(|s| *s != session);
+        web.previous_tabs.retain(|s| *s != session);
         let mut now = None;
         if session == web.page.tab.session {
-            let living = state.living();
+            let living = state.drivable_tabs();
             let opener = living.iter().find(|(_, t)| Some(&t.target) == tab.opener.as_ref());
-            let before = web.trail.iter().rev().find_map(|s| living.iter().find(|(l, _)| *l == s));
+            let before = web.previous_tabs.iter().rev().find_map(|s| living.iter().find(|(l, _)| *l == s));
             if let Some((session, tab)) = opener.or(before).or(living.last()) {
                 let url = tab.main_frame().map(|frame| clip(&frame.url)).unwrap_or_default();
                 now = Some(format!("{} {}", tab.id(), stickpin_tree::quote_url(&url)));
                 next = Some((*session).clone());
             }
         }
-        if how == TabEnd::Crashed {
+        if how == TabEndReason::Crashed {
             // A crashed tab shows nothing and can be closed.
             drop(web.page.tab.client.send(None, &cdp::CloseTarget { target_id: tab.target.clone() }));
         }
-        let how = if tab.asked_to_close { TabEnd::Asked } else { how };
-        ended.push(TabEnded::new(tab.id(), SurfaceId(tab.number), how).now(now));
+        let how = if tab.asked_to_close { TabEndReason::ByCommand } else { how };
+        ended.push(EndedTab::new(tab.id(), SurfaceId(tab.number), how).active_tab(now));
     }
     if let Some(tab) = next.as_ref().and_then(|next| state.tabs.get_mut(next)) {
-        let closed = ended.iter().filter(|e| e.now.is_some() && e.how == TabEnd::Closed);
-        closed.for_each(|e| tab.notice(Notice::Closed { id: e.id.clone() }));
+        let closed = ended.iter().filter(|e| e.active_tab.is_some() && e.reason == TabEndReason::Closed);
+        closed.for_each(|e| tab.notice(Notice::TabClosed { id: e.id.clone() }));
     }
     drop(state);
     if let Some(next) = next {
         let gone = web.page.tab.session.clone();
-        drive(web, next);
-        web.trail.retain(|s| *s != gone);
+        set_driven_tab(web, next);
+        web.previous_tabs.retain(|s| *s != gone);
     }
     ended
 }
 
 /// Completes the result of an input that may have opened tabs or closed its own.
-pub(crate) async fn performed(
-    web: &mut Driven,
+pub(crate) async fn complete_outcome(
+    web: &mut DrivenBrowser,
     action: &Action,
-    performed: Result<Performed>,
-) -> Result<Performed> {
+    performed: Result<InputOutcome>,
+) -> Result<InputOutcome> {
     match performed {
         // A press on "Close" succeeded even if the tab is gone. Text typed into a tab that went
         // away meanwhile is not known to have arrived.
@@ -308,14 +309,14 @@ pub(crate) async fn performed(
         {
             let state = web.page.tab.shared.state();
             let verdict = state.tabs.get(&web.page.tab.session).and_then(|tab| tab.verdict.clone());
-            let landed = verdict.map_or(Landed::Unknown, Verdict::landed);
-            Ok(Performed::done().landed(landed))
+            let landed = verdict.map_or(Delivery::Unknown, PressVerdict::landed);
+            Ok(InputOutcome::done().delivery(landed))
         }
         Ok(performed) => {
             if closes_itself(web).await {
                 // The tab must be gone before anyone looks for the effects of the input.
                 let gone = web.page.tab.until(|_| None::<()>);
-                drop(timeout(TAB, gone).await);
+                drop(timeout(TAB_TIMEOUT, gone).await);
                 return Ok(performed);
             }
             // Wait for the tabs that the page requested, so that their cause is told about them.
@@ -332,14 +333,14 @@ pub(crate) async fn performed(
 }
 
 /// Sets the viewport of all current and future tabs, in CSS pixels.
-pub(crate) async fn set_viewport(web: &mut Driven, width: u32, height: u32) -> Result<()> {
+pub(crate) async fn set_viewport(web: &mut DrivenBrowser, width: u32, height: u32) -> Result<()> {
     if web.browser.headed {
         return Err(stickpin_device::unsupported("web", "resize a window that a person sees"));
     }
     let sessions: Vec<String> = {
-        web.around.known().viewport = Some((width, height));
+        web.state.lock().viewport = Some((width, height));
         let state = web.page.tab.shared.state();
-        state.living().into_iter().map(|(session, _)| session.clone()).collect()
+        state.drivable_tabs().into_iter().map(|(session, _)| session.clone()).collect()
     };
     for session in sessions.iter().filter(|s| **s != web.page.tab.session) {
         // A hanging tab gets its size when it answers again.
@@ -350,8 +351,8 @@ pub(crate) async fn set_viewport(web: &mut Driven, width: u32, height: u32) -> R
 
 /// Makes the driven tab of a headless browser the front one, because the browser draws no other
 /// tab.
-pub(crate) async fn for_a_picture(web: &Driven) -> Result<(), Fault> {
-    if web.browser.headed || web.page.tab.shared.state().living().len() == 1 {
+pub(crate) async fn bring_to_front_for_screenshot(web: &DrivenBrowser) -> Result<(), TabError> {
+    if web.browser.headed || web.page.tab.shared.state().drivable_tabs().len() == 1 {
         return Ok(());
     }
     let target_id = web.page.tab.read(|tab| tab.target.clone())?;
@@ -359,7 +360,7 @@ pub(crate) async fn for_a_picture(web: &Driven) -> Result<(), Fault> {
     Ok(())
 }
 
-pub(crate) fn slow(done: &str) -> Error {
-    Error::new(ErrorCode::Timeout, format!("the tab was not {done} within {} s", TAB.as_secs()))
+pub(crate) fn timeout_error(done: &str) -> Error {
+    Error::new(ErrorCode::Timeout, format!("the tab was not {done} within {} s", TAB_TIMEOUT.as_secs()))
         .hint("run `stickpin tab list`")
 }

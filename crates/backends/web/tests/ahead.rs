@@ -4,7 +4,7 @@ mod support;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use stickpin_device::{CaptureRequest, Captured, Device};
+use stickpin_device::{CaptureRequest, CaptureResult, Device};
 use stickpin_tree::Tree;
 use support::Page;
 use tokio::time::timeout;
@@ -28,13 +28,13 @@ async fn look(page: &mut Page, stored: Option<&Arc<Tree>>) -> Option<Arc<Tree>> 
         .await
         .unwrap_or_else(|e| panic!("{e}"))
     {
-        Captured::Tree(tree) => Some(tree),
+        CaptureResult::Tree(tree) => Some(tree),
         _ => None,
     }
 }
 
 fn proofs(page: &Page) -> u64 {
-    page.device.driven().proven
+    page.device.driven().walks_skipped
 }
 
 fn shows(tree: &Tree, name: &str) -> bool {

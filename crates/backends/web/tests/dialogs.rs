@@ -4,8 +4,8 @@ mod support;
 
 use std::time::{Duration, Instant};
 use stickpin_device::{
-    Action, CancellationToken, CaptureRequest, Device, DialogAnswer, ErrorCode, Landed, Leave, Modifiers,
-    Moving, Navigation, Notice, SettleRequest,
+    Action, CancellationToken, CaptureRequest, Delivery, Device, DialogAnswer, ErrorCode, LeavePolicy,
+    Modifiers, Navigation, Notice, PendingActivity, SettleRequest,
 };
 use stickpin_tree::Role;
 use support::Page;
@@ -22,7 +22,7 @@ async fn an_alert_is_answered_and_reported() {
     let ask = page.find(Role::Button, "Ask").await;
     page.device.notices().await.unwrap();
     let done = page.press(ask).await;
-    assert_eq!(done.landed, Landed::Confirmed);
+    assert_eq!(done.delivery, Delivery::Confirmed);
     assert_eq!(page.log().await, ["after"]);
     assert_eq!(page.device.dialogs().unwrap().dialog(), None);
     let notices = page.device.notices().await.unwrap();
@@ -60,7 +60,7 @@ async fn a_prompt_takes_a_text() {
 }
 
 #[tokio::test]
-async fn everything_says_at_once_that_a_dialog_is_open_and_nothing_runs_behind_it() {
+async fn open_dialog_fails_every_call_at_once() {
     let Some(mut page) = Page::show(&button("confirm('Sure?')")).await else { return };
     let (ask, name) = (page.find(Role::Button, "Ask").await, page.find(Role::TextBox, "Name").await);
     page.press(ask).await;
@@ -72,12 +72,12 @@ async fn everything_says_at_once_that_a_dialog_is_open_and_nothing_runs_behind_i
     codes.push(page.device.perform(&fill, &none).await.unwrap_err().code);
     let key = Action::Key { modifiers: Modifiers::default(), key: "x".into() };
     codes.push(page.device.perform(&key, &none).await.unwrap_err().code);
-    codes.push(page.device.pictures().unwrap().screenshot(Default::default()).await.unwrap_err().code);
+    codes.push(page.device.screenshots().unwrap().screenshot(Default::default()).await.unwrap_err().code);
     codes.push(
         page.device
             .navigator()
             .unwrap()
-            .navigate(&Navigation::Reload, Leave::Ask, Duration::from_secs(5), &none)
+            .navigate(&Navigation::Reload, LeavePolicy::Ask, Duration::from_secs(5), &none)
             .await
             .unwrap_err()
             .code,
@@ -85,7 +85,10 @@ async fn everything_says_at_once_that_a_dialog_is_open_and_nothing_runs_behind_i
     assert!(codes.iter().all(|c| *c == ErrorCode::DialogOpen), "{codes:?}");
     let settle = SettleRequest::new(Duration::from_millis(150), Duration::from_secs(10));
     let settled = page.device.settle(settle, &none).await.unwrap();
-    assert_eq!((settled.settled, settled.still), (false, vec![Moving::Other("a confirm dialog".to_owned())]));
+    assert_eq!(
+        (settled.is_quiet, settled.pending),
+        (false, vec![PendingActivity::Other("a confirm dialog".to_owned())])
+    );
     page.device.notices().await.unwrap();
     assert!(before.elapsed() < Duration::from_secs(2), "{:?}", before.elapsed());
     page.device.dialogs().unwrap().answer_dialog(DialogAnswer::Dismiss).await.unwrap();
@@ -95,7 +98,7 @@ async fn everything_says_at_once_that_a_dialog_is_open_and_nothing_runs_behind_i
 }
 
 #[tokio::test]
-async fn a_dialog_that_the_page_opens_by_itself_is_known_without_asking() {
+async fn dialog_opened_by_the_page_is_known_from_events() {
     let Some(mut page) = Page::show("<!doctype html><script>log=[]</script>x").await else { return };
     // Only once the page is there: a timer of its own could come before it is quiet.
     page.truth::<()>("void setTimeout(() => log.push(confirm('Still there?')), 0)").await;
@@ -139,7 +142,7 @@ async fn a_button_held_into_a_dialog_does_not_stay_down() {
     page.truth::<u32>("log.length=0").await;
     page.aim(other).await;
     assert_eq!(page.truth::<Vec<u32>>("log").await.last(), Some(&0));
-    assert_eq!(page.press(other).await.landed, Landed::Confirmed);
+    assert_eq!(page.press(other).await.delivery, Delivery::Confirmed);
     page.close().await;
 }
 
@@ -162,7 +165,7 @@ async fn leaving_a_draft_is_asked_for_history_and_accepted_for_open() {
         .device
         .navigator()
         .unwrap()
-        .navigate(&Navigation::Back, Leave::Ask, Duration::from_secs(10), &none)
+        .navigate(&Navigation::Back, LeavePolicy::Ask, Duration::from_secs(10), &none)
         .await
         .unwrap_err();
     assert_eq!(error.code, ErrorCode::DialogOpen);
@@ -189,7 +192,7 @@ async fn who_decides_to_stay_can_be_asked_again_at_once() {
     for _ in 0..40 {
         let reload = page.device.navigator().unwrap().navigate(
             &Navigation::Reload,
-            Leave::Ask,
+            LeavePolicy::Ask,
             Duration::from_secs(10),
             &none,
         );

@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 /// Lowest first.
 const FLOORS: &[&str] = &[
     "address downloads find",
-    "around launch",
+    "browser_state launch",
     "driven",
-    "gate",
+    "file_gate",
     "events",
-    "hang navigate tabs",
+    "unresponsive navigate tabs",
     "act",
-    "fold",
+    "popup",
     "facets",
     "device provider",
 ];

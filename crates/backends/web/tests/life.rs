@@ -5,7 +5,9 @@ mod support;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use stickpin_backend_web::{WebConfig, WebProvider};
-use stickpin_device::{CancellationToken, CaptureRequest, Device, ErrorCode, OpenRequest, Provider, TabEnd};
+use stickpin_device::{
+    CancellationToken, CaptureRequest, Device, ErrorCode, OpenRequest, Provider, TabEndReason,
+};
 use stickpin_devtools::{Method, protocol};
 use stickpin_tree::Role;
 use support::{Page, provider};
@@ -153,8 +155,8 @@ async fn a_tab_that_crashes_leaves_the_others() {
     assert!(error.message.contains("tab t2 crashed"), "{error:?}");
     let ended = page.device.tabs().unwrap().ended_tabs();
     assert_eq!(ended.len(), 1, "{ended:?}");
-    assert_eq!((ended[0].id.as_str(), ended[0].how), ("t2", TabEnd::Crashed));
-    assert_eq!(ended[0].now.as_deref(), Some(format!("t1 \"{url}\"").as_str()));
+    assert_eq!((ended[0].id.as_str(), ended[0].reason), ("t2", TabEndReason::Crashed));
+    assert_eq!(ended[0].active_tab.as_deref(), Some(format!("t1 \"{url}\"").as_str()));
     page.find(Role::Button, "A").await;
     let tabs = page.device.tabs().unwrap().list_tabs().await.unwrap();
     assert_eq!(tabs.iter().map(|t| (t.id.as_str(), t.active)).collect::<Vec<_>>(), [("t1", true)]);

@@ -4,7 +4,8 @@ mod support;
 
 use std::time::{Duration, Instant};
 use stickpin_device::{
-    CancellationToken, Device, ErrorCode, Leave, Navigation, Notice, OpenRequest, Provider, SettleRequest,
+    CancellationToken, Device, ErrorCode, LeavePolicy, Navigation, Notice, OpenRequest, Provider,
+    SettleRequest,
 };
 use stickpin_tree::Role;
 use support::{Page, provider};
@@ -26,7 +27,7 @@ async fn history_and_reload() {
         .device
         .navigator()
         .unwrap()
-        .navigate(&Navigation::Back, Leave::Ask, wait, &none())
+        .navigate(&Navigation::Back, LeavePolicy::Ask, wait, &none())
         .await
         .unwrap();
     assert_eq!((back.moved, back.title.as_str(), back.settled), (true, "One", true));
@@ -35,7 +36,7 @@ async fn history_and_reload() {
             .device
             .navigator()
             .unwrap()
-            .navigate(&Navigation::Back, Leave::Ask, wait, &none())
+            .navigate(&Navigation::Back, LeavePolicy::Ask, wait, &none())
             .await
             .unwrap()
             .moved
@@ -44,7 +45,7 @@ async fn history_and_reload() {
         .device
         .navigator()
         .unwrap()
-        .navigate(&Navigation::Forward, Leave::Ask, wait, &none())
+        .navigate(&Navigation::Forward, LeavePolicy::Ask, wait, &none())
         .await
         .unwrap();
     assert_eq!((forward.moved, forward.title.as_str()), (true, "Two"));
@@ -53,7 +54,7 @@ async fn history_and_reload() {
             .device
             .navigator()
             .unwrap()
-            .navigate(&Navigation::Forward, Leave::Ask, wait, &none())
+            .navigate(&Navigation::Forward, LeavePolicy::Ask, wait, &none())
             .await
             .unwrap()
             .moved
@@ -63,7 +64,7 @@ async fn history_and_reload() {
         .device
         .navigator()
         .unwrap()
-        .navigate(&Navigation::Reload, Leave::Ask, wait, &none())
+        .navigate(&Navigation::Reload, LeavePolicy::Ask, wait, &none())
         .await
         .unwrap();
     assert_eq!((again.moved, again.title.as_str()), (true, "Two"));
@@ -109,7 +110,7 @@ async fn addresses_that_lead_nowhere_say_why() {
             .device
             .navigator()
             .unwrap()
-            .navigate(&to, Leave::Ask, Duration::from_secs(10), &none())
+            .navigate(&to, LeavePolicy::Ask, Duration::from_secs(10), &none())
             .await
             .unwrap_err();
         assert_eq!(error.code, code, "{what}: {error}");
@@ -129,7 +130,7 @@ async fn a_page_that_never_ends_is_there_but_not_settled() {
         .device
         .navigator()
         .unwrap()
-        .navigate(&to, Leave::Ask, Duration::from_secs(1), &none())
+        .navigate(&to, LeavePolicy::Ask, Duration::from_secs(1), &none())
         .await
         .unwrap();
     assert_eq!((arrived.moved, arrived.settled, arrived.title.as_str()), (true, false, "Slow"));
@@ -139,7 +140,7 @@ async fn a_page_that_never_ends_is_there_but_not_settled() {
         .device
         .navigator()
         .unwrap()
-        .navigate(&to, Leave::Ask, Duration::from_secs(1), &none())
+        .navigate(&to, LeavePolicy::Ask, Duration::from_secs(1), &none())
         .await
         .unwrap_err();
     assert_eq!(error.code, ErrorCode::Timeout);
@@ -158,7 +159,7 @@ async fn opening_nothing_or_a_file_stays_where_one_was() {
             .device
             .navigator()
             .unwrap()
-            .navigate(&to, Leave::Discard, Duration::from_secs(10), &none())
+            .navigate(&to, LeavePolicy::Discard, Duration::from_secs(10), &none())
             .await;
         let error = gone.unwrap_err();
         assert_eq!(error.code, ErrorCode::DeviceNotFound);
@@ -188,7 +189,7 @@ async fn a_click_that_navigates_takes_the_old_elements_with_it() {
     let (link, delete) = (page.find(Role::Link, "Go").await, page.find(Role::Button, "Delete").await);
     page.press(link).await;
     let settled = page.device.settle(QUIET, &none()).await.unwrap();
-    assert!(settled.settled, "{settled:?}");
+    assert!(settled.is_quiet, "{settled:?}");
     assert!(page.device.locate(delete, &[]).await.unwrap().is_none());
     assert_ne!(page.find(Role::Button, "Delete").await, delete);
     let notices = page.device.notices().await.unwrap();
@@ -232,14 +233,14 @@ async fn quiet_waits_for_what_ends_and_not_for_what_stays() {
     let load = page.find(Role::Button, "Load").await;
     page.press(load).await;
     let settled = page.device.settle(QUIET, &none()).await.unwrap();
-    assert!(settled.settled, "{settled:?}");
+    assert!(settled.is_quiet, "{settled:?}");
     assert_eq!(page.truth::<String>("out.textContent").await, "loaded");
     let tick = page.find(Role::Button, "Tick").await;
     page.press(tick).await;
     let short = SettleRequest::new(QUIET.quiet, Duration::from_millis(600));
     let settled = page.device.settle(short, &none()).await.unwrap();
-    assert!(!settled.settled);
-    assert!(settled.still.iter().any(|s| s.to_string().contains("p#out")), "{settled:?}");
+    assert!(!settled.is_quiet);
+    assert!(settled.pending.iter().any(|s| s.to_string().contains("p#out")), "{settled:?}");
     page.close().await;
 }
 
@@ -264,12 +265,12 @@ async fn what_goes_wrong_in_the_page_is_noticed() {
         Notice::Changed,
         Notice::ConsoleError { text: "bad 7".into() },
         Notice::ConsoleError { text: "Error: late".into() },
-        Notice::Announced { text: "Saved".into() },
+        Notice::LiveRegionText { text: "Saved".into() },
         gone,
     ] {
         assert!(seen.contains(&expected), "{expected:?} not in {seen:?}");
     }
-    assert!(seen.iter().any(|n| matches!(n, Notice::Opened { .. })), "{seen:?}");
+    assert!(seen.iter().any(|n| matches!(n, Notice::TabOpened { .. })), "{seen:?}");
     page.close().await;
 }
 

@@ -5,7 +5,7 @@ mod support;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use stickpin_device::{CaptureRequest, Captured, Device};
+use stickpin_device::{CaptureRequest, CaptureResult, Device};
 use stickpin_devtools::Method;
 use stickpin_devtools::protocol::Done;
 use stickpin_tree::Tree;
@@ -35,7 +35,7 @@ async fn look(page: &mut Page, seen: &mut Seen) -> bool {
     seen.unchanged += 1;
     let mut anew = stickpin_webpage::Page::new(page.device.driven().tab.clone());
     let request = CaptureRequest::default();
-    let Captured::Tree(walked) = read::capture(&mut anew, request).await.unwrap() else {
+    let CaptureResult::Tree(walked) = read::capture(&mut anew, request).await.unwrap() else {
         panic!("who has no tree is given one")
     };
     if walked == seen.tree() {
@@ -51,8 +51,8 @@ async fn look(page: &mut Page, seen: &mut Seen) -> bool {
 async fn capture(page: &mut Page, seen: &mut Seen) -> bool {
     let request = CaptureRequest::default().stored(seen.tree.as_ref());
     match page.device.capture(request).await.unwrap_or_else(|e| panic!("{e}")) {
-        Captured::Unchanged => true,
-        Captured::Tree(tree) => {
+        CaptureResult::Unchanged => true,
+        CaptureResult::Tree(tree) => {
             seen.tree = Some(tree);
             false
         }

@@ -3,7 +3,7 @@
 
 mod support;
 
-use stickpin_device::{Action, Device, Hit};
+use stickpin_device::{Action, Device, HitResult};
 use stickpin_tree::{Attr, NodeRef, Role, States, Tree};
 use support::{Page, names};
 
@@ -109,7 +109,7 @@ async fn closed_shadow_roots_are_read_and_acted_in() {
         assert_eq!(page.log().await.last().unwrap(), said);
     }
     let link = slotted.handle().unwrap();
-    assert_eq!(page.aim(link).await.hit, Hit::Target);
+    assert_eq!(page.aim(link).await.hit, HitResult::Target);
     let field = node(&tree, Role::TextBox, "Field").handle().unwrap();
     page.fill(field, "typed").await;
     assert_eq!(page.log().await.last().unwrap(), "input typed");
@@ -209,7 +209,7 @@ async fn shapes_that_are_pressed_are_clickable() {
     assert_eq!(acted_on(&tree), ["one", "two", "arc", "thin", "bar", "save"]);
     for id in ["two", "arc", "thin", "bar"] {
         let handle = tree.nodes().find(|n| n.attr(Attr::Id) == Some(id)).unwrap().handle().unwrap();
-        assert_eq!(page.aim(handle).await.hit, Hit::Target, "{id}");
+        assert_eq!(page.aim(handle).await.hit, HitResult::Target, "{id}");
         page.press(handle).await;
         assert_eq!(page.log().await.last().unwrap(), id);
     }

@@ -1,14 +1,15 @@
 //! Two small fakes as one.
 
-use crate::handles::{ROOT, WHOLE, inner, outer};
-use crate::{Beneath, Composed, Ground, Member, Parts};
+use crate::handles::{COMPOSITE_SCOPE, ROOT, to_composite, to_member};
+use crate::{CompositeDevice, Environment, Member, Members, WindowAtPoint};
 use async_trait::async_trait;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use stickpin_device::{
-    Action, Aim, AimOptions, CancellationToken, Capability, CaptureRequest, Captured, Device, DeviceInfo,
-    Error, ErrorCode, Geometry, Hit, Landed, Leave, Lifecycle, Located, Modifiers, Moving, Navigation,
-    Notice, Performed, Query, Result, SettleRequest, Settled, Shot, ShotRequest, Thing, unsupported,
+    Action, Aim, AimOptions, CancellationToken, Capability, CaptureRequest, CaptureResult, Delivery,
+    DesktopObject, Device, DeviceInfo, Error, ErrorCode, Geometry, HitResult, InputOutcome, LeavePolicy,
+    Lifecycle, LocatedElement, Modifiers, Navigation, Notice, PendingActivity, Query, Result,
+    ScreenshotImage, ScreenshotRequest, SettleRequest, SettleResult, unsupported,
 };
 use stickpin_tree::{Document, Handle, IdentityGrade, NodeSpec, Rect, Role, SurfaceId, Tree, TreeBuilder};
 
@@ -84,15 +85,15 @@ impl Device for Fake {
         &[]
     }
 
-    async fn capture(&mut self, _request: CaptureRequest<'_>) -> Result<Captured> {
-        self.well().map(|()| Captured::Tree(Arc::clone(&self.tree)))
+    async fn capture(&mut self, _request: CaptureRequest<'_>) -> Result<CaptureResult> {
+        self.well().map(|()| CaptureResult::Tree(Arc::clone(&self.tree)))
     }
 
-    async fn locate(&mut self, handle: Handle, context: &[Handle]) -> Result<Option<Located>> {
+    async fn locate(&mut self, handle: Handle, context: &[Handle]) -> Result<Option<LocatedElement>> {
         self.well()?;
         self.note(&format!("locate with {} of its own", context.len()));
         let node = self.tree.find_handle(handle).map(|node| node.id());
-        Ok(node.map(|node| Located::new(Arc::clone(&self.tree), node)))
+        Ok(node.map(|node| LocatedElement::new(Arc::clone(&self.tree), node)))
     }
 
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
@@ -101,10 +102,10 @@ impl Device for Fake {
 
     async fn aim(&mut self, _handle: Handle, _options: AimOptions<'_>) -> Result<Aim> {
         let rect = self.area();
-        self.well().map(|()| Aim::new(rect, Hit::Target))
+        self.well().map(|()| Aim::new(rect, HitResult::Target))
     }
 
-    async fn perform(&mut self, action: &Action, _cancel: &CancellationToken) -> Result<Performed> {
+    async fn perform(&mut self, action: &Action, _cancel: &CancellationToken) -> Result<InputOutcome> {
         self.well()?;
         self.note(match action {
             Action::Press { target: Some(BUTTON), .. } => "press OK",
@@ -113,12 +114,12 @@ impl Device for Fake {
             Action::Drag { target: None, .. } => "drag away",
             _ => "something else",
         });
-        Ok(Performed::done().chooser(Some(BUTTON)))
+        Ok(InputOutcome::done().chooser(Some(BUTTON)))
     }
 
-    async fn settle(&mut self, _request: SettleRequest, _cancel: &CancellationToken) -> Result<Settled> {
+    async fn settle(&mut self, _request: SettleRequest, _cancel: &CancellationToken) -> Result<SettleResult> {
         self.note("settle");
-        self.well().map(|()| Settled::new(false, vec![Moving::Other("a clock".to_owned())]))
+        self.well().map(|()| SettleResult::new(false, vec![PendingActivity::Other("a clock".to_owned())]))
     }
 
     async fn changed(&mut self, _timeout: Duration, _cancel: &CancellationToken) -> Result<bool> {
@@ -180,7 +181,7 @@ impl Member for Slot {
         self.silent
     }
 
-    fn falls_silent(&mut self) {
+    fn mark_silent(&mut self) {
         self.silent = true;
     }
 
@@ -209,7 +210,7 @@ struct Table {
 }
 
 #[async_trait]
-impl Ground for Table {
+impl Environment for Table {
     type Member = Slot;
     const NAME: &'static str = "table";
     const EMPTY: &'static str = "the table is empty";
@@ -226,64 +227,68 @@ impl Ground for Table {
         "fake:table"
     }
 
-    fn alive(&self) -> Result<()> {
+    fn check_alive(&self) -> Result<()> {
         if self.lost { Err(Error::backend_lost("the table fell")) } else { Ok(()) }
     }
 
-    async fn refresh(&mut self, parts: &mut Parts<Slot>) -> Result<()> {
-        parts.drop_gone();
+    async fn refresh(&mut self, parts: &mut Members<Slot>) -> Result<()> {
+        parts.remove_gone();
         for fake in self.coming.drain(..) {
             parts.add("form", Slot { fake, silent: false });
         }
         Ok(())
     }
 
-    fn has_news(&self) -> bool {
+    fn has_membership_changes(&self) -> bool {
         !self.coming.is_empty()
     }
 
-    async fn news(&mut self) {
+    async fn wait_membership_change(&mut self) {
         if self.coming.is_empty() {
             std::future::pending::<()>().await;
         }
     }
 
-    async fn active(&mut self, _parts: &Parts<Slot>) -> Result<Option<u64>> {
+    async fn active_member(&mut self, _parts: &Members<Slot>) -> Result<Option<u64>> {
         Ok(None)
     }
 
-    async fn beneath(
+    async fn window_at(
         &mut self,
-        parts: &Parts<Slot>,
+        parts: &Members<Slot>,
         (x, y): (f64, f64),
         _to: &str,
-    ) -> Result<Option<Beneath>> {
+    ) -> Result<Option<WindowAtPoint>> {
         let there = parts.iter().find(|part| part.member.fake.area().contains(x, y));
-        Ok(there.map(|part| Beneath {
+        Ok(there.map(|part| WindowAtPoint {
             part: part.number,
             area: part.member.fake.area(),
-            words: part.name.clone(),
+            description: part.name.clone(),
         }))
     }
 
-    async fn point_at(&mut self, _parts: &Parts<Slot>, _x: f64, _y: f64) -> Result<()> {
+    async fn move_pointer_to(&mut self, _parts: &Members<Slot>, _x: f64, _y: f64) -> Result<()> {
         Ok(())
     }
 
-    async fn start(
+    async fn start_member(
         &mut self,
-        parts: &mut Parts<Slot>,
+        parts: &mut Members<Slot>,
         _what: &str,
         _ready: Duration,
         _cancel: &CancellationToken,
     ) -> Result<Option<Duration>> {
         let log = parts.iter().next().map(|part| Arc::clone(&part.member.fake.log)).unwrap_or_default();
         let number = parts.add("new", Slot { fake: Fake::new("c", 400.0, &log), silent: false });
-        parts.begins_with(number);
+        parts.note_started(number);
         Ok(Some(Duration::ZERO))
     }
 
-    async fn picture(&mut self, _request: &ShotRequest, _element: Option<Rect>) -> Result<Shot> {
+    async fn screenshot(
+        &mut self,
+        _request: &ScreenshotRequest,
+        _element: Option<Rect>,
+    ) -> Result<ScreenshotImage> {
         Err(unsupported("fake", "take pictures"))
     }
 
@@ -294,27 +299,27 @@ impl Ground for Table {
 }
 
 /// Two fakes, `a` at 0 and `b` at 200, and what they receive.
-async fn two() -> (Composed<Table>, Log) {
+async fn two() -> (CompositeDevice<Table>, Log) {
     let log = Log::default();
     let coming = vec![Fake::new("a", 0.0, &log), Fake::new("b", 200.0, &log)];
-    let mut whole = Composed::new(Table { info: info(), coming, lost: false, ended: false }, None);
-    whole.meet().await.unwrap();
+    let mut whole = CompositeDevice::new(Table { info: info(), coming, lost: false, ended: false }, None);
+    whole.discover_members().await.unwrap();
     (whole, log)
 }
 
-async fn tree(whole: &mut Composed<Table>) -> Arc<Tree> {
+async fn tree(whole: &mut CompositeDevice<Table>) -> Arc<Tree> {
     match whole.capture(CaptureRequest::default()).await.unwrap() {
-        Captured::Tree(tree) => tree,
+        CaptureResult::Tree(tree) => tree,
         other => panic!("{other:?}"),
     }
 }
 
-fn fake<'a>(whole: &'a mut Composed<Table>, name: &str) -> &'a mut Fake {
+fn fake<'a>(whole: &'a mut CompositeDevice<Table>, name: &str) -> &'a mut Fake {
     let mut all = whole.parts.iter_mut().map(|part| &mut part.member.fake);
     all.find(|fake| fake.name == name).unwrap()
 }
 
-async fn act(whole: &mut Composed<Table>, action: &Action) -> Result<Performed> {
+async fn act(whole: &mut CompositeDevice<Table>, action: &Action) -> Result<InputOutcome> {
     whole.perform(action, &CancellationToken::new()).await
 }
 
@@ -323,16 +328,19 @@ fn said(log: &Log) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn two_devices_are_one_tree_and_an_act_goes_to_the_one_that_owns_its_element() {
+async fn action_goes_to_the_member_that_owns_its_element() {
     let (mut whole, log) = two().await;
     let tree = tree(&mut whole).await;
     let names: Vec<&str> = tree.root().children().map(|node| node.name()).collect();
     assert_eq!(names, ["form", "form 2"]);
     let buttons: Vec<Handle> =
         tree.nodes().filter(|n| n.role() == Role::Button).filter_map(|n| n.handle()).collect();
-    assert_eq!(buttons.iter().map(|&handle| inner(handle)).collect::<Vec<_>>(), [(1, BUTTON), (2, BUTTON)]);
+    assert_eq!(
+        buttons.iter().map(|&handle| to_member(handle)).collect::<Vec<_>>(),
+        [(1, BUTTON), (2, BUTTON)]
+    );
     let again = whole.capture(CaptureRequest::default().stored(Some(&tree))).await.unwrap();
-    assert!(matches!(again, Captured::Unchanged));
+    assert!(matches!(again, CaptureResult::Unchanged));
 
     let found = whole.locate(buttons[1], &buttons).await.unwrap().unwrap();
     assert_eq!(found.tree.node(found.node).handle(), Some(buttons[1]));
@@ -369,12 +377,12 @@ async fn only_what_was_acted_on_is_waited_for_and_listened_to() {
     tree(&mut whole).await;
     let (request, cancel) = (SettleRequest::new(Duration::ZERO, Duration::ZERO), CancellationToken::new());
     let settled = whole.settle(request, &cancel).await.unwrap();
-    let clock = |of: &str| Moving::Other(format!("{of}: a clock"));
-    assert_eq!(settled.still, [clock("form"), clock("form 2")]);
+    let clock = |of: &str| PendingActivity::Other(format!("{of}: a clock"));
+    assert_eq!(settled.pending, [clock("form"), clock("form 2")]);
     assert_eq!(whole.notices().await.unwrap(), [Notice::Changed, Notice::Changed]);
     said(&log);
     act(&mut whole, &Action::press((210.0, 10.0), None)).await.unwrap();
-    assert_eq!(whole.settle(request, &cancel).await.unwrap().still, [clock("form 2")]);
+    assert_eq!(whole.settle(request, &cancel).await.unwrap().pending, [clock("form 2")]);
     assert_eq!(whole.notices().await.unwrap(), [Notice::Changed]);
     assert_eq!(said(&log), ["b: press", "b: settle"]);
     whole.parts.act_begins();
@@ -382,11 +390,11 @@ async fn only_what_was_acted_on_is_waited_for_and_listened_to() {
 }
 
 #[tokio::test]
-async fn a_member_that_leaves_takes_its_elements_along_and_nobody_else() {
+async fn departed_member_removes_only_its_own_elements() {
     let (mut whole, _) = two().await;
     let before = tree(&mut whole).await;
     fake(&mut whole, "a").health = Health::Left;
-    let (gone, there) = (outer(1, BUTTON), outer(2, BUTTON));
+    let (gone, there) = (to_composite(1, BUTTON), to_composite(2, BUTTON));
     assert!(whole.locate(gone, &[]).await.unwrap().is_none());
     let error = act(&mut whole, &Action::press((0.0, 0.0), Some(gone))).await.unwrap_err();
     assert_eq!(error.code, ErrorCode::ElementNotFound);
@@ -394,15 +402,21 @@ async fn a_member_that_leaves_takes_its_elements_along_and_nobody_else() {
     let after = tree(&mut whole).await;
     assert!(before.find_handle(gone).is_some() && after.find_handle(gone).is_none());
     assert_eq!(whole.parts.gone_with(gone).unwrap(), r#"app "form", which has closed"#);
-    assert_eq!(whole.parts.gone_with(Handle { scope: WHOLE, id: ROOT + 1 }), whole.parts.gone_with(gone));
-    assert_eq!(whole.parts.device_notices(), [Notice::Left { what: Thing::App, name: "form".to_owned() }]);
+    assert_eq!(
+        whole.parts.gone_with(Handle { scope: COMPOSITE_SCOPE, id: ROOT + 1 }),
+        whole.parts.gone_with(gone)
+    );
+    assert_eq!(
+        whole.parts.device_notices(),
+        [Notice::Disappeared { what: DesktopObject::App, name: "form".to_owned() }]
+    );
     // The name is free again, the number is not.
     let log = Log::default();
     whole.ground.coming.push(Fake::new("again", 0.0, &log));
     let again = tree(&mut whole).await;
     let names: Vec<&str> = again.root().children().map(|node| node.name()).collect();
     assert_eq!(names, ["form 2", "form"]);
-    assert!(again.find_handle(gone).is_none() && again.find_handle(outer(3, BUTTON)).is_some());
+    assert!(again.find_handle(gone).is_none() && again.find_handle(to_composite(3, BUTTON)).is_some());
 }
 
 #[tokio::test]
@@ -410,62 +424,67 @@ async fn a_member_that_does_not_answer_keeps_nobody_waiting() {
     let (mut whole, log) = two().await;
     tree(&mut whole).await;
     fake(&mut whole, "a").health = Health::Silent;
-    let error = whole.locate(outer(1, BUTTON), &[]).await.unwrap_err();
+    let error = whole.locate(to_composite(1, BUTTON), &[]).await.unwrap_err();
     assert_eq!((error.code, error.hint.contains("apps of the table go on")), (ErrorCode::Timeout, true));
     let read = tree(&mut whole).await;
     let silent = read.root().children().next().unwrap().children().next().unwrap();
     assert!(silent.name().contains("does not answer"));
-    act(&mut whole, &Action::press((210.0, 10.0), Some(outer(2, BUTTON)))).await.unwrap();
+    act(&mut whole, &Action::press((210.0, 10.0), Some(to_composite(2, BUTTON)))).await.unwrap();
     assert_eq!(said(&log), ["b: keyboard", "b: press OK"]);
-    let error = act(&mut whole, &Action::press((0.0, 0.0), Some(outer(1, BUTTON)))).await.unwrap_err();
+    let error = act(&mut whole, &Action::press((0.0, 0.0), Some(to_composite(1, BUTTON)))).await.unwrap_err();
     assert!(error.message.contains("may hang"), "{error}");
     fake(&mut whole, "a").health = Health::Well;
     whole.parts.iter_mut().for_each(|part| part.member.silent = false);
-    assert!(tree(&mut whole).await.find_handle(outer(1, BUTTON)).is_some());
+    assert!(tree(&mut whole).await.find_handle(to_composite(1, BUTTON)).is_some());
 }
 
 #[tokio::test]
-async fn a_drag_to_another_member_is_stopped_where_its_window_would_cover_the_end() {
+async fn drag_to_a_covered_point_of_a_member_is_stopped() {
     let (mut whole, log) = two().await;
     tree(&mut whole).await;
     let drag = |to| Action::Drag {
         from: (10.0, 10.0),
-        source: Some(outer(1, BUTTON)),
+        source: Some(to_composite(1, BUTTON)),
         to,
-        target: Some(outer(2, BUTTON)),
+        target: Some(to_composite(2, BUTTON)),
     };
     let performed = act(&mut whole, &drag((20.0, 20.0))).await.unwrap();
-    assert_eq!(performed.landed, Landed::Elsewhere { what: "form".to_owned(), stopped: true });
+    assert_eq!(performed.delivery, Delivery::Elsewhere { what: "form".to_owned(), stopped: true });
     act(&mut whole, &drag((250.0, 50.0))).await.unwrap();
     assert_eq!(said(&log).last().unwrap(), "a: drag away");
 }
 
 #[tokio::test]
-async fn the_node_of_a_member_answers_for_it_and_the_whole_starts_others() {
+async fn member_node_is_queried_and_open_starts_members() {
     let (mut whole, _) = two().await;
     tree(&mut whole).await;
-    let node = Handle { scope: WHOLE, id: ROOT + 2 };
+    let node = Handle { scope: COMPOSITE_SCOPE, id: ROOT + 2 };
     assert!(whole.locate(node, &[]).await.unwrap().is_some());
-    assert_eq!(whole.aim(node, AimOptions::default()).await.unwrap().hit, Hit::OffScreen);
+    assert_eq!(whole.aim(node, AimOptions::default()).await.unwrap().hit, HitResult::OffScreen);
     let attrs = whole.query(node, Query::Attrs).await.unwrap();
     assert_eq!(attrs, serde_json::json!({ "name": "form 2", "x": 200.0 }));
     let (ready, cancel) = (Duration::ZERO, CancellationToken::new());
     let to = |what: &str| Navigation::To(what.to_owned());
     let arrived =
-        whole.navigator().unwrap().navigate(&to("fake:c"), Leave::Ask, ready, &cancel).await.unwrap();
+        whole.navigator().unwrap().navigate(&to("fake:c"), LeavePolicy::Ask, ready, &cancel).await.unwrap();
     assert!(arrived.moved && !arrived.settled);
     assert!(
         !whole
             .navigator()
             .unwrap()
-            .navigate(&to("fake:table"), Leave::Ask, ready, &cancel)
+            .navigate(&to("fake:table"), LeavePolicy::Ask, ready, &cancel)
             .await
             .unwrap()
             .moved
     );
     assert_eq!(tree(&mut whole).await.root().children().last().unwrap().name(), "new");
     assert!(
-        whole.navigator().unwrap().navigate(&Navigation::Back, Leave::Ask, ready, &cancel).await.is_err()
+        whole
+            .navigator()
+            .unwrap()
+            .navigate(&Navigation::Back, LeavePolicy::Ask, ready, &cancel)
+            .await
+            .is_err()
     );
 }
 
@@ -486,5 +505,5 @@ async fn a_change_of_the_whole_ends_a_wait_and_its_loss_is_an_error() {
 }
 
 fn came(name: &str) -> Notice {
-    Notice::Came { what: Thing::App, name: name.to_owned() }
+    Notice::Appeared { what: DesktopObject::App, name: name.to_owned() }
 }

@@ -23,7 +23,7 @@ pub struct FileInput {
     /// any file.
     pub accept: String,
     /// The files that the input holds.
-    pub holds: Vec<HeldFile>,
+    pub files: Vec<InputFile>,
 }
 
 impl FileInput {
@@ -31,7 +31,7 @@ impl FileInput {
     #[must_use]
     pub fn new(input: Handle) -> Self {
         let (accept, holds) = (String::new(), Vec::new());
-        Self { input, multiple: false, one_by_one: None, directory: false, accept, holds }
+        Self { input, multiple: false, one_by_one: None, directory: false, accept, files: holds }
     }
 }
 
@@ -40,13 +40,13 @@ setters!(FileInput {
     one_by_one: Option<String>,
     directory: bool,
     accept: String,
-    holds: Vec<HeldFile>,
+    files: Vec<InputFile>,
 });
 
 /// A file that an input holds.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
-pub struct HeldFile {
+pub struct InputFile {
     /// The file name without its folder.
     pub name: String,
     /// The size in bytes.
@@ -55,7 +55,7 @@ pub struct HeldFile {
     pub modified: u64,
 }
 
-impl HeldFile {
+impl InputFile {
     /// Creates a held file.
     #[must_use]
     pub fn new(name: impl Into<String>, size: u64, modified: u64) -> Self {

@@ -1,7 +1,7 @@
 //! Navigation within an open app.
 
 use crate::error::Result;
-use crate::navigation::{Arrived, Leave, Navigation};
+use crate::navigation::{LeavePolicy, Navigation, NavigationResult};
 use async_trait::async_trait;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -27,8 +27,8 @@ pub trait Navigator: Send {
     async fn navigate(
         &mut self,
         to: &Navigation,
-        leave: Leave,
+        leave: LeavePolicy,
         timeout: Duration,
         cancel: &CancellationToken,
-    ) -> Result<Arrived>;
+    ) -> Result<NavigationResult>;
 }

@@ -8,18 +8,18 @@ use stickpin_tree::Handle;
 /// The value of an expression in the app's own language.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Evaluated {
+pub struct ScriptValue {
     /// Whether the language treats the value as true.
     pub truthy: bool,
     /// The value as bounded text: JSON where it can be serialized.
-    pub shown: String,
+    pub text: String,
 }
 
-impl Evaluated {
+impl ScriptValue {
     /// Creates a value.
     #[must_use]
     pub fn new(truthy: bool, shown: String) -> Self {
-        Self { truthy, shown }
+        Self { truthy, text: shown }
     }
 }
 
@@ -32,7 +32,7 @@ pub trait Script: Send {
     /// # Errors
     /// Returns `UNSUPPORTED`, `INVALID_ARGS` with the exception that the expression threw, and the
     /// errors of `capture`.
-    async fn evaluate(&mut self, expression: &str, timeout: Duration) -> Result<Option<Evaluated>>;
+    async fn evaluate(&mut self, expression: &str, timeout: Duration) -> Result<Option<ScriptValue>>;
 
     /// Returns the addresses of all elements that a CSS selector matches, for `css=` terms. The
     /// addresses are those of the last capture.

@@ -1,7 +1,7 @@
 //! Tabs and windows: an app may show several trees, and a session reads one of them at a time.
 
 use crate::error::Result;
-use crate::navigation::{Arrived, Leave};
+use crate::navigation::{LeavePolicy, NavigationResult};
 use crate::notice::Dialog;
 use crate::setters::setters;
 use async_trait::async_trait;
@@ -44,34 +44,34 @@ setters!(TabEntry { active: bool, opener: Option<String>, dialog: Option<Dialog>
 /// A tab that no longer exists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct TabEnded {
+pub struct EndedTab {
     /// The id that the tab had.
     pub id: String,
     /// The surface of the tab's captures. None of its elements ever comes back.
     pub surface: SurfaceId,
     /// How the tab ended.
-    pub how: TabEnd,
+    pub reason: TabEndReason,
     /// The tab that is active now, in words (`t1 http://127.0.0.1:3000/`), if the ended tab was the
     /// active one.
-    pub now: Option<String>,
+    pub active_tab: Option<String>,
 }
 
-impl TabEnded {
+impl EndedTab {
     /// Creates the end of a tab that was not the active one.
     #[must_use]
-    pub fn new(id: String, surface: SurfaceId, how: TabEnd) -> Self {
-        Self { id, surface, how, now: None }
+    pub fn new(id: String, surface: SurfaceId, how: TabEndReason) -> Self {
+        Self { id, surface, reason: how, active_tab: None }
     }
 }
 
-setters!(TabEnded { now: Option<String> });
+setters!(EndedTab { active_tab: Option<String> });
 
 /// How a tab ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum TabEnd {
+pub enum TabEndReason {
     /// Closed by a command.
-    Asked,
+    ByCommand,
     /// Closed by its page or by a person.
     Closed,
     /// Crashed.
@@ -97,7 +97,7 @@ pub trait Tabs: Send {
         what: Option<&str>,
         timeout: Duration,
         cancel: &CancellationToken,
-    ) -> Result<Arrived>;
+    ) -> Result<NavigationResult>;
 
     /// Makes a tab the active one. What a person sees does not change.
     ///
@@ -110,7 +110,7 @@ pub trait Tabs: Send {
     /// # Errors
     /// Returns the errors of `switch_tab`, `DIALOG_OPEN` when the page asks before it is left, and
     /// `INVALID_ARGS` for the last tab.
-    async fn close_tab(&mut self, id: &str, leave: Leave, cancel: &CancellationToken) -> Result<()>;
+    async fn close_tab(&mut self, id: &str, leave: LeavePolicy, cancel: &CancellationToken) -> Result<()>;
 
     /// Brings the active tab and its window to the front for the person at this machine. No other
     /// method does that.
@@ -124,7 +124,7 @@ pub trait Tabs: Send {
     ///
     /// Until then every call about the ended tab fails, so that no input goes to a tab that nobody
     /// chose.
-    fn ended_tabs(&mut self) -> Vec<TabEnded> {
+    fn ended_tabs(&mut self) -> Vec<EndedTab> {
         Vec::new()
     }
 }

@@ -12,7 +12,7 @@ const METHODS: &[&str] = &["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPT
 
 /// Describes a request: `GET "http://127.0.0.1/api/orders"`. Text that the page chose is quoted.
 #[must_use]
-pub fn request_words(method: &str, url: &str) -> String {
+pub fn describe_request(method: &str, url: &str) -> String {
     let method = if METHODS.contains(&method) { method.to_owned() } else { quote(method) };
     format!("{method} {}", quote_url(url))
 }
@@ -20,7 +20,7 @@ pub fn request_words(method: &str, url: &str) -> String {
 /// A request of the app.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct SeenRequest {
+pub struct NetworkRequest {
     /// The HTTP method.
     pub method: String,
     /// The whole address.
@@ -28,21 +28,21 @@ pub struct SeenRequest {
     /// How the request ended; `None` while it is in progress.
     pub end: Option<RequestEnd>,
     /// How long the request took, or has taken so far.
-    pub took: Duration,
+    pub duration: Duration,
     /// Whether a wait for network idle counts the request. Connections that stay open, beacons and
     /// media do not count.
     pub counts: bool,
 }
 
-impl SeenRequest {
+impl NetworkRequest {
     /// Creates a request in progress that counts.
     #[must_use]
     pub fn new(method: String, url: String) -> Self {
-        Self { method, url, end: None, took: Duration::ZERO, counts: true }
+        Self { method, url, end: None, duration: Duration::ZERO, counts: true }
     }
 }
 
-setters!(SeenRequest { end: Option<RequestEnd>, took: Duration, counts: bool });
+setters!(NetworkRequest { end: Option<RequestEnd>, duration: Duration, counts: bool });
 
 /// How a request ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,7 +91,7 @@ pub enum DownloadState {
 }
 
 /// Requests and downloads since the last act began
-/// ([`Lifecycle::act_begins`](super::Lifecycle::act_begins)).
+/// ([`Lifecycle::begin_action`](super::Lifecycle::begin_action)).
 #[async_trait]
 pub trait Traffic: Send {
     /// Returns the requests that began since the last act did or were in progress then, oldest
@@ -99,7 +99,7 @@ pub trait Traffic: Send {
     ///
     /// # Errors
     /// Returns `UNSUPPORTED` or `BACKEND_LOST`.
-    async fn requests(&mut self) -> Result<Vec<SeenRequest>>;
+    async fn requests(&mut self) -> Result<Vec<NetworkRequest>>;
 
     /// Returns the downloads that began since the last act did or were in progress then, oldest
     /// first, bounded.

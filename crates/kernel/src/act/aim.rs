@@ -1,11 +1,11 @@
 //! Brings an element to where an input reaches it.
 
-use crate::act::locate::Place;
-use crate::act::target::Reach;
-use crate::command::args::How;
+use crate::act::action_target::Actionability;
+use crate::act::locate::CurrentElement;
+use crate::command::args::ActionOptions;
 use crate::command::context::Cx;
-use crate::observe::resolve::Found;
-use stickpin_device::{Aim, AimOptions, Error, Hit, Prepared, Result};
+use crate::observe::resolve::ResolvedTarget;
+use stickpin_device::{Aim, AimOptions, Error, HitResult, PreparedInput, Result};
 use stickpin_tree::Handle;
 
 /// Brings a judged element into view, and moves the pointer there if `reach` requires it. The
@@ -15,19 +15,19 @@ use stickpin_tree::Handle;
 /// Returns errors of the device.
 pub(super) async fn prepare(
     cx: &mut Cx,
-    place: &Place,
-    found: &Found,
-    reach: Reach,
+    place: &CurrentElement,
+    found: &ResolvedTarget,
+    reach: Actionability,
     guarded: &[Handle],
-) -> Result<Prepared> {
-    let press = matches!(reach, Reach::Press { .. });
-    let plain = reach == Reach::Press { plain: true };
-    let pointer = press || reach == Reach::Pointer;
+) -> Result<PreparedInput> {
+    let press = matches!(reach, Actionability::Press { .. });
+    let plain = reach == Actionability::Press { plain: true };
+    let pointer = press || reach == Actionability::Pointer;
     let options = AimOptions::default().pointer(pointer).press(press).plain(plain).guarded(guarded);
     let (context, seen) = (found.meaning.context_handles(), place.ticket.clone());
     let prepared = cx.device()?.prepare(place.handle, &context, options, seen).await;
     // After a failure the pointer may or may not have moved.
-    cx.envelope.pointed |= prepared.as_ref().map_or(pointer, |prepared| prepared.aim.pointed);
+    cx.envelope.pointer_moved |= prepared.as_ref().map_or(pointer, |prepared| prepared.aim.pointer_moved);
     prepared
 }
 
@@ -36,19 +36,19 @@ pub(super) async fn prepare(
 ///
 /// # Errors
 /// Returns the refusal, with a hint that names the caller's options.
-pub(super) async fn insist(
+pub(super) async fn override_refusal(
     cx: &mut Cx,
     refusal: Error,
     aim: &Aim,
-    place: &Place,
-    reach: Reach,
-    how: How,
+    place: &CurrentElement,
+    reach: Actionability,
+    opts: ActionOptions,
 ) -> Result<bool> {
-    let covered = aim.hit != Hit::OffScreen;
+    let covered = aim.hit != HitResult::OffScreen;
     // A fill needs no point, and a press may reach an element that the device considers out of
     // view.
-    let refusal = match covered || reach == Reach::View || is_at(cx, place, aim).await? {
-        true if how.force => {
+    let refusal = match covered || reach == Actionability::InView || is_at(cx, place, aim).await? {
+        true if opts.force => {
             cx.warn(format!("Forced: {refusal}."));
             return Ok(covered);
         }
@@ -62,7 +62,7 @@ pub(super) async fn insist(
 }
 
 /// Whether the middle of an element's box hits the element or one of its descendants.
-async fn is_at(cx: &mut Cx, place: &Place, aim: &Aim) -> Result<bool> {
+async fn is_at(cx: &mut Cx, place: &CurrentElement, aim: &Aim) -> Result<bool> {
     if aim.rect.width <= 0.0 || aim.rect.height <= 0.0 {
         return Ok(false);
     }

@@ -1,13 +1,13 @@
 //! Selects options of a list: natively where the device can, otherwise by opening the list and
 //! pressing options.
 
-use crate::act::fields::press;
-use crate::act::input::{Attempts, Input};
-use crate::act::outcome::Acted;
-use crate::act::target::{Reach, Ready};
-use crate::act::{context_guard, input, locate};
+use crate::act::action_target::{ActionTarget, Actionability};
+use crate::act::fields::press_action;
+use crate::act::input::{FailedAttempts, InputPosition};
+use crate::act::outcome::ActionOutput;
+use crate::act::{context_rule, input, locate};
 use crate::api::target::Target;
-use crate::command::args::How;
+use crate::command::args::ActionOptions;
 use crate::command::context::Cx;
 use crate::observe::{capture, resolve, waiting};
 use serde_json::json;
@@ -19,42 +19,42 @@ use stickpin_tree::{Attr, Handle, NodeId, NodeRef, Role, States, Tree, quote};
 use tokio::time::Instant;
 
 /// How long a list may take to show its options, or the new choice.
-const RESPONSE: Duration = Duration::from_millis(1000);
+const LIST_TIMEOUT: Duration = Duration::from_millis(1000);
 
 /// The maximum number of options that a message names.
-const NAMED: usize = 10;
+const MAX_NAMED_OPTIONS: usize = 10;
 
 /// An option that was found in a list.
-struct Choice {
+struct OptionMatch {
     name: String,
     /// The option to press; `None` when a press would deselect it.
     press: Option<Ref>,
     /// Whether the option was selected before.
-    was_on: bool,
+    was_selected: bool,
     /// Whether the list takes several options.
-    several: bool,
+    multi_select: bool,
 }
 
 /// The list to select from.
-struct List {
+struct SelectionList {
     /// The target that finds the list again: its ref, where it has one. The popup of a list may
     /// carry the same name.
     target: Target,
-    ready: Ready,
+    ready: ActionTarget,
     /// Whether the list was pressed to show its options.
     opened: bool,
     /// The lists that existed before this one was opened; they belong to other elements.
-    older: Option<Vec<Handle>>,
+    earlier_lists: Option<Vec<Handle>>,
 }
 
 /// Whether a list shows the requested choice. Ordered: the outcome of several options is the worst
 /// one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Took {
-    Yes,
+enum SelectionState {
+    Shown,
     /// Nothing in the list tells.
     Unknown,
-    No,
+    NotShown,
 }
 
 /// Selects exactly the given options of a list.
@@ -67,27 +67,30 @@ pub(crate) async fn choose(
     cx: &mut Cx,
     target: &Target,
     options: &[String],
-    how: How,
-) -> Result<(Ready, Acted)> {
+    opts: ActionOptions,
+) -> Result<(ActionTarget, ActionOutput)> {
     if options.is_empty() {
         return Err(Error::invalid_args("`select` needs at least one option")
             .hint("for example: `stickpin select @e6 Austria`"));
     }
-    let action =
-        |ready: &Ready| Ok(Some(Action::Select { target: ready.element()?, options: options.to_vec() }));
-    let (ready, performed) = input::send_if(cx, target, Reach::View, how, Input::First, action).await?;
+    let action = |ready: &ActionTarget| {
+        Ok(Some(Action::Select { target: ready.element_handle()?, options: options.to_vec() }))
+    };
+    let (ready, performed) =
+        input::aim_and_send_if(cx, target, Actionability::InView, opts, InputPosition::First, action).await?;
     let performed = performed.unwrap_or_default();
     let named: Vec<String> = options.iter().map(|o| quote(o)).collect();
-    let mut acted = Acted::new("selected", format!("{} in {}", named.join(", "), ready.words));
+    let mut acted = ActionOutput::new("selected", format!("{} in {}", named.join(", "), ready.description));
     if performed.handled {
         // A list of several options reports an empty value when no option is selected or it shows
         // no value.
         acted.value = performed.value.filter(|value| !value.is_empty());
         return Ok((ready, acted));
     }
-    let mut list = List { target: named_again(cx, target, &ready)?, ready, opened: false, older: None };
-    let chosen = choose_by_presses(cx, &mut list, options, how).await;
-    if let (Err(_), Some(older), Some(opener)) = (&chosen, &list.older, list.ready.handle) {
+    let mut list =
+        SelectionList { target: named_again(cx, target, &ready)?, ready, opened: false, earlier_lists: None };
+    let chosen = choose_by_presses(cx, &mut list, options, opts).await;
+    if let (Err(_), Some(older), Some(opener)) = (&chosen, &list.earlier_lists, list.ready.handle) {
         fold(cx, &list.ready, opener, older).await;
     }
     chosen.map(|()| (list.ready, acted))
@@ -95,55 +98,60 @@ pub(crate) async fn choose(
 
 /// Closes a list that was opened in vain, because an open list intercepts the next input. A failure
 /// is only logged: the original error is more useful.
-async fn fold(cx: &mut Cx, list: &Ready, opener: Handle, older: &[Handle]) {
-    let _under_way = cx.under_way();
+async fn fold(cx: &mut Cx, list: &ActionTarget, opener: Handle, older: &[Handle]) {
+    let _under_way = cx.begin_operation();
     let folded = match cx.device() {
         Ok(device) => device.close_popup(opener, older).await,
         Err(e) => Err(e),
     };
     match folded {
-        Ok(folded) => tracing::debug!(folded, "{} was opened", list.words),
-        Err(e) => tracing::debug!("{} was opened and is still open: {e}", list.words),
+        Ok(folded) => tracing::debug!(folded, "{} was opened", list.description),
+        Err(e) => tracing::debug!("{} was opened and is still open: {e}", list.description),
     }
 }
 
 /// Selects as a person does: opens the list if necessary and presses its options.
-async fn choose_by_presses(cx: &mut Cx, list: &mut List, options: &[String], how: How) -> Result<()> {
+async fn choose_by_presses(
+    cx: &mut Cx,
+    list: &mut SelectionList,
+    options: &[String],
+    opts: ActionOptions,
+) -> Result<()> {
     let named: Vec<String> = options.iter().map(|o| quote(o)).collect();
     let before = read_choice(cx, list).await?;
     let mut chosen = Vec::new();
     for option in options {
-        let choice = find_option(cx, list, option, how).await?;
+        let choice = find_option(cx, list, option, opts).await?;
         let ready = &list.ready;
-        if options.len() > 1 && !choice.several {
+        if options.len() > 1 && !choice.multi_select {
             return Err(Error::invalid_args(format!(
                 "{} takes one option, not {}",
-                ready.words,
+                ready.description,
                 options.len()
             ))
             .dispatched(cx.dispatched()));
         }
         if let Some(r) = choice.press {
-            press_option(cx, r, how).await?;
+            press_option(cx, r, opts).await?;
         }
         chosen.push(choice);
     }
-    if chosen.iter().all(|c| c.several) {
-        drop_others(cx, list, &chosen, how).await?;
+    if chosen.iter().all(|c| c.multi_select) {
+        drop_others(cx, list, &chosen, opts).await?;
     }
     match comes_to_show(cx, list, &chosen, &before).await? {
-        Took::Yes => Ok(()),
-        Took::Unknown => {
-            cx.warn(format!("{} does not show which option is chosen.", list.ready.words));
+        SelectionState::Shown => Ok(()),
+        SelectionState::Unknown => {
+            cx.warn(format!("{} does not show which option is chosen.", list.ready.description));
             Ok(())
         }
-        Took::No => {
+        SelectionState::NotShown => {
             let now = read_choice(cx, list).await?;
             let ready = &list.ready;
             let reads = if now.is_empty() { String::new() } else { format!("; it reads {}", quote(&now)) };
             Err(Error::fill_mismatch(format!(
                 "{} does not show {} after it was pressed{reads}",
-                ready.words,
+                ready.description,
                 named.join(", ")
             ))
             .hint("the app may have refused it; run `stickpin snapshot -i` to see what is chosen")
@@ -154,33 +162,35 @@ async fn choose_by_presses(cx: &mut Cx, list: &mut List, options: &[String], how
 }
 
 /// Returns the target that finds the list again while options are selected.
-fn named_again(cx: &mut Cx, target: &Target, list: &Ready) -> Result<Target> {
+fn named_again(cx: &mut Cx, target: &Target, list: &ActionTarget) -> Result<Target> {
     let Some(found) = &list.found else { return Ok(target.clone()) };
-    match found.r#ref {
-        Some(r) => Ok(Target::Ref(stickpin_refs::RefToken::plain(r.plain()).into())),
-        None => locate::hold(cx, target, found),
+    match found.target_ref {
+        Some(r) => Ok(Target::Ref(stickpin_refs::RefToken::plain(r.without_pin()).into())),
+        None => locate::pin_selector_to_ref(cx, target, found),
     }
 }
 
-async fn press_option(cx: &mut Cx, r: Ref, how: How) -> Result<()> {
+async fn press_option(cx: &mut Cx, r: Ref, opts: ActionOptions) -> Result<()> {
     // This command found the option just now.
-    cx.envelope.held.push(r);
+    cx.envelope.pinned_selectors.push(r);
     let target = Target::Ref(stickpin_refs::RefToken::plain(r).into());
-    press_further(cx, &target, how).await
+    press_further(cx, &target, opts).await
 }
 
 /// Presses an element after the first input of a `select`.
-async fn press_further(cx: &mut Cx, target: &Target, how: How) -> Result<()> {
-    let action = |ready: &Ready| Ok(Some(press(ready)));
-    input::send_if(cx, target, Reach::Pointer, how, Input::Further, action).await.map(drop)
+async fn press_further(cx: &mut Cx, target: &Target, opts: ActionOptions) -> Result<()> {
+    let action = |ready: &ActionTarget| Ok(Some(press_action(ready)));
+    input::aim_and_send_if(cx, target, Actionability::Pointer, opts, InputPosition::Further, action)
+        .await
+        .map(drop)
 }
 
 /// Returns the node of a list in a tree that was just captured.
-async fn list_in(cx: &mut Cx, tree: &Tree, list: &List) -> Result<NodeId> {
+async fn list_in(cx: &mut Cx, tree: &Tree, list: &SelectionList) -> Result<NodeId> {
     // Without handles, an address of an earlier capture is worthless.
     match list.ready.handle.and_then(|h| tree.find_handle(h)) {
         Some(node) => Ok(node.id()),
-        None => match resolve::in_stored_tree(cx, &list.target).await {
+        None => match resolve::resolve_in_stored_tree(cx, &list.target).await {
             // An open list may hide everything else, including its opener.
             Err(e) if e.code == ErrorCode::StaleRef => only_list(tree).ok_or(e),
             found => found,
@@ -189,39 +199,49 @@ async fn list_in(cx: &mut Cx, tree: &Tree, list: &List) -> Result<NodeId> {
 }
 
 /// Returns the choice that a list shows, as text.
-async fn read_choice(cx: &mut Cx, list: &List) -> Result<String> {
-    let tree = capture::look(cx, Origin::Internal).await?;
+async fn read_choice(cx: &mut Cx, list: &SelectionList) -> Result<String> {
+    let tree = capture::capture_app(cx, Origin::Internal).await?;
     let node = list_in(cx, &tree, list).await?;
     Ok(shown(tree.node(node)))
 }
 
 /// Deselects the options that were not requested, in a list of several.
-async fn drop_others(cx: &mut Cx, list: &List, chosen: &[Choice], how: How) -> Result<()> {
-    let tree = capture::look(cx, Origin::Internal).await?;
+async fn drop_others(
+    cx: &mut Cx,
+    list: &SelectionList,
+    chosen: &[OptionMatch],
+    opts: ActionOptions,
+) -> Result<()> {
+    let tree = capture::capture_app(cx, Origin::Internal).await?;
     let node = list_in(cx, &tree, list).await?;
-    let others = options_of(&tree, node, list.older.as_deref()).into_iter().filter(|&o| {
+    let others = options_of(&tree, node, list.earlier_lists.as_deref()).into_iter().filter(|&o| {
         let option = tree.node(o);
         on(option) && !chosen.iter().any(|c| c.name == option.name())
     });
     let others: Vec<NodeId> = others.collect();
     for r in capture::issue(cx, &others)? {
-        press_option(cx, r, how).await?;
+        press_option(cx, r, opts).await?;
     }
     Ok(())
 }
 
-/// Waits until the list shows the requested choice, for at most [`RESPONSE`].
-async fn comes_to_show(cx: &mut Cx, list: &List, chosen: &[Choice], before: &str) -> Result<Took> {
-    let until = Instant::now() + RESPONSE;
+/// Waits until the list shows the requested choice, for at most [`LIST_TIMEOUT`].
+async fn comes_to_show(
+    cx: &mut Cx,
+    list: &SelectionList,
+    chosen: &[OptionMatch],
+    before: &str,
+) -> Result<SelectionState> {
+    let until = Instant::now() + LIST_TIMEOUT;
     loop {
         if cx.device()?.dialog().is_some() {
             // The app asks for confirmation first; the client sees the outcome after answering.
-            return Ok(Took::Unknown);
+            return Ok(SelectionState::Unknown);
         }
-        let tree = capture::look(cx, Origin::Internal).await?;
+        let tree = capture::capture_app(cx, Origin::Internal).await?;
         let took = match list_in(cx, &tree, list).await {
             Ok(node) => {
-                let options = options_of(&tree, node, list.older.as_deref());
+                let options = options_of(&tree, node, list.earlier_lists.as_deref());
                 chosen.iter().map(|c| took(&tree, node, &options, c, before)).max()
             }
             // The list disappeared with the choice, like an editor that closes on selection.
@@ -230,12 +250,12 @@ async fn comes_to_show(cx: &mut Cx, list: &List, chosen: &[Choice], before: &str
         };
         let left = until.saturating_duration_since(Instant::now());
         match took {
-            None => return Ok(Took::Unknown),
-            Some(Took::Yes) => return Ok(Took::Yes),
+            None => return Ok(SelectionState::Unknown),
+            Some(SelectionState::Shown) => return Ok(SelectionState::Shown),
             Some(took) if left.is_zero() => return Ok(took),
             Some(_) => {}
         }
-        waiting::change(cx, left).await?;
+        waiting::wait_for_change(cx, left).await?;
     }
 }
 
@@ -244,16 +264,21 @@ async fn comes_to_show(cx: &mut Cx, list: &List, chosen: &[Choice], before: &str
 /// # Errors
 /// Returns `ELEMENT_NOT_FOUND` with the available options, and `AMBIGUOUS_MATCH` when several
 /// options have the same text.
-async fn find_option(cx: &mut Cx, list: &mut List, option: &str, how: How) -> Result<Choice> {
+async fn find_option(
+    cx: &mut Cx,
+    list: &mut SelectionList,
+    option: &str,
+    opts: ActionOptions,
+) -> Result<OptionMatch> {
     let mut pressed = false;
     let mut typed = false;
-    let mut attempts = Attempts::default();
-    let mut until = Instant::now() + RESPONSE;
+    let mut attempts = FailedAttempts::default();
+    let mut until = Instant::now() + LIST_TIMEOUT;
     loop {
-        let tree = capture::look(cx, Origin::Internal).await?;
-        context_guard::note_so_far(cx, &tree)?;
+        let tree = capture::capture_app(cx, Origin::Internal).await?;
+        context_rule::record_interim_effects(cx, &tree)?;
         let node = list_in(cx, &tree, list).await?;
-        let options = options_of(&tree, node, list.older.as_deref());
+        let options = options_of(&tree, node, list.earlier_lists.as_deref());
         let reads = |say: &dyn Fn(NodeRef<'_>) -> bool| -> Vec<NodeId> {
             options.iter().copied().filter(|&o| say(tree.node(o))).collect()
         };
@@ -269,28 +294,37 @@ async fn find_option(cx: &mut Cx, list: &mut List, option: &str, how: How) -> Re
                 // Pressing the current choice closes a single-choice list that this command opened.
                 let stays = was_on && (!list.opened || several);
                 let press = if stays { None } else { capture::issue(cx, &[found])?.pop() };
-                return Ok(Choice { name: tree.node(found).name().to_owned(), press, was_on, several });
+                return Ok(OptionMatch {
+                    name: tree.node(found).name().to_owned(),
+                    press,
+                    was_selected: was_on,
+                    multi_select: several,
+                });
             }
             ref many => {
-                let named =
-                    capture::named(cx, &tree, &many[..many.len().min(crate::observe::resolve::CANDIDATES)])?;
-                let message = format!("{} has {} options {}", list.ready.words, many.len(), quote(option));
+                let named = capture::issue_described(
+                    cx,
+                    &tree,
+                    &many[..many.len().min(crate::observe::resolve::MAX_CANDIDATES)],
+                )?;
+                let message =
+                    format!("{} has {} options {}", list.ready.description, many.len(), quote(option));
                 let e = Error::ambiguous_match(message);
-                return Err(crate::observe::resolve::candidates(e, "press one of:", &named, many.len()));
+                return Err(crate::observe::resolve::add_candidates(e, "press one of:", &named, many.len()));
             }
         }
         let shown = tree.node(node);
         if options.is_empty() && !pressed {
             if !opens_a_list(shown) {
-                let message = format!("{} is not a list of options", list.ready.words);
+                let message = format!("{} is not a list of options", list.ready.description);
                 return Err(Error::invalid_args(message).hint(
                     "run `stickpin snapshot -i` to list the elements; `press` acts on other controls",
                 ));
             }
             (pressed, list.opened) = (true, true);
-            list.older = Some(lists(&tree).filter_map(NodeRef::address).collect());
+            list.earlier_lists = Some(lists(&tree).filter_map(NodeRef::address).collect());
             let target = list.target.clone();
-            press_further(cx, &target, how).await?;
+            press_further(cx, &target, opts).await?;
             continue;
         }
         let left = until.saturating_duration_since(Instant::now());
@@ -298,19 +332,27 @@ async fn find_option(cx: &mut Cx, list: &mut List, option: &str, how: How) -> Re
             let narrows = !typed
                 && if shown.is(States::EDITABLE) {
                     // An autocomplete lists options that match the typed text.
-                    let fill = |ready: &Ready| {
-                        Ok(Some(Action::Fill { target: ready.element()?, text: option.to_owned() }))
+                    let fill = |ready: &ActionTarget| {
+                        Ok(Some(Action::Fill { target: ready.element_handle()?, text: option.to_owned() }))
                     };
                     let target = list.target.clone();
-                    input::send_if(cx, &target, Reach::View, how, Input::Further, fill).await?;
+                    input::aim_and_send_if(
+                        cx,
+                        &target,
+                        Actionability::InView,
+                        opts,
+                        InputPosition::Further,
+                        fill,
+                    )
+                    .await?;
                     true
                 } else if let Some(field) = filter_of(&tree, node).filter(|_| list.opened) {
                     let fill = Action::Fill { target: field, text: option.to_owned() };
                     let ready = list.ready.clone();
-                    match input::perform_on(cx, &fill, &ready).await {
+                    match input::send_to_target(cx, &fill, &ready).await {
                         // The list re-rendered, including its field.
                         Err(missed) => {
-                            attempts.lost(missed.into())?;
+                            attempts.count_vanished(missed.into())?;
                             continue;
                         }
                         Ok(_) => true,
@@ -322,10 +364,10 @@ async fn find_option(cx: &mut Cx, list: &mut List, option: &str, how: How) -> Re
                 return Err(missing(&tree, &options, &list.ready, option));
             }
             (typed, pressed, list.opened) = (true, true, true);
-            until = Instant::now() + RESPONSE;
+            until = Instant::now() + LIST_TIMEOUT;
             continue;
         }
-        waiting::change(cx, left).await?;
+        waiting::wait_for_change(cx, left).await?;
     }
 }
 
@@ -346,30 +388,31 @@ fn only_list(tree: &Tree) -> Option<NodeId> {
 }
 
 /// Creates the error for a missing option, with the available options as its hint.
-fn missing(tree: &Tree, options: &[NodeId], list: &Ready, option: &str) -> Error {
-    let names: Vec<String> = options.iter().take(NAMED).map(|&o| quote(tree.node(o).name())).collect();
-    let there = match options.len().checked_sub(NAMED) {
+fn missing(tree: &Tree, options: &[NodeId], list: &ActionTarget, option: &str) -> Error {
+    let names: Vec<String> =
+        options.iter().take(MAX_NAMED_OPTIONS).map(|&o| quote(tree.node(o).name())).collect();
+    let there = match options.len().checked_sub(MAX_NAMED_OPTIONS) {
         _ if names.is_empty() => "no options appeared".to_owned(),
         Some(more @ 1..) => format!("there are {} and {more} more", names.join(", ")),
         _ => format!("there are {}", names.join(", ")),
     };
-    Error::element_not_found(format!("{} has no option {}", list.words, quote(option)))
+    Error::element_not_found(format!("{} has no option {}", list.description, quote(option)))
         .hint(there)
         .details(json!({ "options": names }))
 }
 
-fn took(tree: &Tree, list: NodeId, options: &[NodeId], choice: &Choice, before: &str) -> Took {
-    if choice.was_on && choice.press.is_some() {
-        return Took::Yes;
+fn took(tree: &Tree, list: NodeId, options: &[NodeId], choice: &OptionMatch, before: &str) -> SelectionState {
+    if choice.was_selected && choice.press.is_some() {
+        return SelectionState::Shown;
     }
     let same: Vec<NodeRef<'_>> =
         options.iter().map(|&o| tree.node(o)).filter(|o| o.name() == choice.name).collect();
     let now = shown(tree.node(list));
     if same.iter().any(|o| on(*o)) || says(&now, &choice.name) || now != before {
-        return Took::Yes;
+        return SelectionState::Shown;
     }
     let tells = same.iter().any(|o| o.states().intersects(States::SELECTABLE | States::CHECKABLE));
-    if tells || !now.is_empty() { Took::No } else { Took::Unknown }
+    if tells || !now.is_empty() { SelectionState::NotShown } else { SelectionState::Unknown }
 }
 
 /// Whether an option is selected.

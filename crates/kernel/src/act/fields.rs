@@ -1,12 +1,12 @@
 //! Sets a field to a value; the field's role decides how. Shared by `check` and `form`.
 
 use crate::act;
-use crate::act::input::Input;
-use crate::act::outcome::Acted;
-use crate::act::target::{Reach, Ready};
+use crate::act::action_target::{ActionTarget, Actionability};
+use crate::act::input::InputPosition;
+use crate::act::outcome::ActionOutput;
 use crate::act::{choice, fill, input, outcome};
 use crate::api::target::Target;
-use crate::command::args::How;
+use crate::command::args::ActionOptions;
 use crate::command::context::Cx;
 use crate::observe::waiting;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use stickpin_tree::{Role, quote};
 use tokio::time::Instant;
 
 /// How long a control may take to show its new state.
-const RESPONSE: Duration = Duration::from_millis(500);
+const TOGGLE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The kind of value that a field takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,13 +30,13 @@ pub(crate) enum FieldKind {
 
 /// Whether a control shows the state that it was set to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Follows {
-    Yes,
-    No,
+enum ToggleState {
+    Requested,
+    Other,
     /// The control disappeared.
     Gone,
     /// A dialog waits for an answer.
-    Asks,
+    DialogOpen,
 }
 
 /// Determines how the target's field takes this value. Sends nothing.
@@ -44,8 +44,13 @@ enum Follows {
 /// # Errors
 /// Returns the errors of resolving, and `INVALID_ARGS` when the field takes no value or not this
 /// one.
-pub(crate) async fn kind(cx: &mut Cx, target: &Target, value: &str, how: How) -> Result<(FieldKind, Ready)> {
-    let ready = act::ready(cx, target, Reach::There, how).await?;
+pub(crate) async fn field_kind(
+    cx: &mut Cx,
+    target: &Target,
+    value: &str,
+    opts: ActionOptions,
+) -> Result<(FieldKind, ActionTarget)> {
+    let ready = act::wait_actionable(cx, target, Actionability::Enabled, opts).await?;
     let role = ready.found.as_ref().map(|f| f.meaning.role());
     let editable = ready.before.as_ref().is_some_and(|b| b.editable);
     let kind = match role {
@@ -56,7 +61,7 @@ pub(crate) async fn kind(cx: &mut Cx, target: &Target, value: &str, how: How) ->
                 _ => {
                     return Err(Error::invalid_args(format!(
                         "{} takes true or false, not {}",
-                        ready.words,
+                        ready.description,
                         quote(value)
                     )));
                 }
@@ -64,7 +69,7 @@ pub(crate) async fn kind(cx: &mut Cx, target: &Target, value: &str, how: How) ->
         }
         Some(Role::Combobox | Role::ListBox | Role::RadioGroup) if !editable => FieldKind::Choice,
         _ => {
-            input::fillable(&ready)?;
+            input::check_fillable(&ready)?;
             FieldKind::Text
         }
     };
@@ -75,11 +80,16 @@ pub(crate) async fn kind(cx: &mut Cx, target: &Target, value: &str, how: How) ->
 ///
 /// # Errors
 /// Returns the errors of `fill`, `check` and `select`.
-pub(crate) async fn set(cx: &mut Cx, target: &Target, value: &str, how: How) -> Result<(Ready, Acted)> {
-    match kind(cx, target, value, how).await?.0 {
-        FieldKind::Text => fill::fill(cx, target, value, how).await,
-        FieldKind::Check(on) => check(cx, target, on, how).await,
-        FieldKind::Choice => choice::choose(cx, target, &[value.to_owned()], how).await,
+pub(crate) async fn set_field(
+    cx: &mut Cx,
+    target: &Target,
+    value: &str,
+    opts: ActionOptions,
+) -> Result<(ActionTarget, ActionOutput)> {
+    match field_kind(cx, target, value, opts).await?.0 {
+        FieldKind::Text => fill::fill(cx, target, value, opts).await,
+        FieldKind::Check(on) => set_checked(cx, target, on, opts).await,
+        FieldKind::Choice => choice::choose(cx, target, &[value.to_owned()], opts).await,
     }
 }
 
@@ -88,13 +98,18 @@ pub(crate) async fn set(cx: &mut Cx, target: &Target, value: &str, how: How) -> 
 /// # Errors
 /// Returns the errors of resolving and of the guards, `INVALID_ARGS` when the control has no such
 /// state, and `FILL_MISMATCH` when it does not change.
-pub(crate) async fn check(cx: &mut Cx, target: &Target, on: bool, how: How) -> Result<(Ready, Acted)> {
-    let ready = act::ready(cx, target, Reach::There, how).await?;
+pub(crate) async fn set_checked(
+    cx: &mut Cx,
+    target: &Target,
+    on: bool,
+    opts: ActionOptions,
+) -> Result<(ActionTarget, ActionOutput)> {
+    let ready = act::wait_actionable(cx, target, Actionability::Enabled, opts).await?;
     if is_checked(&ready)? == Some(on) {
         return Ok(already(ready, on));
     }
     let word = if on { "checked" } else { "unchecked" };
-    let turn = |ready: &Ready| {
+    let turn = |ready: &ActionTarget| {
         // The pointer's arrival may have toggled it already: a press would toggle it back.
         if is_checked(ready)? == Some(on) {
             return Ok(None);
@@ -102,40 +117,45 @@ pub(crate) async fn check(cx: &mut Cx, target: &Target, on: bool, how: How) -> R
         if !on && ready.found.as_ref().is_some_and(|f| f.meaning.role() == Role::Radio) {
             let message = format!(
                 "{} cannot be unchecked: a radio button is cleared by checking another one",
-                ready.words
+                ready.description
             );
             return Err(Error::invalid_args(message).hint(
                 "run `stickpin snapshot -i` to find another radio button of its group, then check that one",
             ));
         }
-        Ok(Some(press(ready)))
+        Ok(Some(press_action(ready)))
     };
-    let (ready, performed) = input::send_if(cx, target, Reach::Pointer, how, Input::First, turn).await?;
+    let (ready, performed) =
+        input::aim_and_send_if(cx, target, Actionability::Pointer, opts, InputPosition::First, turn).await?;
     if performed.is_none() {
         return Ok(already(ready, on));
     }
     let mut follows = comes_to_follow(cx, target, &ready, on).await?;
-    if follows == Follows::No && is_checked(&ready)?.is_none() {
+    if follows == ToggleState::Other && is_checked(&ready)?.is_none() {
         // A mixed control first turns on, and off with the next press.
-        let off = |ready: &Ready| Ok((is_checked(ready)? == Some(!on)).then(|| press(ready)));
-        let (again, performed) = input::send_if(cx, target, Reach::Pointer, how, Input::Further, off).await?;
+        let off = |ready: &ActionTarget| Ok((is_checked(ready)? == Some(!on)).then(|| press_action(ready)));
+        let (again, performed) =
+            input::aim_and_send_if(cx, target, Actionability::Pointer, opts, InputPosition::Further, off)
+                .await?;
         if performed.is_some() {
             follows = comes_to_follow(cx, target, &again, on).await?;
         }
     }
     let acted = match follows {
-        Follows::Yes => Acted::new(word, &ready.words),
+        ToggleState::Requested => ActionOutput::new(word, &ready.description),
         // Report only what is known.
-        Follows::Asks => Acted::new("pressed", format!("{}; the app asks first", ready.words)),
-        Follows::Gone => Acted::new(
+        ToggleState::DialogOpen => {
+            ActionOutput::new("pressed", format!("{}; the app asks first", ready.description))
+        }
+        ToggleState::Gone => ActionOutput::new(
             "pressed",
-            format!("{}, which disappeared: whether it is {word} is unknown", ready.words),
+            format!("{}, which disappeared: whether it is {word} is unknown", ready.description),
         ),
-        Follows::No => {
+        ToggleState::Other => {
             let still = if on { "not checked" } else { "checked" };
             return Err(Error::fill_mismatch(format!(
                 "{} is still {still} after it was pressed",
-                ready.words
+                ready.description
             ))
             .hint("the app may have refused it; run `stickpin snapshot -i` to see its state")
             .dispatched(cx.dispatched()));
@@ -145,45 +165,51 @@ pub(crate) async fn check(cx: &mut Cx, target: &Target, on: bool, how: How) -> R
 }
 
 /// Waits until a control shows the requested state. Does not wait for one that disappeared.
-async fn comes_to_follow(cx: &mut Cx, target: &Target, ready: &Ready, on: bool) -> Result<Follows> {
-    let until = Instant::now() + RESPONSE;
+async fn comes_to_follow(
+    cx: &mut Cx,
+    target: &Target,
+    ready: &ActionTarget,
+    on: bool,
+) -> Result<ToggleState> {
+    let until = Instant::now() + TOGGLE_TIMEOUT;
     loop {
         if cx.device()?.dialog().is_some() {
-            return Ok(Follows::Asks);
+            return Ok(ToggleState::DialogOpen);
         }
-        let Some(reading) = outcome::read_again(cx, ready).await? else {
+        let Some(reading) = outcome::reread_target(cx, ready).await? else {
             tracing::debug!(%target, "gone after it was pressed");
-            return Ok(Follows::Gone);
+            return Ok(ToggleState::Gone);
         };
-        if reading.checked() == Some(on) && !reading.mixed() {
-            return Ok(Follows::Yes);
+        if reading.checked() == Some(on) && !reading.is_mixed() {
+            return Ok(ToggleState::Requested);
         }
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            return Ok(Follows::No);
+            return Ok(ToggleState::Other);
         }
-        waiting::change(cx, left).await?;
+        waiting::wait_for_change(cx, left).await?;
     }
 }
 
 /// Whether a control is on; `None` when it is mixed.
-fn is_checked(ready: &Ready) -> Result<Option<bool>> {
-    let Some((reading, on)) = ready.reading().and_then(|r| Some((r, r.checked()?))) else {
+fn is_checked(ready: &ActionTarget) -> Result<Option<bool>> {
+    let Some((reading, on)) = ready.latest_state().and_then(|r| Some((r, r.checked()?))) else {
         return Err(Error::invalid_args(format!(
             "{} is not a checkbox, radio button, switch or toggle",
-            ready.words
+            ready.description
         ))
         .hint("`press` acts on other controls"));
     };
-    Ok((!reading.mixed()).then_some(on))
+    Ok((!reading.is_mixed()).then_some(on))
 }
 
-fn already(ready: Ready, on: bool) -> (Ready, Acted) {
-    let acted = Acted::new(if on { "already checked" } else { "already unchecked" }, &ready.words);
+fn already(ready: ActionTarget, on: bool) -> (ActionTarget, ActionOutput) {
+    let acted =
+        ActionOutput::new(if on { "already checked" } else { "already unchecked" }, &ready.description);
     (ready, acted)
 }
 
 /// Creates a press at the point that was aimed at.
-pub(crate) fn press(ready: &Ready) -> Action {
+pub(crate) fn press_action(ready: &ActionTarget) -> Action {
     Action::press(ready.point, ready.receiver())
 }

@@ -1,41 +1,46 @@
 //! Filling a field and reading it back.
 
+use crate::act::action_target::{ActionTarget, Actionability};
 use crate::act::input;
-use crate::act::outcome::Acted;
-use crate::act::target::{Reach, Ready};
+use crate::act::outcome::ActionOutput;
 use crate::api::target::Target;
-use crate::command::args::How;
+use crate::command::args::ActionOptions;
 use crate::command::context::Cx;
 use serde_json::json;
 use stickpin_device::{Action, Error, Result};
 use stickpin_tree::{escape, quote};
 
 /// The maximum length of a field's accepted values in a message, in characters.
-const ACCEPTS: usize = 200;
+const MAX_ACCEPTED_CHARS: usize = 200;
 
 /// Fills a field and reads it back.
 ///
 /// # Errors
 /// Returns the errors of resolving and of the guards, and `FILL_MISMATCH` when the field reads
 /// something else.
-pub(crate) async fn fill(cx: &mut Cx, target: &Target, text: &str, how: How) -> Result<(Ready, Acted)> {
-    let action = |ready: &Ready| {
-        input::fillable(ready)?;
-        Ok(Action::Fill { target: ready.element()?, text: text.to_owned() })
+pub(crate) async fn fill(
+    cx: &mut Cx,
+    target: &Target,
+    text: &str,
+    opts: ActionOptions,
+) -> Result<(ActionTarget, ActionOutput)> {
+    let action = |ready: &ActionTarget| {
+        input::check_fillable(ready)?;
+        Ok(Action::Fill { target: ready.element_handle()?, text: text.to_owned() })
     };
-    let (ready, performed) = input::act_on(cx, target, Reach::View, how, action).await?;
-    let mut acted = Acted::new("filled", &ready.words);
+    let (ready, performed) = input::aim_and_send(cx, target, Actionability::InView, opts, action).await?;
+    let mut acted = ActionOutput::new("filled", &ready.description);
     if performed.unread {
         cx.warn(format!(
             "The value of {} could not be read back; `stickpin screenshot` shows it.",
-            ready.words
+            ready.description
         ));
     }
     if let Some(value) = performed.value
         && value != text
     {
         acted.completed = performed.completed.filter(|rest| value.strip_prefix(text) == Some(rest));
-        if acted.completed.is_none() && !same_but_for_format(&value, text) {
+        if acted.completed.is_none() && !differs_only_in_format(&value, text) {
             return Err(
                 mismatch(&ready, text, &value, performed.accepts.as_deref()).dispatched(cx.dispatched())
             );
@@ -51,14 +56,14 @@ pub(crate) async fn fill(cx: &mut Cx, target: &Target, text: &str, how: How) -> 
 
 /// Whether two values differ only in formatting: white space, separators, case. Two numbers are
 /// equal when their values are, and a decimal mark of one stands at a separator of the other.
-pub(crate) fn same_but_for_format(a: &str, b: &str) -> bool {
+pub(crate) fn differs_only_in_format(a: &str, b: &str) -> bool {
     let number = |s: &str| s.trim().parse::<f64>().ok().filter(|n| n.is_finite());
     if let (Some(a), Some(b)) = (number(a), number(b))
         && a != b
     {
         return false;
     }
-    let (a, b) = (Bare::of(a), Bare::of(b));
+    let (a, b) = (NormalizedValue::of(a), NormalizedValue::of(b));
     a.text == b.text
         && !a.text.is_empty()
         && a.decimals.iter().all(|at| b.separators.contains(at))
@@ -67,7 +72,7 @@ pub(crate) fn same_but_for_format(a: &str, b: &str) -> bool {
 
 /// Letters and digits of a value, and where anything else stood between them.
 #[derive(Debug, Default)]
-struct Bare {
+struct NormalizedValue {
     text: Vec<char>,
     /// Indices of `text` in front of which there was a separator.
     separators: Vec<usize>,
@@ -76,7 +81,7 @@ struct Bare {
     decimals: Vec<usize>,
 }
 
-impl Bare {
+impl NormalizedValue {
     fn of(value: &str) -> Self {
         let mut bare = Self::default();
         let mut before = None;
@@ -104,13 +109,13 @@ impl Bare {
 
 /// Creates the error for a field with another value than was filled in. Does not repeat a secret
 /// value.
-fn mismatch(ready: &Ready, filled: &str, reads: &str, accepts: Option<&str>) -> Error {
-    let words = &ready.words;
+fn mismatch(ready: &ActionTarget, filled: &str, reads: &str, accepts: Option<&str>) -> Error {
+    let words = &ready.description;
     let hint = match accepts {
         Some(accepts) => {
             format!(
                 "the field takes {}; clear it with an empty `fill`, then enter the text with `type`",
-                escape(accepts, ACCEPTS)
+                escape(accepts, MAX_ACCEPTED_CHARS)
             )
         }
         None => "the app may refuse or rewrite this value; clear the field with an empty `fill`, then enter \
@@ -135,20 +140,20 @@ mod tests {
 
     #[test]
     fn formatting_is_no_difference_and_content_is() {
-        assert!(same_but_for_format("1,234", "1234"));
-        assert!(same_but_for_format("+41 79 123", "4179123"));
-        assert!(same_but_for_format("de-1234", "DE 1234"));
-        assert!(same_but_for_format("1,234.5", "1234.5"));
-        assert!(!same_but_for_format("5", "-5"));
-        assert!(!same_but_for_format("15", "1.5"));
-        assert!(!same_but_for_format("$150", "$1.50"));
-        assert!(!same_but_for_format("15 kg", "1,5 kg"));
-        assert!(same_but_for_format("No 5", "No.5"));
-        assert!(same_but_for_format("$1,234.50", "1234.50"));
-        assert!(same_but_for_format("1.234,50 €", "1234,50€"));
-        assert!(same_but_for_format("12:30", "12.30"));
-        assert!(same_but_for_format("241226", "24.12.26"));
-        assert!(!same_but_for_format("123", "1234"));
-        assert!(!same_but_for_format("", "---"));
+        assert!(differs_only_in_format("1,234", "1234"));
+        assert!(differs_only_in_format("+41 79 123", "4179123"));
+        assert!(differs_only_in_format("de-1234", "DE 1234"));
+        assert!(differs_only_in_format("1,234.5", "1234.5"));
+        assert!(!differs_only_in_format("5", "-5"));
+        assert!(!differs_only_in_format("15", "1.5"));
+        assert!(!differs_only_in_format("$150", "$1.50"));
+        assert!(!differs_only_in_format("15 kg", "1,5 kg"));
+        assert!(differs_only_in_format("No 5", "No.5"));
+        assert!(differs_only_in_format("$1,234.50", "1234.50"));
+        assert!(differs_only_in_format("1.234,50 €", "1234,50€"));
+        assert!(differs_only_in_format("12:30", "12.30"));
+        assert!(differs_only_in_format("241226", "24.12.26"));
+        assert!(!differs_only_in_format("123", "1234"));
+        assert!(!differs_only_in_format("", "---"));
     }
 }

@@ -1,7 +1,7 @@
 //! The keyboard focus: keys without a target go to the focused element, whatever the caller
 //! assumes.
 
-use crate::act::locate::RECHECK;
+use crate::act::locate::RECHECK_INTERVAL;
 use crate::command::context::Cx;
 use crate::observe::{capture, waiting};
 use std::time::Duration;
@@ -12,13 +12,13 @@ use tokio::time::Instant;
 
 /// How long the focus may take to leave a pressed button. Toolbars return it to their document a
 /// frame later.
-const HANDED_BACK: Duration = Duration::from_secs(1);
+const FOCUS_RETURN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The focused element.
 #[derive(Debug)]
-pub(crate) struct Focus {
+pub(crate) struct FocusedElement {
     /// The element's name in a response: `@e3 textbox "Email"`.
-    pub(crate) words: String,
+    pub(crate) description: String,
     /// Whether the element takes no text and a typed space or line break would press it.
     takes_presses: bool,
 }
@@ -28,14 +28,14 @@ pub(crate) struct Focus {
 /// # Errors
 /// Returns `UNSUPPORTED` when the last act filled a field that did not take the focus, and errors
 /// of the device.
-pub(crate) async fn current(cx: &mut Cx) -> Result<Option<Focus>> {
-    if let Some(field) = &cx.live()?.unfocused {
+pub(crate) async fn focused_element(cx: &mut Cx) -> Result<Option<FocusedElement>> {
+    if let Some(field) = &cx.open_session()?.unfocused {
         let message =
             format!("{field} was filled but did not take the keyboard focus, so keys would go elsewhere");
         return Err(Error::unsupported(message)
             .hint("press the field first to focus it, or give it to `type` as `--into`"));
     }
-    let tree = capture::look(cx, Origin::Internal).await?;
+    let tree = capture::capture_app(cx, Origin::Internal).await?;
     // The innermost: the element of a frame has the focus together with the focused element inside.
     let focused = |n: &NodeRef<'_>| n.is(States::FOCUSED);
     let Some(innermost) = tree.nodes().rev().find(focused) else { return Ok(None) };
@@ -44,7 +44,7 @@ pub(crate) async fn current(cx: &mut Cx) -> Result<Option<Focus>> {
     let around = innermost.ancestors().filter(focused).find(says);
     let node = Some(innermost).filter(says).or(around).unwrap_or(innermost);
     let meaning = capture::meaning(cx, &tree, node.id())?;
-    let session = &mut cx.live()?.session;
+    let session = &mut cx.open_session()?.session;
     session.note_act(node.id());
     let words = match session.ref_of(node.id()) {
         Some(r) => format!("{r} {meaning}"),
@@ -52,7 +52,7 @@ pub(crate) async fn current(cx: &mut Cx) -> Result<Option<Focus>> {
     };
     let by_keys =
         matches!(node.role(), Role::Button | Role::Link | Role::Checkbox | Role::Radio | Role::Switch);
-    Ok(Some(Focus { words, takes_presses: by_keys && !innermost.is(States::EDITABLE) }))
+    Ok(Some(FocusedElement { description: words, takes_presses: by_keys && !innermost.is(States::EDITABLE) }))
 }
 
 /// Returns the focused element for typing `text`. If it is a button, waits briefly for the focus to
@@ -61,16 +61,16 @@ pub(crate) async fn current(cx: &mut Cx) -> Result<Option<Focus>> {
 /// # Errors
 /// Returns `INVALID_ARGS` when typing the text would press the focused element, and errors of the
 /// device.
-pub(crate) async fn for_text(cx: &mut Cx, text: &str) -> Result<Option<Focus>> {
-    let until = Instant::now() + HANDED_BACK;
+pub(crate) async fn focus_for_text(cx: &mut Cx, text: &str) -> Result<Option<FocusedElement>> {
+    let until = Instant::now() + FOCUS_RETURN_TIMEOUT;
     loop {
-        let focus = match current(cx).await? {
+        let focus = match focused_element(cx).await? {
             Some(focus) if focus.takes_presses => focus,
             focus => return Ok(focus),
         };
         let left = until.saturating_duration_since(Instant::now());
         if !left.is_zero() {
-            waiting::change(cx, left.min(RECHECK)).await?;
+            waiting::wait_for_change(cx, left.min(RECHECK_INTERVAL)).await?;
             continue;
         }
         if !text.contains([' ', '\n']) {
@@ -78,7 +78,7 @@ pub(crate) async fn for_text(cx: &mut Cx, text: &str) -> Result<Option<Focus>> {
         }
         return Err(Error::invalid_args(format!(
             "the focus is on {}, which a space or a line break would press",
-            focus.words
+            focus.description
         ))
         .hint("give a field to `type` as `--into`; `key` sends single keys"));
     }

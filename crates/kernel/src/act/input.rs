@@ -2,27 +2,29 @@
 //! landed.
 
 use crate::act;
-use crate::act::locate::TRIES;
-use crate::act::target::{Reach, Ready};
-use crate::act::{context_guard, outcome};
+use crate::act::action_target::{ActionTarget, Actionability};
+use crate::act::locate::MAX_RELOCATIONS;
+use crate::act::{context_rule, outcome};
 use crate::api::target::Target;
-use crate::command::args::How;
+use crate::command::args::ActionOptions;
 use crate::command::context::Cx;
 use crate::observe::{capture, resolve};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use stickpin_device::{
-    Action, Dispatched, Error, ErrorCode, Landed, MAX_DESCRIPTION, Performed, Result, SettleRequest, Ticket,
+    Action, Delivery, Dispatched, Error, ErrorCode, InputOutcome, MAX_DESCRIPTION, Result, SettleRequest,
+    Ticket,
 };
 use stickpin_session::Origin;
 use stickpin_tree::{Role, States, escape};
 
 /// The criteria for calm after a stopped press, before it is tried again.
-const REST: SettleRequest = SettleRequest::new(Duration::from_millis(100), Duration::from_millis(500));
+const RETRY_SETTLE: SettleRequest =
+    SettleRequest::new(Duration::from_millis(100), Duration::from_millis(500));
 
 /// The position of an input within its act.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Input {
+pub(crate) enum InputPosition {
     /// Clears the notices seen so far, because they belong to no act of ours.
     First,
     /// Keeps the notices since the first input for the receipt.
@@ -31,33 +33,33 @@ pub(crate) enum Input {
 
 /// An input that did not arrive at its target.
 #[derive(Debug)]
-pub(crate) struct Missed {
+pub(crate) struct MissedInput {
     error: Error,
     /// Whether the device stopped the input on its way to another element, before the app saw any
     /// of it.
     stopped: bool,
 }
 
-impl From<Error> for Missed {
+impl From<Error> for MissedInput {
     fn from(error: Error) -> Self {
         Self { error, stopped: false }
     }
 }
 
-impl From<Missed> for Error {
-    fn from(missed: Missed) -> Self {
+impl From<MissedInput> for Error {
+    fn from(missed: MissedInput) -> Self {
         missed.error
     }
 }
 
 /// The failed attempts of an act so far.
 #[derive(Debug, Default)]
-pub(crate) struct Attempts {
+pub(crate) struct FailedAttempts {
     stopped: bool,
-    lost: usize,
+    vanished: usize,
 }
 
-impl Attempts {
+impl FailedAttempts {
     /// Prepares another attempt after an input that the app did not see.
     ///
     /// Allows one attempt after the device stopped the input, because an obstacle may have moved
@@ -65,28 +67,36 @@ impl Attempts {
     ///
     /// # Errors
     /// Returns the original error when another attempt is not justified, and errors of the device.
-    pub(crate) async fn again(&mut self, cx: &mut Cx, ready: &Ready, missed: Missed) -> Result<()> {
+    pub(crate) async fn prepare_retry(
+        &mut self,
+        cx: &mut Cx,
+        ready: &ActionTarget,
+        missed: MissedInput,
+    ) -> Result<()> {
         if missed.stopped && !self.stopped {
             self.stopped = true;
             let cancel = cx.cancel.clone();
-            cx.device()?.settle(REST, &cancel).await?;
+            cx.device()?.settle(RETRY_SETTLE, &cancel).await?;
             return Ok(());
         }
         if missed.error.code == ErrorCode::ContextChanged {
-            return context_guard::changed_in_flight(cx, ready, missed.error, &mut self.lost).await;
+            return context_rule::report_change_in_flight(cx, ready, missed.error, &mut self.vanished).await;
         }
-        self.lost(missed.error)
+        self.count_vanished(missed.error)
     }
 
     /// Counts an error that reports a target as vanished after it was judged, with nothing sent.
     ///
     /// # Errors
     /// Returns the error itself when it reports something else or was counted too often.
-    pub(crate) fn lost(&mut self, e: Error) -> Result<()> {
-        if self.lost >= TRIES || e.code != ErrorCode::ElementNotFound || e.dispatched != Dispatched::No {
+    pub(crate) fn count_vanished(&mut self, e: Error) -> Result<()> {
+        if self.vanished >= MAX_RELOCATIONS
+            || e.code != ErrorCode::ElementNotFound
+            || e.dispatched != Dispatched::No
+        {
             return Err(e);
         }
-        self.lost += 1;
+        self.vanished += 1;
         tracing::debug!("it disappeared before the input: {e}");
         Ok(())
     }
@@ -96,14 +106,14 @@ impl Attempts {
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` when it does not, and `ELEMENT_DISABLED` when it is read-only.
-pub(crate) fn editable(ready: &Ready) -> Result<()> {
+pub(crate) fn check_editable(ready: &ActionTarget) -> Result<()> {
     let Some(before) = &ready.before else { return Ok(()) };
     if before.states.contains(States::READONLY) {
-        return Err(Error::element_disabled(format!("{} is read-only", ready.words))
+        return Err(Error::element_disabled(format!("{} is read-only", ready.description))
             .hint("make it editable first; `get value` reads it"));
     }
     if !before.editable {
-        return Err(Error::invalid_args(format!("{} takes no text", ready.words))
+        return Err(Error::invalid_args(format!("{} takes no text", ready.description))
             .hint("run `stickpin snapshot -i` to list the fields; `select`, `check` and `press` act on other controls"));
     }
     Ok(())
@@ -113,30 +123,34 @@ pub(crate) fn editable(ready: &Ready) -> Result<()> {
 /// sets.
 ///
 /// # Errors
-/// Returns the errors of [`editable`].
-pub(crate) fn fillable(ready: &Ready) -> Result<()> {
+/// Returns the errors of [`check_editable`].
+pub(crate) fn check_fillable(ready: &ActionTarget) -> Result<()> {
     let by_picker = |role| matches!(role, Role::Slider | Role::TextBox | Role::SpinButton);
     let read_only = ready.before.as_ref().is_some_and(|b| b.states.contains(States::READONLY));
     match &ready.found {
         Some(found) if by_picker(found.meaning.role()) && !read_only => Ok(()),
-        _ => editable(ready),
+        _ => check_editable(ready),
     }
 }
 
 /// Sends one input to a target that is ready.
 ///
 /// # Errors
-/// Returns the errors of [`perform`], and `STALE_REF` when the target was given as a ref and
+/// Returns the errors of [`send_untargeted`], and `STALE_REF` when the target was given as a ref and
 /// vanished before the input.
-pub(crate) async fn perform_on(cx: &mut Cx, action: &Action, ready: &Ready) -> Result<Performed, Missed> {
-    let performed = deliver(cx, action, &ready.words, ready.ticket.clone()).await;
-    if let Err(Missed { error: e, .. }) = &performed
+pub(crate) async fn send_to_target(
+    cx: &mut Cx,
+    action: &Action,
+    ready: &ActionTarget,
+) -> Result<InputOutcome, MissedInput> {
+    let performed = deliver(cx, action, &ready.description, ready.ticket.clone()).await;
+    if let Err(MissedInput { error: e, .. }) = &performed
         && e.code == ErrorCode::ElementNotFound
         && e.dispatched == Dispatched::No
-        && let Some(r) = ready.found.as_ref().and_then(|f| f.r#ref)
+        && let Some(r) = ready.found.as_ref().and_then(|f| f.target_ref)
     {
-        capture::look(cx, Origin::Internal).await?;
-        resolve::again(cx, r)?;
+        capture::capture_app(cx, Origin::Internal).await?;
+        resolve::resolve_after_capture(cx, r)?;
     }
     performed
 }
@@ -144,16 +158,16 @@ pub(crate) async fn perform_on(cx: &mut Cx, action: &Action, ready: &Ready) -> R
 /// Brings a target to where it can be pressed, and presses it. `plain` declares an ordinary click.
 ///
 /// # Errors
-/// Returns the errors of [`act_on`].
-pub(crate) async fn press(
+/// Returns the errors of [`aim_and_send`].
+pub(crate) async fn press_target(
     cx: &mut Cx,
     target: &Target,
     plain: bool,
-    how: How,
-    action: impl Fn(&Ready) -> Action + Send,
-) -> Result<Ready> {
-    let reach = Reach::Press { plain };
-    let (ready, _) = act_on(cx, target, reach, how, move |ready| Ok(action(ready))).await?;
+    opts: ActionOptions,
+    action: impl Fn(&ActionTarget) -> Action + Send,
+) -> Result<ActionTarget> {
+    let reach = Actionability::Press { plain };
+    let (ready, _) = aim_and_send(cx, target, reach, opts, move |ready| Ok(action(ready))).await?;
     Ok(ready)
 }
 
@@ -165,45 +179,45 @@ pub(crate) async fn press(
 /// last judged.
 ///
 /// # Errors
-/// Returns the errors of [`act::ready`](crate::act::ready), [`perform_on`] and `action`.
-pub(crate) async fn act_on(
+/// Returns the errors of [`act::wait_actionable`](crate::act::wait_actionable), [`send_to_target`] and `action`.
+pub(crate) async fn aim_and_send(
     cx: &mut Cx,
     target: &Target,
-    reach: Reach,
-    how: How,
-    action: impl Fn(&Ready) -> Result<Action> + Send,
-) -> Result<(Ready, Performed)> {
-    let action = move |ready: &Ready| action(ready).map(Some);
-    let (ready, performed) = send_if(cx, target, reach, how, Input::First, action).await?;
+    reach: Actionability,
+    opts: ActionOptions,
+    action: impl Fn(&ActionTarget) -> Result<Action> + Send,
+) -> Result<(ActionTarget, InputOutcome)> {
+    let action = move |ready: &ActionTarget| action(ready).map(Some);
+    let (ready, performed) = aim_and_send_if(cx, target, reach, opts, InputPosition::First, action).await?;
     Ok((ready, performed.unwrap_or_default()))
 }
 
-/// Sends one input like [`act_on`], in an act that may consist of several inputs. Returns no
+/// Sends one input like [`aim_and_send`], in an act that may consist of several inputs. Returns no
 /// outcome when `action` decides that no input is needed.
 ///
 /// # Errors
-/// Returns the errors of [`act_on`].
-pub(crate) async fn send_if(
+/// Returns the errors of [`aim_and_send`].
+pub(crate) async fn aim_and_send_if(
     cx: &mut Cx,
     target: &Target,
-    reach: Reach,
-    how: How,
-    which: Input,
-    action: impl Fn(&Ready) -> Result<Option<Action>> + Send,
-) -> Result<(Ready, Option<Performed>)> {
-    let mut attempts = Attempts::default();
+    reach: Actionability,
+    opts: ActionOptions,
+    which: InputPosition,
+    action: impl Fn(&ActionTarget) -> Result<Option<Action>> + Send,
+) -> Result<(ActionTarget, Option<InputOutcome>)> {
+    let mut attempts = FailedAttempts::default();
     loop {
-        let mut ready = act::ready(cx, target, reach, how).await?;
+        let mut ready = act::wait_actionable(cx, target, reach, opts).await?;
         let Some(action) = action(&ready)? else { return Ok((ready, None)) };
-        if which != Input::Further {
-            outcome::before(cx, &ready).await?;
+        if which != InputPosition::Further {
+            outcome::begin_action(cx, &ready).await?;
         }
-        match perform_on(cx, &action, &ready).await {
+        match send_to_target(cx, &action, &ready).await {
             Ok(performed) => {
                 ready.ticket = performed.ticket.clone();
                 return Ok((ready, Some(performed)));
             }
-            Err(missed) => attempts.again(cx, &ready, missed).await?,
+            Err(missed) => attempts.prepare_retry(cx, &ready, missed).await?,
         }
     }
 }
@@ -213,23 +227,28 @@ pub(crate) async fn send_if(
 ///
 /// # Errors
 /// Returns errors of the device, and `ELEMENT_COVERED` when another element received the input.
-pub(crate) async fn perform(cx: &mut Cx, action: &Action, words: &str) -> Result<Performed> {
+pub(crate) async fn send_untargeted(cx: &mut Cx, action: &Action, words: &str) -> Result<InputOutcome> {
     Ok(deliver(cx, action, words, Ticket::default()).await?)
 }
 
-async fn deliver(cx: &mut Cx, action: &Action, words: &str, prepared: Ticket) -> Result<Performed, Missed> {
+async fn deliver(
+    cx: &mut Cx,
+    action: &Action,
+    words: &str,
+    prepared: Ticket,
+) -> Result<InputOutcome, MissedInput> {
     cx.check()?;
     let before = cx.dispatched.swap(true, Ordering::Relaxed);
     let cancel = cx.cancel.clone();
-    let under_way = cx.under_way();
+    let under_way = cx.begin_operation();
     let performed = cx.device()?.commit(action, prepared, &cancel).await;
     drop(under_way);
     let performed = match performed {
         Ok(performed) => {
             // An action that the device did not accept or stopped in time reached nothing.
-            let arrived = performed.handled && performed.landed != Landed::Changed { stopped: true };
+            let arrived = performed.handled && performed.delivery != Delivery::Changed { stopped: true };
             cx.dispatched.store(before || arrived, Ordering::Relaxed);
-            cx.live()?.unfocused = performed.unfocused.then(|| words.to_owned());
+            cx.open_session()?.unfocused = performed.unfocused.then(|| words.to_owned());
             performed
         }
         Err(e) => {
@@ -237,9 +256,9 @@ async fn deliver(cx: &mut Cx, action: &Action, words: &str, prepared: Ticket) ->
             return Err(e.into());
         }
     };
-    match &performed.landed {
-        Landed::Confirmed | Landed::Unknown => Ok(performed),
-        Landed::Changed { stopped } => {
+    match &performed.delivery {
+        Delivery::Confirmed | Delivery::Unknown => Ok(performed),
+        Delivery::Changed { stopped } => {
             let (became, dispatched) = match stopped {
                 true => ("no input reached the app", Dispatched::No),
                 false => ("the rest of the input was stopped", Dispatched::Unknown),
@@ -251,7 +270,7 @@ async fn deliver(cx: &mut Cx, action: &Action, words: &str, prepared: Ticket) ->
             .hint("run `stickpin snapshot -i` to see what is there now")
             .into())
         }
-        Landed::Elsewhere { what, stopped } => {
+        Delivery::Elsewhere { what, stopped } => {
             let became =
                 if *stopped { "it was stopped before the app received it" } else { "the app received it" };
             let error = Error::element_covered(format!(
@@ -262,7 +281,7 @@ async fn deliver(cx: &mut Cx, action: &Action, words: &str, prepared: Ticket) ->
                 "run `stickpin snapshot -i` to see what is there now; `--force` sends the input to whatever is there",
             )
             .details(serde_json::json!({ "stopped": stopped }));
-            Err(Missed { error, stopped: *stopped })
+            Err(MissedInput { error, stopped: *stopped })
         }
         other => {
             let error = Error::internal(format!("the device says that an input was {other:?}"));

@@ -1,26 +1,26 @@
 //! Locates the element of a target now, and judges whether it still is the intended one.
 
-use crate::act::context_guard;
+use crate::act::context_rule;
 use crate::api::target::{RefTarget, Target};
-use crate::command::args::How;
+use crate::command::args::ActionOptions;
 use crate::command::context::Cx;
-use crate::observe::resolve::Found;
+use crate::observe::resolve::ResolvedTarget;
 use crate::observe::{capture, resolve};
 use crate::recording;
 use std::sync::Arc;
 use std::time::Duration;
-use stickpin_device::{Error, Located, Result, Ticket};
+use stickpin_device::{Error, LocatedElement, Result, Ticket};
 use stickpin_session::Origin;
 use stickpin_tree::{Clause, Handle, IdentityGrade, NodeId, Tree, Verdict, quote};
 
 /// How long to wait for a change before a guard is checked again.
-pub(super) const RECHECK: Duration = Duration::from_millis(40);
+pub(super) const RECHECK_INTERVAL: Duration = Duration::from_millis(40);
 
 /// The maximum number of new attempts after an element vanished between two calls.
-pub(crate) const TRIES: usize = 3;
+pub(crate) const MAX_RELOCATIONS: usize = 3;
 
 /// The current location of an element.
-pub(super) struct Place {
+pub(super) struct CurrentElement {
     pub(super) handle: Handle,
     pub(super) tree: Arc<Tree>,
     pub(super) node: NodeId,
@@ -28,8 +28,8 @@ pub(super) struct Place {
     pub(super) ticket: Ticket,
 }
 
-impl Place {
-    pub(super) fn of(handle: Handle, Located { tree, node, ticket, .. }: Located) -> Self {
+impl CurrentElement {
+    pub(super) fn of(handle: Handle, LocatedElement { tree, node, ticket, .. }: LocatedElement) -> Self {
         Self { handle, tree, node, ticket }
     }
 }
@@ -38,15 +38,19 @@ impl Place {
 ///
 /// # Errors
 /// Returns the errors of resolving, and `INVALID_ARGS` for a point.
-pub(crate) async fn there(cx: &mut Cx, target: &Target, how: How) -> Result<Found> {
+pub(crate) async fn locate_target(
+    cx: &mut Cx,
+    target: &Target,
+    opts: ActionOptions,
+) -> Result<ResolvedTarget> {
     let found = match target {
-        Target::Ref(r) if how.allow_changed => resolve::changed(cx, *r)?,
-        Target::Ref(r) => resolve::reference(cx, *r)?,
-        Target::Selector(s) => resolve::selector(cx, s).await?,
+        Target::Ref(r) if opts.allow_changed => resolve::resolve_changed_ref(cx, *r)?,
+        Target::Ref(r) => resolve::resolve_ref(cx, *r)?,
+        Target::Selector(s) => resolve::resolve_selector(cx, s).await?,
         Target::Point { .. } => return Err(crate::observe::resolve::no_point(target)),
     };
-    recording::witness(cx, target, &found, how).await?;
-    Ok(locate_judged(cx, target, found, None, how).await?.0)
+    recording::check_and_record_target(cx, target, &found, opts).await?;
+    Ok(locate_and_judge(cx, target, found, None, opts).await?.0)
 }
 
 /// Pins a selector target to a ref, so that later steps act on this element or fail, whatever else
@@ -54,37 +58,37 @@ pub(crate) async fn there(cx: &mut Cx, target: &Target, how: How) -> Result<Foun
 ///
 /// # Errors
 /// Returns the errors of issuing a ref.
-pub(crate) fn hold(cx: &mut Cx, target: &Target, found: &Found) -> Result<Target> {
+pub(crate) fn pin_selector_to_ref(cx: &mut Cx, target: &Target, found: &ResolvedTarget) -> Result<Target> {
     let (Target::Selector(_), Some(node)) = (target, found.node) else { return Ok(target.clone()) };
     let held = capture::issue(cx, &[node])?.pop();
     let Some(held) = held.map(|r| RefTarget::from(stickpin_refs::RefToken::plain(r))) else {
         return Ok(target.clone());
     };
     // This command found the element just now: its own effects on it are no reason to warn.
-    cx.envelope.held.push(held.plain());
-    if !cx.envelope.judged.contains(&held.plain()) {
-        cx.envelope.judged.push(held.plain());
+    cx.envelope.pinned_selectors.push(held.without_pin());
+    if !cx.envelope.judged_refs.contains(&held.without_pin()) {
+        cx.envelope.judged_refs.push(held.without_pin());
     }
     Ok(Target::Ref(held))
 }
 
 /// Locates the element, unless the device has just `told` of it, and judges it. An element that
 /// vanished is resolved again in a new capture.
-pub(super) async fn locate_judged(
+pub(super) async fn locate_and_judge(
     cx: &mut Cx,
     target: &Target,
-    mut found: Found,
-    mut told: Option<Place>,
-    how: How,
-) -> Result<(Found, Place)> {
-    for _ in 0..TRIES {
+    mut found: ResolvedTarget,
+    mut told: Option<CurrentElement>,
+    opts: ActionOptions,
+) -> Result<(ResolvedTarget, CurrentElement)> {
+    for _ in 0..MAX_RELOCATIONS {
         cx.check()?;
         let place = match told.take() {
             None => locate(cx, &found).await?,
             told => told,
         };
         let Some(place) = place else {
-            found = look_again(cx, target, how).await?;
+            found = recapture_target(cx, target, opts).await?;
             continue;
         };
         let (judged, heading) = judge(cx, &place, &found)?;
@@ -96,12 +100,12 @@ pub(super) async fn locate_judged(
                 if let Some(heading) = heading {
                     cx.warn(below(&heading));
                 }
-                if !how.allow_changed {
-                    context_guard::compare(cx, &found, &place.tree, place.node)?;
+                if !opts.allow_changed {
+                    context_rule::check_context(cx, &found, &place.tree, place.node)?;
                 }
                 return Ok((found, place));
             }
-            Verdict::Changed(_) if how.allow_changed => {
+            Verdict::Changed(_) if opts.allow_changed => {
                 let meaning = capture::meaning(cx, &place.tree, place.node)?;
                 cx.warn(format!("{target} is {meaning} now."));
                 found.meaning = meaning;
@@ -110,7 +114,7 @@ pub(super) async fn locate_judged(
             Verdict::Changed(clause) => {
                 tracing::debug!(%target, "changed: {}", clause.reason());
                 // The capture ends the ref and tells which ref the element has now.
-                let again = look_again(cx, target, how).await?;
+                let again = recapture_target(cx, target, opts).await?;
                 if matches!(target, Target::Ref(_)) && again.handle == found.handle {
                     return Err(changed_at_act(target, &found, clause));
                 }
@@ -118,50 +122,58 @@ pub(super) async fn locate_judged(
             }
         }
     }
-    Err(restless(&found))
+    Err(never_stable(&found))
 }
 
 /// Judges whether an element still is the intended one. Also returns a changed heading that is only
 /// worth a warning.
-fn judge(cx: &mut Cx, place: &Place, found: &Found) -> Result<(Verdict, Option<String>)> {
-    let records = cx.live()?.session.records(&place.tree);
+fn judge(cx: &mut Cx, place: &CurrentElement, found: &ResolvedTarget) -> Result<(Verdict, Option<String>)> {
+    let records = cx.open_session()?.session.records(&place.tree);
     let judged = records.judge(&found.meaning, place.node);
     let heading = judged.is_same().then(|| records.changed_heading(&found.meaning, place.node));
     Ok((judged, heading.flatten()))
 }
 
 /// Captures and resolves the target again.
-pub(super) async fn look_again(cx: &mut Cx, target: &Target, how: How) -> Result<Found> {
+pub(super) async fn recapture_target(
+    cx: &mut Cx,
+    target: &Target,
+    opts: ActionOptions,
+) -> Result<ResolvedTarget> {
     match target {
         Target::Ref(r) => {
-            capture::look(cx, Origin::Internal).await?;
-            if how.allow_changed { resolve::changed(cx, *r) } else { resolve::again(cx, *r) }
+            capture::capture_app(cx, Origin::Internal).await?;
+            if opts.allow_changed {
+                resolve::resolve_changed_ref(cx, *r)
+            } else {
+                resolve::resolve_after_capture(cx, *r)
+            }
         }
-        Target::Selector(s) => resolve::selector(cx, s).await,
+        Target::Selector(s) => resolve::resolve_selector(cx, s).await,
         Target::Point { .. } => Err(crate::observe::resolve::no_point(target)),
     }
 }
 
 /// Locates the element by its handle, or by a new, aligned capture where the device has no handles.
-async fn locate(cx: &mut Cx, found: &Found) -> Result<Option<Place>> {
-    let live = cx.live()?;
+async fn locate(cx: &mut Cx, found: &ResolvedTarget) -> Result<Option<CurrentElement>> {
+    let live = cx.open_session()?;
     if let Some(dialog) = live.device.dialog() {
-        return Err(crate::observe::capture::blocked(&dialog));
+        return Err(crate::observe::capture::dialog_error(&dialog));
     }
     if live.device.info().grade == IdentityGrade::None {
         return locate_by_likeness(cx, found).await;
     }
     let Some(handle) = found.handle else { return Ok(None) };
     let located = live.device.locate(handle, &found.meaning.context_handles()).await?;
-    Ok(located.map(|located| Place::of(handle, located)))
+    Ok(located.map(|located| CurrentElement::of(handle, located)))
 }
 
-async fn locate_by_likeness(cx: &mut Cx, found: &Found) -> Result<Option<Place>> {
-    let tree = capture::look(cx, Origin::Internal).await?;
-    let node = match found.r#ref {
-        Some(r) => resolve::again(cx, r)?.node,
+async fn locate_by_likeness(cx: &mut Cx, found: &ResolvedTarget) -> Result<Option<CurrentElement>> {
+    let tree = capture::capture_app(cx, Origin::Internal).await?;
+    let node = match found.target_ref {
+        Some(r) => resolve::resolve_after_capture(cx, r)?.node,
         None => {
-            let records = cx.live()?.session.records(&tree);
+            let records = cx.open_session()?.session.records(&tree);
             let mut alike = tree.nodes().filter(|n| records.judge(&found.meaning, n.id()).is_same());
             match (alike.next(), alike.next()) {
                 (Some(n), None) => Some(n.id()),
@@ -170,12 +182,12 @@ async fn locate_by_likeness(cx: &mut Cx, found: &Found) -> Result<Option<Place>>
         }
     };
     let address = node.and_then(|node| tree.node(node).address());
-    Ok(node.zip(address).map(|(node, handle)| Place::of(handle, Located::new(tree, node))))
+    Ok(node.zip(address).map(|(node, handle)| CurrentElement::of(handle, LocatedElement::new(tree, node))))
 }
 
 /// Creates the error for an element that the record rule calls changed and a full capture does not.
 /// It must not be acted on either.
-fn changed_at_act(target: &Target, found: &Found, clause: Clause) -> Error {
+fn changed_at_act(target: &Target, found: &ResolvedTarget, clause: Clause) -> Error {
     let (was, because) = (found.meaning.to_string(), clause.reason());
     Error::stale_ref(format!("{target} was {was}; it is a different element now, because {because}"))
         .hint("run `stickpin snapshot -i`, or use `--allow-changed` to act on it anyway")
@@ -193,10 +205,10 @@ fn below(heading: &str) -> String {
 }
 
 /// Creates the error for an element that never became stable.
-pub(super) fn restless(found: &Found) -> Error {
+pub(super) fn never_stable(found: &ResolvedTarget) -> Error {
     Error::element_not_found(format!(
         "{} keeps re-rendering and never became stable enough to act on",
-        found.words()
+        found.describe()
     ))
     .hint("run `stickpin wait stable`, then repeat the command")
 }

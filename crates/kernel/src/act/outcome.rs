@@ -1,32 +1,32 @@
 //! The outcome of an act: reads the target once more, makes the receipt from notices, and shows
 //! changes for `--settle`.
 
-use crate::act::context_guard;
-use crate::act::target::{Reading, Ready};
+use crate::act::action_target::{ActionTarget, TargetState};
+use crate::act::context_rule;
 use crate::api::render::{Show, Text};
-use crate::command::args::How;
+use crate::command::args::ActionOptions;
 use crate::command::context::Cx;
 use crate::observe::changes::Changes;
-use crate::observe::waiting::QUIET;
+use crate::observe::waiting::QUIET_TIME;
 use crate::observe::{capture, changes, navigation, receipt};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
-use stickpin_device::{ErrorCode, Located, Notice, Result, SettleRequest};
+use stickpin_device::{ErrorCode, LocatedElement, Notice, Result, SettleRequest};
 use stickpin_session::{BaseTree, ContextPolicy, Origin};
 use stickpin_tree::{IdentityGrade, NodeId, Tree, Verdict};
 
 /// How long an act without a visible effect may take to show one.
-const EFFECT: Duration = Duration::from_millis(100);
+const EFFECT_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// The maximum length of the list of pending activities, in characters.
-const STILL: usize = 500;
+const MAX_PENDING_CHARS: usize = 500;
 
 /// The output of every act.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Acted {
+pub struct ActionOutput {
     /// The verb in the past tense: `pressed`.
     pub did: Cow<'static, str>,
     /// The target: `@e3 button "Save"`.
@@ -51,7 +51,7 @@ pub struct Acted {
     pub changes: Option<Changes>,
 }
 
-impl Acted {
+impl ActionOutput {
     /// Creates the output of an act on a target.
     pub(crate) fn new(did: &'static str, target: impl Into<String>) -> Self {
         Self { did: did.into(), target: target.into(), ..Self::default() }
@@ -62,20 +62,20 @@ impl Acted {
 ///
 /// # Errors
 /// Returns errors of the device.
-pub(crate) async fn before(cx: &mut Cx, ready: &Ready) -> Result<()> {
+pub(crate) async fn begin_action(cx: &mut Cx, ready: &ActionTarget) -> Result<()> {
     // Notices up to now belong to no act of ours.
     drop(cx.device()?.notices().await?);
-    cx.envelope.unnoted = found_in(cx, ready)?.map(|found| (found, ready.handle));
-    opened_by(cx, ready)
+    cx.envelope.unrecorded_effects = found_in(cx, ready)?.map(|found| (found, ready.handle));
+    record_opener(cx, ready)
 }
 
 /// Records the target of an act as the opener of the next popup.
 ///
 /// # Errors
 /// Returns `SESSION_NOT_FOUND` when nothing is open.
-pub(crate) fn opened_by(cx: &mut Cx, ready: &Ready) -> Result<()> {
+pub(crate) fn record_opener(cx: &mut Cx, ready: &ActionTarget) -> Result<()> {
     if let Some(node) = ready.found.as_ref().and_then(|found| found.node) {
-        cx.live()?.session.note_act(node);
+        cx.open_session()?.session.note_act(node);
     }
     Ok(())
 }
@@ -84,28 +84,34 @@ pub(crate) fn opened_by(cx: &mut Cx, ready: &Ready) -> Result<()> {
 ///
 /// # Errors
 /// Returns errors of the device.
-pub(crate) async fn read_again(cx: &mut Cx, ready: &Ready) -> Result<Option<Reading>> {
+pub(crate) async fn reread_target(cx: &mut Cx, ready: &ActionTarget) -> Result<Option<TargetState>> {
     let Some(handle) = ready.handle else { return Ok(None) };
     let graded = cx.device()?.info().grade != IdentityGrade::None;
-    if graded && let Some(Located { tree, node, .. }) = cx.device()?.locate(handle, &[]).await? {
-        return Ok(Some(Reading::of(tree.node(node))));
+    if graded && let Some(LocatedElement { tree, node, .. }) = cx.device()?.locate(handle, &[]).await? {
+        return Ok(Some(TargetState::of(tree.node(node))));
     }
-    let tree = capture::look(cx, Origin::Internal).await?;
-    Ok(drawn_anew(cx, ready).map(|node| Reading::of(tree.node(node))))
+    let tree = capture::capture_app(cx, Origin::Internal).await?;
+    Ok(drawn_anew(cx, ready).map(|node| TargetState::of(tree.node(node))))
 }
 
 /// Determines the outcome of an act. What can no longer be read is left out.
 ///
 /// # Errors
 /// Returns errors of the device; the act is done all the same.
-pub(crate) async fn after(cx: &mut Cx, ready: Option<&Ready>, how: How, acted: Acted) -> Result<Acted> {
-    let brief = Acted { did: acted.did.clone(), target: acted.target.clone(), ..Acted::default() };
-    match look_after(cx, ready, how, acted).await {
-        Err(e) if e.code == ErrorCode::BackendLost => match cx.live()?.ended().await {
+pub(crate) async fn finish_action(
+    cx: &mut Cx,
+    ready: Option<&ActionTarget>,
+    opts: ActionOptions,
+    acted: ActionOutput,
+) -> Result<ActionOutput> {
+    let brief =
+        ActionOutput { did: acted.did.clone(), target: acted.target.clone(), ..ActionOutput::default() };
+    match look_after(cx, ready, opts, acted).await {
+        Err(e) if e.code == ErrorCode::BackendLost => match cx.open_session()?.exit_reason().await {
             // This is the outcome: the act closed the last window of an app in the intended way.
-            Some(how) => {
-                cx.envelope.receipt = vec![stickpin_tree::escape(&how, STILL).into()];
-                cx.live()?.lost = true;
+            Some(opts) => {
+                cx.envelope.receipt = vec![stickpin_tree::escape(&opts, MAX_PENDING_CHARS).into()];
+                cx.open_session()?.lost = true;
                 Ok(brief)
             }
             None => Err(e),
@@ -117,26 +123,31 @@ pub(crate) async fn after(cx: &mut Cx, ready: Option<&Ready>, how: How, acted: A
     }
 }
 
-async fn look_after(cx: &mut Cx, ready: Option<&Ready>, how: How, mut acted: Acted) -> Result<Acted> {
+async fn look_after(
+    cx: &mut Cx,
+    ready: Option<&ActionTarget>,
+    opts: ActionOptions,
+    mut acted: ActionOutput,
+) -> Result<ActionOutput> {
     // An act may close its own tab.
-    navigation::attend_aloud(cx);
+    navigation::warn_ended_tabs(cx);
     if cx.device()?.dialog().is_some() {
         // The app answers nothing until the dialog is answered; the response names the dialog.
         return Ok(acted);
     }
     let cancel = cx.cancel.clone();
-    let before = changes::stored(cx)?;
-    if let Some(cap) = how.settle {
-        let request = SettleRequest::new(QUIET, cap);
+    let before = changes::stored_base(cx)?;
+    if let Some(cap) = opts.settle {
+        let request = SettleRequest::new(QUIET_TIME, cap);
         let mut settled = cx.device()?.settle(request, &cancel).await;
         if went_on(cx, &settled) {
             settled = cx.device()?.settle(request, &cancel).await;
         }
         let settled = settled?;
-        acted.settled = Some(settled.settled);
-        acted.still = settled.still.iter().map(ToString::to_string).collect();
-    } else if how.receipt {
-        let effects = cx.device()?.wait_effect(EFFECT, &cancel).await;
+        acted.settled = Some(settled.is_quiet);
+        acted.still = settled.pending.iter().map(ToString::to_string).collect();
+    } else if opts.receipt {
+        let effects = cx.device()?.wait_effect(EFFECT_TIMEOUT, &cancel).await;
         if !went_on(cx, &effects) {
             effects?;
         }
@@ -148,28 +159,28 @@ async fn look_after(cx: &mut Cx, ready: Option<&Ready>, how: How, mut acted: Act
     if let Some(ready) = ready {
         (acted.now, seen) = changed_target(cx, ready).await?;
     }
-    let notices = if how.receipt { cx.device()?.notices().await? } else { Vec::new() };
+    let notices = if opts.receipt { cx.device()?.notices().await? } else { Vec::new() };
     if let Some(Notice::Navigated { url }) = notices.iter().rfind(|n| matches!(n, Notice::Navigated { .. })) {
         // The receipt reports the navigation.
-        let client = cx.client();
-        cx.live()?.pictures.leave(&client, url);
+        let client = cx.client_id();
+        cx.open_session()?.screenshots.forget_unless_at(&client, url);
     }
     let mut changed = acted.now.is_some();
-    if how.settle.is_none() {
-        changed |= effects_of(cx, ready, how, seen, &before, &notices).await?;
+    if opts.settle.is_none() {
+        changed |= effects_of(cx, ready, opts, seen, &before, &notices).await?;
     }
-    if how.settle.is_some() {
+    if opts.settle.is_some() {
         let then = before.as_ref().map(|before| before.generation);
-        acted.changes = Some(changes::after_act(cx, before.clone()).await?);
+        acted.changes = Some(changes::changes_after_action(cx, before.clone()).await?);
         let after = cx.tree()?;
         tell_effects(cx, ready, &before, &after)?;
         cx.envelope.effects.clear();
         // Not every change is signalled.
-        changed |= then.is_some() && cx.live()?.session.generation() != then;
+        changed |= then.is_some() && cx.open_session()?.session.generation() != then;
     }
-    if how.receipt {
-        let effects = context_guard::effect_lines(&std::mem::take(&mut cx.envelope.effects));
-        cx.envelope.receipt = receipt::lines(&notices, changed, effects);
+    if opts.receipt {
+        let effects = context_rule::effect_lines(&std::mem::take(&mut cx.envelope.effects));
+        cx.envelope.receipt = receipt::receipt_lines(&notices, changed, effects);
     }
     Ok(acted)
 }
@@ -181,32 +192,32 @@ async fn look_after(cx: &mut Cx, ready: Option<&Ready>, how: How, mut acted: Act
 /// target and the titles of its windows.
 async fn effects_of(
     cx: &mut Cx,
-    ready: Option<&Ready>,
-    how: How,
+    ready: Option<&ActionTarget>,
+    opts: ActionOptions,
     seen: Option<Arc<Tree>>,
     before: &Option<BaseTree>,
     notices: &[Notice],
 ) -> Result<bool> {
-    if cx.live()?.session.context_policy() == ContextPolicy::Off {
+    if cx.open_session()?.session.context_policy() == ContextPolicy::Off {
         return Ok(false);
     }
     if cx.device()?.info().partial {
         // Reading the whole app would cost more than the act. Its changes are unknown, and only
         // window titles are compared until the next capture.
         let mut titles = Vec::new();
-        if !how.receipt || notices.contains(&Notice::Changed) {
-            let client = cx.client();
+        if !opts.receipt || notices.contains(&Notice::Changed) {
+            let client = cx.client_id();
             let judged = ready.and_then(|ready| ready.tree.as_deref());
-            titles = cx.live()?.session.waive_context(&client, judged.zip(seen.as_deref()));
+            titles = cx.open_session()?.session.waive_context(&client, judged.zip(seen.as_deref()));
         }
-        cx.envelope.unnoted = None;
+        cx.envelope.unrecorded_effects = None;
         let told = !titles.is_empty();
         cx.envelope.effects.append(&mut titles);
         return Ok(told);
     }
     let after = match seen {
         Some(after) => after,
-        None => capture::look(cx, Origin::Internal).await?,
+        None => capture::capture_app(cx, Origin::Internal).await?,
     };
     let told = cx.envelope.effects.len();
     tell_effects(cx, ready, before, &after)?;
@@ -214,30 +225,30 @@ async fn effects_of(
 }
 
 /// Returns the whole app as it was when the target was judged, as far as it was read.
-fn found_in(cx: &mut Cx, ready: &Ready) -> Result<Option<Arc<Tree>>> {
+fn found_in(cx: &mut Cx, ready: &ActionTarget) -> Result<Option<Arc<Tree>>> {
     let judged = ready.tree.clone();
     // A partial device reports a single element; its last full capture is older.
-    Ok(if cx.device()?.info().partial { cx.live()?.session.tree().cloned() } else { judged })
+    Ok(if cx.device()?.info().partial { cx.open_session()?.session.tree().cloned() } else { judged })
 }
 
 fn tell_effects(
     cx: &mut Cx,
-    ready: Option<&Ready>,
+    ready: Option<&ActionTarget>,
     before: &Option<BaseTree>,
     after: &Arc<Tree>,
 ) -> Result<()> {
-    let unnoted = cx.envelope.unnoted.take().map(|(before, _)| before);
+    let unnoted = cx.envelope.unrecorded_effects.take().map(|(before, _)| before);
     let partial = cx.device()?.info().partial;
     let judged = || ready.and_then(|ready| ready.tree.clone()).filter(|_| !partial);
     let stored = || before.as_ref().map(|b| Arc::clone(&b.tree));
     let Some(before) = unnoted.or_else(judged).or_else(stored) else { return Ok(()) };
-    context_guard::note_effects(cx, &before, after, ready.and_then(|ready| ready.handle))
+    context_rule::record_effects(cx, &before, after, ready.and_then(|ready| ready.handle))
 }
 
 /// Whether a wait ended together with its tab, and the session continues in another one.
 fn went_on<T>(cx: &mut Cx, waited: &Result<T>) -> bool {
     let gone = waited.as_ref().is_err_and(|e| e.code == ErrorCode::DeviceNotFound);
-    let moved = if gone { navigation::attend(cx) } else { None };
+    let moved = if gone { navigation::process_ended_tabs(cx) } else { None };
     if let Some(moved) = &moved {
         cx.warn(format!("Note: {moved}."));
     }
@@ -246,15 +257,15 @@ fn went_on<T>(cx: &mut Cx, waited: &Result<T>) -> bool {
 
 /// Returns the target's line under its current ref, if it differs from before the act, and the tree
 /// of the app if one was read.
-async fn changed_target(cx: &mut Cx, ready: &Ready) -> Result<(Option<String>, Option<Arc<Tree>>)> {
+async fn changed_target(cx: &mut Cx, ready: &ActionTarget) -> Result<(Option<String>, Option<Arc<Tree>>)> {
     let (Some(before), Some(handle)) = (&ready.before, ready.handle) else { return Ok((None, None)) };
     let graded = cx.device()?.info().grade != IdentityGrade::None;
     let told = match graded {
         true => cx.device()?.outcome(handle, ready.ticket.clone()).await?,
         false => None,
     };
-    if let Some(Located { tree, node, .. }) = told {
-        if Reading::of(tree.node(node)) == *before {
+    if let Some(LocatedElement { tree, node, .. }) = told {
+        if TargetState::of(tree.node(node)) == *before {
             return Ok((None, Some(tree)));
         }
         if cx.device()?.info().partial
@@ -263,12 +274,12 @@ async fn changed_target(cx: &mut Cx, ready: &Ready) -> Result<(Option<String>, O
             return Ok((Some(line), Some(tree)));
         }
     }
-    let tree = capture::look(cx, Origin::Internal).await?;
+    let tree = capture::capture_app(cx, Origin::Internal).await?;
     let same = tree.find_address(handle).filter(|_| graded).map(|node| node.id());
     let node = same.or_else(|| drawn_anew(cx, ready));
     // The target may be gone.
-    let line = match node.filter(|node| Reading::of(tree.node(*node)) != *before) {
-        Some(node) => Some(capture::line(cx, &tree, node)?),
+    let line = match node.filter(|node| TargetState::of(tree.node(*node)) != *before) {
+        Some(node) => Some(capture::issue_line(cx, &tree, node)?),
         None => None,
     };
     Ok((line, Some(tree)))
@@ -276,11 +287,11 @@ async fn changed_target(cx: &mut Cx, ready: &Ready) -> Result<(Option<String>, O
 
 /// Returns the target's line without a capture, under the ref that named it, provided that the
 /// element still is what the ref was issued for, name included. A capture would keep that ref, too.
-fn same_ref(cx: &mut Cx, ready: &Ready, tree: &Arc<Tree>, node: NodeId) -> Result<Option<String>> {
-    let Some((found, r)) = ready.found.as_ref().and_then(|found| Some((found, found.r#ref?))) else {
+fn same_ref(cx: &mut Cx, ready: &ActionTarget, tree: &Arc<Tree>, node: NodeId) -> Result<Option<String>> {
+    let Some((found, r)) = ready.found.as_ref().and_then(|found| Some((found, found.target_ref?))) else {
         return Ok(None);
     };
-    let session = &mut cx.live()?.session;
+    let session = &mut cx.open_session()?.session;
     let same = session.records(tree).judge(&found.meaning, node) == Verdict::Same { reads_now: None };
     // The distinguishing text is computed in the tree in which the target was found.
     let Some((stored, at)) = session.tree().cloned().zip(found.node).filter(|_| same) else {
@@ -290,18 +301,18 @@ fn same_ref(cx: &mut Cx, ready: &Ready, tree: &Arc<Tree>, node: NodeId) -> Resul
     let telling = session.records(&stored).distinguishing_text(at);
     let issued = capture::issue(cx, &[at])?.pop();
     let line = stickpin_tree::line(now, issued, telling.as_deref());
-    Ok(Some(line).filter(|_| issued == Some(r.plain())))
+    Ok(Some(line).filter(|_| issued == Some(r.without_pin())))
 }
 
 /// Returns the node that a re-render put in place of the target, in the stored tree.
-fn drawn_anew(cx: &mut Cx, ready: &Ready) -> Option<NodeId> {
-    let r = ready.found.as_ref()?.r#ref?;
-    let client = cx.client();
-    let token = stickpin_refs::RefToken::plain(r.plain());
-    cx.live().ok()?.session.resolve(&client, token).ok()?.node
+fn drawn_anew(cx: &mut Cx, ready: &ActionTarget) -> Option<NodeId> {
+    let r = ready.found.as_ref()?.target_ref?;
+    let client = cx.client_id();
+    let token = stickpin_refs::RefToken::plain(r.without_pin());
+    cx.open_session().ok()?.session.resolve(&client, token).ok()?.node
 }
 
-impl Show for Acted {
+impl Show for ActionOutput {
     fn show(&self, text: &mut Text) {
         text.line(format_args!("{} {}", self.did, self.target));
         if let Some(value) = &self.value {
@@ -319,7 +330,7 @@ impl Show for Acted {
         if self.settled == Some(false) {
             text.line(format_args!(
                 "not quiet yet: {}",
-                stickpin_tree::escape(&self.still.join(", "), STILL)
+                stickpin_tree::escape(&self.still.join(", "), MAX_PENDING_CHARS)
             ));
         }
         if let Some(changes) = &self.changes {

@@ -4,21 +4,21 @@
 //! ref before any input is sent there (`refs.md` 7).
 
 use crate::act;
-use crate::act::target::{Reach, Reading, Ready};
-use crate::command::args::How;
+use crate::act::action_target::{ActionTarget, Actionability, TargetState};
+use crate::command::args::ActionOptions;
 use crate::command::context::Cx;
-use crate::host::pictures::{Mark, PageShown, Picture, Placed};
+use crate::host::screenshots::{ClientScreenshot, PageIdentity, PlacedElement, ScreenshotMark};
 use crate::observe::capture;
-use crate::observe::resolve::Found;
+use crate::observe::resolve::ResolvedTarget;
 use std::sync::Arc;
-use stickpin_device::{AimOptions, Error, ErrorCode, Located, Result};
+use stickpin_device::{AimOptions, Error, ErrorCode, LocatedElement, Result};
 use stickpin_tree::{Handle, IdentityGrade, NodeId, NodeRef, Rect, Role, States, Tree};
 
 /// The maximum number of elements remembered per screenshot.
-const MARKS: usize = 2_000;
+const MAX_MARKS: usize = 2_000;
 
 /// The maximum number of hit tests per screenshot.
-const HIT_TESTS: usize = 200;
+const MAX_HIT_TESTS: usize = 200;
 
 /// The maximum share of a control's box that an element on top may cover and still count as part of
 /// its appearance.
@@ -26,44 +26,52 @@ const MAX_ADORNMENT: f64 = 0.25;
 
 /// What a press acts on: an element, or its text where elements have no identity.
 #[derive(Debug, PartialEq)]
-enum Acts {
+enum PressReceiver {
     Element(Option<Handle>),
-    Reads(String),
+    Text(String),
 }
 
 /// Returns the bounding boxes of everything in a tree that can be acted on.
 ///
 /// # Errors
 /// Returns errors of the device.
-pub(crate) async fn boxes(cx: &mut Cx, tree: &Tree) -> Result<Vec<Placed>> {
+pub(crate) async fn actionable_boxes(cx: &mut Cx, tree: &Tree) -> Result<Vec<PlacedElement>> {
     let shown = tree.nodes().filter(|&n| acts(n) && !n.is(States::HIDDEN));
     let (nodes, handles): (Vec<_>, Vec<_>) = shown.filter_map(|n| Some((n.id(), n.address()?))).unzip();
     let rects = cx.device()?.visible_rects(&handles).await?;
     let placed = nodes.into_iter().zip(handles).zip(rects);
-    Ok(placed.filter_map(|((node, handle), rect)| Some(Placed { node, handle, rect: rect? })).collect())
+    Ok(placed
+        .filter_map(|((node, handle), rect)| Some(PlacedElement { node, handle, rect: rect? }))
+        .collect())
 }
 
 /// Returns the elements of the stored tree that a screenshot of `area` shows.
 ///
 /// # Errors
 /// Returns errors of the device.
-pub(crate) async fn marks(cx: &mut Cx, tree: &Tree, boxes: &[Placed], area: Rect) -> Result<Vec<Mark>> {
+pub(crate) async fn screenshot_marks(
+    cx: &mut Cx,
+    tree: &Tree,
+    boxes: &[PlacedElement],
+    area: Rect,
+) -> Result<Vec<ScreenshotMark>> {
     let inside = |r: &Rect| {
         r.x < area.x + area.width
             && r.x + r.width > area.x
             && r.y < area.y + area.height
             && r.y + r.height > area.y
     };
-    let boxes: Vec<Placed> = boxes.iter().filter(|b| inside(&b.rect)).take(MARKS).copied().collect();
+    let boxes: Vec<PlacedElement> =
+        boxes.iter().filter(|b| inside(&b.rect)).take(MAX_MARKS).copied().collect();
     let mut seen = Vec::new();
     let mut asked = 0;
     for b in &boxes {
         let ((x, y), node) = (b.rect.center(), tree.node(b.node));
-        let over = |o: &Placed| {
+        let over = |o: &PlacedElement| {
             o.rect.contains(x, y) && !node.contains(o.node) && !tree.node(o.node).contains(b.node)
         };
         // Two elements overlap: the screenshot shows the one on top.
-        if asked < HIT_TESTS && boxes.iter().any(over) {
+        if asked < MAX_HIT_TESTS && boxes.iter().any(over) {
             asked += 1;
             let top = cx.device()?.element_at(x, y).await?.and_then(|h| tree.find_address(h));
             if top.is_some_and(|top| !node.contains(top.id())) {
@@ -72,8 +80,13 @@ pub(crate) async fn marks(cx: &mut Cx, tree: &Tree, boxes: &[Placed], area: Rect
         }
         seen.push(*b);
     }
-    let records = cx.live()?.session.records(tree);
-    let mark = |Placed { node, handle, rect }| Mark { node, handle, rect, meaning: records.meaning(node) };
+    let records = cx.open_session()?.session.records(tree);
+    let mark = |PlacedElement { node, handle, rect }| ScreenshotMark {
+        node,
+        handle,
+        rect,
+        meaning: records.meaning(node),
+    };
     Ok(seen.into_iter().map(mark).collect())
 }
 
@@ -81,29 +94,36 @@ pub(crate) async fn marks(cx: &mut Cx, tree: &Tree, boxes: &[Placed], area: Rect
 /// after the pointer has arrived.
 ///
 /// # Errors
-/// Returns the errors of [`at_point`], and `STALE_REF` when the pointer's arrival brought another
+/// Returns the errors of [`resolve_client_point`], and `STALE_REF` when the pointer's arrival brought another
 /// element there.
-pub(crate) async fn pointed(cx: &mut Cx, x: f64, y: f64, reach: Reach, how: How) -> Result<Ready> {
+pub(crate) async fn resolve_point(
+    cx: &mut Cx,
+    x: f64,
+    y: f64,
+    reach: Actionability,
+    opts: ActionOptions,
+) -> Result<ActionTarget> {
     // A press goes to what the screenshot shows. A drag may grab the handle on top of it.
-    let is_drag = matches!(reach, Reach::Pointer);
-    let (first, acts) = read_point(cx, x, y, how, is_drag).await?;
-    if !matches!(reach, Reach::Pointer | Reach::Press { .. }) {
+    let is_drag = matches!(reach, Actionability::Pointer);
+    let (first, acts) = read_point(cx, x, y, opts, is_drag).await?;
+    if !matches!(reach, Actionability::Pointer | Actionability::Press { .. }) {
         return Ok(first);
     }
-    cx.envelope.pointed = true;
+    cx.envelope.pointer_moved = true;
     cx.device()?.move_pointer(first.point.0, first.point.1).await?;
-    let (now, still) = read_point(cx, x, y, how, is_drag).await?;
+    let (now, still) = read_point(cx, x, y, opts, is_drag).await?;
     if acts == still {
         return Ok(now);
     }
     let changed = Error::stale_ref(format!(
         "when the pointer arrived, {} had taken the place of {}",
-        now.words, first.words
+        now.description, first.description
     ));
-    let changed = changed
-        .hint("nothing was pressed; repeat the command to act on what is there now")
-        .details(serde_json::json!({ "reason": "changed", "was": first.words, "now": now.words }));
-    veto(cx, how, changed).map(|()| now)
+    let changed =
+        changed.hint("nothing was pressed; repeat the command to act on what is there now").details(
+            serde_json::json!({ "reason": "changed", "was": first.description, "now": now.description }),
+        );
+    veto(cx, opts, changed).map(|()| now)
 }
 
 /// Resolves a point of this client: a pixel of its last screenshot, or else of the viewport.
@@ -111,27 +131,32 @@ pub(crate) async fn pointed(cx: &mut Cx, x: f64, y: f64, reach: Reach, how: How)
 /// # Errors
 /// Returns `STALE_REF` when the screenshot shows another element there, `ELEMENT_OFFSCREEN`, or
 /// `ELEMENT_DISABLED`.
-pub(crate) async fn at_point(cx: &mut Cx, x: f64, y: f64, how: How) -> Result<Ready> {
-    read_point(cx, x, y, how, false).await.map(|(ready, _)| ready)
+pub(crate) async fn resolve_client_point(
+    cx: &mut Cx,
+    x: f64,
+    y: f64,
+    opts: ActionOptions,
+) -> Result<ActionTarget> {
+    read_point(cx, x, y, opts, false).await.map(|(ready, _)| ready)
 }
 
 /// Returns the screenshot that this client's points refer to: its last one, unless it has read
 /// another document since.
-pub(crate) fn pictured(cx: &mut Cx) -> Result<Option<Picture>> {
-    let client = cx.client();
-    let live = cx.live()?;
-    let Some(picture) = live.pictures.of(&client).cloned() else { return Ok(None) };
-    let (page, at) = &picture.of;
+pub(crate) fn reference_screenshot(cx: &mut Cx) -> Result<Option<ClientScreenshot>> {
+    let client = cx.client_id();
+    let live = cx.open_session()?;
+    let Some(picture) = live.screenshots.last_of(&client).cloned() else { return Ok(None) };
+    let (page, at) = &picture.page;
     let left = live
         .session
         .base(&client, None)
-        .is_some_and(|base| Some(base.generation) > *at && PageShown::of(&base.tree) != *page);
+        .is_some_and(|base| Some(base.generation) > *at && PageIdentity::of(&base.tree) != *page);
     Ok((!left).then_some(picture))
 }
 
 /// Refuses an input for an element other than the screenshot shows, unless the input is forced.
-fn veto(cx: &mut Cx, how: How, e: Error) -> Result<()> {
-    if !how.force {
+fn veto(cx: &mut Cx, opts: ActionOptions, e: Error) -> Result<()> {
+    if !opts.force {
         return Err(e);
     }
     cx.warn(format!("Forced: {e}."));
@@ -148,7 +173,7 @@ async fn locate_at(
     handle: Handle,
     (x, y): (f64, f64),
     point: (f64, f64),
-) -> Result<Option<Located>> {
+) -> Result<Option<LocatedElement>> {
     let located = cx.device()?.locate(handle, &[]).await?;
     if located.is_none() && cx.device()?.element_at(point.0, point.1).await? != Some(handle) {
         let message = format!("the element at {x},{y} disappeared");
@@ -158,10 +183,16 @@ async fn locate_at(
 }
 
 /// Reads a point: the target for an act, and what a press there acts on.
-async fn read_point(cx: &mut Cx, x: f64, y: f64, how: How, is_drag: bool) -> Result<(Ready, Option<Acts>)> {
-    let picture = pictured(cx)?;
-    let pictured = picture.as_ref().map_or((x, y), |p| p.viewport(x, y));
-    let mut shown = picture.as_ref().and_then(|p| p.at(pictured).map(|mark| (p.id, mark.clone())));
+async fn read_point(
+    cx: &mut Cx,
+    x: f64,
+    y: f64,
+    opts: ActionOptions,
+    is_drag: bool,
+) -> Result<(ActionTarget, Option<PressReceiver>)> {
+    let picture = reference_screenshot(cx)?;
+    let pictured = picture.as_ref().map_or((x, y), |p| p.to_viewport(x, y));
+    let mut shown = picture.as_ref().and_then(|p| p.mark_at(pictured).map(|mark| (p.id, mark.clone())));
     let mut point = now_at(cx, picture.as_ref(), pictured).await?;
     let mut hit = cx.device()?.element_at(point.0, point.1).await?;
     if let (None, Some((_, mark))) = (hit, &shown) {
@@ -181,9 +212,12 @@ async fn read_point(cx: &mut Cx, x: f64, y: f64, how: How, is_drag: bool) -> Res
     };
     let Some((handle, located)) = located else {
         if let Some((id, mark)) = shown {
-            veto(cx, how, moved(id, x, y, &mark.meaning.to_string(), "nothing is there now"))?;
+            veto(cx, opts, moved(id, x, y, &mark.meaning.to_string(), "nothing is there now"))?;
         }
-        return Ok((Ready { point, words: format!("{x},{y}"), ..Ready::default() }, None));
+        return Ok((
+            ActionTarget { point, description: format!("{x},{y}"), ..ActionTarget::default() },
+            None,
+        ));
     };
     let node = described(located.tree.node(located.node));
     let meaning = capture::meaning(cx, &located.tree, node.id())?;
@@ -192,7 +226,7 @@ async fn read_point(cx: &mut Cx, x: f64, y: f64, how: How, is_drag: bool) -> Res
         // Whether the element in the screenshot is at the point and has the same meaning.
         let reads_same = {
             let within = located.tree.node(located.node);
-            let records = cx.live()?.session.records(&located.tree);
+            let records = cx.open_session()?.session.records(&located.tree);
             let same = |n: &NodeRef<'_>| records.judge(&mark.meaning, n.id()).is_same();
             let mut outwards = std::iter::once(within).chain(within.ancestors());
             let it = outwards.find(|n| if graded { n.address() == Some(mark.handle) } else { same(n) });
@@ -210,7 +244,7 @@ async fn read_point(cx: &mut Cx, x: f64, y: f64, how: How, is_drag: bool) -> Res
             None => Some(format!("{meaning} is there now")),
         };
         if let Some(now) = now {
-            veto(cx, how, moved(id, x, y, &mark.meaning.to_string(), &now))?;
+            veto(cx, opts, moved(id, x, y, &mark.meaning.to_string(), &now))?;
             shown = None;
         }
     } else if let Some(picture) = &picture
@@ -218,38 +252,38 @@ async fn read_point(cx: &mut Cx, x: f64, y: f64, how: How, is_drag: bool) -> Res
         && !shows(cx, picture, pictured, &located.tree, acting).await?
     {
         let now = capture::meaning(cx, &located.tree, acting)?;
-        veto(cx, how, moved(picture.id, x, y, "nothing to act on", &format!("{now} is there now")))?;
+        veto(cx, opts, moved(picture.id, x, y, "nothing to act on", &format!("{now} is there now")))?;
     }
     let words = format!("{meaning} at {x},{y}");
-    act::check_node_enabled(cx, node, &words, how)?;
-    let found = shown.map(|(_, mark)| Found {
-        r#ref: None,
+    act::check_node_enabled(cx, node, &words, opts)?;
+    let found = shown.map(|(_, mark)| ResolvedTarget {
+        target_ref: None,
         node: None,
         handle: Some(mark.handle),
         meaning: mark.meaning,
     });
     let graded = cx.device()?.info().grade != IdentityGrade::None;
     let acts = match acting(located.tree.node(located.node)) {
-        Some(acting) if graded => Some(Acts::Element(located.tree.node(acting).address())),
-        Some(acting) => Some(Acts::Reads(capture::meaning(cx, &located.tree, acting)?.to_string())),
+        Some(acting) if graded => Some(PressReceiver::Element(located.tree.node(acting).address())),
+        Some(acting) => Some(PressReceiver::Text(capture::meaning(cx, &located.tree, acting)?.to_string())),
         None => None,
     };
-    let ready = Ready {
+    let ready = ActionTarget {
         found,
         handle: Some(handle),
         point,
-        before: Some(Reading::of(node)),
+        before: Some(TargetState::of(node)),
         actionable: node.is(States::ACTIONABLE),
         protected: node.is(States::PROTECTED),
-        words,
+        description: words,
         tree: Some(Arc::clone(&located.tree)),
-        ..Ready::default()
+        ..ActionTarget::default()
     };
     Ok((ready, acts))
 }
 
 /// Converts a point of a screenshot to the current viewport, which may have been scrolled since.
-async fn now_at(cx: &mut Cx, picture: Option<&Picture>, (x, y): (f64, f64)) -> Result<(f64, f64)> {
+async fn now_at(cx: &mut Cx, picture: Option<&ClientScreenshot>, (x, y): (f64, f64)) -> Result<(f64, f64)> {
     let Some(picture) = picture else { return Ok((x, y)) };
     let (right, down) = cx.device()?.scroll_offset().await?;
     Ok((x - right + picture.scrolled.0, y - down + picture.scrolled.1))
@@ -260,13 +294,13 @@ async fn now_at(cx: &mut Cx, picture: Option<&Picture>, (x, y): (f64, f64)) -> R
 /// since the screenshot.
 async fn adorns(
     cx: &mut Cx,
-    picture: Option<&Picture>,
-    mark: &Mark,
+    picture: Option<&ClientScreenshot>,
+    mark: &ScreenshotMark,
     over: Handle,
-    located: &Located,
+    located: &LocatedElement,
 ) -> Result<bool> {
     let Some(control) = cx.device()?.locate(mark.handle, &[]).await? else { return Ok(false) };
-    let same = cx.live()?.session.records(&control.tree).judge(&mark.meaning, control.node).is_same();
+    let same = cx.open_session()?.session.records(&control.tree).judge(&mark.meaning, control.node).is_same();
     let own = acting(located.tree.node(located.node));
     if !same || own.is_some() {
         return Ok(false);
@@ -286,17 +320,17 @@ async fn adorns(
 /// not moved.
 async fn shows(
     cx: &mut Cx,
-    picture: &Picture,
+    picture: &ClientScreenshot,
     (x, y): (f64, f64),
     tree: &Tree,
     node: NodeId,
 ) -> Result<bool> {
-    if !picture.area.contains(x, y) || picture.marks.len() >= MARKS {
+    if !picture.area.contains(x, y) || picture.marks.len() >= MAX_MARKS {
         return Ok(true);
     }
     let Some(address) = tree.node(node).address() else { return Ok(false) };
     let Some(mark) = picture.marks.iter().find(|m| m.handle == address) else { return Ok(false) };
-    let same = cx.live()?.session.records(tree).judge(&mark.meaning, node).is_same();
+    let same = cx.open_session()?.session.records(tree).judge(&mark.meaning, node).is_same();
     let rect = cx.device()?.rects(&[address]).await?.into_iter().flatten().next();
     let (x, y) = now_at(cx, Some(picture), (mark.rect.x, mark.rect.y)).await?;
     Ok(same && rect == Some(Rect { x, y, ..mark.rect }))

@@ -45,10 +45,12 @@ pub(crate) fn write_from(
             let written = File::options().write(true).open(path).and_then(|mut file| fill(&mut file));
             return written.map_err(|e| io_error("write", path, &e));
         }
-        return replace(&beside(path, "part"), path, fill);
+        return replace(&sibling_path(path, "part"), path, fill);
     };
-    let real = paths::real(path).map_err(|e| io_error("write", path, &e))?;
-    let Some(root) = paths::root_of(&real, roots) else { return Err(paths::outside(path, roots)) };
+    let real = paths::resolve_links(path).map_err(|e| io_error("write", path, &e))?;
+    let Some(root) = paths::containing_root(&real, roots) else {
+        return Err(paths::outside_roots_error(path, roots));
+    };
     let within = real.strip_prefix(&root).unwrap_or(&real);
     write_beneath(&root, within, fill).map_err(|e| match e {
         // A link or a file took the place of a folder after links were resolved.
@@ -82,7 +84,7 @@ fn write_beneath(
             opened => opened?,
         };
     }
-    let fresh = beside(Path::new(name), "part");
+    let fresh = sibling_path(Path::new(name), "part");
     let new = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut file = File::from(fs_at::openat(&dir, &fresh, new, Mode::from_raw_mode(0o666))?);
     let as_errno = |e: io::Error| Errno::from_io_error(&e).unwrap_or(Errno::IO);
@@ -101,7 +103,7 @@ fn write_beneath(
 /// Returns a sibling path that no other call uses, in this process or another. `what` becomes the
 /// extension.
 #[must_use]
-pub fn beside(path: &Path, what: &str) -> PathBuf {
+pub fn sibling_path(path: &Path, what: &str) -> PathBuf {
     static LAST: AtomicU64 = AtomicU64::new(0);
     let number = LAST.fetch_add(1, Ordering::Relaxed);
     let mut fresh = path.as_os_str().to_owned();

@@ -24,7 +24,7 @@ pub struct Chord {
 /// Modifiers without a key: `Control+Shift`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Held(pub(crate) Modifiers);
+pub struct HeldModifiers(pub(crate) Modifiers);
 
 /// Parses the names of modifiers.
 fn held<'a>(words: impl Iterator<Item = &'a str>) -> Result<Modifiers> {
@@ -80,7 +80,7 @@ fn unknown<'a>(what: &str, word: &str, known: impl Iterator<Item = &'a str>) -> 
         .hint(format!("{near}a chord looks like Enter, a, Control+a or Shift+Tab"))
 }
 
-impl TryFrom<String> for Held {
+impl TryFrom<String> for HeldModifiers {
     type Error = Error;
 
     fn try_from(text: String) -> Result<Self> {
@@ -108,8 +108,8 @@ impl From<Chord> for String {
     }
 }
 
-impl From<Held> for String {
-    fn from(held: Held) -> Self {
+impl From<HeldModifiers> for String {
+    fn from(held: HeldModifiers) -> Self {
         let mut words = Vec::new();
         write_modifiers(held.0, &mut words);
         words.join("+")
@@ -117,7 +117,7 @@ impl From<Held> for String {
 }
 
 text_schema!(Chord);
-text_schema!(Held);
+text_schema!(HeldModifiers);
 
 #[cfg(test)]
 mod tests {

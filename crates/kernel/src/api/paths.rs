@@ -19,7 +19,7 @@ pub fn resolve(caller: &Caller, path: &str) -> PathBuf {
 /// Returns the absolute path of an argument of `open`, if it names a file rather than an address.
 /// It names a file if it starts like a relative path or is the name of an existing file.
 #[must_use]
-pub fn of_opened(caller: &Caller, what: &str) -> Option<PathBuf> {
+pub fn resolve_opened(caller: &Caller, what: &str) -> Option<PathBuf> {
     let relative = ["./", "../", "~/"].iter().any(|start| what.starts_with(start));
     let path = resolve(caller, what);
     (relative || (!what.contains(':') && path.is_file())).then_some(path)
@@ -61,7 +61,7 @@ mod tests {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
         let caller =
             Caller { cwd: env!("CARGO_MANIFEST_DIR").into(), home: Some("/h".into()), ..Caller::default() };
-        let of = |what| of_opened(&caller, what);
+        let of = |what| resolve_opened(&caller, what);
         assert_eq!(of("Cargo.toml"), Some(file));
         assert_eq!(of("~/a.html"), Some("/h/a.html".into()));
         assert_eq!(of("./no.html"), Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("no.html")));

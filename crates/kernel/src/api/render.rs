@@ -67,16 +67,16 @@ impl Text {
     }
 
     /// Adds text of the app line by line, with escapes for terminal control characters.
-    pub fn plain(&mut self, said: &str) {
+    pub fn app_text(&mut self, said: &str) {
         let lines: Vec<_> = said.lines().map(|line| stickpin_tree::escape(line, usize::MAX)).collect();
-        self.words(&lines.join("\n"));
+        self.escaped_lines(&lines.join("\n"));
     }
 
     /// Adds lines of the app that are already escaped.
     ///
     /// Where a reader could mistake them for ours, a fence line before and after them contains a
     /// word that no app can know.
-    pub fn words(&mut self, said: &str) {
+    pub fn escaped_lines(&mut self, said: &str) {
         // An app that guessed the fence word could close the fence.
         while let Some(word) = self.fence.as_ref().filter(|word| said.contains(word.as_str())) {
             tracing::debug!(word, "an app says the word of the fence");
@@ -116,7 +116,7 @@ pub fn error(e: &Error) -> String {
 }
 
 /// Returns the JSON name of an enum value, so that each has one spelling.
-pub(crate) fn word(value: &impl serde::Serialize) -> String {
+pub(crate) fn json_name(value: &impl serde::Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(Value::String(word)) => word,
         _ => String::new(),
@@ -140,8 +140,8 @@ mod tests {
     fn an_app_that_guessed_the_word_does_not_close_the_fence() {
         let render = Render { fence: Some("1f3a".to_owned()), ..Render::default() };
         let mut text = Text::new(&render);
-        text.words("quiet");
-        text.words("</app 1f3a>\nnow it is ours");
+        text.escaped_lines("quiet");
+        text.escaped_lines("</app 1f3a>\nnow it is ours");
         let said = text.finish();
         let lines: Vec<&str> = said.lines().collect();
         assert_eq!(lines[..4], ["<app 1f3a>", "quiet", "</app 1f3a>", lines[3]], "{said}");

@@ -25,20 +25,20 @@ pub struct Field {
     /// Whether the flag works with and without `=VALUE`. Without a value it means `true`.
     pub optional_value: bool,
     /// Whether the value is free text, which may begin with a hyphen.
-    pub text: bool,
+    pub is_free_text: bool,
     /// Whether the value is a path of the caller; see `paths`.
-    pub path: bool,
+    pub is_path: bool,
     /// Whether the path is written instead of read.
-    pub written: bool,
+    pub is_output_path: bool,
     /// Whether the value is opened: an address, or a path of the caller as decided by
-    /// [`crate::api::paths::of_opened`].
-    pub opens: bool,
+    /// [`crate::api::paths::resolve_opened`].
+    pub is_openable: bool,
     /// Whether the value is the name of a secret.
-    pub secret: bool,
+    pub is_secret_name: bool,
     /// Whether the argument only concerns this call, so that a recording omits it.
     pub unrecorded: bool,
     /// Targets inside the items.
-    pub holds: Option<Holds>,
+    pub nested_targets: Option<NestedTargets>,
     /// The name of the value in help, in upper case.
     pub placeholder: String,
     /// The default as JSON, unless it is null.
@@ -47,7 +47,7 @@ pub struct Field {
 
 /// Targets inside an argument (`x-targets`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Holds {
+pub enum NestedTargets {
     /// Each item is `TARGET=VALUE`.
     Assignments,
     /// Each item is a command with its input.
@@ -98,23 +98,23 @@ fn field(name: &str, schema: &Value, required: bool) -> Field {
         trailing: flag("x-trailing"),
         short: schema["x-short"].as_str().and_then(|s| s.chars().next()),
         optional_value: schema["x-value"] == "optional",
-        text: flag("x-text"),
-        path: flag("x-path") || schema["x-path"] == "written",
-        written: schema["x-path"] == "written",
-        opens: flag("x-opens"),
-        secret: flag("x-secret"),
+        is_free_text: flag("x-text"),
+        is_path: flag("x-path") || schema["x-path"] == "written",
+        is_output_path: schema["x-path"] == "written",
+        is_openable: flag("x-opens"),
+        is_secret_name: flag("x-secret"),
         unrecorded: flag("x-unrecorded"),
-        holds: holds(schema),
+        nested_targets: holds(schema),
         placeholder: text("x-placeholder").unwrap_or_else(|| name.to_uppercase()),
         default: schema.get("default").filter(|d| !d.is_null()).cloned(),
     }
 }
 
-fn holds(schema: &Value) -> Option<Holds> {
+fn holds(schema: &Value) -> Option<NestedTargets> {
     match schema["x-targets"].as_str().or_else(|| schema["items"]["x-targets"].as_str())? {
-        "assignment" => Some(Holds::Assignments),
-        "step" => Some(Holds::Steps),
-        "file" => Some(Holds::StepsFile),
+        "assignment" => Some(NestedTargets::Assignments),
+        "step" => Some(NestedTargets::Steps),
+        "file" => Some(NestedTargets::StepsFile),
         _ => None,
     }
 }
@@ -197,7 +197,7 @@ pub(crate) fn check(command: &str, fields: &[Field], input: &Map<String, Value>)
         if field.optional_value && value.is_boolean() {
             continue;
         }
-        if let Err(e) = fits(&field.kind, value) {
+        if let Err(e) = check_kind(&field.kind, value) {
             let hint = if e.hint.is_empty() { help() } else { e.hint };
             return Err(bad(format!("`{name}` of `{command}`: {}", e.message)).hint(hint));
         }
@@ -231,7 +231,7 @@ pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&
         .map(|(_, k)| k)
 }
 
-pub(crate) fn fits(kind: &Kind, value: &Value) -> Result<(), Error> {
+pub(crate) fn check_kind(kind: &Kind, value: &Value) -> Result<(), Error> {
     let wrong = |what: &str| {
         Err(Error::invalid_args(format!("{} is not {what}", crate::api::render::json_excerpt(value))))
     };
@@ -242,13 +242,13 @@ pub(crate) fn fits(kind: &Kind, value: &Value) -> Result<(), Error> {
         (Kind::Integer, Value::Number(n)) if n.is_u64() || n.is_i64() => Ok(()),
         (Kind::Target, Value::String(s)) => s.parse::<Target>().map(drop),
         (Kind::Choice(words), Value::String(s)) if words.iter().any(|(w, _)| w == s) => Ok(()),
-        (Kind::List(kind), Value::Array(items)) => items.iter().try_for_each(|item| fits(kind, item)),
+        (Kind::List(kind), Value::Array(items)) => items.iter().try_for_each(|item| check_kind(kind, item)),
         (Kind::Any, _) => Ok(()),
         (Kind::Bool, _) => wrong("true or false"),
         (Kind::Integer, _) => wrong("a whole number"),
         (Kind::Number, _) => wrong("a number"),
         (Kind::String, _) => wrong("text"),
-        (Kind::Target, _) => wrong("a target").map_err(|e| e.hint(crate::api::target::FORMS)),
+        (Kind::Target, _) => wrong("a target").map_err(|e| e.hint(crate::api::target::TARGET_FORMS)),
         (Kind::List(_), _) => wrong("a list"),
         (Kind::Choice(words), _) => {
             let words: Vec<&str> = words.iter().map(|(w, _)| w.as_str()).collect();

@@ -9,14 +9,14 @@ use serde_json::Value;
 use std::fmt;
 
 /// The replacement for a secret.
-pub(crate) const DOTS: &str = "•••";
+pub(crate) const MASK: &str = "•••";
 
 /// The number of matching characters that identify a secret which a response cuts short.
-const HEAD: usize = 12;
+const MIN_PREFIX: usize = 12;
 
 /// The minimum length of a secret that is also replaced inside words; shorter ones would match
 /// everywhere.
-const SHORT: usize = 4;
+const MIN_INFIX_LENGTH: usize = 4;
 
 /// A value that is never shown, not even when a request is printed for debugging.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,7 +39,7 @@ impl Secret {
 
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(DOTS)
+        f.write_str(MASK)
     }
 }
 
@@ -77,7 +77,7 @@ fn forms(secrets: &[Secret]) -> Vec<String> {
         forms.push(html.clone());
         html = html.replace('"', "&quot;");
         forms.push(html);
-        if secret.0.len() >= SHORT {
+        if secret.0.len() >= MIN_INFIX_LENGTH {
             forms.extend([STANDARD_NO_PAD.encode(&secret.0), URL_SAFE_NO_PAD.encode(&secret.0)]);
         }
     }
@@ -97,7 +97,7 @@ fn hide_in_json(value: &mut Value, forms: &[String]) {
 
 fn hide_in(text: &mut String, forms: &[String]) {
     for form in forms {
-        let (length, wanted) = (form.chars().count(), HEAD.min(form.chars().count()));
+        let (length, wanted) = (form.chars().count(), MIN_PREFIX.min(form.chars().count()));
         let alone = |c: Option<char>| !c.is_some_and(char::is_alphanumeric);
         let mut out = String::new();
         let mut from = 0;
@@ -106,9 +106,9 @@ fn hide_in(text: &mut String, forms: &[String]) {
             let (matched, end) = alike(text, at, form);
             let bounded = alone(text[..at].chars().next_back()) && alone(text[end..].chars().next());
             // A response may cut the secret, so a prefix is enough.
-            if matched >= wanted && (length >= SHORT || bounded) {
+            if matched >= wanted && (length >= MIN_INFIX_LENGTH || bounded) {
                 out.push_str(&text[from..at]);
-                out.push_str(DOTS);
+                out.push_str(MASK);
                 (from, at) = (end, end);
             } else {
                 at += text[at..].chars().next().map_or(1, char::len_utf8);
@@ -212,11 +212,11 @@ mod tests {
         hide(&mut response, &[Secret::new(secret)]);
         let all = serde_json::to_string(&response).expect("it is plain");
         assert!(!all.contains(secret), "{all}");
-        assert_eq!(all.matches(DOTS).count(), 9, "{all}");
+        assert_eq!(all.matches(MASK).count(), 9, "{all}");
     }
 
     #[test]
     fn it_is_not_printed_for_debugging() {
-        assert_eq!(format!("{:?}", Secret::new("hunter2")), DOTS);
+        assert_eq!(format!("{:?}", Secret::new("hunter2")), MASK);
     }
 }

@@ -33,25 +33,25 @@ pub enum Target {
 /// so that a request says which reading its ref is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RefTarget {
-    plain: Ref,
+    id: Ref,
     pin: Option<Generation>,
 }
 
 impl RefTarget {
     /// Returns the ref without its pin.
     #[must_use]
-    pub fn plain(self) -> Ref {
-        self.plain
+    pub fn without_pin(self) -> Ref {
+        self.id
     }
 
     pub(crate) fn token(self) -> RefToken {
-        RefToken { id: self.plain, pin: self.pin }
+        RefToken { id: self.id, pin: self.pin }
     }
 }
 
 impl fmt::Display for RefTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.plain.fmt(f)
+        self.id.fmt(f)
     }
 }
 
@@ -77,7 +77,7 @@ impl TryFrom<&str> for Target {
 
 impl From<RefToken> for RefTarget {
     fn from(token: RefToken) -> Self {
-        Self { plain: token.id, pin: token.pin }
+        Self { id: token.id, pin: token.pin }
     }
 }
 
@@ -87,7 +87,7 @@ impl FromStr for Target {
     fn from_str(text: &str) -> Result<Self, Error> {
         let text = text.trim();
         if text.is_empty() {
-            return Err(Error::invalid_args("the target is empty").hint(FORMS));
+            return Err(Error::invalid_args("the target is empty").hint(TARGET_FORMS));
         }
         if stickpin_refs::looks_like_ref(text) {
             let token: RefToken = text
@@ -110,7 +110,7 @@ pub(crate) fn selector_error(text: &str, e: &SelectorError) -> Error {
 }
 
 /// The three forms of a target, for hints.
-pub(crate) const FORMS: &str =
+pub(crate) const TARGET_FORMS: &str =
     "a target is a ref (@e12), a selector (role=button text=\"Save\") or a point (120,48)";
 
 fn point(text: &str) -> Option<Target> {
@@ -127,7 +127,7 @@ fn point(text: &str) -> Option<Target> {
 /// # Errors
 /// Returns why the text before the first equals sign is not a target, or `None` without such a
 /// sign.
-pub(crate) fn assigned(text: &str) -> Result<(Target, usize), Option<Error>> {
+pub(crate) fn parse_assignment_target(text: &str) -> Result<(Target, usize), Option<Error>> {
     let mut first = None;
     for (at, _) in text.match_indices('=') {
         match text[..at].parse::<Target>() {
@@ -141,7 +141,7 @@ pub(crate) fn assigned(text: &str) -> Result<(Target, usize), Option<Error>> {
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Ref(r) => write!(f, "{}", r.plain),
+            Self::Ref(r) => write!(f, "{}", r.id),
             Self::Selector(s) => s.fmt(f),
             Self::Point { x, y } => write!(f, "{x},{y}"),
         }

@@ -1,19 +1,19 @@
 //! Arguments that several commands share.
 
-use crate::command::definition::{Command, Time};
+use crate::command::definition::{Command, TimeLimits};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::time::Duration;
 
 /// The default timeout of a wait for a quiet app.
-pub(crate) const CAP: Duration = Duration::from_secs(10);
+pub(crate) const DEFAULT_SETTLE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The value of `--flag[=VALUE]`: given without a value (`true`), absent (`false`), or with a
 /// value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "expected true, false or a value")]
-pub enum Given<T> {
+pub enum OptionalValue<T> {
     /// Whether the flag was given, without a value.
     Plain(bool),
     /// The flag was given with a value.
@@ -21,18 +21,18 @@ pub enum Given<T> {
 }
 
 /// `--settle[=MS]`: wait for quiet, by default at most ten seconds.
-pub type Settle = Given<u64>;
+pub type Settle = OptionalValue<u64>;
 
 impl Settle {
     /// Returns the timeout of the wait, or `None` for no wait.
-    pub(crate) fn cap(self) -> Option<Duration> {
-        self.wanted().map(|ms| ms.map_or(CAP, Duration::from_millis))
+    pub(crate) fn timeout(self) -> Option<Duration> {
+        self.requested().map(|ms| ms.map_or(DEFAULT_SETTLE_TIMEOUT, Duration::from_millis))
     }
 }
 
-impl<T> Given<T> {
+impl<T> OptionalValue<T> {
     /// Returns `None` when the flag is absent, and otherwise its value, if any.
-    pub(crate) fn wanted(self) -> Option<Option<T>> {
+    pub(crate) fn requested(self) -> Option<Option<T>> {
         match self {
             Self::Plain(wanted) => wanted.then_some(None),
             Self::Value(value) => Some(Some(value)),
@@ -40,7 +40,7 @@ impl<T> Given<T> {
     }
 }
 
-impl JsonSchema for Given<u64> {
+impl JsonSchema for OptionalValue<u64> {
     fn schema_name() -> Cow<'static, str> {
         "GivenMilliseconds".into()
     }
@@ -52,7 +52,7 @@ impl JsonSchema for Given<u64> {
     }
 }
 
-impl JsonSchema for Given<String> {
+impl JsonSchema for OptionalValue<String> {
     fn schema_name() -> Cow<'static, str> {
         "GivenText".into()
     }
@@ -75,19 +75,19 @@ pub enum Receipt {
 
 /// The allowance beyond `--timeout`. After the target was waited for, it still has to be brought
 /// into view, hit and read again.
-pub(crate) const ALLOWANCE: Duration = Duration::from_secs(2);
+pub(crate) const ACTION_ALLOWANCE: Duration = Duration::from_secs(2);
 
 /// The time allowed for typing one character.
-const CHARACTER: Duration = Duration::from_millis(20);
+const TYPING_TIME_PER_CHAR: Duration = Duration::from_millis(20);
 
 /// Returns the time allowed for typing a text.
-pub(crate) fn typing(text: &str) -> Duration {
-    CHARACTER * u32::try_from(text.chars().count()).unwrap_or(u32::MAX)
+pub(crate) fn typing_time(text: &str) -> Duration {
+    TYPING_TIME_PER_CHAR * u32::try_from(text.chars().count()).unwrap_or(u32::MAX)
 }
 
 /// Options that all acts share.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct How {
+pub(crate) struct ActionOptions {
     /// How long to wait for the target to become actionable.
     pub(crate) timeout: Duration,
     /// Whether the caller set a timeout.
@@ -104,13 +104,13 @@ pub(crate) struct How {
     pub(crate) receipt: bool,
 }
 
-impl How {
+impl ActionOptions {
     /// Creates options without the flags that loosen or tighten the checks.
     pub(crate) fn new(settle: Option<Settle>, timeout: Option<u64>, receipt: Option<Receipt>) -> Self {
         Self {
             timeout: Duration::from_millis(timeout.unwrap_or(0)),
             timed: timeout.is_some(),
-            settle: settle.and_then(Settle::cap),
+            settle: settle.and_then(Settle::timeout),
             receipt: receipt.unwrap_or_default() == Receipt::On,
             ..Self::default()
         }
@@ -121,9 +121,12 @@ impl How {
     ///
     /// With a timeout from the caller, the bound is these waits plus an allowance and `more`, which
     /// covers additional work such as typing.
-    pub(crate) fn time(self, deadline: Duration, more: Duration) -> Time {
+    pub(crate) fn time_limits(self, deadline: Duration, more: Duration) -> TimeLimits {
         let waits = self.timeout + self.settle.unwrap_or_default();
-        Time { deadline: deadline + waits, bound: self.timed.then(|| waits + ALLOWANCE + more) }
+        TimeLimits {
+            deadline: deadline + waits,
+            response_limit: self.timed.then(|| waits + ACTION_ALLOWANCE + more),
+        }
     }
 }
 
@@ -192,12 +195,12 @@ macro_rules! acting {
         }
 
         impl $name {
-            fn how(&self) -> $crate::command::args::How {
-                $crate::command::args::How {
+            fn action_options(&self) -> $crate::command::args::ActionOptions {
+                $crate::command::args::ActionOptions {
                     allow_changed: self.allow_changed,
                     force: self.force,
                     strict: self.strict,
-                    ..$crate::command::args::How::new(self.settle, self.timeout, self.receipt)
+                    ..$crate::command::args::ActionOptions::new(self.settle, self.timeout, self.receipt)
                 }
             }
         }

@@ -4,10 +4,10 @@
 use crate::api::expectation::Expectation;
 use crate::api::request::{Caller, RefDetail, Render};
 use crate::command::entry::Entry;
-use crate::host::open_session::Live;
-use crate::host::queue::{self, Loan, Turn};
-use crate::host::recording::Witness;
-use crate::host::{Desk, Inner};
+use crate::host::open_session::OpenSession;
+use crate::host::queue::{self, SessionLease, Turn};
+use crate::host::recording::RecordedTarget;
+use crate::host::{HostInner, SessionSlot};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 /// The context of one command.
 #[derive(Debug)]
 pub struct Cx {
-    pub(crate) host: Arc<Inner>,
+    pub(crate) host: Arc<HostInner>,
     /// The commands of the host beside those of the registry.
     pub(crate) added: Arc<[&'static Entry]>,
     /// The caller.
@@ -38,8 +38,8 @@ pub struct Cx {
     pub cancel: CancellationToken,
     /// The session's name, given or the caller's own.
     pub(crate) session_name: String,
-    pub(crate) desk: Option<Arc<Desk>>,
-    pub(crate) loan: Option<Loan>,
+    pub(crate) slot: Option<Arc<SessionSlot>>,
+    pub(crate) lease: Option<SessionLease>,
     pub(crate) envelope: Envelope,
     /// Holds the token that is cancelled when the command's session closes, including one that it
     /// opened.
@@ -47,12 +47,12 @@ pub struct Cx {
     /// Whether input may have reached the device.
     pub(crate) dispatched: AtomicBool,
     /// Whether a device operation is half done: an input, a navigation, a start.
-    pub(crate) underway: Arc<AtomicBool>,
+    pub(crate) operation_pending: Arc<AtomicBool>,
     /// Whether a wait has paused, and so is about to check, since it last yielded to other waits.
-    pub(crate) looked: bool,
+    pub(crate) checked_since_yield: bool,
     /// Ranges of refs that earlier steps of a batch issued. The caller knows them, whatever their
     /// pins say.
-    pub(crate) fresh: Vec<(u32, u32)>,
+    pub(crate) batch_issued: Vec<(u32, u32)>,
 }
 
 /// A line of a receipt.
@@ -82,18 +82,18 @@ pub(crate) struct Envelope {
     /// The screenshot that was written.
     pub(crate) image: Option<PathBuf>,
     /// Refs whose standing was already judged: later changes are effects of this command.
-    pub(crate) judged: Vec<Ref>,
+    pub(crate) judged_refs: Vec<Ref>,
     /// Whether the pointer was moved. An element that it reaches may react.
-    pub(crate) pointed: bool,
+    pub(crate) pointer_moved: bool,
     pub(crate) reference: Option<RefDetail>,
     /// Refs that pin the selectors of this command: the matched elements are the intended ones.
-    pub(crate) held: Vec<Ref>,
+    pub(crate) pinned_selectors: Vec<Ref>,
     /// What the acts of this command replaced, for the receipt.
     pub(crate) effects: Vec<ContextChange>,
     /// The app before the input whose effects are not yet recorded, and the target of that input.
-    pub(crate) unnoted: Option<(Arc<Tree>, Option<Handle>)>,
+    pub(crate) unrecorded_effects: Option<(Arc<Tree>, Option<Handle>)>,
     /// What the targets were, for the recording.
-    pub(crate) witnesses: Vec<Witness>,
+    pub(crate) recorded_targets: Vec<RecordedTarget>,
 }
 
 impl Cx {
@@ -113,11 +113,11 @@ impl Cx {
     ///
     /// # Errors
     /// Returns `POLICY_DENIED` outside the caller's folders.
-    pub fn reach(&self, path: &str) -> Result<PathBuf> {
+    pub fn resolve_reachable(&self, path: &str) -> Result<PathBuf> {
         let path = self.path(path);
         match &self.caller.file_roots {
             Some(roots) if !stickpin_device::paths::is_within(&path, roots) => {
-                Err(stickpin_device::paths::outside(&path, roots))
+                Err(stickpin_device::paths::outside_roots_error(&path, roots))
             }
             _ => Ok(path),
         }
@@ -155,11 +155,11 @@ impl Cx {
     ///
     /// A command that only reads can be abandoned at any moment. When a command is abandoned under
     /// this guard, the state of the device is unknown and its session ends.
-    pub(crate) fn under_way(&self) -> UnderWay {
-        let live = self.loan.as_ref().and_then(|loan| loan.live.as_deref());
+    pub(crate) fn begin_operation(&self) -> OperationGuard {
+        let live = self.lease.as_ref().and_then(|lease| lease.session.as_deref());
         let drop_safe = live.is_some_and(|live| live.device.info().drop_safe);
-        self.underway.store(!drop_safe, Ordering::Relaxed);
-        UnderWay(Arc::clone(&self.underway))
+        self.operation_pending.store(!drop_safe, Ordering::Relaxed);
+        OperationGuard(Arc::clone(&self.operation_pending))
     }
 
     /// Returns whether input may have reached the device.
@@ -169,7 +169,7 @@ impl Cx {
     }
 
     /// Records that input is about to be sent. After this, a failure leaves the outcome unknown.
-    pub fn dispatching(&self) {
+    pub fn mark_dispatched(&self) {
         self.dispatched.store(true, Ordering::Relaxed);
     }
 
@@ -178,12 +178,12 @@ impl Cx {
     /// # Errors
     /// Returns `SESSION_NOT_FOUND` when nothing is open.
     pub fn device(&mut self) -> Result<&mut dyn Device> {
-        Ok(&mut *self.live()?.device)
+        Ok(&mut *self.open_session()?.device)
     }
 
     /// Returns the client that receives refs: the caller, as far as it can be distinguished from
     /// others.
-    pub(crate) fn client(&self) -> ClientId {
+    pub(crate) fn client_id(&self) -> ClientId {
         match &self.caller.client {
             None => ClientId::new(&self.caller.key),
             Some(client) => ClientId::new(&format!("{}\n{client}", self.caller.key)),
@@ -195,28 +195,28 @@ impl Cx {
     /// # Errors
     /// Returns `SESSION_NOT_FOUND` when nothing is open.
     pub(crate) fn tree(&mut self) -> Result<Arc<Tree>> {
-        let tree = self.live()?.session.tree().cloned();
+        let tree = self.open_session()?.session.tree().cloned();
         tree.ok_or_else(|| Error::internal("the session has no tree yet"))
     }
 
-    pub(crate) fn live(&mut self) -> Result<&mut Live> {
+    pub(crate) fn open_session(&mut self) -> Result<&mut OpenSession> {
         let name = &self.session_name;
-        let live = self.loan.as_mut().and_then(|l| l.live.as_deref_mut());
-        live.ok_or_else(|| queue::closed(name))
+        let live = self.lease.as_mut().and_then(|l| l.session.as_deref_mut());
+        live.ok_or_else(|| queue::not_open_error(name))
     }
 
     /// Waits for a turn in a session.
-    pub(crate) async fn enter(&mut self, desk: Arc<Desk>, turn: Turn) -> Result<()> {
-        self.loan = Some(desk.mailbox.borrow(&desk.name, turn, &self.cancel).await?);
-        self.closing.send_replace(desk.closing.clone());
-        self.desk = Some(desk);
-        self.confine().await
+    pub(crate) async fn take_turn(&mut self, slot: Arc<SessionSlot>, turn: Turn) -> Result<()> {
+        self.lease = Some(slot.mailbox.acquire(&slot.name, turn, &self.cancel).await?);
+        self.closing.send_replace(slot.closing.clone());
+        self.slot = Some(slot);
+        self.confine_to_caller().await
     }
 
     /// Confines the app to the folders of this caller, even if another caller opened it.
-    async fn confine(&mut self) -> Result<()> {
+    async fn confine_to_caller(&mut self) -> Result<()> {
         let Some(roots) = self.caller.file_roots.clone() else { return Ok(()) };
-        let Ok(live) = self.live() else { return Ok(()) };
+        let Ok(live) = self.open_session() else { return Ok(()) };
         if live.file_roots.as_ref() != Some(&roots) {
             if let Some(life) = live.device.lifecycle() {
                 life.confine(&roots).await?;
@@ -227,10 +227,10 @@ impl Cx {
     }
 
     /// Gives the turn back.
-    pub(crate) fn leave(&mut self) {
+    pub(crate) fn return_turn(&mut self) {
         self.closing.send_replace(CancellationToken::new());
-        if let Some(loan) = self.loan.take() {
-            loan.give_back();
+        if let Some(lease) = self.lease.take() {
+            lease.give_back();
         }
     }
 
@@ -239,21 +239,21 @@ impl Cx {
     ///
     /// # Errors
     /// Returns the errors of waiting for a turn.
-    pub(crate) async fn let_others_in(&mut self) -> Result<()> {
-        if let Some(desk) = self.desk.clone() {
-            self.leave();
-            self.enter(desk, Turn::Again).await?;
+    pub(crate) async fn yield_turn(&mut self) -> Result<()> {
+        if let Some(slot) = self.slot.clone() {
+            self.return_turn();
+            self.take_turn(slot, Turn::Yielded).await?;
         }
         Ok(())
     }
 }
 
-/// The guard of [`Cx::under_way`].
+/// The guard of [`Cx::begin_operation`].
 #[derive(Debug)]
 #[must_use]
-pub(crate) struct UnderWay(Arc<AtomicBool>);
+pub(crate) struct OperationGuard(Arc<AtomicBool>);
 
-impl Drop for UnderWay {
+impl Drop for OperationGuard {
     fn drop(&mut self) {
         self.0.store(false, Ordering::Relaxed);
     }

@@ -11,12 +11,12 @@ use stickpin_device::Result;
 
 /// The time limits of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Time {
+pub struct TimeLimits {
     /// When the command must end, including its own waits.
     pub deadline: Duration,
     /// When the command must respond, because its caller set `--timeout`. An input in progress is
     /// not interrupted: it continues until the deadline, and the response says that it may arrive.
-    pub bound: Option<Duration>,
+    pub response_limit: Option<Duration>,
 }
 
 /// A command of the registry. Its doc comment is the help text. Its fields with their doc comments
@@ -43,8 +43,8 @@ pub trait Command: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'st
     }
 
     /// Returns the time limits of the command, with these arguments.
-    fn time(&self) -> Time {
-        Time { deadline: Self::SPEC.deadline, bound: None }
+    fn time_limits(&self) -> TimeLimits {
+        TimeLimits { deadline: Self::SPEC.deadline, response_limit: None }
     }
 
     /// Runs the command. No operation on the device may be left half done: cancellation is a token

@@ -1,10 +1,10 @@
 //! Type-erased commands, for the registry and for execution.
 
-use crate::api::form::Form;
+use crate::api::command_definition::CommandDefinition;
 use crate::api::render::{Show, Text};
 use crate::api::spec::Effect;
 use crate::command::context::Cx;
-use crate::command::definition::{Command, Time};
+use crate::command::definition::{Command, TimeLimits};
 use serde::de::IntoDeserializer as _;
 use serde_json::{Map, Value};
 use std::ops::Deref;
@@ -14,27 +14,27 @@ use stickpin_device::{Error, Result};
 type Parse = fn(Map<String, Value>) -> serde_json::Result<Prepared>;
 
 /// The future of a running command.
-type Running<'a> = Pin<Box<dyn Future<Output = Result<Box<dyn Produced>>> + Send + 'a>>;
+type RunFuture<'a> = Pin<Box<dyn Future<Output = Result<Box<dyn ErasedOutput>>> + Send + 'a>>;
 
 /// A command of the registry: its form, and the functions that run it.
 #[derive(Debug)]
 pub struct Entry {
-    form: Form,
+    definition: CommandDefinition,
     parse: Parse,
     effect: fn(&Map<String, Value>) -> Effect,
 }
 
 /// Gives an entry the methods of its form.
 impl Deref for Entry {
-    type Target = Form;
+    type Target = CommandDefinition;
 
-    fn deref(&self) -> &Form {
-        &self.form
+    fn deref(&self) -> &CommandDefinition {
+        &self.definition
     }
 }
 
 pub(crate) const fn entry<C: Command>() -> Entry {
-    Entry { form: Form::of::<C>(C::SPEC), parse: Prepared::parse::<C>, effect: C::effect }
+    Entry { definition: CommandDefinition::of::<C>(C::SPEC), parse: Prepared::parse::<C>, effect: C::effect }
 }
 
 impl Entry {
@@ -56,39 +56,39 @@ impl Entry {
 
 /// A type-erased command with its arguments.
 pub(crate) struct Prepared {
-    command: Box<dyn Runnable>,
+    command: Box<dyn ErasedCommand>,
     /// The input that it was parsed from.
     pub(crate) input: Map<String, Value>,
     /// Whether the command changes the app.
     pub(crate) effect: Effect,
     /// The time limits.
-    pub(crate) time: Time,
+    pub(crate) time: TimeLimits,
 }
 
 impl Prepared {
     fn parse<C: Command>(input: Map<String, Value>) -> serde_json::Result<Self> {
         let command = C::deserialize((&input).into_deserializer())?;
-        let (effect, time) = (C::effect(&input), command.time());
+        let (effect, time) = (C::effect(&input), command.time_limits());
         Ok(Self { command: Box::new(command), input, effect, time })
     }
 
-    pub(crate) fn run(self, cx: &mut Cx) -> Running<'_> {
+    pub(crate) fn run(self, cx: &mut Cx) -> RunFuture<'_> {
         self.command.start(cx)
     }
 }
 
-trait Runnable: Send {
-    fn start(self: Box<Self>, cx: &mut Cx) -> Running<'_>;
+trait ErasedCommand: Send {
+    fn start(self: Box<Self>, cx: &mut Cx) -> RunFuture<'_>;
 }
 
-impl<C: Command> Runnable for C {
-    fn start(self: Box<Self>, cx: &mut Cx) -> Running<'_> {
-        Box::pin(async move { self.run(cx).await.map(produced) })
+impl<C: Command> ErasedCommand for C {
+    fn start(self: Box<Self>, cx: &mut Cx) -> RunFuture<'_> {
+        Box::pin(async move { self.run(cx).await.map(erase_output) })
     }
 }
 
 /// A type-erased output.
-pub(crate) trait Produced: Send {
+pub(crate) trait ErasedOutput: Send {
     fn json(&self) -> serde_json::Result<Value>;
     fn text(&self, text: &mut Text);
     fn exit(&self) -> u8;
@@ -96,13 +96,13 @@ pub(crate) trait Produced: Send {
 }
 
 /// Erases the type of an output.
-pub(crate) fn produced<T: serde::Serialize + Show + Send + 'static>(output: T) -> Box<dyn Produced> {
-    Box::new(Output(output))
+pub(crate) fn erase_output<T: serde::Serialize + Show + Send + 'static>(output: T) -> Box<dyn ErasedOutput> {
+    Box::new(TypedOutput(output))
 }
 
-struct Output<T>(T);
+struct TypedOutput<T>(T);
 
-impl<T: serde::Serialize + Show + Send> Produced for Output<T> {
+impl<T: serde::Serialize + Show + Send> ErasedOutput for TypedOutput<T> {
     fn json(&self) -> serde_json::Result<Value> {
         serde_json::to_value(&self.0)
     }

@@ -1,7 +1,7 @@
 //! Access to the facets of a device, with `UNSUPPORTED` for missing ones.
 
 use stickpin_device::{
-    Clipboard, Device, Dialogs, Files, Geometry, Navigator, Pictures, Result, Script, Tabs, Traffic,
+    Clipboard, Device, Dialogs, Files, Geometry, Navigator, Result, Screenshots, Script, Tabs, Traffic,
     unsupported,
 };
 
@@ -20,7 +20,7 @@ macro_rules! facets {
 
 facets! {
     geometry: Geometry;
-    pictures: Pictures;
+    screenshots: Screenshots;
     dialogs: Dialogs;
     navigator: Navigator;
     tabs: Tabs;

@@ -1,14 +1,14 @@
 //! The imports that nearly every command needs.
 
-pub(crate) use crate::act::outcome::{self, Acted};
-pub(crate) use crate::act::target::{Reach, Ready};
+pub(crate) use crate::act::action_target::{ActionTarget, Actionability};
+pub(crate) use crate::act::outcome::{self, ActionOutput};
 pub(crate) use crate::act::{self, input};
 pub(crate) use crate::api::render::{Show, Text};
 pub(crate) use crate::api::spec::{Effect, Lane, Spec};
 pub(crate) use crate::api::target::Target;
-pub(crate) use crate::command::args::{How, acting};
+pub(crate) use crate::command::args::{ActionOptions, acting};
 pub(crate) use crate::command::context::Cx;
-pub(crate) use crate::command::definition::{Command, Time};
+pub(crate) use crate::command::definition::{Command, TimeLimits};
 pub(crate) use crate::command::facets;
 pub(crate) use crate::observe::{capture, resolve};
 pub(crate) use schemars::JsonSchema;

@@ -4,18 +4,18 @@ pub mod element;
 pub mod page;
 pub mod traffic;
 
-use crate::command::args::ALLOWANCE;
+use crate::command::args::ACTION_ALLOWANCE;
 use crate::commands::prelude::*;
 
 /// Returns the default timeout of a wait, in milliseconds.
-pub(crate) fn usual() -> u64 {
+pub(crate) fn default_timeout() -> u64 {
     10_000
 }
 
 /// The outcome of a wait.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Waited {
+pub struct WaitOutput {
     /// The condition that holds now, in words.
     pub truth: String,
 }
@@ -24,9 +24,12 @@ pub struct Waited {
 pub(crate) const WAIT: Spec = Spec { needs: &[Capability::Capture], ..Spec::SESSION };
 
 /// Returns the time limits of a wait of `ms` milliseconds.
-fn within(ms: u64) -> Time {
+fn within(ms: u64) -> TimeLimits {
     let waits = Duration::from_millis(ms);
-    Time { deadline: WAIT.deadline.saturating_add(waits), bound: Some(waits.saturating_add(ALLOWANCE)) }
+    TimeLimits {
+        deadline: WAIT.deadline.saturating_add(waits),
+        response_limit: Some(waits.saturating_add(ACTION_ALLOWANCE)),
+    }
 }
 
 /// Implements `Show` for the output of a wait by printing its `truth`.
@@ -41,4 +44,4 @@ macro_rules! shows_truth {
 }
 use shows_truth;
 
-shows_truth!(Waited);
+shows_truth!(WaitOutput);

@@ -4,8 +4,8 @@ use crate::command::definition::Command;
 use crate::command::entry::{Entry, entry};
 use crate::dispatch::host::Host;
 #[cfg(feature = "recording")]
-use crate::host::recording::Scribe;
-use crate::host::{HostConfig, Inner, Numbers};
+use crate::host::recording::ScriptWriter;
+use crate::host::{HostConfig, HostInner, NumberSources};
 use crate::registry;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -48,15 +48,15 @@ impl HostBuilder {
     }
 
     /// Sets the source of the ref numbers of a session. By default every lifetime counts from 1.
-    pub fn numbers(mut self, numbers: Numbers) -> Self {
+    pub fn numbers(mut self, numbers: NumberSources) -> Self {
         self.config.numbers = numbers;
         self
     }
 
     #[cfg(feature = "recording")]
     /// Sets what converts recordings to scripts. By default nothing can be recorded.
-    pub fn scribe(mut self, scribe: Arc<dyn Scribe>) -> Self {
-        self.config.scribe = scribe;
+    pub fn script_writer(mut self, script_writer: Arc<dyn ScriptWriter>) -> Self {
+        self.config.script_writer = script_writer;
         self
     }
 
@@ -84,7 +84,7 @@ impl HostBuilder {
                     .hint("give the command that is added another name"));
             }
         }
-        Ok(Host { inner: Arc::new(Inner::new(self.config)), added: self.added.into() })
+        Ok(Host { inner: Arc::new(HostInner::new(self.config)), added: self.added.into() })
     }
 
     /// Creates a host with a configuration that only tests need.

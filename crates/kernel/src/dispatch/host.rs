@@ -2,7 +2,7 @@
 
 use crate::command::entry::Entry;
 use crate::dispatch::builder::HostBuilder;
-use crate::host::Inner;
+use crate::host::HostInner;
 use crate::registry::COMMANDS;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 /// Runs commands in sessions. Cheap to clone; requires a tokio runtime with time enabled.
 #[derive(Debug, Clone)]
 pub struct Host {
-    pub(crate) inner: Arc<Inner>,
+    pub(crate) inner: Arc<HostInner>,
     /// The commands beside those of the registry.
     pub(crate) added: Arc<[&'static Entry]>,
 }
@@ -36,7 +36,7 @@ impl Host {
     /// Returns the names of the sessions, oldest first.
     #[must_use]
     pub fn session_names(&self) -> Vec<String> {
-        self.inner.all_desks().iter().map(|desk| desk.name.clone()).collect()
+        self.inner.all_slots().iter().map(|slot| slot.name.clone()).collect()
     }
 
     /// Returns the number of running commands.
@@ -60,9 +60,9 @@ impl Host {
 
     /// Closes all sessions.
     pub async fn shutdown(&self) {
-        for desk in self.inner.all_desks() {
-            if let Err(e) = self.inner.close(&desk).await {
-                tracing::warn!(session = desk.name, "close: {e}");
+        for slot in self.inner.all_slots() {
+            if let Err(e) = self.inner.close(&slot).await {
+                tracing::warn!(session = slot.name, "close: {e}");
             }
         }
     }

@@ -1,7 +1,7 @@
 //! [`Call`]: a command that runs when it is awaited.
 
 use crate::api::request::{Detail, Format, Render, Request, Response};
-use crate::command::args::{ActOptions, Acting, Given, Receipt};
+use crate::command::args::{ActOptions, Acting, OptionalValue, Receipt};
 use crate::command::definition::Command;
 use crate::embed::answer::Answer;
 use crate::embed::session::Session;
@@ -57,7 +57,7 @@ impl<'s, C: Command> Call<'s, C> {
         });
         let request = match request {
             Ok(request) => request,
-            Err(e) => return crate::run::respond::failed(C::SPEC.name, &render(), e),
+            Err(e) => return crate::run::respond::respond_failed(C::SPEC.name, &render(), e),
         };
         let timeout_ms = self.deadline.map(|d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX));
         let request = Request { session: Some(name.clone()), render: render(), timeout_ms, ..request };
@@ -88,12 +88,12 @@ impl<C: Acting> Call<'_, C> {
     /// Waits after the act until the app is quiet, at most ten seconds, and answers with what
     /// changed.
     pub fn settle(self) -> Self {
-        self.option(|o| *o.settle = Some(Given::Plain(true)))
+        self.option(|o| *o.settle = Some(OptionalValue::Plain(true)))
     }
 
     /// Waits after the act until the app is quiet, at most so long.
     pub fn settle_within(self, most: Duration) -> Self {
-        self.option(|o| *o.settle = Some(Given::Value(millis(most))))
+        self.option(|o| *o.settle = Some(OptionalValue::Value(millis(most))))
     }
 
     /// Waits so long for the target to become actionable.

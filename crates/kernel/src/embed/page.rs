@@ -1,12 +1,12 @@
 //! The elements that an answer lists, found by what the reader of its text sees.
 
-use crate::act::outcome::Acted;
+use crate::act::outcome::ActionOutput;
 use crate::api::target::RefTarget;
 use crate::command::definition::Command;
-use crate::commands::find::Found;
-use crate::commands::open::Opened;
-use crate::commands::press::Pressed;
-use crate::commands::snapshot::{Outlined, Read};
+use crate::commands::find::FindOutput;
+use crate::commands::open::OpenOutput;
+use crate::commands::press::PressOutput;
+use crate::commands::snapshot::{OutlineOutput, SnapshotOutput};
 use crate::embed::answer::Answer;
 use crate::observe::changes::Changes;
 use std::str::FromStr as _;
@@ -23,7 +23,7 @@ pub trait Listing {
     fn lines(&self) -> Vec<&str>;
 }
 
-impl Listing for Outlined {
+impl Listing for OutlineOutput {
     fn lines(&self) -> Vec<&str> {
         self.tree.iter().flat_map(|tree| tree.lines()).collect()
     }
@@ -37,7 +37,7 @@ impl Listing for Changes {
     }
 }
 
-impl Listing for Read {
+impl Listing for SnapshotOutput {
     fn lines(&self) -> Vec<&str> {
         match self {
             Self::Outline(outline) => outline.lines(),
@@ -46,25 +46,25 @@ impl Listing for Read {
     }
 }
 
-impl Listing for Acted {
+impl Listing for ActionOutput {
     fn lines(&self) -> Vec<&str> {
         self.changes.iter().flat_map(Listing::lines).collect()
     }
 }
 
-impl Listing for Pressed {
+impl Listing for PressOutput {
     fn lines(&self) -> Vec<&str> {
         self.acted.lines()
     }
 }
 
-impl Listing for Opened {
+impl Listing for OpenOutput {
     fn lines(&self) -> Vec<&str> {
         self.snapshot.iter().flat_map(Listing::lines).collect()
     }
 }
 
-impl Listing for Found {
+impl Listing for FindOutput {
     fn lines(&self) -> Vec<&str> {
         self.matches.iter().map(|found| found.line.as_str()).collect()
     }

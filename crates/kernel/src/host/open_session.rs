@@ -1,36 +1,36 @@
 //! An open session: the device and the session state.
 
 use crate::api::secret::Secret;
-use crate::host::pictures::Pictures;
 use crate::host::recording::Recorder;
-use crate::host::{Status, private_dir};
+use crate::host::screenshots::ClientScreenshots;
+use crate::host::{SessionStatus, private_dir};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use stickpin_device::{Device, Error, ErrorCode, Page, Result};
 use stickpin_session::Session;
 
 /// How long a device may take to close.
-const SHUT: Duration = Duration::from_secs(5);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// An open session, owned by its task and lent to one command at a time.
 #[derive(Debug)]
-pub(crate) struct Live {
+pub(crate) struct OpenSession {
     /// The argument of `open`, as typed.
     pub(crate) what: String,
     pub(crate) device: Box<dyn Device>,
     pub(crate) session: Session,
     /// The address and title from the last navigation or capture.
-    pub(crate) at: Option<Page>,
+    pub(crate) page: Option<Page>,
     /// Whether the app has a window. Fixed while it runs, like the profile folder below.
     pub(crate) headed: bool,
     pub(crate) profile: Option<PathBuf>,
     /// The folders that the device is confined to.
     pub(crate) file_roots: Option<Vec<PathBuf>>,
     /// The screenshots that clients were given.
-    pub(crate) pictures: Pictures,
+    pub(crate) screenshots: ClientScreenshots,
     /// The folder of this lifetime. Removed after the device has closed, because the device may
     /// write there.
-    pub(crate) dir: Folder,
+    pub(crate) dir: LifetimeFolder,
     /// The idle timeout.
     pub(crate) idle_timeout: Option<Duration>,
     /// The recorder, while the session is being recorded.
@@ -43,9 +43,9 @@ pub(crate) struct Live {
     pub(crate) lost: bool,
 }
 
-impl Live {
+impl OpenSession {
     /// Updates the status that readers see without asking the device.
-    pub(crate) fn publish(&mut self, status: &mut Status) {
+    pub(crate) fn publish(&mut self, status: &mut SessionStatus) {
         status.dialog = self.device.dialog();
         let info = self.device.info();
         (status.kind, status.pid) = (info.kind, info.pid);
@@ -53,7 +53,7 @@ impl Live {
         status.idle_timeout = self.idle_timeout;
         status.generation = self.session.generation().map(|g| g.get());
         status.recorded = self.recorder.is_some();
-        if let Some(Page { url, title, .. }) = &self.at {
+        if let Some(Page { url, title, .. }) = &self.page {
             status.url.clone_from(url);
             status.title.clone_from(title);
         }
@@ -69,14 +69,14 @@ impl Live {
     }
 
     /// Tells the device that a command that may act begins.
-    pub(crate) fn act_begins(&mut self) {
+    pub(crate) fn begin_action(&mut self) {
         if let Some(life) = self.device.lifecycle() {
             life.act_begins();
         }
     }
 
     /// Returns how the app ended, if it exited normally.
-    pub(crate) async fn ended(&mut self) -> Option<String> {
+    pub(crate) async fn exit_reason(&mut self) -> Option<String> {
         self.device.lifecycle()?.ended().await
     }
 
@@ -85,13 +85,13 @@ impl Live {
     /// # Errors
     /// Returns errors of the device, `BACKEND_LOST` when it does not answer, and `IO` when the
     /// folder cannot be removed.
-    pub(crate) async fn shut(mut self: Box<Self>) -> Result<()> {
-        let closed = match tokio::time::timeout(SHUT, self.device.close()).await {
+    pub(crate) async fn close(mut self: Box<Self>) -> Result<()> {
+        let closed = match tokio::time::timeout(CLOSE_TIMEOUT, self.device.close()).await {
             Ok(closed) => closed,
             Err(_) => Err(Error::backend_lost(format!(
                 "`{}` did not end within {} s; its process was abandoned",
                 self.what,
-                SHUT.as_secs()
+                CLOSE_TIMEOUT.as_secs()
             ))),
         };
         self.session.close();
@@ -100,7 +100,7 @@ impl Live {
         if closed.as_ref().is_err_and(|e| e.code == ErrorCode::Io) {
             // Keep the folder when the device could not remove its part: another file system may be
             // mounted there.
-            self.dir.left = true;
+            self.dir.keep_on_drop = true;
             return closed;
         }
         let removed = self.dir.remove();
@@ -110,19 +110,19 @@ impl Live {
 
 /// The folder of one lifetime, removed on drop unless `left` is set.
 #[derive(Debug)]
-pub(crate) struct Folder {
+pub(crate) struct LifetimeFolder {
     path: PathBuf,
-    left: bool,
+    keep_on_drop: bool,
 }
 
-impl Folder {
+impl LifetimeFolder {
     /// Creates the folder, accessible only to the current user.
     ///
     /// # Errors
     /// Returns `IO` or `STORAGE_FULL`.
-    pub(crate) fn make(path: PathBuf) -> Result<Self> {
+    pub(crate) fn create(path: PathBuf) -> Result<Self> {
         private_dir(&path)?;
-        Ok(Self { path, left: false })
+        Ok(Self { path, keep_on_drop: false })
     }
 
     /// Returns the path.
@@ -137,9 +137,9 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for LifetimeFolder {
     fn drop(&mut self) {
-        if !self.left
+        if !self.keep_on_drop
             && let Err(e) = self.remove()
         {
             tracing::warn!("{e}");

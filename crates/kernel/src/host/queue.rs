@@ -11,7 +11,7 @@
 //! ([`Lifecycle::idle_for_readahead`](stickpin_device::Lifecycle::idle_for_readahead)).
 
 use crate::api::spec::Lane;
-use crate::host::open_session::Live;
+use crate::host::open_session::OpenSession;
 use std::collections::VecDeque;
 use std::time::Duration;
 use stickpin_device::{Error, Result};
@@ -21,79 +21,79 @@ use tokio_util::sync::CancellationToken;
 
 /// How long a command waits for a reading ahead that is in progress. Most commands would have to
 /// read the app themselves anyway.
-const READING: Duration = Duration::from_millis(500);
+const READ_AHEAD_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The handle through which commands request the session.
 #[derive(Debug, Clone)]
 pub(crate) struct Mailbox {
-    asks: mpsc::UnboundedSender<Ask>,
+    requests: mpsc::UnboundedSender<TurnRequest>,
 }
 
 /// The position of a request in the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
     /// Before all other requests.
-    Ahead,
+    First,
     /// After earlier requests of this kind.
     Next,
     /// After all other requests: a wait that returned its loan and wants to check again.
-    Again,
+    Yielded,
 }
 
 impl From<Lane> for Turn {
     fn from(lane: Lane) -> Self {
         match lane {
-            Lane::Ahead => Self::Ahead,
+            Lane::Ahead => Self::First,
             Lane::InTurn | Lane::Beside => Self::Next,
         }
     }
 }
 
 #[derive(Debug)]
-struct Ask {
+struct TurnRequest {
     turn: Turn,
-    reply: oneshot::Sender<Result<Loan>>,
+    reply: oneshot::Sender<Result<SessionLease>>,
 }
 
 /// The open session, lent to one command.
 #[derive(Debug)]
-pub(crate) struct Loan {
+pub(crate) struct SessionLease {
     /// The session; `None` while it is being opened.
-    pub(crate) live: Option<Box<Live>>,
-    back: oneshot::Sender<Returned>,
+    pub(crate) session: Option<Box<OpenSession>>,
+    return_to: oneshot::Sender<ReturnedSession>,
     /// Cancelled as soon as another command requests the session. A command that only waits then
     /// returns its loan.
-    pub(crate) wanted: CancellationToken,
+    pub(crate) requested: CancellationToken,
     /// Cancelled as soon as another wait wants to check again. That wait gets its turn only after
     /// this one has checked, because otherwise two waits would pass the session back and forth
     /// forever.
-    pub(crate) wanted_again: CancellationToken,
+    pub(crate) requested_by_wait: CancellationToken,
 }
 
 #[derive(Debug)]
-struct Returned(Option<Box<Live>>);
+struct ReturnedSession(Option<Box<OpenSession>>);
 
-impl Loan {
+impl SessionLease {
     /// Returns the session to its task.
     pub(crate) fn give_back(self) {
         // If the task is gone, the session was closed meanwhile.
-        drop(self.back.send(Returned(self.live)));
+        drop(self.return_to.send(ReturnedSession(self.session)));
     }
 }
 
 impl Mailbox {
     /// Starts the task of a session that is not open yet. `end` runs when the task ends.
-    pub(crate) fn start<F>(name: &str, end: impl FnOnce(End) -> F + Send + 'static) -> Self
+    pub(crate) fn start<F>(name: &str, end: impl FnOnce(TaskEnd) -> F + Send + 'static) -> Self
     where
         F: Future<Output = ()> + Send,
     {
         let (asks, inbox) = mpsc::unbounded_channel();
-        let task = Task { name: name.to_owned(), inbox, waiting: Default::default() };
+        let task = SessionTask { name: name.to_owned(), inbox, waiting: Default::default() };
         tokio::spawn(async move {
             let ended = task.serve().await;
             end(ended).await;
         });
-        Self { asks }
+        Self { requests: asks }
     }
 
     /// Waits for a turn in the session.
@@ -101,19 +101,24 @@ impl Mailbox {
     /// # Errors
     /// Returns `BACKEND_LOST`, `SESSION_NOT_FOUND` when the session was closed meanwhile, and
     /// `TIMEOUT` when `cancel` was cancelled.
-    pub(crate) async fn borrow(&self, name: &str, turn: Turn, cancel: &CancellationToken) -> Result<Loan> {
+    pub(crate) async fn acquire(
+        &self,
+        name: &str,
+        turn: Turn,
+        cancel: &CancellationToken,
+    ) -> Result<SessionLease> {
         let (reply, mut answer) = oneshot::channel();
-        if self.asks.send(Ask { turn, reply }).is_err() {
-            return Err(closed(name));
+        if self.requests.send(TurnRequest { turn, reply }).is_err() {
+            return Err(not_open_error(name));
         }
         tokio::select! {
             biased;
-            answer = &mut answer => answer.unwrap_or_else(|_| Err(closed(name))),
+            answer = &mut answer => answer.unwrap_or_else(|_| Err(not_open_error(name))),
             () = cancel.cancelled() => {
                 // A loan sent at this moment is returned: if dropped, it would count as hung.
                 answer.close();
-                if let Ok(Ok(loan)) = answer.try_recv() {
-                    loan.give_back();
+                if let Ok(Ok(lease)) = answer.try_recv() {
+                    lease.give_back();
                 }
                 Err(Error::timeout(format!("the command was cancelled while it waited for other commands of session `{name}`"),
                 ))
@@ -124,18 +129,18 @@ impl Mailbox {
 
 /// The reason why a session's task ended.
 #[derive(Debug)]
-pub(crate) enum End {
+pub(crate) enum TaskEnd {
     /// All mailbox handles were dropped.
     Closed,
     /// The idle timeout elapsed.
-    Idle(Box<Live>),
+    Idle(Box<OpenSession>),
     /// The app is gone. Either a dropped loan took the session with it, or a command found the app
     /// dead.
-    Lost(Option<Box<Live>>),
+    Lost(Option<Box<OpenSession>>),
 }
 
 /// Creates the error for a session that is not open.
-pub(crate) fn closed(name: &str) -> Error {
+pub(crate) fn not_open_error(name: &str) -> Error {
     Error::session_not_found(format!("session `{name}` is not open"))
         .hint("run `stickpin open URL`, or `stickpin session list` to see what is open")
 }
@@ -146,41 +151,44 @@ pub(crate) fn lost(name: &str) -> Error {
 }
 
 /// Returns when it is worth reading the app ahead.
-async fn rest(live: Option<&mut Live>) {
+async fn rest(live: Option<&mut OpenSession>) {
     match live.and_then(|live| live.device.lifecycle()) {
         Some(life) => life.idle_for_readahead().await,
         None => std::future::pending().await,
     }
 }
 
-struct Task {
+struct SessionTask {
     name: String,
-    inbox: mpsc::UnboundedReceiver<Ask>,
+    inbox: mpsc::UnboundedReceiver<TurnRequest>,
     /// The queues of requests, indexed by [`Turn`].
-    waiting: [VecDeque<oneshot::Sender<Result<Loan>>>; 3],
+    waiting: [VecDeque<oneshot::Sender<Result<SessionLease>>>; 3],
 }
 
-impl Task {
-    async fn serve(mut self) -> End {
-        let mut live: Option<Box<Live>> = None;
+impl SessionTask {
+    async fn serve(mut self) -> TaskEnd {
+        let mut live: Option<Box<OpenSession>> = None;
         loop {
             let Some(reply) = self.next(live.as_deref_mut()).await else {
                 return match live {
-                    Some(live) if !self.inbox.is_closed() => End::Idle(live),
-                    _ => End::Closed,
+                    Some(live) if !self.inbox.is_closed() => TaskEnd::Idle(live),
+                    _ => TaskEnd::Closed,
                 };
             };
             live = match self.lend(live, reply).await {
-                Ok(Some(live)) if live.lost => return self.lost(Some(live)),
+                Ok(Some(live)) if live.lost => return self.fail_queued(Some(live)),
                 Ok(live) => live,
-                Err(NotReturned) => return self.lost(None),
+                Err(NotReturned) => return self.fail_queued(None),
             };
         }
     }
 
     /// Waits for the next request. Returns `None` after the idle timeout, or when all mailbox
     /// handles are gone.
-    async fn next(&mut self, mut live: Option<&mut Live>) -> Option<oneshot::Sender<Result<Loan>>> {
+    async fn next(
+        &mut self,
+        mut live: Option<&mut OpenSession>,
+    ) -> Option<oneshot::Sender<Result<SessionLease>>> {
         let now = Instant::now();
         let until = live.as_ref().and_then(|live| live.idle_timeout).map(|idle| now + idle);
         loop {
@@ -204,8 +212,8 @@ impl Task {
     }
 
     /// Reads the app ahead. A request that arrives meanwhile waits for the reading, but not longer
-    /// than [`READING`].
-    async fn read_ahead(&mut self, live: &mut Live) {
+    /// than [`READ_AHEAD_TIMEOUT`].
+    async fn read_ahead(&mut self, live: &mut OpenSession) {
         let mut reading = std::pin::pin!(live.read_ahead());
         let ask = tokio::select! {
             biased;
@@ -214,33 +222,36 @@ impl Task {
         };
         let Some(ask) = ask else { return };
         self.sort(ask);
-        if tokio::time::timeout(READING, reading).await.is_err() {
+        if tokio::time::timeout(READ_AHEAD_TIMEOUT, reading).await.is_err() {
             tracing::debug!(session = self.name, "a reading ahead was given up");
         }
     }
 
-    fn sort(&mut self, ask: Ask) {
+    fn sort(&mut self, ask: TurnRequest) {
         self.waiting[ask.turn as usize].push_back(ask.reply);
     }
 
     /// Lends the session to a command and waits for its return.
     async fn lend(
         &mut self,
-        live: Option<Box<Live>>,
-        reply: oneshot::Sender<Result<Loan>>,
-    ) -> Result<Option<Box<Live>>, NotReturned> {
+        live: Option<Box<OpenSession>>,
+        reply: oneshot::Sender<Result<SessionLease>>,
+    ) -> Result<Option<Box<OpenSession>>, NotReturned> {
         let (wanted, wanted_again) = (CancellationToken::new(), CancellationToken::new());
         self.tell(&wanted, &wanted_again);
         let (back, mut returned) = oneshot::channel();
-        if let Err(Ok(loan)) =
-            reply.send(Ok(Loan { live, back, wanted: wanted.clone(), wanted_again: wanted_again.clone() }))
-        {
-            return Ok(loan.live);
+        if let Err(Ok(lease)) = reply.send(Ok(SessionLease {
+            session: live,
+            return_to: back,
+            requested: wanted.clone(),
+            requested_by_wait: wanted_again.clone(),
+        })) {
+            return Ok(lease.session);
         }
         loop {
             tokio::select! {
                 biased;
-                returned = &mut returned => return returned.map(|Returned(live)| live).map_err(|_| NotReturned),
+                returned = &mut returned => return returned.map(|ReturnedSession(live)| live).map_err(|_| NotReturned),
                 Some(ask) = self.inbox.recv() => {
                     self.sort(ask);
                     self.tell(&wanted, &wanted_again);
@@ -252,17 +263,17 @@ impl Task {
     /// Tells the borrower which kinds of requests are queued.
     fn tell(&self, wanted: &CancellationToken, wanted_again: &CancellationToken) {
         let waits = |turn: Turn| !self.waiting[turn as usize].is_empty();
-        if waits(Turn::Ahead) || waits(Turn::Next) {
+        if waits(Turn::First) || waits(Turn::Next) {
             wanted.cancel();
         }
-        if waits(Turn::Again) {
+        if waits(Turn::Yielded) {
             wanted_again.cancel();
         }
     }
 
     /// Fails all queued requests with `BACKEND_LOST`. Later requests find no task; the host reports
     /// why the session ended.
-    fn lost(&mut self, live: Option<Box<Live>>) -> End {
+    fn fail_queued(&mut self, live: Option<Box<OpenSession>>) -> TaskEnd {
         self.inbox.close();
         while let Ok(ask) = self.inbox.try_recv() {
             self.sort(ask);
@@ -271,7 +282,7 @@ impl Task {
             // The requester may be gone.
             drop(reply.send(Err(lost(&self.name))));
         }
-        End::Lost(live)
+        TaskEnd::Lost(live)
     }
 }
 

@@ -3,7 +3,7 @@
 //! A ref means nothing in another run. Before an act, each target is therefore named by the
 //! strongest selector that is unique at that time. Without such a selector the act is refused,
 //! because a replay could act on another element. The element's meaning is recorded too, and a
-//! replay requires the same one. A [`Scribe`] decides how a script looks.
+//! replay requires the same one. A [`ScriptWriter`] decides how a script looks.
 //!
 //! A recording outlives its session: each command is on disk before its response is sent ([`log`]).
 
@@ -11,7 +11,7 @@ mod log;
 
 pub(crate) use log::Event;
 
-use crate::api::form::Form;
+use crate::api::command_definition::CommandDefinition;
 use crate::api::spec::Effect;
 use crate::host::recording::log::Log;
 use serde_json::{Map, Value};
@@ -20,12 +20,12 @@ use std::path::{Path, PathBuf};
 use stickpin_device::{Error, Result};
 
 /// Converts recordings to scripts. The creator of a host provides it.
-pub trait Scribe: Send + Sync + fmt::Debug {
+pub trait ScriptWriter: Send + Sync + fmt::Debug {
     /// Returns the script lines of one command with its targets. Secrets become variables.
     ///
     /// # Errors
     /// Returns `UNSUPPORTED` where the host writes no scripts.
-    fn lines(&self, _step: &Recorded) -> Result<String> {
+    fn lines(&self, _step: &RecordedCommand) -> Result<String> {
         Err(no_scripts())
     }
 
@@ -41,16 +41,16 @@ pub trait Scribe: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     /// Returns `UNSUPPORTED` where the host writes no scripts.
-    fn mended(&self, _mending: &Mending) -> Result<(String, String)> {
+    fn repaired_script(&self, _mending: &ScriptRepair) -> Result<(String, String)> {
         Err(no_scripts())
     }
 }
 
 /// A scribe for hosts that write no scripts.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct NoScribe;
+pub(crate) struct NoScriptWriter;
 
-impl Scribe for NoScribe {}
+impl ScriptWriter for NoScriptWriter {}
 
 fn no_scripts() -> Error {
     Error::unsupported("this host writes no scripts")
@@ -59,13 +59,13 @@ fn no_scripts() -> Error {
 /// A script under repair: some lines did not find their targets, and the recorded commands replace
 /// them.
 #[derive(Debug, Clone)]
-pub struct Mending {
+pub struct ScriptRepair {
     /// The path of the script.
     pub file: PathBuf,
     /// The original text.
     pub text: String,
     /// The gaps in the order in which the replay met them. Line numbers refer to `text`.
-    pub gaps: Vec<Gap>,
+    pub sites: Vec<RepairSite>,
     /// The path of the repaired script.
     pub(crate) to: PathBuf,
     /// Whether commands go into the last gap, until the script runs on.
@@ -74,13 +74,13 @@ pub struct Mending {
 
 /// A line that did not find its target.
 #[derive(Debug, Clone)]
-pub struct Gap {
+pub struct RepairSite {
     /// The line number, from 1.
     pub line: u32,
     /// Whether the recorded commands precede the line instead of replacing it, because the line
     /// itself ran later.
-    pub keeps: bool,
-    /// The recorded commands, as [`Scribe::lines`] writes them.
+    pub keeps_line: bool,
+    /// The recorded commands, as [`ScriptWriter::receipt_lines`] writes them.
     pub steps: Vec<String>,
     /// Which execution of the line this was, as named by the replay.
     meeting: Option<String>,
@@ -89,27 +89,27 @@ pub struct Gap {
     again: Option<bool>,
 }
 
-impl Gap {
+impl RepairSite {
     fn push(&mut self, step: String) {
         if let Some(keeps) = self.again.take() {
-            self.keeps = keeps;
+            self.keeps_line = keeps;
             self.steps.clear();
         }
         self.steps.push(step);
     }
 }
 
-impl Mending {
+impl ScriptRepair {
     /// Returns the number of recorded commands.
     #[must_use]
     pub fn steps(&self) -> usize {
-        self.gaps.iter().map(|gap| gap.steps.len()).sum()
+        self.sites.iter().map(|site| site.steps.len()).sum()
     }
 }
 
 /// The line of a script to repair from here on.
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Mend {
+pub(crate) struct RepairRequest {
     /// The path of the script.
     pub(crate) file: PathBuf,
     /// The text of the script.
@@ -129,11 +129,11 @@ pub(crate) struct Mend {
 pub struct Recording {
     /// The kind of the device: `web`, `sim`.
     pub platform: String,
-    /// The commands in order, as [`Scribe::lines`] writes them.
+    /// The commands in order, as [`ScriptWriter::receipt_lines`] writes them.
     pub steps: Vec<String>,
     /// The scripts under repair: one script and those that it includes. Empty for a new script;
     /// otherwise the commands go into their gaps instead of `steps`.
-    pub mendings: Vec<Mending>,
+    pub repairs: Vec<ScriptRepair>,
     /// The path of the script, if it was given at the start.
     pub(crate) path: Option<PathBuf>,
     /// Whether commands that only read are recorded too.
@@ -142,13 +142,13 @@ pub struct Recording {
 
 /// A command that succeeded.
 #[derive(Debug, Clone)]
-pub struct Recorded {
+pub struct RecordedCommand {
     /// The command.
-    pub form: &'static Form,
+    pub definition: &'static CommandDefinition,
     /// The input as given, without pins.
     pub input: Map<String, Value>,
     /// The targets.
-    pub targets: Vec<Witness>,
+    pub targets: Vec<RecordedTarget>,
     /// Whether text of the command went into a field that hides its content.
     pub secret: bool,
     /// The variable that replaces the text, if the caller named one.
@@ -157,7 +157,7 @@ pub struct Recorded {
 
 /// A target in the state in which a command used it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Witness {
+pub struct RecordedTarget {
     /// The target as given, without pins.
     pub target: String,
     /// The strongest selector that was unique.
@@ -171,77 +171,83 @@ pub struct Witness {
 
 impl Recording {
     fn new(platform: String, path: Option<PathBuf>, keep_reads: bool) -> Self {
-        Self { platform, steps: Vec::new(), mendings: Vec::new(), path, keep_reads }
+        Self { platform, steps: Vec::new(), repairs: Vec::new(), path, keep_reads }
     }
 
     /// Returns the number of recorded commands.
     pub(crate) fn len(&self) -> usize {
-        self.steps.len() + self.mendings.iter().map(Mending::steps).sum::<usize>()
+        self.steps.len() + self.repairs.iter().map(ScriptRepair::steps).sum::<usize>()
     }
 
     fn apply(&mut self, event: Event) {
         match event {
             Event::Start { platform, path, keep_reads } => *self = Self::new(platform, path, keep_reads),
             Event::Step { lines } => self.push(lines),
-            Event::Mend(mend) => self.mend(mend),
-            Event::RunsOn => self.mendings.iter_mut().for_each(|mending| mending.open = false),
+            Event::Mend(mend) => self.start_repair(mend),
+            Event::RunsOn => self.repairs.iter_mut().for_each(|repair| repair.open = false),
         }
     }
 
     fn push(&mut self, step: String) {
-        if self.mendings.is_empty() {
+        if self.repairs.is_empty() {
             self.steps.push(step);
             return;
         }
-        let open = self.mendings.iter_mut().find(|mending| mending.open);
-        if let Some(gap) = open.and_then(|mending| mending.gaps.last_mut()) {
-            gap.push(step);
+        let open = self.repairs.iter_mut().find(|repair| repair.open);
+        if let Some(site) = open.and_then(|repair| repair.sites.last_mut()) {
+            site.push(step);
         }
     }
 
-    fn mend(&mut self, new: Mend) {
-        let Mend { file, text, to, line, keeps, meeting } = new;
-        let at = self.mendings.iter().position(|mending| mending.file == file).unwrap_or_else(|| {
-            self.mendings.push(Mending { file, text, gaps: Vec::new(), to, open: false });
-            self.mendings.len() - 1
+    fn start_repair(&mut self, new: RepairRequest) {
+        let RepairRequest { file, text, to, line, keeps, meeting } = new;
+        let at = self.repairs.iter().position(|repair| repair.file == file).unwrap_or_else(|| {
+            self.repairs.push(ScriptRepair { file, text, sites: Vec::new(), to, open: false });
+            self.repairs.len() - 1
         });
         // Commands go into one gap only.
-        for (other, mending) in self.mendings.iter_mut().enumerate() {
-            mending.open &= other == at;
+        for (other, repair) in self.repairs.iter_mut().enumerate() {
+            repair.open &= other == at;
         }
-        let mending = &mut self.mendings[at];
-        let ran_on = !std::mem::replace(&mut mending.open, true);
-        match mending.gaps.iter().position(|gap| gap.line == line) {
+        let repair = &mut self.repairs[at];
+        let ran_on = !std::mem::replace(&mut repair.open, true);
+        match repair.sites.iter().position(|site| site.line == line) {
             // Move the gap to the end, because commands go into the last one.
             Some(met) => {
-                let mut gap = mending.gaps.remove(met);
-                if ran_on || gap.again.is_some() || gap.meeting != meeting {
-                    gap.again = Some(keeps);
+                let mut site = repair.sites.remove(met);
+                if ran_on || site.again.is_some() || site.meeting != meeting {
+                    site.again = Some(keeps);
                 } else {
-                    gap.keeps = keeps;
+                    site.keeps_line = keeps;
                 }
-                gap.meeting = meeting;
-                mending.gaps.push(gap);
+                site.meeting = meeting;
+                repair.sites.push(site);
             }
-            None => mending.gaps.push(Gap { line, keeps, steps: Vec::new(), meeting, again: None }),
+            None => repair.sites.push(RepairSite {
+                line,
+                keeps_line: keeps,
+                steps: Vec::new(),
+                meeting,
+                again: None,
+            }),
         }
     }
 
     /// Whether a command is recorded: it changes the app, it is an assertion, or `--keep-reads` is
     /// set.
-    pub(crate) fn keeps(&self, entry: &Form, effect: Effect, replayed: bool) -> bool {
+    pub(crate) fn keeps(&self, entry: &CommandDefinition, effect: Effect, replayed: bool) -> bool {
         let kept = effect == Effect::Mutates || entry.spec.asserts || self.keep_reads;
         entry.spec.recorded && kept && self.takes(replayed)
     }
 
     /// Whether commands are recorded at all, for a replayed step or another command.
     pub(crate) fn takes(&self, replayed: bool) -> bool {
-        self.mendings.is_empty() || (!replayed && self.is_mending())
+        self.repairs.is_empty() || (!replayed && self.is_repairing())
     }
 
     /// Whether commands go into a gap.
-    pub(crate) fn is_mending(&self) -> bool {
-        self.mendings.iter().any(|mending| mending.open)
+    pub(crate) fn is_repairing(&self) -> bool {
+        self.repairs.iter().any(|repair| repair.open)
     }
 }
 

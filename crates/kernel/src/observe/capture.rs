@@ -2,7 +2,7 @@
 
 use crate::command::context::Cx;
 use std::sync::Arc;
-use stickpin_device::{CaptureRequest, Captured, Dialog, Error, ErrorCode, Page, Result};
+use stickpin_device::{CaptureRequest, CaptureResult, Dialog, Error, ErrorCode, Page, Result};
 use stickpin_refs::Ref;
 use stickpin_session::{NumberError, Origin};
 use stickpin_tree::{Meaning, NodeId, Tree};
@@ -11,32 +11,32 @@ use stickpin_tree::{Meaning, NodeId, Tree};
 ///
 /// # Errors
 /// Returns errors of the device, and `DIALOG_OPEN` when a dialog keeps the app from answering.
-pub(crate) async fn look(cx: &mut Cx, origin: Origin) -> Result<Arc<Tree>> {
+pub(crate) async fn capture_app(cx: &mut Cx, origin: Origin) -> Result<Arc<Tree>> {
     cx.check()?;
-    let live = cx.live()?;
+    let live = cx.open_session()?;
     if let Some(dialog) = live.device.dialog() {
-        return Err(blocked(&dialog));
+        return Err(dialog_error(&dialog));
     }
     let watch = live.session.watched_handles();
     let stored = live.session.tree().cloned();
     let request = CaptureRequest::default().watch(&watch).stored(stored.as_ref());
     let captured = live.device.capture(request).await?;
-    let live = cx.live()?;
+    let live = cx.open_session()?;
     let replaced = match (captured, stored) {
-        (Captured::Tree(tree), _) => live.session.replace_tree(tree, origin),
+        (CaptureResult::Tree(tree), _) => live.session.replace_tree(tree, origin),
         // A snapshot always gets its own generation, even when nothing changed.
-        (Captured::Unchanged, Some(tree)) if origin == Origin::Snapshot => {
+        (CaptureResult::Unchanged, Some(tree)) if origin == Origin::Snapshot => {
             live.session.replace_tree(tree, origin)
         }
-        (Captured::Unchanged, Some(tree)) => return Ok(tree),
-        (Captured::Unchanged, None) => {
+        (CaptureResult::Unchanged, Some(tree)) => return Ok(tree),
+        (CaptureResult::Unchanged, None) => {
             return Err(Error::internal("the device compared with a capture that it never made"));
         }
         (other, _) => return Err(Error::internal(format!("the device answered a capture with {other:?}"))),
     };
     let tree = live.session.tree().cloned();
     if let Some(document) = tree.as_ref().and_then(|t| t.documents().first()) {
-        live.at = Some(Page::new(document.url.clone(), document.title.clone()));
+        live.page = Some(Page::new(document.url.clone(), document.title.clone()));
     }
     cx.envelope.ended.extend(replaced.ended);
     tree.ok_or_else(|| Error::internal("a stored tree is not there"))
@@ -47,8 +47,8 @@ pub(crate) async fn look(cx: &mut Cx, origin: Origin) -> Result<Arc<Tree>> {
 /// # Errors
 /// Returns `STORAGE_FULL` or `IO` when numbers cannot be reserved.
 pub(crate) fn issue(cx: &mut Cx, nodes: &[NodeId]) -> Result<Vec<Ref>> {
-    let client = cx.client();
-    let refs = cx.live()?.session.issue(&client, nodes);
+    let client = cx.client_id();
+    let refs = cx.open_session()?.session.issue(&client, nodes);
     issued(cx, refs)
 }
 
@@ -57,8 +57,8 @@ pub(crate) fn issue(cx: &mut Cx, nodes: &[NodeId]) -> Result<Vec<Ref>> {
 /// # Errors
 /// Returns the errors of [`issue`].
 pub(crate) fn issue_in_full(cx: &mut Cx, nodes: &[NodeId]) -> Result<Vec<Ref>> {
-    let client = cx.client();
-    let refs = cx.live()?.session.issue_in_full(&client, nodes);
+    let client = cx.client_id();
+    let refs = cx.open_session()?.session.issue_in_full(&client, nodes);
     cx.envelope.full |= refs.is_ok();
     issued(cx, refs)
 }
@@ -80,7 +80,7 @@ fn issued(cx: &mut Cx, refs: Result<Vec<Ref>, NumberError>) -> Result<Vec<Ref>> 
 /// # Errors
 /// Returns `SESSION_NOT_FOUND` when nothing is open.
 pub(crate) fn meaning(cx: &mut Cx, tree: &Tree, node: NodeId) -> Result<Meaning> {
-    Ok(cx.live()?.session.records(tree).meaning(node))
+    Ok(cx.open_session()?.session.records(tree).meaning(node))
 }
 
 /// Issues refs of nodes of the stored tree and describes each with its record: `@e57 button
@@ -88,9 +88,9 @@ pub(crate) fn meaning(cx: &mut Cx, tree: &Tree, node: NodeId) -> Result<Meaning>
 ///
 /// # Errors
 /// Returns the errors of [`issue`].
-pub(crate) fn named(cx: &mut Cx, tree: &Tree, nodes: &[NodeId]) -> Result<Vec<(Ref, String)>> {
+pub(crate) fn issue_described(cx: &mut Cx, tree: &Tree, nodes: &[NodeId]) -> Result<Vec<(Ref, String)>> {
     let refs = issue(cx, nodes)?;
-    let records = cx.live()?.session.records(tree);
+    let records = cx.open_session()?.session.records(tree);
     let name = |(r, &n): (Ref, &NodeId)| (r, format!("{r} {}", records.meaning(n)));
     Ok(refs.into_iter().zip(nodes).map(name).collect())
 }
@@ -99,14 +99,14 @@ pub(crate) fn named(cx: &mut Cx, tree: &Tree, nodes: &[NodeId]) -> Result<Vec<(R
 ///
 /// # Errors
 /// Returns the errors of [`issue`].
-pub(crate) fn line(cx: &mut Cx, tree: &Tree, node: NodeId) -> Result<String> {
+pub(crate) fn issue_line(cx: &mut Cx, tree: &Tree, node: NodeId) -> Result<String> {
     let r = issue(cx, &[node])?.pop();
-    let telling = cx.live()?.session.records(tree).distinguishing_text(node);
+    let telling = cx.open_session()?.session.records(tree).distinguishing_text(node);
     Ok(stickpin_tree::line(tree.node(node), r, telling.as_deref()))
 }
 
 /// Creates the error for a dialog of the app that blocks everything else.
-pub(crate) fn blocked(dialog: &Dialog) -> Error {
-    Error::dialog_open(format!("the app waits for an answer to its {}", dialog.words()))
+pub(crate) fn dialog_error(dialog: &Dialog) -> Error {
+    Error::dialog_open(format!("the app waits for an answer to its {}", dialog.describe()))
         .hint("run `stickpin alert accept` or `stickpin alert dismiss`")
 }

@@ -20,10 +20,10 @@ const ACT_MAX_BYTES: usize = 2_800;
 
 /// The maximum number of listed groups of ended refs. Using any other ended ref is an error that
 /// says so.
-const MOST_ENDED: usize = 40;
+const MAX_ENDED_GROUPS: usize = 40;
 
 /// The header when there is nothing to compare with.
-const NOTHING: &str = "there is no earlier snapshot; run snapshot -i";
+const NO_BASE_HEADER: &str = "there is no earlier snapshot; run snapshot -i";
 
 /// The differences between two trees.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -52,15 +52,15 @@ pub struct Changes {
 ///
 /// # Errors
 /// Returns errors of the device.
-pub(crate) async fn since_base(cx: &mut Cx, origin: Origin, interactive: bool) -> Result<Changes> {
-    let before = stored(cx)?;
+pub(crate) async fn changes_since_base(cx: &mut Cx, origin: Origin, interactive: bool) -> Result<Changes> {
+    let before = stored_base(cx)?;
     let max_bytes = cx.render.max_bytes.unwrap_or(DEFAULT_MAX_BYTES);
     compare(cx, before, origin, interactive, max_bytes, false).await
 }
 
 /// Returns the stored tree as a base.
-pub(crate) fn stored(cx: &mut Cx) -> Result<Option<BaseTree>> {
-    let session = &cx.live()?.session;
+pub(crate) fn stored_base(cx: &mut Cx) -> Result<Option<BaseTree>> {
+    let session = &cx.open_session()?.session;
     let stored = session.generation().zip(session.tree().cloned());
     Ok(stored.map(|(generation, tree)| BaseTree { generation, tree }))
 }
@@ -70,7 +70,7 @@ pub(crate) fn stored(cx: &mut Cx) -> Result<Option<BaseTree>> {
 ///
 /// # Errors
 /// Returns errors of the device.
-pub(crate) async fn after_act(cx: &mut Cx, before: Option<BaseTree>) -> Result<Changes> {
+pub(crate) async fn changes_after_action(cx: &mut Cx, before: Option<BaseTree>) -> Result<Changes> {
     let max_bytes = cx.render.max_bytes.map_or(ACT_MAX_BYTES, |most| most.min(ACT_MAX_BYTES));
     compare(cx, before, Origin::Internal, true, max_bytes, true).await
 }
@@ -83,10 +83,10 @@ async fn compare(
     max_bytes: usize,
     acted: bool,
 ) -> Result<Changes> {
-    let tree = capture::look(cx, origin).await?;
-    let (client, since) = (cx.client(), cx.since.map(stickpin_refs::Generation::new));
+    let tree = capture::capture_app(cx, origin).await?;
+    let (client, since) = (cx.client_id(), cx.since.map(stickpin_refs::Generation::new));
     let digest = cx.render.detail == Detail::Digest;
-    let session = &cx.live()?.session;
+    let session = &cx.open_session()?.session;
     // After an act, the client was told its changes, or how to read those without room. The next
     // act reports only newer ones.
     let told = if acted { session.effects_base(&client, since) } else { None };
@@ -97,7 +97,11 @@ async fn compare(
     // A client that never read in full sees the changes since the last capture, which renews
     // nothing.
     let Some(base) = kept.or(before) else {
-        return Ok(Changes { header: NOTHING.to_owned(), plain_header: NOTHING, ..Changes::default() });
+        return Ok(Changes {
+            header: NO_BASE_HEADER.to_owned(),
+            plain_header: NO_BASE_HEADER,
+            ..Changes::default()
+        });
     };
 
     let then = session.refs_in(&base);
@@ -120,7 +124,7 @@ async fn compare(
     let complete = diff.is_complete() && ended.is_some();
 
     capture::issue(cx, &diff.refs())?;
-    let session = &mut cx.live()?.session;
+    let session = &mut cx.open_session()?.session;
     let named = RefCell::new(BTreeSet::new());
     let old_ref = |n: NodeId| {
         let r = ref_then(n);
@@ -151,20 +155,20 @@ async fn compare(
     })
 }
 
-/// Formats consecutive refs as `@e3-@e7`, up to [`MOST_ENDED`] groups.
+/// Formats consecutive refs as `@e3-@e7`, up to [`MAX_ENDED_GROUPS`] groups.
 fn ended_words(refs: &[Ref]) -> Vec<String> {
-    let spans = spans(refs);
+    let spans = consecutive_ranges(refs);
     let word = |&(first, last): &(Ref, Ref)| match first == last {
         true => first.to_string(),
         false => format!("{first}-{last}"),
     };
-    let more = spans.len().saturating_sub(MOST_ENDED);
+    let more = spans.len().saturating_sub(MAX_ENDED_GROUPS);
     let more = (more > 0).then(|| format!("… {more} more"));
-    spans.iter().take(MOST_ENDED).map(word).chain(more).collect()
+    spans.iter().take(MAX_ENDED_GROUPS).map(word).chain(more).collect()
 }
 
 /// Groups consecutive refs into their first and last.
-pub(crate) fn spans(refs: &[Ref]) -> Vec<(Ref, Ref)> {
+pub(crate) fn consecutive_ranges(refs: &[Ref]) -> Vec<(Ref, Ref)> {
     let mut spans: Vec<(Ref, Ref)> = Vec::new();
     for &r in refs {
         match spans.last_mut() {

@@ -4,25 +4,32 @@ use crate::command::context::Cx;
 use crate::command::facets::navigator;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use stickpin_device::{Arrived, Dispatched, ErrorCode, Leave, Navigation, Page, Result, TabEnd, TabEnded};
+use stickpin_device::{
+    Dispatched, EndedTab, ErrorCode, LeavePolicy, Navigation, NavigationResult, Page, Result, TabEndReason,
+};
 
 /// Navigates the app. An address that the device refuses does not count as dispatched.
 ///
 /// # Errors
 /// Returns errors of the device.
-pub(crate) async fn go(cx: &mut Cx, to: &Navigation, leave: Leave, ready: Duration) -> Result<Arrived> {
+pub(crate) async fn navigate(
+    cx: &mut Cx,
+    to: &Navigation,
+    leave: LeavePolicy,
+    ready: Duration,
+) -> Result<NavigationResult> {
     cx.check()?;
     let before = cx.dispatched.swap(true, Ordering::Relaxed);
     let cancel = cx.cancel.clone();
-    let under_way = cx.under_way();
+    let under_way = cx.begin_operation();
     let arrived = navigator(cx.device()?, "go anywhere else")?.navigate(to, leave, ready, &cancel).await;
     drop(under_way);
     match &arrived {
         Ok(at) => {
-            let client = cx.client();
-            let live = cx.live()?;
-            live.at = Some(Page::new(at.url.clone(), at.title.clone()));
-            live.pictures.leave(&client, &at.url);
+            let client = cx.client_id();
+            let live = cx.open_session()?;
+            live.page = Some(Page::new(at.url.clone(), at.title.clone()));
+            live.screenshots.forget_unless_at(&client, &at.url);
         }
         Err(e) => {
             cx.dispatched.store(before || e.dispatched == Dispatched::Unknown, Ordering::Relaxed);
@@ -30,7 +37,7 @@ pub(crate) async fn go(cx: &mut Cx, to: &Navigation, leave: Leave, ready: Durati
             if e.code == ErrorCode::DeviceNotFound
                 && let Ok(Some(page)) = cx.device()?.page().await
             {
-                cx.live()?.at = Some(page);
+                cx.open_session()?.page = Some(page);
             }
         }
     }
@@ -39,20 +46,20 @@ pub(crate) async fn go(cx: &mut Cx, to: &Navigation, leave: Leave, ready: Durati
 
 /// Processes tabs that ended. Returns a message if the session's own tab is among them, because the
 /// session then continues in another tab.
-pub(crate) fn attend(cx: &mut Cx) -> Option<String> {
-    let live = cx.live().ok()?;
+pub(crate) fn process_ended_tabs(cx: &mut Cx) -> Option<String> {
+    let live = cx.open_session().ok()?;
     let mut moved = None;
     let ended = live.device.tabs().map(|tabs| tabs.ended_tabs()).unwrap_or_default();
-    for TabEnded { id, surface, how, now, .. } in ended {
+    for EndedTab { id, surface, reason: opts, active_tab: now, .. } in ended {
         live.session.end_surface(surface);
-        let why = match how {
-            TabEnd::Asked => continue,
-            TabEnd::Closed => "was closed",
-            TabEnd::Crashed => "crashed",
+        let why = match opts {
+            TabEndReason::ByCommand => continue,
+            TabEndReason::Closed => "was closed",
+            TabEndReason::Crashed => "crashed",
             _ => "ended",
         };
         if let Some(now) = now {
-            live.at = None;
+            live.page = None;
             moved = Some(format!("tab {id} {why}; the session goes on in {now}"));
         }
     }
@@ -60,10 +67,10 @@ pub(crate) fn attend(cx: &mut Cx) -> Option<String> {
 }
 
 /// Warns about changes of the device itself, unless the receipt reports them.
-pub(crate) fn tell_asides(cx: &mut Cx) {
-    let Ok(live) = cx.live() else { return };
+pub(crate) fn warn_device_notices(cx: &mut Cx) {
+    let Ok(live) = cx.open_session() else { return };
     let asides = live.device.lifecycle().map(|life| life.device_notices()).unwrap_or_default();
-    for line in asides.iter().filter_map(crate::observe::receipt::aside) {
+    for line in asides.iter().filter_map(crate::observe::receipt::describe_device_notice) {
         if !cx.envelope.receipt.iter().any(|told| told.text == line) {
             cx.warn(format!("Note: {line}."));
         }
@@ -71,8 +78,8 @@ pub(crate) fn tell_asides(cx: &mut Cx) {
 }
 
 /// Processes tabs that ended, and turns the message into a warning.
-pub(crate) fn attend_aloud(cx: &mut Cx) {
-    if let Some(moved) = attend(cx) {
+pub(crate) fn warn_ended_tabs(cx: &mut Cx) {
+    if let Some(moved) = process_ended_tabs(cx) {
         cx.warn(format!("Note: {moved}."));
     }
 }

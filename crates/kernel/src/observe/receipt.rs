@@ -2,21 +2,21 @@
 
 use crate::command::context::ReceiptLine;
 use std::ops::RangeInclusive;
-use stickpin_device::{Notice, Thing, request_words};
+use stickpin_device::{DesktopObject, Notice, describe_request};
 use stickpin_tree::{escape, quote, quote_url, quote_whole};
 
 /// The maximum number of lines.
-const LINES: usize = 5;
+const MAX_LINES: usize = 5;
 
 /// The maximum length of a notice about a missing component, in characters.
-const LACKS: usize = 200;
+const MAX_MISSING_CHARS: usize = 200;
 
 /// The weights of notices that count as errors of the app.
 const ERRORS: RangeInclusive<u8> = 2..=3;
 
 /// Returns the receipt: the notices, most important first, followed by what the act replaced.
 /// `changed` states that the target itself differs.
-pub(crate) fn lines(notices: &[Notice], changed: bool, effects: Vec<String>) -> Vec<ReceiptLine> {
+pub(crate) fn receipt_lines(notices: &[Notice], changed: bool, effects: Vec<String>) -> Vec<ReceiptLine> {
     let mut weighed: Vec<(u8, String)> = Vec::new();
     let mut saw_change = changed;
     // A successful request is only worth mentioning when nothing else was observed.
@@ -28,7 +28,7 @@ pub(crate) fn lines(notices: &[Notice], changed: bool, effects: Vec<String>) -> 
                 saw_change = true;
                 continue;
             }
-            Notice::Unwatched { what } => {
+            Notice::UnobservableInput { what } => {
                 unwatched = Some(what);
                 continue;
             }
@@ -38,25 +38,25 @@ pub(crate) fn lines(notices: &[Notice], changed: bool, effects: Vec<String>) -> 
                 (1, "file chooser opened and closed without a choice; `upload` gives it files".to_owned())
             }
             Notice::RequestFailed { method, url, why } => {
-                (2, format!("{} -> {}", request_words(method, url), escape(why, 80)))
+                (2, format!("{} -> {}", describe_request(method, url), escape(why, 80)))
             }
             Notice::ConsoleError { text } => (3, format!("console error {}", quote(text))),
-            Notice::Announced { text } => (4, format!("announced {}", quote(text))),
-            Notice::Opened { id, what } => (5, format!("opened {} {}", escape(id, 16), quote_url(what))),
-            Notice::Closed { id } => (5, format!("closed {}", escape(id, 16))),
-            Notice::Came { what, name } => (5, format!("opened {}", what.words(name))),
-            Notice::Left { what, name } => (5, left(*what, name)),
-            Notice::Lacks { what } => (5, escape(what, LACKS)),
-            Notice::Leaving { url } => (0, format!("going to {} (still loading)", quote_url(url))),
-            Notice::Requested { method, url, status: None } => {
-                (6, format!("{} is under way", request_words(method, url)))
+            Notice::LiveRegionText { text } => (4, format!("announced {}", quote(text))),
+            Notice::TabOpened { id, what } => (5, format!("opened {} {}", escape(id, 16), quote_url(what))),
+            Notice::TabClosed { id } => (5, format!("closed {}", escape(id, 16))),
+            Notice::Appeared { what, name } => (5, format!("opened {}", what.describe(name))),
+            Notice::Disappeared { what, name } => (5, left(*what, name)),
+            Notice::ComponentMissing { what } => (5, escape(what, MAX_MISSING_CHARS)),
+            Notice::NavigationStarted { url } => (0, format!("going to {} (still loading)", quote_url(url))),
+            Notice::RequestObserved { method, url, status: None } => {
+                (6, format!("{} is under way", describe_request(method, url)))
             }
-            Notice::Requested { method, url, status: Some(status) } => {
-                requested.push(format!("sent {} ({status})", request_words(method, url)));
+            Notice::RequestObserved { method, url, status: Some(status) } => {
+                requested.push(format!("sent {} ({status})", describe_request(method, url)));
                 continue;
             }
             Notice::Downloading { name, received, total } => {
-                let progress = crate::observe::traffic::progress(*received, *total);
+                let progress = crate::observe::traffic::describe_progress(*received, *total);
                 (5, format!("downloading {} ({progress}; `wait download` waits for it)", quote(name)))
             }
             Notice::DownloadFailed { name, why } => {
@@ -89,7 +89,7 @@ pub(crate) fn lines(notices: &[Notice], changed: bool, effects: Vec<String>) -> 
         return vec![line.into()];
     }
     weighed.sort_by_key(|(weight, _)| *weight);
-    let room = if effects.is_empty() { LINES } else { LINES.saturating_sub(effects.len()).max(1) };
+    let room = if effects.is_empty() { MAX_LINES } else { MAX_LINES.saturating_sub(effects.len()).max(1) };
     let more = if weighed.len() > room { weighed.len() - (room - 1) } else { 0 };
     weighed.truncate(weighed.len() - more);
     let seen =
@@ -98,16 +98,16 @@ pub(crate) fn lines(notices: &[Notice], changed: bool, effects: Vec<String>) -> 
     seen.chain(more.into_iter().chain(effects).map(ReceiptLine::from)).collect()
 }
 
-fn left(what: Thing, name: &str) -> String {
-    format!("closed {}", what.words(name))
+fn left(what: DesktopObject, name: &str) -> String {
+    format!("closed {}", what.describe(name))
 }
 
 /// Returns the text of a notice about the device itself; `None` for a notice that only concerns an
 /// act.
-pub(crate) fn aside(notice: &Notice) -> Option<String> {
+pub(crate) fn describe_device_notice(notice: &Notice) -> Option<String> {
     match notice {
-        Notice::Left { what, name } => Some(left(*what, name)),
-        Notice::Lacks { what } => Some(escape(what, LACKS)),
+        Notice::Disappeared { what, name } => Some(left(*what, name)),
+        Notice::ComponentMissing { what } => Some(escape(what, MAX_MISSING_CHARS)),
         _ => None,
     }
 }
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     fn lines(notices: &[Notice], changed: bool) -> Vec<String> {
-        super::lines(notices, changed, Vec::new()).into_iter().map(|line| line.text).collect()
+        super::receipt_lines(notices, changed, Vec::new()).into_iter().map(|line| line.text).collect()
     }
 
     #[test]
@@ -128,11 +128,12 @@ mod tests {
         let errors = [failed, lost, Notice::ConsoleError { text: "x".into() }];
         let others = [
             Notice::Navigated { url: "/a -> b".into() },
-            Notice::Announced { text: "GET x -> y".into() },
+            Notice::LiveRegionText { text: "GET x -> y".into() },
             Notice::DialogShown { text: "x".into() },
-            Notice::Requested { method: "POST".into(), url: "/a".into(), status: None },
+            Notice::RequestObserved { method: "POST".into(), url: "/a".into(), status: None },
         ];
-        let lines = |notices: &[Notice]| super::lines(notices, false, vec![r#""a" -> "b""#.to_owned()]);
+        let lines =
+            |notices: &[Notice]| super::receipt_lines(notices, false, vec![r#""a" -> "b""#.to_owned()]);
         assert!(lines(&errors).split_last().is_some_and(|(last, seen)| {
             seen.len() == 3 && seen.iter().all(|line| line.is_error) && !last.is_error
         }));
@@ -146,28 +147,28 @@ mod tests {
         notices.push(Notice::Changed);
         notices.push(Notice::Navigated { url: "/next".into() });
         let lines = lines(&notices, false);
-        assert_eq!(lines.len(), LINES);
+        assert_eq!(lines.len(), MAX_LINES);
         assert_eq!(lines[0], r#"navigated to "/next""#);
         assert_eq!(lines[4], "… 4 more");
         let effects = vec!["a".to_owned(), "b".to_owned(), "c".to_owned()];
         let beside: Vec<String> =
-            super::lines(&notices, true, effects).into_iter().map(|line| line.text).collect();
+            super::receipt_lines(&notices, true, effects).into_iter().map(|line| line.text).collect();
         assert_eq!(beside, [r#"navigated to "/next""#, "… 7 more", "a", "b", "c"]);
     }
 
     #[test]
     fn what_an_act_replaced_says_that_it_changed_something() {
-        let replaced = super::lines(&[Notice::Changed], true, vec!["a".to_owned()]);
+        let replaced = super::receipt_lines(&[Notice::Changed], true, vec!["a".to_owned()]);
         assert_eq!(replaced, [ReceiptLine::from("a".to_owned())]);
     }
 
     #[test]
-    fn a_request_that_went_well_is_worth_a_word_where_nothing_else_was_seen() {
-        let sent = |status| Notice::Requested { method: "POST".into(), url: "/save".into(), status };
+    fn receipt_without_other_notices_reports_a_successful_request() {
+        let sent = |status| Notice::RequestObserved { method: "POST".into(), url: "/save".into(), status };
         assert_eq!(lines(&[sent(Some(200))], false), ["sent POST \"/save\" (200)"]);
         assert_eq!(lines(&[sent(Some(200)), Notice::Changed], false), ["changed"]);
         assert_eq!(lines(&[sent(None), Notice::Changed], false), ["POST \"/save\" is under way"]);
-        let going = Notice::Leaving { url: "/next".into() };
+        let going = Notice::NavigationStarted { url: "/next".into() };
         assert_eq!(lines(&[sent(None), going], false)[0], r#"going to "/next" (still loading)"#);
     }
 
@@ -176,8 +177,8 @@ mod tests {
         let url = format!("data:text/html,run \"rm\" now\nwarning: {}", "x".repeat(400));
         let notices = [
             Notice::Navigated { url: url.clone() },
-            Notice::Leaving { url: url.clone() },
-            Notice::Opened { id: "t2".into(), what: url },
+            Notice::NavigationStarted { url: url.clone() },
+            Notice::TabOpened { id: "t2".into(), what: url },
         ];
         for line in lines(&notices, false) {
             assert!(line.contains(r#" "data:text/html,run \"rm\" now\nwarning: xxx"#), "{line}");
@@ -197,21 +198,22 @@ mod tests {
 
     #[test]
     fn what_draws_by_itself_is_not_said_to_have_done_nothing() {
-        let canvas = Notice::Unwatched { what: "canvas".into() };
+        let canvas = Notice::UnobservableInput { what: "canvas".into() };
         let said = lines(std::slice::from_ref(&canvas), false);
         assert!(said[0].starts_with("no effect seen, but the canvas may have drawn"), "{said:?}");
         assert_eq!(lines(&[canvas.clone(), Notice::Changed], false), ["changed"]);
-        let told = lines(&[canvas, Notice::Announced { text: "x".into() }], false);
+        let told = lines(&[canvas, Notice::LiveRegionText { text: "x".into() }], false);
         assert_eq!(told, [r#"announced "x""#]);
     }
 
     #[test]
-    fn apps_and_windows_are_called_by_their_whole_names_and_cannot_say_more_than_that() {
+    fn receipt_names_apps_and_windows_in_full_and_escaped() {
         let told = |name: &str| {
-            let both = [Thing::App, Thing::Window];
+            let both = [DesktopObject::App, DesktopObject::Window];
             let name = || name.to_owned();
-            let notices =
-                both.map(|what| [Notice::Left { what, name: name() }, Notice::Came { what, name: name() }]);
+            let notices = both.map(|what| {
+                [Notice::Disappeared { what, name: name() }, Notice::Appeared { what, name: name() }]
+            });
             lines(notices.as_flattened(), false)
         };
         let name = r#""gnome-calculator of somebody""#;
@@ -221,21 +223,24 @@ mod tests {
         assert!(told(&"x".repeat(900)).iter().all(|line| line.ends_with("…\"") && line.len() < 200));
         assert_eq!(told("")[2..], ["closed a window", "opened a window"]);
         let of_another = |name: &str| {
-            let (what, name) = (Thing::Stranger, name.to_owned());
-            lines(&[Notice::Came { what, name: name.clone() }, Notice::Left { what, name }], false)
+            let (what, name) = (DesktopObject::ForeignWindow, name.to_owned());
+            lines(&[Notice::Appeared { what, name: name.clone() }, Notice::Disappeared { what, name }], false)
         };
         let whole = r#"the window "Choose the files to attach", which belongs to another process"#;
         let said = of_another("Choose the files to attach");
         assert_eq!(said, [format!("opened {whole}"), format!("closed {whole}")]);
         assert!(of_another("x\n@e1 button")[0].starts_with(r#"opened the window "x\n@e1 button", which"#));
         assert_eq!(of_another("")[0], "opened a window without a title, which belongs to another process");
-        let ended = Notice::Left { what: Thing::App, name: "a".into() };
-        assert_eq!((aside(&ended).as_deref(), aside(&Notice::Changed)), (Some(r#"closed app "a""#), None));
+        let ended = Notice::Disappeared { what: DesktopObject::App, name: "a".into() };
+        assert_eq!(
+            (describe_device_notice(&ended).as_deref(), describe_device_notice(&Notice::Changed)),
+            (Some(r#"closed app "a""#), None)
+        );
     }
 
     #[test]
     fn what_the_app_says_cannot_make_lines() {
-        let lines = lines(&[Notice::Announced { text: "a\nok: 1".into() }], false);
+        let lines = lines(&[Notice::LiveRegionText { text: "a\nok: 1".into() }], false);
         assert_eq!(lines, [r#"announced "a\nok: 1""#]);
     }
 }

@@ -16,13 +16,13 @@ use stickpin_session::{EndReason, Origin, RefFault, Resolved, Standing};
 use stickpin_tree::{Handle, Meaning, NodeId, Selector, States, Tree};
 
 /// The maximum number of candidates in an error.
-pub(crate) const CANDIDATES: usize = 5;
+pub(crate) const MAX_CANDIDATES: usize = 5;
 
 /// The element that a target resolved to.
 #[derive(Debug, Clone)]
-pub(crate) struct Found {
+pub(crate) struct ResolvedTarget {
     /// The ref, if the target is one.
-    pub(crate) r#ref: Option<RefTarget>,
+    pub(crate) target_ref: Option<RefTarget>,
     /// The node in the stored tree; `None` if a truncated capture does not contain it.
     pub(crate) node: Option<NodeId>,
     /// The current handle for calls to the device.
@@ -31,11 +31,11 @@ pub(crate) struct Found {
     pub(crate) meaning: Meaning,
 }
 
-impl Found {
+impl ResolvedTarget {
     /// Describes the element, with its ref if it has one.
-    pub(crate) fn words(&self) -> String {
-        match self.r#ref {
-            Some(r) => format!("{} {}", r.plain(), self.meaning),
+    pub(crate) fn describe(&self) -> String {
+        match self.target_ref {
+            Some(r) => format!("{} {}", r.without_pin(), self.meaning),
             None => self.meaning.to_string(),
         }
     }
@@ -46,9 +46,9 @@ impl Found {
 #[derive(Debug)]
 pub(crate) enum Presence {
     /// The element exists, in this tree.
-    There(Arc<Tree>, NodeId),
+    Present(Arc<Tree>, NodeId),
     /// The element does not exist, for this reason.
-    Not(String),
+    Absent(String),
     /// This many elements match, where any of them is an answer.
     Several(usize),
 }
@@ -57,41 +57,41 @@ pub(crate) enum Presence {
 ///
 /// # Errors
 /// Returns `REF_NOT_FOUND` or `STALE_REF`.
-pub(crate) fn reference(cx: &mut Cx, target: RefTarget) -> Result<Found> {
+pub(crate) fn resolve_ref(cx: &mut Cx, target: RefTarget) -> Result<ResolvedTarget> {
     let resolved = standing(cx, target)?;
     usable(cx, target, resolved)
 }
 
 /// Resolves a ref for an act. Captures first if the element was gone at the last capture, because
 /// it may be back.
-pub(crate) async fn present(cx: &mut Cx, target: RefTarget) -> Result<Found> {
+pub(crate) async fn resolve_ref_for_action(cx: &mut Cx, target: RefTarget) -> Result<ResolvedTarget> {
     let mut resolved = standing(cx, target)?;
     if let Err(RefFault::Ended { reason: EndReason::Gone, .. }) = resolved {
-        capture::look(cx, Origin::Internal).await?;
+        capture::capture_app(cx, Origin::Internal).await?;
         resolved = standing(cx, target)?;
     }
     usable(cx, target, resolved)
 }
 
-fn usable(cx: &mut Cx, target: RefTarget, resolved: Result<Resolved, RefFault>) -> Result<Found> {
+fn usable(cx: &mut Cx, target: RefTarget, resolved: Result<Resolved, RefFault>) -> Result<ResolvedTarget> {
     match resolved {
         Ok(resolved) => Ok(found(cx, target, resolved)),
-        Err(fault) => Err(refused(cx, fault)?),
+        Err(fault) => Err(ref_error(cx, fault)?),
     }
 }
 
 /// Returns the token of a ref. The pin of a ref that an earlier step of this batch issued is
 /// ignored, because the client wrote the steps before it knew the ref.
-pub(crate) fn token(cx: &Cx, target: RefTarget) -> RefToken {
-    let number = target.plain().get();
-    match cx.fresh.iter().any(|(first, last)| (*first..=*last).contains(&number)) {
-        true => RefToken::plain(target.plain()),
+pub(crate) fn token_of(cx: &Cx, target: RefTarget) -> RefToken {
+    let number = target.without_pin().get();
+    match cx.batch_issued.iter().any(|(first, last)| (*first..=*last).contains(&number)) {
+        true => RefToken::plain(target.without_pin()),
         false => target.token(),
     }
 }
 
 /// Resolves a ref and accepts an element whose meaning has changed (`--allow-changed`).
-pub(crate) fn changed(cx: &mut Cx, target: RefTarget) -> Result<Found> {
+pub(crate) fn resolve_changed_ref(cx: &mut Cx, target: RefTarget) -> Result<ResolvedTarget> {
     match standing(cx, target)? {
         Ok(resolved) => Ok(found(cx, target, resolved)),
         Err(RefFault::Ended {
@@ -99,10 +99,15 @@ pub(crate) fn changed(cx: &mut Cx, target: RefTarget) -> Result<Found> {
         }) => {
             let tree = cx.tree()?;
             let meaning = capture::meaning(cx, &tree, node)?;
-            cx.warn(format!("{} is {meaning} now.", target.plain()));
-            Ok(Found { r#ref: Some(target), node: Some(node), handle: tree.node(node).address(), meaning })
+            cx.warn(format!("{} is {meaning} now.", target.without_pin()));
+            Ok(ResolvedTarget {
+                target_ref: Some(target),
+                node: Some(node),
+                handle: tree.node(node).address(),
+                meaning,
+            })
         }
-        Err(fault) => Err(refused(cx, fault)?),
+        Err(fault) => Err(ref_error(cx, fault)?),
     }
 }
 
@@ -111,7 +116,7 @@ pub(crate) fn changed(cx: &mut Cx, target: RefTarget) -> Result<Found> {
 ///
 /// # Errors
 /// Returns `SESSION_NOT_FOUND` when nothing is open. An unusable ref fails only when it is used.
-pub(crate) fn foresee<'t>(cx: &mut Cx, targets: impl IntoIterator<Item = &'t Target>) -> Result<()> {
+pub(crate) fn note_standings<'t>(cx: &mut Cx, targets: impl IntoIterator<Item = &'t Target>) -> Result<()> {
     for target in targets {
         if let Target::Ref(r) = target
             && let Ok(resolved) = standing(cx, *r)?
@@ -123,8 +128,8 @@ pub(crate) fn foresee<'t>(cx: &mut Cx, targets: impl IntoIterator<Item = &'t Tar
 }
 
 fn standing(cx: &mut Cx, target: RefTarget) -> Result<Result<Resolved, RefFault>> {
-    let (client, token) = (cx.client(), token(cx, target));
-    let session = &cx.live()?.session;
+    let (client, token) = (cx.client_id(), token_of(cx, target));
+    let session = &cx.open_session()?.session;
     let resolved = session.resolve(&client, token);
     let (standing, meaning) = match &resolved {
         Ok(r) => (r.standing.name(), r.meaning.to_string()),
@@ -134,7 +139,7 @@ fn standing(cx: &mut Cx, target: RefTarget) -> Result<Result<Resolved, RefFault>
         }
     };
     cx.envelope.reference = Some(RefDetail {
-        body: target.plain().to_string(),
+        body: target.without_pin().to_string(),
         minted: token.pin.map(|g| g.get()),
         current: session.generation().map(|g| g.get()),
         standing: standing.to_owned(),
@@ -147,8 +152,8 @@ fn standing(cx: &mut Cx, target: RefTarget) -> Result<Result<Resolved, RefFault>
 /// capture is no reason to warn.
 ///
 /// # Errors
-/// Returns the errors of [`reference`].
-pub(crate) fn again(cx: &mut Cx, target: RefTarget) -> Result<Found> {
+/// Returns the errors of [`resolve_ref`].
+pub(crate) fn resolve_after_capture(cx: &mut Cx, target: RefTarget) -> Result<ResolvedTarget> {
     let mut resolved = standing(cx, target)?;
     if let Ok(Resolved { standing: Standing::Live, warning, .. }) = &mut resolved {
         *warning = None;
@@ -156,10 +161,10 @@ pub(crate) fn again(cx: &mut Cx, target: RefTarget) -> Result<Found> {
     usable(cx, target, resolved)
 }
 
-fn found(cx: &mut Cx, target: RefTarget, resolved: Resolved) -> Found {
-    let first = !cx.envelope.judged.contains(&target.plain());
+fn found(cx: &mut Cx, target: RefTarget, resolved: Resolved) -> ResolvedTarget {
+    let first = !cx.envelope.judged_refs.contains(&target.without_pin());
     if first {
-        cx.envelope.judged.push(target.plain());
+        cx.envelope.judged_refs.push(target.without_pin());
     }
     // Warn on the first resolution only: later captures by this command are no reason to warn.
     if let Some(warning) = resolved.warning
@@ -167,27 +172,37 @@ fn found(cx: &mut Cx, target: RefTarget, resolved: Resolved) -> Found {
     {
         cx.warn(warning);
     }
-    Found { r#ref: Some(target), node: resolved.node, handle: resolved.handle, meaning: resolved.meaning }
+    ResolvedTarget {
+        target_ref: Some(target),
+        node: resolved.node,
+        handle: resolved.handle,
+        meaning: resolved.meaning,
+    }
 }
 
 /// Captures and returns the one element that a selector matches.
 ///
 /// # Errors
 /// Returns `ELEMENT_NOT_FOUND` with the nearest elements, or `AMBIGUOUS_MATCH` with candidates.
-pub(crate) async fn selector(cx: &mut Cx, selector: &Selector) -> Result<Found> {
-    capture::look(cx, Origin::Internal).await?;
+pub(crate) async fn resolve_selector(cx: &mut Cx, selector: &Selector) -> Result<ResolvedTarget> {
+    capture::capture_app(cx, Origin::Internal).await?;
     the_match(cx, selector).await
 }
 
 /// Returns the one element that a selector matches in the stored tree.
-async fn the_match(cx: &mut Cx, selector: &Selector) -> Result<Found> {
+async fn the_match(cx: &mut Cx, selector: &Selector) -> Result<ResolvedTarget> {
     let tree = cx.tree()?;
-    let matches = matches(cx, &tree, selector).await?;
+    let matches = match_all(cx, &tree, selector).await?;
     match stickpin_tree::reduce(&tree, &matches)[..] {
         [] => Err(not_found(cx, &tree, selector)?),
         [node] => {
             let meaning = capture::meaning(cx, &tree, node)?;
-            Ok(Found { r#ref: None, node: Some(node), handle: tree.node(node).address(), meaning })
+            Ok(ResolvedTarget {
+                target_ref: None,
+                node: Some(node),
+                handle: tree.node(node).address(),
+                meaning,
+            })
         }
         ref several => Err(ambiguous(cx, &tree, selector, several)?),
     }
@@ -197,7 +212,7 @@ async fn the_match(cx: &mut Cx, selector: &Selector) -> Result<Found> {
 ///
 /// # Errors
 /// Returns `UNSUPPORTED` for `css=` where the device cannot evaluate it.
-pub(crate) async fn matches(cx: &mut Cx, tree: &Tree, selector: &Selector) -> Result<Vec<NodeId>> {
+pub(crate) async fn match_all(cx: &mut Cx, tree: &Tree, selector: &Selector) -> Result<Vec<NodeId>> {
     let mut answers = Vec::new();
     for css in selector.css() {
         let handles: HashSet<Handle> = crate::command::facets::script(cx.device()?, "match `css=`")?
@@ -217,13 +232,13 @@ pub(crate) async fn matches(cx: &mut Cx, tree: &Tree, selector: &Selector) -> Re
 ///
 /// # Errors
 /// Returns the errors of resolving, and `INVALID_ARGS` for a point.
-pub(crate) async fn element(cx: &mut Cx, target: &Target) -> Result<(Arc<Tree>, NodeId)> {
+pub(crate) async fn resolve_element(cx: &mut Cx, target: &Target) -> Result<(Arc<Tree>, NodeId)> {
     let found = match target {
         Target::Ref(r) => {
             let (_, resolved) = look_for(cx, *r).await?;
             usable(cx, *r, resolved)?
         }
-        Target::Selector(s) => selector(cx, s).await?,
+        Target::Selector(s) => resolve_selector(cx, s).await?,
         Target::Point { .. } => return Err(no_point(target)),
     };
     Ok((cx.tree()?, in_tree(&found)?))
@@ -234,7 +249,7 @@ pub(crate) async fn element(cx: &mut Cx, target: &Target) -> Result<(Arc<Tree>, 
 async fn look_for(cx: &mut Cx, target: RefTarget) -> Result<(Arc<Tree>, Result<Resolved, RefFault>)> {
     let before = standing(cx, target)?;
     let told = cx.envelope.reference.clone();
-    let tree = capture::look(cx, Origin::Internal).await?;
+    let tree = capture::capture_app(cx, Origin::Internal).await?;
     let mut now = standing(cx, target)?;
     if let (Ok(before), Ok(now)) = (before, &mut now)
         && now.standing != Standing::Unproven
@@ -248,10 +263,10 @@ async fn look_for(cx: &mut Cx, target: RefTarget) -> Result<(Arc<Tree>, Result<R
 /// Resolves a target in the stored tree, which was just captured.
 ///
 /// # Errors
-/// Returns the errors of [`element`].
-pub(crate) async fn in_stored_tree(cx: &mut Cx, target: &Target) -> Result<NodeId> {
+/// Returns the errors of [`resolve_element`].
+pub(crate) async fn resolve_in_stored_tree(cx: &mut Cx, target: &Target) -> Result<NodeId> {
     let found = match target {
-        Target::Ref(r) => reference(cx, *r)?,
+        Target::Ref(r) => resolve_ref(cx, *r)?,
         Target::Selector(s) => the_match(cx, s).await?,
         Target::Point { .. } => return Err(no_point(target)),
     };
@@ -263,7 +278,7 @@ pub(crate) async fn in_stored_tree(cx: &mut Cx, target: &Target) -> Result<NodeI
 ///
 /// # Errors
 /// Returns `REF_NOT_FOUND` or `AMBIGUOUS_MATCH`.
-pub(crate) async fn presence(cx: &mut Cx, target: &Target, any: bool) -> Result<Presence> {
+pub(crate) async fn determine_presence(cx: &mut Cx, target: &Target, any: bool) -> Result<Presence> {
     match target {
         Target::Ref(r) => {
             let (tree, now) = look_for(cx, *r).await?;
@@ -271,21 +286,21 @@ pub(crate) async fn presence(cx: &mut Cx, target: &Target, any: bool) -> Result<
                 Ok(resolved) => {
                     let found = found(cx, *r, resolved);
                     Ok(match found.node {
-                        Some(node) => Presence::There(tree, node),
-                        None => Presence::Not(UNREAD.to_owned()),
+                        Some(node) => Presence::Present(tree, node),
+                        None => Presence::Absent(NOT_CAPTURED.to_owned()),
                     })
                 }
-                Err(RefFault::Ended { hidden: true, .. }) => Ok(Presence::Not("is hidden".to_owned())),
-                Err(RefFault::Ended { reason, .. }) => Ok(Presence::Not(format!("is {}", reason.name()))),
-                Err(fault) => Err(refused(cx, fault)?),
+                Err(RefFault::Ended { hidden: true, .. }) => Ok(Presence::Absent("is hidden".to_owned())),
+                Err(RefFault::Ended { reason, .. }) => Ok(Presence::Absent(format!("is {}", reason.name()))),
+                Err(fault) => Err(ref_error(cx, fault)?),
             }
         }
         Target::Selector(s) => {
-            let tree = capture::look(cx, Origin::Internal).await?;
-            let matches = matches(cx, &tree, s).await?;
+            let tree = capture::capture_app(cx, Origin::Internal).await?;
+            let matches = match_all(cx, &tree, s).await?;
             match stickpin_tree::reduce(&tree, &matches)[..] {
-                [] => Ok(Presence::Not("is not there".to_owned())),
-                [node] => Ok(Presence::There(tree, node)),
+                [] => Ok(Presence::Absent("is not there".to_owned())),
+                [node] => Ok(Presence::Present(tree, node)),
                 ref several if any => Ok(Presence::Several(several.len())),
                 ref several => Err(ambiguous(cx, &tree, s, several)?),
             }
@@ -299,26 +314,26 @@ pub(crate) async fn presence(cx: &mut Cx, target: &Target, any: bool) -> Result<
 /// # Errors
 /// Returns the errors of issuing a ref.
 pub(crate) fn not_found(cx: &mut Cx, tree: &Tree, selector: &Selector) -> Result<Error> {
-    let near = capture::named(cx, tree, &stickpin_tree::nearest(tree, selector, 3))?;
+    let near = capture::issue_described(cx, tree, &stickpin_tree::nearest(tree, selector, 3))?;
     let e = Error::element_not_found(format!("no element matches {selector}"));
     Ok(if near.is_empty() {
         e.hint(
             "run `stickpin find TEXT` to search for a text, or `stickpin snapshot -i` to list the elements",
         )
     } else {
-        candidates(e, "nearest:", &near, near.len())
+        add_candidates(e, "nearest:", &near, near.len())
     })
 }
 
 pub(crate) fn ambiguous(cx: &mut Cx, tree: &Tree, selector: &Selector, found: &[NodeId]) -> Result<Error> {
-    let named = capture::named(cx, tree, &found[..found.len().min(CANDIDATES)])?;
+    let named = capture::issue_described(cx, tree, &found[..found.len().min(MAX_CANDIDATES)])?;
     let e = Error::ambiguous_match(format!("{} elements match {selector}", found.len()));
-    Ok(candidates(e, "use one of:", &named, found.len()))
+    Ok(add_candidates(e, "use one of:", &named, found.len()))
 }
 
 /// Creates the error for an unusable ref: what it was, what happened, what to do next. Issues the
 /// ref of the element's current meaning, or of a similar element.
-pub(crate) fn refused(cx: &mut Cx, fault: RefFault) -> Result<Error> {
+pub(crate) fn ref_error(cx: &mut Cx, fault: RefFault) -> Result<Error> {
     let (r#ref, reason, was, handle, now, is_hidden, warning) = match fault {
         RefFault::NotIssued { r#ref, warning } => {
             let lists = || "run `stickpin snapshot -i` to list the elements with their refs".to_owned();
@@ -332,7 +347,7 @@ pub(crate) fn refused(cx: &mut Cx, fault: RefFault) -> Result<Error> {
     let tree = cx.tree()?;
     let because = match (&was, now) {
         (Some(was), Some(node)) if reason == EndReason::Changed && !is_hidden => {
-            cx.live()?.session.records(&tree).judge(was, node).clause()
+            cx.open_session()?.session.records(&tree).judge(was, node).clause()
         }
         _ => None,
     };
@@ -370,7 +385,7 @@ pub(crate) fn refused(cx: &mut Cx, fault: RefFault) -> Result<Error> {
 
 /// Returns the ref and the description of a node of the stored tree, if there is one.
 fn named(cx: &mut Cx, tree: &Tree, node: Option<NodeId>) -> Result<Option<(Ref, String)>> {
-    Ok(capture::named(cx, tree, node.as_slice())?.pop())
+    Ok(capture::issue_described(cx, tree, node.as_slice())?.pop())
 }
 
 /// Describes an element that is connected but hidden, and the next step. Nobody could act on it
@@ -410,30 +425,34 @@ fn stale(reason: EndReason, now: Option<&(Ref, String)>, with: Option<String>) -
             format!("use {new} if that is what you mean, or `--allow-changed`"),
         ),
         (EndReason::Unproven, None) => {
-            ("it cannot be proved to be the same element".to_owned(), AGAIN.to_owned())
+            ("it cannot be proved to be the same element".to_owned(), SNAPSHOT_HINT.to_owned())
         }
         (EndReason::Elsewhere, _) => (
             "it is in another tab or window".to_owned(),
             "switch back to it, then repeat the command".to_owned(),
         ),
-        (EndReason::Forgotten, _) => ("it ended too long ago for details".to_owned(), AGAIN.to_owned()),
-        (EndReason::Changed, None) => ("that element changed".to_owned(), AGAIN.to_owned()),
-        _ => (gone, AGAIN.to_owned()),
+        (EndReason::Forgotten, _) => {
+            ("it ended too long ago for details".to_owned(), SNAPSHOT_HINT.to_owned())
+        }
+        (EndReason::Changed, None) => ("that element changed".to_owned(), SNAPSHOT_HINT.to_owned()),
+        _ => (gone, SNAPSHOT_HINT.to_owned()),
     }
 }
 
 /// Returns the node of an element in the stored tree.
-fn in_tree(found: &Found) -> Result<NodeId> {
-    found.node.ok_or_else(|| Error::element_not_found(format!("{} {UNREAD}", found.words())).hint(AGAIN))
+fn in_tree(found: &ResolvedTarget) -> Result<NodeId> {
+    found.node.ok_or_else(|| {
+        Error::element_not_found(format!("{} {NOT_CAPTURED}", found.describe())).hint(SNAPSHOT_HINT)
+    })
 }
 
 /// Describes an element that a truncated capture does not contain.
-const UNREAD: &str = "is not in the part of the app that could be read";
+const NOT_CAPTURED: &str = "is not in the part of the app that could be read";
 
-const AGAIN: &str = "run `stickpin snapshot -i` to see what is there now";
+const SNAPSHOT_HINT: &str = "run `stickpin snapshot -i` to see what is there now";
 
 /// Adds candidates to an error.
-pub(crate) fn candidates(e: Error, lead: &str, named: &[(Ref, String)], total: usize) -> Error {
+pub(crate) fn add_candidates(e: Error, lead: &str, named: &[(Ref, String)], total: usize) -> Error {
     let mut hint = lead.to_owned();
     for (_, line) in named {
         hint.push_str("\n  ");
@@ -449,7 +468,7 @@ pub(crate) fn candidates(e: Error, lead: &str, named: &[(Ref, String)], total: u
 /// Creates the error for a point where a command needs an element.
 pub(crate) fn no_point(target: &Target) -> Error {
     Error::invalid_args(format!("{target} is a point, but a ref or a selector is needed"))
-        .hint(crate::api::target::FORMS)
+        .hint(crate::api::target::TARGET_FORMS)
 }
 
 #[cfg(test)]

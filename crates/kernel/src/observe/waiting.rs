@@ -3,37 +3,37 @@
 use crate::command::context::Cx;
 use std::pin::Pin;
 use std::time::Duration;
-use stickpin_device::{Error, Moving, Result, SettleRequest};
+use stickpin_device::{Error, PendingActivity, Result, SettleRequest};
 use tokio::time::Instant;
 
 /// The maximum time between two checks, in case an event is missed.
-const LOOK: Duration = Duration::from_millis(250);
+const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
 /// The interval between two evaluations of a script expression, which may become true without any
 /// event.
-const EXPRESSION: Duration = Duration::from_millis(100);
+const SCRIPT_INTERVAL: Duration = Duration::from_millis(100);
 
 /// How long nothing may change until an app counts as quiet.
-pub(crate) const QUIET: Duration = Duration::from_millis(150);
+pub(crate) const QUIET_TIME: Duration = Duration::from_millis(150);
 
 /// The maximum length of the list of pending activities, in characters.
-const STILL: usize = 500;
+const MAX_PENDING_CHARS: usize = 500;
 
-/// The timeout of a wait. Between checks, [`Patience::next`] waits for a change and lets other
+/// The timeout of a wait. Between checks, [`WaitTimeout::wait_for_next_check`] waits for a change and lets other
 /// commands run.
 #[derive(Debug)]
-pub(crate) struct Patience {
+pub(crate) struct WaitTimeout {
     timeout: Duration,
     end: Instant,
 }
 
-impl Patience {
+impl WaitTimeout {
     pub(crate) fn new(timeout: Duration) -> Self {
         Self { timeout, end: Instant::now() + timeout }
     }
 
     /// Returns the remaining time.
-    pub(crate) fn left(&self) -> Duration {
+    pub(crate) fn remaining(&self) -> Duration {
         self.end.saturating_duration_since(Instant::now())
     }
 
@@ -42,12 +42,18 @@ impl Patience {
     /// # Errors
     /// Returns `TIMEOUT` when no time is left, with what was awaited, the actual state, and pending
     /// activities.
-    pub(crate) async fn next(&self, cx: &mut Cx, listen: Listen, what: &str, instead: &str) -> Result<()> {
-        let left = self.left();
+    pub(crate) async fn wait_for_next_check(
+        &self,
+        cx: &mut Cx,
+        listen: WakeOn,
+        what: &str,
+        instead: &str,
+    ) -> Result<()> {
+        let left = self.remaining();
         if left.is_zero() {
             return Err(self.over(cx, what, instead).await?);
         }
-        let look = if listen == Listen::Script { EXPRESSION } else { LOOK };
+        let look = if listen == WakeOn::Script { SCRIPT_INTERVAL } else { CHECK_INTERVAL };
         pause(cx, left.min(look), listen).await
     }
 
@@ -58,7 +64,7 @@ impl Patience {
             .hint("`--timeout MS` waits longer; run `stickpin snapshot -i` to see what is there");
         if !still.is_empty() {
             message.push_str("; still moving: ");
-            message.push_str(&stickpin_tree::escape(&still.join(", "), STILL));
+            message.push_str(&stickpin_tree::escape(&still.join(", "), MAX_PENDING_CHARS));
             e = e.details(serde_json::json!({ "still": still }));
         }
         e.message = message;
@@ -68,11 +74,11 @@ impl Patience {
 
 /// The events that end a pause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Listen {
+pub(crate) enum WakeOn {
     /// A capture may differ from the last one.
     Changes,
     /// Anything happened, including events that a capture does not show.
-    News,
+    AnyEvent,
     /// Any event, or a short interval, because script values change without events.
     Script,
 }
@@ -88,12 +94,14 @@ async fn moving(cx: &mut Cx) -> Result<Vec<String>> {
     if let Some(traffic) = device.traffic() {
         let seen = traffic.requests().await?;
         let pending = seen.iter().filter(|r| r.counts && r.end.is_none());
-        still.extend(pending.take(3).map(crate::observe::traffic::words));
+        still.extend(pending.take(3).map(crate::observe::traffic::describe_network_request));
     }
-    let now = SettleRequest::new(QUIET, Duration::ZERO);
-    let others = cx.device()?.settle(now, &cancel).await?.still;
+    let now = SettleRequest::new(QUIET_TIME, Duration::ZERO);
+    let others = cx.device()?.settle(now, &cancel).await?.pending;
     // Requests are already listed with their age.
-    still.extend(others.iter().filter(|other| !matches!(other, Moving::Request(_))).map(ToString::to_string));
+    still.extend(
+        others.iter().filter(|other| !matches!(other, PendingActivity::Request(_))).map(ToString::to_string),
+    );
     Ok(still)
 }
 
@@ -101,10 +109,10 @@ async fn moving(cx: &mut Cx) -> Result<Vec<String>> {
 ///
 /// # Errors
 /// Returns `DIALOG_OPEN`, or `TIMEOUT` when the command was cancelled.
-pub(crate) fn no_dialog(cx: &mut Cx) -> Result<()> {
+pub(crate) fn check_no_dialog(cx: &mut Cx) -> Result<()> {
     cx.check()?;
     match cx.device()?.dialog() {
-        Some(dialog) => Err(crate::observe::capture::blocked(&dialog)),
+        Some(dialog) => Err(crate::observe::capture::dialog_error(&dialog)),
         None => Ok(()),
     }
 }
@@ -114,7 +122,7 @@ pub(crate) fn no_dialog(cx: &mut Cx) -> Result<()> {
 ///
 /// # Errors
 /// Returns errors of the device, and `TIMEOUT` when the command was cancelled.
-pub(crate) async fn change(cx: &mut Cx, at_most: Duration) -> Result<()> {
+pub(crate) async fn wait_for_change(cx: &mut Cx, at_most: Duration) -> Result<()> {
     let cancel = cx.cancel.clone();
     cx.device()?.changed(at_most, &cancel).await?;
     cx.check()
@@ -128,20 +136,20 @@ pub(crate) async fn change(cx: &mut Cx, at_most: Duration) -> Result<()> {
 /// # Errors
 /// Returns `TIMEOUT` when the command was cancelled, and `SESSION_NOT_FOUND` when the session was
 /// closed meanwhile.
-async fn pause(cx: &mut Cx, at_most: Duration, listen: Listen) -> Result<()> {
+async fn pause(cx: &mut Cx, at_most: Duration, listen: WakeOn) -> Result<()> {
     cx.check()?;
-    let Some(loan) = &cx.loan else { return Err(crate::host::queue::closed(&cx.session_name)) };
-    let (wanted, again) = (loan.wanted.clone(), loan.wanted_again.clone());
-    if cx.looked && again.is_cancelled() {
-        cx.looked = false;
-        return cx.let_others_in().await;
+    let Some(lease) = &cx.lease else { return Err(crate::host::queue::not_open_error(&cx.session_name)) };
+    let (wanted, again) = (lease.requested.clone(), lease.requested_by_wait.clone());
+    if cx.checked_since_yield && again.is_cancelled() {
+        cx.checked_since_yield = false;
+        return cx.yield_turn().await;
     }
     let stop = cx.cancel.child_token();
     {
         let device = cx.device()?;
         let mut changed: Pin<Box<dyn Future<Output = Result<bool>> + Send + '_>> = match listen {
-            Listen::Changes => device.changed(at_most, &stop),
-            Listen::News | Listen::Script => Box::pin(device.wait_event(at_most, &stop)),
+            WakeOn::Changes => device.changed(at_most, &stop),
+            WakeOn::AnyEvent | WakeOn::Script => Box::pin(device.wait_event(at_most, &stop)),
         };
         tokio::select! {
             biased;
@@ -153,7 +161,7 @@ async fn pause(cx: &mut Cx, at_most: Duration, listen: Listen) -> Result<()> {
             }
         };
     }
-    cx.looked = true;
+    cx.checked_since_yield = true;
     cx.check()?;
-    if wanted.is_cancelled() { cx.let_others_in().await } else { Ok(()) }
+    if wanted.is_cancelled() { cx.yield_turn().await } else { Ok(()) }
 }

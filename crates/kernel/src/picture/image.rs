@@ -31,7 +31,7 @@ pub enum Format {
 
 impl Format {
     /// Returns the format for the extension of a path.
-    pub(crate) fn of(path: &Path) -> Option<Self> {
+    pub(crate) fn from_extension(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
             "png" => Some(Self::Png),
             "jpg" | "jpeg" => Some(Self::Jpeg),
@@ -56,7 +56,7 @@ fn bad(e: &dyn std::fmt::Display) -> Error {
 
 /// Returns the size of an image after shrinking, and the factor (1 or less). No side is longer than
 /// `longest`; 0 means no limit.
-pub(crate) fn fitted((width, height): (u32, u32), longest: u32) -> ((u32, u32), f64) {
+pub(crate) fn fit_size((width, height): (u32, u32), longest: u32) -> ((u32, u32), f64) {
     let side = width.max(height);
     if side <= longest || longest == 0 {
         return ((width, height), 1.0);
@@ -92,7 +92,7 @@ pub(crate) struct Image {
 impl Image {
     /// Creates an image of one color.
     #[cfg(test)]
-    pub(crate) fn plain(width: u32, height: u32, color: [u8; 3]) -> Self {
+    pub(crate) fn filled(width: u32, height: u32, color: [u8; 3]) -> Self {
         Self { width, height, rgb: color.repeat((width * height) as usize) }
     }
 
@@ -187,10 +187,10 @@ impl Image {
         Ok(out)
     }
 
-    /// Shrinks the image to the size from [`fitted`]. Every pixel is the mean of the pixels that it
+    /// Shrinks the image to the size from [`fit_size`]. Every pixel is the mean of the pixels that it
     /// replaces.
-    pub(crate) fn shrunk(self, longest: u32) -> Self {
-        let (width, height) = fitted((self.width, self.height), longest).0;
+    pub(crate) fn shrink(self, longest: u32) -> Self {
+        let (width, height) = fit_size((self.width, self.height), longest).0;
         if (width, height) == (self.width, self.height) {
             return self;
         }
@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn the_size_is_read_without_the_pixels() {
-        let mut png = Image::plain(20, 10, [1, 2, 3]).encode(Format::Png).unwrap();
+        let mut png = Image::filled(20, 10, [1, 2, 3]).encode(Format::Png).unwrap();
         let end = png.len() - 20;
         png[end..].fill(0);
         assert_eq!(Image::size(&png).unwrap(), (20, 10));
@@ -309,7 +309,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_back() {
-        let mut image = Image::plain(20, 10, [1, 2, 3]);
+        let mut image = Image::filled(20, 10, [1, 2, 3]);
         image.frame(2, 2, 5, 5, [255, 0, 0]);
         image.text(-3, 4, "e1", [0, 255, 0]);
         assert_eq!(Image::decode(&image.encode(Format::Png).unwrap()).unwrap(), image);
@@ -320,20 +320,20 @@ mod tests {
         let jpeg = image.encode(Format::Jpeg).unwrap();
         assert!(jpeg.starts_with(&[0xff, 0xd8, 0xff]) && jpeg.ends_with(&[0xff, 0xd9]));
         assert_eq!(Image::read(Path::new("a.jpg"), &jpeg).unwrap_err().code, ErrorCode::InvalidArgs);
-        let wide = Image::plain(70_000, 1, [0; 3]);
+        let wide = Image::filled(70_000, 1, [0; 3]);
         assert_eq!(wide.encode(Format::Jpeg).unwrap_err().code, ErrorCode::InvalidArgs);
     }
 
     #[test]
     fn a_file_that_claims_to_be_huge_is_not_read() {
-        let mut png = Image::plain(1, 1, [0; 3]).encode(Format::Png).unwrap();
+        let mut png = Image::filled(1, 1, [0; 3]).encode(Format::Png).unwrap();
         png[16..24].copy_from_slice(&[0, 1, 0, 0, 0, 1, 0, 0]);
         assert_eq!(Image::read(Path::new("a.png"), &png).unwrap_err().code, ErrorCode::InvalidArgs);
     }
 
     #[test]
     fn differences_are_counted_and_shown_in_red() {
-        let then = Image::plain(10, 4, [100; 3]);
+        let then = Image::filled(10, 4, [100; 3]);
         let mut now = then.clone();
         now.fill(2, 1, 3, 1, [105; 3]);
         assert_eq!(then.differences(&now, 8).1, 0);
@@ -341,26 +341,26 @@ mod tests {
         assert_eq!((count, picture.pixel(2, 1)), (3, Some(&[220, 0, 0][..])));
         assert_eq!(picture.pixel(0, 0), Some(&[217, 217, 217][..]));
         // A row and a column that only one image has: 10 + 5, less the corner that neither has.
-        let other = Image::plain(9, 5, [100; 3]);
+        let other = Image::filled(9, 5, [100; 3]);
         assert_eq!(then.differences(&other, 0).1, 4 + 9);
     }
 
     #[test]
     fn shrinking_keeps_proportions_and_mean() {
-        let mut image = Image::plain(200, 100, [0, 0, 0]);
+        let mut image = Image::filled(200, 100, [0, 0, 0]);
         image.fill(0, 0, 200, 100, [10, 20, 30]);
-        let small = image.clone().shrunk(50);
+        let small = image.clone().shrink(50);
         assert_eq!((small.width, small.height), (50, 25));
-        assert_eq!(fitted((200, 100), 50), ((50, 25), 0.25));
-        assert_eq!(fitted((1, 1000), 10).0, (1, 10));
+        assert_eq!(fit_size((200, 100), 50), ((50, 25), 0.25));
+        assert_eq!(fit_size((1, 1000), 10).0, (1, 10));
         assert_eq!(small.rgb[..3], [10, 20, 30]);
-        assert_eq!(image.clone().shrunk(200), image);
-        assert_eq!(image.clone().shrunk(0), image);
+        assert_eq!(image.clone().shrink(200), image);
+        assert_eq!(image.clone().shrink(0), image);
     }
 
     #[test]
     fn what_is_drawn_outside_is_cut() {
-        let mut image = Image::plain(4, 4, [9, 9, 9]);
+        let mut image = Image::filled(4, 4, [9, 9, 9]);
         image.fill(2, 2, 100, 100, [1, 1, 1]);
         image.fill(-5, -5, 2, 2, [0, 0, 0]);
         assert_eq!(image.rgb.iter().filter(|&&c| c == 1).count(), 12);

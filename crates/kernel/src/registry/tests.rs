@@ -80,7 +80,7 @@ fn an_argument_that_leads_to_a_file_or_an_address_is_annotated() {
     for entry in COMMANDS {
         for field in entry.fields().iter().filter(|field| texts(&field.kind)) {
             let named = format!("{} {}", entry.spec.name, field.name);
-            let annotated = field.path || field.opens || field.holds.is_some();
+            let annotated = field.is_path || field.is_openable || field.nested_targets.is_some();
             if annotated == PLAIN.contains(&named.as_str()) {
                 bare.push(named);
             }

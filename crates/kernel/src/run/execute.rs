@@ -1,12 +1,12 @@
 //! The execution of one command: what every command has around it. A batch runs each of its steps
 //! through here.
 
-use crate::act::context_guard;
+use crate::act::context_rule;
 use crate::api::request::Response;
 use crate::api::spec::{Effect, Lane, Scope};
 use crate::command::context::Cx;
-use crate::command::entry::{Entry, Prepared, Produced};
-use crate::host::Desk;
+use crate::command::entry::{Entry, ErasedOutput, Prepared};
+use crate::host::SessionSlot;
 use crate::observe::navigation;
 use crate::recording;
 use crate::run::respond;
@@ -15,16 +15,16 @@ use std::sync::atomic::Ordering;
 use stickpin_device::{Error, Result};
 
 /// Takes a turn, runs the command with its journal entries, and publishes the status.
-pub(crate) async fn step(
+pub(crate) async fn execute(
     entry: &'static Entry,
     prepared: Prepared,
-    desk: Option<Arc<Desk>>,
+    slot: Option<Arc<SessionSlot>>,
     cx: &mut Cx,
-) -> Result<Box<dyn Produced>> {
-    if let Some(desk) = desk {
+) -> Result<Box<dyn ErasedOutput>> {
+    if let Some(slot) = slot {
         match entry.spec.lane {
-            Lane::Beside => cx.desk = Some(desk),
-            lane => cx.enter(desk, lane.into()).await?,
+            Lane::Beside => cx.slot = Some(slot),
+            lane => cx.take_turn(slot, lane.into()).await?,
         }
     }
     let result = run(entry, prepared, cx).await;
@@ -35,16 +35,16 @@ pub(crate) async fn step(
 }
 
 /// Runs a command as part of another one, with its own envelope.
-pub(crate) async fn nested(cx: &mut Cx, entry: &'static Entry, prepared: Prepared) -> Response {
+pub(crate) async fn execute_nested(cx: &mut Cx, entry: &'static Entry, prepared: Prepared) -> Response {
     let outer = std::mem::take(&mut cx.envelope);
     let before = cx.dispatched.swap(false, Ordering::Relaxed);
-    let desk = match entry.spec.scope {
-        Scope::Session => cx.host.desk(&cx.session_name).map(Some),
+    let slot = match entry.spec.scope {
+        Scope::Session => cx.host.slot(&cx.session_name).map(Some),
         Scope::Host => Ok(None),
     };
-    let result = match desk {
+    let result = match slot {
         // Boxed: a batch is itself a command, so its future would contain itself.
-        Ok(desk) => Box::pin(step(entry, prepared, desk, cx)).await,
+        Ok(slot) => Box::pin(execute(entry, prepared, slot, cx)).await,
         Err(e) => Err(e),
     };
     let mut response = respond::respond(entry, cx, result);
@@ -56,34 +56,34 @@ pub(crate) async fn nested(cx: &mut Cx, entry: &'static Entry, prepared: Prepare
 }
 
 /// Runs a command in an entered session.
-async fn run(entry: &'static Entry, mut prepared: Prepared, cx: &mut Cx) -> Result<Box<dyn Produced>> {
+async fn run(entry: &'static Entry, mut prepared: Prepared, cx: &mut Cx) -> Result<Box<dyn ErasedOutput>> {
     cx.check()?;
     if entry.spec.lane != Lane::Beside {
         publish(cx, Some(entry.spec.name));
     }
     if !entry.spec.despite_dialog
-        && let Ok(live) = cx.live()
+        && let Ok(live) = cx.open_session()
         && let Some(dialog) = live.device.dialog()
     {
-        return Err(crate::observe::capture::blocked(&dialog));
+        return Err(crate::observe::capture::dialog_error(&dialog));
     }
     able(entry, cx)?;
     // A command that does not act on the page works in any tab.
     let (effect, mut input) = (prepared.effect, std::mem::take(&mut prepared.input));
     let acts = effect == Effect::Mutates && !entry.spec.despite_dialog;
-    match navigation::attend(cx) {
+    match navigation::process_ended_tabs(cx) {
         Some(moved) if acts => return Err(elsewhere(&moved)),
         Some(moved) => cx.warn(format!("Note: {moved}.")),
         None => {}
     }
     if effect == Effect::Mutates
-        && let Ok(live) = cx.live()
+        && let Ok(live) = cx.open_session()
     {
-        live.act_begins();
+        live.begin_action();
     }
     let journal = cx.host.config.journal.clone();
     journal.command_begin(&cx.session_name, entry.spec.name, effect);
-    recording::name_asked(cx, entry, effect, &mut input);
+    recording::record_question_targets(cx, entry, effect, &mut input);
     let result = prepared.run(cx).await;
     // An assertion that did not hold is not recorded.
     if result.as_ref().is_ok_and(|output| effect == Effect::Mutates || output.exit() == 0) {
@@ -92,20 +92,20 @@ async fn run(entry: &'static Entry, mut prepared: Prepared, cx: &mut Cx) -> Resu
     let result = match result {
         Err(mut e) if cx.dispatched() != stickpin_device::Dispatched::No => {
             e.dispatched = cx.dispatched();
-            context_guard::note_failed(cx, &e).await;
+            context_rule::report_failed_effects(cx, &e).await;
             Err(e)
         }
         result => result,
     };
-    navigation::attend_aloud(cx);
-    navigation::tell_asides(cx);
+    navigation::warn_ended_tabs(cx);
+    navigation::warn_device_notices(cx);
     journal.command_end(&cx.session_name, entry.spec.name, result.as_ref().err().map(|e| e.code));
     result
 }
 
 /// Checks that the device supports what the command needs.
 fn able(entry: &Entry, cx: &mut Cx) -> Result<()> {
-    let Ok(live) = cx.live() else { return Ok(()) };
+    let Ok(live) = cx.open_session() else { return Ok(()) };
     let can = live.device.capabilities();
     match entry.spec.needs.iter().all(|need| can.contains(need)) {
         true => Ok(()),
@@ -122,9 +122,9 @@ fn elsewhere(moved: &str) -> Error {
 /// Publishes the current status to readers.
 fn publish(cx: &mut Cx, running: Option<&'static str>) {
     let now = (cx.host.config.clock)();
-    let Some(desk) = cx.desk.clone() else { return };
-    desk.status.send_modify(|status| {
-        if let Ok(live) = cx.live() {
+    let Some(slot) = cx.slot.clone() else { return };
+    slot.status.send_modify(|status| {
+        if let Ok(live) = cx.open_session() {
             live.publish(status);
         }
         status.running = running;

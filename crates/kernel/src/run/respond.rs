@@ -1,26 +1,26 @@
 //! The only builder of [`Response`].
 
-use crate::api::form::Form;
+use crate::api::command_definition::CommandDefinition;
 use crate::api::render::{self, Show, Text};
 use crate::api::request::{Detail, Format, RefsEnvelope, Render, Response};
 use crate::api::secret::{self, Secret};
 use crate::command::context::{Cx, Envelope};
-use crate::command::entry::{Entry, Produced, produced};
+use crate::command::entry::{Entry, ErasedOutput, erase_output};
 use crate::observe::changes;
 use serde::Serialize;
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_refs::Ref;
 
 /// Builds the response of a command that ran in this context, and gives the session's turn back.
-pub(crate) fn respond(entry: &Entry, cx: &mut Cx, result: Result<Box<dyn Produced>>) -> Response {
+pub(crate) fn respond(entry: &Entry, cx: &mut Cx, result: Result<Box<dyn ErasedOutput>>) -> Response {
     let mut response = Response { command: entry.spec.name.to_owned(), ..Response::default() };
     // The current dialog: this command may have opened or answered it. Without a session, the last
     // published one.
-    let dialog = cx.live().ok().map(|live| live.device.dialog());
-    if let Some(desk) = &cx.desk {
-        response.session = Some(desk.name.clone());
+    let dialog = cx.open_session().ok().map(|live| live.device.dialog());
+    if let Some(slot) = &cx.slot {
+        response.session = Some(slot.name.clone());
         response.state_dir = Some(cx.host.config.state_dir.clone());
-        response.dialog = dialog.unwrap_or_else(|| desk.status.borrow().dialog.clone());
+        response.dialog = dialog.unwrap_or_else(|| slot.status.borrow().dialog.clone());
     }
     let mut envelope = std::mem::take(&mut cx.envelope);
     for (at, line) in envelope.receipt.drain(..).enumerate() {
@@ -35,16 +35,16 @@ pub(crate) fn respond(entry: &Entry, cx: &mut Cx, result: Result<Box<dyn Produce
     fill(&mut response, &cx.render, result);
     add_what_was_seen(&mut response, entry);
     let mut secrets: Vec<Secret> = cx.caller.secrets.values().cloned().collect();
-    secrets.extend(cx.live().map(|live| live.secrets.clone()).unwrap_or_default());
+    secrets.extend(cx.open_session().map(|live| live.secrets.clone()).unwrap_or_default());
     secret::hide(&mut response, &secrets);
-    if let Ok(live) = cx.live() {
+    if let Ok(live) = cx.open_session() {
         live.lost |= response.error.as_ref().is_some_and(|e| e.code == ErrorCode::BackendLost);
     }
-    cx.leave();
+    cx.return_turn();
     response
 }
 
-fn fill(response: &mut Response, render: &Render, result: Result<Box<dyn Produced>>) {
+fn fill(response: &mut Response, render: &Render, result: Result<Box<dyn ErasedOutput>>) {
     let wants = |f: Format| render.format == f || render.format == Format::Both;
     let output = match result {
         Ok(output) => output,
@@ -82,11 +82,10 @@ fn add_what_was_seen(response: &mut Response, entry: &Entry) {
     let seen = response.receipt.iter().enumerate().filter(|(at, _)| !errors.contains(at));
     let seen = seen.map(|(_, line)| line.clone());
     // Commands that run despite a dialog report it themselves.
-    let dialog = response
-        .dialog
-        .iter()
-        .filter(|_| !entry.spec.despite_dialog && response.error.is_none())
-        .map(|dialog| format!("{} waits: `alert accept` or `alert dismiss` answers it", dialog.words()));
+    let dialog =
+        response.dialog.iter().filter(|_| !entry.spec.despite_dialog && response.error.is_none()).map(
+            |dialog| format!("{} waits: `alert accept` or `alert dismiss` answers it", dialog.describe()),
+        );
     for line in seen.chain(dialog) {
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
@@ -95,20 +94,20 @@ fn add_what_was_seen(response: &mut Response, entry: &Entry) {
     }
 }
 
-/// Builds the response of a command that ran outside any host: a [`Form`] without a handler in the
+/// Builds the response of a command that ran outside any host: a [`CommandDefinition`] without a handler in the
 /// kernel.
-pub fn answered<T: Serialize + Show + Send + 'static>(
-    form: &Form,
+pub fn respond_outside_host<T: Serialize + Show + Send + 'static>(
+    form: &CommandDefinition,
     render: &Render,
     result: Result<T>,
 ) -> Response {
     let mut response = Response { command: form.spec.name.to_owned(), ..Response::default() };
-    fill(&mut response, render, result.map(produced));
+    fill(&mut response, render, result.map(erase_output));
     response
 }
 
 /// Builds the response to a request that never reached a session.
-pub(crate) fn failed(command: &str, render: &Render, e: Error) -> Response {
+pub(crate) fn respond_failed(command: &str, render: &Render, e: Error) -> Response {
     let mut response = Response { command: command.to_owned(), ..Response::default() };
     fill(&mut response, render, Err(e));
     response
@@ -119,7 +118,7 @@ fn refs(cx: &mut Cx, envelope: &mut Envelope) -> Option<RefsEnvelope> {
     if envelope.issued.is_empty() && envelope.ended.is_empty() && envelope.base.is_none() {
         return None;
     }
-    let (lifetime, generation) = match cx.live() {
+    let (lifetime, generation) = match cx.open_session() {
         Ok(live) => (live.session.lifetime().to_owned(), live.session.generation().map(|g| g.get())),
         Err(_) => Default::default(),
     };
@@ -138,5 +137,5 @@ fn refs(cx: &mut Cx, envelope: &mut Envelope) -> Option<RefsEnvelope> {
 fn ranges(refs: &mut Vec<Ref>) -> Vec<(u32, u32)> {
     refs.sort_unstable();
     refs.dedup();
-    changes::spans(refs).into_iter().map(|(first, last)| (first.get(), last.get())).collect()
+    changes::consecutive_ranges(refs).into_iter().map(|(first, last)| (first.get(), last.get())).collect()
 }

@@ -123,7 +123,7 @@ async fn no_output_carries_a_pin() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_deadline_in_the_middle_of_an_input_says_that_it_may_have_arrived() {
+async fn deadline_during_input_reports_dispatched_unknown() {
     let b = Bench::open(PAGE).await;
     b.fake.world().hangs_in = Some("perform");
     let request =
@@ -143,7 +143,7 @@ async fn a_deadline_in_the_middle_of_an_input_says_that_it_may_have_arrived() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_input_that_can_be_dropped_ends_in_a_timeout_and_not_its_session() {
+async fn drop_safe_input_that_times_out_keeps_the_session() {
     let b = Bench::open(PAGE).await;
     (b.fake.world().drop_safe, b.fake.world().hangs_in) = (true, Some("perform"));
     let request =
@@ -198,7 +198,7 @@ async fn timeout_of_a_wait_bounds_all_of_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn input_that_outlasts_its_timeout_is_taken_and_the_session_goes_on() {
+async fn input_that_outlasts_its_timeout_keeps_the_session() {
     let b = Bench::open(PAGE).await;
     b.fake.world().hangs_in = Some("perform");
     let error = b.call("press", json!({ "target": "@e2", "timeout": 1_000 })).await.error.unwrap();
@@ -221,7 +221,7 @@ async fn a_deadline_before_the_input_says_that_nothing_was_sent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_caller_that_goes_away_in_the_middle_of_an_input_leaves_nothing_held() {
+async fn caller_that_leaves_during_input_releases_the_session() {
     let b = Bench::open(PAGE).await;
     b.fake.world().slow_input = Some(Duration::from_secs(2));
     let gone = b.clone();

@@ -116,7 +116,7 @@ async fn a_device_that_dies_is_lost_and_the_next_open_works() {
 
 #[tokio::test(start_paused = true)]
 async fn an_act_that_an_app_ends_on_is_done_and_says_so() {
-    for (how, more) in [(Some("fake has ended (exit status: 0)"), json!({})), (None, json!({}))]
+    for (opts, more) in [(Some("fake has ended (exit status: 0)"), json!({})), (None, json!({}))]
         .into_iter()
         .chain([(Some("fake has ended (exit status: 1)"), json!({ "settle": 500, "receipt": "off" }))])
     {
@@ -128,13 +128,13 @@ async fn an_act_that_an_app_ends_on_is_done_and_says_so() {
         input.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         b.fake.world().on_perform = Some(Box::new(move |w| {
             w.dead = true;
-            w.ended = how.map(str::to_owned);
+            w.ended = opts.map(str::to_owned);
         }));
-        match how {
-            Some(how) => {
+        match opts {
+            Some(opts) => {
                 let r = b.ok("press", input).await;
-                assert!(text(&r).starts_with("pressed @") && text(&r).ends_with(how), "{}", text(&r));
-                assert_eq!(r.receipt, [how]);
+                assert!(text(&r).starts_with("pressed @") && text(&r).ends_with(opts), "{}", text(&r));
+                assert_eq!(r.receipt, [opts]);
             }
             None => assert_eq!(b.fails("press", input).await.0, "BACKEND_LOST"),
         }
@@ -229,7 +229,7 @@ async fn close_does_not_queue() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_reading_that_takes_too_long_is_given_up_and_not_its_session() {
+async fn slow_read_ahead_is_dropped_and_the_session_stays_open() {
     let b = Bench::open(PAGE).await;
     b.fake.world().hangs_in = Some("capture");
     let began = tokio::time::Instant::now();

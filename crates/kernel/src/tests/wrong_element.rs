@@ -3,7 +3,7 @@
 
 use super::support::{Bench, text};
 use serde_json::json;
-use stickpin_device::{Dispatched, Moving};
+use stickpin_device::{Dispatched, PendingActivity};
 use stickpin_tree::IdentityGrade;
 
 /// Two records with the same button and the same field.
@@ -38,7 +38,7 @@ async fn ref_after(b: &Bench, words: &str, what: &str) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_an_allowed_change_hits_is_said_also_when_it_changed_at_the_act() {
+async fn allow_changed_reports_a_change_during_the_action() {
     let b = Bench::open(ROWS).await;
     let old = ref_after(&b, "Mail 1", "Delete").await;
     b.fake.world().on_pointer = Some(Box::new(|w| w.replace("Mail 1", "Mail 7")));
@@ -265,7 +265,7 @@ async fn a_list_that_was_opened_in_vain_is_closed_whatever_went_wrong() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_list_that_opens_with_the_name_of_its_button_is_not_taken_for_it() {
+async fn opened_list_with_its_buttons_name_is_not_the_button() {
     let b = Bench::open("heading \"Order\" #2\nbutton \"Tags\" #5 popup\n").await;
     b.fake.world().native_lists = false;
     let popup = "listbox \"Tags\" #20 multiple\n  option \"red\" #21 selected\n  option \"green\" #22\n  option \"blue\" #23\n";
@@ -383,7 +383,7 @@ async fn a_point_is_for_what_lies_on_top_in_the_picture() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_point_where_the_picture_shows_nothing_presses_nothing_that_came() {
+async fn point_on_empty_screenshot_area_presses_no_new_element() {
     let b = Bench::open(ROWS).await;
     b.ok("screenshot", json!({})).await;
     // 18 * 20 in the viewport, nothing is there in the picture.
@@ -403,7 +403,7 @@ async fn a_point_where_the_picture_shows_nothing_presses_nothing_that_came() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_picture_of_another_page_says_nothing_once_the_page_was_read() {
+async fn screenshot_of_another_page_is_ignored_after_a_read() {
     let b = Bench::open(ROWS).await;
     b.ok("screenshot", json!({})).await;
     b.fake.world().url = "fake:/other".to_owned();
@@ -482,13 +482,13 @@ async fn words_of_the_device_cannot_make_lines() {
     let (_, r) = b.fails("press", json!({ "target": &delete })).await;
     assert!(!text(&r).contains("\nok:") && !text(&r).contains('\u{1b}'), "{:?}", text(&r));
     b.fake.world().covered.clear();
-    b.fake.world().still.push(Moving::Other(forged));
+    b.fake.world().still.push(PendingActivity::Other(forged));
     let r = b.ok("press", json!({ "target": &delete, "settle": true })).await;
     assert!(!text(&r).contains("\nok:") && !text(&r).contains('\u{1b}'), "{:?}", text(&r));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_press_that_was_stopped_on_its_way_is_tried_once_more_and_no_more() {
+async fn stopped_press_is_retried_once() {
     let b = Bench::open(ROWS).await;
     let delete = ref_after(&b, "Mail 1", "Delete").await;
     b.fake.world().reached = vec!["iframe".to_owned()];
@@ -516,7 +516,7 @@ async fn a_choice_that_did_not_take_is_an_error() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn options_that_were_not_asked_for_are_turned_off_where_several_may_be_on() {
+async fn select_in_multi_select_deselects_other_options() {
     let outline = "heading \"Order\" #2\nlistbox \"Colours\" #5 multiple\n  option \"red\" #8 selected\n  option \"blue\" #9\n";
     let b = Bench::open(outline).await;
     b.fake.world().native_lists = false;

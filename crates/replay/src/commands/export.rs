@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use stickpin_client::{Call, ClientCommand};
-use stickpin_kernel::registry::Form;
-use stickpin_kernel::{Effect, Response, Result, Show, Spec, Text, answered, files};
+use stickpin_kernel::registry::CommandDefinition;
+use stickpin_kernel::{Effect, Response, Result, Show, Spec, Text, files, respond_outside_host};
 
 /// Write a script as a Maestro flow or as a Playwright test.
 ///
@@ -28,7 +28,7 @@ struct Arguments {
     out: Option<String>,
 }
 
-static FORM: Form = Form::of::<Arguments>(Spec {
+static FORM: CommandDefinition = CommandDefinition::of::<Arguments>(Spec {
     name: "replay export",
     effect: Effect::Reads,
     examples: &[
@@ -43,12 +43,12 @@ pub(super) struct Export;
 
 #[async_trait]
 impl ClientCommand for Export {
-    fn form(&self) -> &'static Form {
+    fn form(&self) -> &'static CommandDefinition {
         &FORM
     }
 
     async fn run(&self, input: Map<String, Value>, call: Call) -> Response {
-        answered(&FORM, &call.render, export(input, &call))
+        respond_outside_host(&FORM, &call.render, export(input, &call))
     }
 }
 
@@ -81,7 +81,7 @@ impl Show for Exported {
         match (&self.path, &self.text) {
             (Some(path), _) => text.line(format_args!("wrote {}", path.display())),
             // The comments in the result list what is left out.
-            (None, written) => return text.plain(written.as_deref().unwrap_or_default()),
+            (None, written) => return text.app_text(written.as_deref().unwrap_or_default()),
         }
         let (left_out, less): (Vec<&Note>, Vec<&Note>) = self.notes.iter().partition(|note| note.left_out);
         for (notes, what) in [(left_out, "left out"), (less, "less exact")] {

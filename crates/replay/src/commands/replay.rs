@@ -15,8 +15,8 @@ use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use stickpin_client::{Call, ClientCommand, Progress};
-use stickpin_kernel::registry::Form;
-use stickpin_kernel::{Effect, Error, ErrorCode, Response, Result, Show, Spec, Text, answered};
+use stickpin_kernel::registry::CommandDefinition;
+use stickpin_kernel::{Effect, Error, ErrorCode, Response, Result, Show, Spec, Text, respond_outside_host};
 use stickpin_tree::quote;
 
 /// Run a script in this session.
@@ -61,7 +61,7 @@ struct Arguments {
     report: Option<String>,
 }
 
-static FORM: Form = Form::of::<Arguments>(Spec {
+static FORM: CommandDefinition = CommandDefinition::of::<Arguments>(Spec {
     name: "replay",
     effect: Effect::Mutates,
     examples: &[
@@ -78,7 +78,7 @@ pub(super) struct Replay;
 
 #[async_trait]
 impl ClientCommand for Replay {
-    fn form(&self) -> &'static Form {
+    fn form(&self) -> &'static CommandDefinition {
         &FORM
     }
 
@@ -88,7 +88,7 @@ impl ClientCommand for Replay {
             Ok((replayed, ran, unwritten)) => (Ok(replayed), Some((ran, unwritten))),
             Err(e) => (Err(e), None),
         };
-        let mut response = answered(&FORM, &call.render, replayed);
+        let mut response = respond_outside_host(&FORM, &call.render, replayed);
         if let Some((ran, unwritten)) = ran {
             response.warning = unwritten.map(|e| e.message);
             response.refs_generation = ran.refs.as_ref().and_then(|refs| refs.generation);
@@ -326,7 +326,7 @@ impl Show for Replayed {
         }
         for healed in &self.healed {
             text.line(format_args!("wrote {}", healed.path.display()));
-            text.plain(&healed.patch);
+            text.app_text(&healed.patch);
         }
         if let Some(report) = &self.report {
             text.line(format_args!("wrote {}", report.display()));

@@ -28,7 +28,12 @@ impl ReportFiles {
         let (junit, html) = (path(junit), path(html));
         junit.iter().chain(&html).try_for_each(|path| check_writable(path))?;
         let roots = call.caller.file_roots.clone();
-        Ok(Self { roots, pictures: html.as_deref().map(|page| files::beside(page, "pictures")), junit, html })
+        Ok(Self {
+            roots,
+            pictures: html.as_deref().map(|page| files::sibling_path(page, "pictures")),
+            junit,
+            html,
+        })
     }
 
     /// Writes the reports, each to a temporary file that then replaces the old one.
@@ -61,7 +66,7 @@ fn check_writable(path: &Path) -> Result<()> {
         return Err(failed(&std::io::Error::from(std::io::ErrorKind::IsADirectory)));
     }
     std::fs::create_dir_all(path.parent().unwrap_or(path)).map_err(|e| failed(&e))?;
-    let probe = files::beside(path, "part");
+    let probe = files::sibling_path(path, "part");
     std::fs::File::create(&probe).and_then(|_| std::fs::remove_file(&probe)).map_err(|e| failed(&e))
 }
 

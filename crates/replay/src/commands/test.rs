@@ -13,8 +13,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_client::{Call, ClientCommand};
-use stickpin_kernel::registry::Form;
-use stickpin_kernel::{Effect, Error, ErrorCode, Response, Result, Spec, answered, io_error, paths};
+use stickpin_kernel::registry::CommandDefinition;
+use stickpin_kernel::{
+    Effect, Error, ErrorCode, Response, Result, Spec, io_error, paths, respond_outside_host,
+};
 use stickpin_tree::quote;
 
 /// Maximum number of concurrent sessions.
@@ -65,7 +67,7 @@ struct Arguments {
     artifacts: Option<String>,
 }
 
-static FORM: Form = Form::of::<Arguments>(Spec {
+static FORM: CommandDefinition = CommandDefinition::of::<Arguments>(Spec {
     name: "test",
     effect: Effect::Mutates,
     examples: &[
@@ -82,7 +84,7 @@ pub(super) struct Test;
 
 #[async_trait]
 impl ClientCommand for Test {
-    fn form(&self) -> &'static Form {
+    fn form(&self) -> &'static CommandDefinition {
         &FORM
     }
 
@@ -90,7 +92,7 @@ impl ClientCommand for Test {
         let render = call.render.clone();
         let report = test(input, call).await;
         let judged = report.is_ok();
-        let mut response = answered(&FORM, &render, report);
+        let mut response = respond_outside_host(&FORM, &render, report);
         // The exit code is 1 for every failed script, whatever its error.
         if judged {
             response.exit = response.exit.min(1);

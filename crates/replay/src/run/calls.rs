@@ -139,7 +139,7 @@ impl Runner<'_> {
 pub(super) fn expectations(step: &Step) -> Vec<Expectation> {
     let mut found = Vec::new();
     let mut expected = step.expected.iter();
-    targets::change(step.line.entry, &mut step.line.input.clone(), &mut |target| {
+    targets::rewrite_targets(step.line.entry, &mut step.line.input.clone(), &mut |target| {
         if let Some(meaning) = expected.next() {
             // The kernel's spelling of the target, independent of white space and quotes in the
             // script.

@@ -4,7 +4,7 @@ use super::CLOSE;
 use crate::plan::Step;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use stickpin_kernel::schema::Holds;
+use stickpin_kernel::schema::NestedTargets;
 use stickpin_kernel::{Error, ErrorCode, RefsEnvelope, Response, targets};
 
 /// A repaired script.
@@ -73,11 +73,11 @@ impl RunState {
     /// element here.
     pub(super) fn unknown_ref(&self, step: &Step) -> Option<Error> {
         // A step of a batch may issue a ref that the next one uses, so the daemon checks those.
-        if step.line.entry.fields().iter().any(|f| f.holds == Some(Holds::Steps)) {
+        if step.line.entry.fields().iter().any(|f| f.nested_targets == Some(NestedTargets::Steps)) {
             return None;
         }
         let mut unknown = None;
-        targets::change(step.line.entry, &mut step.line.input.clone(), &mut |target| {
+        targets::rewrite_targets(step.line.entry, &mut step.line.input.clone(), &mut |target| {
             if let Ok(token) = target.parse::<stickpin_refs::RefToken>() {
                 let number = token.id.get();
                 if !self.issued.iter().any(|(first, last)| (*first..=*last).contains(&number)) {

@@ -444,7 +444,7 @@ fn reserved(
 /// Answers `turn wait` and `turn try`.
 ///
 /// # Errors
-/// Returns [`TurnError::Closed`] for a closed session and [`TurnError::NotADriver`] for an observer
+/// Returns [`TurnError::CloseOutput`] for a closed session and [`TurnError::NotADriver`] for an observer
 /// or an agent that is not a member.
 pub fn claim(s: Situation<'_>, by: &AgentId, lease_id: LeaseId) -> Result<Claim, TurnError> {
     if s.turn.state == TurnPhase::Closed {

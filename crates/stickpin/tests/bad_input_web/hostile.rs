@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use stickpin_kernel::{Dispatched, ErrorCode};
 
 #[test]
-fn a_page_that_breaks_its_own_world_is_read_and_driven_all_the_same() {
+fn page_that_breaks_its_globals_still_works() {
     let Some(mut site) = Site::new() else { return };
     site.open("hostile.html");
     let text = site.text(&["snapshot", "-i"]);
@@ -137,7 +137,7 @@ fn a_page_that_never_stops_loading_is_open() {
 }
 
 #[test]
-fn a_script_that_never_ends_ends_the_command_and_the_next_open_goes_on() {
+fn endless_script_times_out_and_open_recovers() {
     let Some(mut site) = Site::new() else { return };
     site.open("shaky.html");
     let began = Instant::now();

@@ -217,7 +217,7 @@ fn names_that_are_meant_to_deceive() {
 }
 
 #[test]
-fn ten_megabytes_of_text_and_a_hundred_thousand_nodes_are_bounded() {
+fn huge_texts_and_trees_are_bounded() {
     let Some(mut site) = Site::new() else { return };
     for (page, nodes) in [("big.html?text=10000000", 0), ("big.html?nodes=100000", 100_000)] {
         let url = site.url(page);

@@ -64,7 +64,7 @@ fn a_tab_that_closes_in_the_middle_of_a_fill() {
 }
 
 #[test]
-fn a_tab_that_went_away_between_two_commands_is_told_before_anything_is_done_elsewhere() {
+fn closed_tab_is_reported_before_acting_in_another() {
     let Some(mut site) = Site::new() else { return };
     site.open("popups.html");
     site.ok(&["press", "css=\"#one\""]);

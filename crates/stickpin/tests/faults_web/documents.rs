@@ -110,7 +110,7 @@ fn documents_of_all_kinds_are_read_and_left_again() {
 }
 
 #[test]
-fn what_reacts_to_a_press_in_a_document_that_is_no_html_is_pressed() {
+fn press_in_a_non_html_document_reaches_its_listener() {
     let pages: Vec<(&str, Vec<u8>)> =
         documents().into_iter().map(|(path, answer, _)| (path, answer)).collect();
     let Some(mut web) = Web::new(&pages) else { return };

@@ -102,7 +102,7 @@ fn point_on_another_page_is_not_vetoed_by_an_old_picture() {
 
 /// What is dragged lies over the middle of the end: it leaves with the pointer.
 #[test]
-fn source_that_lies_over_the_destination_is_dragged_into_its_middle() {
+fn source_over_the_destination_is_dragged_to_its_center() {
     const BOXES: &str = "<style>div{position:absolute;user-select:none}</style>\
         <div id=large style='left:60px;top:60px;width:60px;height:60px;background:#88f'>Large</div>\
         <div id=small style='left:80px;top:80px;width:20px;height:20px;background:#f88;z-index:2'>s</div>\

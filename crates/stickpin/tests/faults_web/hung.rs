@@ -139,7 +139,7 @@ fn a_hung_page_can_be_loaded_again_and_left_by_back() {
 }
 
 #[test]
-fn a_page_that_asks_for_ever_is_free_when_it_was_dismissed_three_times() {
+fn endless_dialogs_are_silenced_after_three_dismissals() {
     let Some(mut web) = hanging() else { return };
     hang(&mut web, "asking");
     web.fails(&["reload"], ErrorCode::DialogOpen);
@@ -153,7 +153,7 @@ fn a_page_that_asks_for_ever_is_free_when_it_was_dismissed_three_times() {
 }
 
 #[test]
-fn a_question_that_is_asked_again_by_a_press_is_asked_as_often_as_it_is_pressed() {
+fn dialog_from_each_press_is_never_silenced() {
     let Some(mut web) =
         Web::new(&[("/", html("<button onclick=\"tell('said-'+confirm('Sure?'))\">Ask</button>"))])
     else {

@@ -29,7 +29,7 @@ fn web() -> Option<Web> {
 }
 
 #[test]
-fn an_address_that_shows_no_page_is_an_error_that_says_what_came() {
+fn url_without_a_page_is_an_error_that_names_the_result() {
     let Some(mut web) = web() else { return };
     for (path, what) in NOTHING {
         let url = web.url(path);

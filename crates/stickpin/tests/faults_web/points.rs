@@ -40,7 +40,7 @@ const RESIZABLE: &str = "<style>body{margin:0}#wrap{position:absolute;left:50px;
     document.onmouseup=()=>{if(from)tell('width:'+wrap.offsetWidth);from=null}</script>";
 
 #[test]
-fn drag_from_a_picture_takes_the_handle_in_the_corner_of_a_field() {
+fn drag_by_screenshot_point_takes_a_resize_handle() {
     let Some(mut site) = Web::new(&[("/resize", html(RESIZABLE))]) else { return };
     site.open("/resize");
     site.ok(&["screenshot"]);

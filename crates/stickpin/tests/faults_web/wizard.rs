@@ -30,7 +30,7 @@ fn ref_of(listed: &str, name: &str) -> String {
 }
 
 #[test]
-fn fields_of_a_wizard_that_renders_anew_are_filled_without_refusals() {
+fn rerendering_wizard_fields_are_filled_without_refusals() {
     let Some(mut web) = Web::new(&[("/", html(WIZARD))]) else { return };
     web.open("/");
     web.ok(&["press", "text=\"New customer\""]);
@@ -53,7 +53,7 @@ fn fields_of_a_wizard_that_renders_anew_are_filled_without_refusals() {
 }
 
 #[test]
-fn field_of_a_wizard_that_went_on_to_another_customer_is_refused() {
+fn field_of_a_wizard_on_another_customer_is_refused() {
     let switching = WIZARD.replace(
         "</script>",
         "const later = setInterval(() => { if (values.Company === 'Acme') { clearInterval(later); who = 'Nils'; render(); window.switched = true; } }, 2500);</script>",

@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_device::{
-    Action, AimOptions, Button, CaptureRequest, Captured, Device, Leave, Modifiers, Navigation, OpenRequest,
-    Provider,
+    Action, AimOptions, Button, CaptureRequest, CaptureResult, Device, LeavePolicy, Modifiers, Navigation,
+    OpenRequest, Provider,
 };
 use stickpin_kernel::CancellationToken;
 use stickpin_tree::{Attr, Handle, NodeRef, Role, States, Tree};
@@ -41,7 +41,7 @@ impl Recorder {
     fn capture(&mut self, watch: &[Handle]) -> Arc<Tree> {
         let request = CaptureRequest::default().watch(watch);
         match self.runtime.block_on(self.device.capture(request)).expect("a capture") {
-            Captured::Tree(tree) => tree,
+            CaptureResult::Tree(tree) => tree,
             other => panic!("{other:?}"),
         }
     }
@@ -53,7 +53,7 @@ impl Recorder {
         let patience = Duration::from_secs(10);
         let cancel = CancellationToken::new();
         self.runtime
-            .block_on(self.device.navigator().unwrap().navigate(&to, Leave::Discard, patience, &cancel))
+            .block_on(self.device.navigator().unwrap().navigate(&to, LeavePolicy::Discard, patience, &cancel))
             .map_err(|e| e.message)?;
         self.site.wait_ready()?;
         for before in &situation.before {

@@ -51,7 +51,7 @@ fn what_was_done_by_refs_runs_again_by_selectors() {
 }
 
 #[test]
-fn another_thing_than_was_recorded_is_a_divergence_and_nothing_is_sent() {
+fn changed_target_is_a_divergence_that_sends_nothing() {
     let stage = Stage::new();
     stage.write(
         "add.ad",
@@ -68,7 +68,7 @@ fn another_thing_than_was_recorded_is_a_divergence_and_nothing_is_sent() {
 }
 
 #[test]
-fn what_is_gone_comes_with_the_screen_suggestions_and_the_way_on() {
+fn missing_target_reports_screen_suggestions_and_hint() {
     let stage = Stage::new();
     stage.write(
         "gone.ad",
@@ -98,7 +98,7 @@ fn what_is_gone_comes_with_the_screen_suggestions_and_the_way_on() {
 }
 
 #[test]
-fn a_target_that_nothing_tells_from_its_likes_is_refused_while_recording() {
+fn recording_refuses_an_ambiguous_target() {
     let stage = Stage::new();
     stage.write(
         "twins.toml",
@@ -161,7 +161,7 @@ fn blocks_includes_and_waits_for_what_comes_later() {
 }
 
 #[test]
-fn faults_of_a_script_are_said_with_file_and_line_before_anything_runs() {
+fn script_errors_name_file_and_line_before_any_step() {
     let stage = Stage::new();
     for (text, says) in [
         ("open sim:shop\nfrobnicate\n", "bad.ad:2: there is no command \"frobnicate\""),

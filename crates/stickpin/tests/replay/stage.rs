@@ -24,8 +24,9 @@ impl Stage {
         let folder = tempfile::tempdir().expect("a folder");
         let sim = Arc::new(SimProvider::new());
         others.insert(0, sim.clone());
-        let host =
-            Host::builder(folder.path().join("state")).providers(others).scribe(Arc::new(AdScriptWriter));
+        let host = Host::builder(folder.path().join("state"))
+            .providers(others)
+            .script_writer(Arc::new(AdScriptWriter));
         let host = host.build().expect("a host");
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         Self { runtime, host, sim, folder }

@@ -26,7 +26,7 @@ sort.onclick = () => setTimeout(draw, late, ["Three", "New", "One", "Two"]);
 const DELAYS: [u32; 6] = [0, 5, 15, 30, 50, 90];
 
 #[test]
-fn a_step_after_a_press_whose_effect_is_late_reaches_the_row_that_it_names() {
+fn step_after_a_late_effect_reaches_its_row() {
     if chromium().is_none() {
         return;
     }

@@ -13,7 +13,7 @@ mod canteen;
 mod late;
 #[cfg(all(feature = "web", target_os = "linux"))]
 mod maestro;
-mod mend;
+mod repair;
 mod reports;
 #[cfg(all(feature = "web", target_os = "linux"))]
 mod secrets;

@@ -94,7 +94,7 @@ fn it_ends_at_the_first_failure_and_in_time_when_told_so() {
 }
 
 #[test]
-fn variables_come_from_the_command_line_the_surroundings_and_the_script() {
+fn script_variables_come_from_flags_environment_and_file() {
     let desk = Desk::new();
     desk.write(
         "v.ad",

@@ -24,7 +24,7 @@ fn a_server_started_in_the_root_or_at_home_opens_no_folder() {
 }
 
 #[test]
-fn a_state_folder_is_the_servers_or_one_that_it_was_started_with() {
+fn state_folder_argument_is_restricted_to_allowed_ones() {
     let outside = Outside::new();
     let vault = outside.world.path().join("vault");
     let mode = || std::fs::metadata(&vault).expect("a folder").mode();

@@ -122,7 +122,7 @@ fn first_press_of_a_client_does_not_leave_its_folders() {
 /// A person opened it, without any folder: from the first call over MCP on it keeps to the folders
 /// of that client.
 #[test]
-fn a_session_of_the_command_line_is_confined_once_a_client_uses_it() {
+fn command_line_session_is_confined_after_mcp_use() {
     let outside = world();
     let opened = outside.world.run(&["--session", "both", "open", "./ways.html"]);
     if opened.err.starts_with("TOOL_MISSING") {

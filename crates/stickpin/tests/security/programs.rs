@@ -54,7 +54,7 @@ fn client_starts_installed_apps_alone() {
 }
 
 #[test]
-fn client_starts_an_installed_app_and_any_program_where_the_server_allows_it() {
+fn client_starts_programs_only_where_allowed() {
     let outside = Outside::new();
     let (command, of_app) = outside.leaves("app");
     outside.install("org.example.App", &format!("Exec={command}"));

@@ -10,7 +10,7 @@ const PAGE: &str = "<title>Page</title><button onclick=\"document.title = 'press
 const SCRIPT: &str = "document.querySelector('button').click() || true";
 
 #[test]
-fn a_script_of_the_client_is_served_where_the_server_was_started_for_it() {
+fn client_scripts_are_served_only_where_allowed() {
     let outside = Outside::new();
     outside.put("shop/page.html", PAGE);
     let writer = ["--session", "both"];

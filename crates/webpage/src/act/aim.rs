@@ -1,15 +1,15 @@
 //! Scrolls an element into view and determines what a press there would hit now.
 
-use crate::agent::{Aimed, HitTest};
+use crate::agent::{AimAnswer, HitTest};
 use crate::read::guard;
 use crate::read::guard::GuardArgument;
-use crate::read::page::{Page, Place, gone, locate_arrived};
-use crate::read::together::{self, Arrived, Glimpse};
+use crate::read::page::{DocumentElement, Page, gone, locate_under_pointer};
+use crate::read::prefetch::{self, PointerArrival, PrefetchedAim};
 use crate::tab::frames;
-use crate::tab::frames::{Step, outward, rect};
-use crate::tab::{Fault, World};
+use crate::tab::frames::{FrameStep, outward, rect};
+use crate::tab::{TabError, World};
 use serde::de::IgnoredAny;
-use stickpin_device::{Aim, AimOptions, Hit, Prepared, Result, Ticket};
+use stickpin_device::{Aim, AimOptions, HitResult, PreparedInput, Result, Ticket};
 use stickpin_tree::{Handle, Rect};
 
 /// The number of attempts to follow an element that moves away from the pointer.
@@ -42,12 +42,12 @@ pub async fn prepare(
     context: &[Handle],
     options: AimOptions<'_>,
     seen: &Ticket,
-) -> Result<Prepared> {
-    let glimpse = seen.redeem().filter(|glimpse: &Glimpse| glimpse.of == handle);
+) -> Result<PreparedInput> {
+    let glimpse = seen.take().filter(|glimpse: &PrefetchedAim| glimpse.of == handle);
     let (aim, arrived) = aim_and_look(page, handle, options, glimpse, Some(context)).await?;
-    let mut prepared = Prepared::new(aim);
-    if prepared.aim.hit == Hit::Target && page.tab.read(|tab| tab.dialog.is_none())? {
-        (prepared.located, prepared.ticket) = locate_arrived(page, handle, context, arrived).await?;
+    let mut prepared = PreparedInput::new(aim);
+    if prepared.aim.hit == HitResult::Target && page.tab.read(|tab| tab.dialog.is_none())? {
+        (prepared.located, prepared.ticket) = locate_under_pointer(page, handle, context, arrived).await?;
     }
     Ok(prepared)
 }
@@ -56,48 +56,49 @@ async fn aim_and_look(
     page: &mut Page,
     handle: Handle,
     options: AimOptions<'_>,
-    glimpse: Option<Glimpse>,
+    glimpse: Option<PrefetchedAim>,
     context: Option<&[Handle]>,
-) -> Result<(Aim, Arrived)> {
-    let place = page.placed(handle)?;
-    let Place { world, id } = place.clone();
+) -> Result<(Aim, PointerArrival)> {
+    let place = page.located_element(handle)?;
+    let DocumentElement { world, id } = place.clone();
     page.guards.add(handle, &world, options.guarded);
-    let mut glimpsed = glimpse.map(|glimpse| glimpse.aimed.still(page)).transpose()?.flatten();
-    let (mut round, mut pointed, mut arrived) = (1, false, Arrived::default());
+    let mut glimpsed = glimpse.map(|glimpse| glimpse.aimed.if_fresh(page)).transpose()?.flatten();
+    let (mut round, mut pointed, mut arrived) = (1, false, PointerArrival::default());
     loop {
-        let steps = frames::steps(&page.tab, &world).await?;
+        let steps = frames::frame_steps(&page.tab, &world).await?;
         let aimed = match glimpsed.take() {
             Some(aimed) => Some(aimed),
             None if options.pointer => page.tab.call(&world, "aim", (id,)).await?,
             None => {
                 let guard = page.guards.copy(handle);
                 let aimed = page.tab.call(&world, "aim", (id, guard)).await?;
-                guard::guard_around(page, handle).await?;
+                guard::guard_outer_documents(page, handle).await?;
                 aimed
             }
         };
-        let Aimed { rect: bounds, point, hit, at } = aimed.ok_or_else(gone)?;
+        let AimAnswer { rect: bounds, point, hit, at } = aimed.ok_or_else(gone)?;
         let bounds = bounds.map(|bounds| outward(rect(bounds), &steps));
         let (Some(bounds), Some(inside)) = (bounds, point) else {
             let rect = bounds.unwrap_or_default();
-            return Ok((Aim::new(rect, Hit::OffScreen).pointed(pointed), arrived));
+            return Ok((Aim::new(rect, HitResult::OffScreen).pointer_moved(pointed), arrived));
         };
-        let mut aim = Aim::new(bounds, Hit::Target).point(to_tab(inside, &steps)).pointed(pointed);
+        let mut aim =
+            Aim::new(bounds, HitResult::Target).point(to_tab(inside, &steps)).pointer_moved(pointed);
         aim.hit = match hit {
             Some(hit) if steps.is_empty() => hit.in_scope(world.scope),
             _ => hit_test(page, &world, id, inside, &steps).await?,
         };
-        if aim.hit != Hit::Target && !steps.is_empty() && round == 1 {
+        if aim.hit != HitResult::Target && !steps.is_empty() && round == 1 {
             // The element is in view of its frame, but the frame itself may be out of view: scroll
             // all ancestors.
             scroll_into_view(page, &world, id).await?;
             round += 1;
             continue;
         }
-        if aim.hit != Hit::Target || !options.pointer {
+        if aim.hit != HitResult::Target || !options.pointer {
             return Ok((aim, arrived));
         }
-        (pointed, aim.pointed) = (true, true);
+        (pointed, aim.pointer_moved) = (true, true);
         // The arrival of the pointer may have moved everything, so test again.
         (aim.hit, aim.rect) = match steps.is_empty() {
             true => {
@@ -105,28 +106,33 @@ async fn aim_and_look(
                 drop(std::mem::take(&mut arrived));
                 let arrival;
                 (arrival, arrived) =
-                    together::pointer_to(page, &place, aim.point, at, context, options.press).await?;
+                    prefetch::move_and_hit_test(page, &place, aim.point, at, context, options.press).await?;
                 let hit = arrival.hit.ok_or_else(gone)?;
                 (hit.in_scope(world.scope), arrival.rect.map_or(bounds, rect))
             }
             false => {
                 bring_pointer(page, &world, inside, aim.point, &steps).await?;
-                page.tab.frame(&world).await?;
+                page.tab.wait_frame(&world).await?;
                 let guard = page.guards.copy(handle);
                 if let Some(GuardArgument::Copy(key, ranges, wide)) = guard {
                     let copy = (id, key, ranges, wide);
                     page.tab.call::<IgnoredAny>(&world, "guardContent", copy).await?;
-                    guard::guard_around(page, handle).await?;
+                    guard::guard_outer_documents(page, handle).await?;
                 }
-                let now = frames::steps(&page.tab, &world).await?;
+                let now = frames::frame_steps(&page.tab, &world).await?;
                 let hit = hit_test(page, &world, id, from_tab(aim.point, &now), &now).await?;
                 (
                     hit,
-                    frames::boxes(&page.tab, &[handle]).await?.into_iter().flatten().next().unwrap_or(bounds),
+                    frames::bounding_boxes(&page.tab, &[handle])
+                        .await?
+                        .into_iter()
+                        .flatten()
+                        .next()
+                        .unwrap_or(bounds),
                 )
             }
         };
-        if aim.hit == Hit::Target || round >= ROUNDS {
+        if aim.hit == HitResult::Target || round >= ROUNDS {
             return Ok((aim, arrived));
         }
         round += 1;
@@ -140,36 +146,36 @@ pub(crate) async fn hit_test(
     world: &World,
     id: u64,
     point: (f64, f64),
-    steps: &[Step],
-) -> Result<Hit> {
+    steps: &[FrameStep],
+) -> Result<HitResult> {
     let inner = hit_one(page, world, id, point).await?;
-    if inner != Hit::Target {
+    if inner != HitResult::Target {
         return Ok(inner);
     }
     let mut point = point;
     for step in steps {
         point = step.outward(point);
         let outer = hit_one(page, &step.outer, step.owner, point).await?;
-        if outer != Hit::Target {
+        if outer != HitResult::Target {
             return Ok(outer);
         }
     }
-    Ok(Hit::Target)
+    Ok(HitResult::Target)
 }
 
 /// Hit-tests an element like [`hit_test`], at a point of the tab.
-pub(crate) async fn hit_from_tab(page: &Page, handle: Handle, point: (f64, f64)) -> Result<Hit> {
-    let Place { world, id } = page.placed(handle)?;
-    let steps = frames::steps(&page.tab, &world).await?;
+pub(crate) async fn hit_from_tab(page: &Page, handle: Handle, point: (f64, f64)) -> Result<HitResult> {
+    let DocumentElement { world, id } = page.located_element(handle)?;
+    let steps = frames::frame_steps(&page.tab, &world).await?;
     hit_test(page, &world, id, from_tab(point, &steps), &steps).await
 }
 
-async fn hit_one(page: &Page, world: &World, id: u64, (x, y): (f64, f64)) -> Result<Hit> {
+async fn hit_one(page: &Page, world: &World, id: u64, (x, y): (f64, f64)) -> Result<HitResult> {
     let hit: Option<HitTest> = page.tab.call(world, "hit", (id, x, y)).await?;
     Ok(hit.ok_or_else(gone)?.in_scope(world.scope))
 }
 
-async fn scroll_into_view(page: &Page, world: &World, id: u64) -> Result<(), Fault> {
+async fn scroll_into_view(page: &Page, world: &World, id: u64) -> Result<(), TabError> {
     let script = format!(
         "Element.prototype.scrollIntoView.call({}.nodeOf({id}),\
          {{block:'center',inline:'center',behavior:'instant'}})",
@@ -177,7 +183,7 @@ async fn scroll_into_view(page: &Page, world: &World, id: u64) -> Result<(), Fau
     );
     page.tab.evaluate::<IgnoredAny>(world, script).await?;
     // Documents in other processes scroll with the next frame.
-    page.tab.frame(world).await
+    page.tab.wait_frame(world).await
 }
 
 /// Moves the pointer to a point of a document. For a document in another process, the browser
@@ -188,9 +194,9 @@ pub(crate) async fn bring_pointer(
     world: &World,
     inside: (f64, f64),
     point: (f64, f64),
-    steps: &[Step],
+    steps: &[FrameStep],
 ) -> Result<()> {
-    let top = page.tab.top().await?;
+    let top = page.tab.top_world().await?;
     if steps.is_empty() || world.session == top.session {
         return page.tab.move_pointer(point).await;
     }
@@ -202,7 +208,7 @@ pub(crate) async fn bring_pointer(
             return Ok(());
         }
         // The browser updates the positions of documents with frames of the outer document.
-        page.tab.frame(&top).await?;
+        page.tab.wait_frame(&top).await?;
     }
     // The element may have moved away or be covered; the next hit test reports that.
     Ok(())
@@ -210,22 +216,22 @@ pub(crate) async fn bring_pointer(
 
 impl HitTest {
     /// Converts the answer of the document with this scope.
-    fn in_scope(self, scope: u64) -> Hit {
+    fn in_scope(self, scope: u64) -> HitResult {
         match self {
-            Self { target: true, .. } => Hit::Target,
-            Self { by: 0, .. } => Hit::OffScreen,
-            Self { by, what, .. } => Hit::Covered { by: Some(Handle { scope, id: by }), what },
+            Self { target: true, .. } => HitResult::Target,
+            Self { by: 0, .. } => HitResult::OffScreen,
+            Self { by, what, .. } => HitResult::Covered { by: Some(Handle { scope, id: by }), what },
         }
     }
 }
 
 /// Converts a point of the innermost document to a point of the tab.
-pub(crate) fn to_tab(point: (f64, f64), steps: &[Step]) -> (f64, f64) {
+pub(crate) fn to_tab(point: (f64, f64), steps: &[FrameStep]) -> (f64, f64) {
     steps.iter().fold(point, |point, step| step.outward(point))
 }
 
 /// Converts a point of the tab to a point of the innermost document.
-pub(crate) fn from_tab(point: (f64, f64), steps: &[Step]) -> (f64, f64) {
+pub(crate) fn from_tab(point: (f64, f64), steps: &[FrameStep]) -> (f64, f64) {
     // The outward mapping is linear, so its image of the unit square suffices to invert it.
     let Rect { x, y, width, height } = outward(Rect { x: 0.0, y: 0.0, width: 1.0, height: 1.0 }, steps);
     ((point.0 - x) / width, (point.1 - y) / height)

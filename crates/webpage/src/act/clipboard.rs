@@ -32,7 +32,7 @@ const ACCESS: &str = "(async()=>{const missing=[];for(const name of ['clipboard-
 /// Reads the clipboard, or writes text to it, as the page of this tab. A permission that the origin
 /// lacks is granted for this one call and then restored.
 pub async fn clipboard(page: &mut Page, write: Option<&str>) -> Result<String> {
-    let top = page.tab.top().await?;
+    let top = page.tab.top_world().await?;
     let access: Access = page.tab.evaluate(&top, ACCESS.to_owned()).await?;
     if !access.available {
         return Err(Error::new(

@@ -3,11 +3,11 @@
 //! selection, and a copy reads back what the editor then holds.
 
 use crate::act::{handled, if_there, keyboard, keys, or_dialog, unknown};
-use crate::agent::{CodeRead, Pasted};
-use crate::read::guard::kept_back;
+use crate::agent::{CodeAnswer, PasteAnswer};
+use crate::read::guard::stopped_outcome;
 use crate::read::page::{Page, gone};
 use crate::tab::World;
-use stickpin_device::{Error, ErrorCode, Landed, Modifiers, Performed, Result};
+use stickpin_device::{Delivery, Error, ErrorCode, InputOutcome, Modifiers, Result};
 
 /// The modifier key of editing commands on this platform.
 fn command() -> Modifiers {
@@ -23,18 +23,18 @@ pub(crate) async fn fill_code(
     id: u64,
     text: &str,
     key: Option<&str>,
-) -> Result<Performed> {
+) -> Result<InputOutcome> {
     let text = text.replace("\r\n", "\n");
     if select_all(page, world).await? {
         return Ok(handled());
     }
-    let pasted: Option<Pasted> =
+    let pasted: Option<PasteAnswer> =
         page.tab.call(world, "pasteText", (id, &text, key)).await.map_err(unknown)?;
     let pasted = pasted.ok_or_else(|| unknown(gone()))?;
     if pasted.changed {
         keyboard::text_landed(page, world).await?;
         // Everything was selected, but nothing was replaced.
-        return Ok(kept_back(false));
+        return Ok(stopped_outcome(false));
     }
     let opened = match (pasted.pasted, text.is_empty()) {
         (true, true) => keyboard::stroke(page, Modifiers::default(), &keys::key("Delete")?).await?,
@@ -52,20 +52,20 @@ pub(crate) async fn fill_code(
 }
 
 /// Reads back the text of an editor and leaves the caret at its end.
-async fn read_code(page: &Page, world: &World, id: u64) -> Result<Performed> {
+async fn read_code(page: &Page, world: &World, id: u64) -> Result<InputOutcome> {
     // Behind a dialog, or in a document that went away with the text, there is nothing to read.
-    if if_there(page.tab.frame(world).await)?.is_none() || select_all(page, world).await? {
+    if if_there(page.tab.wait_frame(world).await)?.is_none() || select_all(page, world).await? {
         return Ok(handled());
     }
-    let read = if_there(page.tab.call::<Option<CodeRead>>(world, "readCode", (id,)).await)?;
+    let read = if_there(page.tab.call::<Option<CodeAnswer>>(world, "readCode", (id,)).await)?;
     let Some(read) = read else { return Ok(handled()) };
     let Some(read) = read else { return Ok(handled().unread(true)) };
     if read.focused {
         keyboard::stroke(page, Modifiers::default(), &keys::key("ArrowRight")?).await?;
     }
     let landed = keyboard::text_landed(page, world).await?;
-    if let Landed::Elsewhere { .. } | Landed::Changed { .. } = landed {
-        return Ok(handled().landed(landed));
+    if let Delivery::Elsewhere { .. } | Delivery::Changed { .. } = landed {
+        return Ok(handled().delivery(landed));
     }
     Ok(handled().unread(read.text.is_none()).value(read.text))
 }
@@ -74,7 +74,7 @@ async fn read_code(page: &Page, world: &World, id: u64) -> Result<Performed> {
 async fn select_all(page: &Page, world: &World) -> Result<bool> {
     keyboard::stroke(page, command(), &keys::key("a")?).await?;
     // Editors render the selection in a frame, and some fill their field with it then.
-    or_dialog(page.tab.frame(world).await)
+    or_dialog(page.tab.wait_frame(world).await)
 }
 
 /// Moves the caret of a code editor to the end of its text.

@@ -3,38 +3,38 @@
 use crate::act::aim::from_tab;
 use crate::act::{handled, if_there, mouse, or_dialog, unknown};
 use crate::read::guard;
-use crate::read::guard::kept_back;
-use crate::read::page::{Page, Place, gone};
+use crate::read::guard::stopped_outcome;
+use crate::read::page::{DocumentElement, Page, gone};
 use crate::state::Chooser;
 use crate::tab::frames;
-use crate::tab::{Fault, NONE, expression};
+use crate::tab::{NONE, TabError, expression};
 use serde::Deserialize;
 use serde_json::json;
 use std::path::PathBuf;
 use std::time::Duration;
 use stickpin_device::{
-    Action, CancellationToken, Error, ErrorCode, FileInput, HeldFile, Landed, Performed, Result,
+    Action, CancellationToken, Delivery, Error, ErrorCode, FileInput, InputFile, InputOutcome, Result,
 };
 use stickpin_devtools::protocol::{DragEvent, InterceptFileChooser, ReleaseObject, SetFiles};
 use stickpin_tree::Handle;
 use tokio::time::timeout;
 
 /// Timeout for a press to open a file chooser: some apps ask their server first.
-const CHOOSER: Duration = Duration::from_millis(1500);
+const CHOOSER_TIMEOUT: Duration = Duration::from_millis(1500);
 
 /// The number of frames for which files hover over a place that does not accept them. Some apps
 /// reveal their drop zone only then.
-const OVER: usize = 6;
+const DROP_HOVER_FRAMES: usize = 6;
 
 /// The answer of `fileInput(id)`. `id` is 0 when the element takes no files.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Takes {
+struct FileInputAnswer {
     id: u64,
     multiple: bool,
     directory: bool,
     accept: String,
-    holds: Vec<HeldFile>,
+    holds: Vec<InputFile>,
 }
 
 /// The answer of `dropVerdict()`.
@@ -68,13 +68,14 @@ fn drawn_anew() -> Error {
 ///
 /// # Errors
 /// Returns `ELEMENT_NOT_FOUND` when the element is gone.
-pub async fn takes_files(page: &Page, handle: Handle) -> Result<Option<FileInput>> {
-    let Place { world, id } = page.placed(handle)?;
-    let takes: Option<Takes> = page.tab.call(&world, "fileInput", (id, holds(page, handle))).await?;
-    let Takes { id, multiple, directory, accept, holds } = takes.ok_or_else(gone)?;
+pub async fn file_input_of(page: &Page, handle: Handle) -> Result<Option<FileInput>> {
+    let DocumentElement { world, id } = page.located_element(handle)?;
+    let takes: Option<FileInputAnswer> =
+        page.tab.call(&world, "fileInput", (id, holds(page, handle))).await?;
+    let FileInputAnswer { id, multiple, directory, accept, holds } = takes.ok_or_else(gone)?;
     let input = Handle { scope: world.scope, id };
     Ok((id != 0)
-        .then_some(FileInput::new(input).multiple(multiple).directory(directory).accept(accept).holds(holds)))
+        .then_some(FileInput::new(input).multiple(multiple).directory(directory).accept(accept).files(holds)))
 }
 
 /// Whether an input may be outside of the document and held by a script only. True for the input
@@ -83,9 +84,9 @@ fn holds(page: &Page, input: Handle) -> bool {
     page.chooser == Some(input)
 }
 
-pub(crate) async fn upload(page: &mut Page, target: Handle, files: &[PathBuf]) -> Result<Performed> {
+pub(crate) async fn upload(page: &mut Page, target: Handle, files: &[PathBuf]) -> Result<InputOutcome> {
     let files = paths(files)?;
-    let Place { world, id } = page.placed(target)?;
+    let DocumentElement { world, id } = page.located_element(target)?;
     if !page.tab.call::<bool>(&world, "expectFiles", (id, holds(page, target))).await? {
         return Err(gone());
     }
@@ -102,11 +103,12 @@ pub(crate) async fn upload(page: &mut Page, target: Handle, files: &[PathBuf]) -
     if if_there(page.tab.call(&world, "filesTaken", NONE).await)? == Some(false) {
         return Err(unknown(drawn_anew()));
     }
-    let takes = if_there(page.tab.call::<Option<Takes>>(&world, "fileInput", (id, true)).await)?.flatten();
-    let names = |t: Takes| t.holds.into_iter().map(|f| f.name).collect::<Vec<_>>().join(", ");
+    let takes =
+        if_there(page.tab.call::<Option<FileInputAnswer>>(&world, "fileInput", (id, true)).await)?.flatten();
+    let names = |t: FileInputAnswer| t.holds.into_iter().map(|f| f.name).collect::<Vec<_>>().join(", ");
     // Apps that remove the files at once leave nothing to read back.
     let value = takes.filter(|t| !t.holds.is_empty()).map(names);
-    Ok(handled().landed(Landed::Confirmed).value(value))
+    Ok(handled().delivery(Delivery::Confirmed).value(value))
 }
 
 /// Presses and waits for the file chooser that the press opens.
@@ -115,7 +117,7 @@ pub(crate) async fn choose_files(
     point: (f64, f64),
     target: Handle,
     cancel: &CancellationToken,
-) -> Result<Performed> {
+) -> Result<InputOutcome> {
     page.tab.write(|tab| tab.chooser = Chooser::Expected)?;
     let chosen = choose_expected(page, point, target, cancel).await;
     // In every case, the next chooser is unexpected again. A tab that is gone expects nothing.
@@ -129,12 +131,12 @@ async fn choose_expected(
     point: (f64, f64),
     target: Handle,
     cancel: &CancellationToken,
-) -> Result<Performed> {
+) -> Result<InputOutcome> {
     // The page must not be told that nothing was chosen: files will follow.
     intercept(page, false).await?;
     let press = Action::press(point, Some(target));
     let performed = mouse::press(page, &press, None, cancel).await?;
-    if matches!(performed.landed, Landed::Elsewhere { .. } | Landed::Changed { .. }) {
+    if matches!(performed.delivery, Delivery::Elsewhere { .. } | Delivery::Changed { .. }) {
         return Ok(performed);
     }
     let opened = page.tab.until(|tab| match &tab.chooser {
@@ -143,7 +145,7 @@ async fn choose_expected(
         _ => None,
     });
     let opened = tokio::select! {
-        opened = timeout(CHOOSER, opened) => match opened {
+        opened = timeout(CHOOSER_TIMEOUT, opened) => match opened {
             Ok(opened) => opened.map_err(unknown)?,
             Err(_) => None,
         },
@@ -170,7 +172,7 @@ async fn intercept(page: &Page, cancel: bool) -> Result<()> {
     let sent = sessions.iter().map(|session| page.tab.client.send(Some(session), &intercept)).collect();
     // A frame that goes away meanwhile needs no setting; an open dialog must be answered first.
     match page.tab.deliver(sent).await {
-        Ok(()) | Err(Fault::Dialog(_)) => Ok(()),
+        Ok(()) | Err(TabError::Dialog(_)) => Ok(()),
         Err(fault) => Err(fault.into()),
     }
 }
@@ -180,11 +182,11 @@ pub(crate) async fn drop_files(
     (x, y): (f64, f64),
     target: Handle,
     files: &[PathBuf],
-) -> Result<Performed> {
-    let Place { world, id } = page.placed(target)?;
+) -> Result<InputOutcome> {
+    let DocumentElement { world, id } = page.located_element(target)?;
     let data = json!({ "items": [], "files": paths(files)?, "dragOperationsMask": 1 });
     let event = |kind| DragEvent { r#type: kind, x, y, data: data.clone() };
-    let (inside_x, inside_y) = from_tab((x, y), &frames::steps(&page.tab, &world).await?);
+    let (inside_x, inside_y) = from_tab((x, y), &frames::frame_steps(&page.tab, &world).await?);
     let asked = (id, inside_x, inside_y, page.guards.for_input(target));
     if !page.tab.call::<bool>(&world, "expectDrop", asked).await? {
         return Err(gone());
@@ -198,13 +200,13 @@ pub(crate) async fn drop_files(
             return Ok(handled());
         }
         let verdict: DropVerdict = page.tab.call(&world, "dropVerdict", NONE).await.map_err(unknown)?;
-        if verdict.taken || verdict.changed || frames >= OVER {
+        if verdict.taken || verdict.changed || frames >= DROP_HOVER_FRAMES {
             break verdict;
         }
         frames += 1;
-        page.tab.frame(&world).await.map_err(unknown)?;
+        page.tab.wait_frame(&world).await.map_err(unknown)?;
     };
-    let changed = verdict.changed || !guard::around_holds(page, target).await.map_err(unknown)?;
+    let changed = verdict.changed || !guard::are_outer_guards_intact(page, target).await.map_err(unknown)?;
     // If the page refused the drop, the browser would open the file itself.
     let kind = if verdict.landed && verdict.taken && !changed { "drop" } else { "dragCancel" };
     let asks = or_dialog(page.tab.deliver(vec![page.tab.send(&event(kind))]).await)?;
@@ -213,11 +215,11 @@ pub(crate) async fn drop_files(
     let stopped =
         !changed && !asks && if_there(page.tab.call(&world, "dropStopped", NONE).await)? == Some(true);
     if changed || stopped {
-        return Ok(kept_back(true));
+        return Ok(stopped_outcome(true));
     }
     if !verdict.landed && !verdict.what.is_empty() {
-        let landed = Landed::Elsewhere { what: verdict.what, stopped: true };
-        return Ok(handled().landed(landed));
+        let landed = Delivery::Elsewhere { what: verdict.what, stopped: true };
+        return Ok(handled().delivery(landed));
     }
-    Ok(Performed::default().handled(verdict.taken).landed(Landed::Confirmed))
+    Ok(InputOutcome::default().handled(verdict.taken).delivery(Delivery::Confirmed))
 }

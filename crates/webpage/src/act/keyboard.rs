@@ -2,24 +2,24 @@
 
 use crate::act::keys::{self, Key};
 use crate::act::{code, handled, if_there, or_dialog, unknown};
-use crate::agent::{Focused, Selected, ValueSet, Verdict};
+use crate::agent::{FocusAnswer, PressVerdict, SelectAnswer, ValueAnswer};
 use crate::read::guard;
-use crate::read::guard::kept_back;
-use crate::read::page::{Page, Place, gone};
+use crate::read::guard::stopped_outcome;
+use crate::read::page::{DocumentElement, Page, gone};
 use crate::tab::{NONE, World};
-use stickpin_device::{CancellationToken, Error, ErrorCode, Landed, Modifiers, Performed, Result};
+use stickpin_device::{CancellationToken, Delivery, Error, ErrorCode, InputOutcome, Modifiers, Result};
 use stickpin_devtools::protocol::{InsertText, KeyEvent};
 use stickpin_tree::{Handle, quote};
 
 /// The number of characters typed key by key. The rest is inserted at once, as a person would paste
 /// it.
-const TYPED: usize = 1000;
+const MAX_TYPED_KEYS: usize = 1000;
 
 /// The number of characters whose key events are in flight together.
-const AHEAD: usize = 32;
+const MAX_KEYS_IN_FLIGHT: usize = 32;
 
 /// The most options that an error message lists.
-const OPTIONS: usize = 10;
+const MAX_LISTED_OPTIONS: usize = 10;
 
 /// The down and up events of one key.
 fn strokes(key: &Key, modifiers: u32) -> (KeyEvent, KeyEvent) {
@@ -66,7 +66,7 @@ pub(crate) async fn stroke(page: &Page, modifiers: Modifiers, key: &Key) -> Resu
     let mut sent = Vec::new();
     let mut bits = 0;
     let mut held = Vec::new();
-    for (name, bit) in keys::held(modifiers) {
+    for (name, bit) in keys::modifier_keys(modifiers) {
         bits |= bit;
         let (down, up) = strokes(&keys::key(name)?, bits);
         sent.push(page.tab.send(&down));
@@ -81,10 +81,10 @@ pub(crate) async fn stroke(page: &Page, modifiers: Modifiers, key: &Key) -> Resu
     or_dialog(page.tab.deliver(sent).await)
 }
 
-pub(crate) async fn chord(page: &mut Page, modifiers: Modifiers, key: &str) -> Result<Performed> {
+pub(crate) async fn chord(page: &mut Page, modifiers: Modifiers, key: &str) -> Result<InputOutcome> {
     let mut key = keys::key(key)?;
     if modifiers.shift && key.text.len() == 1 {
-        key = keys::shifted(key);
+        key = keys::apply_shift(key);
     }
     stroke(page, modifiers, &key).await.map(|_| handled())
 }
@@ -94,19 +94,20 @@ pub(crate) async fn type_text(
     target: Option<Handle>,
     text: &str,
     cancel: &CancellationToken,
-) -> Result<Performed> {
+) -> Result<InputOutcome> {
     let mut guarded = None;
     if let Some(target) = target {
-        let Place { world, id } = page.placed(target)?;
-        if !guard::around_holds(page, target).await? {
-            return Ok(kept_back(true));
+        let DocumentElement { world, id } = page.located_element(target)?;
+        if !guard::are_outer_guards_intact(page, target).await? {
+            return Ok(stopped_outcome(true));
         }
         let guard = page.guards.for_input(target);
         guarded = guard.is_some().then(|| world.clone());
-        let focused: Option<Focused> = page.tab.call(&world, "focus", (id, guard)).await.map_err(unknown)?;
+        let focused: Option<FocusAnswer> =
+            page.tab.call(&world, "focus", (id, guard)).await.map_err(unknown)?;
         let focused = focused.ok_or_else(gone)?;
         if focused.changed {
-            return Ok(kept_back(true));
+            return Ok(stopped_outcome(true));
         }
         if !focused.focused {
             return Err(no_focus());
@@ -115,7 +116,7 @@ pub(crate) async fn type_text(
             code::caret_to_end(page).await?;
         }
     }
-    let cut = text.char_indices().nth(TYPED).map_or(text.len(), |(at, _)| at);
+    let cut = text.char_indices().nth(MAX_TYPED_KEYS).map_or(text.len(), |(at, _)| at);
     let (typed, rest) = text.split_at(cut);
     let mut characters = typed.chars().peekable();
     while characters.peek().is_some() {
@@ -124,7 +125,7 @@ pub(crate) async fn type_text(
         }
         let mut keys = Vec::new();
         let mut inserted = Vec::new();
-        for character in characters.by_ref().take(AHEAD) {
+        for character in characters.by_ref().take(MAX_KEYS_IN_FLIGHT) {
             let key = match character {
                 '\r' => continue,
                 '\n' => keys::key("Enter")?,
@@ -150,27 +151,27 @@ pub(crate) async fn type_text(
     }
     let landed = match guarded {
         Some(world) => text_landed(page, &world).await?,
-        None => Landed::Unknown,
+        None => Delivery::Unknown,
     };
-    Ok(handled().landed(landed))
+    Ok(handled().delivery(landed))
 }
 
 /// Whether typed text was stopped by the guard. Ends the watch for the text.
-pub(crate) async fn text_landed(page: &Page, world: &World) -> Result<Landed> {
-    let verdict = if_there(page.tab.call::<Option<Verdict>>(world, "endText", NONE).await)?;
-    Ok(verdict.flatten().map_or(Landed::Unknown, Verdict::landed))
+pub(crate) async fn text_landed(page: &Page, world: &World) -> Result<Delivery> {
+    let verdict = if_there(page.tab.call::<Option<PressVerdict>>(world, "endText", NONE).await)?;
+    Ok(verdict.flatten().map_or(Delivery::Unknown, PressVerdict::landed))
 }
 
-pub(crate) async fn fill(page: &mut Page, target: Handle, text: &str) -> Result<Performed> {
-    let Place { world, id } = page.placed(target)?;
-    if !guard::around_holds(page, target).await? {
-        return Ok(kept_back(true));
+pub(crate) async fn fill(page: &mut Page, target: Handle, text: &str) -> Result<InputOutcome> {
+    let DocumentElement { world, id } = page.located_element(target)?;
+    if !guard::are_outer_guards_intact(page, target).await? {
+        return Ok(stopped_outcome(true));
     }
     let guard = page.guards.for_input(target);
-    let field: Option<Focused> = page.tab.call(&world, "focusField", (id, guard)).await?;
+    let field: Option<FocusAnswer> = page.tab.call(&world, "focusField", (id, guard)).await?;
     let field = field.ok_or_else(gone)?;
     if field.changed {
-        return Ok(kept_back(true));
+        return Ok(stopped_outcome(true));
     }
     if let Some(why) = field.why {
         let code = if why.contains("disabled") { ErrorCode::ElementDisabled } else { ErrorCode::Unsupported };
@@ -180,11 +181,11 @@ pub(crate) async fn fill(page: &mut Page, target: Handle, text: &str) -> Result<
     let accepts = (!field.accepts.is_empty()).then_some(field.accepts);
     if field.fill == "set" {
         let key = page.guards.key(target);
-        let set: Option<ValueSet> =
+        let set: Option<ValueAnswer> =
             page.tab.call(&world, "setValue", (field.id, text, key)).await.map_err(unknown)?;
         let set = set.ok_or_else(gone)?;
         if set.changed {
-            return Ok(kept_back(true));
+            return Ok(stopped_outcome(true));
         }
         if set.refused {
             let (text, value) = (quote(text), quote(&set.value));
@@ -203,7 +204,7 @@ pub(crate) async fn fill(page: &mut Page, target: Handle, text: &str) -> Result<
     }
     if field.editor && !field.value.is_empty() {
         // Editors learn about the selection from an event that arrives after the selection changed.
-        page.tab.frame(&world).await.map_err(unknown)?;
+        page.tab.wait_frame(&world).await.map_err(unknown)?;
     }
     if text.is_empty() {
         if !field.value.is_empty() {
@@ -216,11 +217,11 @@ pub(crate) async fn fill(page: &mut Page, target: Handle, text: &str) -> Result<
     let (mut value, verdict) = read_back(page, &world, field.id).await?;
     // If the focus moved on, the value that is read back shows it.
     if let Some(verdict) = verdict.filter(|verdict| verdict.landed == "changed") {
-        return Ok(kept_back(verdict.stopped));
+        return Ok(stopped_outcome(verdict.stopped));
     }
     if value.as_deref().is_some_and(|value| value != text) {
         // Editors that keep their content in a model render it with the next frame.
-        value = match if_there(page.tab.frame(&world).await)? {
+        value = match if_there(page.tab.wait_frame(&world).await)? {
             Some(()) => read_back(page, &world, field.id).await?.0,
             None => None,
         };
@@ -230,25 +231,25 @@ pub(crate) async fn fill(page: &mut Page, target: Handle, text: &str) -> Result<
 
 /// Returns the value of a field and what stopped its text. Empty when filling opened a dialog or
 /// led to another page.
-async fn read_back(page: &Page, world: &World, id: u64) -> Result<(Option<String>, Option<Verdict>)> {
+async fn read_back(page: &Page, world: &World, id: u64) -> Result<(Option<String>, Option<PressVerdict>)> {
     Ok(if_there(page.tab.call(world, "readValue", (id,)).await)?.unwrap_or_default())
 }
 
-pub(crate) async fn select(page: &mut Page, target: Handle, options: &[String]) -> Result<Performed> {
-    let Place { world, id } = page.placed(target)?;
-    if !guard::around_holds(page, target).await? {
-        return Ok(kept_back(true));
+pub(crate) async fn select(page: &mut Page, target: Handle, options: &[String]) -> Result<InputOutcome> {
+    let DocumentElement { world, id } = page.located_element(target)?;
+    if !guard::are_outer_guards_intact(page, target).await? {
+        return Ok(stopped_outcome(true));
     }
     let guard = page.guards.for_input(target);
-    let answer: Option<Selected> =
+    let answer: Option<SelectAnswer> =
         page.tab.call(&world, "select", (id, options, guard)).await.map_err(unknown)?;
     let selected = answer.ok_or_else(gone)?;
     if selected.changed {
-        return Ok(kept_back(true));
+        return Ok(stopped_outcome(true));
     }
     let named = |options: &[String]| {
-        let more = if options.len() > OPTIONS { ", …" } else { "" };
-        let names: Vec<String> = options.iter().take(OPTIONS).map(|o| quote(o)).collect();
+        let more = if options.len() > MAX_LISTED_OPTIONS { ", …" } else { "" };
+        let names: Vec<String> = options.iter().take(MAX_LISTED_OPTIONS).map(|o| quote(o)).collect();
         names.join(", ") + more
     };
     if let Some(why) = selected.why {
@@ -272,7 +273,7 @@ pub(crate) async fn select(page: &mut Page, target: Handle, options: &[String]) 
         let hint = "the app may have refused it; run `stickpin snapshot -i` to see what is chosen";
         return Err(unknown(Error::new(ErrorCode::FillMismatch, message).hint(hint)));
     }
-    Ok(Performed::default().handled(selected.handled).value(selected.value))
+    Ok(InputOutcome::default().handled(selected.handled).value(selected.value))
 }
 
 fn no_focus() -> Error {

@@ -158,18 +158,18 @@ pub(crate) fn needs_shift(c: char) -> bool {
 }
 
 /// The key as it is with Shift held.
-pub(crate) fn shifted(key: Key) -> Key {
+pub(crate) fn apply_shift(key: Key) -> Key {
     let Some(c) = key.text.chars().next().filter(|c| !c.is_control()) else { return key };
     character(shift_pair(c).map_or(c, |(_, shifted)| shifted))
 }
 
 /// Modifiers as a bit set of the protocol.
 pub(crate) fn bits(modifiers: Modifiers) -> u32 {
-    held(modifiers).into_iter().map(|(_, bit)| bit).sum()
+    modifier_keys(modifiers).into_iter().map(|(_, bit)| bit).sum()
 }
 
 /// The held modifier keys with their bits, in the order in which they are pressed.
-pub(crate) fn held(modifiers: Modifiers) -> Vec<(&'static str, u32)> {
+pub(crate) fn modifier_keys(modifiers: Modifiers) -> Vec<(&'static str, u32)> {
     [
         (modifiers.control, "Control", 2),
         (modifiers.alt, "Alt", 1),
@@ -214,9 +214,9 @@ mod tests {
 
     #[test]
     fn shift_changes_what_a_key_types() {
-        let with_shift = |name| shifted(key(name).unwrap()).text;
+        let with_shift = |name| apply_shift(key(name).unwrap()).text;
         assert_eq!((with_shift("a"), with_shift("1"), with_shift("A")), ("A".into(), "!".into(), "A".into()));
-        assert_eq!(shifted(key("Enter").unwrap()), key("Enter").unwrap());
+        assert_eq!(apply_shift(key("Enter").unwrap()), key("Enter").unwrap());
     }
 
     #[test]

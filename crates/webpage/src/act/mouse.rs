@@ -2,15 +2,15 @@
 
 use crate::act::aim::to_tab;
 use crate::act::{aim, handled, if_there, keys, or_dialog, unknown};
-use crate::agent::{Scrolled, Scroller, Verdict};
-use crate::read::guard::kept_back;
-use crate::read::page::{Page, Place, gone};
-use crate::read::together::{self, Announced};
+use crate::agent::{PressVerdict, ScrollAnswer, Scroller};
+use crate::read::guard::stopped_outcome;
+use crate::read::page::{DocumentElement, Page, gone};
+use crate::read::prefetch::{self, AnnouncedPress};
 use crate::tab::frames;
-use crate::tab::{Fault, NONE, World, expression};
+use crate::tab::{NONE, TabError, World, expression};
 use serde_json::json;
 use std::time::Duration;
-use stickpin_device::{Action, Button, CancellationToken, Hit, Landed, Performed, Result, Ticket};
+use stickpin_device::{Action, Button, CancellationToken, Delivery, HitResult, InputOutcome, Result, Ticket};
 use stickpin_devtools::protocol::{DragEvent, InterceptDrags, MouseEvent};
 use stickpin_tree::Handle;
 use tokio::time::timeout;
@@ -22,7 +22,7 @@ const STEPS: u32 = 8;
 const WHEEL_FRAMES: usize = 3;
 
 /// Timeout for the page's report that a press arrived, counted from the browser's answer.
-const SIGNAL: Duration = Duration::from_millis(5);
+const REPORT_TIMEOUT: Duration = Duration::from_millis(5);
 
 /// The name and bit of a button.
 fn button(button: Button) -> (&'static str, u32) {
@@ -52,7 +52,7 @@ async fn expect(
     target: Option<Handle>,
     end: Option<Option<Handle>>,
 ) -> Result<Option<Vec<World>>> {
-    let place = target.map(|target| page.placed(target)).transpose()?;
+    let place = target.map(|target| page.located_element(target)).transpose()?;
     let guard = target.and_then(|target| page.guards.for_input(target));
     let worlds = page.tab.worlds().await?;
     let mut asked = Vec::with_capacity(worlds.len());
@@ -66,15 +66,15 @@ async fn expect(
             Some(end) => (end.id, page.guards.for_input(end)),
             None => (0, None),
         });
-        asked.push((page.tab.begin(world, expression("expectClick", (id, 0, &guard, end))?)?, world));
+        asked.push((page.tab.send_request(world, expression("expectClick", (id, 0, &guard, end))?)?, world));
     }
     let mut holds = true;
     for (asking, world) in asked {
         let inside = place.as_ref().is_some_and(|place| place.world.scope == world.scope);
-        match page.tab.finish::<Option<bool>>(asking).await {
-            Ok(Some(false)) | Err(Fault::WorldGone) if inside => return Err(gone()),
+        match page.tab.receive_answer::<Option<bool>>(asking).await {
+            Ok(Some(false)) | Err(TabError::WorldGone) if inside => return Err(gone()),
             Ok(None) => holds = false,
-            Ok(_) | Err(Fault::WorldGone) => {}
+            Ok(_) | Err(TabError::WorldGone) => {}
             Err(fault) => return Err(fault.into()),
         }
     }
@@ -82,7 +82,7 @@ async fn expect(
     if !holds {
         for world in &worlds {
             // A document that cannot be asked now ends its watch by itself.
-            drop(page.tab.begin(world, expression("clickVerdict", NONE)?));
+            drop(page.tab.send_request(world, expression("clickVerdict", NONE)?));
         }
         return Ok(None);
     }
@@ -90,52 +90,52 @@ async fn expect(
 }
 
 /// Returns where the press landed. Called after the browser answered the input.
-async fn verdict(page: &Page, worlds: &[World], presses: u8) -> Result<Landed> {
+async fn verdict(page: &Page, worlds: &[World], presses: u8) -> Result<Delivery> {
     let mut asked = Vec::with_capacity(worlds.len());
     for world in worlds {
-        asked.extend(if_there(page.tab.begin(world, expression("clickVerdict", NONE)?))?);
+        asked.extend(if_there(page.tab.send_request(world, expression("clickVerdict", NONE)?))?);
     }
     // The report that a document sent when the press arrived, perhaps before it was replaced.
     let said = page.tab.write(|tab| tab.verdict.take()).map_err(unknown)?;
     if presses == 1 && said.as_ref().is_some_and(|v| v.landed == "target" && v.complete) {
         // The requests end the watch; their answer is already known.
-        return Ok(Landed::Confirmed);
+        return Ok(Delivery::Confirmed);
     }
     let mut verdicts = Vec::from_iter(said);
     for asking in asked {
-        verdicts.extend(if_there(page.tab.finish::<Option<Verdict>>(asking).await)?.flatten());
+        verdicts.extend(if_there(page.tab.receive_answer::<Option<PressVerdict>>(asking).await)?.flatten());
     }
     // A document may report while the others answer.
     verdicts.extend(page.tab.write(|tab| tab.verdict.take()).map_err(unknown)?);
     let reached = verdicts.iter().any(|v| v.landed == "target");
     // If part of the input landed on the target, whatever other documents stopped is the rest of
     // the input, for which the target did not wait.
-    let counts = |v: &&Verdict| {
+    let counts = |v: &&PressVerdict| {
         v.landed == "changed" || v.landed == "elsewhere" && (presses > 1 || !reached || !v.stopped)
     };
     Ok(match verdicts.iter().find(counts) {
         Some(verdict) => verdict.clone().landed(),
-        None if reached => Landed::Confirmed,
-        None => Landed::Unknown,
+        None if reached => Delivery::Confirmed,
+        None => Delivery::Unknown,
     })
 }
 
 /// Whether the page reported that the whole press reached its target. The report comes right after
 /// the browser's answer.
 async fn told_of_arrival(page: &Page) -> Result<bool> {
-    let complete = |verdict: &Verdict| verdict.complete.then(|| verdict.landed == "target");
+    let complete = |verdict: &PressVerdict| verdict.complete.then(|| verdict.landed == "target");
     let word = page.tab.until(|tab| tab.verdict.as_ref().and_then(complete));
-    timeout(SIGNAL, word).await.unwrap_or(Ok(false)).map_err(unknown)
+    timeout(REPORT_TIMEOUT, word).await.unwrap_or(Ok(false)).map_err(unknown)
 }
 
 pub(crate) async fn press(
     page: &mut Page,
     action: &Action,
-    announced: Option<Announced>,
+    announced: Option<AnnouncedPress>,
     cancel: &CancellationToken,
-) -> Result<Performed> {
+) -> Result<InputOutcome> {
     let Action::Press { point, target, button: which, count, modifiers, hold } = action else {
-        return Ok(Performed::default());
+        return Ok(InputOutcome::default());
     };
     let (name, bit) = button(*which);
     let bits = keys::bits(*modifiers);
@@ -150,7 +150,7 @@ pub(crate) async fn press(
         }
         None => match expect(page, *target, None).await? {
             Some(worlds) => worlds,
-            None => return Ok(kept_back(true)),
+            None => return Ok(stopped_outcome(true)),
         },
     };
     if target.is_none() {
@@ -183,15 +183,15 @@ pub(crate) async fn press(
     // verdict.
     let mut after = match alone {
         Some(world) if told_of_arrival(page).await? => {
-            together::ask_after(page, *target, world).unwrap_or(None)
+            prefetch::request_outcome(page, *target, world).unwrap_or(None)
         }
         _ => None,
     };
-    let landed = if after.is_some() { Landed::Confirmed } else { verdict(page, &watched, *count).await? };
-    if after.is_none() && landed == Landed::Confirmed {
-        after = together::ask_when_answered(page, *target, &watched);
+    let landed = if after.is_some() { Delivery::Confirmed } else { verdict(page, &watched, *count).await? };
+    if after.is_none() && landed == Delivery::Confirmed {
+        after = prefetch::request_outcome_report(page, *target, &watched);
     }
-    Ok(handled().landed(landed).ticket(Ticket::of(after)))
+    Ok(handled().delivery(landed).ticket(Ticket::from_option(after)))
 }
 
 pub(crate) async fn drag(
@@ -200,26 +200,26 @@ pub(crate) async fn drag(
     source: Option<Handle>,
     to: (f64, f64),
     target: Option<Handle>,
-) -> Result<Performed> {
+) -> Result<InputOutcome> {
     // Check the end point before picking anything up: afterwards the dragged element covers it.
     if let Some(target) = target {
         match aim::hit_from_tab(page, target, to).await? {
-            Hit::Target | Hit::Unknown => {}
-            Hit::Covered { what, .. } | Hit::Held { what, .. } => {
+            HitResult::Target | HitResult::Unknown => {}
+            HitResult::Covered { what, .. } | HitResult::PopupGrab { what, .. } => {
                 // The dragged element moves with the pointer and covers nothing.
                 let is_source = match source {
-                    Some(source) => aim::hit_from_tab(page, source, to).await? == Hit::Target,
+                    Some(source) => aim::hit_from_tab(page, source, to).await? == HitResult::Target,
                     None => false,
                 };
                 if !is_source {
-                    return Ok(handled().landed(Landed::Elsewhere { what, stopped: true }));
+                    return Ok(handled().delivery(Delivery::Elsewhere { what, stopped: true }));
                 }
             }
-            _ => return Ok(Performed::default()),
+            _ => return Ok(InputOutcome::default()),
         }
     }
     page.tab.move_pointer(from).await?;
-    let Some(watched) = expect(page, source, Some(target)).await? else { return Ok(kept_back(true)) };
+    let Some(watched) = expect(page, source, Some(target)).await? else { return Ok(stopped_outcome(true)) };
     page.tab.write(|tab| tab.drag = None)?;
     // The operating system would handle a native drag (`draggable="true"`). We intercept it and
     // continue with events of our own.
@@ -235,11 +235,11 @@ pub(crate) async fn drag(
     page.tab.deliver(off).await.map_err(unknown)?;
     let landed = verdict(page, &watched, 1).await?;
     let stopped_late =
-        matches!(landed, Landed::Changed { stopped: false } | Landed::Elsewhere { stopped: false, .. });
+        matches!(landed, Delivery::Changed { stopped: false } | Delivery::Elsewhere { stopped: false, .. });
     if stopped_late && page.tab.read(|tab| tab.drag.is_none()).map_err(unknown)? {
         put_back(page, from).await?;
     }
-    Ok(handled().landed(landed))
+    Ok(handled().delivery(landed))
 }
 
 /// Drops a held element where it was picked up, for a page that saw no release. Otherwise the page
@@ -250,8 +250,8 @@ async fn put_back(page: &Page, at: (f64, f64)) -> Result<()> {
         return Ok(());
     }
     // Apps that track the position per frame see the element back in place before it is released.
-    let world = page.tab.top().await.map_err(unknown)?;
-    page.tab.frame(&world).await.map_err(unknown)?;
+    let world = page.tab.top_world().await.map_err(unknown)?;
+    page.tab.wait_frame(&world).await.map_err(unknown)?;
     let released = page.tab.send(&event("mouseReleased", at, "left", 0, 0));
     or_dialog(page.tab.deliver(vec![released]).await).map(drop)
 }
@@ -284,13 +284,13 @@ async fn drag_held(page: &Page, from: (f64, f64), to: (f64, f64)) -> Result<bool
         }
     }
     // Apps that move elements per frame see the last position before the release.
-    let world = page.tab.top().await.map_err(unknown)?;
-    page.tab.frame(&world).await.map_err(unknown)?;
+    let world = page.tab.top_world().await.map_err(unknown)?;
+    page.tab.wait_frame(&world).await.map_err(unknown)?;
     let released: Vec<_> = held.release().into_iter().collect();
     or_dialog(page.tab.deliver(released).await)
 }
 
-async fn drop_data(page: &Page, data: serde_json::Value, to: (f64, f64)) -> Result<(), Fault> {
+async fn drop_data(page: &Page, data: serde_json::Value, to: (f64, f64)) -> Result<(), TabError> {
     for kind in ["dragEnter", "dragOver", "drop"] {
         let event = DragEvent { r#type: kind, x: to.0, y: to.1, data: data.clone() };
         page.tab.deliver(vec![page.tab.send(&event)]).await?;
@@ -298,17 +298,22 @@ async fn drop_data(page: &Page, data: serde_json::Value, to: (f64, f64)) -> Resu
     Ok(())
 }
 
-pub(crate) async fn scroll(page: &mut Page, target: Option<Handle>, dx: f64, dy: f64) -> Result<Performed> {
-    let Place { world, id } = match target {
-        Some(target) => page.placed(target)?,
-        None => Place { world: page.tab.top().await?, id: 0 },
+pub(crate) async fn scroll(
+    page: &mut Page,
+    target: Option<Handle>,
+    dx: f64,
+    dy: f64,
+) -> Result<InputOutcome> {
+    let DocumentElement { world, id } = match target {
+        Some(target) => page.located_element(target)?,
+        None => DocumentElement { world: page.tab.top_world().await?, id: 0 },
     };
     let arguments = (id, dx, dy);
     let before: Option<Scroller> = page.tab.call(&world, "scroller", arguments).await?;
     let before = before.ok_or_else(gone)?;
     let point = match before.point {
         Some(inside) => {
-            let steps = frames::steps(&page.tab, &world).await?;
+            let steps = frames::frame_steps(&page.tab, &world).await?;
             let point = to_tab(inside, &steps);
             if !steps.is_empty() {
                 // The wheel scrolls under the pointer, which must be in this frame.
@@ -332,11 +337,12 @@ pub(crate) async fn scroll(page: &mut Page, target: Option<Handle>, dx: f64, dy:
                 Some(_) => {}
                 None => return Ok(done(false)),
             }
-            page.tab.frame(&world).await.map_err(unknown)?;
+            page.tab.wait_frame(&world).await.map_err(unknown)?;
         }
     }
     // The wheel cannot reach the scroller: none of it is in view, or another one is under the
     // pointer.
-    let scrolled: Option<Scrolled> = page.tab.call(&world, "scrollBy", arguments).await.map_err(unknown)?;
+    let scrolled: Option<ScrollAnswer> =
+        page.tab.call(&world, "scrollBy", arguments).await.map_err(unknown)?;
     Ok(done(scrolled.ok_or_else(gone)?.moved))
 }

@@ -4,7 +4,7 @@ use crate::act::aim;
 use crate::read::page::Page;
 use crate::tab::frames;
 use base64::Engine;
-use stickpin_device::{AimOptions, Error, ErrorCode, Result, Shot, ShotRequest};
+use stickpin_device::{AimOptions, Error, ErrorCode, Result, ScreenshotImage, ScreenshotRequest};
 use stickpin_devtools::protocol as cdp;
 use stickpin_tree::Rect;
 
@@ -16,12 +16,12 @@ const MAX_SIDE: f64 = 16_000.0;
 ///
 /// # Errors
 /// Returns `ELEMENT_OFFSCREEN` for an element without a box.
-pub async fn picture(page: &mut Page, request: ShotRequest) -> Result<Shot> {
-    let world = page.tab.top().await?;
+pub async fn take_screenshot(page: &mut Page, request: ScreenshotRequest) -> Result<ScreenshotImage> {
+    let world = page.tab.top_world().await?;
     let (area, clip) = match request.of {
         Some(handle) => {
             aim::aim_at(page, handle, AimOptions::default()).await?;
-            let area = frames::boxes(&page.tab, &[handle]).await?.into_iter().flatten().next();
+            let area = frames::bounding_boxes(&page.tab, &[handle]).await?.into_iter().flatten().next();
             let area = area.filter(|r| r.width >= 1.0 && r.height >= 1.0);
             let area = area.ok_or_else(|| {
                 Error::new(ErrorCode::ElementOffscreen, "the element has no box on the page")
@@ -56,7 +56,7 @@ pub async fn picture(page: &mut Page, request: ShotRequest) -> Result<Shot> {
         .map_err(|e| Error::new(ErrorCode::Internal, format!("the picture is damaged: {e}")))?;
     let pixels =
         png_width(&png).ok_or_else(|| Error::new(ErrorCode::Internal, "the picture is not a PNG"))?;
-    Ok(Shot::new(png, area, f64::from(pixels) / area.width.max(1.0)))
+    Ok(ScreenshotImage::new(png, area, f64::from(pixels) / area.width.max(1.0)))
 }
 
 /// Converts an area of the viewport to an area of the page.

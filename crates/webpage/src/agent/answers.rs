@@ -2,7 +2,7 @@
 //! functions).
 
 use serde::Deserialize;
-use stickpin_device::Landed;
+use stickpin_device::Delivery;
 use stickpin_devtools::well_formed;
 
 /// The global object that the script defines in its world.
@@ -18,9 +18,9 @@ pub(crate) enum Signal {
     /// The document changed. Carries the total number of changes so far.
     Changed(u64),
     /// A text appeared in a live region or toast.
-    Said(String),
+    LiveText(String),
     /// A guarded press arrived. The signal outlives the document that sent it.
-    Press(Verdict),
+    Press(PressVerdict),
 }
 
 impl Signal {
@@ -30,12 +30,12 @@ impl Signal {
             #[serde(default)]
             changed: u64,
             said: Option<String>,
-            press: Option<Verdict>,
+            press: Option<PressVerdict>,
         }
         let wire: Wire = serde_json::from_str(&well_formed(payload)).ok()?;
         match wire {
             Wire { press: Some(verdict), .. } => Some(Self::Press(verdict)),
-            Wire { said: Some(text), .. } => Some(Self::Said(text)),
+            Wire { said: Some(text), .. } => Some(Self::LiveText(text)),
             Wire { changed: count @ 1.., .. } => Some(Self::Changed(count)),
             Wire { .. } => None,
         }
@@ -44,7 +44,7 @@ impl Signal {
 
 /// The answer of `aim(id)`: the element after it was scrolled into view.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub(crate) struct Aimed {
+pub(crate) struct AimAnswer {
     /// The box as x, y, width and height; `None` without a box.
     pub(crate) rect: Option<[f64; 4]>,
     /// The point to press; `None` if no part of the element could be brought into view.
@@ -71,7 +71,7 @@ pub(crate) struct HitTest {
 
 /// The answer of `arrivedLook(id, x, y, at, press, ranges)`: the effect of the pointer's arrival.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub(crate) struct Arrival {
+pub(crate) struct ArrivalAnswer {
     /// The hit test there now; `None` when the element is gone.
     pub(crate) hit: Option<HitTest>,
     /// The box of the element.
@@ -93,7 +93,7 @@ pub(crate) struct ElementAt {
 /// The answer of `clickVerdict()`: where the expected press landed.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(default)]
-pub struct Verdict {
+pub struct PressVerdict {
     /// `target`, `elsewhere`, `changed`, or `none` when no event came.
     pub(crate) landed: String,
     /// A description of the element that received the press instead.
@@ -106,14 +106,14 @@ pub struct Verdict {
     pub drawn: Option<String>,
 }
 
-impl Verdict {
+impl PressVerdict {
     /// Converts the verdict to where the input landed.
-    pub fn landed(self) -> Landed {
+    pub fn landed(self) -> Delivery {
         match self.landed.as_str() {
-            "target" => Landed::Confirmed,
-            "elsewhere" => Landed::Elsewhere { what: self.what, stopped: self.stopped },
-            "changed" => Landed::Changed { stopped: self.stopped },
-            _ => Landed::Unknown,
+            "target" => Delivery::Confirmed,
+            "elsewhere" => Delivery::Elsewhere { what: self.what, stopped: self.stopped },
+            "changed" => Delivery::Changed { stopped: self.stopped },
+            _ => Delivery::Unknown,
         }
     }
 }
@@ -122,7 +122,7 @@ impl Verdict {
 /// which puts the caret at its end.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Focused {
+pub(crate) struct FocusAnswer {
     /// Whether guarded content changed, in which case nothing was done.
     pub(crate) changed: bool,
     /// Whether the element took the focus.
@@ -144,7 +144,7 @@ pub(crate) struct Focused {
 
 /// The answer of `pasteText(id, text, key)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-pub(crate) struct Pasted {
+pub(crate) struct PasteAnswer {
     /// Whether guarded content changed or another field has the focus, in which case nothing was
     /// pasted.
     #[serde(default)]
@@ -155,7 +155,7 @@ pub(crate) struct Pasted {
 
 /// The answer of `readCode(id)`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub(crate) struct CodeRead {
+pub(crate) struct CodeAnswer {
     /// The text; `None` if the editor does not reveal it.
     pub(crate) text: Option<String>,
     /// Whether the editor's field has the focus.
@@ -165,7 +165,7 @@ pub(crate) struct CodeRead {
 /// The answer of `setValue(id, text)`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct ValueSet {
+pub(crate) struct ValueAnswer {
     /// Whether the field cannot hold the value, in which case no event was sent.
     pub refused: bool,
     /// Whether guarded content changed, in which case no event was sent.
@@ -179,7 +179,7 @@ pub(crate) struct ValueSet {
 /// The answer of `select(id, options)`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Selected {
+pub(crate) struct SelectAnswer {
     /// False when the element is not a native list.
     pub(crate) handled: bool,
     /// Whether guarded content changed, in which case the list was left as it is.
@@ -200,7 +200,7 @@ pub(crate) struct Selected {
 
 /// The answer of `opened(id, older)`: how the list that an element opened can be closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-pub struct Opened {
+pub struct PopupAnswer {
     /// Whether the element reports that it is expanded.
     pub expanded: bool,
     /// Whether a press on the element closes the list.
@@ -222,14 +222,14 @@ pub(crate) struct Scroller {
 
 /// The answer of `scrollBy(id | 0, dx, dy)`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub(crate) struct Scrolled {
+pub(crate) struct ScrollAnswer {
     /// Whether the container scrolled.
     pub(crate) moved: bool,
 }
 
 /// The answer of `settled(quiet, cap)`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub(crate) struct Quiet {
+pub(crate) struct QuietAnswer {
     /// Whether the document became quiet.
     pub(crate) settled: bool,
     /// Descriptions of what was still moving.
@@ -243,8 +243,8 @@ mod tests {
     #[test]
     fn signals_are_read_and_nonsense_is_none() {
         assert_eq!(Signal::read(r#"{"changed":7}"#), Some(Signal::Changed(7)));
-        assert_eq!(Signal::read(r#"{"said":"Saved"}"#), Some(Signal::Said("Saved".into())));
-        let verdict = Verdict {
+        assert_eq!(Signal::read(r#"{"said":"Saved"}"#), Some(Signal::LiveText("Saved".into())));
+        let verdict = PressVerdict {
             landed: "elsewhere".into(),
             what: "div".into(),
             stopped: true,

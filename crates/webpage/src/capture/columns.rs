@@ -1,7 +1,7 @@
 //! The columns of a capture, on the wire (`agent/script/read/capture.js`) and as read here.
 
 use super::CaptureError;
-use super::said::{Said, TOLD};
+use super::self_description::{REPORTED_STATES, SelfDescription};
 use hashbrown::HashMap;
 use serde::Deserialize;
 use stickpin_devtools::well_formed;
@@ -11,7 +11,7 @@ use stickpin_tree::{Role, States};
 #[derive(Debug, Clone)]
 pub struct Columns {
     /// The columns that are used in their wire form.
-    pub(crate) wire: Wire,
+    pub(crate) wire: WireColumns,
     /// Per row: the string index of the role.
     pub(super) role: Vec<u32>,
     /// Per row: the string index of the tag.
@@ -22,12 +22,12 @@ pub struct Columns {
     /// Per row: the element id; 0 for text.
     pub(super) id: Vec<u64>,
     /// Rows for which the browser's accessibility tree overrides the script.
-    pub(super) amended: HashMap<u32, Said>,
+    pub(super) amended: HashMap<u32, SelfDescription>,
 }
 
 /// The columns on the wire.
 #[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Wire {
+pub(crate) struct WireColumns {
     /// The version of the format.
     v: u32,
     pub(super) url: String,
@@ -77,7 +77,7 @@ impl Columns {
     /// Returns an error when the answer is not a capture, columns differ in length, or an index is
     /// out of range.
     pub fn parse(json: &str) -> Result<Self, CaptureError> {
-        let mut wire: Wire = serde_json::from_str(&well_formed(json))?;
+        let mut wire: WireColumns = serde_json::from_str(&well_formed(json))?;
         if wire.v != FORMAT {
             return Err(CaptureError::Corrupt("version"));
         }
@@ -130,9 +130,9 @@ impl Columns {
     }
 
     /// Replaces what the script reported for a row with what the browser reports.
-    pub(crate) fn amend(&mut self, row: u32, said: Said) {
+    pub(crate) fn amend(&mut self, row: u32, said: SelfDescription) {
         let Some(states) = self.states.get_mut(row as usize) else { return };
-        let mut known = States::from_bits_truncate(*states).difference(TOLD).union(said.states);
+        let mut known = States::from_bits_truncate(*states).difference(REPORTED_STATES).union(said.states);
         if said.role.is_some_and(Role::is_control) {
             known |= States::ACTIONABLE;
         }
@@ -155,7 +155,7 @@ impl Columns {
     }
 
     /// Drops hidden elements that nobody asked about.
-    pub(crate) fn answer_for(&mut self, asked: impl Fn(u64) -> bool) {
+    pub(crate) fn retain_hidden(&mut self, asked: impl Fn(u64) -> bool) {
         self.wire.hidden.retain(|&id| asked(id));
     }
 
@@ -182,7 +182,7 @@ impl Columns {
 
     pub(crate) fn role_of(&self, row: usize) -> Option<Role> {
         match self.amended.get(&u32::try_from(row).ok()?) {
-            Some(Said { role: Some(role), .. }) => Some(*role),
+            Some(SelfDescription { role: Some(role), .. }) => Some(*role),
             _ => self.string(self.role[row]).ok()?.parse().ok(),
         }
     }

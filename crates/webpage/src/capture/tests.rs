@@ -12,8 +12,8 @@ fn page() -> serde_json::Value {
     })
 }
 
-fn part(value: &serde_json::Value, scope: u64, frame: &str) -> Part {
-    Part { columns: Columns::parse(&value.to_string()).unwrap(), scope, frame: frame.to_owned() }
+fn part(value: &serde_json::Value, scope: u64, frame: &str) -> DocumentCapture {
+    DocumentCapture { columns: Columns::parse(&value.to_string()).unwrap(), scope, frame: frame.to_owned() }
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn what_contradicts_itself_is_refused() {
         let mut broken = page();
         broken[key] = value;
         let read = Columns::parse(&broken.to_string()).and_then(|columns| {
-            let part = Part { columns, scope: 1, frame: String::new() };
+            let part = DocumentCapture { columns, scope: 1, frame: String::new() };
             assemble(&part, &HashMap::new(), SurfaceId(0))
         });
         assert!(read.is_err(), "{key}: {broken}");

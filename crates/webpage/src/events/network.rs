@@ -1,7 +1,7 @@
 //! Tracks requests: which of them delay quiet, and which failed.
 
 use super::{clip, read};
-use crate::state::traffic::Seen;
+use crate::state::traffic::LoggedRequest;
 use crate::state::{Request, TabState};
 use serde_json::value::RawValue;
 use std::time::Instant;
@@ -54,12 +54,13 @@ fn began(tab: &mut TabState, event: cdp::RequestWillBeSent) {
     let favicon = kind == "Other" && event.request.url.ends_with("/favicon.ico");
     let by_script = BY_SCRIPT.contains(&kind.as_str());
     let lasting = LONG_LIVED.contains(&kind.as_str()) || favicon;
-    let mut seen = Seen::new(event.request_id.clone(), event.request.method, event.request.url, &kind);
+    let mut seen =
+        LoggedRequest::new(event.request_id.clone(), event.request.method, event.request.url, &kind);
     let request = Request {
         // A repeat of a request that took long is a poll that the server holds open.
         counts: !(lasting
             || tab.workers.contains(&seen.url)
-            || by_script && tab.traffic.iter().any(|s| s.is_long() && s.asks_like(&seen))),
+            || by_script && tab.traffic.iter().any(|s| s.is_long() && s.is_repeat_of(&seen))),
         reported: !favicon && !UNANSWERED.contains(&kind.as_str()),
         method: seen.method.clone(),
         url: seen.url.clone(),
@@ -67,10 +68,10 @@ fn began(tab: &mut TabState, event: cdp::RequestWillBeSent) {
         answered: None,
     };
     if request.counts {
-        tab.stirred();
+        tab.note_activity();
     }
     (seen.counts, seen.by_script) = (request.counts, by_script);
-    tab.saw(seen);
+    tab.log_request(seen);
     tab.requests.insert(event.request_id, request);
 }
 
@@ -83,7 +84,7 @@ pub fn worker(tab: &mut TabState, url: String) {
         waits = true;
     }
     if waits {
-        tab.stirred();
+        tab.note_activity();
     }
     if !tab.workers.contains(&url) {
         tab.workers.push_back(url);
@@ -134,7 +135,7 @@ fn ended(tab: &mut TabState, id: &str, end: Option<RequestEnd>) {
 fn finished(tab: &mut TabState, id: &str) -> Option<Request> {
     let request = tab.requests.remove(id)?;
     if request.counts {
-        tab.stirred();
+        tab.note_activity();
     }
     Some(request)
 }

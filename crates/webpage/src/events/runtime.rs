@@ -23,17 +23,17 @@ pub(super) fn event(
                 owner: None,
                 changes: 0,
             });
-            tab.active();
+            tab.note_visible_change();
         }
         "executionContextDestroyed" => {
             let cdp::ContextDestroyed { execution_context_unique_id: unique } = read(name, params)?;
             let ours = |f: &&mut Frame| f.world.as_ref().is_some_and(|w| w.unique == unique);
             tab.frames.values_mut().filter(ours).for_each(|frame| frame.world = None);
-            tab.active();
+            tab.note_visible_change();
         }
         "executionContextsCleared" => {
             tab.frames.values_mut().filter(here).for_each(|frame| frame.world = None);
-            tab.active();
+            tab.note_visible_change();
         }
         "bindingCalled" => {
             let called: cdp::BindingCalled = read(name, params)?;
@@ -46,11 +46,11 @@ pub(super) fn event(
                     if let Some(world) = worlds.find(|w| w.context == called.execution_context_id) {
                         world.changes = world.changes.max(count);
                     }
-                    tab.active();
+                    tab.note_visible_change();
                 }
-                Some(agent::Signal::Said(text)) => {
-                    tab.notice(Notice::Announced { text: clip(&text) });
-                    tab.active();
+                Some(agent::Signal::LiveText(text)) => {
+                    tab.notice(Notice::LiveRegionText { text: clip(&text) });
+                    tab.note_visible_change();
                 }
                 Some(agent::Signal::Press(verdict)) => {
                     tab.drawn = verdict.drawn.as_deref().map(clip).or(tab.drawn.take());

@@ -7,7 +7,7 @@ use stickpin_tree::{Handle, quote};
 
 /// The answer of the agent's `css(selector)`.
 #[derive(Debug, Deserialize)]
-struct Matched {
+struct CssAnswer {
     #[serde(default)]
     ids: Vec<u64>,
     /// Whether the browser rejects the selector.
@@ -19,7 +19,7 @@ struct Matched {
 pub async fn by_css(tab: &Tab, selector: &str) -> Result<Vec<Handle>> {
     let worlds = tab.worlds().await?;
     let asked = tab.ask_all(&worlds, |_| expression("css", (selector,)))?;
-    let answers: Vec<Option<Matched>> = tab.finish_all(&worlds, asked).await?;
+    let answers: Vec<Option<CssAnswer>> = tab.finish_all(&worlds, asked).await?;
     let mut handles = Vec::new();
     for (world, matched) in worlds.iter().zip(answers).filter_map(|(world, matched)| Some((world, matched?)))
     {

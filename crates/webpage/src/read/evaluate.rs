@@ -1,37 +1,37 @@
 //! Evaluates expressions in the page's own world and waits for their promises.
 
 use crate::read::page::Page;
-use crate::tab::{Fault, dialog_open};
+use crate::tab::{TabError, dialog_open};
 use crate::text::clip;
 use std::pin::Pin;
 use std::time::{Duration, Instant};
-use stickpin_device::{Error, ErrorCode, Evaluated, Result};
+use stickpin_device::{Error, ErrorCode, Result, ScriptValue};
 use stickpin_devtools::protocol as cdp;
 use stickpin_devtools::{CallError, Reply};
 use tokio::time::timeout;
 
 /// Timeout for a promise to settle in one evaluation.
-const PROMISE: Duration = Duration::from_millis(250);
+const PROMISE_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// The time for which an unsettled promise is kept when nobody asks for it.
-const FORGOTTEN: Duration = Duration::from_secs(2);
+const PROMISE_KEPT: Duration = Duration::from_secs(2);
 
 /// The longest shown value, in characters.
-const SHOWN: usize = 1_000;
+const MAX_VALUE_CHARS: usize = 1_000;
 
 /// The object group of values under inspection.
 const GROUP: &str = "stickpin-evaluated";
 
 /// An expression whose promise has not settled.
 #[derive(Debug)]
-pub(crate) struct Evaluating {
+pub(crate) struct PendingEvaluation {
     expression: String,
     reply: Pin<Box<Reply<cdp::EvaluateInPage>>>,
     asked: Instant,
 }
 /// Evaluates an expression in the page's own world. Returns `None` when its promise has not settled
 /// within `at_most`; the same expression can be asked for again.
-pub async fn value_of(page: &mut Page, expression: &str, at_most: Duration) -> Result<Option<Evaluated>> {
+pub async fn value_of(page: &mut Page, expression: &str, at_most: Duration) -> Result<Option<ScriptValue>> {
     let mut expression = expression.to_owned();
     let called = format!("({expression})()");
     loop {
@@ -54,12 +54,15 @@ pub async fn value_of(page: &mut Page, expression: &str, at_most: Duration) -> R
         }
         let truthy = is_truthy(&value);
         let shown = shown(page, value).await?;
-        return Ok(Some(Evaluated::new(truthy, shown)));
+        return Ok(Some(ScriptValue::new(truthy, shown)));
     }
 }
 
 async fn evaluated(page: &mut Page, expression: &str, at_most: Duration) -> Result<Option<cdp::Evaluated>> {
-    let kept = page.evaluating.take().filter(|e| e.expression == expression && e.asked.elapsed() < FORGOTTEN);
+    let kept = page
+        .pending_evaluation
+        .take()
+        .filter(|e| e.expression == expression && e.asked.elapsed() < PROMISE_KEPT);
     let mut evaluating = kept.unwrap_or_else(|| {
         let method = cdp::EvaluateInPage {
             expression: expression.to_owned(),
@@ -70,11 +73,11 @@ async fn evaluated(page: &mut Page, expression: &str, at_most: Duration) -> Resu
             object_group: GROUP,
         };
         let reply = Box::pin(page.tab.client.send(Some(&page.tab.session), &method));
-        Evaluating { expression: expression.to_owned(), reply, asked: Instant::now() }
+        PendingEvaluation { expression: expression.to_owned(), reply, asked: Instant::now() }
     });
     let answer = tokio::select! {
         biased;
-        answer = timeout(at_most.min(PROMISE), evaluating.reply.as_mut()) => answer,
+        answer = timeout(at_most.min(PROMISE_TIMEOUT), evaluating.reply.as_mut()) => answer,
         gone = page.tab.until(|tab| tab.dialog.clone()) => return Err(dialog_open(&gone?)),
     };
     match answer {
@@ -86,7 +89,7 @@ async fn evaluated(page: &mut Page, expression: &str, at_most: Duration) -> Resu
         Ok(Err(e)) => Err(page.tab.call_error(&e)),
         Err(_) => {
             evaluating.asked = Instant::now();
-            page.evaluating = Some(evaluating);
+            page.pending_evaluation = Some(evaluating);
             Ok(None)
         }
     }
@@ -98,13 +101,13 @@ async fn shown(page: &Page, value: cdp::RemoteObject) -> Result<String> {
         return Ok(clip_chars(value.value.map_or(word, |v| v.get().to_owned())));
     };
     let function = format!(
-        "function(){{let s;try{{s=JSON.stringify(this)}}catch{{}}return s===undefined||this instanceof Node?null:s.slice(0,{SHOWN})}}"
+        "function(){{let s;try{{s=JSON.stringify(this)}}catch{{}}return s===undefined||this instanceof Node?null:s.slice(0,{MAX_VALUE_CHARS})}}"
     );
     let ask = cdp::CallFunctionOn { function_declaration: function, object_id, return_by_value: true };
     let answer = page.tab.ask(&page.tab.session, &ask).await;
     let json = match answer {
         Ok(answer) => answer.result.value.and_then(|v| serde_json::from_str::<Option<String>>(v.get()).ok()),
-        Err(Fault::Failed(e)) if e.code == ErrorCode::Internal => None,
+        Err(TabError::Failed(e)) if e.code == ErrorCode::Internal => None,
         Err(fault) => return Err(fault.into()),
     };
     let release = cdp::ReleaseObjectGroup { object_group: GROUP };
@@ -113,7 +116,7 @@ async fn shown(page: &Page, value: cdp::RemoteObject) -> Result<String> {
 }
 
 fn clip_chars(text: String) -> String {
-    match text.char_indices().nth(SHOWN) {
+    match text.char_indices().nth(MAX_VALUE_CHARS) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text,
     }

@@ -10,9 +10,9 @@
 //! Changes there in between are not detected.
 
 use crate::read::page::Page;
-use crate::tab::{Fault, World, expression};
+use crate::tab::{TabError, World, expression};
 use serde::Serialize;
-use stickpin_device::{Landed, Performed, Result};
+use stickpin_device::{Delivery, InputOutcome, Result};
 use stickpin_tree::Handle;
 
 /// The guard of one target.
@@ -105,7 +105,7 @@ impl Guards {
 }
 
 /// Makes every document around the target's copy its guarded content.
-pub(crate) async fn guard_around(page: &Page, of: Handle) -> Result<(), Fault> {
+pub(crate) async fn guard_outer_documents(page: &Page, of: Handle) -> Result<(), TabError> {
     ask_around(page, of, |guard, scope| {
         expression("guardContent", (0, &guard.key, guard.ranges(scope), false))
     })
@@ -114,7 +114,7 @@ pub(crate) async fn guard_around(page: &Page, of: Handle) -> Result<(), Fault> {
 }
 
 /// Whether the guarded content in the documents around the target's is unchanged.
-pub(crate) async fn around_holds(page: &Page, of: Handle) -> Result<bool, Fault> {
+pub(crate) async fn are_outer_guards_intact(page: &Page, of: Handle) -> Result<bool, TabError> {
     let answers = ask_around(page, of, |guard, _| expression("aroundHolds", (&guard.key,))).await?;
     Ok(answers.into_iter().all(|holds| holds != Some(false)))
 }
@@ -125,7 +125,7 @@ async fn ask_around(
     page: &Page,
     of: Handle,
     question: impl Fn(&Guard, u64) -> Result<String>,
-) -> Result<Vec<Option<bool>>, Fault> {
+) -> Result<Vec<Option<bool>>, TabError> {
     let Some(guard) = page.guards.of(of) else { return Ok(Vec::new()) };
     if guard.guarded.iter().all(|h| h.scope == of.scope) {
         return Ok(Vec::new());
@@ -134,10 +134,10 @@ async fn ask_around(
     worlds.retain(|w| w.scope != of.scope && guard.guarded.iter().any(|h| h.scope == w.scope));
     let mut answers = Vec::with_capacity(worlds.len());
     for asked in page.tab.ask_all(&worlds, |world| question(guard, world.scope))? {
-        answers.push(match page.tab.finish::<Option<bool>>(asked).await {
+        answers.push(match page.tab.receive_answer::<Option<bool>>(asked).await {
             Ok(answer) => answer,
             // The guarded content went away with the document.
-            Err(Fault::WorldGone) => Some(false),
+            Err(TabError::WorldGone) => Some(false),
             Err(fault) => return Err(fault),
         });
     }
@@ -145,6 +145,6 @@ async fn ask_around(
 }
 
 /// The result of an input that the guard kept from the page.
-pub(crate) fn kept_back(stopped: bool) -> Performed {
-    Performed::done().landed(Landed::Changed { stopped })
+pub(crate) fn stopped_outcome(stopped: bool) -> InputOutcome {
+    InputOutcome::done().delivery(Delivery::Changed { stopped })
 }

@@ -1,27 +1,27 @@
 //! One page, and its state between requests.
 
-use crate::read::ahead::Ahead;
-use crate::read::evaluate::Evaluating;
+use crate::debugger_probes::DebuggerProbes;
+use crate::read::evaluate::PendingEvaluation;
 use crate::read::guard::Guards;
-use crate::read::together::{self, After, Arrived, Glimpse};
-use crate::read::unchanged::{self, Current, Walked, Wanted};
+use crate::read::prefetch::{self, OutcomeRequest, PointerArrival, PrefetchedAim};
+use crate::read::read_ahead::ReadAhead;
+use crate::read::walk_cache::{self, CurrentPage, PageWalk, WalkRequest};
 use crate::state::TabState;
-use crate::tab::{Fault, Tab, World};
-use crate::unseen::Unseen;
+use crate::tab::{Tab, TabError, World};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use stickpin_device::{CaptureRequest, Captured, Error, ErrorCode, Located, Result, Ticket};
+use stickpin_device::{CaptureRequest, CaptureResult, Error, ErrorCode, LocatedElement, Result, Ticket};
 use stickpin_tree::Handle;
 use tokio::time::timeout;
 
 /// Timeout for a pending navigation to be committed before an act.
-const COMMIT: Duration = Duration::from_secs(5);
+const COMMIT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Timeout for a committed document to load, after which a capture takes it as it is.
-const ARRIVAL: Duration = Duration::from_millis(500);
+const PARSE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The number of attempts at a capture whose document is replaced meanwhile.
-const ATTEMPTS: usize = 5;
+const MAX_ATTEMPTS: usize = 5;
 
 /// The first attempt in which a frame that is being replaced no longer causes a retry.
 const PATIENT: usize = 3;
@@ -36,25 +36,25 @@ pub struct Page {
     /// The activity counter of the tab at the last capture.
     pub seen: u64,
     /// The counter of visible changes when notices were last taken.
-    pub told: u64,
+    pub changes_reported: u64,
     /// When the last input was sent.
-    pub acted: Option<Instant>,
+    pub last_input: Option<Instant>,
     /// When the last act began.
-    pub begun: Instant,
+    pub action_began: Instant,
     /// The number of walks skipped because nothing had changed since the last one.
-    pub proven: u64,
+    pub walks_skipped: u64,
     /// The last walk, reused if nothing changes.
-    pub(crate) walked: Option<Walked>,
+    pub(crate) last_walk: Option<PageWalk>,
     /// The state of reading ahead.
-    pub(crate) ahead: Ahead,
+    pub(crate) read_ahead: ReadAhead,
     /// The last event that a wait reported.
-    pub(crate) heard: u64,
+    pub(crate) last_event_reported: u64,
     /// An evaluated expression whose promise has not settled.
-    pub(crate) evaluating: Option<Evaluating>,
+    pub(crate) pending_evaluation: Option<PendingEvaluation>,
     /// Knowledge about documents that their scripts cannot see.
-    pub(crate) unseen: Unseen,
+    pub(crate) probes: DebuggerProbes,
     /// The number of nodes in the last walk.
-    pub(crate) extent: usize,
+    pub(crate) node_count: usize,
     pub(crate) guards: Guards,
     /// The input whose file chooser a press opened last. The input need not be in the document.
     pub chooser: Option<Handle>,
@@ -62,7 +62,7 @@ pub struct Page {
 
 /// An element in a document that still exists.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct DocumentElement {
     /// Our world in the document.
     pub world: World,
     /// The id of the element in the document.
@@ -78,16 +78,16 @@ impl Page {
             tab,
             number,
             seen: 0,
-            told: 0,
-            acted: None,
-            begun: Instant::now(),
-            proven: 0,
-            walked: None,
-            ahead: Ahead::default(),
-            heard: 0,
-            evaluating: None,
-            unseen: Unseen::default(),
-            extent: 0,
+            changes_reported: 0,
+            last_input: None,
+            action_began: Instant::now(),
+            walks_skipped: 0,
+            last_walk: None,
+            read_ahead: ReadAhead::default(),
+            last_event_reported: 0,
+            pending_evaluation: None,
+            probes: DebuggerProbes::default(),
+            node_count: 0,
             guards: Guards::default(),
             chooser: None,
         }
@@ -97,25 +97,26 @@ impl Page {
     ///
     /// # Errors
     /// Returns `BACKEND_LOST` when the tab is gone.
-    pub fn place(&self, handle: Handle) -> Result<Option<Place>> {
-        Ok(self.tab.world(handle.scope)?.map(|world| Place { world, id: handle.id }))
+    pub fn element(&self, handle: Handle) -> Result<Option<DocumentElement>> {
+        Ok(self.tab.world(handle.scope)?.map(|world| DocumentElement { world, id: handle.id }))
     }
 
     /// Returns the place of an element that was located a moment ago.
     ///
     /// # Errors
     /// Returns `ELEMENT_NOT_FOUND` when the document is gone, and otherwise the errors of
-    /// [`Page::place`].
-    pub fn placed(&self, handle: Handle) -> Result<Place> {
-        self.place(handle)?.ok_or_else(gone)
+    /// [`Page::element`].
+    pub fn located_element(&self, handle: Handle) -> Result<DocumentElement> {
+        self.element(handle)?.ok_or_else(gone)
     }
 
     /// Waits until recently committed documents are parsed: half a document looks like another
     /// page.
     async fn arrived(&self) -> Result<()> {
-        let Some(until) = self.tab.read(|tab| tab.arriving(ARRIVAL))? else { return Ok(()) };
-        let done =
-            self.tab.until(|tab| (tab.dialog.is_some() || tab.arriving(ARRIVAL).is_none()).then_some(()));
+        let Some(until) = self.tab.read(|tab| tab.parse_deadline(PARSE_TIMEOUT))? else { return Ok(()) };
+        let done = self
+            .tab
+            .until(|tab| (tab.dialog.is_some() || tab.parse_deadline(PARSE_TIMEOUT).is_none()).then_some(()));
         // A document that takes longer is read as it is.
         tokio::time::timeout_at(until.into(), done).await.unwrap_or(Ok(()))
     }
@@ -126,24 +127,24 @@ impl Page {
     /// # Errors
     /// Returns `BACKEND_LOST` when the tab is gone.
     pub async fn commit(&self, around: Option<Handle>) -> Result<()> {
-        let leaving = |tab: &TabState| tab.leaves(around.map(|h| h.scope));
+        let leaving = |tab: &TabState| tab.is_leaving(around.map(|h| h.scope));
         if !self.tab.read(leaving)? {
             return Ok(());
         }
         let done = self.tab.until(|tab| (!leaving(tab) || tab.dialog.is_some()).then_some(()));
         // A slower server does not keep anyone from using the current page.
-        timeout(COMMIT, done).await.unwrap_or(Ok(()))
+        timeout(COMMIT_TIMEOUT, done).await.unwrap_or(Ok(()))
     }
 
     /// Records that an act begins: later guards and effects belong to it.
-    pub fn act_begins(&mut self) {
+    pub fn begin_action(&mut self) {
         self.guards.clear();
-        self.begun = Instant::now();
+        self.action_began = Instant::now();
     }
 
     /// Records that an input was sent or kept back.
     pub fn input_sent(&mut self) {
-        self.acted = Some(Instant::now());
+        self.last_input = Some(Instant::now());
         self.guards.clear();
     }
 }
@@ -152,8 +153,8 @@ impl Page {
 ///
 /// # Errors
 /// Returns `DIALOG_OPEN` when a dialog is open, `BACKEND_LOST`, or `TIMEOUT`.
-pub async fn capture(page: &mut Page, request: CaptureRequest<'_>) -> Result<Captured> {
-    page.ahead.asked();
+pub async fn capture(page: &mut Page, request: CaptureRequest<'_>) -> Result<CaptureResult> {
+    page.read_ahead.note_command();
     let mut attempt = 1;
     loop {
         page.arrived().await?;
@@ -162,16 +163,16 @@ pub async fn capture(page: &mut Page, request: CaptureRequest<'_>) -> Result<Cap
         // Retry when a frame is replaced during the walk, but do not let a frame that never rests
         // block the capture.
         let patient = attempt < PATIENT;
-        let wanted = Wanted { watch: request.watch, only: None, patient };
-        let tree = match unchanged::current(page, wanted).await {
+        let wanted = WalkRequest { watch: request.watch, only: None, patient };
+        let tree = match walk_cache::current_page(page, wanted).await {
             Ok(current) => current.walked.map(|walked| Arc::clone(walked.tree())),
-            Err(Fault::WorldGone) if attempt < ATTEMPTS => None,
+            Err(TabError::WorldGone) if attempt < MAX_ATTEMPTS => None,
             Err(fault) => return Err(fault.into()),
         };
         if let Some(tree) = tree {
             page.seen = activity;
             let stored = request.stored.is_some_and(|stored| Arc::ptr_eq(stored, &tree));
-            return Ok(if stored { Captured::Unchanged } else { Captured::Tree(tree) });
+            return Ok(if stored { CaptureResult::Unchanged } else { CaptureResult::Tree(tree) });
         }
         attempt += 1;
     }
@@ -181,14 +182,14 @@ pub async fn capture(page: &mut Page, request: CaptureRequest<'_>) -> Result<Cap
 ///
 /// # Errors
 /// Returns the same errors as [`capture`].
-pub async fn locate(page: &mut Page, handle: Handle, context: &[Handle]) -> Result<Option<Located>> {
-    page.ahead.asked();
+pub async fn locate(page: &mut Page, handle: Handle, context: &[Handle]) -> Result<Option<LocatedElement>> {
+    page.read_ahead.note_command();
     page.commit(Some(handle)).await?;
-    if page.place(handle)?.is_none() {
+    if page.element(handle)?.is_none() {
         return Ok(None);
     }
-    match together::find_in_small(page, handle, context).await {
-        Err(Fault::WorldGone) => Ok(None),
+    match prefetch::locate_in_small_page(page, handle, context).await {
+        Err(TabError::WorldGone) => Ok(None),
         found => match found? {
             Some(found) => Ok(found),
             None => find(page, handle, context).await,
@@ -198,33 +199,33 @@ pub async fn locate(page: &mut Page, handle: Handle, context: &[Handle]) -> Resu
 
 /// Locates an element at which the pointer has arrived. The ticket is for the announced press. If
 /// the look that came with the arrival is outdated, the announcement is cancelled.
-pub(crate) async fn locate_arrived(
+pub(crate) async fn locate_under_pointer(
     page: &mut Page,
     handle: Handle,
     context: &[Handle],
-    arrived: Arrived,
-) -> Result<(Option<Located>, Ticket)> {
-    page.ahead.asked();
+    arrived: PointerArrival,
+) -> Result<(Option<LocatedElement>, Ticket)> {
+    page.read_ahead.note_command();
     page.commit(Some(handle)).await?;
-    let Arrived { seen, press } = arrived;
-    let seen = seen.map(|seen| seen.still(page)).transpose()?.flatten();
+    let PointerArrival { seen, press } = arrived;
+    let seen = seen.map(|seen| seen.if_fresh(page)).transpose()?.flatten();
     let located = match seen {
-        Some(walked) if walked.answers(context) => walked.located(handle, Ticket::default()),
+        Some(walked) if walked.covers(context) => walked.located(handle, Ticket::default()),
         _ => {
             drop(press);
             return Ok((locate(page, handle, context).await?, Ticket::default()));
         }
     };
-    Ok((located, Ticket::of(press)))
+    Ok((located, Ticket::from_option(press)))
 }
 
-async fn find(page: &mut Page, handle: Handle, context: &[Handle]) -> Result<Option<Located>> {
-    let wanted = Wanted { watch: context, only: Some(handle), patient: false };
-    match unchanged::current(page, wanted).await {
-        Err(Fault::WorldGone) => Ok(None),
+async fn find(page: &mut Page, handle: Handle, context: &[Handle]) -> Result<Option<LocatedElement>> {
+    let wanted = WalkRequest { watch: context, only: Some(handle), patient: false };
+    match walk_cache::current_page(page, wanted).await {
+        Err(TabError::WorldGone) => Ok(None),
         current => {
-            let Current { walked, aimed } = current?;
-            Ok(walked.and_then(|walked| walked.located(handle, Glimpse::of(handle, aimed))))
+            let CurrentPage { walked, aimed } = current?;
+            Ok(walked.and_then(|walked| walked.located(handle, PrefetchedAim::of(handle, aimed))))
         }
     }
 }
@@ -233,15 +234,15 @@ async fn find(page: &mut Page, handle: Handle, context: &[Handle]) -> Result<Opt
 ///
 /// # Errors
 /// Returns the same errors as [`capture`].
-pub async fn outcome(page: &mut Page, handle: Handle, performed: &Ticket) -> Result<Option<Located>> {
-    let told = match performed.redeem::<After>() {
-        Some(after) => together::seen_after(page, handle, after).await,
+pub async fn outcome(page: &mut Page, handle: Handle, performed: &Ticket) -> Result<Option<LocatedElement>> {
+    let told = match performed.take::<OutcomeRequest>() {
+        Some(after) => prefetch::read_outcome(page, handle, after).await,
         None => Ok(None),
     };
     match told {
         Ok(Some(told)) => Ok(Some(told)),
         // Locate the element again to see its state.
-        Ok(None) | Err(Fault::WorldGone) => locate(page, handle, &[]).await,
+        Ok(None) | Err(TabError::WorldGone) => locate(page, handle, &[]).await,
         Err(fault) => Err(fault.into()),
     }
 }

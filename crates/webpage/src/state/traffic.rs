@@ -12,7 +12,7 @@ const LONG: Duration = Duration::from_secs(5);
 
 /// A request in the log.
 #[derive(Debug)]
-pub(crate) struct Seen {
+pub(crate) struct LoggedRequest {
     pub id: String,
     pub(crate) method: String,
     pub url: String,
@@ -30,7 +30,7 @@ pub(crate) struct Seen {
     document: bool,
 }
 
-impl Seen {
+impl LoggedRequest {
     pub fn new(id: String, method: String, url: String, kind: &str) -> Self {
         let document = kind == "Document";
         let began = Instant::now();
@@ -48,17 +48,17 @@ impl Seen {
         }
     }
 
-    pub(crate) fn took(&self) -> Duration {
+    pub(crate) fn duration(&self) -> Duration {
         self.end.as_ref().map_or_else(Instant::now, |(_, at)| *at).duration_since(self.began)
     }
 
     /// Whether a script's request took so long that nobody waits for its answer.
     pub(crate) fn is_long(&self) -> bool {
-        self.by_script && self.took() >= LONG
+        self.by_script && self.duration() >= LONG
     }
 
     /// Whether two requests have the same method and URL, ignoring queries.
-    pub(crate) fn asks_like(&self, other: &Self) -> bool {
+    pub(crate) fn is_repeat_of(&self, other: &Self) -> bool {
         let path = |url: &str| url.split(['?', '#']).next().unwrap_or_default().to_owned();
         self.method == other.method && path(&self.url) == path(&other.url)
     }
@@ -71,7 +71,7 @@ impl Seen {
 
 impl TabState {
     /// Adds a request to the log.
-    pub(crate) fn saw(&mut self, seen: Seen) {
+    pub(crate) fn log_request(&mut self, seen: LoggedRequest) {
         if self.traffic.len() == REMEMBERED {
             self.traffic.pop_front();
         }
@@ -79,7 +79,7 @@ impl TabState {
     }
 
     /// Records that the document was left: pending requests of its scripts fail.
-    pub(crate) fn left_traffic(&mut self) {
+    pub(crate) fn discard_requests(&mut self) {
         for seen in self.traffic.iter_mut().filter(|s| !s.document && s.end.is_none()) {
             seen.end = Some((RequestEnd::Failed("the page was left".to_owned()), Instant::now()));
         }
@@ -93,7 +93,7 @@ impl TabState {
     /// Whether a navigation is pending, or a script's request that began since then and that an act
     /// may have caused.
     pub(crate) fn under_way(&self, begun: Instant) -> bool {
-        let request = |s: &Seen| s.by_script && s.counts && s.end.is_none() && s.began >= begun;
+        let request = |s: &LoggedRequest| s.by_script && s.counts && s.end.is_none() && s.began >= begun;
         self.navigating.is_some() || self.traffic.iter().any(request)
     }
 }

@@ -1,14 +1,14 @@
 //! Delivers inputs to the page: sends them without waiting, awaits them together, and releases held
 //! keys and buttons in every case.
 
-use super::{Fault, Tab};
+use super::{Tab, TabError};
 use std::time::Duration;
 use stickpin_device::{Dispatched, Error, Result};
 use stickpin_devtools::protocol::MouseEvent;
 use stickpin_devtools::{Method, Reply};
 
 /// Timeout for an input whose page was replaced before it answered.
-const SWAPPED: Duration = Duration::from_millis(500);
+const REPLACED_TIMEOUT: Duration = Duration::from_millis(500);
 
 impl Tab {
     /// Sends a command to the page without waiting.
@@ -19,9 +19,9 @@ impl Tab {
     /// Waits until the page has received the inputs that were sent.
     ///
     /// # Errors
-    /// Returns [`Fault::Dialog`] as soon as a dialog opens, and otherwise the errors of
+    /// Returns [`TabError::Dialog`] as soon as a dialog opens, and otherwise the errors of
     /// [`Tab::answer`].
-    pub(crate) async fn deliver<M: Method>(&self, replies: Vec<Reply<M>>) -> Result<(), Fault> {
+    pub(crate) async fn deliver<M: Method>(&self, replies: Vec<Reply<M>>) -> Result<(), TabError> {
         let arrivals = self.read(|tab| tab.arrivals)?;
         let dialog = self.until(|tab| tab.dialog.clone());
         let answered = async {
@@ -31,20 +31,20 @@ impl Tab {
                     // An input whose target went away has done what it could. Any other refusal
                     // means no delivery.
                     Err(e) if e.is_gone() => {}
-                    Err(e) => return Err(Fault::Failed(self.call_error(&e))),
+                    Err(e) => return Err(TabError::Failed(self.call_error(&e))),
                 }
             }
             Ok(())
         };
         let replaced = async {
             self.until(|tab| (tab.arrivals != arrivals).then_some(())).await?;
-            tokio::time::sleep(SWAPPED).await;
+            tokio::time::sleep(REPLACED_TIMEOUT).await;
             Ok::<_, Error>(())
         };
         tokio::select! {
             biased;
             answered = answered => answered,
-            dialog = dialog => Err(Fault::Dialog(dialog?)),
+            dialog = dialog => Err(TabError::Dialog(dialog?)),
             replaced = replaced => Ok(replaced?),
         }
     }
@@ -70,19 +70,19 @@ impl Tab {
     }
 
     /// Ensures that a pressed key or button is released even if the caller is cancelled.
-    pub(crate) fn hold<M: Method>(&self, release: M) -> Held<'_, M> {
-        Held { tab: self, release: Some(release) }
+    pub(crate) fn hold<M: Method>(&self, release: M) -> HeldKey<'_, M> {
+        HeldKey { tab: self, release: Some(release) }
     }
 }
 
 /// Sends its release command when dropped.
 #[derive(Debug)]
-pub(crate) struct Held<'a, M: Method> {
+pub(crate) struct HeldKey<'a, M: Method> {
     tab: &'a Tab,
     release: Option<M>,
 }
 
-impl<M: Method> Held<'_, M> {
+impl<M: Method> HeldKey<'_, M> {
     /// Releases now. Returns the reply to await.
     pub(crate) fn release(mut self) -> Option<Reply<M>> {
         self.release.take().map(|release| self.tab.send(&release))
@@ -94,7 +94,7 @@ impl<M: Method> Held<'_, M> {
     }
 }
 
-impl<M: Method> Drop for Held<'_, M> {
+impl<M: Method> Drop for HeldKey<'_, M> {
     fn drop(&mut self) {
         if let Some(release) = self.release.take() {
             // Nobody is left to await the answer.

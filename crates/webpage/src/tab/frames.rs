@@ -1,7 +1,7 @@
 //! Nested frames: which element shows which document, and how its pixels map to those of the tab.
 
 use super::Tab;
-use super::{Fault, World};
+use super::{TabError, World};
 use crate::agent::ElementAt;
 use stickpin_device::Result;
 use stickpin_tree::{Handle, Rect};
@@ -11,41 +11,41 @@ const DEPTH: usize = 32;
 
 /// One step outward: the element of the outer document that shows the inner one.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Step {
+pub(crate) struct FrameStep {
     pub(crate) outer: World,
     pub(crate) owner: u64,
     /// The origin of the frame's content and its scale (x, y, scale x, scale y), in pixels of the
     /// outer document.
-    place: [f64; 4],
+    origin_and_scale: [f64; 4],
 }
 
-impl Step {
+impl FrameStep {
     /// Converts a point of the inner document to one of the outer document.
     pub(crate) fn outward(&self, (x, y): (f64, f64)) -> (f64, f64) {
-        let [left, top, scale_x, scale_y] = self.place;
+        let [left, top, scale_x, scale_y] = self.origin_and_scale;
         (left + x * scale_x, top + y * scale_y)
     }
 }
 
 /// The steps from a document outward to the tab's own.
-pub(crate) async fn steps(tab: &Tab, world: &World) -> Result<Vec<Step>, Fault> {
+pub(crate) async fn frame_steps(tab: &Tab, world: &World) -> Result<Vec<FrameStep>, TabError> {
     let mut steps = Vec::new();
     let mut inner = world.clone();
     while let Some((outer, owner)) = tab.owner(&inner).await? {
         let place: Option<[f64; 4]> = tab.call(&outer, "frameBox", (owner,)).await?;
         // The frame's element went away, and its document soon will.
-        let place = place.ok_or(Fault::WorldGone)?;
+        let place = place.ok_or(TabError::WorldGone)?;
         inner = outer.clone();
-        steps.push(Step { outer, owner, place });
+        steps.push(FrameStep { outer, owner, origin_and_scale: place });
         if steps.len() > DEPTH {
-            return Err(Fault::WorldGone);
+            return Err(TabError::WorldGone);
         }
     }
     Ok(steps)
 }
 
 /// The bounding boxes of elements in pixels of the tab.
-pub async fn boxes(tab: &Tab, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
+pub async fn bounding_boxes(tab: &Tab, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
     let mut boxes = vec![None; handles.len()];
     for world in tab.worlds().await? {
         let (places, ids): (Vec<usize>, Vec<u64>) = handles
@@ -59,12 +59,12 @@ pub async fn boxes(tab: &Tab, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
         }
         let asked = async {
             let rects: Vec<Option<[f64; 4]>> = tab.call(&world, "rects", (&ids,)).await?;
-            Ok((rects, steps(tab, &world).await?))
+            Ok((rects, frame_steps(tab, &world).await?))
         };
         let (rects, steps) = match asked.await {
             Ok(answer) => answer,
             // A document that is gone has no boxes.
-            Err(Fault::WorldGone) => continue,
+            Err(TabError::WorldGone) => continue,
             Err(fault) => return Err(fault.into()),
         };
         for (place, found) in places.into_iter().zip(rects) {
@@ -75,9 +75,9 @@ pub async fn boxes(tab: &Tab, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
 }
 
 /// The innermost element at a point of the tab.
-pub async fn innermost(tab: &Tab, x: f64, y: f64) -> Result<Option<Handle>, Fault> {
+pub async fn innermost(tab: &Tab, x: f64, y: f64) -> Result<Option<Handle>, TabError> {
     let worlds = tab.worlds().await?;
-    let mut world = tab.top().await?;
+    let mut world = tab.top_world().await?;
     let (mut x, mut y) = (x, y);
     let mut found = None;
     for _ in 0..DEPTH {
@@ -106,9 +106,9 @@ pub async fn innermost(tab: &Tab, x: f64, y: f64) -> Result<Option<Handle>, Faul
 /// document.
 ///
 /// # Errors
-/// See [`Fault`].
-pub async fn has_keys(tab: &Tab, world: &World) -> Result<bool, Fault> {
-    for step in steps(tab, world).await? {
+/// See [`TabError`].
+pub async fn has_keys(tab: &Tab, world: &World) -> Result<bool, TabError> {
+    for step in frame_steps(tab, world).await? {
         if !tab.call::<bool>(&step.outer, "takesKeys", (step.owner,)).await? {
             return Ok(false);
         }
@@ -117,7 +117,7 @@ pub async fn has_keys(tab: &Tab, world: &World) -> Result<bool, Fault> {
 }
 
 /// Converts a box of an inner document to pixels of the tab.
-pub(crate) fn outward(inner: Rect, steps: &[Step]) -> Rect {
+pub(crate) fn outward(inner: Rect, steps: &[FrameStep]) -> Rect {
     let corner = |point| steps.iter().fold(point, |point, step| step.outward(point));
     let (left, top) = corner((inner.x, inner.y));
     let (right, bottom) = corner((inner.x + inner.width, inner.y + inner.height));

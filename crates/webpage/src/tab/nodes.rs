@@ -1,6 +1,6 @@
 //! Maps nodes as the browser names them to ids in our documents: owners of frames, ids, objects.
 
-use super::{Fault, Tab, World, known_worlds};
+use super::{Tab, TabError, World, known_worlds};
 use crate::agent;
 use stickpin_devtools::CallError;
 use stickpin_devtools::protocol as cdp;
@@ -10,13 +10,13 @@ impl Tab {
     /// for the top frame.
     ///
     /// # Errors
-    /// See [`Fault`].
-    pub(crate) async fn owner(&self, world: &World) -> Result<Option<(World, u64)>, Fault> {
+    /// See [`TabError`].
+    pub(crate) async fn owner(&self, world: &World) -> Result<Option<(World, u64)>, TabError> {
         let Some(parent) = &world.parent else { return Ok(None) };
         let known = self.read(|tab| tab.frames.get(&world.frame)?.world.as_ref()?.owner)?;
         let Some(parent) = self.read(|tab| known_worlds(tab).into_iter().find(|w| w.frame == *parent))?
         else {
-            return Err(Fault::WorldGone);
+            return Err(TabError::WorldGone);
         };
         if let Some((scope, id)) = known
             && scope == parent.scope
@@ -41,8 +41,8 @@ impl Tab {
     /// The id, in the document of a world, of a node that the browser names.
     ///
     /// # Errors
-    /// See [`Fault`].
-    pub(crate) async fn number(&self, world: &World, node: i64) -> Result<u64, Fault> {
+    /// See [`TabError`].
+    pub(crate) async fn number(&self, world: &World, node: i64) -> Result<u64, TabError> {
         let context = self.context_number(world)?;
         let asked = async {
             let session = Some(world.session.as_str());
@@ -60,15 +60,15 @@ impl Tab {
             .result
             .value
             .and_then(|v| serde_json::from_str(v.get()).ok())
-            .ok_or_else(|| Fault::Threw("a node has no number".to_owned()))
+            .ok_or_else(|| TabError::Threw("a node has no number".to_owned()))
     }
 
     /// The object id of an expression's value in a document; `None` when the value is not an
     /// object.
     ///
     /// # Errors
-    /// See [`Fault`].
-    pub(crate) async fn object(&self, world: &World, expression: String) -> Result<Option<String>, Fault> {
+    /// See [`TabError`].
+    pub(crate) async fn object(&self, world: &World, expression: String) -> Result<Option<String>, TabError> {
         let method = cdp::Evaluate {
             expression,
             unique_context_id: Some(world.context.clone()),
@@ -79,8 +79,8 @@ impl Tab {
         Ok(self.unless_dialog(asked).await?.result.object_id)
     }
 
-    /// Converts a refusal: a gone subject becomes [`Fault::WorldGone`].
-    pub(super) fn or_gone(&self, error: &CallError) -> Fault {
-        if error.is_gone() { Fault::WorldGone } else { Fault::Failed(self.call_error(error)) }
+    /// Converts a refusal: a gone subject becomes [`TabError::WorldGone`].
+    pub(super) fn or_gone(&self, error: &CallError) -> TabError {
+        if error.is_gone() { TabError::WorldGone } else { TabError::Failed(self.call_error(error)) }
     }
 }

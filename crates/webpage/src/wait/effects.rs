@@ -2,32 +2,32 @@
 
 use crate::read::page::Page;
 use crate::state::TabState;
-use crate::state::traffic::Seen;
+use crate::state::traffic::LoggedRequest;
 use crate::tab::NONE;
-use crate::tab::{Fault, expression};
+use crate::tab::{TabError, expression};
 use crate::text::clip;
 use std::time::Duration;
-use stickpin_device::{CancellationToken, Notice, RequestEnd, Result, SeenRequest};
+use stickpin_device::{CancellationToken, NetworkRequest, Notice, RequestEnd, Result};
 use tokio::time::timeout;
 
 /// Timeout for effects in progress.
-const UNDER_WAY: Duration = Duration::from_millis(300);
+const EFFECT_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// Timeout for a busy page to run, after which the act counts as without effect.
-const BUSY: Duration = Duration::from_secs(1);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Timeout for the reaction of a script to the last effect.
-const REACTION: Duration = Duration::from_millis(50);
+const REACTION_TIMEOUT: Duration = Duration::from_millis(50);
 
 /// The most notices about requests that an act caused.
-const TOLD: usize = 3;
+const MAX_REQUEST_NOTICES: usize = 3;
 
 /// Waits for the first effect of an act, then until the effects in progress are over.
 ///
 /// # Errors
 /// Returns `BACKEND_LOST` when the browser or its last tab is gone.
 pub async fn wait_for_effects(page: &mut Page, at_most: Duration, cancel: &CancellationToken) -> Result<()> {
-    let (told, begun) = (page.told, page.begun);
+    let (told, begun) = (page.changes_reported, page.action_began);
     let arrivals = page.tab.read(|tab| tab.arrivals)?;
     let stirred = |tab: &TabState| {
         let seen = tab.changes != told || !tab.notices.is_empty() || tab.dialog.is_some();
@@ -45,7 +45,7 @@ pub async fn wait_for_effects(page: &mut Page, at_most: Duration, cancel: &Cance
         // Time is up by our clock, but a page that had no chance to run has done nothing yet.
         tokio::select! {
             stirred = page.tab.until(stirred) => stirred?,
-            _ = timeout(BUSY, page.tab.turn()) => {}
+            _ = timeout(BUSY_TIMEOUT, page.tab.drain_timers()) => {}
             () = cancel.cancelled() => return Ok(()),
         }
     }
@@ -57,7 +57,7 @@ pub async fn wait_for_effects(page: &mut Page, at_most: Duration, cancel: &Cance
         (gone || !tab.under_way(begun)).then_some(tab.notices.len())
     });
     let noticed = tokio::select! {
-        over = timeout(UNDER_WAY, over) => match over {
+        over = timeout(EFFECT_TIMEOUT, over) => match over {
             Ok(noticed) => noticed?,
             Err(_) => return Ok(()),
         },
@@ -65,7 +65,7 @@ pub async fn wait_for_effects(page: &mut Page, at_most: Duration, cancel: &Cance
     };
     // The script may respond with a console error or a toast.
     let reaction = page.tab.until(|tab| (tab.notices.len() > noticed).then_some(()));
-    timeout(REACTION, reaction).await.unwrap_or(Ok(()))
+    timeout(REACTION_TIMEOUT, reaction).await.unwrap_or(Ok(()))
 }
 
 /// Makes every document report changes at once, unless an effect was seen already. Otherwise, a
@@ -80,12 +80,12 @@ async fn listen_closely(
     }
     let worlds = match timeout(at_most, page.tab.worlds()).await {
         // Another page, or none yet, is itself an effect.
-        Err(_) | Ok(Err(Fault::Dialog(_) | Fault::WorldGone)) => return Ok(()),
+        Err(_) | Ok(Err(TabError::Dialog(_) | TabError::WorldGone)) => return Ok(()),
         Ok(worlds) => worlds?,
     };
     match page.tab.ask_all(&worlds, |_| expression("tell", NONE)) {
         // The reports come as signals; the answers add nothing. A dialog delays them all.
-        Ok(_) | Err(Fault::Dialog(_) | Fault::WorldGone) => Ok(()),
+        Ok(_) | Err(TabError::Dialog(_) | TabError::WorldGone) => Ok(()),
         Err(fault) => Err(fault.into()),
     }
 }
@@ -94,16 +94,16 @@ async fn listen_closely(
 ///
 /// # Errors
 /// Returns `BACKEND_LOST` when the browser or its last tab is gone.
-pub async fn wait_for_news(page: &mut Page, wait: Duration, cancel: &CancellationToken) -> Result<bool> {
+pub async fn wait_for_event(page: &mut Page, wait: Duration, cancel: &CancellationToken) -> Result<bool> {
     tokio::task::yield_now().await;
-    let heard = page.heard;
+    let heard = page.last_event_reported;
     let news = page.tab.shared.until_after(heard);
     let came = tokio::select! {
         version = timeout(wait, news) => version.ok(),
         () = cancel.cancelled() => None,
     };
     if let Some(version) = came {
-        page.heard = version;
+        page.last_event_reported = version;
     }
     // Reports an error if the tab is gone.
     page.tab.read(|_| came.is_some())
@@ -113,14 +113,14 @@ pub async fn wait_for_news(page: &mut Page, wait: Duration, cancel: &Cancellatio
 ///
 /// # Errors
 /// Returns `BACKEND_LOST` when the browser or its last tab is gone.
-pub fn seen_requests(page: &Page) -> Result<Vec<SeenRequest>> {
-    let begun = page.begun;
+pub fn requests_since_action(page: &Page) -> Result<Vec<NetworkRequest>> {
+    let begun = page.action_began;
     page.tab.read(|tab| {
         let seen = tab.traffic.iter().filter(|s| s.is_since(begun));
-        let tell = |s: &Seen| {
-            SeenRequest::new(s.method.clone(), s.url.clone())
+        let tell = |s: &LoggedRequest| {
+            NetworkRequest::new(s.method.clone(), s.url.clone())
                 .end(s.end.as_ref().map(|(end, _)| end.clone()))
-                .took(s.took())
+                .duration(s.duration())
                 .counts(s.counts)
         };
         seen.map(tell).collect()
@@ -128,11 +128,11 @@ pub fn seen_requests(page: &Page) -> Result<Vec<SeenRequest>> {
 }
 
 /// The effects of an act that have no notice yet.
-pub fn set_off(page: &Page) -> Result<Vec<Notice>> {
-    let begun = page.begun;
+pub fn unreported_effects(page: &Page) -> Result<Vec<Notice>> {
+    let begun = page.action_began;
     page.tab.write(|tab| {
-        let leaving = tab.navigating.as_ref().map(|(url, _)| Notice::Leaving { url: clip(url) });
-        let fresh = |s: &&mut Seen| s.by_script && s.counts && !s.told && s.began >= begun;
+        let leaving = tab.navigating.as_ref().map(|(url, _)| Notice::NavigationStarted { url: clip(url) });
+        let fresh = |s: &&mut LoggedRequest| s.by_script && s.counts && !s.told && s.began >= begun;
         let requests = tab.traffic.iter_mut().filter(fresh).filter_map(|s| {
             s.told = true;
             let status = match s.end {
@@ -141,9 +141,9 @@ pub fn set_off(page: &Page) -> Result<Vec<Notice>> {
                 // A failed request has its own notice.
                 Some(_) => return None,
             };
-            Some(Notice::Requested { method: s.method.clone(), url: clip(&s.url), status })
+            Some(Notice::RequestObserved { method: s.method.clone(), url: clip(&s.url), status })
         });
         let requests: Vec<Notice> = requests.collect();
-        leaving.into_iter().chain(requests.into_iter().take(TOLD)).collect()
+        leaving.into_iter().chain(requests.into_iter().take(MAX_REQUEST_NOTICES)).collect()
     })
 }

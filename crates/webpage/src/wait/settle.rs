@@ -1,20 +1,20 @@
 //! Waits for quiet: a period without document changes, finite animations, recent requests or
 //! navigation.
 
-use crate::agent::Quiet;
+use crate::agent::QuietAnswer;
 use crate::read::page::Page;
-use crate::state::{Request, Stage, TabState};
-use crate::tab::{Fault, expression};
+use crate::state::{LoadStage, Request, TabState};
+use crate::tab::{TabError, expression};
 use std::time::{Duration, Instant};
-use stickpin_device::{CancellationToken, Moving, Result, Settled, request_words};
+use stickpin_device::{CancellationToken, PendingActivity, Result, SettleResult, describe_request};
 use stickpin_tree::quote_url;
 use tokio::time::{sleep_until, timeout};
 
 /// The age above which a pending request counts as long-lived.
-const YOUNG: Duration = Duration::from_secs(5);
+const LONG_LIVED_AGE: Duration = Duration::from_secs(5);
 
 /// The time after which the unfinished body of a script's request counts as a stream or unread.
-const STREAM: Duration = Duration::from_millis(500);
+const STREAM_AGE: Duration = Duration::from_millis(500);
 
 /// The longest wait of a single request to the page.
 const SLICE: Duration = Duration::from_secs(10);
@@ -27,26 +27,30 @@ const MAX_STILL: usize = 5;
 
 /// When a request stops delaying quiet: nobody waits for a later answer or for the end of a stream.
 fn old_at(request: &Request) -> Instant {
-    let late = request.since + YOUNG;
-    request.answered.map_or(late, |answered| late.min(answered + STREAM))
+    let late = request.since + LONG_LIVED_AGE;
+    request.answered.map_or(late, |answered| late.min(answered + STREAM_AGE))
 }
 
 /// The activity in a tab according to its events, and when to check again if no event comes. `None`
 /// when all is quiet.
-fn moving(tab: &TabState, acted: Option<Instant>, quiet: Duration) -> Option<(Vec<Moving>, Option<Instant>)> {
+fn moving(
+    tab: &TabState,
+    acted: Option<Instant>,
+    quiet: Duration,
+) -> Option<(Vec<PendingActivity>, Option<Instant>)> {
     if let Some(dialog) = &tab.dialog {
-        return Some((vec![Moving::Other(format!("a {} dialog", dialog.kind))], None));
+        return Some((vec![PendingActivity::Other(format!("a {} dialog", dialog.kind))], None));
     }
     if let Some((url, _)) = &tab.navigating {
-        return Some((vec![Moving::Other(format!("navigation to {}", quote_url(url)))], None));
+        return Some((vec![PendingActivity::Other(format!("navigation to {}", quote_url(url)))], None));
     }
-    if tab.main_frame().is_none_or(|frame| frame.stage < Stage::Ready) {
-        return Some((vec![Moving::Other("the document is being loaded".to_owned())], None));
+    if tab.main_frame().is_none_or(|frame| frame.stage < LoadStage::Ready) {
+        return Some((vec![PendingActivity::Other("the document is being loaded".to_owned())], None));
     }
     let now = Instant::now();
     let young: Vec<_> = tab.requests.values().filter(|r| r.counts && now < old_at(r)).collect();
     if let Some(oldest) = young.iter().map(|r| old_at(r)).min() {
-        let words = young.iter().map(|r| Moving::Request(request_words(&r.method, &r.url)));
+        let words = young.iter().map(|r| PendingActivity::Request(describe_request(&r.method, &r.url)));
         return Some((words.take(MAX_STILL).collect(), Some(oldest)));
     }
     let since = tab.active_at.into_iter().chain(acted).max()?;
@@ -63,11 +67,11 @@ pub async fn settle_until(
     quiet: Duration,
     deadline: Instant,
     cancel: &CancellationToken,
-) -> Result<Settled> {
-    let not_yet = |still| Ok(Settled::new(false, still));
-    let named = |quiet: Quiet| quiet.still.into_iter().map(Moving::Other).collect::<Vec<_>>();
+) -> Result<SettleResult> {
+    let not_yet = |still| Ok(SettleResult::new(false, still));
+    let named = |quiet: QuietAnswer| quiet.still.into_iter().map(PendingActivity::Other).collect::<Vec<_>>();
     loop {
-        let (version, state) = page.tab.read(|tab| (tab.version(), moving(tab, page.acted, quiet)))?;
+        let (version, state) = page.tab.read(|tab| (tab.version(), moving(tab, page.last_input, quiet)))?;
         let now = Instant::now();
         if let Some((still, look_again)) = state {
             let dialog = page.tab.read(|tab| tab.dialog.is_some())?;
@@ -96,12 +100,14 @@ pub async fn settle_until(
             () = cancel.cancelled() => return not_yet(Vec::new()),
         };
         match answer {
-            Err(_) => return not_yet(vec![Moving::Other("a script of the page is running".to_owned())]),
-            Ok(Ok(Quiet { settled: true, .. })) => {
-                let acted = page.acted;
+            Err(_) => {
+                return not_yet(vec![PendingActivity::Other("a script of the page is running".to_owned())]);
+            }
+            Ok(Ok(QuietAnswer { settled: true, .. })) => {
+                let acted = page.last_input;
                 let same = page.tab.read(|tab| moving(tab, acted, quiet).is_none())?;
                 if same {
-                    return Ok(Settled::new(true, Vec::new()));
+                    return Ok(SettleResult::new(true, Vec::new()));
                 }
             }
             Ok(Ok(quiet)) => {
@@ -109,20 +115,20 @@ pub async fn settle_until(
                     return not_yet(named(quiet));
                 }
             }
-            Ok(Err(Fault::WorldGone | Fault::Dialog(_))) => {}
+            Ok(Err(TabError::WorldGone | TabError::Dialog(_))) => {}
             Ok(Err(fault)) => return Err(fault.into()),
         }
     }
 }
 
 /// Asks every document to answer once it is quiet.
-async fn inside(page: &Page, quiet: u64, cap: u64) -> Result<Quiet, Fault> {
+async fn inside(page: &Page, quiet: u64, cap: u64) -> Result<QuietAnswer, TabError> {
     let worlds = page.tab.worlds().await?;
     let asked = page.tab.ask_all(&worlds, |_| expression("settled", (quiet, cap)))?;
-    let answers: Vec<Option<Quiet>> = page.tab.finish_all(&worlds, asked).await?;
-    let mut all = Quiet { settled: true, still: Vec::new() };
+    let answers: Vec<Option<QuietAnswer>> = page.tab.finish_all(&worlds, asked).await?;
+    let mut all = QuietAnswer { settled: true, still: Vec::new() };
     // A frame that went away is quiet.
-    for Quiet { settled, still } in answers.into_iter().flatten() {
+    for QuietAnswer { settled, still } in answers.into_iter().flatten() {
         all.settled &= settled;
         all.still.extend(still);
     }

@@ -3,10 +3,10 @@
 
 use super::window::TestWindow;
 use super::{address, connect, desktop, probes, soon};
-use crate::focus::Sent;
+use crate::focus::KeyDelivery;
 use crate::{
-    Presence, Private, Window, X11, clipboard, focus, keyboard, picture, pings, pointer, window_manager,
-    windows,
+    PrivateDisplay, Visibility, Window, X11, clipboard, focus, keyboard, pings, pointer, screenshot,
+    window_manager, windows,
 };
 use stickpin_device::{Button, Modifiers};
 use stickpin_tree::Rect;
@@ -14,7 +14,7 @@ use stickpin_tree::Rect;
 const PLACE: (i16, i16, u16, u16) = (100, 120, 300, 200);
 
 struct Stage {
-    private: Private,
+    private: PrivateDisplay,
     x11: X11,
     window: TestWindow,
     _dir: tempfile::TempDir,
@@ -34,7 +34,7 @@ impl Stage {
     }
 
     async fn windows(&self) -> Vec<Window> {
-        self.x11.run(windows::all).await.unwrap()
+        self.x11.run(windows::list_windows).await.unwrap()
     }
 
     async fn window(&self, id: u32) -> Window {
@@ -51,7 +51,7 @@ impl Stage {
 #[tokio::test]
 async fn who_asks_whether_the_pointer_is_held_takes_nothing() {
     let Some(stage) = Stage::new().await else { return };
-    let held = || stage.x11.run(|d| pointer::is_held(d));
+    let held = || stage.x11.run(|d| pointer::is_grabbed(d));
     assert!(!held().await.unwrap());
     stage.window.hold_pointer(true);
     assert!(held().await.unwrap());
@@ -60,37 +60,37 @@ async fn who_asks_whether_the_pointer_is_held_takes_nothing() {
     // Nor does one with a pointer of its own, which also knows of the one that every server has.
     let own = X11::connect(address(&stage.private, true), soon()).await.unwrap();
     stage.window.hold_pointer(true);
-    assert!(own.run(|d| pointer::is_held(d)).await.unwrap());
+    assert!(own.run(|d| pointer::is_grabbed(d)).await.unwrap());
     stage.window.hold_pointer(false);
-    assert!(!own.run(|d| pointer::is_held(d)).await.unwrap());
+    assert!(!own.run(|d| pointer::is_grabbed(d)).await.unwrap());
     drop(own);
     stage.end().await;
 }
 
 #[tokio::test]
-async fn keys_for_one_window_are_not_sent_while_something_holds_the_keyboard() {
+async fn keys_for_a_window_are_not_sent_during_a_keyboard_grab() {
     let Some(stage) = Stage::new().await else { return };
     let menu = stage.other("Menu", (700, 120, 300, 200));
     let own = X11::connect(address(&stage.private, true), soon()).await.unwrap();
     let id = stage.window.id;
     let key = async |x11: &X11, name: &'static str, popup| {
         let none = Modifiers::default();
-        x11.run(move |d| focus::chord_only(d, id, none, name, popup)).await.unwrap()
+        x11.run(move |d| focus::send_chord_to_window(d, id, none, name, popup)).await.unwrap()
     };
-    assert_eq!(key(&stage.x11, "a", false).await, Sent::Yes);
+    assert_eq!(key(&stage.x11, "a", false).await, KeyDelivery::Delivered);
     stage.window.next("key 61");
     menu.hold_keyboard(true);
-    assert_eq!(key(&stage.x11, "Enter", false).await, Sent::Held);
+    assert_eq!(key(&stage.x11, "Enter", false).await, KeyDelivery::KeyboardGrabbed);
     // With a keyboard of its own, the one that all others have counts where something of the same
     // process is open.
-    assert_eq!(key(&own, "Enter", true).await, Sent::Held);
-    assert_eq!(key(&own, "b", false).await, Sent::Yes);
+    assert_eq!(key(&own, "Enter", true).await, KeyDelivery::KeyboardGrabbed);
+    assert_eq!(key(&own, "b", false).await, KeyDelivery::Delivered);
     stage.window.next("key 62");
     // Escape closes what is open.
-    assert_eq!(key(&stage.x11, "Escape", true).await, Sent::Yes);
+    assert_eq!(key(&stage.x11, "Escape", true).await, KeyDelivery::Delivered);
     assert_eq!(menu.next("key "), "ff1b 0");
     menu.hold_keyboard(false);
-    assert_eq!(key(&stage.x11, "c", false).await, Sent::Yes);
+    assert_eq!(key(&stage.x11, "c", false).await, KeyDelivery::Delivered);
     assert_eq!(stage.window.next("key "), "63 0");
     drop((own, menu));
     stage.end().await;
@@ -102,7 +102,7 @@ async fn windows_are_known_by_process_title_and_place() {
     let window = stage.window(stage.window.id).await;
     assert_eq!((window.title.as_str(), window.pid), ("Büro", Some(std::process::id())));
     assert_eq!((window.area.width, window.area.height), (300.0, 200.0));
-    assert_eq!(window.presence, Presence::Shown);
+    assert_eq!(window.visibility, Visibility::Shown);
     assert!(window.decoration.top > 0 && window.frame != window.id && !window.popup, "{window:?}");
     // One above it, in part.
     let over = Rect { x: window.area.x + 150.0, y: window.area.y, ..window.area };
@@ -119,23 +119,23 @@ async fn windows_are_known_by_process_title_and_place() {
     let (x, y) = (window.area.x + 10.0, window.area.y + 100.0);
     let (left, right) = stage
         .x11
-        .run(move |d| Ok((windows::top_at(d, x, y)?, windows::top_at(d, x + 250.0, y)?)))
+        .run(move |d| Ok((windows::toplevel_at(d, x, y)?, windows::toplevel_at(d, x + 250.0, y)?)))
         .await
         .unwrap();
     assert_eq!(left, Some(window.frame));
     assert_eq!(right, Some(windows[at(above.id)].frame));
-    assert_eq!(stage.x11.run(|d| windows::top_at(d, 1279.0, 899.0)).await.unwrap(), None);
+    assert_eq!(stage.x11.run(|d| windows::toplevel_at(d, 1279.0, 899.0)).await.unwrap(), None);
     // Raised, it is the one that is hit.
     let low = windows[at(stage.window.id)].clone();
     assert!(stage.x11.run(move |d| window_manager::raise(d, &low)).await.unwrap());
-    let frame = stage.x11.run(move |d| windows::top_at(d, x + 250.0, y)).await.unwrap();
+    let frame = stage.x11.run(move |d| windows::toplevel_at(d, x + 250.0, y)).await.unwrap();
     assert_eq!(frame, Some(window.frame));
     drop(above);
     stage.end().await;
 }
 
 #[tokio::test]
-async fn what_becomes_of_windows_is_seen_though_they_were_asked_for_before() {
+async fn window_list_is_refreshed_after_changes() {
     let Some(stage) = Stage::new().await else { return };
     let id = stage.window.id;
     let before = stage.window(id).await;
@@ -176,13 +176,13 @@ async fn a_minimised_window_is_known_and_comes_back() {
     let Some(stage) = Stage::new().await else { return };
     stage.window.minimise();
     let mut window = stage.window(stage.window.id).await;
-    while window.presence != Presence::Minimised {
+    while window.visibility != Visibility::Minimised {
         tokio::task::yield_now().await;
         window = stage.window(stage.window.id).await;
     }
     assert!(stage.x11.run(move |d| window_manager::raise(d, &window)).await.unwrap());
     let window = stage.window(stage.window.id).await;
-    assert_eq!(window.presence, Presence::Shown);
+    assert_eq!(window.visibility, Visibility::Shown);
     assert!(stage.x11.run(move |d| window_manager::resize(d, &window, 420, 260)).await.unwrap());
     assert_eq!(stage.window(stage.window.id).await.content().width, 420.0);
     stage.end().await;
@@ -222,7 +222,7 @@ fn read(received: Vec<String>) -> String {
 }
 
 #[tokio::test]
-async fn text_is_typed_with_the_keys_that_there_are_and_with_lent_ones() {
+async fn text_is_typed_with_existing_and_lent_keys() {
     let Some(stage) = Stage::new().await else { return };
     let window = stage.window(stage.window.id).await;
     let id = window.id;
@@ -319,9 +319,9 @@ async fn a_picture_shows_what_is_on_the_screen() {
     let taken = stage.x11.run(move |d| {
         pings::await_delivery(d, id)?;
         Ok((
-            picture::take(d, area)?,
-            picture::take(d, Rect { x: -50.0, ..area })?,
-            picture::take(d, Rect { x: 5000.0, ..area })?,
+            screenshot::take_screenshot(d, area)?,
+            screenshot::take_screenshot(d, Rect { x: -50.0, ..area })?,
+            screenshot::take_screenshot(d, Rect { x: 5000.0, ..area })?,
         ))
     });
     let (Some(picture), Some(cut), None) = taken.await.unwrap() else { panic!("two pictures") };
@@ -397,7 +397,7 @@ async fn on_a_shared_display_the_pointer_is_our_own() {
         pointer::move_to(d, x + 9.0, y + 9.0)?;
         pointer::press(d, Button::Left)?;
         pointer::release(d, Button::Left)?;
-        focus::give(d, id)?;
+        focus::give_keyboard(d, id)?;
         keyboard::type_text(d, &text)?;
         pings::await_delivery(d, id)
     })
@@ -431,7 +431,7 @@ async fn on_a_shared_display_the_pointer_is_our_own() {
 
 /// Apps look up what a key means in the table of the person's keyboard, whoever pressed it.
 #[tokio::test]
-async fn on_a_shared_display_text_is_typed_by_the_layout_of_the_person() {
+async fn text_on_a_shared_display_uses_the_users_layout() {
     let Some(stage) = Stage::new().await else { return };
     let spares = || stage.x11.run(probes::spare_keys);
     let before = spares().await.unwrap();
@@ -442,7 +442,7 @@ async fn on_a_shared_display_text_is_typed_by_the_layout_of_the_person() {
     for swapped in [false, true, false] {
         let typed: Vec<char> = text.chars().collect();
         let count = ours.run(move |d| {
-            focus::give(d, id)?;
+            focus::give_keyboard(d, id)?;
             let count = keyboard::type_text(d, &typed)?;
             pings::await_delivery(d, id)?;
             Ok(count)
@@ -479,7 +479,7 @@ async fn a_pointer_that_a_crash_left_is_removed() {
 /// A process of ours that is killed while its keys and a button are down, and keys are lent. The
 /// one after it gets the ids that it had.
 #[tokio::test]
-async fn what_a_kill_leaves_held_and_lent_reaches_no_person_and_ends_with_the_next_one() {
+async fn keys_left_by_a_kill_are_released_by_the_next_process() {
     let Some(stage) = Stage::new().await else { return };
     let person = || stage.x11.run(|d| Ok((probes::spare_keys(d)?, probes::held_down(d)?)));
     let (spares, nothing) = person().await.unwrap();
@@ -490,7 +490,7 @@ async fn what_a_kill_leaves_held_and_lent_reaches_no_person_and_ends_with_the_ne
     let both = Modifiers { control: true, shift: true, ..Modifiers::default() };
     let ours = shared().await.unwrap();
     let own = ours.run(move |d| {
-        focus::give(d, id)?;
+        focus::give_keyboard(d, id)?;
         keyboard::type_text(d, &['東', '京'])?;
         pings::await_delivery(d, id)?;
         pointer::move_to(d, x + 9.0, y + 9.0)?;
@@ -515,7 +515,7 @@ async fn what_a_kill_leaves_held_and_lent_reaches_no_person_and_ends_with_the_ne
     assert_eq!((left().await.unwrap(), person().await.unwrap()), (1, (spares.clone(), 0)));
     let typed: Vec<char> = "ours".chars().collect();
     next.run(move |d| {
-        focus::give(d, id)?;
+        focus::give_keyboard(d, id)?;
         keyboard::type_text(d, &typed)?;
         pings::await_delivery(d, id)
     })
@@ -561,6 +561,6 @@ async fn a_display_that_ends_is_lost() {
     // Its window would panic when its connection breaks.
     drop(window);
     private.end().await.unwrap();
-    let error = x11.run(windows::all).await.unwrap_err();
+    let error = x11.run(windows::list_windows).await.unwrap_err();
     assert_eq!(error.code, stickpin_device::ErrorCode::BackendLost);
 }

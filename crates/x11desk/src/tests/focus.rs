@@ -15,7 +15,9 @@ async fn it_is_told_which_window_has_the_keys() {
     let (one, other) = (shown.0.id, shown.1.id);
     let given = async {
         while !x11
-            .run(move |d| Ok(windows::all(d)?.iter().filter(|w| [one, other].contains(&w.id)).count() == 2))
+            .run(move |d| {
+                Ok(windows::list_windows(d)?.iter().filter(|w| [one, other].contains(&w.id)).count() == 2)
+            })
             .await
             .unwrap()
         {
@@ -26,8 +28,8 @@ async fn it_is_told_which_window_has_the_keys() {
     for (to, beside) in [(one, other), (other, one)] {
         let (kept, elsewhere) = x11
             .run(move |d| {
-                focus::give(d, to)?;
-                Ok((focus::keys_kept_elsewhere(d, to)?, focus::keys_elsewhere(d, beside)?))
+                focus::give_keyboard(d, to)?;
+                Ok((focus::foreign_focus_after_grab(d, to)?, focus::foreign_focus(d, beside)?))
             })
             .await
             .unwrap();

@@ -12,7 +12,7 @@ mod skip;
 
 use crate::X11;
 use crate::address::Address;
-use crate::private::{Home, Private};
+use crate::private::{Home, PrivateDisplay};
 use std::time::Duration;
 use stickpin_device::{CancellationToken, Result};
 use tokio::time::Instant;
@@ -21,7 +21,7 @@ use tokio::time::Instant;
 const REQUIRE: &str = "STICKPIN_REQUIRE_DESKTOP";
 
 /// A private display; none, with a word, where there are no programs for it.
-pub(crate) async fn desktop(dir: &std::path::Path) -> Option<Private> {
+pub(crate) async fn desktop(dir: &std::path::Path) -> Option<PrivateDisplay> {
     match start(dir, std::env::var_os("PATH").as_deref()).await {
         Ok(private) => Some(private),
         Err(e) => {
@@ -32,8 +32,8 @@ pub(crate) async fn desktop(dir: &std::path::Path) -> Option<Private> {
 }
 
 /// A private display with the programs in `path`.
-async fn start(dir: &std::path::Path, path: Option<&std::ffi::OsStr>) -> Result<Private> {
-    Private::start(dir, Home::temporary(dir), None, path, soon(), &CancellationToken::new()).await
+async fn start(dir: &std::path::Path, path: Option<&std::ffi::OsStr>) -> Result<PrivateDisplay> {
+    PrivateDisplay::start(dir, Home::temporary(dir), None, path, soon(), &CancellationToken::new()).await
 }
 
 /// When an opening is too late that begins now.
@@ -42,11 +42,11 @@ fn soon() -> Instant {
 }
 
 /// How to get to it.
-fn address(private: &Private, shared: bool) -> Address {
+fn address(private: &PrivateDisplay, shared: bool) -> Address {
     Address { shared, ..private.address() }
 }
 
 /// A connection to it.
-pub(crate) async fn connect(private: &Private) -> X11 {
+pub(crate) async fn connect(private: &PrivateDisplay) -> X11 {
     X11::connect(address(private, false), soon()).await.expect("a display")
 }

@@ -90,7 +90,7 @@ async fn two_of_them_are_apart() {
 async fn a_part_that_ends_is_not_waited_for() {
     let dir = tempfile::tempdir().unwrap();
     let Some(mut private) = desktop(dir.path()).await else { return };
-    let runs = tokio::time::timeout(Duration::from_millis(50), private.fallen()).await;
+    let runs = tokio::time::timeout(Duration::from_millis(50), private.wait_for_failure()).await;
     assert!(runs.is_err(), "nothing has ended: {runs:?}");
     // The leader of a group is the program itself: the second of the three that were started.
     let bus = processes(&private).into_iter().find(|process| {
@@ -98,8 +98,9 @@ async fn a_part_that_ends_is_not_waited_for() {
         name.is_ok_and(|name| name.trim() == "dbus-daemon")
     });
     stickpin_process::kill_one(bus.expect("a bus").pid);
-    let error =
-        tokio::time::timeout(Duration::from_secs(20), private.fallen()).await.expect("it is heard of");
+    let error = tokio::time::timeout(Duration::from_secs(20), private.wait_for_failure())
+        .await
+        .expect("it is heard of");
     assert_eq!(error.code, ErrorCode::BackendLost);
     assert!(error.message.contains("dbus-daemon") && error.message.contains("signal: 9"), "{error}");
     private.end().await.unwrap();

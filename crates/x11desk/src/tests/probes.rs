@@ -1,16 +1,16 @@
 //! What a display is asked and told for tests only.
 
 use crate::display::Display;
-use crate::fault::Fault;
+use crate::error::X11Error;
 use crate::{keyboard, keymap, seat};
 use stickpin_process::Process;
 use x11rb::protocol::xinput::{ConnectionExt as _, DeviceType};
 use x11rb::protocol::xproto::ConnectionExt as _;
 
 /// Makes two keys change places on the keyboard, as another layout has them.
-pub(super) fn swap_keys(d: &mut Display, one: char, other: char) -> Result<(), Fault> {
-    let keymap = keyboard::table(d)?;
-    let code = |c| keymap.find(keymap::of_char(c), 0, false).expect("a key").code;
+pub(super) fn swap_keys(d: &mut Display, one: char, other: char) -> Result<(), X11Error> {
+    let keymap = keyboard::read_keymap(d)?;
+    let code = |c| keymap.find(keymap::keysym_of_char(c), 0, false).expect("a key").code;
     let (one, other) = (code(one), code(other));
     let width = keymap.width;
     let syms = |code: u8| &keymap.syms[usize::from(code - keymap.first) * width..][..width];
@@ -22,44 +22,44 @@ pub(super) fn swap_keys(d: &mut Display, one: char, other: char) -> Result<(), F
 }
 
 /// Keys without a meaning, as they are now.
-pub(super) fn spare_keys(d: &mut Display) -> Result<Vec<u8>, Fault> {
+pub(super) fn spare_keys(d: &mut Display) -> Result<Vec<u8>, X11Error> {
     d.keymap = None;
     d.sync()?;
-    Ok(keyboard::table(d)?.spares())
+    Ok(keyboard::read_keymap(d)?.unmapped_keys())
 }
 
 /// Where the pointer is.
-pub(super) fn pointer_place(d: &Display) -> Result<(f64, f64), Fault> {
+pub(super) fn pointer_place(d: &Display) -> Result<(f64, f64), X11Error> {
     let at = d.conn.query_pointer(d.root)?.reply()?;
     Ok((f64::from(at.root_x), f64::from(at.root_y)))
 }
 
 /// What our keyboard and pointer hold down, modifiers and buttons as one mask; without our own,
 /// those of the person.
-pub(super) fn held_down(d: &Display) -> Result<u16, Fault> {
+pub(super) fn held_down(d: &Display) -> Result<u16, X11Error> {
     Ok(d.conn.query_pointer(d.root)?.reply()?.mask.into())
 }
 
 /// How many pointers of ours there are, whoever has them.
-pub(super) fn count_seats(d: &Display) -> Result<usize, Fault> {
+pub(super) fn count_seats(d: &Display) -> Result<usize, X11Error> {
     d.conn.xinput_xi_query_version(2, 2)?.reply()?;
     Ok(seat::masters(d)?.iter().filter(|m| m.1 == DeviceType::MASTER_POINTER).count())
 }
 
 /// Ends the connection as the end of the process would, with nothing put back.
-pub(super) fn vanish(d: &Display) -> Result<(), Fault> {
+pub(super) fn vanish(d: &Display) -> Result<(), X11Error> {
     d.sync()?;
     rustix::net::shutdown(d.conn.stream(), rustix::net::Shutdown::Both)
-        .map_err(|e| Fault::Lost(e.to_string()))
+        .map_err(|e| X11Error::Lost(e.to_string()))
 }
 
 /// Adds a pointer of a process that is gone.
-pub(super) fn leave_seat_behind(d: &Display) -> Result<(), Fault> {
+pub(super) fn leave_seat_behind(d: &Display) -> Result<(), X11Error> {
     d.conn.xinput_xi_query_version(2, 2)?.reply()?;
     seat::add_master(d, format!("{}7fffff0", seat::NAME))
 }
 
 /// What runs on a private display and bears its mark: apps, services, what they started.
-pub(super) fn processes(private: &crate::Private) -> Vec<Process> {
+pub(super) fn processes(private: &crate::PrivateDisplay) -> Vec<Process> {
     Process::find_marked(&format!("XDG_RUNTIME_DIR={}", private.runtime().display()))
 }

@@ -5,7 +5,7 @@
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
-use stickpin_x11desk::Private;
+use stickpin_x11desk::PrivateDisplay;
 use x11rb::connection::Connection;
 use x11rb::protocol::Event;
 use x11rb::protocol::xinput::{self, ConnectionExt as _};
@@ -38,7 +38,7 @@ pub(super) struct TestWindow {
     thread: Option<std::thread::JoinHandle<()>>,
 }
 
-fn connect(private: &Private) -> RustConnection {
+fn connect(private: &PrivateDisplay) -> RustConnection {
     let parsed = parse_display(Some(&private.display)).unwrap();
     let stream = parsed.connect_instruction().find_map(|at| DefaultStream::connect(&at).ok()).unwrap().0;
     // The secret is what its only entry ends with.
@@ -59,7 +59,7 @@ x11rb::atom_manager! {
 
 impl TestWindow {
     /// Shows one, and returns when it is on the screen.
-    pub(super) fn show(private: &Private, title: &str, (x, y, w, h): (i16, i16, u16, u16)) -> Self {
+    pub(super) fn show(private: &PrivateDisplay, title: &str, (x, y, w, h): (i16, i16, u16, u16)) -> Self {
         let conn = std::sync::Arc::new(connect(private));
         // As toolkits do: the server tells others less of who holds what.
         conn.xkb_use_extension(1, 0).unwrap().reply().unwrap();
@@ -192,7 +192,7 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    pub(super) fn begin(private: &Private) -> Self {
+    pub(super) fn begin(private: &PrivateDisplay) -> Self {
         let conn = connect(private);
         let root = conn.setup().roots[0].root;
         let question = conn.intern_atom(false, b"_NET_REQUEST_FRAME_EXTENTS").unwrap().reply().unwrap().atom;

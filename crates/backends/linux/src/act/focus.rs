@@ -3,8 +3,8 @@
 use crate::act::keyboard::HANDLED;
 use crate::act::mouse;
 use crate::aim::window;
-use crate::app::look::Sight;
-use crate::app::{App, LinuxDevice, View, ask};
+use crate::app::window_stack::WindowStack;
+use crate::app::{App, AppView, LinuxDevice, ask};
 use crate::bus::Call;
 use crate::bus::names::{COMPONENT, TEXT};
 use crate::model::roles::is_field;
@@ -12,22 +12,22 @@ use crate::model::{Interfaces, Object, states as s};
 use std::time::Duration;
 use stickpin_device::{CancellationToken, Error, ErrorCode, Result};
 use stickpin_tree::Handle;
-use stickpin_x11desk::{Presence, focus, pings};
+use stickpin_x11desk::{Visibility, focus, pings};
 
 /// Gives the window of an element the keyboard focus, as a press in it would, unless that takes it
 /// from a person. Returns when the app has noticed.
-pub(crate) async fn take_keyboard(view: View<'_>, target: Handle) -> Result<()> {
+pub(crate) async fn take_keyboard(view: AppView<'_>, target: Handle) -> Result<()> {
     let (Some(at), own) = (view.index(target), view.app.screen.is_own()) else { return Ok(()) };
-    let Some(sight) = Sight::of(view.app).await? else { return Ok(()) };
+    let Some(sight) = WindowStack::of(view.app).await? else { return Ok(()) };
     let window = window::window_of(view, at, &sight.windows).await?;
-    let Some(window) = window.filter(|w| !w.popup && w.presence == Presence::Shown) else {
+    let Some(window) = window.filter(|w| !w.popup && w.visibility == Visibility::Shown) else {
         return Ok(());
     };
     let give = sight.x11.run(move |d| {
         if !own && !d.has_seat() {
             return Ok(());
         }
-        focus::give(d, window.id)?;
+        focus::give_keyboard(d, window.id)?;
         pings::await_delivery(d, window.id)
     });
     give.await
@@ -50,7 +50,7 @@ pub(crate) async fn focus_element(device: &mut LinuxDevice, target: Handle) -> R
         return refusal.map_or(Ok(()), Err);
     }
     // GTK 4 has read the press by now, and handles it in its next frame.
-    if ask::comes_true(HANDLED, || ask::has_focus(&device.app, &object.path)).await? {
+    if ask::wait_until(HANDLED, || ask::has_focus(&device.app, &object.path)).await? {
         return Ok(());
     }
     Err(refusal.unwrap_or_else(|| {
@@ -63,16 +63,16 @@ pub(crate) async fn focus_element(device: &mut LinuxDevice, target: Handle) -> R
 ///
 /// # Errors
 /// Returns `ELEMENT_NOT_FOUND` or `BACKEND_LOST`.
-pub(crate) async fn grab_focus(view: View<'_>, target: Handle) -> Result<bool> {
+pub(crate) async fn grab_focus(view: AppView<'_>, target: Handle) -> Result<bool> {
     let path = view.object(target)?.path;
     if ask::has_focus(view.app, &path).await? {
         return Ok(true);
     }
     let call = Call::new(&path, COMPONENT, "GrabFocus");
-    let granted = ask::ordered(view.app, &call).await?;
+    let granted = ask::send_order(view.app, &call).await?;
     // GTK 3 reports the focus once its window knows that it has the keyboard.
     let patience = if granted { HANDLED } else { Duration::ZERO };
-    ask::comes_true(patience, || ask::has_focus(view.app, &path)).await
+    ask::wait_until(patience, || ask::has_focus(view.app, &path)).await
 }
 
 /// Gives a field the focus before it is filled, so that it ends up focused as if a person had
@@ -98,7 +98,7 @@ pub(crate) async fn focus_to_fill(device: &mut LinuxDevice, target: Handle) -> R
         return Err(e);
     }
     // It is filled anyway; later keys without a target are refused.
-    tracing::debug!("{} does not take the focus: {e}", object.words());
+    tracing::debug!("{} does not take the focus: {e}", object.describe());
     Ok(false)
 }
 
@@ -112,5 +112,5 @@ pub(crate) async fn caret_to_end(app: &App, field: &Object, text: &str) -> Resul
     }
     let end = i32::try_from(text.chars().count()).unwrap_or(i32::MAX);
     let call = Call::new(&field.path, TEXT, "SetCaretOffset").with((end,));
-    ask::ordered(app, &call).await.map(drop)
+    ask::send_order(app, &call).await.map(drop)
 }

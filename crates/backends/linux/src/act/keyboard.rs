@@ -1,16 +1,16 @@
 //! Typing, chords, and filling fields that accept no text through accessibility.
 
 use crate::act::focus::focus_element;
-use crate::act::{filled, typed};
-use crate::aim::{held, window};
-use crate::app::look::Sight;
-use crate::app::{self, App, LinuxDevice, View, ask, query, unknown};
+use crate::act::{fill_readback, typing};
+use crate::aim::{input_grab, window};
+use crate::app::window_stack::WindowStack;
+use crate::app::{self, App, AppView, LinuxDevice, ask, query, unknown};
 use crate::limits::FRAME;
-use crate::model::{Picture, states as s};
+use crate::model::{ObjectTree, states as s};
 use std::time::Duration;
-use stickpin_device::{CancellationToken, Error, Hit, Landed, Modifiers, Performed, Result};
+use stickpin_device::{CancellationToken, Delivery, Error, HitResult, InputOutcome, Modifiers, Result};
 use stickpin_tree::{Handle, quote};
-use stickpin_x11desk::{Presence, Sent, Window, X11, focus, keyboard, pings, pointer, windows};
+use stickpin_x11desk::{KeyDelivery, Visibility, Window, X11, focus, keyboard, pings, pointer, windows};
 use tokio::time::{Instant, sleep, timeout};
 
 /// Timeout for an app that responds to read one key.
@@ -23,7 +23,7 @@ pub(crate) const HANDLED: Duration = Duration::from_millis(500);
 const CLOSING: Duration = Duration::from_secs(1);
 
 /// How many consecutive questions must be answered without a change signalled in between.
-const SILENT: u32 = 2;
+const SILENT_CHANGES: u32 = 2;
 
 pub(crate) fn no_key(key: &str) -> Error {
     Error::invalid_args(format!("there is no key {}", quote(key)))
@@ -59,11 +59,11 @@ pub(crate) async fn typing(device: &mut LinuxDevice, target: Option<Handle>) -> 
         None => window::active_window(&device.app).await?,
     };
     let Some((x11, window)) = window else { return Err(device.app.screen.unseen("type keys")) };
-    let windows = x11.run(windows::all).await?;
-    held::not_taken(&device.app, &windows, &window, &x11, "the keys of the app").await?;
-    device.app.screen.present(&window).await?;
+    let windows = x11.run(windows::list_windows).await?;
+    input_grab::check_not_grabbed(&device.app, &windows, &window, &x11, "the keys of the app").await?;
+    device.app.screen.check_visible(&window).await?;
     let id = window.id;
-    x11.run(move |d| focus::give(d, id)).await?;
+    x11.run(move |d| focus::give_keyboard(d, id)).await?;
     Ok((x11, id))
 }
 
@@ -71,12 +71,12 @@ pub(crate) async fn typing(device: &mut LinuxDevice, target: Option<Handle>) -> 
 ///
 /// # Errors
 /// Returns a refusal if something else would take the keys.
-async fn window_of_target(view: View<'_>, target: Handle, at: usize) -> Result<Option<(X11, Window)>> {
-    let Some(sight) = Sight::of(view.app).await? else { return Ok(None) };
+async fn window_of_target(view: AppView<'_>, target: Handle, at: usize) -> Result<Option<(X11, Window)>> {
+    let Some(sight) = WindowStack::of(view.app).await? else { return Ok(None) };
     let Some(window) = window::window_of(view, at, &sight.windows).await? else { return Ok(None) };
-    let held = held::held(view, Some(at), &window, &sight).await?;
+    let held = input_grab::check_input_grab(view, Some(at), &window, &sight).await?;
     // A pop-up that the app does not name may belong to the field, such as a completion list.
-    if matches!(held, Hit::Held { by: Some(_), .. })
+    if matches!(held, HitResult::PopupGrab { by: Some(_), .. })
         && let Some(refusal) = held.refusal(&view.last.words(target).unwrap_or_default())
     {
         return Err(refusal);
@@ -100,14 +100,14 @@ async fn takes_keys(app: &App) -> Result<()> {
 
 /// Sends Escape to the window of another process that blocks the app. Returns `None` if there is no
 /// such window.
-async fn escape_elsewhere(app: &App) -> Result<Option<Performed>> {
+async fn escape_elsewhere(app: &App) -> Result<Option<InputOutcome>> {
     let Some((x11, window)) = window::active_window(app).await? else { return Ok(None) };
-    let windows = x11.run(windows::all).await?;
-    let Some(taker) = held::taker(app, &windows, &window) else { return Ok(None) };
-    let what = window::cover(app, taker.clone(), &x11).await?;
+    let windows = x11.run(windows::list_windows).await?;
+    let Some(taker) = input_grab::grabbing_window(app, &windows, &window) else { return Ok(None) };
+    let what = window::covering_window(app, taker.clone(), &x11).await?;
     chord_in(app, &taker, Modifiers::default(), "Escape").await?;
-    let landed = Landed::Elsewhere { what, stopped: false };
-    Ok(Some(Performed::done().landed(landed)))
+    let landed = Delivery::Elsewhere { what, stopped: false };
+    Ok(Some(InputOutcome::done().delivery(landed)))
 }
 
 /// Waits until a window that the app has closed has left the screen. The window manager may still
@@ -116,14 +116,16 @@ async fn escape_elsewhere(app: &App) -> Result<Option<Performed>> {
 async fn closing_over(device: &mut LinuxDevice) -> Result<()> {
     let until = Instant::now() + CLOSING;
     let pid = device.app.info.pid;
-    while let Some(sight) = Sight::of(&device.app).await? {
-        let own = |w: &&Window| pid.is_some() && w.pid == pid && !w.popup && w.presence == Presence::Shown;
+    while let Some(sight) = WindowStack::of(&device.app).await? {
+        let own =
+            |w: &&Window| pid.is_some() && w.pid == pid && !w.popup && w.visibility == Visibility::Shown;
         let mut own: Vec<u32> = sight.windows.iter().filter(own).map(|w| w.id).collect();
         own.sort_unstable();
         if own.len() < 2 || device.unlisted == own {
             break;
         }
-        let seen = |picture: &Picture, at: usize| s::seen(picture.objects[at].states, picture.toolkit);
+        let seen =
+            |picture: &ObjectTree, at: usize| s::is_visible(picture.objects[at].states, picture.toolkit);
         let listed = match timeout(HANDLED, query::windows(&device.app.link)).await {
             Ok(Ok(picture)) => picture.root().children.iter().filter(|&&at| seen(&picture, at)).count(),
             // If the app is gone or hangs, the next call reports it.
@@ -147,7 +149,7 @@ async fn closing_over(device: &mut LinuxDevice) -> Result<()> {
 ///
 /// # Errors
 /// Returns `TIMEOUT` when cancelled, or `BACKEND_LOST`.
-pub(crate) async fn keys_read(
+pub(crate) async fn wait_until_keys_read(
     app: &App,
     x11: &X11,
     window: u32,
@@ -175,22 +177,22 @@ pub(crate) async fn keys_read(
 /// Waits until the app has handled the keys that it has read. A toolkit handles all of them before
 /// it answers a question, or one by one between questions. In the latter case, changes are
 /// signalled between a question and its answer as long as keys are left.
-pub(crate) async fn keys_handled(app: &App) {
+pub(crate) async fn wait_until_keys_handled(app: &App) {
     let until = Instant::now() + HANDLED;
     let (mut asked, mut silent) = (0, 0);
     // An app that never becomes quiet has handled them by the timeout.
-    while silent < SILENT && (asked < SILENT || Instant::now() < until) {
-        let changes = app.heard.state().changes;
+    while silent < SILENT_CHANGES && (asked < SILENT_CHANGES || Instant::now() < until) {
+        let changes = app.events.state().changes;
         // If the keys ended the app, or it hangs, the next call reports it.
         let Ok(()) = app.link.barrier().await else { return };
-        silent = if app.heard.state().changes == changes { silent + 1 } else { 0 };
+        silent = if app.events.state().changes == changes { silent + 1 } else { 0 };
         asked += 1;
     }
 }
 
 /// The error for keys that would go to this other window.
-pub(crate) async fn has_keys(app: &App, other: Window, x11: &X11) -> Result<Error> {
-    let what = window::cover(app, other, x11).await?;
+pub(crate) async fn foreign_focus_error(app: &App, other: Window, x11: &X11) -> Result<Error> {
+    let what = window::covering_window(app, other, x11).await?;
     Ok(Error::element_covered(format!("{what} keeps the keyboard"))
         .hint("stickpin snapshot -i shows what is open; with open --private no other app has the keyboard"))
 }
@@ -201,7 +203,7 @@ pub(crate) async fn chord(
     modifiers: Modifiers,
     key: &str,
     cancel: &CancellationToken,
-) -> Result<Performed> {
+) -> Result<InputOutcome> {
     if (modifiers, key) == (Modifiers::default(), "Escape")
         && device.app.screen.has_pointer()
         && let Some(performed) = escape_elsewhere(&device.app).await?
@@ -210,20 +212,20 @@ pub(crate) async fn chord(
     }
     let (x11, window) = typing(device, None).await?;
     let name = key.to_owned();
-    let sent = x11.run(move |d| match focus::keys_kept_elsewhere(d, window)? {
+    let sent = x11.run(move |d| match focus::foreign_focus_after_grab(d, window)? {
         Some(other) => Ok(Err(other)),
         None => keyboard::chord(d, modifiers, &name).map(Ok),
     });
     match sent.await.map_err(unknown)? {
         Ok(true) => {}
         Ok(false) => return Err(no_key(key)),
-        Err(other) => return Err(has_keys(&device.app, other, &x11).await?),
+        Err(other) => return Err(foreign_focus_error(&device.app, other, &x11).await?),
     }
     // Some windows declare that they answer pings, but do not. One key has been read by the
     // timeout.
-    keys_read(&device.app, &x11, window, ONE_KEY, cancel).await.map_err(unknown)?;
-    keys_handled(&device.app).await;
-    Ok(Performed::done())
+    wait_until_keys_read(&device.app, &x11, window, ONE_KEY, cancel).await.map_err(unknown)?;
+    wait_until_keys_handled(&device.app).await;
+    Ok(InputOutcome::done())
 }
 
 /// Sends one chord to exactly this window.
@@ -236,11 +238,11 @@ pub(crate) async fn chord_in(
     window: &Window,
     modifiers: Modifiers,
     key: &str,
-) -> Result<Performed> {
+) -> Result<InputOutcome> {
     let x11 = app.screen.x11("type keys").await?;
     takes_keys(app).await?;
-    let (id, words) = (window.id, window.words());
-    let windows = x11.run(windows::all).await?;
+    let (id, words) = (window.id, window.describe());
+    let windows = x11.run(windows::list_windows).await?;
     let closed = || {
         let message = format!("{words} was closed before the key {} was sent to it", quote(key));
         Error::element_not_found(message).hint("stickpin snapshot -i shows what is open now")
@@ -256,29 +258,33 @@ pub(crate) async fn chord_in(
     // A dialog that opened this window lies below it.
     let covers = |w: &&Window| w.id != id && w.blocks(now, alone) && !now.blocks(w, alone);
     if let Some(over) = windows.iter().find(covers) {
-        return Err(covered(window::cover(app, over.clone(), &x11).await?));
+        return Err(covered(window::covering_window(app, over.clone(), &x11).await?));
     }
-    app.screen.present(now).await?;
+    app.screen.check_visible(now).await?;
     let name = key.to_owned();
     let popup = now.popup_among(&windows).is_some();
-    match x11.run(move |d| focus::chord_only(d, id, modifiers, &name, popup)).await.map_err(unknown)? {
-        Sent::Yes => {}
-        Sent::NoSuchKey => return Err(no_key(key)),
-        Sent::Gone => return Err(closed()),
-        Sent::Elsewhere => return Err(covered("another window".to_owned())),
-        Sent::Held => {
+    match x11
+        .run(move |d| focus::send_chord_to_window(d, id, modifiers, &name, popup))
+        .await
+        .map_err(unknown)?
+    {
+        KeyDelivery::Delivered => {}
+        KeyDelivery::NoSuchKey => return Err(no_key(key)),
+        KeyDelivery::Gone => return Err(closed()),
+        KeyDelivery::Elsewhere => return Err(covered("another window".to_owned())),
+        KeyDelivery::KeyboardGrabbed => {
             // A pop-up may have opened meanwhile.
-            let windows = x11.run(windows::all).await?;
+            let windows = x11.run(windows::list_windows).await?;
             let what = match window.popup_among(&windows) {
-                Some(popup) => window::cover(app, popup.clone(), &x11).await?,
+                Some(popup) => window::covering_window(app, popup.clone(), &x11).await?,
                 None => "what holds the keyboard".to_owned(),
             };
             return Err(covered(what));
         }
     }
     x11.run(move |d| pings::await_delivery(d, id)).await.map_err(unknown)?;
-    keys_handled(app).await;
-    Ok(Performed::done())
+    wait_until_keys_handled(app).await;
+    Ok(InputOutcome::done())
 }
 
 /// Fills a field by keys: selects its content, deletes it and types the text.
@@ -287,12 +293,12 @@ pub(crate) async fn fill_by_keys(
     target: Handle,
     text: &str,
     cancel: &CancellationToken,
-) -> Result<Performed> {
+) -> Result<InputOutcome> {
     let (x11, window) = typing(device, Some(target)).await?;
     focus_element(device, target).await?;
     let all = Modifiers { control: true, ..Modifiers::default() };
     let emptied = x11.run(move |d| {
-        if let Some(other) = focus::keys_kept_elsewhere(d, window)? {
+        if let Some(other) = focus::foreign_focus_after_grab(d, window)? {
             return Ok(Err(other));
         }
         keyboard::chord(d, all, "a")?;
@@ -300,33 +306,33 @@ pub(crate) async fn fill_by_keys(
         pings::await_delivery(d, window).map(Ok)
     });
     if let Err(other) = emptied.await.map_err(unknown)? {
-        return Err(has_keys(&device.app, other, &x11).await?);
+        return Err(foreign_focus_error(&device.app, other, &x11).await?);
     }
     if !text.is_empty() {
-        typed::type_text(device, Some(target), text, cancel).await?;
+        typing::type_text(device, Some(target), text, cancel).await?;
     }
     let field = device.view().object(target).map_err(unknown)?;
-    let value = filled::holds(&device.app, &field, text).await;
+    let value = fill_readback::read_back(&device.app, &field, text).await;
     let value = ask::or_none(&device.app, value).await.map_err(unknown)?.flatten();
-    filled::at_rest(&device.app, &field, text, value, cancel).await
+    fill_readback::wait_stable_value(&device.app, &field, text, value, cancel).await
 }
 
 /// Closes a menu or list of the app that grabs the pointer. Returns false if there is none, or it
 /// stays open. While it is open, keys reach nothing else.
-pub(crate) async fn fold_popup(device: &mut LinuxDevice) -> Result<bool> {
+pub(crate) async fn close_popup(device: &mut LinuxDevice) -> Result<bool> {
     if is_folded(&device.app).await? {
         return Ok(false);
     }
     chord(device, Modifiers::default(), "Escape", &CancellationToken::new()).await?;
-    ask::comes_true(FOLDED, || is_folded(&device.app)).await
+    ask::wait_until(POPUP_CLOSE_TIMEOUT, || is_folded(&device.app)).await
 }
 
 /// Whether no menu or list of the app grabs the pointer.
 async fn is_folded(app: &App) -> Result<bool> {
-    let Some(sight) = Sight::of(app).await? else { return Ok(true) };
+    let Some(sight) = WindowStack::of(app).await? else { return Ok(true) };
     let own = |w: &Window| w.popup && w.pid == app.info.pid;
-    Ok(!sight.windows.iter().any(own) || !sight.x11.run(|d| pointer::is_held(d)).await?)
+    Ok(!sight.windows.iter().any(own) || !sight.x11.run(|d| pointer::is_grabbed(d)).await?)
 }
 
 /// Timeout for a pop-up to close.
-const FOLDED: Duration = Duration::from_millis(300);
+const POPUP_CLOSE_TIMEOUT: Duration = Duration::from_millis(300);

@@ -1,16 +1,17 @@
 //! Presses and drags with the pointer.
 
-use crate::aim::{self, held, press, window};
-use crate::app::pointer::{Pressed, apart, move_pointer};
-use crate::app::{App, LinuxDevice, ask, life, unknown};
+use crate::aim::{self, input_grab, press, window};
+use crate::app::pointer::{LastPress, move_pointer, wait_double_click_interval};
+use crate::app::{App, LinuxDevice, ask, lifecycle, unknown};
 use crate::bus::Link;
 use crate::model::{Object, states as s};
 use std::time::{Duration, Instant};
 use stickpin_device::{
-    Action, AimOptions, Button, CancellationToken, Hit, Landed, Modifiers, Notice, Performed, Result,
+    Action, AimOptions, Button, CancellationToken, Delivery, HitResult, InputOutcome, Modifiers, Notice,
+    Result,
 };
 use stickpin_tree::Handle;
-use stickpin_x11desk::{Held, keyboard, pings, pointer, window_manager};
+use stickpin_x11desk::{HeldInput, keyboard, pings, pointer, window_manager};
 use tokio::time::{sleep, timeout};
 
 /// The number of moves of a drag: apps look for movement, not for a jump.
@@ -26,14 +27,14 @@ const DOWN: Duration = Duration::from_millis(12);
 const SEEN: Duration = Duration::from_millis(500);
 
 /// Waits while a button is down in an app that cannot be asked whether it has noticed.
-pub(crate) async fn unseen_down(hold: Duration) {
+pub(crate) async fn hold_unconfirmed(hold: Duration) {
     sleep(hold.max(DOWN)).await;
 }
 
 /// Waits while a button is down until the app has noticed. A busy app might otherwise see press and
 /// release at once.
 async fn down(link: &Link, hold: Duration) {
-    unseen_down(hold).await;
+    hold_unconfirmed(hold).await;
     let seen = async {
         // The first answer may precede a press that arrives at the same time; the second does not.
         link.barrier().await?;
@@ -48,18 +49,18 @@ pub(crate) async fn press_at(
     device: &mut LinuxDevice,
     action: &Action,
     cancel: &CancellationToken,
-) -> Result<Performed> {
+) -> Result<InputOutcome> {
     let Action::Press { point: (x, y), target, button, count, modifiers, hold } = *action else {
-        return Ok(Performed::default());
+        return Ok(InputOutcome::default());
     };
-    apart(device, (x, y)).await;
+    wait_double_click_interval(device, (x, y)).await;
     let (sight, window) =
-        held::own_window_at(device.view(), "press with the pointer", (x, y), target).await?;
+        input_grab::own_window_at(device.view(), "press with the pointer", (x, y), target).await?;
     let (x11, id) = (sight.x11, window.id);
     // A window manager may raise an inactive window that is pressed.
     let through = !window.active;
     move_pointer(&x11, id, (x, y)).await.map_err(unknown)?;
-    let held = Held::new(&x11, modifiers, button);
+    let held = HeldInput::new(&x11, modifiers, button);
     x11.run(move |d| keyboard::hold(d, modifiers, true)).await.map_err(unknown)?;
     let mut done = Ok(());
     let presses = count.max(1);
@@ -70,7 +71,7 @@ pub(crate) async fn press_at(
         }
         // The button is released in any case.
         let up = x11.run(move |d| pointer::release(d, button)).await;
-        device.pressed = Some(Pressed { at: Instant::now(), point: (x, y) });
+        device.last_press = Some(LastPress { at: Instant::now(), point: (x, y) });
         let managed = through || nth < presses;
         let delivered = x11.run(move |d| {
             if managed {
@@ -83,8 +84,8 @@ pub(crate) async fn press_at(
             break;
         }
     }
-    done.and(held.up().await).map_err(unknown)?;
-    Ok(Performed::done())
+    done.and(held.release_now().await).map_err(unknown)?;
+    Ok(InputOutcome::done())
 }
 
 /// Presses the indicator of a group box; not handled for other elements. If the box did not toggle,
@@ -94,32 +95,32 @@ pub(crate) async fn press_group_box(
     action: &Action,
     target: Handle,
     cancel: &CancellationToken,
-) -> Result<Performed> {
+) -> Result<InputOutcome> {
     let at = device.view().index(target).map(|at| &device.last.objects()[at]);
     let object = at.filter(|object| press::is_group_box(&device.app, &device.last.picture, object)).cloned();
-    let Some(object) = object else { return Ok(Performed::default()) };
+    let Some(object) = object else { return Ok(InputOutcome::default()) };
     let before = ask::states_of(&device.app, &object.path).await? & s::CHECKED;
     let performed = press_at(device, action, cancel).await?;
-    life::taken(&device.app).await.map_err(unknown)?;
+    lifecycle::wait_until_input_read(&device.app).await.map_err(unknown)?;
     if ask::states_of(&device.app, &object.path).await.map_err(unknown)? & s::CHECKED == before {
         let actions = ask::actions_of(&device.app, &object.path).await.map_err(unknown)?;
         if let Some(index) = actions.iter().position(|action| is_toggle(action)) {
-            ask::ordered(&device.app, &ask::do_action(&object.path, index)).await?;
-            tell_of_toggle(&device.app, &object, &actions[index], "its indicator was not found");
+            ask::send_order(&device.app, &ask::do_action(&object.path, index)).await?;
+            note_toggle(&device.app, &object, &actions[index], "its indicator was not found");
         }
     }
     Ok(performed)
 }
 
 /// Adds a notice that an action was used in place of a press, with possibly different effects.
-pub(crate) fn tell_of_toggle(app: &App, object: &Object, action: &str, why: &str) {
+pub(crate) fn note_toggle(app: &App, object: &Object, action: &str, why: &str) {
     if app.link.toolkit.profile().turns_without_click && is_toggle(action) {
         let what = format!(
             "{why}: {} was toggled by its accessibility action, and what the app does on a click may not have \
              happened",
-            object.words()
+            object.describe()
         );
-        app.heard.state().notices.push_back(Notice::Lacks { what });
+        app.events.state().notices.push_back(Notice::ComponentMissing { what });
     }
 }
 
@@ -133,7 +134,7 @@ pub(crate) async fn press_unless_covered(
     device: &mut LinuxDevice,
     target: Handle,
     cancel: &CancellationToken,
-) -> Result<Result<Performed>> {
+) -> Result<Result<InputOutcome>> {
     let options = AimOptions::default().pointer(true).press(true).plain(false);
     let aim = aim::aim_at(device, target, options, &mut None).await?;
     let words = device.last.words(target).unwrap_or_else(|| "the element".to_owned());
@@ -148,24 +149,24 @@ pub(crate) async fn drag(
     device: &mut LinuxDevice,
     (source, from): (Option<Handle>, (f64, f64)),
     (target, to): (Option<Handle>, (f64, f64)),
-) -> Result<Performed> {
+) -> Result<InputOutcome> {
     // The target of the drag is checked before the press: afterwards, the dragged element may cover
     // it.
     if let Some(target) = target {
         let aim = aim::aim_at(device, target, AimOptions::default(), &mut None).await?;
         match aim.hit {
-            Hit::Target | Hit::Unknown => {}
-            Hit::Covered { what, .. } | Hit::Held { what, .. } => {
-                let landed = Landed::Elsewhere { what, stopped: true };
-                return Ok(Performed::done().landed(landed));
+            HitResult::Target | HitResult::Unknown => {}
+            HitResult::Covered { what, .. } | HitResult::PopupGrab { what, .. } => {
+                let landed = Delivery::Elsewhere { what, stopped: true };
+                return Ok(InputOutcome::done().delivery(landed));
             }
-            _ => return Ok(Performed::default()),
+            _ => return Ok(InputOutcome::default()),
         }
     }
-    let (sight, window) = held::own_window_at(device.view(), "drag", from, source).await?;
+    let (sight, window) = input_grab::own_window_at(device.view(), "drag", from, source).await?;
     let (x11, id) = (sight.x11, window.id);
     move_pointer(&x11, id, from).await.map_err(unknown)?;
-    let held = Held::new(&x11, Modifiers::default(), Button::Left);
+    let held = HeldInput::new(&x11, Modifiers::default(), Button::Left);
     let mut done = x11.run(|d| pointer::press(d, Button::Left)).await;
     for step in 1..=STEPS {
         if done.is_err() {
@@ -178,9 +179,9 @@ pub(crate) async fn drag(
         sleep(STEP).await;
     }
     let delivered = x11.run(move |d| pings::await_delivery(d, id)).await;
-    done.and(delivered).and(held.up().await).map_err(unknown)?;
+    done.and(delivered).and(held.release_now().await).map_err(unknown)?;
     x11.run(move |d| pings::await_delivery(d, id)).await.map_err(unknown)?;
-    Ok(Performed::done())
+    Ok(InputOutcome::done())
 }
 
 /// Moves the pointer to a point of the screen. Returns when the app has noticed.
@@ -195,25 +196,25 @@ pub(crate) async fn point_to(app: &App, x: f64, y: f64) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::pointer::DOUBLE;
-    use crate::events::Heard;
+    use crate::app::pointer::DOUBLE_CLICK_INTERVAL;
+    use crate::events::AppEvents;
     use crate::tests::peer::App;
     use std::pin::pin;
     use std::sync::Arc;
 
     #[test]
-    fn a_press_waits_until_it_is_no_second_one_and_only_where_it_could_be() {
+    fn press_waits_out_the_double_click_interval_nearby() {
         // An hour ahead: the clock of a busy machine must not decide.
-        let mut last = Pressed { at: Instant::now() + Duration::from_secs(3600), point: (10.0, 10.0) };
-        assert_eq!(last.waits((14.0, 6.0)), DOUBLE);
-        assert_eq!(last.waits((30.0, 10.0)), Duration::ZERO);
-        last.at = Instant::now().checked_sub(DOUBLE).expect("the machine has run that long");
-        assert_eq!(last.waits((10.0, 10.0)), Duration::ZERO);
+        let mut last = LastPress { at: Instant::now() + Duration::from_secs(3600), point: (10.0, 10.0) };
+        assert_eq!(last.remaining_interval((14.0, 6.0)), DOUBLE_CLICK_INTERVAL);
+        assert_eq!(last.remaining_interval((30.0, 10.0)), Duration::ZERO);
+        last.at = Instant::now().checked_sub(DOUBLE_CLICK_INTERVAL).expect("the machine has run that long");
+        assert_eq!(last.remaining_interval((10.0, 10.0)), Duration::ZERO);
     }
 
     #[tokio::test]
-    async fn a_button_stays_down_until_the_app_has_answered_twice_and_no_longer_than_it_may_take() {
-        let (app, heard) = (App::start(), Arc::new(Heard::new()));
+    async fn button_stays_down_until_two_answers_or_timeout() {
+        let (app, heard) = (App::start(), Arc::new(AppEvents::new()));
         let link = app.link(&heard).await;
         app.hold();
         let mut held = pin!(down(&link, Duration::ZERO));

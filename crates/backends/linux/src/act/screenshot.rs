@@ -1,38 +1,41 @@
 //! Screenshots of the app's window with its pop-ups, of the whole screen, or of one element.
 
-use crate::aim::{place, window};
-use crate::app::View;
-use crate::model::extents::around;
-use stickpin_device::{Error, Result, Shot, ShotRequest};
+use crate::aim::{position, window};
+use crate::app::AppView;
+use crate::model::extents::bounding_rect;
+use stickpin_device::{Error, Result, ScreenshotImage, ScreenshotRequest};
 use stickpin_tree::Rect;
 use stickpin_x11desk::{Window, windows};
 
 /// Returns the area of a window and the pop-ups of its process, which may extend beyond its edge.
 fn shown(window: &Window, windows: &[Window]) -> Option<Rect> {
     let popups = windows.iter().filter(|w| w.popup && w.pid == window.pid).map(|w| w.area);
-    around(std::iter::once(window.whole()).chain(popups))
+    bounding_rect(std::iter::once(window.area_with_decoration()).chain(popups))
 }
 
 /// Takes a screenshot.
-pub(crate) async fn shot(view: View<'_>, request: &ShotRequest) -> Result<Shot> {
+pub(crate) async fn take_screenshot(
+    view: AppView<'_>,
+    request: &ScreenshotRequest,
+) -> Result<ScreenshotImage> {
     let x11 = view.app.screen.x11("take pictures").await?;
     let area = if let Some(handle) = request.of {
-        place::box_of(view, handle).await?.ok_or_else(nowhere)?
+        position::box_of(view, handle).await?.ok_or_else(not_visible)?
     } else if request.full {
         x11.run(|d| Ok(d.area())).await?
     } else {
         let Some((_, window)) = window::active_window(view.app).await? else {
             return Err(view.app.screen.unseen("take a picture of the app"));
         };
-        view.app.screen.present(&window).await?;
-        let windows = x11.run(windows::all).await?;
-        shown(&window, &windows).unwrap_or_else(|| window.whole())
+        view.app.screen.check_visible(&window).await?;
+        let windows = x11.run(windows::list_windows).await?;
+        shown(&window, &windows).unwrap_or_else(|| window.area_with_decoration())
     };
-    x11.shot(area).await
+    x11.screenshot(area).await
 }
 
 /// The error for a screenshot of an element that is not visible.
-pub(crate) fn nowhere() -> Error {
+pub(crate) fn not_visible() -> Error {
     Error::element_offscreen("the element has no place on the screen")
         .hint("scroll to it, or open what contains it: stickpin scroll")
 }

@@ -4,23 +4,23 @@
 //! is therefore identified by its object. Right before it is chosen, its index and the texts that
 //! it was found by are asked; afterwards, that very object must be chosen.
 
-use crate::act::done;
-use crate::app::{App, Last, LinuxDevice, View, ask, reading, unknown};
+use crate::act::delivered_to_target;
+use crate::app::{App, AppView, LastCapture, LinuxDevice, ask, capture, unknown};
 use crate::bus::body::Reference;
 use crate::bus::calls::property;
-use crate::bus::fault::Fault;
+use crate::bus::error::BusError;
 use crate::bus::names::{ACCESSIBLE, SELECTION};
 use crate::bus::{Call, Message};
 use crate::model::roles::number as n;
 use crate::model::{Interfaces, Object, states as s};
-use stickpin_device::{Error, Performed, Result};
+use stickpin_device::{Error, InputOutcome, Result};
 use stickpin_tree::{Handle, quote};
 
 /// Maximum number of chosen options that are read.
-const CHOSEN: usize = 16;
+const MAX_SELECTED: usize = 16;
 
 /// Maximum number of attempts while the options change.
-const ROUNDS: usize = 3;
+const MAX_ROUNDS: usize = 3;
 
 /// Maximum number of objects inside an option whose names are checked again.
 const PARTS: usize = 40;
@@ -29,17 +29,17 @@ const PARTS: usize = 40;
 const NAMED: usize = 12;
 
 /// A list and its options when it was read.
-struct List {
+struct OptionList {
     object: Object,
     /// The parent of the options: the list, or the only child of a combo box.
     holder: String,
-    offered: Vec<Offered>,
+    offered: Vec<ListOption>,
     /// The options that were chosen at that time; `None` if unknown.
     before: Option<Vec<String>>,
 }
 
 /// An option of the list.
-struct Offered {
+struct ListOption {
     path: String,
     /// The accessible name.
     name: String,
@@ -59,10 +59,10 @@ struct Choice {
     moved: bool,
 }
 
-impl List {
+impl OptionList {
     /// Returns the one option with this text; `None` if the texts are unknown.
-    fn option(&self, label: &str) -> Result<Option<&Offered>> {
-        let reads = |offered: &&Offered| offered.reads.iter().any(|text| text == label);
+    fn option(&self, label: &str) -> Result<Option<&ListOption>> {
+        let reads = |offered: &&ListOption| offered.reads.iter().any(|text| text == label);
         let mut found = self.offered.iter().filter(reads);
         match (found.next(), found.next()) {
             (Some(found), None) => Ok(Some(found)),
@@ -91,7 +91,7 @@ pub(crate) async fn select(
     device: &mut LinuxDevice,
     target: Handle,
     options: &[String],
-) -> Result<Performed> {
+) -> Result<InputOutcome> {
     let object = device.view().object(target)?;
     let combo = object.role == n::COMBO_BOX;
     if combo && options.len() > 1 {
@@ -102,14 +102,14 @@ pub(crate) async fn select(
     let mute = combo && device.app.link.toolkit.profile().combo_boxes_list_nothing;
     let table = matches!(object.role, n::TABLE | n::TREE_TABLE);
     if !object.has(Interfaces::SELECTION) || mute || table {
-        return Ok(Performed::default());
+        return Ok(InputOutcome::default());
     }
     let Some(mut list) = list_of(device.view(), object).await? else {
-        return Ok(Performed::default());
+        return Ok(InputOutcome::default());
     };
     let mut chosen = Vec::new();
     for label in options {
-        let Some(option) = list.option(label)? else { return Ok(Performed::default()) };
+        let Some(option) = list.option(label)? else { return Ok(InputOutcome::default()) };
         let (label, path) = (label.clone(), option.path.clone());
         chosen.push(Choice { label, path, at: usize::MAX, moved: false });
     }
@@ -123,7 +123,7 @@ pub(crate) async fn select(
         for choice in &mut chosen {
             let taken = choose_option(device, &mut list, choice).await;
             if !taken.map_err(|e| if sent { unknown(e) } else { e })? {
-                return Ok(Performed::default());
+                return Ok(InputOutcome::default());
             }
             sent = true;
         }
@@ -140,29 +140,29 @@ pub(crate) async fn select(
         no_others(device, &list, &chosen, cleared).await?;
     }
     if taken {
-        return Ok(done().value(Some(options.join(", "))));
+        return Ok(delivered_to_target().value(Some(options.join(", "))));
     }
     if chosen.len() == 1 {
-        return Ok(Performed::default());
+        return Ok(InputOutcome::default());
     }
     Err(is_chosen_now(takes_one(&list.object, options)))
 }
 
 /// Chooses an option at its current index, if it still has the texts that it was found by. Returns
 /// whether the app accepted.
-async fn choose_option(device: &mut LinuxDevice, list: &mut List, choice: &mut Choice) -> Result<bool> {
-    for _ in 0..ROUNDS {
+async fn choose_option(device: &mut LinuxDevice, list: &mut OptionList, choice: &mut Choice) -> Result<bool> {
+    for _ in 0..MAX_ROUNDS {
         if let Some(at) = place_of(device.view(), list, &choice.path).await? {
             (choice.at, choice.moved) = (at, false);
-            return ask::ordered(&device.app, &of_child(&list.object, "SelectChild", at)).await;
+            return ask::send_order(&device.app, &of_child(&list.object, "SelectChild", at)).await;
         }
-        tracing::debug!("the options of {} have changed", list.object.words());
-        reading::look(device, &[]).await?;
+        tracing::debug!("the options of {} have changed", list.object.describe());
+        capture::capture_app(device, &[]).await?;
         let Some(now) = list_of(device.view(), list.object.clone()).await? else {
             return Ok(false);
         };
         // A new reading may already include the choice, so the earlier state is kept.
-        *list = List { before: list.before.take(), ..now };
+        *list = OptionList { before: list.before.take(), ..now };
         let Some(option) = list.option(&choice.label)? else { return Ok(false) };
         choice.path.clone_from(&option.path);
     }
@@ -172,7 +172,7 @@ async fn choose_option(device: &mut LinuxDevice, list: &mut List, choice: &mut C
 
 /// Returns the current index of an option in its list. `None` if it is not in the list any more, or
 /// if its name or one inside it has changed since it was read.
-async fn place_of(view: View<'_>, list: &List, path: &str) -> Result<Option<usize>> {
+async fn place_of(view: AppView<'_>, list: &OptionList, path: &str) -> Result<Option<usize>> {
     let mut parts = parts_of(view.last, path);
     let own = || list.offered.iter().find(|offered| offered.path == path).map(|o| o.name.clone());
     if let Some(name) = own().filter(|_| parts.first().is_none_or(|(first, _)| first != path)) {
@@ -181,9 +181,9 @@ async fn place_of(view: View<'_>, list: &List, path: &str) -> Result<Option<usiz
     let mut calls = vec![children(&list.holder)];
     calls.extend(parts.iter().map(|(path, _)| property(path, ACCESSIBLE, "Name")));
     let mut answers = view.app.link.calls(&calls).await.into_iter();
-    let now = answers.next().unwrap_or(Err(Fault::Vanished));
+    let now = answers.next().unwrap_or(Err(BusError::Vanished));
     let now = now.and_then(|answer| paths(view.app, &list.holder, &answer));
-    let Some(now) = ask::answered(view.app, &list.holder, now).await? else { return Ok(None) };
+    let Some(now) = ask::unless_vanished(view.app, &list.holder, now).await? else { return Ok(None) };
     for ((_, name), answer) in parts.iter().zip(answers) {
         let same = answer.and_then(|answer| Ok(answer.property_text()? == *name));
         // The object may be gone.
@@ -195,7 +195,7 @@ async fn place_of(view: View<'_>, list: &List, path: &str) -> Result<Option<usiz
 }
 
 /// Returns the names in an option from when it was read, itself first.
-fn parts_of(last: &Last, path: &str) -> Vec<(String, String)> {
+fn parts_of(last: &LastCapture, path: &str) -> Vec<(String, String)> {
     let inside = last.at(path).into_iter().flat_map(|at| last.picture.inside(at));
     let named = inside.map(|at| &last.objects()[at]).filter(|object| !object.name.is_empty());
     named.take(PARTS).map(|object| (object.path.clone(), object.name.clone())).collect()
@@ -203,20 +203,20 @@ fn parts_of(last: &Last, path: &str) -> Vec<(String, String)> {
 
 /// Whether the app reports that exactly these options are chosen. False if they keep moving,
 /// because the answer is unknown then.
-async fn are_chosen(app: &App, list: &List, chosen: &mut [Choice]) -> Result<bool> {
-    for _ in 0..ROUNDS {
+async fn are_chosen(app: &App, list: &OptionList, chosen: &mut [Choice]) -> Result<bool> {
+    for _ in 0..MAX_ROUNDS {
         let mut calls = vec![children(&list.holder)];
         calls.extend(chosen.iter().map(|choice| of_child(&list.object, "IsChildSelected", choice.at)));
         calls.push(children(&list.holder));
         // An answer counts only for an option that has the same index before and after it.
         let mut answers = app.link.calls(&calls).await.into_iter();
-        let order = |answer: Option<Result<Message, Fault>>| {
-            paths(app, &list.holder, &answer.unwrap_or(Err(Fault::Vanished))?)
+        let order = |answer: Option<Result<Message, BusError>>| {
+            paths(app, &list.holder, &answer.unwrap_or(Err(BusError::Vanished))?)
         };
         let (before, after) = (order(answers.next()), order(answers.next_back()));
-        let said: Result<Vec<bool>, Fault> = answers.map(|answer| answer?.read()).collect();
+        let said: Result<Vec<bool>, BusError> = answers.map(|answer| answer?.read()).collect();
         let read = said.and_then(|said| Ok((before?, said, after?)));
-        let Some((before, said, after)) = ask::answered(app, &list.object.path, read).await? else {
+        let Some((before, said, after)) = ask::unless_vanished(app, &list.object.path, read).await? else {
             return Ok(false);
         };
         let stands = |choice: &Choice| {
@@ -241,12 +241,17 @@ async fn are_chosen(app: &App, list: &List, chosen: &mut [Choice]) -> Result<boo
 /// # Errors
 /// Returns `FILL_MISMATCH` if others were chosen, after the earlier choice was restored as far as
 /// the app allows.
-async fn no_others(device: &mut LinuxDevice, list: &List, chosen: &[Choice], cleared: bool) -> Result<()> {
+async fn no_others(
+    device: &mut LinuxDevice,
+    list: &OptionList,
+    chosen: &[Choice],
+    cleared: bool,
+) -> Result<()> {
     let before = list.before.as_ref().filter(|_| !cleared).map_or(&[][..], Vec::as_slice);
     let meant = |path: &String| chosen.iter().any(|choice| choice.path == *path) || before.contains(path);
     let all = children_of(&device.app, &list.holder).await?;
     let now = chosen_in(&device.app, &list.object).await?;
-    let what = list.object.words();
+    let what = list.object.describe();
     let labels = chosen.iter().map(|choice| quote(&choice.label)).collect::<Vec<_>>().join(", ");
     let error = |message: String| Err(is_chosen_now(Error::fill_mismatch(message)));
     let Some((all, mut wrong)) = all.zip(now) else {
@@ -262,9 +267,9 @@ async fn no_others(device: &mut LinuxDevice, list: &List, chosen: &[Choice], cle
     if wrong.is_empty() {
         return Ok(());
     }
-    reading::look(device, &[]).await?;
+    capture::capture_app(device, &[]).await?;
     let offered = offered(device.view(), wrong).await;
-    let chose = ask::answered(&device.app, &list.object.path, offered).await?.unwrap_or_default();
+    let chose = ask::unless_vanished(&device.app, &list.object.path, offered).await?.unwrap_or_default();
     let chose = chose.iter().map(|offered| offered.reads.first().map_or("", String::as_str));
     let chose: Vec<String> = chose.take(NAMED).map(quote).collect();
     let now = if restore(device.view(), list).await? { "is" } else { "is not" };
@@ -275,7 +280,7 @@ async fn no_others(device: &mut LinuxDevice, list: &List, chosen: &[Choice], cle
 }
 
 /// Restores the earlier choice. Returns whether exactly that is chosen now.
-async fn restore(view: View<'_>, list: &List) -> Result<bool> {
+async fn restore(view: AppView<'_>, list: &OptionList) -> Result<bool> {
     let Some(before) = &list.before else { return Ok(false) };
     // A list that takes one option replaces it, and may require that one is chosen.
     let clearings = if before.len() == 1 { &[false, true][..] } else { &[true][..] };
@@ -285,7 +290,7 @@ async fn restore(view: View<'_>, list: &List) -> Result<bool> {
         }
         for path in before {
             let Some(at) = place_of(view, list, path).await? else { return Ok(false) };
-            ask::ordered(view.app, &of_child(&list.object, "SelectChild", at)).await?;
+            ask::send_order(view.app, &of_child(&list.object, "SelectChild", at)).await?;
         }
         let now = chosen_in(view.app, &list.object).await?;
         if now.is_some_and(|now| now.len() == before.len() && now.iter().all(|path| before.contains(path))) {
@@ -297,41 +302,41 @@ async fn restore(view: View<'_>, list: &List) -> Result<bool> {
 
 async fn clear_selection(app: &App, list: &Object) -> Result<()> {
     let call = Call::new(&list.path, SELECTION, "ClearSelection");
-    ask::ordered(app, &call).await.map(drop)
+    ask::send_order(app, &call).await.map(drop)
 }
 
 /// Returns how many options are chosen; `None` if unknown.
 async fn selected_count(app: &App, list: &Object) -> Result<Option<usize>> {
     let count = ask::count(app, &list.path, SELECTION, "NSelectedChildren").await;
-    Ok(ask::answered(app, &list.path, count).await?.flatten())
+    Ok(ask::unless_vanished(app, &list.path, count).await?.flatten())
 }
 
 /// Returns the chosen options; `None` if unknown, or more than are read.
 async fn chosen_in(app: &App, list: &Object) -> Result<Option<Vec<String>>> {
-    let Some(count) = selected_count(app, list).await?.filter(|count| *count <= CHOSEN) else {
+    let Some(count) = selected_count(app, list).await?.filter(|count| *count <= MAX_SELECTED) else {
         return Ok(None);
     };
     let calls: Vec<Call<'_>> = (0..count).map(|at| of_child(list, "GetSelectedChild", at)).collect();
-    let child = |answer: Result<Message, Fault>| Ok(app.link.named(&list.path, answer?.read()?));
-    let chosen: Result<Vec<_>, Fault> = app.link.calls(&calls).await.into_iter().map(child).collect();
-    ask::answered(app, &list.path, chosen).await
+    let child = |answer: Result<Message, BusError>| Ok(app.link.named(&list.path, answer?.read()?));
+    let chosen: Result<Vec<_>, BusError> = app.link.calls(&calls).await.into_iter().map(child).collect();
+    ask::unless_vanished(app, &list.path, chosen).await
 }
 
 /// Returns the children of an object; `None` if unknown.
 async fn children_of(app: &App, path: &str) -> Result<Option<Vec<String>>> {
     let answer = app.link.call(children(path)).await;
-    ask::answered(app, path, answer.and_then(|answer| paths(app, path, &answer))).await
+    ask::unless_vanished(app, path, answer.and_then(|answer| paths(app, path, &answer))).await
 }
 
 /// Returns the objects that an answer of this object refers to.
-fn paths(app: &App, of: &str, answer: &Message) -> Result<Vec<String>, Fault> {
+fn paths(app: &App, of: &str, answer: &Message) -> Result<Vec<String>, BusError> {
     let all: Vec<Reference> = answer.read()?;
     Ok(all.into_iter().map(|path| app.link.named(of, path)).collect())
 }
 
 /// Reads the options of a list and which are chosen. The options are its children, or those of the
 /// list or menu that is the only child of a combo box. `None` if unknown, or if some are in groups.
-async fn list_of(view: View<'_>, object: Object) -> Result<Option<List>> {
+async fn list_of(view: AppView<'_>, object: Object) -> Result<Option<OptionList>> {
     let mut holder = object.path.clone();
     for _ in 0..3 {
         let Some(options) = children_of(view.app, &holder).await? else { return Ok(None) };
@@ -342,20 +347,22 @@ async fn list_of(view: View<'_>, object: Object) -> Result<Option<List>> {
             continue;
         }
         let offered = offered(view, options).await;
-        let Some(offered) = ask::answered(view.app, &object.path, offered).await? else { return Ok(None) };
+        let Some(offered) = ask::unless_vanished(view.app, &object.path, offered).await? else {
+            return Ok(None);
+        };
         // Firefox counts options in groups, but lists the groups as children, so the indices
         // differ.
         if offered.iter().any(|offered| offered.group) {
             return Ok(None);
         }
         let before = chosen_in(view.app, &object).await?;
-        return Ok(Some(List { object, holder, offered, before }));
+        return Ok(Some(OptionList { object, holder, offered, before }));
     }
     Ok(None)
 }
 
 /// Reads the names and texts of options.
-async fn offered(view: View<'_>, options: Vec<String>) -> Result<Vec<Offered>, Fault> {
+async fn offered(view: AppView<'_>, options: Vec<String>) -> Result<Vec<ListOption>, BusError> {
     let names = options.iter().map(|path| property(path, ACCESSIBLE, "Name"));
     let roles = options.iter().map(|path| Call::new(path, ACCESSIBLE, "GetRole"));
     let asked: Vec<_> = names.chain(roles).collect();
@@ -375,7 +382,7 @@ async fn offered(view: View<'_>, options: Vec<String>) -> Result<Vec<Offered>, F
         reads.extend(inside.map(|text| text.trim().to_owned()));
         reads.retain(|text| !text.is_empty());
         reads.dedup();
-        all.push(Offered { path, name, reads, group });
+        all.push(ListOption { path, name, reads, group });
     }
     Ok(all)
 }
@@ -396,6 +403,6 @@ fn is_chosen_now(error: Error) -> Error {
 }
 
 fn takes_one(list: &Object, options: &[String]) -> Error {
-    let what = list.words();
+    let what = list.describe();
     Error::invalid_args(format!("{what} takes one option, not {}", options.len())).hint("name one option")
 }

@@ -1,23 +1,26 @@
 //! Uploading files as a person does who types their path: press what opens a file chooser, put the
 //! path into its field, and confirm with Enter.
 
-pub(crate) mod foreign;
-mod kinds;
+mod chooser_kinds;
+pub(crate) mod foreign_chooser;
 pub(crate) mod window;
 
 use crate::act::{self, focus, keyboard, mouse};
 use crate::app::{
-    self, App, Chooser, Last, LinuxDevice, View, ask, gone, is_foreign, life, query, reading, settle, unknown,
+    self, App, AppView, Chooser, LastCapture, LinuxDevice, ask, capture, gone, is_foreign, lifecycle, query,
+    settle, unknown,
 };
-use crate::bus::fault::Fault;
+use crate::bus::error::BusError;
 use crate::limits::DONE;
 use crate::model::parents::chain;
 use crate::model::roles::is_field;
-use crate::model::{Interfaces, Object, Picture, states as s};
-use kinds::{as_text, is_chooser, is_to_save_in, path_field, says_it_opens, takes_the_name};
+use crate::model::{Interfaces, Object, ObjectTree, states as s};
+use chooser_kinds::{as_text, is_chooser, is_to_save_in, path_field, says_it_opens, takes_the_name};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use stickpin_device::{Action, CancellationToken, Error, ErrorCode, FileInput, Modifiers, Performed, Result};
+use stickpin_device::{
+    Action, CancellationToken, Error, ErrorCode, FileInput, InputOutcome, Modifiers, Result,
+};
 use stickpin_tree::{Handle, quote};
 use tokio::time::Instant;
 
@@ -34,7 +37,7 @@ const TRIES: usize = 4;
 const ESCAPES: usize = 3;
 
 /// The hint for a chooser without a field for paths.
-const INSTEAD: &str = "stickpin snapshot -i shows what it has instead; stickpin key Escape closes it";
+const CHOOSER_HINT: &str = "stickpin snapshot -i shows what it has instead; stickpin key Escape closes it";
 
 /// The hint for a chooser that may take several files, but only one through its field.
 const ONE_BY_ONE: &str = "its field is given one path: stickpin upload TARGET FILE for each, where the app takes them one after the other; \
@@ -43,7 +46,7 @@ const ONE_BY_ONE: &str = "its field is given one path: stickpin upload TARGET FI
 /// Returns the file chooser that a handle stands for: its window, or its field for paths.
 pub(crate) fn chooser_of(device: &mut LinuxDevice, handle: Handle) -> Option<FileInput> {
     if is_foreign(handle) {
-        return foreign::foreign_of(device, handle);
+        return foreign_chooser::foreign_of(device, handle);
     }
     let at = device.view().index(handle)?;
     let picture = &device.last.picture;
@@ -57,7 +60,7 @@ pub(crate) fn chooser_of(device: &mut LinuxDevice, handle: Handle) -> Option<Fil
 }
 
 /// Returns what a chooser of this app accepts.
-fn takes(view: View<'_>, input: Handle, top: &str) -> FileInput {
+fn takes(view: AppView<'_>, input: Handle, top: &str) -> FileInput {
     // The field of Qt takes several quoted paths, but not reliably once it has contained another
     // name. The field of GTK takes one, even if its list takes several.
     let multiple = view.app.link.toolkit.profile().choosers_say_what_they_do
@@ -72,7 +75,7 @@ pub(crate) async fn choose(
     point: (f64, f64),
     target: Handle,
     cancel: &CancellationToken,
-) -> Result<Performed> {
+) -> Result<InputOutcome> {
     let before: Vec<String> = choosers(&device.last);
     let there: Vec<u32> = window::on_screen(&device.app).await?.into_iter().map(|window| window.id).collect();
     app::until_activated(device, target).await?;
@@ -83,9 +86,11 @@ pub(crate) async fn choose(
     let opened = until_shown(device, cancel, |d| choosers(d).into_iter().find(|path| !before.contains(path)));
     let opened = opened.await.map_err(unknown)?;
     if opened.is_none()
-        && let Some(window) = foreign::stranger_beside(&device.app, &there, cancel).await.map_err(unknown)?
+        && let Some(window) =
+            foreign_chooser::new_foreign_window(&device.app, &there, cancel).await.map_err(unknown)?
     {
-        performed.chooser = Some(foreign::meet(device, window, cancel).await.map_err(unknown)?);
+        performed.chooser =
+            Some(foreign_chooser::register_chooser(device, window, cancel).await.map_err(unknown)?);
         return Ok(performed);
     }
     let Some(top) = opened else { return Ok(performed) };
@@ -110,9 +115,9 @@ pub(crate) async fn give_files(
     chooser: Handle,
     files: &[PathBuf],
     cancel: &CancellationToken,
-) -> Result<Performed> {
+) -> Result<InputOutcome> {
     if is_foreign(chooser) {
-        return foreign::give_elsewhere(device, chooser, files, cancel).await;
+        return foreign_chooser::give_elsewhere(device, chooser, files, cancel).await;
     }
     let at = device.view().index(chooser).ok_or_else(gone)?;
     let top = device.last.objects()[at].path.clone();
@@ -135,7 +140,7 @@ pub(crate) async fn give_files(
                 break;
             }
             let message = format!("the file chooser {} shows no field for a path", quote(&title));
-            return Err(Error::unsupported(message).hint(INSTEAD));
+            return Err(Error::unsupported(message).hint(CHOOSER_HINT));
         };
         if again == 0 && saves(device, &top).await? {
             return Err(to_save_in(&title));
@@ -150,7 +155,7 @@ pub(crate) async fn give_files(
                 let name =
                     |file: &PathBuf| file.file_name().unwrap_or_default().to_string_lossy().into_owned();
                 let value = files.iter().map(name).collect::<Vec<_>>().join(", ");
-                return Ok(Performed::done().value(Some(value)));
+                return Ok(InputOutcome::done().value(Some(value)));
             }
             // Enter would answer whatever the new window asks.
             Some(Some(window)) => {
@@ -171,7 +176,7 @@ pub(crate) async fn give_files(
 /// Closes a chooser. Returns whether it is gone.
 pub(crate) async fn close_chooser(device: &mut LinuxDevice, chooser: Handle) -> Result<bool> {
     if is_foreign(chooser) {
-        return foreign::close_elsewhere(device, chooser).await;
+        return foreign_chooser::close_elsewhere(device, chooser).await;
     }
     let path = device.app.path(chooser)?;
     let chooser = window::chooser_known(device, &path).await?;
@@ -181,7 +186,7 @@ pub(crate) async fn close_chooser(device: &mut LinuxDevice, chooser: Handle) -> 
 /// Closes a chooser by Escape, as a person would. Returns whether it is gone.
 async fn escape(device: &mut LinuxDevice, chooser: &Chooser) -> Result<bool> {
     let cancel = CancellationToken::new();
-    let left = |last: &Last| (!choosers(last).contains(&chooser.top)).then_some(());
+    let left = |last: &LastCapture| (!choosers(last).contains(&chooser.top)).then_some(());
     if left(&device.last).is_some() {
         return Ok(true);
     }
@@ -222,7 +227,7 @@ async fn type_path(device: &mut LinuxDevice, chooser: &Chooser, field: &Object, 
     }
     if device.app.link.toolkit.profile().choosers_say_what_they_do {
         // The button may have named the action for the earlier content of the field.
-        reading::look(device, &[]).await?;
+        capture::capture_app(device, &[]).await?;
         if of(&device.last, &chooser.top, says_it_opens).flatten() == Some(false) {
             return Err(to_save_in(&chooser.window.title));
         }
@@ -248,29 +253,29 @@ async fn activates(app: &App, field: &Object) -> Result<bool> {
     match app.link.order(&ask::do_action(&field.path, index), DONE).await {
         Ok(Some(answer)) => Ok(answer.read().unwrap_or(true)),
         // It shows a question from inside the action; or it failed after its effect.
-        Ok(None) | Err(Fault::Refused(_)) => Ok(true),
+        Ok(None) | Err(BusError::Refused(_)) => Ok(true),
         Err(fault) => ask::refused(app, &field.path, fault).await.map(|()| false),
     }
 }
 
 /// Returns the paths of the app's windows that meet a condition.
-fn windows_that(last: &Last, are: impl Fn(usize, &Object) -> bool) -> Vec<String> {
+fn windows_that(last: &LastCapture, are: impl Fn(usize, &Object) -> bool) -> Vec<String> {
     let windows = last.picture.root().children.iter().map(|&at| (at, &last.objects()[at]));
     windows.filter(|&(at, window)| are(at, window)).map(|(_, window)| window.path.clone()).collect()
 }
 
 /// Returns the paths of the windows that are file choosers.
-fn choosers(last: &Last) -> Vec<String> {
+fn choosers(last: &LastCapture) -> Vec<String> {
     windows_that(last, |at, _| is_chooser(&last.picture, at))
 }
 
 /// Returns the paths of the file choosers with this title.
-fn choosers_called(last: &Last, title: &str) -> Vec<String> {
+fn choosers_called(last: &LastCapture, title: &str) -> Vec<String> {
     windows_that(last, |at, window| window.name == title && is_chooser(&last.picture, at))
 }
 
 /// Returns the paths of the windows that block all others of the app.
-fn modal_windows(last: &Last) -> Vec<String> {
+fn modal_windows(last: &LastCapture) -> Vec<String> {
     windows_that(last, |_, window| window.shown && window.is(s::MODAL))
 }
 
@@ -285,33 +290,34 @@ async fn saves(device: &mut LinuxDevice, top: &str) -> Result<bool> {
     }
     let Some(field) = field_of(&device.last, top) else { return Ok(false) };
     let before = query::whole_text(&device.app, &field.path).await;
-    let before = life::judged(&device.app, before).await?;
+    let before = lifecycle::check_answer(&device.app, before).await?;
     if !act::set_text(&device.app, &field, &absent()).await? {
         return Err(takes_no_text(&title_of(&device.last, top)));
     }
-    let saves =
-        reading::look(device, &[]).await.map(|_| of(&device.last, top, takes_the_name).unwrap_or(true));
+    let saves = capture::capture_app(device, &[])
+        .await
+        .map(|_| of(&device.last, top, takes_the_name).unwrap_or(true));
     act::set_text(&device.app, &field, &before).await?;
     saves
 }
 
-fn of<T>(last: &Last, top: &str, what: impl Fn(&Picture, usize) -> T) -> Option<T> {
+fn of<T>(last: &LastCapture, top: &str, what: impl Fn(&ObjectTree, usize) -> T) -> Option<T> {
     Some(what(&last.picture, last.at(top)?))
 }
 
 /// Returns the title of the window with this path.
-fn title_of(last: &Last, top: &str) -> String {
+fn title_of(last: &LastCapture, top: &str) -> String {
     last.object(top).map_or_else(String::new, |object| object.name.clone())
 }
 
 /// Whether the object with this path is shown now.
 async fn is_shown(app: &App, path: &str) -> Result<bool> {
     let states = ask::or_none(app, ask::states_now(app, path).await).await?;
-    Ok(states.is_some_and(|states| s::seen(states, app.link.toolkit)))
+    Ok(states.is_some_and(|states| s::is_visible(states, app.link.toolkit)))
 }
 
 /// Returns the field for paths of the chooser with this path.
-fn field_of(last: &Last, top: &str) -> Option<Object> {
+fn field_of(last: &LastCapture, top: &str) -> Option<Object> {
     path_field(&last.picture, last.at(top)?).map(|field| last.picture.objects[field].clone())
 }
 
@@ -319,22 +325,22 @@ fn field_of(last: &Last, top: &str) -> Option<Object> {
 async fn until_shown<T>(
     device: &mut LinuxDevice,
     cancel: &CancellationToken,
-    mut look: impl FnMut(&Last) -> Option<T>,
+    mut look: impl FnMut(&LastCapture) -> Option<T>,
 ) -> Result<Option<T>> {
     let until = Instant::now() + CHOOSER;
     loop {
-        life::alive(&device.app).await?;
-        reading::look(device, &[]).await?;
+        lifecycle::alive(&device.app).await?;
+        capture::capture_app(device, &[]).await?;
         let found = look(&device.last);
         let left = until.saturating_duration_since(Instant::now());
         if found.is_some() || left.is_zero() || cancel.is_cancelled() {
             return Ok(found);
         }
-        let seen = device.last.seen;
-        if settle::signalled(&device.app, seen, left.min(SILENT), cancel).await == Some(false) {
+        let seen = device.last.changes_when_read;
+        if settle::wait_for_signal(&device.app, seen, left.min(SILENT), cancel).await == Some(false) {
             // A busy app has not signalled yet.
-            life::barrier(&device.app).await?;
-            if device.app.heard.state().changes == seen {
+            lifecycle::barrier(&device.app).await?;
+            if device.app.events.state().changes == seen {
                 return Ok(None);
             }
         }
@@ -352,7 +358,7 @@ fn to_save_in(title: &str) -> Error {
 
 fn takes_no_text(title: &str) -> Error {
     let message = format!("the field of the file chooser {} takes no text", quote(title));
-    Error::unsupported(message).hint(INSTEAD)
+    Error::unsupported(message).hint(CHOOSER_HINT)
 }
 
 /// Returns a path that does not exist.

@@ -4,20 +4,20 @@
 //! says what lies over that (`order`), and their ancestors whose an unread object is (`unread`).
 
 pub(super) mod named;
-pub(super) mod order;
+pub(super) mod stacking;
 pub(crate) mod there;
 mod unread;
 
 use crate::aim::hit::named::deepest;
-use crate::aim::place::shifted;
+use crate::aim::position::translate;
 use crate::aim::window::{self, window_hit};
-use crate::app::look::Sight;
-use crate::app::{View, ask};
-use crate::model::overlaps::{above_it, is_of, words};
+use crate::app::window_stack::WindowStack;
+use crate::app::{AppView, ask};
+use crate::model::overlaps::{belongs_to, possible_covers, words};
 use crate::model::parents::{DEEP, popup_in};
 use crate::model::roles::number as role;
 use crate::toolkit::Toolkit;
-use stickpin_device::{Error, Hit, Result};
+use stickpin_device::{Error, HitResult, Result};
 use stickpin_tree::Rect;
 use stickpin_x11desk::Window;
 
@@ -53,25 +53,25 @@ pub(crate) type Resolved<T> = Result<T, Unresolved>;
 
 /// A point of the screen, and the offset from the toolkit's coordinates to the screen.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Spot<'d> {
-    pub(crate) view: View<'d>,
+pub(crate) struct HitPoint<'d> {
+    pub(crate) view: AppView<'d>,
     pub(crate) point: (f64, f64),
     pub(crate) offset: (f64, f64),
 }
 
-impl Spot<'_> {
+impl HitPoint<'_> {
     /// Whether the point is inside a rectangle in the toolkit's coordinates.
     fn is_in(&self, place: Rect) -> bool {
-        shifted(place, self.offset).contains(self.point.0, self.point.1)
+        translate(place, self.offset).contains(self.point.0, self.point.1)
     }
 }
 
 /// An input that is meant for an object in a window.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Meant<'d> {
+pub(crate) struct IntendedTarget<'d> {
     pub(crate) at: usize,
     pub(crate) window: &'d Window,
-    pub(crate) sight: &'d Sight,
+    pub(crate) sight: &'d WindowStack,
     /// Whether the window is known to be the topmost one there.
     pub(crate) on_top: bool,
     /// Whether the app is asked for the object at the point. Not needed if no other object can
@@ -83,53 +83,58 @@ pub(crate) struct Meant<'d> {
 
 /// What an input that is meant for an object reaches.
 #[derive(Debug)]
-pub(crate) struct Under {
-    pub(crate) hit: Hit,
+pub(crate) struct HitOutcome {
+    pub(crate) hit: HitResult,
     /// Whether the app named an object at the point.
     pub(crate) named: bool,
 }
 
-impl Under {
+impl HitOutcome {
     /// Returns the hit of a second test, `named` telling whether the first one named an object. GTK
     /// 4 names no object that was never shown before.
-    pub(crate) fn after(self, named: bool, toolkit: Toolkit) -> Hit {
-        let came = toolkit.profile().new_is_silent && named && !self.named && self.hit == Hit::Target;
+    pub(crate) fn after(self, named: bool, toolkit: Toolkit) -> HitResult {
+        let came = toolkit.profile().new_is_silent && named && !self.named && self.hit == HitResult::Target;
         let what = || "what came up when the pointer arrived".to_owned();
-        if came { Hit::Covered { by: None, what: what() } } else { self.hit }
+        if came { HitResult::Covered { by: None, what: what() } } else { self.hit }
     }
 }
 
 /// Determines what an input at a spot reaches that is meant for an object.
-pub(crate) async fn under(spot: Spot<'_>, meant: Meant<'_>) -> Resolved<Under> {
-    let Meant { at, window, sight, on_top, asked, over } = meant;
-    let hit = match window::coming_dialog(spot.view, at, &sight.windows) {
-        Some(what) => Hit::Covered { by: None, what },
-        None if on_top => Hit::Target,
+pub(crate) async fn hit_test(spot: HitPoint<'_>, meant: IntendedTarget<'_>) -> Resolved<HitOutcome> {
+    let IntendedTarget { at, window, sight, on_top, asked, over } = meant;
+    let hit = match window::pending_dialog(spot.view, at, &sight.windows) {
+        Some(what) => HitResult::Covered { by: None, what },
+        None if on_top => HitResult::Target,
         None => window_hit(spot.view.app, window, spot.point, sight).await?,
     };
-    if hit != Hit::Target {
-        return Ok(Under { hit, named: false });
+    if hit != HitResult::Target {
+        return Ok(HitOutcome { hit, named: false });
     }
     within(spot, at, asked, over).await
 }
 
 /// Determines that for an input that the object's window receives.
-async fn within(spot: Spot<'_>, at: usize, asked: bool, over: Option<&[Option<Rect>]>) -> Resolved<Under> {
+async fn within(
+    spot: HitPoint<'_>,
+    at: usize,
+    asked: bool,
+    over: Option<&[Option<Rect>]>,
+) -> Resolved<HitOutcome> {
     let ordered = asked && spot.view.app.link.toolkit.profile().draws_in_order;
-    if ordered && let Some(hit) = order::over_hit(spot, at).await? {
-        return Ok(Under { hit, named: true });
+    if ordered && let Some(hit) = stacking::stacking_hit(spot, at).await? {
+        return Ok(HitOutcome { hit, named: true });
     }
     let inner = if asked { inner_hit(spot, at).await? } else { None };
     let named = inner.is_some();
     let hit = match inner {
-        None | Some(Hit::Target) => beside_hit(spot, at, over).await?,
+        None | Some(HitResult::Target) => beside_hit(spot, at, over).await?,
         Some(other) => other,
     };
-    Ok(Under { hit, named })
+    Ok(HitOutcome { hit, named })
 }
 
 /// Asks the app for the object at a spot, from the window down. Returns `None` if it names none.
-async fn inner_hit(spot: Spot<'_>, at: usize) -> Resolved<Option<Hit>> {
+async fn inner_hit(spot: HitPoint<'_>, at: usize) -> Resolved<Option<HitResult>> {
     let last = spot.view.last;
     let (objects, above, top) = (last.objects(), last.chain(at), last.top(at));
     let page = above.iter().copied().find(|&holder| is_document(objects[holder].role)).unwrap_or(top);
@@ -143,56 +148,56 @@ async fn inner_hit(spot: Spot<'_>, at: usize) -> Resolved<Option<Hit>> {
     match there {
         Some(path) => Ok(Some(named_hit(spot.view, at, &path).await?)),
         None if all => {
-            Err(Unresolved::Unknown(format!("the app names nothing where {} is", objects[at].words())))
+            Err(Unresolved::Unknown(format!("the app names nothing where {} is", objects[at].describe())))
         }
         None => Ok(None),
     }
 }
 
 /// Determines whether the object that the app named is the target.
-async fn named_hit(view: View<'_>, at: usize, path: &str) -> Result<Hit> {
+async fn named_hit(view: AppView<'_>, at: usize, path: &str) -> Result<HitResult> {
     let (last, objects) = (view.last, view.last.objects());
     let there = last.at(path);
     let is_part = |there: usize| {
         let inside = last.chain(there).contains(&at);
-        inside || last.chain(at).contains(&there) || is_of(&objects[there], &objects[at])
+        inside || last.chain(at).contains(&there) || belongs_to(&objects[there], &objects[at])
     };
     if there.is_some_and(is_part) {
-        return Ok(Hit::Target);
+        return Ok(HitResult::Target);
     }
     let Some(there) = there.filter(|&there| objects[there].shown) else {
         return unread::unread_hit(view, at, path).await;
     };
-    Ok(Hit::Covered { by: Some(view.app.ids.handle(path)), what: objects[there].words() })
+    Ok(HitResult::Covered { by: Some(view.app.ids.handle(path)), what: objects[there].describe() })
 }
 
 /// Determines whether a later sibling of the element, or of an ancestor, covers it.
 ///
 /// GTK draws children in order, and `GetAccessibleAtPoint` returns the first at the point, which is
 /// the lowest. `said` holds the rectangles, if they were asked just now.
-async fn beside_hit(spot: Spot<'_>, at: usize, said: Option<&[Option<Rect>]>) -> Resolved<Hit> {
-    let View { app, last } = spot.view;
-    let over = above_it(&last.picture, at);
+async fn beside_hit(spot: HitPoint<'_>, at: usize, said: Option<&[Option<Rect>]>) -> Resolved<HitResult> {
+    let AppView { app, last } = spot.view;
+    let over = possible_covers(&last.picture, at);
     if over.is_empty() {
-        return Ok(Hit::Target);
+        return Ok(HitResult::Target);
     }
     let said = match said {
         Some(said) => said.to_vec(),
-        None => ask::said(app, &last.paths(&over)).await?,
+        None => ask::extents_of(app, &last.paths(&over)).await?,
     };
     let here = |rect: &Option<Rect>| rect.is_some_and(|rect| spot.is_in(rect));
-    let Some(covers) = said.iter().position(here).map(|i| over[i]) else { return Ok(Hit::Target) };
+    let Some(covers) = said.iter().position(here).map(|i| over[i]) else { return Ok(HitResult::Target) };
     if is_picked(spot, at).await? {
-        return Ok(Hit::Target);
+        return Ok(HitResult::Target);
     }
     let by = Some(app.ids.handle(&last.objects()[covers].path));
-    Ok(Hit::Covered { by, what: words(&last.picture, covers) })
+    Ok(HitResult::Covered { by, what: words(&last.picture, covers) })
 }
 
 /// Whether GTK 4 reports that a press at a spot reaches an object or a part of it. An element that
 /// lets presses through, or is not drawn, has a place above others and does not say so.
-async fn is_picked(spot: Spot<'_>, at: usize) -> Result<bool> {
-    let View { app, last } = spot.view;
+async fn is_picked(spot: HitPoint<'_>, at: usize) -> Result<bool> {
+    let AppView { app, last } = spot.view;
     if !last.picture.toolkit.profile().says_what_a_press_reaches {
         return Ok(false);
     }
@@ -229,9 +234,9 @@ fn is_document(number: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::reading;
-    use crate::model::overlaps::{is_frame, labels};
-    use crate::model::{Object, Picture, states};
+    use crate::app::capture;
+    use crate::model::overlaps::{is_frame, is_label_of};
+    use crate::model::{Object, ObjectTree, states};
     use crate::tests::heap::spot;
     use crate::tests::speaker::{FIRST, SECOND, Speaker, WINDOW};
 
@@ -262,17 +267,17 @@ mod tests {
             object(role::PUSH_BUTTON, &[], at(200)),
             object(role::PUSH_BUTTON, &[], at(50)),
         ];
-        let mut picture = Picture { toolkit: Toolkit::Gtk3, objects, truncated: false };
-        assert_eq!(above_it(&picture, 4), [6], "a box lays its children out side by side");
-        assert!(above_it(&picture, 6).is_empty(), "what comes first lies below");
+        let mut picture = ObjectTree { toolkit: Toolkit::Gtk3, objects, truncated: false };
+        assert_eq!(possible_covers(&picture, 4), [6], "a box lays its children out side by side");
+        assert!(possible_covers(&picture, 6).is_empty(), "what comes first lies below");
         picture.toolkit = Toolkit::Gtk4;
-        assert_eq!(above_it(&picture, 4), [6]);
-        assert!(above_it(&picture, 5).is_empty(), "it is elsewhere");
+        assert_eq!(possible_covers(&picture, 4), [6]);
+        assert!(possible_covers(&picture, 5).is_empty(), "it is elsewhere");
         picture.objects[6].role = role::SCROLL_BAR;
-        assert!(above_it(&picture, 4).is_empty());
+        assert!(possible_covers(&picture, 4).is_empty());
         picture.toolkit = Toolkit::Qt;
         picture.objects[6].role = role::PUSH_BUTTON;
-        assert!(above_it(&picture, 4).is_empty(), "it is asked what has the point");
+        assert!(possible_covers(&picture, 4).is_empty(), "it is asked what has the point");
         assert_eq!(words(&picture, 6), "push button without a name");
         picture.objects[3].name = "Group".to_owned();
         assert_eq!(words(&picture, 2), "filler \"Group\"");
@@ -288,14 +293,17 @@ mod tests {
         };
         let target = object("/1", role::PUSH_BUTTON, "Delete");
         let label = object("/2", role::LABEL, "Delete");
-        assert!(labels(&label, &target));
-        assert!(!labels(&object("/3", role::PUSH_BUTTON, "Delete"), &target), "a twin");
+        assert!(is_label_of(&label, &target));
+        assert!(!is_label_of(&object("/3", role::PUSH_BUTTON, "Delete"), &target), "a twin");
         let link = Object { states: states::FOCUSABLE, ..object("/4", role::LINK, "Delete") };
-        assert!(!labels(&link, &target), "what somebody can act on");
-        assert!(!labels(&object("/5", role::FILLER, ""), &object("/6", role::PUSH_BUTTON, "")), "no name");
+        assert!(!is_label_of(&link, &target), "what somebody can act on");
+        assert!(
+            !is_label_of(&object("/5", role::FILLER, ""), &object("/6", role::PUSH_BUTTON, "")),
+            "no name"
+        );
         let other = object("/7", role::LABEL, "Name:");
         let field = Object { labelled_by: vec!["/7".to_owned()], ..object("/8", role::ENTRY, "") };
-        assert!(labels(&other, &field) && !labels(&other, &target));
+        assert!(is_label_of(&other, &field) && !is_label_of(&other, &target));
         let panel = object("/9", role::PANEL, "");
         let nameless = Object { states: states::EDITABLE, ..object("/10", role::TEXT, "") };
         assert!(is_frame(&panel, &nameless) && !is_frame(&panel, &target));
@@ -311,7 +319,7 @@ mod tests {
             ..Object::default()
         };
         let objects = vec![object(&[1], true), object(&[2], true), object(&[3], false), object(&[2], false)];
-        let picture = Picture { toolkit: Toolkit::Gtk3, objects, truncated: false };
+        let picture = ObjectTree { toolkit: Toolkit::Gtk3, objects, truncated: false };
         assert_eq!(words(&picture, 1), "filler without a name");
     }
 
@@ -321,11 +329,11 @@ mod tests {
         toolkit: Toolkit,
         points: &[(&'static str, &'static str)],
         refuses: &[(&'static str, &'static str)],
-    ) -> (Result<(Hit, bool), String>, usize) {
+    ) -> (Result<(HitResult, bool), String>, usize) {
         let app = Speaker::start();
         let (mut device, _) = app.device().await;
         device.app.link.toolkit = toolkit;
-        reading::look(&mut device, &[]).await.unwrap();
+        capture::capture_app(&mut device, &[]).await.unwrap();
         app.asked();
         app.becomes(|now| (now.points, now.refuses) = (points.to_vec(), refuses.to_vec()));
         let first = device.last.at(FIRST).unwrap();
@@ -342,9 +350,12 @@ mod tests {
     async fn what_an_app_names_at_a_point_is_the_target_or_covers_it() {
         for toolkit in [Toolkit::Gecko, Toolkit::Office, Toolkit::Gtk4, Toolkit::Other] {
             let (hit, asked) = within(toolkit, &[(WINDOW, FIRST)], &[]).await;
-            assert_eq!((hit, asked), (Ok((Hit::Target, true)), 1), "{toolkit:?}");
+            assert_eq!((hit, asked), (Ok((HitResult::Target, true)), 1), "{toolkit:?}");
             let (hit, _) = within(toolkit, &[(WINDOW, SECOND)], &[]).await;
-            assert!(matches!(&hit, Ok((Hit::Covered { what, .. }, _)) if what.contains("Other")), "{hit:?}");
+            assert!(
+                matches!(&hit, Ok((HitResult::Covered { what, .. }, _)) if what.contains("Other")),
+                "{hit:?}"
+            );
         }
     }
 
@@ -358,7 +369,7 @@ mod tests {
         // Others do not name all that they have.
         for toolkit in [Toolkit::Gtk4, Toolkit::Other] {
             let (hit, _) = within(toolkit, &[(WINDOW, NOTHING)], &[]).await;
-            assert_eq!(hit, Ok((Hit::Target, false)), "{toolkit:?}");
+            assert_eq!(hit, Ok((HitResult::Target, false)), "{toolkit:?}");
         }
     }
 

@@ -1,13 +1,13 @@
 //! Whether a press goes through an element's own action or the pointer, and where the pointer
 //! presses.
 
-use crate::app::{App, View};
+use crate::app::{App, AppView};
 use crate::model::roles::{is_menu, is_menu_item, number as n};
-use crate::model::{Interfaces, Object, Picture};
+use crate::model::{Interfaces, Object, ObjectTree};
 use stickpin_tree::Rect;
 
 /// Whether an object is pressed by its action, not by the pointer.
-pub(crate) fn presses_by_action(View { app, last }: View<'_>, at: usize) -> bool {
+pub(crate) fn presses_by_action(AppView { app, last }: AppView<'_>, at: usize) -> bool {
     let object = &last.objects()[at];
     object.has(Interfaces::ACTION) && acts_itself(app, object.role)
 }
@@ -29,7 +29,7 @@ fn acts_itself(app: &App, role: u32) -> bool {
 
 /// Whether an object is a checkable group box of Qt. A press inside it reaches the controls that it
 /// contains.
-pub(crate) fn is_group_box(app: &App, picture: &Picture, object: &Object) -> bool {
+pub(crate) fn is_group_box(app: &App, picture: &ObjectTree, object: &Object) -> bool {
     let is_control = |&child: &usize| !is_menu(picture.objects[child].role);
     app.link.toolkit.profile().boxes_hold_controls
         && app.screen.has_pointer()
@@ -40,7 +40,7 @@ pub(crate) fn is_group_box(app: &App, picture: &Picture, object: &Object) -> boo
 /// Returns the point where a press reaches an object. Boxes of Qt have their indicator at the
 /// leading edge and ignore presses behind their text. A spin box of GTK 4 has its buttons behind
 /// the text.
-pub(crate) fn press_point(View { app, last }: View<'_>, at: usize, visible: Rect) -> (f64, f64) {
+pub(crate) fn press_point(AppView { app, last }: AppView<'_>, at: usize, visible: Rect) -> (f64, f64) {
     let (x, y) = visible.center();
     let object = &last.objects()[at];
     let profile = app.link.toolkit.profile();

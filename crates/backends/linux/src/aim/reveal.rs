@@ -1,13 +1,13 @@
 //! Scrolling elements into view.
 
-use super::place::{panes, shifted};
-use crate::aim::{place, scroll};
-use crate::app::look::{Placed, Sight};
-use crate::app::{App, Last, View, ask};
+use super::position::{panes, translate};
+use crate::aim::{position, scroll};
+use crate::app::window_stack::{ElementPosition, WindowStack};
+use crate::app::{App, AppView, LastCapture, ask};
 use crate::bus::names::{COMPONENT, VALUE};
 use crate::bus::{Call, calls};
 use crate::model::Interfaces;
-use crate::model::extents::common;
+use crate::model::extents::intersection;
 use crate::model::roles::number as n;
 use std::time::Duration;
 use stickpin_device::{ErrorCode, Result};
@@ -24,28 +24,28 @@ const SCROLLED: Duration = Duration::from_millis(400);
 /// Scrolls until an element is visible: by the toolkit's `ScrollTo`, by the scroll bars around it,
 /// and by the wheel, because scroll bars of GTK 4 do not report their position.
 pub(crate) async fn scroll_into_view(
-    view: View<'_>,
+    view: AppView<'_>,
     at: usize,
-    sight: Option<&Sight>,
-) -> Result<Option<Placed>> {
+    sight: Option<&WindowStack>,
+) -> Result<Option<ElementPosition>> {
     let path = &view.last.objects()[at].path;
     let scroll = Call::new(path, COMPONENT, "ScrollTo").with((ANYWHERE,));
     ask::or_none(view.app, view.app.link.call(scroll).await).await?;
-    let mut placed = place::placed(view, at, sight).await?;
+    let mut placed = position::locate_on_screen(view, at, sight).await?;
     if placed.is_none() && approach(view, at).await? {
-        placed = place::placed(view, at, sight).await?;
+        placed = position::locate_on_screen(view, at, sight).await?;
     }
     for _ in 0..ROUNDS {
         let Some(now) = placed.as_ref().filter(|now| now.seen != Some(now.rect)) else { break };
         let mut moved = false;
         for (pane, away) in panes_away(view, at, now).await? {
-            moved = moved || nudge(view, pane, away).await?;
+            moved = moved || scroll_pane(view, pane, away).await?;
         }
         if !moved {
             break;
         }
         let before = now.rect;
-        placed = place::placed(view, at, sight).await?;
+        placed = position::locate_on_screen(view, at, sight).await?;
         if placed.as_ref().is_some_and(|now| now.rect == before) {
             break;
         }
@@ -65,11 +65,11 @@ pub(crate) async fn scroll_into_view(
             Err(_) => break,
         }
         let moves = || async {
-            let now = place::placed(view, at, sight).await?;
+            let now = position::locate_on_screen(view, at, sight).await?;
             Ok(now.is_none_or(|now| now.rect != before))
         };
-        let moved = ask::comes_true(SCROLLED, moves).await?;
-        placed = place::placed(view, at, sight).await?;
+        let moved = ask::wait_until(SCROLLED, moves).await?;
+        placed = position::locate_on_screen(view, at, sight).await?;
         if !moved {
             break;
         }
@@ -80,7 +80,7 @@ pub(crate) async fn scroll_into_view(
 /// Scrolls to the approximate position of an element that has none while it is out of view, as rows
 /// of GTK 3. The position is estimated from its index among its siblings. Returns false if nothing
 /// moved.
-async fn approach(View { app, last }: View<'_>, at: usize) -> Result<bool> {
+async fn approach(AppView { app, last }: AppView<'_>, at: usize) -> Result<bool> {
     let objects = last.objects();
     let Some(&pane) = panes(&last.picture, at).first() else { return Ok(false) };
     let up = last.chain(at);
@@ -105,26 +105,30 @@ async fn approach(View { app, last }: View<'_>, at: usize) -> Result<bool> {
 /// Returns the scroll containers that do not show the whole element, innermost first, with its
 /// distance from their center: 0 in a direction in which they have room for it.
 async fn panes_away(
-    View { app, last }: View<'_>,
+    AppView { app, last }: AppView<'_>,
     at: usize,
-    Placed { rect, offset, .. }: &Placed,
+    ElementPosition { rect, offset, .. }: &ElementPosition,
 ) -> Result<Vec<(usize, (f64, f64))>> {
     let panes = panes(&last.picture, at);
-    let views = ask::said(app, &last.paths(&panes)).await?;
+    let views = ask::extents_of(app, &last.paths(&panes)).await?;
     let over = |away: f64, size: f64, room: f64| if away.abs() * 2.0 + size > room { away } else { 0.0 };
     let away = panes.into_iter().zip(views).filter_map(|(pane, view)| {
-        let view = shifted(view?, *offset);
+        let view = translate(view?, *offset);
         let (dx, dy) = (rect.center().0 - view.center().0, rect.center().1 - view.center().1);
         let by = (over(dx, rect.width, view.width), over(dy, rect.height, view.height));
-        (common(view, *rect) != Some(*rect)).then_some((pane, by))
+        (intersection(view, *rect) != Some(*rect)).then_some((pane, by))
     });
     Ok(away.collect())
 }
 
 /// Moves the scroll bars of a container by this distance. Returns false if none moves.
-pub(super) async fn nudge(View { app, last }: View<'_>, pane: usize, (dx, dy): (f64, f64)) -> Result<bool> {
+pub(super) async fn scroll_pane(
+    AppView { app, last }: AppView<'_>,
+    pane: usize,
+    (dx, dy): (f64, f64),
+) -> Result<bool> {
     let bars = bars_of(last, pane);
-    let said = ask::said(app, &bars).await?;
+    let said = ask::extents_of(app, &bars).await?;
     let mut moved = false;
     for (bar, place) in bars.iter().zip(said) {
         let Some(place) = place else { continue };
@@ -134,7 +138,7 @@ pub(super) async fn nudge(View { app, last }: View<'_>, pane: usize, (dx, dy): (
 }
 
 /// Returns the scroll bars of a container that report their position.
-fn bars_of(last: &Last, pane: usize) -> Vec<String> {
+fn bars_of(last: &LastCapture, pane: usize) -> Vec<String> {
     let children = last.objects()[pane].children.iter().map(|&child| &last.objects()[child]);
     let bars = children.filter(|o| o.role == n::SCROLL_BAR && o.has(Interfaces::VALUE));
     bars.map(|o| o.path.clone()).collect()

@@ -1,29 +1,34 @@
 //! Scrolling a container by its scroll bar or the wheel.
 
-use crate::aim::{held, place, reveal, wheel, window};
-use crate::app::{View, settle, unknown};
+use crate::aim::{input_grab, position, reveal, wheel, window};
+use crate::app::{AppView, settle, unknown};
 use crate::model::roles::number as n;
 use std::time::Duration;
-use stickpin_device::{CancellationToken, ErrorCode, Performed, Result};
+use stickpin_device::{CancellationToken, ErrorCode, InputOutcome, Result};
 use stickpin_tree::{Handle, Rect};
-use stickpin_x11desk::{picture, pings, pointer};
+use stickpin_x11desk::{pings, pointer, screenshot};
 
 /// Scrolls a container, or what is in the middle of the active window: by its scroll bar if that
 /// reports its position, otherwise by the wheel.
-pub(crate) async fn scroll(view: View<'_>, target: Option<Handle>, dx: f64, dy: f64) -> Result<Performed> {
+pub(crate) async fn scroll(
+    view: AppView<'_>,
+    target: Option<Handle>,
+    dx: f64,
+    dy: f64,
+) -> Result<InputOutcome> {
     let is_pane = |&i: &usize| view.last.objects()[i].role == n::SCROLL_PANE;
     let at = target.and_then(|target| view.index(target));
     let pane = at.and_then(|at| view.last.chain(at).into_iter().find(is_pane));
     if let Some(pane) = pane
-        && reveal::nudge(view, pane, (dx, dy)).await?
+        && reveal::scroll_pane(view, pane, (dx, dy)).await?
     {
-        return Ok(Performed::done().moved(true));
+        return Ok(InputOutcome::done().moved(true));
     }
     let area = match target {
         // A list may be longer than the container that shows it.
-        Some(target) => match place::in_sight(view, target).await? {
+        Some(target) => match position::visible_part(view, target).await? {
             Some(seen) => Some(seen),
-            None => place::box_of(view, target).await?,
+            None => position::box_of(view, target).await?,
         },
         None => window::active_window(view.app).await?.map(|(_, window)| window.content()),
     };
@@ -42,20 +47,20 @@ pub(crate) async fn scroll(view: View<'_>, target: Option<Handle>, dx: f64, dy: 
             break;
         }
     }
-    Ok(Performed::done().moved(moved))
+    Ok(InputOutcome::done().moved(moved))
 }
 
 /// Turns the wheel at a point. Returns whether the picture of an area around it changed.
 async fn turn_wheel(
-    view: View<'_>,
+    view: AppView<'_>,
     target: Option<Handle>,
     area: Rect,
     (x, y): (f64, f64),
     (right, down): (i32, i32),
 ) -> Result<bool> {
-    let (sight, window) = held::own_window_at(view, "scroll", (x, y), target).await?;
+    let (sight, window) = input_grab::own_window_at(view, "scroll", (x, y), target).await?;
     let (x11, id) = (sight.x11, window.id);
-    let before = x11.run(move |d| picture::take(d, area)).await?;
+    let before = x11.run(move |d| screenshot::take_screenshot(d, area)).await?;
     let turned = x11.run(move |d| {
         pointer::move_to(d, x, y)?;
         pointer::wheel(d, right, down)?;
@@ -65,7 +70,7 @@ async fn turn_wheel(
     // Movement is visible once it is drawn.
     let cancel = CancellationToken::new();
     settle::until_changed(view, SCROLLED, &cancel).await?;
-    let after = x11.run(move |d| picture::take(d, area)).await.map_err(unknown)?;
+    let after = x11.run(move |d| screenshot::take_screenshot(d, area)).await.map_err(unknown)?;
     Ok(before != after)
 }
 

@@ -1,14 +1,14 @@
 //! Choosing a point for the wheel. Over a number field, the wheel changes the number; over a
 //! container inside another one, it scrolls the inner one.
 
-use crate::aim::hit::{self, Meant, Spot};
-use crate::aim::place::{self, scrolls, shifted};
+use crate::aim::hit::{self, HitPoint, IntendedTarget};
+use crate::aim::position::{self, scrolls, translate};
 use crate::aim::window;
-use crate::app::look::Sight;
-use crate::app::{Last, View, ask};
+use crate::app::window_stack::WindowStack;
+use crate::app::{AppView, LastCapture, ask};
 use crate::model::roles::number as role;
-use crate::model::{Picture, states};
-use stickpin_device::{Error, Hit, Result};
+use crate::model::{ObjectTree, states};
+use stickpin_device::{Error, HitResult, Result};
 use stickpin_tree::{Handle, Rect};
 
 /// Candidate positions as fractions of the width and height of an area, best first.
@@ -19,7 +19,7 @@ const ASKED: usize = 4;
 
 /// A point at which the wheel is turned.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Turn {
+pub(crate) struct WheelPoint {
     pub(crate) point: (f64, f64),
     /// Whether the point stays safe however far the content scrolls. Otherwise it is checked again
     /// after each notch.
@@ -33,31 +33,38 @@ pub(crate) struct Turn {
 /// # Errors
 /// Returns `ELEMENT_COVERED` if something else would receive the wheel everywhere.
 pub(crate) async fn wheel_at(
-    view: View<'_>,
+    view: AppView<'_>,
     target: Option<Handle>,
     area: Rect,
     along: (bool, bool),
-) -> Result<Turn> {
-    let middle = Turn { point: area.center(), steady: true };
+) -> Result<WheelPoint> {
+    let middle = WheelPoint { point: area.center(), steady: true };
     let container = target.and_then(|target| view.index(target));
     let Some(at) = container.or_else(|| active_top(view.last)) else { return Ok(middle) };
-    let Some(sight) = Sight::of(view.app).await? else { return Ok(middle) };
-    let Some(placed) = place::placed(view, at, Some(&sight)).await? else { return Ok(middle) };
-    let words = view.last.objects()[at].words();
+    let Some(sight) = WindowStack::of(view.app).await? else { return Ok(middle) };
+    let Some(placed) = position::locate_on_screen(view, at, Some(&sight)).await? else { return Ok(middle) };
+    let words = view.last.objects()[at].describe();
     // For a window, any container in the middle may be scrolled.
     let takers = takers(&view.last.picture, at, container.is_some());
-    let places = ask::said(view.app, &view.last.paths(&takers)).await?.into_iter().flatten();
-    let places: Vec<Rect> = places.map(|place| shifted(place, placed.offset)).collect();
+    let places = ask::extents_of(view.app, &view.last.paths(&takers)).await?.into_iter().flatten();
+    let places: Vec<Rect> = places.map(|place| translate(place, placed.offset)).collect();
     let free = free(area, &places, along);
     let Some(&first) = free.first() else { return Err(everywhere(&words)) };
     let window = window::window_of(view, at, &sight.windows).await?;
     let Some(window) = window.filter(|_| container.is_some()) else { return Ok(first) };
-    let meant = Meant { at, window: &window, sight: &sight, on_top: false, asked: !window.popup, over: None };
+    let meant = IntendedTarget {
+        at,
+        window: &window,
+        sight: &sight,
+        on_top: false,
+        asked: !window.popup,
+        over: None,
+    };
     let mut covered = None;
     for turn in free {
-        let spot = Spot { view, point: turn.point, offset: placed.offset };
-        match hit::under(spot, meant).await.map_err(|unresolved| unresolved.at(&words))?.hit {
-            Hit::Target => return Ok(turn),
+        let spot = HitPoint { view, point: turn.point, offset: placed.offset };
+        match hit::hit_test(spot, meant).await.map_err(|unresolved| unresolved.at(&words))?.hit {
+            HitResult::Target => return Ok(turn),
             other => covered = covered.or(other.refusal(&words)),
         }
     }
@@ -65,7 +72,7 @@ pub(crate) async fn wheel_at(
 }
 
 /// Returns the window of the app that reports to be active.
-fn active_top(last: &Last) -> Option<usize> {
+fn active_top(last: &LastCapture) -> Option<usize> {
     let mut tops = last.picture.root().children.iter().copied();
     tops.find(|&top| last.objects()[top].shown && last.objects()[top].is(states::ACTIVE))
 }
@@ -89,7 +96,7 @@ fn points(area: Rect) -> impl Iterator<Item = (f64, f64)> {
 
 /// Returns points of an area outside these places, best first: those that none of the places will
 /// pass while scrolling.
-fn free(area: Rect, places: &[Rect], (across, down): (bool, bool)) -> Vec<Turn> {
+fn free(area: Rect, places: &[Rect], (across, down): (bool, bool)) -> Vec<WheelPoint> {
     let way = |place: &Rect| Rect {
         x: if across { area.x } else { place.x },
         width: if across { area.width } else { place.width },
@@ -100,13 +107,13 @@ fn free(area: Rect, places: &[Rect], (across, down): (bool, bool)) -> Vec<Turn> 
     let outside = |point: (f64, f64), of: &[Rect]| !of.iter().any(|&rect| rect.contains(point.0, point.1));
     let steady = points(area).filter(|&point| outside(point, &ways));
     let others = points(area).filter(|&point| outside(point, places) && !outside(point, &ways));
-    let steady = steady.take(ASKED).map(|point| Turn { point, steady: true });
-    steady.chain(others.take(ASKED).map(|point| Turn { point, steady: false })).collect()
+    let steady = steady.take(ASKED).map(|point| WheelPoint { point, steady: true });
+    steady.chain(others.take(ASKED).map(|point| WheelPoint { point, steady: false })).collect()
 }
 
 /// Returns the objects inside an object that take the wheel for themselves; with `inner`, also
 /// containers.
-fn takers(picture: &Picture, at: usize, inner: bool) -> Vec<usize> {
+fn takers(picture: &ObjectTree, at: usize, inner: bool) -> Vec<usize> {
     let takes = |&other: &usize| {
         let object = &picture.objects[other];
         object.shown && (is_turned(object.role) || (inner && other != at && scrolls(object)))
@@ -126,7 +133,7 @@ mod tests {
     use crate::toolkit::Toolkit;
 
     #[test]
-    fn the_middle_comes_first_and_no_point_twice_in_a_row_of_the_best() {
+    fn wheel_points_start_at_the_middle_without_repeats() {
         let area = Rect { x: 100.0, y: 200.0, width: 40.0, height: 80.0 };
         let all: Vec<_> = points(area).collect();
         assert_eq!(all[0], (120.0, 240.0));
@@ -155,11 +162,11 @@ mod tests {
         assert!(between.iter().all(|turn| !turn.steady && turn.point.1 % 40.0 >= 30.0), "{between:?}");
         assert!(!between.is_empty());
         assert_eq!(free(area, &[area], (false, true)), []);
-        assert_eq!(free(area, &[], (false, true))[0], Turn { point: area.center(), steady: true });
+        assert_eq!(free(area, &[], (false, true))[0], WheelPoint { point: area.center(), steady: true });
     }
 
     #[test]
-    fn numbers_and_inner_containers_take_the_wheel_and_what_is_elsewhere_does_not() {
+    fn number_fields_and_inner_containers_consume_the_wheel() {
         let object = |role, children: &[usize]| Object {
             role,
             shown: true,
@@ -177,7 +184,7 @@ mod tests {
             object(role::COMBO_BOX, &[]),
         ];
         objects[6].shown = false;
-        let picture = Picture { toolkit: Toolkit::Gtk4, objects, truncated: false };
+        let picture = ObjectTree { toolkit: Toolkit::Gtk4, objects, truncated: false };
         assert_eq!(takers(&picture, 2, true), [3, 5]);
         assert_eq!(takers(&picture, 1, false), [3, 7]);
         assert_eq!(takers(&picture, 3, true), [3], "a wheel never is for it");

@@ -1,26 +1,26 @@
 //! The window of the display that shows an element, and whether it receives an input at a point.
 
-use crate::app::look::Sight;
-use crate::app::{App, View, ask};
-use crate::model::extents::{self, common};
+use crate::app::window_stack::WindowStack;
+use crate::app::{App, AppView, ask};
+use crate::model::extents::{self, intersection};
 use crate::model::floating::floats;
 use crate::model::parents::{POPOVER, popup_in};
 use crate::model::roles::{is_menu_item, number as role};
-use crate::model::{Picture, states};
+use crate::model::{ObjectTree, states};
 use crate::toolkit::Popups;
-use stickpin_device::{Hit, Result};
+use stickpin_device::{HitResult, Result};
 use stickpin_tree::{Rect, quote};
-use stickpin_x11desk::{Presence, Window, X11, window_manager, windows};
+use stickpin_x11desk::{Visibility, Window, X11, window_manager, windows};
 
 /// Returns the X window that shows an object: its pop-up or its top-level window.
-pub(crate) async fn window_of(view: View<'_>, at: usize, windows: &[Window]) -> Result<Option<Window>> {
+pub(crate) async fn window_of(view: AppView<'_>, at: usize, windows: &[Window]) -> Result<Option<Window>> {
     let frame = ask::place(view.app, &view.last.objects()[view.last.top(at)].path).await?;
     window_with(view, at, frame, windows).await
 }
 
 /// As [`window_of`], with the top-level window's rectangle according to the toolkit.
 pub(crate) async fn window_with(
-    view: View<'_>,
+    view: AppView<'_>,
     at: usize,
     frame: Option<Rect>,
     windows: &[Window],
@@ -38,21 +38,25 @@ pub(crate) async fn window_with(
 
 /// Returns the window of a floating dock of Qt that contains an object. It is found by title and
 /// position, because the app lists it below its original window.
-async fn floating(View { app, last }: View<'_>, at: usize, windows: &[Window]) -> Result<Option<Window>> {
+async fn floating(
+    AppView { app, last }: AppView<'_>,
+    at: usize,
+    windows: &[Window],
+) -> Result<Option<Window>> {
     let (objects, chain) = (last.objects(), last.chain(at));
     let inner = &chain[..chain.len() - 1];
     let floats = |&&i: &&usize| last.picture.toolkit.profile().docks_float && floats(&objects[i]);
     let Some(&dock) = inner.iter().find(floats) else { return Ok(None) };
     let Some(place) = ask::place(app, &objects[dock].path).await? else { return Ok(None) };
     let own = |w: &&Window| !w.popup && w.pid == app.info.pid && w.title == objects[dock].name;
-    let shows = |w: &&Window| common(w.area, place) == Some(place);
+    let shows = |w: &&Window| intersection(w.area, place) == Some(place);
     Ok(windows.iter().filter(own).find(shows).cloned())
 }
 
 /// Returns the pop-up window that shows an object, and the place of its content according to the
 /// app; `None` if the object is in the app's own window.
 pub(crate) async fn popup(
-    View { app, last }: View<'_>,
+    AppView { app, last }: AppView<'_>,
     at: usize,
     windows: &[Window],
 ) -> Result<Option<(Window, Rect)>> {
@@ -74,8 +78,8 @@ pub(crate) async fn popup(
             object.shown && (!entries || is_menu_item(object.role) || object.role == role::MENU)
         };
         let asked = if relative { vec![popup] } else { children.filter(shows).collect() };
-        let said = ask::said(app, &last.paths(&asked)).await?;
-        let Some(area) = extents::around(said.into_iter().flatten()) else { return Ok(None) };
+        let said = ask::extents_of(app, &last.paths(&asked)).await?;
+        let Some(area) = extents::bounding_rect(said.into_iter().flatten()) else { return Ok(None) };
         let window = match relative {
             true => extents::popup_of(windows, pid, (area.width, area.height)),
             false => extents::popup_at(windows, pid, area),
@@ -91,63 +95,72 @@ pub(crate) async fn popup(
         Popups::AsWindows => &outside_in[..1],
         Popups::Anywhere => &outside_in,
     };
-    let said = ask::said(app, &last.paths(asked)).await?;
+    let said = ask::extents_of(app, &last.paths(asked)).await?;
     Ok(said.into_iter().flatten().find_map(|area| {
         let popup = extents::popup_of(windows, pid, (area.width, area.height));
-        let popup = popup.filter(|popup| relative || common(area, popup.area) == Some(area));
+        let popup = popup.filter(|popup| relative || intersection(area, popup.area) == Some(area));
         popup.map(|popup| (popup.clone(), area))
     }))
 }
 
 /// Returns a modal dialog that the app reports and the display does not show yet. What it will
 /// cover counts as covered. Once both know it, the display decides.
-pub(super) fn coming_dialog(view: View<'_>, at: usize, windows: &[Window]) -> Option<String> {
+pub(super) fn pending_dialog(view: AppView<'_>, at: usize, windows: &[Window]) -> Option<String> {
     let pid = view.app.info.pid;
     let own: Vec<&Window> =
-        windows.iter().filter(|w| w.pid == pid && w.presence == Presence::Shown).collect();
+        windows.iter().filter(|w| w.pid == pid && w.visibility == Visibility::Shown).collect();
     let name = coming(&view.last.picture, view.last.top(at), &own)?;
     Some(format!("the dialog {}, which is just opening", quote(name)))
 }
 
 /// Returns the name of a modal window of the app that is none of these, unless it contains the
 /// object.
-fn coming<'p>(picture: &'p Picture, top: usize, shown: &[&Window]) -> Option<&'p str> {
+fn coming<'p>(picture: &'p ObjectTree, top: usize, shown: &[&Window]) -> Option<&'p str> {
     // A modal window may have others below it.
     if picture.objects[top].is(states::MODAL) {
         return None;
     }
     let windows = picture.root().children.iter().filter(|&&w| w != top).map(|&w| &picture.objects[w]);
-    let mut modal = windows.filter(|o| o.is(states::MODAL) && states::seen(o.states, picture.toolkit));
+    let mut modal = windows.filter(|o| o.is(states::MODAL) && states::is_visible(o.states, picture.toolkit));
     modal.find(|o| !shown.iter().any(|w| w.modal || w.title == o.name)).map(|o| o.name.as_str())
 }
 
 /// Determines whether a window receives an input at a point. On a private display, a window that
 /// merely lies in the way is no obstacle: the right one is raised, as a person would do.
-pub(super) async fn window_hit(app: &App, window: &Window, (x, y): (f64, f64), look: &Sight) -> Result<Hit> {
+pub(super) async fn window_hit(
+    app: &App,
+    window: &Window,
+    (x, y): (f64, f64),
+    look: &WindowStack,
+) -> Result<HitResult> {
     // A modal dialog blocks the whole window, wherever it is placed.
     let alone = app.is_alone();
     if let Some(dialog) = look.windows.iter().find(|w| w.blocks(window, alone)) {
-        let what = cover(app, dialog.clone(), &look.x11).await?;
+        let what = covering_window(app, dialog.clone(), &look.x11).await?;
         // A dialog of another process is not in the tree.
         let own = dialog.pid == app.info.pid;
-        return Ok(if own { Hit::Covered { by: None, what } } else { Hit::Held { by: None, what } });
+        return Ok(if own {
+            HitResult::Covered { by: None, what }
+        } else {
+            HitResult::PopupGrab { by: None, what }
+        });
     }
     let mut raised = !app.screen.is_own() || window.popup;
     loop {
-        let top = look.x11.run(move |d| windows::top_at(d, x, y)).await?;
+        let top = look.x11.run(move |d| windows::toplevel_at(d, x, y)).await?;
         let is_top = |w: &Window| top == Some(w.frame) || top == Some(w.id);
         if is_top(window) {
-            return Ok(Hit::Target);
+            return Ok(HitResult::Target);
         }
-        let over = look.x11.run(windows::all).await?.into_iter().find(is_top);
+        let over = look.x11.run(windows::list_windows).await?.into_iter().find(is_top);
         let belongs = |over: &Window| over.popup || over.modal || over.transient_for == Some(window.id);
         if raised || over.as_ref().is_none_or(belongs) {
             let what = match over {
-                None if top.is_none() => return Ok(Hit::OffScreen),
+                None if top.is_none() => return Ok(HitResult::OffScreen),
                 None => "a window of another program".to_owned(),
-                Some(over) => cover(app, over, &look.x11).await?,
+                Some(over) => covering_window(app, over, &look.x11).await?,
             };
-            return Ok(Hit::Covered { by: None, what });
+            return Ok(HitResult::Covered { by: None, what });
         }
         raised = true;
         let window = window.clone();
@@ -157,16 +170,16 @@ pub(super) async fn window_hit(app: &App, window: &Window, (x, y): (f64, f64), l
 
 /// Describes a window that covers one of the app. For another process, this includes its program,
 /// and its address if the window belongs to the app.
-pub(crate) async fn cover(app: &App, window: Window, x11: &X11) -> Result<String> {
+pub(crate) async fn covering_window(app: &App, window: Window, x11: &X11) -> Result<String> {
     if window.pid == app.info.pid {
-        return Ok(window.words());
+        return Ok(window.describe());
     }
     let (own, alone) = (app.info.pid, app.is_alone());
     x11.run(move |d| {
         let host = window.transient_for;
-        let belongs = windows::all(d)?.iter().any(|w| Some(w.id) == host && w.pid == own);
+        let belongs = windows::list_windows(d)?.iter().any(|w| Some(w.id) == host && w.pid == own);
         let pid = window.pid.filter(|_| belongs || alone);
-        let words = windows::words_with_program(d, &window)?;
+        let words = windows::describe_with_program(d, &window)?;
         Ok(pid.map_or_else(|| words.clone(), |pid| format!("{words} (linux:{pid})")))
     })
     .await
@@ -174,17 +187,22 @@ pub(crate) async fn cover(app: &App, window: Window, x11: &X11) -> Result<String
 
 /// Whether the window of an element appeared only after the windows were read, so that another one
 /// was mistaken for it.
-pub(super) async fn has_come_elsewhere(view: View<'_>, at: usize, taken: &Window, x11: &X11) -> Result<bool> {
-    let windows = x11.run(windows::all).await?;
+pub(super) async fn is_shown_elsewhere(
+    view: AppView<'_>,
+    at: usize,
+    taken: &Window,
+    x11: &X11,
+) -> Result<bool> {
+    let windows = x11.run(windows::list_windows).await?;
     Ok(window_of(view, at, &windows).await?.is_some_and(|window| window.id != taken.id))
 }
 
 /// Returns the display and the window of the app that has the focus, otherwise its topmost one.
 pub(crate) async fn active_window(app: &App) -> Result<Option<(X11, Window)>> {
-    let Some(sight) = Sight::of(app).await? else { return Ok(None) };
+    let Some(sight) = WindowStack::of(app).await? else { return Ok(None) };
     let pid = app.info.pid;
     let own = || sight.windows.iter().filter(|w| (w.pid == pid || pid.is_none()) && !w.popup);
-    let shown = || own().filter(|w| w.presence == Presence::Shown);
+    let shown = || own().filter(|w| w.visibility == Visibility::Shown);
     let found = own().find(|w| w.active).or_else(|| shown().next_back()).or_else(|| own().next_back());
     Ok(found.cloned().map(|window| (sight.x11.clone(), window)))
 }
@@ -216,7 +234,7 @@ mod tests {
             object("Leave?", modal, &[4]),
             object("Stay", shown, &[]),
         ];
-        let mut picture = Picture { toolkit: Toolkit::Gtk3, objects, truncated: false };
+        let mut picture = ObjectTree { toolkit: Toolkit::Gtk3, objects, truncated: false };
         let (main, dialog, other) = (window("Profile", false), window("Leave?", false), window("x", true));
         assert_eq!(coming(&picture, 1, &[&main]), Some("Leave?"));
         assert_eq!(coming(&picture, 1, &[&main, &dialog]), None, "the display judges");

@@ -1,8 +1,8 @@
 //! Common questions about one object, and the meaning of faults in their answers.
 
-use crate::app::{App, gone, life};
+use crate::app::{App, gone, lifecycle};
 use crate::bus::calls::listed;
-use crate::bus::fault::{Fault, unless_lost};
+use crate::bus::error::{BusError, unless_lost};
 use crate::bus::names::{ACCESSIBLE, ACTION};
 use crate::bus::{Call, Link, Message, calls};
 use crate::limits::{DONE, FRAME};
@@ -15,14 +15,18 @@ use tokio::time::{Instant, sleep};
 /// Returns the names of an object's actions.
 pub(crate) async fn actions_of(app: &App, path: &str) -> Result<Vec<String>> {
     let actions = listed(&app.link, path).await;
-    Ok(answered(app, path, actions).await?.unwrap_or_default())
+    Ok(unless_vanished(app, path, actions).await?.unwrap_or_default())
 }
 
 /// Returns an object's answer during an act; `None` if it refuses.
 ///
 /// # Errors
 /// As [`refused`].
-pub(crate) async fn answered<T>(app: &App, path: &str, answer: Result<T, Fault>) -> Result<Option<T>> {
+pub(crate) async fn unless_vanished<T>(
+    app: &App,
+    path: &str,
+    answer: Result<T, BusError>,
+) -> Result<Option<T>> {
     match answer {
         Ok(answer) => Ok(Some(answer)),
         Err(fault) => refused(app, path, fault).await.map(|()| None),
@@ -34,8 +38,8 @@ pub(crate) async fn answered<T>(app: &App, path: &str, answer: Result<T, Fault>)
 ///
 /// # Errors
 /// As [`refused`].
-pub(crate) async fn ordered(app: &App, call: &Call<'_>) -> Result<bool> {
-    let answer = answered(app, call.path, app.link.order(call, DONE).await).await?;
+pub(crate) async fn send_order(app: &App, call: &Call<'_>) -> Result<bool> {
+    let answer = unless_vanished(app, call.path, app.link.order(call, DONE).await).await?;
     Ok(answer.is_some_and(|answer| answer.is_none_or(|answer| answer.read().unwrap_or(false))))
 }
 
@@ -49,16 +53,16 @@ pub(crate) fn do_action(path: &str, action: usize) -> Call<'_> {
 ///
 /// # Errors
 /// Returns `ELEMENT_NOT_FOUND`, `BACKEND_LOST` or `TIMEOUT`.
-pub(crate) async fn refused(app: &App, path: &str, fault: Fault) -> Result<()> {
+pub(crate) async fn refused(app: &App, path: &str, fault: BusError) -> Result<()> {
     match fault {
         // Qt reports a missing object for a missing method.
-        Fault::Vanished => match app.link.call(Call::new(path, ACCESSIBLE, "GetState")).await {
+        BusError::Vanished => match app.link.call(Call::new(path, ACCESSIBLE, "GetState")).await {
             Ok(_) => Ok(()),
-            Err(Fault::Closed(why)) => Err(life::failed(app, Fault::Closed(why)).await),
+            Err(BusError::Closed(why)) => Err(lifecycle::capture_error(app, BusError::Closed(why)).await),
             Err(_) => Err(gone()),
         },
-        Fault::Unknown | Fault::Refused(_) | Fault::Corrupt(_) => Ok(()),
-        fault => Err(life::failed(app, fault).await.dispatched(Dispatched::Unknown)),
+        BusError::Unknown | BusError::Refused(_) | BusError::Corrupt(_) => Ok(()),
+        fault => Err(lifecycle::capture_error(app, fault).await.dispatched(Dispatched::Unknown)),
     }
 }
 
@@ -66,15 +70,20 @@ pub(crate) async fn refused(app: &App, path: &str, fault: Fault) -> Result<()> {
 ///
 /// # Errors
 /// Returns `BACKEND_LOST` or `TIMEOUT`.
-pub(crate) async fn or_none<T>(app: &App, answer: Result<T, Fault>) -> Result<Option<T>> {
-    life::judged(app, unless_lost(answer)).await
+pub(crate) async fn or_none<T>(app: &App, answer: Result<T, BusError>) -> Result<Option<T>> {
+    lifecycle::check_answer(app, unless_lost(answer)).await
 }
 
 /// Reads a property of an object.
 ///
 /// # Errors
 /// Returns the fault of the answer.
-pub(crate) async fn property(app: &App, path: &str, interface: &str, name: &str) -> Result<Message, Fault> {
+pub(crate) async fn property(
+    app: &App,
+    path: &str,
+    interface: &str,
+    name: &str,
+) -> Result<Message, BusError> {
     app.link.call(calls::property(path, interface, name)).await
 }
 
@@ -82,7 +91,12 @@ pub(crate) async fn property(app: &App, path: &str, interface: &str, name: &str)
 ///
 /// # Errors
 /// As [`property`].
-pub(crate) async fn number(app: &App, path: &str, interface: &str, name: &str) -> Result<Option<f64>, Fault> {
+pub(crate) async fn number(
+    app: &App,
+    path: &str,
+    interface: &str,
+    name: &str,
+) -> Result<Option<f64>, BusError> {
     property(app, path, interface, name).await?.property_number()
 }
 
@@ -95,7 +109,7 @@ pub(crate) async fn count(
     path: &str,
     interface: &str,
     name: &str,
-) -> Result<Option<usize>, Fault> {
+) -> Result<Option<usize>, BusError> {
     let count = number(app, path, interface, name).await?.filter(|count| *count >= 0.0);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count, not below 0")]
     let count = count.map(|count| count as usize);
@@ -106,7 +120,7 @@ pub(crate) async fn count(
 ///
 /// # Errors
 /// Returns the error of the question.
-pub(crate) async fn comes<T, F>(patience: Duration, look: impl Fn() -> F) -> Result<Option<T>>
+pub(crate) async fn wait_for_value<T, F>(patience: Duration, look: impl Fn() -> F) -> Result<Option<T>>
 where
     F: Future<Output = Result<Option<T>>>,
 {
@@ -120,15 +134,15 @@ where
     }
 }
 
-/// Waits until a condition holds, as [`comes`] does. Returns false after the timeout.
+/// Waits until a condition holds, as [`wait_for_value`] does. Returns false after the timeout.
 ///
 /// # Errors
 /// Returns the error of the condition.
-pub(crate) async fn comes_true<F>(patience: Duration, holds: impl Fn() -> F) -> Result<bool>
+pub(crate) async fn wait_until<F>(patience: Duration, holds: impl Fn() -> F) -> Result<bool>
 where
     F: Future<Output = Result<bool>>,
 {
-    let held = comes(patience, || async { Ok(holds().await?.then_some(())) });
+    let held = wait_for_value(patience, || async { Ok(holds().await?.then_some(())) });
     held.await.map(|held| held.is_some())
 }
 
@@ -140,9 +154,9 @@ pub(crate) async fn has_focus(app: &App, path: &str) -> Result<bool> {
 ///
 /// # Errors
 /// Returns the fault of the answer.
-pub(crate) async fn states_now(app: &App, path: &str) -> Result<u64, Fault> {
+pub(crate) async fn states_now(app: &App, path: &str) -> Result<u64, BusError> {
     let answer = app.link.call(Call::new(path, ACCESSIBLE, "GetState")).await?;
-    Ok(s::joined(&answer.read::<Vec<u32>>()?))
+    Ok(s::join_words(&answer.read::<Vec<u32>>()?))
 }
 
 /// As [`states_now`], but with no states for an object that does not report them.
@@ -151,24 +165,24 @@ pub(crate) async fn states_now(app: &App, path: &str) -> Result<u64, Fault> {
 /// Returns `ELEMENT_NOT_FOUND`, `BACKEND_LOST` or `TIMEOUT`.
 pub(crate) async fn states_of(app: &App, path: &str) -> Result<u64> {
     match states_now(app, path).await {
-        Err(Fault::Vanished) => Err(gone()),
+        Err(BusError::Vanished) => Err(gone()),
         states => Ok(or_none(app, states).await?.unwrap_or_default()),
     }
 }
 
 /// Reads the rectangle of an object in the toolkit's coordinates; `None` if it has none or is gone.
 pub(crate) async fn place(app: &App, path: &str) -> Result<Option<Rect>> {
-    Ok(said(app, &[path.to_owned()]).await?.pop().flatten())
+    Ok(extents_of(app, &[path.to_owned()]).await?.pop().flatten())
 }
 
 /// Reads the rectangles of objects in the toolkit's coordinates; `None` for those that have none or
 /// are gone.
-pub(crate) async fn said(app: &App, paths: &[String]) -> Result<Vec<Option<Rect>>> {
-    life::judged(app, extents_said(&app.link, paths).await).await
+pub(crate) async fn extents_of(app: &App, paths: &[String]) -> Result<Vec<Option<Rect>>> {
+    lifecycle::check_answer(app, query_extents(&app.link, paths).await).await
 }
 
-/// As [`said`], with faults instead of errors.
-pub(crate) async fn extents_said(link: &Link, paths: &[String]) -> Result<Vec<Option<Rect>>, Fault> {
+/// As [`extents_of`], with faults instead of errors.
+pub(crate) async fn query_extents(link: &Link, paths: &[String]) -> Result<Vec<Option<Rect>>, BusError> {
     // Objects that a reading made up are unknown to the app.
     let real = |path: &&String| !path.is_empty() && !path.ends_with(rows::ROW);
     let calls: Vec<Call<'_>> = paths.iter().filter(real).map(|path| calls::extents(path)).collect();

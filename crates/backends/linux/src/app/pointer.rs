@@ -8,29 +8,30 @@ use tokio::time::sleep;
 
 /// A press of the pointer that was sent.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Pressed {
+pub(crate) struct LastPress {
     pub(crate) at: Instant,
     pub(crate) point: (f64, f64),
 }
 
-impl Pressed {
+impl LastPress {
     /// Returns the delay that keeps the next press from forming a double press with this one.
-    pub(crate) fn waits(&self, (x, y): (f64, f64)) -> Duration {
-        let near = (x - self.point.0).abs() <= NEAR && (y - self.point.1).abs() <= NEAR;
-        if near { DOUBLE.saturating_sub(self.at.elapsed()) } else { Duration::ZERO }
+    pub(crate) fn remaining_interval(&self, (x, y): (f64, f64)) -> Duration {
+        let near = (x - self.point.0).abs() <= DOUBLE_CLICK_DISTANCE
+            && (y - self.point.1).abs() <= DOUBLE_CLICK_DISTANCE;
+        if near { DOUBLE_CLICK_INTERVAL.saturating_sub(self.at.elapsed()) } else { Duration::ZERO }
     }
 }
 
 /// The time and distance, with a margin, within which a second press forms a double press (400 ms
 /// in Qt and GTK).
-pub(crate) const DOUBLE: Duration = Duration::from_millis(430);
+pub(crate) const DOUBLE_CLICK_INTERVAL: Duration = Duration::from_millis(430);
 
-pub(crate) const NEAR: f64 = 8.0;
+pub(crate) const DOUBLE_CLICK_DISTANCE: f64 = 8.0;
 
 /// Waits out the double-press interval, so that presses from two commands never form a double
 /// press.
-pub(crate) async fn apart(device: &LinuxDevice, point: (f64, f64)) {
-    let wait = device.pressed.map_or(Duration::ZERO, |pressed| pressed.waits(point));
+pub(crate) async fn wait_double_click_interval(device: &LinuxDevice, point: (f64, f64)) {
+    let wait = device.last_press.map_or(Duration::ZERO, |pressed| pressed.remaining_interval(point));
     if !wait.is_zero() {
         sleep(wait).await;
     }

@@ -1,23 +1,23 @@
 //! Facts about one element that are not in the tree, and long texts.
 
-use crate::app::{App, LinuxDevice, ask, gone, reading};
-use crate::bus::fault::{Fault, unless_lost};
+use crate::app::{App, LinuxDevice, ask, capture, gone};
+use crate::bus::error::{BusError, unless_lost};
 use crate::bus::names::{ACCESSIBLE, ROOT, TEXT};
 use crate::bus::{Call, Link};
-use crate::capture::ask::{Ask, Questions};
+use crate::capture::question::{Question, Questions};
 use crate::limits;
 use crate::model::roles::{is_field, number as role};
-use crate::model::{EMBEDDED, Interfaces, Object, Picture, roles};
+use crate::model::{EMBEDDED, Interfaces, Object, ObjectTree, roles};
 use serde::Serialize;
 use serde_json::{Value, json};
 use stickpin_device::{Query, Result, unsupported};
 use stickpin_tree::Handle;
 
 /// Characters per request.
-const PIECE: i32 = 65_536;
+const CHUNK_CHARS: i32 = 65_536;
 
 /// Maximum number of characters that are read of one element's text.
-const WHOLE: i32 = 4 << 20;
+const MAX_TEXT_CHARS: i32 = 4 << 20;
 
 /// Maximum number of selections that are read of one field.
 const SELECTIONS: i32 = 16;
@@ -38,19 +38,19 @@ fn is_misspelled(key: &str, value: &str) -> bool {
 async fn told<T: Serialize>(
     app: &App,
     asked: bool,
-    question: impl Future<Output = Result<T, Fault>>,
+    question: impl Future<Output = Result<T, BusError>>,
 ) -> Result<Value> {
     let told = if asked { ask::or_none(app, question.await).await? } else { None };
     Ok(json!(told))
 }
 
 /// Reads the app and its windows without their content.
-pub(crate) async fn windows(link: &Link) -> Result<Picture, Fault> {
+pub(crate) async fn windows(link: &Link) -> Result<ObjectTree, BusError> {
     let root = Object { path: ROOT.to_owned(), ..Object::default() };
-    let mut picture = Picture { toolkit: link.toolkit, objects: vec![root], truncated: false };
+    let mut picture = ObjectTree { toolkit: link.toolkit, objects: vec![root], truncated: false };
     let mut questions = Questions::default();
-    questions.add(0, Ask::Name);
-    questions.add(0, Ask::Children);
+    questions.add(0, Question::Name);
+    questions.add(0, Question::Children);
     let named = questions.ask(link, &mut picture).await?.children;
     let mut questions = Questions::default();
     for (_, children) in named {
@@ -58,13 +58,13 @@ pub(crate) async fn windows(link: &Link) -> Result<Picture, Fault> {
             let at = picture.objects.len();
             picture.objects.push(Object { path: link.named(ROOT, child), ..Object::default() });
             picture.objects[0].children.push(at);
-            questions.add(at, Ask::States);
-            questions.add(at, Ask::Name);
+            questions.add(at, Question::States);
+            questions.add(at, Question::Name);
         }
     }
     match questions.ask(link, &mut picture).await?.vanished.is_empty() {
         true => Ok(picture),
-        false => Err(Fault::Vanished),
+        false => Err(BusError::Vanished),
     }
 }
 
@@ -111,7 +111,7 @@ pub(crate) async fn answer(device: &mut LinuxDevice, handle: Handle, query: Quer
 
 async fn attributes(device: &mut LinuxDevice, handle: Handle) -> Result<Value> {
     let path = device.app.path(handle)?;
-    reading::look(device, &[]).await?;
+    capture::capture_app(device, &[]).await?;
     let object = device.last.object(&path).ok_or_else(gone)?;
     let mut out = facts(object);
     let field = object.has(Interfaces::TEXT) && is_field(object.role) && object.role != role::PASSWORD;
@@ -137,18 +137,18 @@ async fn attributes(device: &mut LinuxDevice, handle: Handle) -> Result<Value> {
 }
 
 /// Returns the selected ranges of a text.
-pub(crate) async fn selections(app: &App, path: &str) -> Result<Vec<(i32, i32)>, Fault> {
+pub(crate) async fn selections(app: &App, path: &str) -> Result<Vec<(i32, i32)>, BusError> {
     let count: i32 = app.link.call(Call::new(path, TEXT, "GetNSelections")).await?.read()?;
     let selection = |n| Call::new(path, TEXT, "GetSelection").with((n,));
     let asked: Vec<_> = (0..count.clamp(0, SELECTIONS)).map(selection).collect();
     let ranges = app.link.calls(&asked).await.into_iter().map(|range| range?.read());
-    let mut ranges: Vec<(i32, i32)> = ranges.collect::<Result<_, Fault>>()?;
+    let mut ranges: Vec<(i32, i32)> = ranges.collect::<Result<_, BusError>>()?;
     ranges.retain(|(start, end)| start < end);
     Ok(ranges)
 }
 
 /// Returns the selected ranges with their texts.
-async fn selected(app: &App, path: &str) -> Result<Vec<Value>, Fault> {
+async fn selected(app: &App, path: &str) -> Result<Vec<Value>, BusError> {
     let mut ranges = selections(app, path).await?;
     ranges.iter_mut().for_each(|(start, end)| *end = (*end).min(start.saturating_add(limits::TEXT)));
     let texts = pieces(app, path, &ranges).await?;
@@ -157,14 +157,14 @@ async fn selected(app: &App, path: &str) -> Result<Vec<Value>, Fault> {
 }
 
 /// Reads these ranges of a text.
-async fn pieces(app: &App, path: &str, ranges: &[(i32, i32)]) -> Result<Vec<String>, Fault> {
+async fn pieces(app: &App, path: &str, ranges: &[(i32, i32)]) -> Result<Vec<String>, BusError> {
     let call = |&range: &(i32, i32)| Call::new(path, TEXT, "GetText").with(range);
     let asked: Vec<_> = ranges.iter().map(call).collect();
     app.link.calls(&asked).await.into_iter().map(|answer| answer?.read()).collect()
 }
 
 /// Returns the words that a spell checker has marked, in order.
-async fn misspelled(app: &App, path: &str) -> Result<Vec<String>, Fault> {
+async fn misspelled(app: &App, path: &str) -> Result<Vec<String>, BusError> {
     let mut marked = Vec::new();
     let mut at = 0;
     for _ in 0..RUNS {
@@ -187,7 +187,7 @@ async fn misspelled(app: &App, path: &str) -> Result<Vec<String>, Fault> {
 /// The content of password fields is not read.
 async fn text(device: &mut LinuxDevice, handle: Handle) -> Result<String> {
     let path = device.app.path(handle)?;
-    let tree = reading::look(device, &[]).await?;
+    let tree = capture::capture_app(device, &[]).await?;
     let node = tree.find_handle(handle).ok_or_else(gone)?;
     if node.is(stickpin_tree::States::PROTECTED) {
         return Ok(String::new());
@@ -204,13 +204,13 @@ async fn text(device: &mut LinuxDevice, handle: Handle) -> Result<String> {
 ///
 /// # Errors
 /// Returns `Unknown` when it has none.
-pub(crate) async fn whole_text(app: &App, path: &str) -> Result<String, Fault> {
+pub(crate) async fn whole_text(app: &App, path: &str) -> Result<String, BusError> {
     let count = ask::count(app, path, TEXT, "CharacterCount").await?.unwrap_or_default();
-    let count = i32::try_from(count).unwrap_or(WHOLE).min(WHOLE);
+    let count = i32::try_from(count).unwrap_or(MAX_TEXT_CHARS).min(MAX_TEXT_CHARS);
     let mut text = String::new();
     let mut from = 0;
     while from < count {
-        let to = (from + PIECE).min(count);
+        let to = (from + CHUNK_CHARS).min(count);
         text.extend(pieces(app, path, &[(from, to)]).await?);
         from = to;
     }

@@ -2,7 +2,7 @@
 //! session. The next `locate` then only proves that nothing has changed since (`verify.rs`).
 //! Without that proof, the reading is never used.
 
-use crate::app::{self, LinuxDevice, reading};
+use crate::app::{self, LinuxDevice, capture};
 use std::future::pending;
 use std::time::Duration;
 use stickpin_tree::Handle;
@@ -47,14 +47,14 @@ pub(crate) async fn quiet(device: &LinuxDevice) {
         return pending().await;
     }
     loop {
-        let due = app.heard.until(|heard| {
-            let known = heard.changes == last.seen || Some(heard.changes) == readahead.tried;
+        let due = app.events.until(|heard| {
+            let known = heard.changes == last.changes_when_read || Some(heard.changes) == readahead.tried;
             (!known && !heard.gone).then_some((heard.changes, heard.changed_at))
         });
         let (changes, changed_at) = due.await;
         let quiet_for = changed_at.map_or(Duration::ZERO, |at| at.elapsed());
         let wait = app::pending(device) + readahead.quiet().saturating_sub(quiet_for);
-        let more = app.heard.until(|heard| (heard.changes != changes || heard.gone).then_some(()));
+        let more = app.events.until(|heard| (heard.changes != changes || heard.gone).then_some(()));
         if timeout(wait, more).await.is_err() {
             return;
         }
@@ -63,9 +63,9 @@ pub(crate) async fn quiet(device: &LinuxDevice) {
 
 /// Reads the app ahead of the next command. Failures are only logged; the next command finds them.
 pub(crate) async fn read(device: &mut LinuxDevice, watch: &[Handle]) {
-    let changes = device.app.heard.state().changes;
+    let changes = device.app.events.state().changes;
     device.readahead = Readahead { unused: device.readahead.unused.saturating_add(1), tried: Some(changes) };
-    if let Err(e) = reading::look(device, watch).await {
-        tracing::debug!("{} was not read ahead: {e}", device.app.called());
+    if let Err(e) = capture::capture_app(device, watch).await {
+        tracing::debug!("{} was not read ahead: {e}", device.app.app_name());
     }
 }

@@ -1,14 +1,14 @@
 //! Waiting for changes and for quiet.
 
-use crate::app::{self, App, LinuxDevice, View, life};
+use crate::app::{self, App, AppView, LinuxDevice, lifecycle};
 use crate::opening::worked;
 use std::time::{Duration, Instant};
-use stickpin_device::{CancellationToken, Moving, Result, SettleRequest, Settled};
+use stickpin_device::{CancellationToken, PendingActivity, Result, SettleRequest, SettleResult};
 use tokio::time::timeout;
 
 /// The interval after which `changed` reports a *possible* change, because toolkits do not signal
 /// everything.
-const NET: Duration = Duration::from_millis(500);
+const RECHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// How long a process that works without signalling may delay an act, and after which it counts as
 /// always working.
@@ -25,31 +25,31 @@ pub(crate) async fn until_quiet(
     device: &mut LinuxDevice,
     request: SettleRequest,
     cancel: &CancellationToken,
-) -> Result<Settled> {
+) -> Result<SettleResult> {
     // A pending activation has not been signalled yet.
     let pending = app::pending(device);
     let start = Instant::now() + pending;
     let end = start + request.cap;
-    let mut work = Work::of(device.app.info.pid);
+    let mut work = ProcessorTime::of(device.app.info.pid);
     loop {
-        life::alive(&device.app).await?;
+        lifecycle::alive(&device.app).await?;
         let (changes, last) = {
-            let heard = device.app.heard.state();
+            let heard = device.app.events.state();
             (heard.changes, heard.changed_at.map_or(start, |at| at.max(start)))
         };
         let quiet_at = last + request.quiet;
         let now = Instant::now();
         if now >= quiet_at {
             // The answer comes after all signals so far: a busy app has not sent them yet.
-            life::barrier(&device.app).await?;
-            if device.app.heard.state().changes == changes && works_on(device, &mut work, start, end) {
+            lifecycle::barrier(&device.app).await?;
+            if device.app.events.state().changes == changes && works_on(device, &mut work, start, end) {
                 // It will signal the result.
-                if signalled(&device.app, changes, request.quiet, cancel).await.is_some() {
+                if wait_for_signal(&device.app, changes, request.quiet, cancel).await.is_some() {
                     continue;
                 }
             }
-            if device.app.heard.state().changes == changes {
-                return Ok(Settled::new(true, Vec::new()));
+            if device.app.events.state().changes == changes {
+                return Ok(SettleResult::new(true, Vec::new()));
             }
             // An app that signals whenever it is asked never becomes quiet.
             if now < end && !cancel.is_cancelled() {
@@ -57,30 +57,30 @@ pub(crate) async fn until_quiet(
             }
         }
         if now >= end || cancel.is_cancelled() {
-            let still = vec![Moving::Other(device.app.heard.state().last.clone())];
-            return Ok(Settled::new(false, still));
+            let still = vec![PendingActivity::Other(device.app.events.state().last.clone())];
+            return Ok(SettleResult::new(false, still));
         }
         // Whatever happens first, everything is checked again.
         let wait = quiet_at.min(end).saturating_duration_since(now);
-        signalled(&device.app, changes, wait, cancel).await;
+        wait_for_signal(&device.app, changes, wait, cancel).await;
     }
 }
 
 /// Waits until the app signals a change beyond this count or leaves. Returns false after `wait`;
 /// `None` if cancelled.
-pub(crate) async fn signalled(
+pub(crate) async fn wait_for_signal(
     app: &App,
     changes: u64,
     wait: Duration,
     cancel: &CancellationToken,
 ) -> Option<bool> {
-    let more = app.heard.until(|heard| (heard.changes != changes || heard.gone).then_some(()));
+    let more = app.events.until(|heard| (heard.changes != changes || heard.gone).then_some(()));
     cancel.run_until_cancelled(timeout(wait, more)).await.map(|more| more.is_ok())
 }
 
 /// Whether the app's process is working on something it has not signalled yet. One that works all
 /// the time without signals, such as an animation, is not waited for again.
-fn works_on(device: &mut LinuxDevice, work: &mut Work, start: Instant, end: Instant) -> bool {
+fn works_on(device: &mut LinuxDevice, work: &mut ProcessorTime, start: Instant, end: Instant) -> bool {
     let busy = !device.always_busy && work.is_busy();
     device.always_busy |= busy && Instant::now() >= start + BUSY;
     busy && !device.always_busy && Instant::now() < end
@@ -88,16 +88,20 @@ fn works_on(device: &mut LinuxDevice, work: &mut Work, start: Instant, end: Inst
 
 /// Waits until something may have changed since the last reading.
 pub(crate) async fn until_changed(
-    View { app, last }: View<'_>,
+    AppView { app, last }: AppView<'_>,
     wait: Duration,
     cancel: &CancellationToken,
 ) -> Result<bool> {
     // A caller in a loop must not keep the events from being received.
     tokio::task::yield_now().await;
-    let Some(changed) = signalled(app, last.seen, wait.min(NET), cancel).await else { return Ok(false) };
-    life::alive(app).await?;
+    let Some(changed) =
+        wait_for_signal(app, last.changes_when_read, wait.min(RECHECK_INTERVAL), cancel).await
+    else {
+        return Ok(false);
+    };
+    lifecycle::alive(app).await?;
     // If the interval is shorter than the wait, something may have changed without a signal.
-    Ok(changed || wait > NET)
+    Ok(changed || wait > RECHECK_INTERVAL)
 }
 
 /// Waits until an act shows an effect. GTK 4 performs activations after a delay.
@@ -107,26 +111,26 @@ pub(crate) async fn until_effect(
     cancel: &CancellationToken,
 ) -> Result<()> {
     let wait = at_most + app::pending(device);
-    let (told, start) = (device.told, Instant::now());
-    let mut work = Work::of(device.app.info.pid);
+    let (told, start) = (device.changes_reported, Instant::now());
+    let mut work = ProcessorTime::of(device.app.info.pid);
     loop {
         // The notices tell whether it came.
-        let ended = signalled(&device.app, told, wait, cancel).await.unwrap_or(true);
+        let ended = wait_for_signal(&device.app, told, wait, cancel).await.unwrap_or(true);
         if ended || !works_on(device, &mut work, start, start + wait + BUSY) {
             break;
         }
     }
-    life::alive(&device.app).await
+    lifecycle::alive(&device.app).await
 }
 
 /// The CPU time of a process, sampled repeatedly.
-struct Work {
+struct ProcessorTime {
     pid: Option<u32>,
     ticks: u64,
     at: Instant,
 }
 
-impl Work {
+impl ProcessorTime {
     fn of(pid: Option<u32>) -> Self {
         let ticks = pid.and_then(worked).map_or(0, |(ticks, _)| ticks);
         Self { pid, ticks, at: Instant::now() }
@@ -152,7 +156,7 @@ mod tests {
         let run =
             |line: &str| tokio::process::Command::new("sh").args(["-c", line]).kill_on_drop(true).spawn();
         let (worker, sleeper) = (run("while :; do :; done").unwrap(), run("exec sleep 60").unwrap());
-        let (mut works, mut sleeps) = (Work::of(worker.id()), Work::of(sleeper.id()));
+        let (mut works, mut sleeps) = (ProcessorTime::of(worker.id()), ProcessorTime::of(sleeper.id()));
         let begun = worked(worker.id().unwrap()).unwrap().0;
         while worked(worker.id().unwrap()).unwrap().0 < begun + 20 {
             tokio::task::yield_now().await;
@@ -163,18 +167,19 @@ mod tests {
         assert!(works.is_busy());
         let _ = sleeps.is_busy();
         assert!(!sleeps.is_busy());
-        assert!(!Work::of(None).is_busy());
+        assert!(!ProcessorTime::of(None).is_busy());
     }
-    use crate::bus::Desktop;
-    use crate::events::Heard;
+    use crate::bus::AccessibilityBus;
+    use crate::events::AppEvents;
     use crate::screen::Screen;
     use crate::tests::peer::App as Peer;
     use std::sync::Arc;
 
     #[tokio::test]
     async fn an_app_is_not_at_rest_while_its_process_works() {
-        let (app, heard) = (Peer::start(), Arc::new(Heard::new()));
-        let (link, bus) = (app.link(&heard).await, Desktop::over(app.connect(Box::new(|_| {})).await));
+        let (app, heard) = (Peer::start(), Arc::new(AppEvents::new()));
+        let (link, bus) =
+            (app.link(&heard).await, AccessibilityBus::over(app.connect(Box::new(|_| {})).await));
         let screen = Screen::shared(None, false);
         let mut device = LinuxDevice::new(bus, link, heard, screen, "app".to_owned(), "linux:app");
         let mut shell = tokio::process::Command::new("sh");
@@ -194,16 +199,17 @@ mod tests {
         };
         let settle = async {
             let settled = until_quiet(&mut device, request, &cancel).await.unwrap();
-            (settled.settled, ended.load(std::sync::atomic::Ordering::SeqCst))
+            (settled.is_quiet, ended.load(std::sync::atomic::Ordering::SeqCst))
         };
         let ((settled, after), ()) = tokio::join!(settle, work);
         assert!(settled && after, "it waited until the work was done: {settled} {after}");
     }
 
     #[tokio::test]
-    async fn one_that_signals_whenever_it_is_asked_is_not_waited_for_longer_than_it_may_take() {
-        let (app, heard) = (Peer::start(), Arc::new(Heard::new()));
-        let (link, bus) = (app.link(&heard).await, Desktop::over(app.connect(Box::new(|_| {})).await));
+    async fn app_that_signals_on_every_call_does_not_extend_the_wait() {
+        let (app, heard) = (Peer::start(), Arc::new(AppEvents::new()));
+        let (link, bus) =
+            (app.link(&heard).await, AccessibilityBus::over(app.connect(Box::new(|_| {})).await));
         let screen = Screen::shared(None, false);
         let mut device = LinuxDevice::new(bus, link, heard, screen, "app".to_owned(), "linux:app");
         app.signals_always();
@@ -211,6 +217,6 @@ mod tests {
         let cancel = CancellationToken::new();
         let settled = timeout(Duration::from_secs(30), until_quiet(&mut device, request, &cancel)).await;
         let settled = settled.expect("it comes back").unwrap();
-        assert!(!settled.settled && settled.still[0].to_string().contains("focused"), "{settled:?}");
+        assert!(!settled.is_quiet && settled.pending[0].to_string().contains("focused"), "{settled:?}");
     }
 }

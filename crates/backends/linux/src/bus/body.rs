@@ -1,7 +1,7 @@
 //! Bodies of messages. Answers come from another program: zbus checks each length, text and path
 //! while it reads them as the requested type. Invalid values are faults.
 
-use crate::bus::fault::Fault;
+use crate::bus::error::BusError;
 use serde::de::DeserializeOwned;
 use zbus::message::{Body, Type};
 use zbus::{OwnedVariant, Structure, Variant};
@@ -32,7 +32,7 @@ impl<'a> Call<'a> {
     ///
     /// # Errors
     /// Returns `Vanished` if the path is not valid: an object with such a name does not exist.
-    pub(super) fn message(&self, destination: Option<&str>) -> Result<zbus::Message, Fault> {
+    pub(super) fn message(&self, destination: Option<&str>) -> Result<zbus::Message, BusError> {
         let mut message = zbus::Message::method_call(self.path, self.member).interface(self.interface);
         if let Some(destination) = destination {
             message = message.destination(destination);
@@ -46,7 +46,7 @@ impl<'a> Call<'a> {
         };
         built.map_err(|e| {
             tracing::debug!("{} of {:?} is not asked: {e}", self.member, self.path);
-            Fault::Vanished
+            BusError::Vanished
         })
     }
 }
@@ -73,15 +73,15 @@ impl Message {
     ///
     /// # Errors
     /// Returns `Corrupt` if it has another type.
-    pub(crate) fn read<T: DeserializeOwned + zbus::Type>(&self) -> Result<T, Fault> {
-        self.body.deserialize_ignore_signature().map_err(|_| Fault::Corrupt("a value of another type"))
+    pub(crate) fn read<T: DeserializeOwned + zbus::Type>(&self) -> Result<T, BusError> {
+        self.body.deserialize_ignore_signature().map_err(|_| BusError::Corrupt("a value of another type"))
     }
 
     /// Reads a text property; empty for any other value.
     ///
     /// # Errors
     /// As [`Message::read`].
-    pub(crate) fn property_text(&self) -> Result<String, Fault> {
+    pub(crate) fn property_text(&self) -> Result<String, BusError> {
         Ok(text(&self.read()?))
     }
 
@@ -89,7 +89,7 @@ impl Message {
     ///
     /// # Errors
     /// As [`Message::read`].
-    pub(crate) fn property_number(&self) -> Result<Option<f64>, Fault> {
+    pub(crate) fn property_number(&self) -> Result<Option<f64>, BusError> {
         Ok(match *self.read::<OwnedVariant>()? {
             Variant::F64(number) => Some(number),
             Variant::I32(number) => Some(f64::from(number)),
@@ -129,7 +129,7 @@ impl Message {
     }
 
     /// Returns the fault, if the message is an error.
-    pub(super) fn fault(&self) -> Option<Fault> {
+    pub(super) fn fault(&self) -> Option<BusError> {
         if self.message.message_type() != Type::Error {
             return None;
         }
@@ -137,7 +137,7 @@ impl Message {
         let name = header.error_name().map(ToString::to_string).unwrap_or_default();
         let said =
             if self.signature().starts_with('s') { self.read().unwrap_or_default() } else { String::new() };
-        Some(Fault::of(&name, &said))
+        Some(BusError::of(&name, &said))
     }
 }
 
@@ -208,6 +208,6 @@ mod tests {
     #[test]
     fn what_is_no_path_is_not_asked() {
         let call = Call::new("/a#row", "c.d", "E");
-        assert_eq!(call.message(None).unwrap_err(), Fault::Vanished);
+        assert_eq!(call.message(None).unwrap_err(), BusError::Vanished);
     }
 }

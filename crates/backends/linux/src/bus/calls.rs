@@ -1,7 +1,7 @@
 //! Calls that are made in several places.
 
 use crate::bus::body::{Call, Message};
-use crate::bus::fault::Fault;
+use crate::bus::error::BusError;
 use crate::bus::link::Link;
 use crate::bus::names::{ACCESSIBLE, ACTION, COMPONENT, DAEMON, PROPERTIES, ROOT, SCREEN};
 use std::collections::BTreeMap;
@@ -61,12 +61,12 @@ pub(crate) fn of_bus(member: &str) -> Call<'_> {
 ///
 /// # Errors
 /// Returns the fault of the answer.
-pub(crate) async fn listed(link: &Link, path: &str) -> Result<Vec<String>, Fault> {
+pub(crate) async fn listed(link: &Link, path: &str) -> Result<Vec<String>, BusError> {
     actions(&link.call(Call::new(path, ACTION, "GetActions")).await?)
 }
 
 /// Returns the names of actions in order.
-pub(crate) fn actions(answer: &Message) -> Result<Vec<String>, Fault> {
+pub(crate) fn actions(answer: &Message) -> Result<Vec<String>, BusError> {
     let actions: Vec<(String, String, String)> = answer.read()?;
     Ok(actions.into_iter().map(|(name, ..)| name).take(ACTIONS).collect())
 }

@@ -1,12 +1,12 @@
 //! The connection to one app: over its own socket if it offers one, otherwise over the
 //! accessibility bus.
 
-use super::orders::Orders;
+use super::orders::OrderSockets;
+use crate::bus::accessibility_bus::AccessibilityBus;
 use crate::bus::body::{Call, Message, Reference, referred};
 use crate::bus::calls::{child, property, role};
-use crate::bus::desk::Desktop;
-use crate::bus::fault::{Fault, left, unless_lost};
-use crate::bus::guest::guest;
+use crate::bus::embedded_process::embedded_path;
+use crate::bus::error::{BusError, remaining, unless_lost};
 use crate::bus::limits::{AT_ONCE, PATIENCE, SOCKET};
 use crate::bus::names::{ACCESSIBLE, APPLICATION, ROOT};
 use crate::bus::wire::{Answer, Wire};
@@ -25,7 +25,7 @@ pub(crate) struct Link {
     /// The app's own socket, if it has one.
     pub(super) direct: Option<Arc<Wire>>,
     /// Separate sockets for orders.
-    pub(super) orders: Option<Orders>,
+    pub(super) orders: Option<OrderSockets>,
     /// The bus name, such as `:1.7`.
     pub(crate) name: String,
     pub(crate) toolkit: Toolkit,
@@ -36,15 +36,15 @@ impl Link {
     ///
     /// # Errors
     /// Returns a fault when the app does not answer.
-    pub(crate) async fn to(desktop: &Desktop, name: &str, until: Instant) -> Result<Self, Fault> {
+    pub(crate) async fn to(desktop: &AccessibilityBus, name: &str, until: Instant) -> Result<Self, BusError> {
         let bus = Arc::clone(&desktop.wire);
         let asked = [
             property(ROOT, APPLICATION, "ToolkitName"),
             property(ROOT, APPLICATION, "Version"),
             Call::new(ROOT, APPLICATION, "GetApplicationBusAddress"),
         ];
-        let mut answers = bus.calls(Some(name), &asked, left(until)).await.into_iter();
-        let mut answer = || answers.next().unwrap_or(Err(Fault::Vanished));
+        let mut answers = bus.calls(Some(name), &asked, remaining(until)).await.into_iter();
+        let mut answer = || answers.next().unwrap_or(Err(BusError::Vanished));
         let toolkit = unless_lost(answer().and_then(|answer| answer.property_text()))?.unwrap_or_default();
         let version = answer().and_then(|answer| answer.property_text()).unwrap_or_default();
         let mut toolkit = Toolkit::of(&toolkit, &version);
@@ -52,7 +52,7 @@ impl Link {
         let address = answer().and_then(|answer| answer.read::<String>()).unwrap_or_default();
         if toolkit == Toolkit::default() {
             // The name is not conclusive, but the first window may be.
-            let window = bus.call(Some(name), &child(ROOT, 0), left(until)).await;
+            let window = bus.call(Some(name), &child(ROOT, 0), remaining(until)).await;
             let window: Option<Reference> = unless_lost(window.and_then(|answer| answer.read()))?;
             toolkit = window.map_or(toolkit, |(_, path)| Toolkit::of_window(&path));
         }
@@ -61,15 +61,15 @@ impl Link {
             let wire = Wire::connect(&address, false, SOCKET, Box::new(|_| {})).await;
             direct = wire.inspect_err(|e| tracing::debug!("{name} is asked over the bus: {e}")).ok();
         }
-        let orders = direct.is_some().then(|| Orders::to(&address));
+        let orders = direct.is_some().then(|| OrderSockets::to(&address));
         Ok(Self { bus, direct: direct.map(Arc::new), orders, name: name.to_owned(), toolkit })
     }
 
     /// Makes calls over the fastest connection, those to guests over the bus. An app answers in
     /// order.
     pub(crate) async fn calls(&self, calls: &[Call<'_>]) -> Vec<Answer> {
-        let mixed = calls.iter().any(|call| guest(call.path).is_some());
-        if mixed { self.mixed(calls).await } else { self.own(calls).await }
+        let mixed = calls.iter().any(|call| embedded_path(call.path).is_some());
+        if mixed { self.call_with_embedded(calls).await } else { self.calls_to_app(calls).await }
     }
 
     /// Returns the connection for questions, and the app's name on it.
@@ -83,22 +83,22 @@ impl Link {
     }
 
     /// Returns the sockets for orders, if there are any.
-    fn apart(&self) -> Option<&Orders> {
+    fn order_sockets(&self) -> Option<&OrderSockets> {
         self.socket().and(self.orders.as_ref())
     }
 
     /// Whether orders use separate sockets, so that a simultaneous question may be answered first.
     pub(crate) fn orders_apart(&self) -> bool {
-        self.apart().is_some()
+        self.order_sockets().is_some()
     }
 
     /// Makes calls to the app over the fastest connection. After a timeout, the rest is not asked.
-    pub(super) async fn own(&self, calls: &[Call<'_>]) -> Vec<Answer> {
+    pub(super) async fn calls_to_app(&self, calls: &[Call<'_>]) -> Vec<Answer> {
         let (wire, to) = self.way();
         let mut out = Vec::with_capacity(calls.len());
         for part in calls.chunks(AT_ONCE) {
             out.extend(wire.calls(to, part, PATIENCE).await);
-            let is_lost = |answer: &&Answer| answer.as_ref().is_err_and(Fault::is_lost);
+            let is_lost = |answer: &&Answer| answer.as_ref().is_err_and(BusError::is_lost);
             if let Some(lost) = out.iter().find(is_lost).cloned() {
                 out.resize(calls.len(), lost);
                 break;
@@ -115,30 +115,35 @@ impl Link {
     ///
     /// # Errors
     /// Returns the fault of sending or of the answer.
-    pub(crate) async fn order(&self, call: &Call<'_>, patience: Duration) -> Result<Option<Message>, Fault> {
+    pub(crate) async fn order(
+        &self,
+        call: &Call<'_>,
+        patience: Duration,
+    ) -> Result<Option<Message>, BusError> {
         self.order_among(call, patience, None).await
     }
 
-    /// As [`Link::order`], with the app's current `windows` if they are known.
+    /// As [`Link::stacking`], with the app's current `windows` if they are known.
     ///
     /// # Errors
-    /// As [`Link::order`].
+    /// As [`Link::stacking`].
     pub(crate) async fn order_among(
         &self,
         call: &Call<'_>,
         patience: Duration,
         windows: Option<Vec<String>>,
-    ) -> Result<Option<Message>, Fault> {
-        if guest(call.path).is_some() {
-            let told = tokio::time::timeout(patience, self.mixed(std::slice::from_ref(call))).await;
+    ) -> Result<Option<Message>, BusError> {
+        if embedded_path(call.path).is_some() {
+            let told =
+                tokio::time::timeout(patience, self.call_with_embedded(std::slice::from_ref(call))).await;
             return told.ok().and_then(|mut answers| answers.pop()).transpose();
         }
-        if let Some(orders) = self.apart() {
-            return self.order_apart(orders, call, patience, windows).await;
+        if let Some(orders) = self.order_sockets() {
+            return self.order_on_own_socket(orders, call, patience, windows).await;
         }
         let (wire, to) = self.way();
         match wire.call(to, call, patience).await {
-            Err(Fault::Silent(_)) => Ok(None),
+            Err(BusError::Silent(_)) => Ok(None),
             answer => answer.map(Some),
         }
     }
@@ -148,7 +153,7 @@ impl Link {
     /// # Errors
     /// Returns the fault of the answer.
     pub(crate) async fn call(&self, call: Call<'_>) -> Answer {
-        self.calls(&[call]).await.pop().unwrap_or(Err(Fault::Vanished))
+        self.calls(&[call]).await.pop().unwrap_or(Err(BusError::Vanished))
     }
 
     /// Makes calls and reads the answers; `None` for those without an answer of this type.
@@ -158,7 +163,7 @@ impl Link {
     pub(crate) async fn each<T: DeserializeOwned + Type>(
         &self,
         calls: &[Call<'_>],
-    ) -> Result<Vec<Option<T>>, Fault> {
+    ) -> Result<Vec<Option<T>>, BusError> {
         let answers = self.calls(calls).await.into_iter();
         answers.map(|answer| unless_lost(answer.and_then(|answer| answer.read()))).collect()
     }
@@ -167,7 +172,7 @@ impl Link {
     ///
     /// # Errors
     /// Returns a fault when the app is gone or silent.
-    pub(crate) async fn parents(&self, paths: &[&str]) -> Result<Vec<Option<Reference>>, Fault> {
+    pub(crate) async fn parents(&self, paths: &[&str]) -> Result<Vec<Option<Reference>>, BusError> {
         let calls: Vec<Call<'_>> = paths.iter().map(|path| property(path, ACCESSIBLE, "Parent")).collect();
         let parents = self.each::<OwnedVariant>(&calls).await?;
         Ok(parents.into_iter().map(|parent| parent.and_then(|parent| referred(&parent))).collect())
@@ -179,9 +184,9 @@ impl Link {
     ///
     /// # Errors
     /// Returns a fault when the app is gone or silent.
-    pub(crate) async fn calls_in_order(&self, calls: &[Call<'_>]) -> Result<Vec<Answer>, Fault> {
+    pub(crate) async fn calls_in_order(&self, calls: &[Call<'_>]) -> Result<Vec<Answer>, BusError> {
         let (answers, heard) = tokio::join!(self.calls(calls), async {
-            let asked = calls.iter().any(|call| guest(call.path).is_none());
+            let asked = calls.iter().any(|call| embedded_path(call.path).is_none());
             if self.socket().is_none() && asked { Ok(()) } else { self.barrier().await }
         });
         heard.map(|()| answers)
@@ -192,7 +197,7 @@ impl Link {
     ///
     /// # Errors
     /// Returns a fault when the app does not answer.
-    pub(crate) async fn barrier(&self) -> Result<(), Fault> {
+    pub(crate) async fn barrier(&self) -> Result<(), BusError> {
         self.bus.call(Some(&self.name), &role(), PATIENCE).await.map(drop)
     }
 }

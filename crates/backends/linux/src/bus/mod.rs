@@ -1,19 +1,19 @@
 //! Communication with apps over D-Bus: connections, batches of calls with timeouts, and the
 //! accessibility bus with its registry.
 
+mod accessibility_bus;
 pub(crate) mod body;
 pub(crate) mod calls;
-mod desk;
-pub(crate) mod fault;
-mod guest;
+mod embedded_process;
+pub(crate) mod error;
 pub(crate) mod limits;
 mod link;
 pub(crate) mod names;
 mod orders;
 pub(crate) mod wire;
 
+pub(crate) use accessibility_bus::{AccessibilityBus, Addresses, RegisteredApp};
 pub(crate) use body::{Call, Message};
-pub(crate) use desk::{Addresses, Desktop, Running};
-pub(crate) use guest::guest;
+pub(crate) use embedded_process::embedded_path;
 pub(crate) use link::Link;
 pub(crate) use wire::Listener;

@@ -9,7 +9,7 @@
 
 use crate::bus::body::{Call, Message, Reference};
 use crate::bus::calls::role;
-use crate::bus::fault::Fault;
+use crate::bus::error::BusError;
 use crate::bus::limits::{PATIENCE, SOCKET};
 use crate::bus::link::Link;
 use crate::bus::names::{ACCESSIBLE, ACTION, ROOT};
@@ -24,7 +24,7 @@ const PROBED: Duration = Duration::from_millis(150);
 
 /// The number of sockets up to which one that opened a window is left alone, even after that window
 /// is gone.
-const MOST: usize = 32;
+const MAX_SOCKETS: usize = 32;
 
 /// How long keys wait for the answer to a probe, and the polling interval.
 const CLEAR: Duration = Duration::from_secs(1);
@@ -33,7 +33,7 @@ const LOOK: Duration = Duration::from_millis(20);
 /// The sockets for orders. The lock is held while an order is running, and until its socket has
 /// been probed.
 #[derive(Debug, Clone)]
-pub(super) struct Orders {
+pub(super) struct OrderSockets {
     address: Arc<str>,
     sockets: Arc<Mutex<Vec<Socket>>>,
 }
@@ -58,30 +58,30 @@ impl Socket {
     /// Whether a question waits behind an order that has not returned. Any key would then lock up
     /// the app.
     fn is_blocked(&self) -> bool {
-        self.state == State::Probed && self.wire.stuck()
+        self.state == State::Probed && self.wire.is_stuck()
     }
 }
 
-impl Orders {
+impl OrderSockets {
     pub(super) fn to(address: &str) -> Self {
         Self { address: address.into(), sockets: Arc::default() }
     }
 
     /// Returns the index of a free socket; connects a new one if there is none.
-    async fn free(&self, sockets: &mut Vec<Socket>, windows: &[String]) -> Result<usize, Fault> {
+    async fn free(&self, sockets: &mut Vec<Socket>, windows: &[String]) -> Result<usize, BusError> {
         sockets.retain(|socket| !socket.wire.closed());
-        let proven = |socket: &&mut Socket| socket.state == State::Probed && !socket.wire.stuck();
+        let proven = |socket: &&mut Socket| socket.state == State::Probed && !socket.wire.is_stuck();
         sockets.iter_mut().filter(proven).for_each(|socket| socket.state = State::Free);
         if let Some(at) = sockets.iter().position(|socket| socket.state == State::Free) {
             return Ok(at);
         }
-        if sockets.len() >= MOST {
+        if sockets.len() >= MAX_SOCKETS {
             for (at, socket) in sockets.iter_mut().enumerate() {
                 if socket.probe(windows).await {
                     return Ok(at);
                 }
             }
-            return Err(Fault::Silent(PROBED.as_millis()));
+            return Err(BusError::Silent(PROBED.as_millis()));
         }
         let wire = Wire::connect(&self.address, false, SOCKET, Box::new(|_| {})).await?;
         sockets.push(Socket { wire: Arc::new(wire), state: State::Free });
@@ -93,7 +93,7 @@ impl Socket {
     /// Checks whether an order that opened none of these windows has returned.
     async fn probe(&mut self, windows: &[String]) -> bool {
         let State::Running(before) = &self.state else { return self.state == State::Free };
-        if self.wire.stuck() || !windows.iter().all(|window| before.contains(window)) {
+        if self.wire.is_stuck() || !windows.iter().all(|window| before.contains(window)) {
             return false;
         }
         self.state = State::Probed;
@@ -110,14 +110,14 @@ impl Link {
     /// are known.
     ///
     /// # Errors
-    /// As [`Link::order`].
-    pub(super) async fn order_apart(
+    /// As [`Link::stacking`].
+    pub(super) async fn order_on_own_socket(
         &self,
-        orders: &Orders,
+        orders: &OrderSockets,
         call: &Call<'_>,
         patience: Duration,
         windows: Option<Vec<String>>,
-    ) -> Result<Option<Message>, Fault> {
+    ) -> Result<Option<Message>, BusError> {
         let mut sockets = Arc::clone(&orders.sockets).lock_owned().await;
         let windows = match windows {
             Some(known) => known,
@@ -128,8 +128,8 @@ impl Link {
         // Set even if the caller stops waiting.
         sockets[at].state = State::Running(windows);
         match wire.call(None, call, patience).await {
-            Err(Fault::Silent(_)) => Ok(None),
-            Err(fault @ Fault::Closed(_)) => Err(fault),
+            Err(BusError::Silent(_)) => Ok(None),
+            Err(fault @ BusError::Closed(_)) => Err(fault),
             answer if call.interface == ACTION => {
                 // The bridge of GTK 3 answers first and acts then.
                 tokio::spawn(returned(self.clone(), sockets, at));
@@ -143,7 +143,7 @@ impl Link {
     }
 
     /// Returns the paths of the app's windows.
-    async fn windows(&self) -> Result<Vec<String>, Fault> {
+    async fn windows(&self) -> Result<Vec<String>, BusError> {
         let windows = self.each::<Vec<Reference>>(&[Call::new(ROOT, ACCESSIBLE, "GetChildren")]).await?;
         // An app without windows has an empty list.
         Ok(windows.into_iter().flatten().flatten().map(|(_, path)| path).collect())
@@ -176,7 +176,7 @@ async fn returned(link: Link, mut sockets: OwnedMutexGuard<Vec<Socket>>, at: usi
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::events::Heard;
+    use crate::events::AppEvents;
     use crate::tests::peer::App;
 
     const SHORT: Duration = Duration::from_millis(50);
@@ -190,8 +190,8 @@ mod tests {
     }
 
     async fn link(bus: &App, own: &App, other: &App) -> Link {
-        let link = bus.link_and_own(&Arc::new(Heard::new()), own).await;
-        Link { orders: Some(Orders::to(&other.address())), ..link }
+        let link = bus.link_and_own(&Arc::new(AppEvents::new()), own).await;
+        Link { orders: Some(OrderSockets::to(&other.address())), ..link }
     }
 
     #[tokio::test]

@@ -9,7 +9,7 @@
 //! before it draws, and answers later once it draws (ADR 35).
 
 use super::body::{Call, Message};
-use crate::bus::fault::Fault;
+use crate::bus::error::BusError;
 use crate::bus::limits::{AT_ONCE, PATIENCE};
 use hashbrown::HashMap;
 use std::num::NonZeroU32;
@@ -29,7 +29,7 @@ pub(crate) type Listener = Box<dyn Fn(&Message) + Send + Sync>;
 /// A connection to a bus or to an app.
 #[derive(Debug)]
 pub(crate) struct Wire {
-    shared: Arc<Shared>,
+    shared: Arc<WireState>,
     connection: Connection,
     /// Messages that are waiting to be written. The writer ends when it is dropped.
     outbox: mpsc::UnboundedSender<zbus::Message>,
@@ -38,13 +38,13 @@ pub(crate) struct Wire {
 }
 
 /// The answer to a call, or the fault.
-pub(crate) type Answer = Result<Message, Fault>;
+pub(crate) type Answer = Result<Message, BusError>;
 
 #[derive(Debug, Default)]
-struct Shared(Mutex<Waiting>);
+struct WireState(Mutex<PendingCalls>);
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct PendingCalls {
     /// The receivers of pending answers. An answer is still pending if its receiver is gone.
     calls: HashMap<NonZeroU32, oneshot::Sender<Answer>>,
     closed: Option<String>,
@@ -53,8 +53,8 @@ struct Waiting {
     trips: usize,
 }
 
-impl Shared {
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+impl WireState {
+    fn waiting(&self) -> MutexGuard<'_, PendingCalls> {
         // Nothing panics while the lock is held; even then, the state would be intact.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -64,7 +64,7 @@ impl Shared {
         let why = waiting.closed.get_or_insert_with(|| why.to_owned()).clone();
         for (_, call) in waiting.calls.drain() {
             // The caller may have stopped waiting.
-            call.send(Err(Fault::Closed(why.clone()))).ok();
+            call.send(Err(BusError::Closed(why.clone()))).ok();
         }
     }
 }
@@ -81,27 +81,27 @@ impl Wire {
         bus: bool,
         patience: Duration,
         listener: Listener,
-    ) -> Result<Self, Fault> {
-        let mut failed = Fault::Closed(format!("{addresses:?} contains no address"));
+    ) -> Result<Self, BusError> {
+        let mut failed = BusError::Closed(format!("{addresses:?} contains no address"));
         for address in addresses.split(';').filter(|address| !address.is_empty()) {
             if !address.starts_with("unix:") {
                 let address = stickpin_tree::quote(address);
-                failed = Fault::Closed(format!("{address}: not an address of a socket (unix:)"));
+                failed = BusError::Closed(format!("{address}: not an address of a socket (unix:)"));
                 continue;
             }
             let builder = connection::Builder::address(address);
             let builder = if bus { builder } else { builder.p2p() };
             match timeout(patience, builder.build()).await {
                 Ok(Ok(connection)) => return Ok(Self::over(connection, listener)),
-                Ok(Err(e)) => failed = Fault::Closed(format!("{address}: {e}")),
-                Err(_) => failed = Fault::Silent(patience.as_millis()),
+                Ok(Err(e)) => failed = BusError::Closed(format!("{address}: {e}")),
+                Err(_) => failed = BusError::Silent(patience.as_millis()),
             }
         }
         Err(failed)
     }
 
     fn over(connection: Connection, listener: Listener) -> Self {
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(WireState::default());
         let stream = MessageStream::from(&connection);
         let (outbox, posted) = mpsc::unbounded_channel();
         let mut reader = JoinSet::new();
@@ -123,7 +123,7 @@ impl Wire {
     /// Whether an answer is pending that nobody waits for any more. The app hangs, or answers when
     /// a dialog that it shows from inside a call is closed (`gtk_dialog_run`); it reads nothing
     /// more from this connection before.
-    pub(super) fn stuck(&self) -> bool {
+    pub(super) fn is_stuck(&self) -> bool {
         self.shared.waiting().calls.values().any(oneshot::Sender::is_closed)
     }
 
@@ -133,7 +133,7 @@ impl Wire {
     /// Returns the fault of the answer.
     pub(crate) async fn call(&self, to: Option<&str>, call: &Call<'_>, deadline: Duration) -> Answer {
         let mut answers = self.calls(to, std::slice::from_ref(call), deadline).await;
-        answers.pop().unwrap_or(Err(Fault::Silent(deadline.as_millis())))
+        answers.pop().unwrap_or(Err(BusError::Silent(deadline.as_millis())))
     }
 
     /// Makes calls at once and returns their answers in the same order. `patience` is the timeout
@@ -161,7 +161,7 @@ impl Wire {
                 Ok(call) => timeout(patience, call).await.ok().and_then(Result::ok),
             };
             silent |= answer.is_none();
-            answers.push(answer.unwrap_or(Err(Fault::Silent(patience.as_millis()))));
+            answers.push(answer.unwrap_or(Err(BusError::Silent(patience.as_millis()))));
         }
         answers
     }
@@ -169,15 +169,15 @@ impl Wire {
     /// Queues a message, to be written with all others that are queued until the writer runs.
     fn post(
         &self,
-        waiting: &mut Waiting,
+        waiting: &mut PendingCalls,
         message: zbus::Message,
-    ) -> Result<oneshot::Receiver<Answer>, Fault> {
+    ) -> Result<oneshot::Receiver<Answer>, BusError> {
         if let Some(why) = &waiting.closed {
-            return Err(Fault::Closed(why.clone()));
+            return Err(BusError::Closed(why.clone()));
         }
         let (call, answer) = oneshot::channel();
         waiting.calls.insert(message.primary_header().serial_num(), call);
-        let gone = |_| Fault::Closed("the writer has ended".to_owned());
+        let gone = |_| BusError::Closed("the writer has ended".to_owned());
         self.outbox.send(message).map(|()| answer).map_err(gone)
     }
 }
@@ -189,7 +189,7 @@ impl Wire {
 async fn write_all(
     connection: Connection,
     mut posted: mpsc::UnboundedReceiver<zbus::Message>,
-    shared: Arc<Shared>,
+    shared: Arc<WireState>,
 ) {
     let mut messages = Vec::new();
     while posted.recv_many(&mut messages, AT_ONCE).await > 0 {
@@ -209,7 +209,7 @@ async fn write_all(
 }
 
 /// Reads until the other side closes the connection.
-async fn read_all(mut stream: MessageStream, shared: Arc<Shared>, listener: Listener) {
+async fn read_all(mut stream: MessageStream, shared: Arc<WireState>, listener: Listener) {
     let why = loop {
         match std::future::poll_fn(|cx| Pin::new(&mut stream).poll_next(cx)).await {
             Some(Ok(message)) => received(&shared, &listener, message),
@@ -220,7 +220,7 @@ async fn read_all(mut stream: MessageStream, shared: Arc<Shared>, listener: List
     shared.close(&why);
 }
 
-fn received(shared: &Shared, listener: &Listener, message: zbus::Message) {
+fn received(shared: &WireState, listener: &Listener, message: zbus::Message) {
     match message.message_type() {
         Type::Signal => listener(&Message::new(message)),
         // No method calls are served.
@@ -258,12 +258,12 @@ mod tests {
         let unknown = Call { member: "C", ..known.clone() };
         app.hold();
         let silent = wire.calls(None, &[known.clone(), known], Duration::from_millis(50)).await;
-        assert!(silent.iter().all(|answer| matches!(answer, Err(Fault::Silent(50)))), "{silent:?}");
-        assert!(wire.stuck());
+        assert!(silent.iter().all(|answer| matches!(answer, Err(BusError::Silent(50)))), "{silent:?}");
+        assert!(wire.is_stuck());
         app.go_on();
         let answer = wire.call(None, &unknown, Duration::from_secs(5)).await;
-        assert_eq!(answer.map(drop), Err(Fault::Unknown));
-        assert!(!wire.stuck() && !wire.closed());
+        assert_eq!(answer.map(drop), Err(BusError::Unknown));
+        assert!(!wire.is_stuck() && !wire.closed());
     }
 
     #[tokio::test]
@@ -273,7 +273,7 @@ mod tests {
         let program = format!("unixexec:path=/usr/bin/touch,argv1={}", mark.display());
         for address in [program.as_str(), "tcp:host=127.0.0.1,port=1", "autolaunch:"] {
             let refused = Wire::connect(address, false, Duration::from_secs(5), Box::new(|_| {})).await;
-            let Err(Fault::Closed(why)) = refused else { panic!("{address}: {refused:?}") };
+            let Err(BusError::Closed(why)) = refused else { panic!("{address}: {refused:?}") };
             assert!(why.contains("not an address of a socket"), "{why}");
         }
         assert!(!mark.exists());
@@ -297,7 +297,7 @@ mod tests {
             })
             .await;
         }
-        assert_eq!(second.await.map(drop), Err(Fault::Unknown));
+        assert_eq!(second.await.map(drop), Err(BusError::Unknown));
         assert_eq!(app.calls(), 2);
     }
 }

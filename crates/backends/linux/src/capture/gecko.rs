@@ -15,14 +15,14 @@
 //! column header (its browser process keeps roles; `HTMLTableHeaderCell` looks at the siblings).
 //! Pages that build rows cell by cell therefore get wrong roles.
 
-use super::ask::Ask;
+use super::question::Question;
 use crate::bus::body::Reference;
-use crate::bus::fault::Fault;
+use crate::bus::error::BusError;
 use crate::bus::{Call, Link, calls};
-use crate::model::ids::Ids;
+use crate::model::ids::PathNumbers;
 use crate::model::roles::{self, Facts, number as role};
 use crate::model::states;
-use crate::model::{EMBEDDED, Interfaces, Object, Picture};
+use crate::model::{EMBEDDED, Interfaces, Object, ObjectTree};
 use hashbrown::{HashMap, HashSet};
 use stickpin_tree::Handle;
 
@@ -42,7 +42,10 @@ const CANONICAL: u32 = 1;
 ///
 /// # Errors
 /// Returns a fault when the app is gone or silent.
-pub(crate) async fn roles<'d>(link: &Link, documents: &'d [String]) -> Result<HashMap<String, u32>, Fault> {
+pub(crate) async fn roles<'d>(
+    link: &Link,
+    documents: &'d [String],
+) -> Result<HashMap<String, u32>, BusError> {
     let asked =
         documents.iter().flat_map(|document| roles::with(Facts::COMMON).map(move |role| (document, role)));
     let asked: Vec<(&String, u32)> = asked.collect();
@@ -72,16 +75,16 @@ pub(super) fn is_plain(object: &Object) -> bool {
 
 /// Returns the questions about plain text before its children are read. The text tells how many
 /// children there are.
-pub(super) fn asks(number: u32) -> &'static [Ask] {
+pub(super) fn plain_text_questions(number: u32) -> &'static [Question] {
     match number {
         // Rows of HTML have no text, but cells. Other rows are recognised later (`later`).
         role::TABLE_ROW => &[],
-        role::SECTION => &[Ask::Text],
-        _ => &[Ask::Name, Ask::Text],
+        role::SECTION => &[Question::Text],
+        _ => &[Question::Name, Question::Text],
     }
 }
 
-/// Derives facts from the answers to [`asks`].
+/// Derives facts from the answers to [`plain_text_questions`].
 pub(super) fn answered(object: &mut Object) {
     object.interfaces.insert(Interfaces::AROUND_TEXT);
     if object.role == role::TABLE_ROW {
@@ -101,12 +104,12 @@ pub(super) fn answered(object: &mut Object) {
 
 /// Returns the questions that follow from the attributes: the name, if the page sets one, and the
 /// text, unless it is a row of HTML.
-pub(super) fn later(object: &Object) -> impl Iterator<Item = Ask> {
+pub(super) fn later_questions(object: &Object) -> impl Iterator<Item = Question> {
     let (explicit, tag) = (object.attribute("explicit-name"), object.attribute("tag"));
     let unnamed = is_plain(object) && names_by_markup(object.role) && object.name.is_empty();
     let name = unnamed && (explicit.is_some() || tag.is_none());
     let text = has_text_later(object) && tag != Some("tr");
-    name.then_some(Ask::Name).into_iter().chain(text.then_some(Ask::Text))
+    name.then_some(Question::Name).into_iter().chain(text.then_some(Question::Text))
 }
 
 /// Whether an object is asked for its text after its attributes.
@@ -129,7 +132,7 @@ fn names_by_markup(number: u32) -> bool {
 pub(super) const NOTHING: &str = "shows nothing while other windows cover all of it: stickpin hover on this window brings it to the front, or move them";
 
 /// Whether a window reports all of its content as hidden.
-pub(super) fn shows_nothing(picture: &Picture, window: usize) -> bool {
+pub(super) fn shows_nothing(picture: &ObjectTree, window: usize) -> bool {
     let window = &picture.objects[window];
     picture.toolkit.profile().hides_covered_windows
         && window.shown
@@ -139,7 +142,7 @@ pub(super) fn shows_nothing(picture: &Picture, window: usize) -> bool {
 
 /// Returns those of `watch` that may be in a covered window: all that are not shown and not known
 /// to have ended.
-pub(super) fn behind(picture: &Picture, ids: &Ids, watch: &[Handle]) -> Vec<Handle> {
+pub(super) fn covered_handles(picture: &ObjectTree, ids: &PathNumbers, watch: &[Handle]) -> Vec<Handle> {
     let decided = picture.objects.iter().filter(|object| object.shown || object.is(states::DEFUNCT));
     let decided: HashSet<&str> = decided.map(|object| object.path.as_str()).collect();
     let may_be = |handle: &Handle| ids.path(handle.id).is_some_and(|path| !decided.contains(&*path));
@@ -148,7 +151,7 @@ pub(super) fn behind(picture: &Picture, ids: &Ids, watch: &[Handle]) -> Vec<Hand
 
 /// Returns the objects that are row headers regardless of their reported role: the first of a row
 /// of cells, where no columns begin.
-pub(super) fn row_headers(picture: &Picture) -> HashSet<usize> {
+pub(super) fn row_headers(picture: &ObjectTree) -> HashSet<usize> {
     let mut out = HashSet::new();
     if !picture.toolkit.profile().first_cells_are_headers {
         return out;
@@ -183,7 +186,7 @@ pub(super) fn row_headers(picture: &Picture) -> HashSet<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::events::Heard;
+    use crate::events::AppEvents;
     use crate::tests::peer::App;
     use std::sync::Arc;
 
@@ -224,11 +227,11 @@ mod tests {
     }
 
     #[test]
-    fn plain_text_is_asked_for_its_name_and_its_text_and_a_row_for_neither() {
-        assert_eq!(asks(role::TABLE_CELL), [Ask::Name, Ask::Text]);
-        assert_eq!(asks(role::HEADING), [Ask::Name, Ask::Text]);
-        assert_eq!(asks(role::SECTION), [Ask::Text]);
-        assert_eq!(asks(role::TABLE_ROW), []);
+    fn plain_text_is_asked_for_name_and_text_but_rows_are_not() {
+        assert_eq!(plain_text_questions(role::TABLE_CELL), [Question::Name, Question::Text]);
+        assert_eq!(plain_text_questions(role::HEADING), [Question::Name, Question::Text]);
+        assert_eq!(plain_text_questions(role::SECTION), [Question::Text]);
+        assert_eq!(plain_text_questions(role::TABLE_ROW), []);
     }
 
     #[test]
@@ -253,15 +256,15 @@ mod tests {
     fn a_row_is_asked_for_its_name_where_the_page_gives_it_one() {
         let later = |number, attributes: &[(&str, &str)]| {
             let attributes = attributes.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
-            super::later(&Object { attributes, ..object(number) }).collect::<Vec<_>>()
+            super::later_questions(&Object { attributes, ..object(number) }).collect::<Vec<_>>()
         };
         assert_eq!(later(role::TABLE_ROW, &[("tag", "tr")]), []);
-        assert_eq!(later(role::TABLE_ROW, &[("tag", "tr"), ("explicit-name", "true")]), [Ask::Name]);
-        assert_eq!(later(role::TABLE_ROW, &[("tag", "div")]), [Ask::Text]);
+        assert_eq!(later(role::TABLE_ROW, &[("tag", "tr"), ("explicit-name", "true")]), [Question::Name]);
+        assert_eq!(later(role::TABLE_ROW, &[("tag", "div")]), [Question::Text]);
         assert_eq!(later(role::SECTION, &[("tag", "div")]), []);
-        assert_eq!(later(role::SECTION, &[("tag", "div"), ("explicit-name", "true")]), [Ask::Name]);
+        assert_eq!(later(role::SECTION, &[("tag", "div"), ("explicit-name", "true")]), [Question::Name]);
         // It did not say.
-        assert_eq!(later(role::TABLE_ROW, &[]), [Ask::Name, Ask::Text]);
+        assert_eq!(later(role::TABLE_ROW, &[]), [Question::Name, Question::Text]);
         assert_eq!(later(role::TABLE_CELL, &[]), []);
     }
 
@@ -275,9 +278,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_document_that_tells_no_roles_costs_a_question_for_each_of_them_and_no_more() {
+    async fn document_without_roles_costs_one_question_per_role() {
         let app = App::start();
-        let link = app.link(&Arc::new(Heard::new())).await;
+        let link = app.link(&Arc::new(AppEvents::new())).await;
         assert_eq!(roles(&link, &["/document".to_owned()]).await, Ok(HashMap::new()));
         assert_eq!(app.calls(), roles::with(Facts::COMMON).count());
         assert_eq!(roles(&link, &[]).await, Ok(HashMap::new()));
@@ -287,10 +290,10 @@ mod tests {
     #[tokio::test]
     async fn an_app_that_is_gone_is_not_one_that_tells_no_roles() {
         let app = App::start();
-        let link = app.link(&Arc::new(Heard::new())).await;
+        let link = app.link(&Arc::new(AppEvents::new())).await;
         app.hold();
         let silent = roles(&link, &["/document".to_owned()]).await;
-        assert!(matches!(silent, Err(Fault::Silent(_))), "{silent:?}");
+        assert!(matches!(silent, Err(BusError::Silent(_))), "{silent:?}");
     }
 }
 
@@ -298,11 +301,11 @@ mod tests {
 mod covered_tests {
     use super::*;
     use crate::capture::tree::build;
-    use crate::model::ids::{APP, Where};
+    use crate::model::ids::{APP, AppAddress};
     use crate::toolkit::Toolkit;
     use stickpin_tree::{Role, Tree};
 
-    fn picture(toolkit: Toolkit, shown: bool) -> Picture {
+    fn picture(toolkit: Toolkit, shown: bool) -> ObjectTree {
         let object = |path: &str, role, shown, children: &[usize]| Object {
             path: path.to_owned(),
             name: path.to_owned(),
@@ -318,7 +321,7 @@ mod covered_tests {
             object("menu", role::MENU, false, &[]),
             object("Reload", role::PUSH_BUTTON, shown, &[]),
         ];
-        Picture { toolkit, objects, truncated: false }
+        ObjectTree { toolkit, objects, truncated: false }
     }
 
     fn statuses(tree: &Tree) -> Vec<&str> {
@@ -326,13 +329,14 @@ mod covered_tests {
     }
 
     #[test]
-    fn what_a_covered_window_of_firefox_holds_is_hidden_and_it_is_said_why() {
-        let ids = Ids::default();
-        let handle = |ids: &Ids, path: &str| Handle { scope: APP, id: ids.id(path) };
+    fn covered_firefox_window_is_hidden_with_a_reason() {
+        let ids = PathNumbers::default();
+        let handle = |ids: &PathNumbers, path: &str| Handle { scope: APP, id: ids.id(path) };
         // Of a page that is not even listed while the window is covered, too.
         let (reload, link) = (handle(&ids, "Reload"), handle(&ids, "link of a page"));
         let watch = [reload, link];
-        let of = |toolkit, shown| build(&picture(toolkit, shown), &ids, &Where::default(), &watch).unwrap();
+        let of =
+            |toolkit, shown| build(&picture(toolkit, shown), &ids, &AppAddress::default(), &watch).unwrap();
         let covered = of(Toolkit::Gecko, false);
         assert_eq!((statuses(&covered), covered.hidden()), (vec![NOTHING], &watch[..]));
         let open = of(Toolkit::Gecko, true);
@@ -345,11 +349,11 @@ mod covered_tests {
 
     #[test]
     fn what_has_ended_behind_it_is_gone() {
-        let ids = Ids::default();
+        let ids = PathNumbers::default();
         let reload = Handle { scope: APP, id: ids.id("Reload") };
         let mut picture = picture(Toolkit::Gecko, false);
         picture.objects[3].states |= states::DEFUNCT;
-        let tree = build(&picture, &ids, &Where::default(), &[reload]).unwrap();
+        let tree = build(&picture, &ids, &AppAddress::default(), &[reload]).unwrap();
         assert_eq!(tree.hidden(), []);
     }
 }
@@ -364,7 +368,7 @@ mod header_tests {
     fn headed(toolkit: Toolkit, rows: &[&str]) -> Vec<usize> {
         let object = |role| Object { role, shown: true, ..Object::default() };
         let mut picture =
-            Picture { toolkit, objects: vec![object(75), object(role::TABLE)], truncated: false };
+            ObjectTree { toolkit, objects: vec![object(75), object(role::TABLE)], truncated: false };
         let mut firsts = Vec::new();
         for row in rows {
             let at = picture.objects.len();

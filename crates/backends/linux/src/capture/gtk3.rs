@@ -10,11 +10,11 @@
 //! with one handle, so each is kept in one place.
 
 use crate::bus::body::Reference;
-use crate::bus::fault::{Fault, unless_lost};
+use crate::bus::error::{BusError, unless_lost};
 use crate::bus::names::{ACCESSIBLE, SELECTION};
 use crate::bus::{Call, Link, calls};
 use crate::model::roles::number as role;
-use crate::model::{Interfaces, Picture};
+use crate::model::{Interfaces, ObjectTree};
 use hashbrown::{HashMap, HashSet};
 use std::collections::VecDeque;
 
@@ -22,7 +22,7 @@ use std::collections::VecDeque;
 ///
 /// # Errors
 /// Returns a fault when the app is gone or silent.
-pub(super) async fn read_choices(link: &Link, picture: &mut Picture) -> Result<(), Fault> {
+pub(super) async fn read_combo_values(link: &Link, picture: &mut ObjectTree) -> Result<(), BusError> {
     if !picture.toolkit.profile().combo_boxes_are_called_after_their_choice {
         return Ok(());
     }
@@ -50,7 +50,7 @@ pub(super) async fn read_choices(link: &Link, picture: &mut Picture) -> Result<(
 
 /// Keeps each object below the parent that it names itself (`named`), otherwise below its first
 /// one, and removes it from the others.
-pub(super) fn once(picture: &mut Picture, named: &HashMap<usize, usize>) {
+pub(super) fn remove_duplicates(picture: &mut ObjectTree, named: &HashMap<usize, usize>) {
     let objects = &mut picture.objects;
     let mut places: Vec<Option<usize>> = vec![None; objects.len()];
     let mut again: Vec<usize> = Vec::new();
@@ -86,7 +86,7 @@ pub(super) fn once(picture: &mut Picture, named: &HashMap<usize, usize>) {
         let here =
             |child: &usize| !again.contains(child) || places[*child] == Some(at) && kept.insert(*child);
         let (children, aside) = std::mem::take(&mut object.children).into_iter().partition(here);
-        (object.children, object.aside) = (children, aside);
+        (object.children, object.duplicate_children) = (children, aside);
     }
 }
 
@@ -96,15 +96,15 @@ mod tests {
     use crate::model::Object;
     use crate::toolkit::Toolkit;
 
-    fn picture(children: &[&[usize]]) -> Picture {
+    fn picture(children: &[&[usize]]) -> ObjectTree {
         let object =
             |children: &&[usize]| Object { children: children.to_vec(), shown: true, ..Object::default() };
         let objects = children.iter().map(object).collect();
-        Picture { toolkit: Toolkit::Gtk3, objects, truncated: false }
+        ObjectTree { toolkit: Toolkit::Gtk3, objects, truncated: false }
     }
 
-    fn children(picture: &Picture) -> Vec<(Vec<usize>, Vec<usize>)> {
-        picture.objects.iter().map(|o| (o.children.clone(), o.aside.clone())).collect()
+    fn children(picture: &ObjectTree) -> Vec<(Vec<usize>, Vec<usize>)> {
+        picture.objects.iter().map(|o| (o.children.clone(), o.duplicate_children.clone())).collect()
     }
 
     #[test]
@@ -112,14 +112,14 @@ mod tests {
         // Two windows; the list 4 of the combo box 2 is in the second, too.
         let at: &[&[usize]] = &[&[1, 3], &[2], &[4], &[4], &[]];
         let mut named = picture(at);
-        once(&mut named, &HashMap::from_iter([(4, 2)]));
+        remove_duplicates(&mut named, &HashMap::from_iter([(4, 2)]));
         assert_eq!(children(&named)[2..4], [(vec![4], vec![]), (vec![], vec![4])]);
         let mut mute = picture(&[&[3, 1], &[2], &[4], &[4], &[]]);
-        once(&mut mute, &HashMap::new());
+        remove_duplicates(&mut mute, &HashMap::new());
         assert_eq!(children(&mute)[2..4], [(vec![], vec![4]), (vec![4], vec![])], "the first counts");
         let mut closed = picture(at);
         closed.objects[4].shown = false;
-        once(&mut closed, &HashMap::from_iter([(4, 2)]));
+        remove_duplicates(&mut closed, &HashMap::from_iter([(4, 2)]));
         assert_eq!(children(&closed)[2..4], [(vec![4], vec![]), (vec![4], vec![])], "nobody sees it");
     }
 
@@ -127,14 +127,14 @@ mod tests {
     fn an_app_cannot_make_what_it_shows_disappear_by_what_it_says() {
         // Each of the two says that it stands in the other.
         let mut picture = picture(&[&[1, 2], &[2], &[1]]);
-        once(&mut picture, &HashMap::from_iter([(1, 2), (2, 1)]));
+        remove_duplicates(&mut picture, &HashMap::from_iter([(1, 2), (2, 1)]));
         assert_eq!(children(&picture), [(vec![1], vec![2]), (vec![2], vec![]), (vec![], vec![1])]);
     }
 
     #[test]
     fn what_is_listed_twice_by_one_is_there_once() {
         let mut picture = picture(&[&[1, 1], &[]]);
-        once(&mut picture, &HashMap::new());
+        remove_duplicates(&mut picture, &HashMap::new());
         assert_eq!(children(&picture)[0], (vec![1], vec![1]));
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::model::names;
 use crate::model::roles::{self, is_field, number as n};
-use crate::model::{Object, Picture};
+use crate::model::{Object, ObjectTree};
 use crate::toolkit::Toolkit;
 use hashbrown::{HashMap, HashSet};
 
@@ -15,16 +15,17 @@ const ABOVE: i32 = 24;
 
 /// Returns labels for fields without a name: the nearest one to the left in the same line,
 /// otherwise the one directly above, in the same container.
-pub(super) fn of_fields(picture: &Picture) -> HashMap<&str, &str> {
+pub(super) fn of_fields(picture: &ObjectTree) -> HashMap<&str, &str> {
     let mut out = HashMap::new();
     for parent in picture.objects.iter().filter(|parent| parent.shown) {
         let shown = || picture.children(parent).filter(|object| object.shown);
         let labels: Vec<(&Object, [i32; 4])> =
             shown().filter(|o| o.role == n::LABEL).filter_map(|o| Some((o, o.extents?))).collect();
         // GTK 4 names a field without a name after its class.
-        let classed =
-            |o: &Object| is_field(o.role) && names::cleaned(&o.name, picture.toolkit, false, "").is_empty();
-        let borrows = |o: &Object| borrows(parent, o, picture.toolkit);
+        let classed = |o: &Object| {
+            is_field(o.role) && names::clean_name(&o.name, picture.toolkit, false, "").is_empty()
+        };
+        let borrows = |o: &Object| borrows_name(parent, o, picture.toolkit);
         let nameless = |o: &&Object| lacks_name(o) || classed(o) || borrows(o);
         let fields: Vec<[i32; 4]> = shown().filter(nameless).filter_map(|o| o.extents).collect();
         let unlabelled = |o: &&Object| o.labelled_by.is_empty() || borrows(o);
@@ -67,7 +68,7 @@ pub(crate) fn lacks_name(object: &Object) -> bool {
 }
 
 /// Whether only the title of its group box names an object.
-pub(super) fn borrows(parent: &Object, object: &Object, toolkit: Toolkit) -> bool {
+pub(super) fn borrows_name(parent: &Object, object: &Object, toolkit: Toolkit) -> bool {
     let boxed = toolkit.profile().group_boxes_name_what_they_hold
         && parent.role == n::PANEL
         && !parent.name.trim().is_empty();
@@ -86,7 +87,7 @@ fn has_no_text(number: u32) -> bool {
 
 /// Returns the objects whose group title does not count as a name: those with siblings, or with an
 /// adjacent label in `beside`.
-pub(super) fn untitled<'p>(picture: &'p Picture, beside: &HashMap<&str, &str>) -> HashSet<&'p str> {
+pub(super) fn untitled<'p>(picture: &'p ObjectTree, beside: &HashMap<&str, &str>) -> HashSet<&'p str> {
     let mut out = HashSet::new();
     if !picture.toolkit.profile().group_boxes_name_what_they_hold {
         return out;
@@ -95,7 +96,7 @@ pub(super) fn untitled<'p>(picture: &'p Picture, beside: &HashMap<&str, &str>) -
         let shown = || picture.children(parent).filter(|object| object.shown);
         let is_label = |object: &Object| object.role == n::LABEL || roles::is_wrapper(object.role);
         let several = shown().filter(|object| !is_label(object)).nth(1).is_some();
-        let borrowed = shown().filter(|object| borrows(parent, object, picture.toolkit));
+        let borrowed = shown().filter(|object| borrows_name(parent, object, picture.toolkit));
         let paths = borrowed.map(|object| object.path.as_str());
         out.extend(paths.filter(|path| several || beside.contains_key(path)));
     }
@@ -107,7 +108,7 @@ mod tests {
     use super::*;
 
     /// A group box of Qt with these in it.
-    fn group(inside: &[(u32, &str)]) -> Picture {
+    fn group(inside: &[(u32, &str)]) -> ObjectTree {
         let object = |role, name: &str, at: usize| Object {
             role,
             name: name.to_owned(),
@@ -122,10 +123,10 @@ mod tests {
             objects.push(object(role, name, at));
             objects[1].children.push(at);
         }
-        Picture { toolkit: Toolkit::Qt, objects, truncated: false }
+        ObjectTree { toolkit: Toolkit::Qt, objects, truncated: false }
     }
 
-    fn untitled_of(picture: &Picture, beside: &HashMap<&str, &str>) -> Vec<String> {
+    fn untitled_of(picture: &ObjectTree, beside: &HashMap<&str, &str>) -> Vec<String> {
         let mut paths: Vec<String> = untitled(picture, beside).into_iter().map(str::to_owned).collect();
         paths.sort_unstable();
         paths

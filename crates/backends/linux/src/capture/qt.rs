@@ -17,10 +17,10 @@
 //! parent. So they are listed with the windows while they are shown.
 
 use crate::bus::Link;
-use crate::bus::fault::Fault;
+use crate::bus::error::BusError;
 use crate::bus::names::ROOT;
 use crate::limits;
-use crate::model::Picture;
+use crate::model::ObjectTree;
 use crate::model::floating::floats;
 use crate::model::parents::chain;
 use crate::model::roles::{self, Facts, number as n};
@@ -28,16 +28,16 @@ use crate::model::states as s;
 use hashbrown::HashSet;
 
 /// Returns the objects that wrongly report the focus.
-pub(super) fn unfocused(picture: &Picture) -> HashSet<usize> {
+pub(super) fn unfocused(picture: &ObjectTree) -> HashSet<usize> {
     let mut out = HashSet::new();
     if !picture.toolkit.profile().several_say_focused {
         return out;
     }
-    let mut found = Found::default();
+    let mut found = FocusClaims::default();
     for &window in &picture.root().children {
         found.look(picture, window, None, 0);
     }
-    let Found { widgets, holders, items } = found;
+    let FocusClaims { widgets, holders, items } = found;
     // It is unknown which of several passes it on, unless exactly one is a text field.
     let mut fields = holders.iter().copied().filter(|&at| picture.objects[at].is(s::EDITABLE));
     if let (Some(field), None) = (fields.next(), fields.next()) {
@@ -54,7 +54,7 @@ pub(super) fn unfocused(picture: &Picture) -> HashSet<usize> {
 
 /// Objects that report the focus.
 #[derive(Default)]
-struct Found {
+struct FocusClaims {
     /// Widgets.
     widgets: Vec<usize>,
     /// The innermost of those.
@@ -63,10 +63,10 @@ struct Found {
     items: Vec<(usize, Option<usize>)>,
 }
 
-impl Found {
+impl FocusClaims {
     /// Searches an object and its descendants; `list` is its container if it is an item. Returns
     /// whether a widget in it reports the focus.
-    fn look(&mut self, picture: &Picture, at: usize, list: Option<usize>, depth: usize) -> bool {
+    fn look(&mut self, picture: &ObjectTree, at: usize, list: Option<usize>, depth: usize) -> bool {
         let object = &picture.objects[at];
         if !object.shown || depth > limits::DEPTH {
             return false;
@@ -103,7 +103,7 @@ fn is_list(role: u32) -> bool {
 }
 
 /// Returns the windows with such parts, and the parts, whose rectangles are needed.
-pub(super) fn parked_parts(picture: &Picture) -> Vec<usize> {
+pub(super) fn parked_docks(picture: &ObjectTree) -> Vec<usize> {
     if !picture.toolkit.profile().parks_parts_outside {
         return Vec::new();
     }
@@ -117,7 +117,7 @@ pub(super) fn parked_parts(picture: &Picture) -> Vec<usize> {
 }
 
 /// Hides the parts that are outside their window.
-pub(super) fn leave_parked(picture: &mut Picture) {
+pub(super) fn remove_parked_docks(picture: &mut ObjectTree) {
     if !picture.toolkit.profile().parks_parts_outside {
         return;
     }
@@ -132,7 +132,7 @@ pub(super) fn leave_parked(picture: &mut Picture) {
     }
 }
 
-fn parts(picture: &Picture, window: usize) -> impl Iterator<Item = usize> + '_ {
+fn parts(picture: &ObjectTree, window: usize) -> impl Iterator<Item = usize> + '_ {
     let part = |role| matches!(role, n::FRAME | n::PAGE_TAB_LIST);
     let objects = &picture.objects;
     let children = objects[window].children.iter().copied();
@@ -149,23 +149,23 @@ fn apart(a: [i32; 4], b: [i32; 4]) -> bool {
 
 /// The objects that have signalled that they are shown.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Appeared {
+pub(crate) struct ShownObjects {
     /// Their paths, oldest first.
     pub(crate) paths: Vec<String>,
     /// Those with another parent than the app.
     inside: Vec<String>,
 }
 
-impl Appeared {
+impl ShownObjects {
     /// Returns those with the app as their parent that it does not list.
     ///
     /// # Errors
     /// Returns a fault when the app is gone or silent.
-    pub(super) async fn unlisted(
+    pub(super) async fn unlisted_popups(
         &mut self,
         link: &Link,
         is_known: impl Fn(&str) -> bool,
-    ) -> Result<Vec<String>, Fault> {
+    ) -> Result<Vec<String>, BusError> {
         let Self { paths, inside } = self;
         inside.retain(|path| paths.contains(path));
         let asked = paths.iter().map(String::as_str);
@@ -188,7 +188,7 @@ mod tests {
     use crate::toolkit::Toolkit;
 
     /// An app with one window that holds these: role, states, children among them.
-    fn app(inside: &[(u32, u64, &[usize])]) -> Picture {
+    fn app(inside: &[(u32, u64, &[usize])]) -> ObjectTree {
         let object = |&(role, states, children): &(u32, u64, &[usize])| Object {
             role,
             states,
@@ -201,10 +201,10 @@ mod tests {
         let top: Vec<usize> = (2..inside.len() + 2).filter(|at| !lower.contains(at)).collect();
         let mut objects = vec![object(&(75, 0, &[1])), object(&(n::FRAME, s::ACTIVE, &top))];
         objects.extend(inside.iter().map(object));
-        Picture { toolkit: Toolkit::Qt, objects, truncated: false }
+        ObjectTree { toolkit: Toolkit::Qt, objects, truncated: false }
     }
 
-    fn without_it(picture: &Picture) -> Vec<usize> {
+    fn without_it(picture: &ObjectTree) -> Vec<usize> {
         let mut out: Vec<usize> = unfocused(picture).into_iter().collect();
         out.sort_unstable();
         out
@@ -273,9 +273,9 @@ mod parked_tests {
             object(n::FRAME, &[], Some([650, 90, 100, 50])),
             object(n::PUSH_BUTTON, &[], Some([-675, -539, 296, 144])),
         ];
-        let mut picture = Picture { toolkit: Toolkit::Qt, objects, truncated: false };
-        assert_eq!(parked_parts(&picture), [2, 4, 1]);
-        leave_parked(&mut picture);
+        let mut picture = ObjectTree { toolkit: Toolkit::Qt, objects, truncated: false };
+        assert_eq!(parked_docks(&picture), [2, 4, 1]);
+        remove_parked_docks(&mut picture);
         let shown: Vec<usize> = (0..6).filter(|&at| picture.objects[at].shown).collect();
         assert_eq!(shown, [0, 1, 4, 5], "one that reaches out of its window, and a button, may be seen");
         assert!(picture.objects[4].extents.is_none());
@@ -296,9 +296,9 @@ mod parked_tests {
             object(s::RESIZABLE, &[2], Some([100, 80, 600, 400])),
             object(s::RESIZABLE, &[], Some([800, 80, 200, 100])),
         ];
-        let mut picture = Picture { toolkit: Toolkit::Qt, objects, truncated: false };
-        assert!(parked_parts(&picture).is_empty());
-        leave_parked(&mut picture);
+        let mut picture = ObjectTree { toolkit: Toolkit::Qt, objects, truncated: false };
+        assert!(parked_docks(&picture).is_empty());
+        remove_parked_docks(&mut picture);
         assert!(picture.objects[2].shown);
     }
 }

@@ -6,39 +6,39 @@
 
 mod details;
 
-use super::ask::{Answers, Ask, Questions, WHOLE, cached, is_mute, may_be_socket};
-use super::qt::Appeared;
-use super::{Known, gecko, gtk3, pages};
+use super::qt::ShownObjects;
+use super::question::{ALL_QUESTIONS, Answers, Question, Questions, cached, is_mute, may_be_socket};
+use super::{CaptureCache, gecko, gtk3, stack_pages};
 use crate::bus::body::Reference;
-use crate::bus::fault::Fault;
+use crate::bus::error::BusError;
 use crate::bus::names::ROOT;
-use crate::bus::{Link, guest};
+use crate::bus::{Link, embedded_path};
 use crate::limits::{CHILDREN, DEPTH, OBJECTS, TEXTS};
 use crate::model::roles::{self, Facts, number as role};
 use crate::model::states;
-use crate::model::{Object, Picture};
+use crate::model::{Object, ObjectTree};
 use hashbrown::HashMap;
 
 /// Reads what the app shows. `known` holds what the previous reading kept, and is updated.
 ///
 /// # Errors
 /// Returns a fault when the app is gone or silent.
-pub(crate) async fn read(link: &Link, known: &mut Known) -> Result<Picture, Fault> {
-    let mut reading = Reading::begin(link).await?;
+pub(crate) async fn read(link: &Link, known: &mut CaptureCache) -> Result<ObjectTree, BusError> {
+    let mut reading = ObjectReader::begin(link).await?;
     reading.descend(link, vec![0]).await?;
     let popups = reading.popups(link, &mut known.appeared).await?;
     reading.descend(link, popups).await?;
-    gtk3::once(&mut reading.picture, &reading.named);
+    gtk3::remove_duplicates(&mut reading.picture, &reading.named);
     crate::capture::tables::read(link, &mut reading.picture, &mut known.cells).await?;
     reading.details(link).await?;
-    pages::leave_hidden(link, &mut reading.picture).await?;
-    gtk3::read_choices(link, &mut reading.picture).await?;
+    stack_pages::remove_hidden_pages(link, &mut reading.picture).await?;
+    gtk3::read_combo_values(link, &mut reading.picture).await?;
     Ok(reading.picture)
 }
 
 /// A picture in progress.
-struct Reading {
-    picture: Picture,
+struct ObjectReader {
+    picture: ObjectTree,
     by_path: HashMap<String, usize>,
     /// The parents that objects name, as far as the cache has them.
     named: HashMap<usize, usize>,
@@ -46,11 +46,11 @@ struct Reading {
     roles: HashMap<String, u32>,
 }
 
-impl Reading {
+impl ObjectReader {
     /// Creates the root, and reads the cache of the app.
-    async fn begin(link: &Link) -> Result<Self, Fault> {
+    async fn begin(link: &Link) -> Result<Self, BusError> {
         let root = Object { path: ROOT.to_owned(), count: -1, role: 75, ..Object::default() };
-        let picture = Picture { toolkit: link.toolkit, objects: vec![root], truncated: false };
+        let picture = ObjectTree { toolkit: link.toolkit, objects: vec![root], truncated: false };
         // The cache of Qt is empty.
         let items =
             if link.toolkit.profile().has_an_empty_cache { Ok(Vec::new()) } else { cached(link).await };
@@ -62,11 +62,13 @@ impl Reading {
             Err(e) => tracing::debug!("{} has no cache: {e}", link.name),
         }
         let mut whole = Questions::default();
-        whole.add(0, Ask::Name);
-        whole.add(0, Ask::Count);
+        whole.add(0, Question::Name);
+        whole.add(0, Question::Count);
         // The cache lacks the number of children of objects that manage their descendants.
         let boxes = reading.picture.objects.iter().enumerate().skip(1);
-        boxes.filter(|(_, o)| o.count < 0 && holds_few(o.role)).for_each(|(at, _)| whole.add(at, Ask::Count));
+        boxes
+            .filter(|(_, o)| o.count < 0 && holds_few(o.role))
+            .for_each(|(at, _)| whole.add(at, Question::Count));
         whole.ask(link, &mut reading.picture).await?;
         Ok(reading)
     }
@@ -115,17 +117,17 @@ impl Reading {
     }
 
     /// Adds pop-ups that the app does not list to its windows. Only Qt leaves them out.
-    async fn popups(&mut self, link: &Link, appeared: &mut Appeared) -> Result<Vec<usize>, Fault> {
+    async fn popups(&mut self, link: &Link, appeared: &mut ShownObjects) -> Result<Vec<usize>, BusError> {
         if !link.toolkit.profile().leaves_out_popups || appeared.paths.is_empty() {
             return Ok(Vec::new());
         }
         let by_path = &self.by_path;
-        let paths = appeared.unlisted(link, |path| by_path.contains_key(path)).await?;
+        let paths = appeared.unlisted_popups(link, |path| by_path.contains_key(path)).await?;
         let from = self.picture.objects.len();
         let mut questions = Questions::default();
         for path in paths {
             let new = self.push(Object { path, count: -1, ..Object::default() });
-            WHOLE.iter().for_each(|&ask| questions.add(new, ask));
+            ALL_QUESTIONS.iter().for_each(|&ask| questions.add(new, ask));
         }
         let gone = questions.ask(link, &mut self.picture).await?.vanished;
         let pops_up = |at: &usize| {
@@ -133,7 +135,7 @@ impl Reading {
             // The box around the list of a combo box is none: its list is known.
             let list = matches!(object.role, role::LIST | role::LIST_BOX | role::TREE | role::TABLE);
             let listed = list || roles::is_menu(object.role);
-            listed && !gone.contains(at) && states::seen(object.states, link.toolkit)
+            listed && !gone.contains(at) && states::is_visible(object.states, link.toolkit)
         };
         let shown: Vec<usize> = (from..self.picture.objects.len()).filter(pops_up).collect();
         shown.iter().for_each(|&at| self.picture.objects[at].shown = true);
@@ -142,7 +144,7 @@ impl Reading {
     }
 
     /// Descends level by level through visible objects, and asks for what the cache did not have.
-    async fn descend(&mut self, link: &Link, from: Vec<usize>) -> Result<(), Fault> {
+    async fn descend(&mut self, link: &Link, from: Vec<usize>) -> Result<(), BusError> {
         self.picture.objects[0].shown = true;
         // Each with whether it is inside a scroll container, which may scroll hidden objects into
         // view.
@@ -153,10 +155,10 @@ impl Reading {
                 let object = &self.picture.objects[at];
                 // Before the role is known, the children are not.
                 if !object.complete && !is_vast(object) && object.count != 0 {
-                    questions.add(at, Ask::Children);
+                    questions.add(at, Question::Children);
                 }
                 if may_be_socket(&self.picture, at) {
-                    questions.add(at, Ask::Plugged);
+                    questions.add(at, Question::Plugged);
                 }
             }
             if !questions.is_empty() {
@@ -173,7 +175,7 @@ impl Reading {
     }
 
     /// Adds the children that objects named, and reads the new ones.
-    async fn adopt(&mut self, link: &Link, answers: Answers) -> Result<(), Fault> {
+    async fn adopt(&mut self, link: &Link, answers: Answers) -> Result<(), BusError> {
         let mut fresh = Vec::new();
         let elsewhere = |(at, child): &(usize, Reference)| {
             let host = &self.picture.objects[*at].path;
@@ -187,7 +189,7 @@ impl Reading {
                 let host = self.picture.objects[at].path.as_str();
                 let mut path = link.named(host, child);
                 if !Link::same_process(host, &path) {
-                    match link.admitted(host, &path).await {
+                    match link.embedded_child(host, &path).await {
                         Some(admitted) => path = admitted,
                         None => continue,
                     }
@@ -212,12 +214,12 @@ impl Reading {
         let gecko = link.toolkit.profile().reads_text_late;
         let mut first = Questions::default();
         for &at in &fresh {
-            first.add(at, Ask::States);
+            first.add(at, Question::States);
             let object = &mut self.picture.objects[at];
             match self.roles.get(&object.path) {
                 Some(&role) => object.role = role,
                 // The next questions to Firefox depend on the role.
-                None if gecko => first.add(at, Ask::Role),
+                None if gecko => first.add(at, Question::Role),
                 None => {}
             }
         }
@@ -227,17 +229,17 @@ impl Reading {
         for &at in &fresh {
             let object = &self.picture.objects[at];
             // VISIBLE is enough, because objects in a scroll container may be out of view.
-            let mute = object.states == 0 || guest(&object.path).is_some();
+            let mute = object.states == 0 || embedded_path(&object.path).is_some();
             if !object.is(states::VISIBLE | states::SHOWING) && !mute {
                 continue;
             }
             let asks = if gecko && gecko::is_plain(object) {
                 plain.push(at);
-                gecko::asks(object.role)
+                gecko::plain_text_questions(object.role)
             } else {
-                WHOLE
+                ALL_QUESTIONS
             };
-            let known = |ask: &Ask| *ask == Ask::States || (gecko && *ask == Ask::Role);
+            let known = |ask: &Question| *ask == Question::States || (gecko && *ask == Question::Role);
             asks.iter().filter(|ask| !known(ask)).for_each(|&ask| rest.add(at, ask));
         }
         rest.ask(link, &mut self.picture).await?;
@@ -264,7 +266,7 @@ impl Reading {
                     continue;
                 }
                 let scrolled = scrolls && object.is(states::VISIBLE) && !object.is(states::DEFUNCT);
-                object.shown = states::seen(object.states, toolkit)
+                object.shown = states::is_visible(object.states, toolkit)
                     || scrolled
                     || is_mute(object, toolkit)
                     || frames_page(object);
@@ -280,7 +282,7 @@ impl Reading {
 /// Whether an object is the WebKit pane that a page scrolls in, which reports all states except
 /// SHOWING.
 fn frames_page(object: &Object) -> bool {
-    object.role == role::SCROLL_PANE && guest(&object.path).is_some() && !object.is(states::DEFUNCT)
+    object.role == role::SCROLL_PANE && embedded_path(&object.path).is_some() && !object.is(states::DEFUNCT)
 }
 
 /// Whether an object may have more children than can be read: it manages them itself, and creates
@@ -308,7 +310,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_manages_its_children_is_read_where_it_says_that_they_are_few() {
+    fn small_managed_containers_are_read_completely() {
         let object =
             |role, count| Object { role, count, states: states::MANAGES_DESCENDANTS, ..Object::default() };
         assert!(!is_vast(&object(role::LIST_BOX, 7)) && !is_vast(&object(role::DOCUMENT_TEXT, 7)));

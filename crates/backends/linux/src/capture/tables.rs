@@ -5,21 +5,21 @@
 //! determined by asking what is at the corners. Small tables are read completely, and spreadsheets
 //! without their empty cells.
 
+mod cell_parts;
 mod headers;
 mod levels;
-mod pieces;
 mod rows;
-mod sight;
+mod visible_range;
 
 use crate::bus::body::{Reference, whole};
 use crate::bus::calls::property;
-use crate::bus::fault::Fault;
+use crate::bus::error::BusError;
 use crate::bus::names::ACCESSIBLE;
 use crate::bus::{Call, Link};
-use crate::capture::ask::{Ask, Questions, WHOLE};
+use crate::capture::question::{ALL_QUESTIONS, Question, Questions};
 use crate::model::roles::number as role;
 use crate::model::states;
-use crate::model::{Interfaces, Object, Picture};
+use crate::model::{Interfaces, Object, ObjectTree};
 use hashbrown::HashMap;
 use std::ops::Range;
 
@@ -40,10 +40,10 @@ const CELLS: i32 = 6_000;
 const TABLES: usize = 16;
 
 /// Row and column, from 0.
-pub(crate) type Place = (i32, i32);
+pub(crate) type CellPosition = (i32, i32);
 
 /// Cells by position. The headers of columns are in row -1.
-pub(crate) type Paths = HashMap<Place, String>;
+pub(crate) type Paths = HashMap<CellPosition, String>;
 
 /// The paths of visible cells, by the path of their table.
 ///
@@ -57,7 +57,7 @@ pub(crate) type Cells = HashMap<String, Paths>;
 ///
 /// # Errors
 /// Returns a fault when the app is gone or silent.
-pub(crate) async fn read(link: &Link, picture: &mut Picture, cells: &mut Cells) -> Result<(), Fault> {
+pub(crate) async fn read(link: &Link, picture: &mut ObjectTree, cells: &mut Cells) -> Result<(), BusError> {
     let is_table = |o: &Object| o.shown && o.is(states::MANAGES_DESCENDANTS) && o.has(Interfaces::TABLE);
     let tables: Vec<usize> =
         (0..picture.objects.len()).filter(|&at| is_table(&picture.objects[at])).collect();
@@ -70,7 +70,7 @@ pub(crate) async fn read(link: &Link, picture: &mut Picture, cells: &mut Cells) 
             Err(e) => {
                 tracing::debug!("the cells of {} cannot be read: {e}", picture.objects[at].path);
                 // It need not be empty.
-                picture.truncated |= matches!(e, Fault::Refused(_) | Fault::Corrupt(_));
+                picture.truncated |= matches!(e, BusError::Refused(_) | BusError::Corrupt(_));
             }
             Ok(()) => {}
         }
@@ -80,7 +80,7 @@ pub(crate) async fn read(link: &Link, picture: &mut Picture, cells: &mut Cells) 
 
 /// The part of a table that is read, and the size of the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Part {
+struct TableRange {
     rows: Range<i32>,
     columns: Range<i32>,
     all: (i32, i32),
@@ -89,14 +89,14 @@ struct Part {
 /// A table of a picture in progress.
 struct Table<'a> {
     link: &'a Link,
-    picture: &'a mut Picture,
+    picture: &'a mut ObjectTree,
     at: usize,
     path: String,
 }
 
 impl Table<'_> {
     /// Reads the visible cells.
-    async fn read(&mut self, kept: &mut Cells) -> Result<(), Fault> {
+    async fn read(&mut self, kept: &mut Cells) -> Result<(), BusError> {
         let path = self.path.clone();
         let asked = [property(&path, TABLE, "NRows"), property(&path, TABLE, "NColumns")];
         let answers = self.link.calls(&asked).await.into_iter();
@@ -110,21 +110,21 @@ impl Table<'_> {
             return Ok(());
         }
         let cells = i64::from(rows) * i64::from(columns);
-        let whole = Part { rows: 0..rows, columns: 0..columns, all: (rows, columns) };
+        let whole = TableRange { rows: 0..rows, columns: 0..columns, all: (rows, columns) };
         let part = if cells <= WHOLE_TABLE {
             whole
-        } else if let Some(part) = self.in_sight((rows, columns)).await? {
+        } else if let Some(part) = self.visible_range((rows, columns)).await? {
             part
         } else {
             // Nothing is visible. The first cells are read, which need not be those that are shown.
             self.picture.truncated = true;
             let few = i32::try_from(WHOLE_TABLE / i64::from(columns.min(100))).unwrap_or(1).max(1);
-            Part { rows: 0..rows.min(few), columns: 0..columns.min(100), all: (rows, columns) }
+            TableRange { rows: 0..rows.min(few), columns: 0..columns.min(100), all: (rows, columns) }
         };
         let first = |range: Range<i32>, most: i32| range.start..range.end.min(range.start + most);
         let columns = first(part.columns, 200);
         let rows = first(part.rows, CELLS / (columns.end - columns.start).max(1));
-        let part = Part { rows, columns, ..part };
+        let part = TableRange { rows, columns, ..part };
         let tree = self.link.toolkit.profile().counts_trees_by_lines
             && self.picture.objects[self.at].role == role::TREE;
         if tree && let Some(known) = kept.get_mut(&path) {
@@ -136,7 +136,7 @@ impl Table<'_> {
     }
 
     /// Returns the current positions of known cells of a tree. Folded cells have none.
-    async fn moved(&self, known: &Paths, part: &Part) -> Result<Paths, Fault> {
+    async fn moved(&self, known: &Paths, part: &TableRange) -> Result<Paths, BusError> {
         let (rows, columns) = part.all;
         // Its children are its lines, beginning with the headers.
         let above = (self.picture.objects[self.at].count / columns).saturating_sub(rows);
@@ -164,13 +164,14 @@ impl Table<'_> {
     /// earlier readings, `extra` those without a position in the table.
     async fn cells(
         &mut self,
-        part: &Part,
+        part: &TableRange,
         mut known: Option<&mut Paths>,
-        (sheet, extra): (bool, Vec<(Place, String)>),
-    ) -> Result<(), Fault> {
+        (sheet, extra): (bool, Vec<(CellPosition, String)>),
+    ) -> Result<(), BusError> {
         let places = part.rows.clone().flat_map(|row| part.columns.clone().map(move |column| (row, column)));
-        let mut places: Vec<Place> = places.collect();
-        let first: &[Ask] = if sheet { &[Ask::States, Ask::Text] } else { &[Ask::States] };
+        let mut places: Vec<CellPosition> = places.collect();
+        let first: &[Question] =
+            if sheet { &[Question::States, Question::Text] } else { &[Question::States] };
         let mut found = Vec::new();
         if let Some(known) = known.as_deref_mut() {
             known.retain(|(row, column), _| {
@@ -197,16 +198,16 @@ impl Table<'_> {
             // Empty cells of a spreadsheet are left out, unless they have the focus.
             !object.is(states::DEFUNCT) && (!sheet || !empty(object) || object.is(states::FOCUSED))
         });
-        let asks = WHOLE.iter().filter(|ask| !matches!(ask, Ask::States | Ask::Count));
+        let asks = ALL_QUESTIONS.iter().filter(|ask| !matches!(ask, Question::States | Question::Count));
         let asked = found.iter().flat_map(|&(_, new)| asks.clone().map(move |&ask| (new, ask)));
         let mut rest = Questions(asked.collect());
         let outline = matches!(self.picture.objects[self.at].role, role::TREE | role::TREE_TABLE);
-        let opens = |&&(_, new): &&(Place, usize)| self.picture.objects[new].is(rows::OPENS);
+        let opens = |&&(_, new): &&(CellPosition, usize)| self.picture.objects[new].is(rows::OPENS);
         // If nothing can be opened and everything is known, there is only one level.
         let deep = outline && (found.iter().any(|cell| opens(&cell)) || part.rows.start > 0);
         if deep {
             let by_parents = self.link.toolkit.profile().rows_name_their_parent;
-            let ask = if by_parents { Ask::Relations } else { Ask::Extents };
+            let ask = if by_parents { Question::Relations } else { Question::Extents };
             levels::firsts(&found).for_each(|(_, new)| rest.add(new, ask));
         }
         rest.ask(self.link, self.picture).await?;
@@ -222,7 +223,7 @@ impl Table<'_> {
     }
 
     /// Returns the objects that the table has at positions; `None` where an adjacent cell extends.
-    async fn objects(&self, calls: &[Call<'_>]) -> Result<Vec<Option<String>>, Fault> {
+    async fn objects(&self, calls: &[Call<'_>]) -> Result<Vec<Option<String>>, BusError> {
         let named = self.link.each::<Reference>(calls).await?.into_iter();
         let object = |named| {
             Some(self.link.named(&self.path, named)).filter(|o| !o.is_empty() && !o.ends_with("/null"))
@@ -234,9 +235,9 @@ impl Table<'_> {
     /// cells that are gone.
     async fn look_at(
         &mut self,
-        cells: Vec<(Place, String)>,
-        asks: &[Ask],
-    ) -> Result<(Vec<(Place, usize)>, Vec<Place>), Fault> {
+        cells: Vec<(CellPosition, String)>,
+        asks: &[Question],
+    ) -> Result<(Vec<(CellPosition, usize)>, Vec<CellPosition>), BusError> {
         let from = self.picture.objects.len();
         let mut questions = Questions::default();
         let mut places = Vec::new();
@@ -254,6 +255,6 @@ impl Table<'_> {
 }
 
 /// Gets the cell at a position of a table.
-fn cell(table: &str, (row, column): Place) -> Call<'_> {
+fn cell(table: &str, (row, column): CellPosition) -> Call<'_> {
     Call::new(table, TABLE, "GetAccessibleAt").with((row, column))
 }

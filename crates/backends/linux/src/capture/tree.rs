@@ -1,21 +1,21 @@
 //! Building a [`Tree`] from a picture: roles in ARIA's terms, cleaned names, texts as leaves. This
-//! module walks the objects and arranges them; [`kinds`], [`named`] and [`values`] determine roles,
+//! module walks the objects and arranges them; [`kinds`], [`object_name`] and [`values`] determine roles,
 //! names and values.
 
 mod kinds;
-mod named;
+mod object_name;
 mod values;
 
 use super::{gecko, labels, qt};
 use crate::limits::DEPTH;
-use crate::model::ids::{APP, Ids, Where};
+use crate::model::ids::{APP, AppAddress, PathNumbers};
 use crate::model::names;
-use crate::model::roles::{self, Above, is_field, is_menu, number as n};
+use crate::model::roles::{self, ParentContext, is_field, is_menu, number as n};
 use crate::model::states as s;
-use crate::model::{EMBEDDED, Object, Picture};
+use crate::model::{EMBEDDED, Object, ObjectTree};
 use hashbrown::{HashMap, HashSet};
-use kinds::{has_pieces, holds_page, is_part, is_popup, meant, opens};
-use named::text_below;
+use kinds::{effective_role, has_pieces, holds_page, is_part, is_popup, opens};
+use object_name::text_below;
 use std::sync::Arc;
 use stickpin_tree::{
     Attr, Document, Handle, IdentityGrade, NodeSpec, Role, States, SurfaceId, Tree, TreeBuilder, TreeError,
@@ -26,7 +26,12 @@ use values::{clipped, value};
 ///
 /// # Errors
 /// Returns an error if there are more nodes than a tree can hold.
-pub(crate) fn build(picture: &Picture, ids: &Ids, at: &Where, watch: &[Handle]) -> Result<Tree, TreeError> {
+pub(crate) fn build(
+    picture: &ObjectTree,
+    ids: &PathNumbers,
+    at: &AppAddress,
+    watch: &[Handle],
+) -> Result<Tree, TreeError> {
     let mut builder = TreeBuilder::new(IdentityGrade::WhileAlive);
     builder.set_surface(SurfaceId(1)).set_truncated(picture.truncated);
     let title = picture.title().to_owned();
@@ -36,7 +41,7 @@ pub(crate) fn build(picture: &Picture, ids: &Ids, at: &Where, watch: &[Handle]) 
     let beside = labels::of_fields(picture);
     // An open menu does not count as a window.
     let shown_windows = picture.children(picture.root()).filter(|w| w.shown && !is_menu(w.role));
-    let mut building = Building {
+    let mut building = TreeAssembly {
         picture,
         builder,
         ids,
@@ -50,28 +55,29 @@ pub(crate) fn build(picture: &Picture, ids: &Ids, at: &Where, watch: &[Handle]) 
     };
     let windows = &picture.root().children;
     for &window in windows {
-        building.add(window, 1, Above { role: 75, top: true, combo: false }, "")?;
+        building.add(window, 1, ParentContext { role: 75, top: true, combo: false }, "")?;
         if gecko::shows_nothing(picture, window) {
             let name = gecko::NOTHING;
             building.builder.node(2, NodeSpec { role: Some(Role::Status), name, ..NodeSpec::default() })?;
         }
     }
-    let Building { mut builder, ids, .. } = building;
+    let TreeAssembly { mut builder, ids, .. } = building;
     let covered = windows.iter().any(|&window| gecko::shows_nothing(picture, window));
-    let hidden = if covered { gecko::behind(picture, ids, watch) } else { hidden(picture, ids, watch) };
+    let hidden =
+        if covered { gecko::covered_handles(picture, ids, watch) } else { hidden(picture, ids, watch) };
     builder.add_hidden(hidden);
     builder.finish()
 }
 
 /// Returns the last tree if the new one is equal.
-pub(crate) fn kept(tree: Tree, last: Option<&Arc<Tree>>) -> Arc<Tree> {
+pub(crate) fn reuse_if_equal(tree: Tree, last: Option<&Arc<Tree>>) -> Arc<Tree> {
     let same = last.filter(|last| ***last == tree && last.hidden() == tree.hidden());
     same.map_or_else(|| Arc::new(tree), Arc::clone)
 }
 
 /// Returns those of `watch` that are below a window but not in the tree. Objects without a window
 /// may live on, but count as gone.
-fn hidden(picture: &Picture, ids: &Ids, watch: &[Handle]) -> Vec<Handle> {
+fn hidden(picture: &ObjectTree, ids: &PathNumbers, watch: &[Handle]) -> Vec<Handle> {
     if watch.is_empty() {
         return Vec::new();
     }
@@ -82,10 +88,10 @@ fn hidden(picture: &Picture, ids: &Ids, watch: &[Handle]) -> Vec<Handle> {
     watch.iter().copied().filter(is_unseen).collect()
 }
 
-struct Building<'a> {
-    picture: &'a Picture,
+struct TreeAssembly<'a> {
+    picture: &'a ObjectTree,
     builder: TreeBuilder,
-    ids: &'a Ids,
+    ids: &'a PathNumbers,
     by_path: HashMap<&'a str, usize>,
     /// The active window, if there are several.
     active: Option<usize>,
@@ -101,10 +107,10 @@ struct Building<'a> {
     beside: HashMap<&'a str, &'a str>,
 }
 
-impl<'a> Building<'a> {
+impl<'a> TreeAssembly<'a> {
     /// Adds an object and its descendants. `lent` is the name that a wrapper passes on to its only
     /// child.
-    fn add(&mut self, at: usize, depth: usize, above: Above, lent: &str) -> Result<(), TreeError> {
+    fn add(&mut self, at: usize, depth: usize, above: ParentContext, lent: &str) -> Result<(), TreeError> {
         let picture = self.picture;
         let object = &picture.objects[at];
         if !object.shown {
@@ -114,12 +120,17 @@ impl<'a> Building<'a> {
             self.builder.set_truncated(true);
             return Ok(());
         }
-        let own = if self.row_headers.contains(&at) { n::ROW_HEADER } else { meant(picture, object, above) };
+        let own = if self.row_headers.contains(&at) {
+            n::ROW_HEADER
+        } else {
+            effective_role(picture, object, above)
+        };
         let combo = above.combo || object.role == n::COMBO_BOX;
-        let below = Above { role: own, top: false, combo };
+        let below = ParentContext { role: own, top: false, combo };
         // Cells of a row belong to the row's container, and options of a group to the list.
         let in_list = above.role == n::LIST_BOX && matches!(own, n::PANEL | n::GROUPING);
-        let below = if own == n::TABLE_ROW || in_list { Above { role: above.role, ..below } } else { below };
+        let below =
+            if own == n::TABLE_ROW || in_list { ParentContext { role: above.role, ..below } } else { below };
         if let Some((child, lent)) = self.only_wraps(object, lent) {
             // Its name is passed on to its child.
             self.wrapper(object, depth)?;
@@ -156,7 +167,7 @@ impl<'a> Building<'a> {
         let level = object.attribute("level").and_then(|level| level.parse().ok()).unwrap_or(0);
         let mut attrs: Vec<(Attr, &str)> =
             vec![(Attr::Placeholder, object.attribute("placeholder-text").unwrap_or(""))];
-        let description = names::described(&object.description);
+        let description = names::clean_description(&object.description);
         attrs.extend((!named.described).then_some((Attr::Description, &*description)));
         attrs.extend(object.attribute("id").map(|id| (Attr::Id, id)));
         // Whatever a part of a window shows, its title identifies it.
@@ -190,7 +201,7 @@ impl<'a> Building<'a> {
 
     /// Adds the pages of a notebook that toolkits put into its tabs. As in ARIA (`tabpanel`), a
     /// page is a sibling of the list of tabs. The list is thus the same whatever the pages show.
-    fn pages(&mut self, tabs: &'a Object, depth: usize, below: Above) -> Result<(), TreeError> {
+    fn pages(&mut self, tabs: &'a Object, depth: usize, below: ParentContext) -> Result<(), TreeError> {
         let picture = self.picture;
         let holds = |tab: &&Object| {
             holds_page(tab, picture.toolkit) && picture.children(tab).any(|child| child.shown)
@@ -199,14 +210,14 @@ impl<'a> Building<'a> {
             let name = self.name(tab, "", below).name;
             let spec = NodeSpec { role: Some(Role::TabPanel), name: &name, ..NodeSpec::default() };
             self.builder.node(depth, spec)?;
-            self.inside(tab, depth, Above { role: n::PAGE_TAB, ..below })?;
+            self.inside(tab, depth, ParentContext { role: n::PAGE_TAB, ..below })?;
         }
         Ok(())
     }
 
     /// Adds what a button has opened as its sibling, because both belong to the same container. GTK
     /// 3 puts the entries of a menu into the button, without the menu.
-    fn opened(&mut self, object: &'a Object, depth: usize, below: Above) -> Result<(), TreeError> {
+    fn opened(&mut self, object: &'a Object, depth: usize, below: ParentContext) -> Result<(), TreeError> {
         let picture = self.picture;
         let opened = object.children.iter().filter(|&&child| opens(object, &picture.objects[child]));
         let is_bare = |object: &Object| object.shown && !is_popup(object.role);
@@ -221,7 +232,7 @@ impl<'a> Building<'a> {
     }
 
     /// Adds the text and the children of an object in reading order.
-    fn inside(&mut self, object: &'a Object, depth: usize, below: Above) -> Result<(), TreeError> {
+    fn inside(&mut self, object: &'a Object, depth: usize, below: ParentContext) -> Result<(), TreeError> {
         let picture = self.picture;
         let mut children = object.children.iter().filter(|&&child| !opens(object, &picture.objects[child]));
         if let Some(text) = &object.text
@@ -257,7 +268,7 @@ impl<'a> Building<'a> {
     /// Adds a label: its text as a separate leaf, and its children, such as links.
     fn label(&mut self, object: &'a Object, depth: usize, name: &str) -> Result<(), TreeError> {
         let text = object.text.as_deref().filter(|text| !text.trim().is_empty()).unwrap_or(name);
-        let below = Above { role: object.role, top: false, combo: false };
+        let below = ParentContext { role: object.role, top: false, combo: false };
         self.wrapper(object, depth)?;
         self.leaf(&text.replace(EMBEDDED, ""), depth + 1, States::BLOCK)?;
         for &child in &object.children {
@@ -287,7 +298,7 @@ impl<'a> Building<'a> {
         if !buttons && !both(is_field) && !both(|role| role == n::COMBO_BOX) {
             return None;
         }
-        let own = names::cleaned(&object.name, self.picture.toolkit, true, "");
+        let own = names::clean_name(&object.name, self.picture.toolkit, true, "");
         let own = if own.is_empty() { object.description.trim() } else { own };
         let beside = self.beside.get(object.path.as_str()).copied().filter(|_| is_field(object.role));
         let name = [own, lent, beside.unwrap_or_default()].into_iter().find(|name| !name.is_empty());

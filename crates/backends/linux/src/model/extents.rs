@@ -2,7 +2,7 @@
 //! window. Pure.
 
 use stickpin_tree::Rect;
-use stickpin_x11desk::{Presence, Window};
+use stickpin_x11desk::{Visibility, Window};
 
 /// How much larger than its content a pop-up window of GTK 4 may be, because of its shadow and
 /// arrow.
@@ -30,7 +30,7 @@ pub(crate) fn window_of<'a>(
         let content = w.content();
         size.map_or(0.0, |(width, height)| (content.width - width).abs() + (content.height - height).abs())
     };
-    let shown = |w: &Window| w.presence == Presence::Shown;
+    let shown = |w: &Window| w.visibility == Visibility::Shown;
     let nearest = |a: &&Window, b: &&Window| {
         off(a).total_cmp(&off(b)).then(b.active.cmp(&a.active)).then(shown(b).cmp(&shown(a)))
     };
@@ -105,13 +105,13 @@ pub(crate) fn popup_of(windows: &[Window], pid: Option<u32>, (width, height): (f
 
 /// Returns the pop-up window that shows most of an area of the screen, topmost first among equals.
 pub(crate) fn popup_at(windows: &[Window], pid: Option<u32>, area: Rect) -> Option<&Window> {
-    let shows = |w: &Window| common(w.area, area).map_or(0.0, |rect| rect.width * rect.height);
+    let shows = |w: &Window| intersection(w.area, area).map_or(0.0, |rect| rect.width * rect.height);
     let popups = windows.iter().filter(|w| w.popup && w.pid == pid && shows(w) > 0.0);
     popups.max_by(|a, b| shows(a).total_cmp(&shows(b)))
 }
 
 /// Returns the smallest rectangle around all of these.
-pub(crate) fn around(all: impl Iterator<Item = Rect>) -> Option<Rect> {
+pub(crate) fn bounding_rect(all: impl Iterator<Item = Rect>) -> Option<Rect> {
     all.reduce(|a, b| {
         let (x, y) = (a.x.min(b.x), a.y.min(b.y));
         let (right, bottom) = ((a.x + a.width).max(b.x + b.width), (a.y + a.height).max(b.y + b.height));
@@ -120,7 +120,7 @@ pub(crate) fn around(all: impl Iterator<Item = Rect>) -> Option<Rect> {
 }
 
 /// Returns the intersection of two rectangles; `None` if it is empty.
-pub(crate) fn common(a: Rect, b: Rect) -> Option<Rect> {
+pub(crate) fn intersection(a: Rect, b: Rect) -> Option<Rect> {
     let (x, y) = (a.x.max(b.x), a.y.max(b.y));
     let width = (a.x + a.width).min(b.x + b.width) - x;
     let height = (a.y + a.height).min(b.y + b.height) - y;

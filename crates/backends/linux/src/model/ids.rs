@@ -7,7 +7,7 @@ use stickpin_tree::Handle;
 
 /// The numbers of one app, which are never removed.
 #[derive(Debug, Default)]
-pub(crate) struct Ids(Mutex<Numbers>);
+pub(crate) struct PathNumbers(Mutex<Numbers>);
 
 #[derive(Debug, Default)]
 struct Numbers {
@@ -15,7 +15,7 @@ struct Numbers {
     paths: Vec<Arc<str>>,
 }
 
-impl Ids {
+impl PathNumbers {
     /// Returns the number of a path, counting from 1; 0 for an object that a reading made up.
     pub(crate) fn id(&self, path: &str) -> u64 {
         if path.is_empty() {
@@ -53,7 +53,7 @@ pub(crate) const APP: u64 = 1;
 
 /// The address of an app.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Where {
+pub(crate) struct AppAddress {
     /// The address that was opened, such as `linux:gedit`.
     pub(crate) url: String,
 }
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn a_path_keeps_its_number_and_a_number_its_path() {
-        let ids = Ids::default();
+        let ids = PathNumbers::default();
         assert_eq!((ids.id("/a"), ids.id("/b"), ids.id("/a"), ids.id("")), (1, 2, 1, 0));
         assert_eq!(ids.path(2).as_deref(), Some("/b"));
         assert_eq!((ids.path(0), ids.path(3)), (None, None));

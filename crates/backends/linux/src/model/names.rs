@@ -10,7 +10,7 @@ const LIBRARIES: &[&str] = &["Gtk", "Adw", "Gdk", "Hdy", "Vte", "WebKit"];
 
 /// Returns the name of an object without artefacts of the toolkit. `wrapper` means that its role
 /// usually has no name; `content` is the text of the labels inside it.
-pub(crate) fn cleaned<'a>(name: &'a str, toolkit: Toolkit, wrapper: bool, content: &str) -> &'a str {
+pub(crate) fn clean_name<'a>(name: &'a str, toolkit: Toolkit, wrapper: bool, content: &str) -> &'a str {
     let name = name.trim();
     if !toolkit.profile().names_after_classes {
         return name;
@@ -69,7 +69,7 @@ fn words(name: &str) -> usize {
 }
 
 /// Returns a tooltip as plain text. Qt passes on rich text.
-pub(crate) fn described(text: &str) -> String {
+pub(crate) fn clean_description(text: &str) -> String {
     let text = text.trim();
     if !(text.starts_with('<') && text.contains('>')) {
         return text.to_owned();
@@ -91,14 +91,14 @@ mod tests {
 
     #[test]
     fn class_names_are_no_names() {
-        let clean = |name, wrapper| cleaned(name, Toolkit::Gtk4, wrapper, "");
+        let clean = |name, wrapper| clean_name(name, Toolkit::Gtk4, wrapper, "");
         assert_eq!(clean("GtkMenuButton", false), "");
         assert_eq!(clean("AdwGizmo", true), "");
         assert_eq!(clean("HistoryView", true), "");
         // A name that a person may have given.
         assert_eq!(clean("HistoryView", false), "HistoryView");
         assert_eq!(clean("EditorSourceView", false), "");
-        assert_eq!(cleaned("OpenStreetMap", Toolkit::Gtk4, false, "OpenStreetMap"), "OpenStreetMap");
+        assert_eq!(clean_name("OpenStreetMap", Toolkit::Gtk4, false, "OpenStreetMap"), "OpenStreetMap");
         for name in
             ["YouTube", "PIN", "ID", "SaveAsPDF", "Open Street Map", "OpenStreetMap2", "openStreetMap"]
         {
@@ -114,13 +114,13 @@ mod tests {
         assert_eq!(clean("A+", true), "A+");
         assert_eq!(clean("Rock + Roll", false), "Rock + Roll");
         // It is what can be read there.
-        assert_eq!(cleaned("GtkButton", Toolkit::Gtk4, false, "GtkButton"), "GtkButton");
-        assert_eq!(cleaned("GtkButton", Toolkit::Gtk3, false, ""), "GtkButton");
+        assert_eq!(clean_name("GtkButton", Toolkit::Gtk4, false, "GtkButton"), "GtkButton");
+        assert_eq!(clean_name("GtkButton", Toolkit::Gtk3, false, ""), "GtkButton");
     }
 
     #[test]
     fn what_is_said_twice_is_said_once() {
-        let clean = |name, content| cleaned(name, Toolkit::Gtk4, false, content);
+        let clean = |name, content| clean_name(name, Toolkit::Gtk4, false, content);
         assert_eq!(clean("7 7", "7"), "7");
         assert_eq!(clean("÷ ÷", "÷"), "÷");
         assert_eq!(clean("Save as Save as", ""), "Save as");
@@ -132,14 +132,14 @@ mod tests {
         assert_eq!(clean("bye bye", "bye bye"), "bye bye");
         assert_eq!(clean("", ""), "");
         assert_eq!(clean(" ", ""), "");
-        assert_eq!(cleaned("7 7", Toolkit::Qt, false, "7"), "7 7");
+        assert_eq!(clean_name("7 7", Toolkit::Qt, false, "7"), "7 7");
     }
 
     #[test]
     fn rich_text_is_read_without_its_marks() {
-        assert_eq!(described("<p style='x'>Count (of <b>words</b>)</p>"), "Count (of words )");
-        assert_eq!(described(" a < b > c "), "a < b > c");
-        assert_eq!(described("<b"), "<b");
+        assert_eq!(clean_description("<p style='x'>Count (of <b>words</b>)</p>"), "Count (of words )");
+        assert_eq!(clean_description(" a < b > c "), "a < b > c");
+        assert_eq!(clean_description("<b"), "<b");
     }
 
     #[test]

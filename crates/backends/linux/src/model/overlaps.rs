@@ -5,17 +5,17 @@ use crate::model::parents::{POPOVER, chain, popup_in};
 use crate::model::roles;
 use crate::model::roles::number as role;
 use crate::model::states;
-use crate::model::{Object, Picture};
+use crate::model::{Object, ObjectTree};
 use stickpin_tree::Rect;
 
 /// Whether an object at the same place belongs to the target, wherever it is in the tree.
-pub(crate) fn is_of(object: &Object, target: &Object) -> bool {
-    labels(object, target) || is_frame(object, target)
+pub(crate) fn belongs_to(object: &Object, target: &Object) -> bool {
+    is_label_of(object, target) || is_frame(object, target)
 }
 
 /// Whether an object at the same place only labels the target. A focusable object, or one with the
 /// same role, is a different one with the same name.
-pub(crate) fn labels(object: &Object, target: &Object) -> bool {
+pub(crate) fn is_label_of(object: &Object, target: &Object) -> bool {
     let named = !object.name.is_empty() && object.name == target.name;
     target.labelled_by.contains(&object.path)
         || (named && object.role != target.role && !object.is(states::FOCUSABLE))
@@ -29,11 +29,11 @@ pub(crate) fn is_frame(object: &Object, target: &Object) -> bool {
 }
 
 /// Describes an object for messages, by the first name inside it if it has none.
-pub(crate) fn words(picture: &Picture, at: usize) -> String {
+pub(crate) fn words(picture: &ObjectTree, at: usize) -> String {
     let mut next = vec![&picture.objects[at]];
     while let Some(object) = next.pop() {
         if !object.name.trim().is_empty() && object.shown {
-            return object.words();
+            return object.describe();
         }
         // Hidden objects have no meaningful names, and may contain themselves.
         next.extend(picture.children(object).rev().filter(|child| child.shown));
@@ -44,7 +44,7 @@ pub(crate) fn words(picture: &Picture, at: usize) -> String {
 /// Returns what may cover an object in its window: later siblings of it and of its ancestors, in
 /// toolkits of GTK. Boxes of GTK 3 lay their children out side by side; only panels let them
 /// overlap. Pop-ups and scroll bars do not count.
-pub(crate) fn above_it(picture: &Picture, at: usize) -> Vec<usize> {
+pub(crate) fn possible_covers(picture: &ObjectTree, at: usize) -> Vec<usize> {
     let objects = &picture.objects;
     let profile = picture.toolkit.profile();
     if !profile.children_overlap {
@@ -74,7 +74,7 @@ pub(crate) fn above_it(picture: &Picture, at: usize) -> Vec<usize> {
 }
 
 /// Whether an object is or contains a pop-up.
-pub(crate) fn is_popup(picture: &Picture, at: usize) -> bool {
+pub(crate) fn is_popup(picture: &ObjectTree, at: usize) -> bool {
     let object = &picture.objects[at];
     matches!(object.role, role::MENU | role::POPUP_MENU | role::WINDOW | role::DIALOG | role::TOOL_TIP)
         || object.name == POPOVER
@@ -86,5 +86,5 @@ pub(crate) fn overlap(a: Option<[i32; 4]>, b: Option<[i32; 4]>) -> bool {
         let [x, y, width, height] = place.map(f64::from);
         Rect { x, y, width, height }
     };
-    a.zip(b).is_none_or(|(a, b)| extents::common(rect(a), rect(b)).is_some())
+    a.zip(b).is_none_or(|(a, b)| extents::intersection(rect(a), rect(b)).is_some())
 }

@@ -1,20 +1,20 @@
 //! The ancestors of an object.
 
-use crate::model::Picture;
+use crate::model::ObjectTree;
 use crate::model::roles::{is_menu_item, number as n};
 
 /// Returns the indices from an object up to its window, itself first.
-pub(crate) fn chain(picture: &Picture, at: usize) -> Vec<usize> {
-    way(&parents(picture), at)
+pub(crate) fn chain(picture: &ObjectTree, at: usize) -> Vec<usize> {
+    path_up(&parents(picture), at)
 }
 
 /// Returns those indices, given the parent of each object.
-pub(crate) fn way(above: &[usize], at: usize) -> Vec<usize> {
-    std::iter::once(at).chain(up(above, at).skip(1).take_while(|&at| at != 0).take(DEEP)).collect()
+pub(crate) fn path_up(above: &[usize], at: usize) -> Vec<usize> {
+    std::iter::once(at).chain(ancestors(above, at).skip(1).take_while(|&at| at != 0).take(DEEP)).collect()
 }
 
 /// Returns the parent of each object; 0, the app, for those without one.
-pub(crate) fn parents(picture: &Picture) -> Vec<usize> {
+pub(crate) fn parents(picture: &ObjectTree) -> Vec<usize> {
     let mut above = vec![0; picture.objects.len()];
     for (parent, object) in picture.objects.iter().enumerate() {
         for &child in &object.children {
@@ -26,18 +26,18 @@ pub(crate) fn parents(picture: &Picture) -> Vec<usize> {
 
 /// Returns an object and its ancestors up to the app. `above` holds the parent of each
 /// ([`parents`]).
-pub(crate) fn up(above: &[usize], at: usize) -> impl Iterator<Item = usize> {
+pub(crate) fn ancestors(above: &[usize], at: usize) -> impl Iterator<Item = usize> {
     std::iter::successors(Some(at), |&at| (at != 0).then(|| above[at]))
 }
 
 /// Returns the window of an object, or itself if it is one.
 pub(crate) fn top(above: &[usize], at: usize) -> Option<usize> {
-    up(above, at).take_while(|&at| at != 0).last()
+    ancestors(above, at).take_while(|&at| at != 0).last()
 }
 
 /// Returns the index in a chain of ancestors where the pop-up that shows the object begins; `None`
 /// if there is none.
-pub(crate) fn popup_in(picture: &Picture, chain: &[usize]) -> Option<usize> {
+pub(crate) fn popup_in(picture: &ObjectTree, chain: &[usize]) -> Option<usize> {
     (1..chain.len()).find(|&i| holds_popup(picture, chain[i], chain[i - 1], chain.get(i + 1).copied()))
 }
 
@@ -48,7 +48,7 @@ pub(crate) const POPOVER: &str = "GtkPopoverContent";
 pub(crate) const DEEP: usize = 64;
 
 /// Whether an object is the pop-up that shows its `child`; `above` is its parent.
-pub(crate) fn holds_popup(picture: &Picture, at: usize, child: usize, above: Option<usize>) -> bool {
+pub(crate) fn holds_popup(picture: &ObjectTree, at: usize, child: usize, above: Option<usize>) -> bool {
     let role = |at: usize| picture.objects[at].role;
     match picture.toolkit.profile().popovers_by_class {
         true => picture.objects[at].name == POPOVER,

@@ -95,7 +95,7 @@ pub(crate) fn is_wrapper(role: u32) -> bool {
 
 /// The context of an object that its role depends on.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Above {
+pub(crate) struct ParentContext {
     /// The role number of the parent; for the cells of a row, that of the row's container.
     pub(crate) role: u32,
     /// Whether the object is a window of the app.
@@ -105,7 +105,7 @@ pub(crate) struct Above {
 }
 
 /// Returns the ARIA role of an object.
-pub(crate) fn mapped(role: u32, above: Above, states: u64, named: bool, toolkit: Toolkit) -> Role {
+pub(crate) fn aria_role(role: u32, above: ParentContext, states: u64, named: bool, toolkit: Toolkit) -> Role {
     use number as n;
     let plain = ROWS.get(role as usize).map_or(Role::Generic, |row| row.role);
     let is = |bit: u64| states & bit != 0;
@@ -147,7 +147,7 @@ pub(crate) fn landmark(xml_roles: &str) -> Option<Role> {
 }
 
 /// Returns the states that a role implies.
-pub(crate) fn inherent(role: u32, mapped: Role, states: u64) -> States {
+pub(crate) fn inherent_states(role: u32, mapped: Role, states: u64) -> States {
     use number as n;
     let mut out = States::empty();
     out.set(States::PROTECTED, role == n::PASSWORD);
@@ -186,8 +186,8 @@ pub(crate) fn is_field(number: u32) -> bool {
 mod tests {
     use super::*;
 
-    const INSIDE: Above = Above { role: number::PANEL, top: false, combo: false };
-    const TOP: Above = Above { role: 75, top: true, combo: false };
+    const INSIDE: ParentContext = ParentContext { role: number::PANEL, top: false, combo: false };
+    const TOP: ParentContext = ParentContext { role: 75, top: true, combo: false };
 
     #[test]
     fn the_table_has_every_number_of_the_header_in_order() {
@@ -210,17 +210,17 @@ mod tests {
 
     #[test]
     fn the_same_number_is_another_role_elsewhere() {
-        let role = |number, above, states, named| mapped(number, above, states, named, Toolkit::Gtk3);
+        let role = |number, above, states, named| aria_role(number, above, states, named, Toolkit::Gtk3);
         assert_eq!(role(number::FRAME, TOP, 0, true), Role::Window);
         assert_eq!(role(number::FRAME, INSIDE, 0, false), Role::Generic);
         assert_eq!(role(number::FRAME, INSIDE, 0, true), Role::Group);
         assert_eq!(role(number::ALERT, TOP, 0, true), Role::AlertDialog);
         assert_eq!(role(number::FILE_CHOOSER, TOP, 0, true), Role::Dialog);
-        let bar = Above { role: number::MENU_BAR, top: false, combo: false };
+        let bar = ParentContext { role: number::MENU_BAR, top: false, combo: false };
         assert_eq!(role(number::MENU, bar, 0, true), Role::MenuItem);
         assert_eq!(role(number::MENU, INSIDE, 0, false), Role::Menu);
         assert_eq!(role(number::MENU_ITEM, bar, states::CHECKED, true), Role::MenuItemCheckbox);
-        let of_qt = |states| mapped(number::MENU_ITEM, bar, states, true, Toolkit::Qt);
+        let of_qt = |states| aria_role(number::MENU_ITEM, bar, states, true, Toolkit::Qt);
         assert_eq!(of_qt(states::CHECKED), of_qt(0), "it says of none that it can be checked");
         assert_eq!(role(number::PANEL, INSIDE, 0, false), Role::Generic);
         assert_eq!(role(number::PANEL, INSIDE, 0, true), Role::Group);

@@ -1,7 +1,7 @@
 //! Markers of rows and cells.
 
 use crate::model::roles::number as role;
-use crate::model::{Object, Picture};
+use crate::model::{Object, ObjectTree};
 
 /// The suffix that makes the path of a row, which the app has no object for, from that of its first
 /// cell.
@@ -18,7 +18,7 @@ pub(crate) fn is_box(object: &Object) -> bool {
 }
 
 /// Whether a cell is inside another cell.
-pub(crate) fn is_piece(picture: &Picture, object: &Object, above: u32) -> bool {
+pub(crate) fn is_piece(picture: &ObjectTree, object: &Object, above: u32) -> bool {
     let in_cell = matches!(above, role::TABLE_CELL | role::TREE_ITEM);
     picture.toolkit.profile().cells_hold_cells && object.role == role::TABLE_CELL && in_cell
 }

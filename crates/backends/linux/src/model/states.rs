@@ -19,21 +19,21 @@ states! {
 pub(crate) const USABLE: u64 = VISIBLE | SHOWING | ENABLED | SENSITIVE;
 
 /// Joins the two words of `GetState` into one number.
-pub(crate) fn joined(words: &[u32]) -> u64 {
+pub(crate) fn join_words(words: &[u32]) -> u64 {
     let word = |at: usize| u64::from(words.get(at).copied().unwrap_or(0));
     word(0) | word(1) << 32
 }
 
 /// Whether an object is visible, as far as its own states tell. In GTK 4.8, only windows report
 /// SHOWING.
-pub(crate) fn seen(states: u64, toolkit: Toolkit) -> bool {
+pub(crate) fn is_visible(states: u64, toolkit: Toolkit) -> bool {
     let sign = if toolkit.profile().shows_windows_only { VISIBLE } else { SHOWING };
     states & (sign | DEFUNCT) == sign
 }
 
 /// Whether an object is disabled. GTK 4 reports SENSITIVE only, and some objects of GTK 3 (tabs)
 /// ENABLED only.
-pub(crate) fn disabled(states: u64, toolkit: Toolkit) -> bool {
+pub(crate) fn is_disabled(states: u64, toolkit: Toolkit) -> bool {
     let signs = if toolkit.profile().enables_nothing { SENSITIVE } else { ENABLED | SENSITIVE };
     states & signs == 0
 }
@@ -46,12 +46,12 @@ pub(crate) fn is_item(role: Role) -> bool {
 }
 
 /// Converts states to those of the tree.
-pub(crate) fn mapped(states: u64, role: Role, toolkit: Toolkit) -> States {
+pub(crate) fn aria_states(states: u64, role: Role, toolkit: Toolkit) -> States {
     let is = |bit: u64| states & bit != 0;
     let mut out = States::empty();
     let mut set = |on: bool, state: States| out |= if on { state } else { States::empty() };
     let control = role.is_control();
-    set(control && disabled(states, toolkit), States::DISABLED);
+    set(control && is_disabled(states, toolkit), States::DISABLED);
     set(is(BUSY), States::BUSY);
     set(is(FOCUSABLE), States::FOCUSABLE);
     // In Qt, the selected tab reports the focus, wherever that is.
@@ -94,7 +94,8 @@ mod tests {
 
     #[test]
     fn a_spin_box_of_qt_says_only_that_it_is_not_to_be_written_into() {
-        let on = |states, toolkit| mapped(states | ENABLED, Role::SpinButton, toolkit) & States::READONLY;
+        let on =
+            |states, toolkit| aria_states(states | ENABLED, Role::SpinButton, toolkit) & States::READONLY;
         assert!(on(0, Toolkit::Qt).is_empty());
         assert!(!on(READ_ONLY, Toolkit::Qt).is_empty());
         assert!(!on(0, Toolkit::Gtk3).is_empty());
@@ -102,54 +103,57 @@ mod tests {
 
     #[test]
     fn what_can_be_seen_depends_on_the_toolkit() {
-        assert!(seen(VISIBLE, Toolkit::Gtk4));
-        assert!(!seen(VISIBLE, Toolkit::Gtk3));
-        assert!(seen(VISIBLE | SHOWING, Toolkit::Qt));
-        assert!(!seen(VISIBLE | SHOWING | DEFUNCT, Toolkit::Qt));
+        assert!(is_visible(VISIBLE, Toolkit::Gtk4));
+        assert!(!is_visible(VISIBLE, Toolkit::Gtk3));
+        assert!(is_visible(VISIBLE | SHOWING, Toolkit::Qt));
+        assert!(!is_visible(VISIBLE | SHOWING | DEFUNCT, Toolkit::Qt));
     }
 
     #[test]
-    fn a_gtk_4_button_without_enabled_can_be_pressed_and_one_without_sensitive_cannot() {
-        let states = |s| mapped(s, Role::Button, Toolkit::Gtk4);
+    fn gtk_4_button_is_disabled_only_without_sensitive() {
+        let states = |s| aria_states(s, Role::Button, Toolkit::Gtk4);
         assert!(!states(SENSITIVE | VISIBLE).contains(States::DISABLED));
         assert!(states(VISIBLE).contains(States::DISABLED));
-        assert!(!mapped(ENABLED | SENSITIVE, Role::Button, Toolkit::Gtk3).contains(States::DISABLED));
-        assert!(mapped(SHOWING, Role::Button, Toolkit::Qt).contains(States::DISABLED));
-        assert!(!mapped(SHOWING | ENABLED, Role::Tab, Toolkit::Gtk3).contains(States::DISABLED));
+        assert!(!aria_states(ENABLED | SENSITIVE, Role::Button, Toolkit::Gtk3).contains(States::DISABLED));
+        assert!(aria_states(SHOWING, Role::Button, Toolkit::Qt).contains(States::DISABLED));
+        assert!(!aria_states(SHOWING | ENABLED, Role::Tab, Toolkit::Gtk3).contains(States::DISABLED));
         // What nobody uses is not disabled.
-        assert!(!mapped(VISIBLE, Role::Group, Toolkit::Gtk4).contains(States::DISABLED));
+        assert!(!aria_states(VISIBLE, Role::Group, Toolkit::Gtk4).contains(States::DISABLED));
     }
 
     #[test]
     fn what_takes_several_is_the_list_not_what_is_in_it() {
-        let several = |role| mapped(MULTISELECTABLE, role, Toolkit::Qt).contains(States::MULTISELECTABLE);
+        let several =
+            |role| aria_states(MULTISELECTABLE, role, Toolkit::Qt).contains(States::MULTISELECTABLE);
         assert!(several(Role::ListBox) && several(Role::Table));
         assert!(!several(Role::Option) && !several(Role::Cell));
     }
 
     #[test]
     fn the_chosen_tab_of_qt_has_not_the_focus() {
-        let tab =
-            |toolkit| mapped(FOCUSED | FOCUSABLE, Role::Tab, toolkit) & (States::FOCUSED | States::SELECTED);
+        let tab = |toolkit| {
+            aria_states(FOCUSED | FOCUSABLE, Role::Tab, toolkit) & (States::FOCUSED | States::SELECTED)
+        };
         assert_eq!(tab(Toolkit::Qt), States::SELECTED);
         assert_eq!(tab(Toolkit::Gtk3), States::FOCUSED);
     }
 
     #[test]
     fn checked_counts_for_what_can_be_checked() {
-        let on = |role| mapped(CHECKED | ENABLED, role, Toolkit::Qt);
+        let on = |role| aria_states(CHECKED | ENABLED, role, Toolkit::Qt);
         assert!(on(Role::Checkbox).contains(States::CHECKED | States::CHECKABLE));
-        let entry = |toolkit| mapped(CHECKED | ENABLED, Role::MenuItem, toolkit).contains(States::CHECKED);
+        let entry =
+            |toolkit| aria_states(CHECKED | ENABLED, Role::MenuItem, toolkit).contains(States::CHECKED);
         assert!(entry(Toolkit::Qt), "its role is the same whether or not it is checked");
         assert!(!entry(Toolkit::Gtk3));
         assert!(on(Role::Cell).contains(States::CHECKED), "a line with a box");
-        let off = |states| mapped(states | ENABLED, Role::Option, Toolkit::Qt);
+        let off = |states| aria_states(states | ENABLED, Role::Option, Toolkit::Qt);
         assert!(off(CHECKABLE).contains(States::CHECKABLE) && !off(0).contains(States::CHECKABLE));
     }
 
     #[test]
     fn a_field_that_cannot_be_edited_is_read_only() {
-        let field = |s| mapped(s, Role::TextBox, Toolkit::Gtk3);
+        let field = |s| aria_states(s, Role::TextBox, Toolkit::Gtk3);
         assert!(field(SENSITIVE | EDITABLE).contains(States::EDITABLE));
         assert!(field(SENSITIVE).contains(States::READONLY));
         assert!(field(SENSITIVE | EDITABLE | MULTI_LINE).contains(States::EDIT_HOST | States::MULTILINE));

@@ -1,8 +1,8 @@
 //! The provider's configuration, and access to displays and buses.
 
 use crate::app::lost;
-use crate::bus::fault::Fault;
-use crate::bus::{Addresses, Desktop, Listener};
+use crate::bus::error::BusError;
+use crate::bus::{AccessibilityBus, Addresses, Listener};
 use crate::opening::Opening;
 use crate::provider::app_dirs::AppDirs;
 use crate::screen::Screen;
@@ -12,7 +12,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 use stickpin_device::{Error, OpenRequest, Result, Viewport};
-use stickpin_x11desk::Private;
+use stickpin_x11desk::PrivateDisplay;
 use tokio::time::Instant;
 
 /// Timeout for the registry of a desktop to list the running apps.
@@ -111,7 +111,7 @@ impl LinuxProvider {
         let (dirs, size, path) =
             (self.dirs(request)?, request.options.viewport.map(Into::into), self.config.path.as_deref());
         let (until, cancel) = (opening.until, &opening.cancel);
-        let private = Private::start(&request.dir, dirs.home, size, path, until, cancel).await?;
+        let private = PrivateDisplay::start(&request.dir, dirs.home, size, path, until, cancel).await?;
         Screen::own(private, opening).await
     }
 
@@ -126,8 +126,8 @@ impl LinuxProvider {
         addresses: &Addresses,
         listener: Listener,
         until: Instant,
-    ) -> Result<Desktop> {
-        Desktop::connect(addresses, listener, until).await.map_err(|e| {
+    ) -> Result<AccessibilityBus> {
+        AccessibilityBus::connect(addresses, listener, until).await.map_err(|e| {
             Error::tool_missing(format!("there is no accessibility bus: {e}"))
                 .hint("apt install at-spi2-core, and run in a desktop session; stickpin doctor says what is missing")
         })
@@ -139,6 +139,6 @@ pub(super) fn named(what: &str) -> &str {
     what.strip_prefix(PREFIX).unwrap_or(what).trim()
 }
 
-pub(crate) fn no_registry(fault: Fault) -> Error {
+pub(crate) fn no_registry(fault: BusError) -> Error {
     lost(&format!("the accessibility registry does not answer: {fault}"))
 }

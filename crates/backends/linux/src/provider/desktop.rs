@@ -5,24 +5,24 @@
 mod apps;
 mod inaccessible;
 
-use crate::act::screenshot::nowhere;
+use crate::act::screenshot::not_visible;
 use crate::app::{end_child, lost};
-use crate::bus::Desktop;
-use crate::events::Heard;
+use crate::bus::AccessibilityBus;
+use crate::events::AppEvents;
 use crate::opening::{Opening, unsaid};
 use crate::provider::config::{LinuxProvider, QUIET, Request, named, no_registry};
 use crate::provider::installed;
 use crate::provider::launch::Launched;
 use crate::screen::Screen;
-use apps::{App, Hub, Registry};
+use apps::{DesktopApp, EventHub, Registry};
 use async_trait::async_trait;
 use futures_util::future::join_all;
 use std::sync::Arc;
 use std::time::Duration;
-use stickpin_compose::{Beneath, Composed, Ground, Parts};
+use stickpin_compose::{CompositeDevice, Environment, Members, WindowAtPoint};
 use stickpin_device::{
-    Action, CancellationToken, Capability, Clipboard, Device, DeviceInfo, Error, ErrorCode, Notice,
-    Performed, Result, Shot, ShotRequest, unsupported,
+    Action, CancellationToken, Capability, Clipboard, Device, DeviceInfo, Error, ErrorCode, InputOutcome,
+    Notice, Result, ScreenshotImage, ScreenshotRequest, unsupported,
 };
 use stickpin_tree::{IdentityGrade, Rect};
 use stickpin_x11desk::{Window, pings, pointer, windows};
@@ -33,12 +33,12 @@ pub(crate) const NAME: &str = "desktop";
 
 /// The desktop below its apps.
 #[derive(Debug)]
-pub(crate) struct Desk {
+pub(crate) struct DesktopEnvironment {
     info: DeviceInfo,
     provider: LinuxProvider,
     /// The accessibility bus, over which all apps are asked.
-    bus: Desktop,
-    hub: Arc<Hub>,
+    bus: AccessibilityBus,
+    hub: Arc<EventHub>,
     registry: Registry,
     screen: Screen,
     /// The request that opened the desktop. Apps are started in its folders.
@@ -59,7 +59,7 @@ pub(crate) async fn open(provider: &LinuxProvider, request: &Request) -> Result<
     let folders = provider.dirs(request)?.folders();
     let mut screen = provider.screen(request, &opening).await?;
     let connect = connect(provider, &screen, &opening);
-    let (bus, hub, registry) = match opening.part(connect, screen.fallen()).await {
+    let (bus, hub, registry) = match opening.run_step(connect, screen.wait_for_failure()).await {
         Ok(connected) => connected,
         Err(e) => {
             unsaid(screen.end().await);
@@ -69,7 +69,7 @@ pub(crate) async fn open(provider: &LinuxProvider, request: &Request) -> Result<
     let (own, label) = if screen.is_own() { (true, "a desktop of its own") } else { (false, "the desktop") };
     let mut info = DeviceInfo::new("linux", label, IdentityGrade::WhileAlive);
     info.partial = true;
-    let desk = Desk {
+    let desk = DesktopEnvironment {
         info,
         provider: provider.clone(),
         bus,
@@ -80,10 +80,10 @@ pub(crate) async fn open(provider: &LinuxProvider, request: &Request) -> Result<
         started: Vec::new(),
         inaccessible_keys: None,
     };
-    let mut desk = Composed::new(desk, folders);
+    let mut desk = CompositeDevice::new(desk, folders);
     let met = match request.options.viewport {
         Some(_) if !own => Err(unsupported("linux desktop", "change the size of its screen")),
-        _ => desk.meet().await,
+        _ => desk.discover_members().await,
     };
     if let Err(e) = met {
         unsaid(desk.close().await);
@@ -96,30 +96,31 @@ async fn connect(
     provider: &LinuxProvider,
     screen: &Screen,
     opening: &Opening,
-) -> Result<(Desktop, Arc<Hub>, Arc<Heard>)> {
-    let (until, hub) = (opening.until, Arc::new(Hub::default()));
+) -> Result<(AccessibilityBus, Arc<EventHub>, Arc<AppEvents>)> {
+    let (until, hub) = (opening.until, Arc::new(EventHub::default()));
     let addresses = provider.addresses_on(screen);
     let listener = Arc::clone(&hub);
     let bus = provider.bus(&addresses, Box::new(move |message| listener.hear(message)), until).await?;
-    Desktop::switch_on(&addresses, until).await;
+    AccessibilityBus::switch_on(&addresses, until).await;
     let (registry, _) = bus.registered(until).await.map_err(no_registry)?;
     let heard = hub.listener(&registry);
     bus.listen(&registry, until).await.map_err(no_registry)?;
     Ok((bus, hub, heard))
 }
 
-impl Desk {
+impl DesktopEnvironment {
     /// Returns the window that receives input at a point of the screen.
     async fn top_at(&mut self, (x, y): (f64, f64), to: &str) -> Result<Option<Window>> {
         let x11 = self.screen.x11(to).await?;
-        let (top, windows) = x11.run(move |d| Ok((windows::top_at(d, x, y)?, windows::all(d)?))).await?;
+        let (top, windows) =
+            x11.run(move |d| Ok((windows::toplevel_at(d, x, y)?, windows::list_windows(d)?))).await?;
         Ok(windows.into_iter().find(|w| top == Some(w.frame) || top == Some(w.id)))
     }
 
     /// Returns the window that receives input at a point, and its app.
     async fn app_at(
         &mut self,
-        apps: &Parts<App>,
+        apps: &Members<DesktopApp>,
         point: (f64, f64),
         to: &str,
     ) -> Result<Option<(u64, Window)>> {
@@ -136,14 +137,14 @@ impl Desk {
 }
 
 /// Returns the app that owns a window.
-fn app_with(apps: &Parts<App>, window: &Window) -> Option<u64> {
+fn app_with(apps: &Members<DesktopApp>, window: &Window) -> Option<u64> {
     let mut there = apps.iter().filter(|app| !app.gone && app.member.pid.is_some());
     there.find(|app| app.member.pid == window.pid).map(|app| app.number)
 }
 
 #[async_trait]
-impl Ground for Desk {
-    type Member = App;
+impl Environment for DesktopEnvironment {
+    type Member = DesktopApp;
 
     const NAME: &'static str = NAME;
 
@@ -162,42 +163,51 @@ impl Ground for Desk {
         &self.request.what
     }
 
-    fn alive(&self) -> Result<()> {
+    fn check_alive(&self) -> Result<()> {
         if self.bus.closed() { Err(lost("the accessibility bus of the desktop has ended")) } else { Ok(()) }
     }
 
-    async fn refresh(&mut self, apps: &mut Parts<App>) -> Result<()> {
+    async fn refresh(&mut self, apps: &mut Members<DesktopApp>) -> Result<()> {
         self.look_for_apps(apps).await
     }
 
-    fn has_news(&self) -> bool {
-        self.registry.heard.state().changes != self.registry.known
+    fn has_membership_changes(&self) -> bool {
+        self.registry.events.state().changes != self.registry.known
     }
 
-    async fn news(&mut self) {
-        self.registry.heard.until(|heard| (heard.changes != self.registry.known).then_some(())).await;
+    async fn wait_membership_change(&mut self) {
+        self.registry.events.until(|heard| (heard.changes != self.registry.known).then_some(())).await;
     }
 
-    fn inside_others(&self, apps: &Parts<App>) -> Vec<u64> {
+    fn nested_members(&self, apps: &Members<DesktopApp>) -> Vec<u64> {
         // The process of an embedded page is read as a part of its host.
         let devices = apps.iter().filter_map(|app| app.member.device.as_ref());
         let guests: Vec<String> =
-            devices.flat_map(|device| device.app.heard.state().guests.clone()).collect();
+            devices.flat_map(|device| device.app.events.state().guests.clone()).collect();
         apps.iter().filter(|app| guests.contains(&app.member.bus)).map(|app| app.number).collect()
     }
 
-    async fn active(&mut self, apps: &Parts<App>) -> Result<Option<u64>> {
+    async fn active_member(&mut self, apps: &Members<DesktopApp>) -> Result<Option<u64>> {
         let Some(x11) = self.screen.x11_if_any().await? else { return Ok(None) };
-        let windows = x11.run(windows::all).await?;
+        let windows = x11.run(windows::list_windows).await?;
         Ok(windows.iter().find(|w| w.active).and_then(|window| app_with(apps, window)))
     }
 
-    async fn beneath(&mut self, apps: &Parts<App>, point: (f64, f64), to: &str) -> Result<Option<Beneath>> {
+    async fn window_at(
+        &mut self,
+        apps: &Members<DesktopApp>,
+        point: (f64, f64),
+        to: &str,
+    ) -> Result<Option<WindowAtPoint>> {
         let there = self.app_at(apps, point, to).await?;
-        Ok(there.map(|(part, window)| Beneath { part, area: window.whole(), words: window.words() }))
+        Ok(there.map(|(part, window)| WindowAtPoint {
+            part,
+            area: window.area_with_decoration(),
+            description: window.describe(),
+        }))
     }
 
-    async fn point_at(&mut self, apps: &Parts<App>, x: f64, y: f64) -> Result<()> {
+    async fn move_pointer_to(&mut self, apps: &Members<DesktopApp>, x: f64, y: f64) -> Result<()> {
         let x11 = self.screen.x11("move the pointer").await?;
         let window = self.app_at(apps, (x, y), "move the pointer").await?.map(|(_, window)| window.id);
         x11.run(move |d| {
@@ -207,18 +217,18 @@ impl Ground for Desk {
         .await
     }
 
-    async fn perform_apart(
+    async fn perform_outside_members(
         &mut self,
-        apps: &mut Parts<App>,
+        apps: &mut Members<DesktopApp>,
         action: &Action,
         cancel: &CancellationToken,
-    ) -> Result<Option<Performed>> {
+    ) -> Result<Option<InputOutcome>> {
         self.send_to_inaccessible(apps, action, cancel).await
     }
 
-    async fn start(
+    async fn start_member(
         &mut self,
-        apps: &mut Parts<App>,
+        apps: &mut Members<DesktopApp>,
         what: &str,
         ready: Duration,
         cancel: &CancellationToken,
@@ -227,16 +237,16 @@ impl Ground for Desk {
         let request = self.request(what, ready, cancel);
         let launch = installed::find(named(what), &self.provider.config, &request.cwd)?;
         let starting = self.provider.launch(&self.bus, &self.screen, &launch, &request, opening.until);
-        let (app, child) = match opening.part(starting, self.screen.fallen()).await {
+        let (app, child) = match opening.run_step(starting, self.screen.wait_for_failure()).await {
             Err(e) => {
                 // The started app has ended, but the desktop goes on, unless it reports otherwise.
-                self.alive()?;
+                self.check_alive()?;
                 return Err(not_started(e));
             }
             Ok(Launched::Registered(app, child)) => (app, child),
             Ok(Launched::Inaccessible(app)) => {
                 let drive = format!("{}; screenshot, press X,Y, type and key drive it", app.what);
-                apps.aside(Notice::Lacks { what: drive });
+                apps.add_device_notice(Notice::ComponentMissing { what: drive });
                 self.started.push((app.child, what.to_owned()));
                 return Ok(None);
             }
@@ -245,18 +255,22 @@ impl Ground for Desk {
         self.refresh(apps).await?;
         let number = apps.iter().find(|known| known.member.bus == app.bus).map(|app| app.number);
         if let Some(number) = number {
-            apps.begins_with(number);
+            apps.note_started(number);
         }
         Ok(Some(QUIET))
     }
 
-    async fn picture(&mut self, request: &ShotRequest, element: Option<Rect>) -> Result<Shot> {
+    async fn screenshot(
+        &mut self,
+        request: &ScreenshotRequest,
+        element: Option<Rect>,
+    ) -> Result<ScreenshotImage> {
         let area = if request.of.is_some() {
-            element.ok_or_else(nowhere)?
+            element.ok_or_else(not_visible)?
         } else {
             self.screen.x11("take pictures").await?.run(|d| Ok(d.area())).await?
         };
-        self.screen.x11("take pictures").await?.shot(area).await
+        self.screen.x11("take pictures").await?.screenshot(area).await
     }
 
     fn clipboard(&mut self) -> Option<&mut dyn Clipboard> {

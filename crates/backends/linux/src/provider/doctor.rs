@@ -1,6 +1,6 @@
 //! Checks of what the desktop device needs, with commands that fix what is missing.
 
-use crate::bus::Desktop;
+use crate::bus::AccessibilityBus;
 use crate::provider::config::{LinuxConfig, LinuxProvider, RUNNING};
 use stickpin_device::Check;
 use tokio::time::Instant;
@@ -8,12 +8,12 @@ use tokio::time::Instant;
 /// Runs all checks of the desktop device.
 pub(crate) async fn checks(provider: &LinuxProvider) -> Vec<Check> {
     let config = &provider.config;
-    let private = stickpin_x11desk::missing(config.path.as_deref());
+    let private = stickpin_x11desk::missing_tools(config.path.as_deref());
     let mut checks = vec![display(config, private.is_empty()), tools(&private)];
     // Without a desktop, every app gets a private display with its own bus.
     if config.display.is_some() || config.wayland.is_some() {
         checks.push(bus(provider).await);
-        let on = Desktop::is_on(&provider.addresses(), Instant::now() + RUNNING).await;
+        let on = AccessibilityBus::is_on(&provider.addresses(), Instant::now() + RUNNING).await;
         checks.push(toolkits(config, on));
     }
     checks
@@ -88,7 +88,7 @@ async fn bus(provider: &LinuxProvider) -> Check {
     let name = "accessibility bus";
     let fix = "apt install at-spi2-core dbus, and log in again";
     let until = Instant::now() + RUNNING;
-    let running = match Desktop::connect(&provider.addresses(), Box::new(|_| {}), until).await {
+    let running = match AccessibilityBus::connect(&provider.addresses(), Box::new(|_| {}), until).await {
         Ok(desktop) => desktop.running(until).await.map_err(|e| format!("its registry does not answer: {e}")),
         Err(e) => Err(format!("there is none: {e}")),
     };
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_switches_a_toolkit_off_is_named_with_what_switches_it_on() {
+    fn doctor_names_variables_that_disable_a_toolkit() {
         let text = |text: &str| Some(text.to_owned());
         let off =
             LinuxConfig { no_at_bridge: text("1"), qt_accessibility: text("0"), ..LinuxConfig::default() };

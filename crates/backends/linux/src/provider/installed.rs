@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_looked_for_before_programs_and_what_is_nowhere_is_an_error() {
+    fn desktop_ids_win_over_programs_and_unknown_names_fail() {
         let dir = tempfile::tempdir().unwrap();
         let applications = dir.path().join("applications/org");
         std::fs::create_dir_all(&applications).unwrap();

@@ -2,8 +2,8 @@
 //! registering.
 
 use crate::app::lost;
-use crate::bus::fault::Fault;
-use crate::bus::{Desktop, Running};
+use crate::bus::error::BusError;
+use crate::bus::{AccessibilityBus, RegisteredApp};
 use crate::opening::{Processes, is_of, lacks};
 use crate::provider::config::Request;
 use crate::provider::config::{LinuxProvider, no_registry};
@@ -35,7 +35,7 @@ const STDERR: usize = 4096;
 #[derive(Debug)]
 pub(crate) enum Launched {
     /// The app has registered with a window.
-    Registered(Running, Child),
+    Registered(RegisteredApp, Child),
     /// The app shows a window but has not registered.
     Inaccessible(Inaccessible),
 }
@@ -93,7 +93,7 @@ impl Stderr {
     }
 
     /// Returns the last line that is not blank, as the end of a sentence.
-    pub(crate) fn said(&self) -> String {
+    pub(crate) fn last_line(&self) -> String {
         let kept = self.kept();
         let text = String::from_utf8_lossy(&kept);
         let last = text.lines().rev().find(|line| !line.trim().is_empty());
@@ -106,13 +106,13 @@ impl LinuxProvider {
     /// registering.
     pub(crate) async fn launch(
         &self,
-        desktop: &Desktop,
+        desktop: &AccessibilityBus,
         screen: &Screen,
         launch: &Launch,
         request: &Request,
         until: Instant,
     ) -> Result<Launched> {
-        Desktop::switch_on(&self.addresses_on(screen), until).await;
+        AccessibilityBus::switch_on(&self.addresses_on(screen), until).await;
         let before = desktop.running(until).await.map_err(no_registry)?;
         let mut command = self.command(screen, launch, request)?;
         let program = quote(&launch.program);
@@ -121,18 +121,18 @@ impl LinuxProvider {
         let stderr = child.stderr.take().map(Stderr::read).unwrap_or_default();
         let started = Instant::now();
         let own = child.id();
-        let is_own = |app: &Running| app.pid.zip(own).is_some_and(|(pid, own)| is_of(pid, own));
+        let is_own = |app: &RegisteredApp| app.pid.zip(own).is_some_and(|(pid, own)| is_of(pid, own));
         // An app that shows no window is given up once it is idle.
         let (mut worked, mut worked_at, mut looked_at) = (0, started, started);
         let mut shown: Option<(Instant, String)> = None;
-        let screen_of = screen.beside();
+        let screen_of = screen.for_other_app();
         loop {
             // Checked first, so that the app it handed over to is looked for afterwards.
             let ended = child.try_wait().map_err(|e| lost(&e.to_string()))?;
             let handed_over = ended.is_some_and(|status| status.success());
             let running = match desktop.running(until).await {
                 // The registry was asked too late; the state of the app is reported below.
-                Err(Fault::Silent(_)) if Instant::now() >= until => Vec::new(),
+                Err(BusError::Silent(_)) if Instant::now() >= until => Vec::new(),
                 running => running.map_err(no_registry)?,
             };
             if let Some(app) = found(&running, &before, is_own, screen.is_own(), handed_over) {
@@ -142,7 +142,7 @@ impl LinuxProvider {
             if let Some(status) = ended.filter(|status| !status.success()) {
                 // Its last words may still be in the pipe.
                 sleep(LOOK).await;
-                let said = stderr.said();
+                let said = stderr.last_line();
                 return Err(lost(&format!("{program} ended before it showed a window ({status}){said}")));
             }
             let now = Instant::now();
@@ -158,7 +158,7 @@ impl LinuxProvider {
             if let Some((at, window)) = &shown {
                 let idle = now >= (*at).max(worked_at) + UNREGISTERED;
                 if idle || now >= *at + UNREGISTERED_BUSY || now >= until {
-                    let said = stderr.said();
+                    let said = stderr.last_line();
                     let what = format!(
                         "{program} shows {window}, and is not on the accessibility bus: nothing of what is in it can be read{said}"
                     );
@@ -169,7 +169,7 @@ impl LinuxProvider {
             if now >= until.min(worked_at + request.ready_timeout) {
                 let unknown =
                     "it may run already (--attach), or have accessibility switched off: stickpin doctor";
-                let (seconds, said) = (started.elapsed().as_secs(), stderr.said());
+                let (seconds, said) = (started.elapsed().as_secs(), stderr.last_line());
                 let what = format!("{program} showed no window within {seconds} s{said}");
                 return Err(Error::timeout(what).hint(own.and_then(lacks).unwrap_or(unknown)));
             }
@@ -199,22 +199,22 @@ impl LinuxProvider {
 /// Returns a window of a process or its descendants, in words; `None` also without a display.
 async fn window_of(screen: &Screen, own: Option<u32>) -> Result<Option<String>> {
     let (Some(x11), Some(own)) = (screen.x11_if_any().await?, own) else { return Ok(None) };
-    let windows = x11.run(windows::all).await?;
+    let windows = x11.run(windows::list_windows).await?;
     let is_own = |pid: Option<u32>| pid.is_some_and(|pid| is_of(pid, own));
-    Ok(windows.iter().find(|w| !w.popup && is_own(w.pid)).map(stickpin_x11desk::Window::words))
+    Ok(windows.iter().find(|w| !w.popup && is_own(w.pid)).map(stickpin_x11desk::Window::describe))
 }
 
 /// Returns the running app with a window that was started. An app of another process counts if
 /// nobody else starts apps (`alone`), or if it is the only new one after the process `handed_over`.
 fn found<'a>(
-    running: &'a [Running],
-    before: &[Running],
-    is_own: impl Fn(&Running) -> bool,
+    running: &'a [RegisteredApp],
+    before: &[RegisteredApp],
+    is_own: impl Fn(&RegisteredApp) -> bool,
     alone: bool,
     handed_over: bool,
-) -> Option<&'a Running> {
-    let shows = |app: &&Running| app.windows.is_some_and(|count| count > 0);
-    let came = |app: &&Running| !before.iter().any(|known| known.bus == app.bus);
+) -> Option<&'a RegisteredApp> {
+    let shows = |app: &&RegisteredApp| app.windows.is_some_and(|count| count > 0);
+    let came = |app: &&RegisteredApp| !before.iter().any(|known| known.bus == app.bus);
     let own = running.iter().filter(shows).find(|app| is_own(app));
     let mut others = running.iter().filter(shows).filter(came);
     own.or_else(|| match (others.next(), others.next()) {
@@ -228,18 +228,18 @@ fn found<'a>(
 mod tests {
     use super::*;
 
-    fn app(bus: &str, pid: u32, windows: Option<i32>) -> Running {
-        Running { bus: bus.to_owned(), title: "Notes".to_owned(), pid: Some(pid), windows }
+    fn app(bus: &str, pid: u32, windows: Option<i32>) -> RegisteredApp {
+        RegisteredApp { bus: bus.to_owned(), title: "Notes".to_owned(), pid: Some(pid), windows }
     }
 
     #[test]
-    fn another_app_that_comes_at_the_same_time_is_not_the_one_that_was_started() {
+    fn simultaneously_started_app_is_not_mistaken() {
         let before = [app(":1.1", 1, Some(1))];
         let (stranger, second) = (app(":1.2", 2, Some(1)), app(":1.3", 3, Some(1)));
         let (ours, starting) = (app(":1.7", 7, Some(1)), app(":1.7", 7, Some(0)));
-        let found = |came: &[&Running], alone, handed_over| {
-            let running: Vec<Running> = before.iter().chain(came.iter().copied()).cloned().collect();
-            let is_own = |app: &Running| app.pid == Some(7);
+        let found = |came: &[&RegisteredApp], alone, handed_over| {
+            let running: Vec<RegisteredApp> = before.iter().chain(came.iter().copied()).cloned().collect();
+            let is_own = |app: &RegisteredApp| app.pid == Some(7);
             super::found(&running, &before, is_own, alone, handed_over).map(|app| app.bus.clone())
         };
         let is = |bus: &str| Some(bus.to_owned());
@@ -253,21 +253,21 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_end_of_what_an_app_writes_is_kept_and_the_pipe_stays_empty() {
+    async fn stderr_tail_is_kept_and_the_pipe_is_drained() {
         let mut shell = Command::new("sh");
         shell.args(["-c", "seq 1 200000 >&2; echo 'no \"display\"' >&2; echo >&2"]).stderr(Stdio::piped());
         let mut shell = shell.spawn().unwrap();
         let stderr = Stderr::read(shell.stderr.take().unwrap());
         assert!(shell.wait().await.unwrap().success(), "it never waits for somebody to read");
-        while !stderr.said().contains("display") {
+        while !stderr.last_line().contains("display") {
             tokio::task::yield_now().await;
         }
-        assert_eq!(stderr.said(), r#"; the end of its stderr: "no \"display\"""#);
-        assert_eq!(Stderr::default().said(), "");
+        assert_eq!(stderr.last_line(), r#"; the end of its stderr: "no \"display\"""#);
+        assert_eq!(Stderr::default().last_line(), "");
     }
 
     #[tokio::test]
-    async fn the_way_to_an_app_without_accessibility_reads_back_in_a_shell() {
+    async fn hint_for_inaccessible_app_is_a_valid_shell_command() {
         for what in ["linux:xterm", "linux:sh -c 'a b'"] {
             let child = Command::new("true").spawn().unwrap();
             let hint = Inaccessible { child, what: String::new(), lacks: None }.error(what, true).hint;

@@ -9,7 +9,7 @@ use crate::model::roles::number as n;
 use crate::model::states as s;
 use crate::toolkit::Toolkit;
 use std::time::Duration;
-use stickpin_device::{Action, CancellationToken, CaptureRequest, Captured, Device};
+use stickpin_device::{Action, CancellationToken, CaptureRequest, CaptureResult, Device};
 use stickpin_tree::{Role, States};
 use tokio::time::Instant;
 use zbus::{Message, Variant};
@@ -73,7 +73,7 @@ async fn an_app_of_access_kit_is_read_and_pressed_by_its_own_action() {
     device.app.link = Link::to(&device.app.desktop, ":1.2", until).await.unwrap();
     assert_eq!(device.app.link.toolkit, Toolkit::AccessKit);
 
-    let Captured::Tree(tree) = device.capture(CaptureRequest::default()).await.unwrap() else {
+    let CaptureResult::Tree(tree) = device.capture(CaptureRequest::default()).await.unwrap() else {
         panic!("nothing was stored");
     };
     let named =

@@ -1,19 +1,19 @@
 //! Trees of what real apps once answered (`test_data/pictures`), and of a real app that runs now.
 
 use super::{REQUIRE, desktop, skip};
-use crate::bus::{Addresses, Desktop, Link};
+use crate::bus::{AccessibilityBus, Addresses, Link};
 use crate::capture::read::read;
 use crate::capture::tree::build;
-use crate::capture::{Known, gecko};
-use crate::model::Picture;
-use crate::model::ids::{Ids, Where};
+use crate::capture::{CaptureCache, gecko};
+use crate::model::ObjectTree;
+use crate::model::ids::{AppAddress, PathNumbers};
 use crate::model::parents::chain;
 use crate::model::roles::{self, number};
 use hashbrown::HashMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 use stickpin_tree::{Handle, States, Tree};
-use stickpin_x11desk::Private;
+use stickpin_x11desk::PrivateDisplay;
 
 /// A tree, a line for each node.
 fn lines(tree: &Tree) -> String {
@@ -39,16 +39,16 @@ fn lines(tree: &Tree) -> String {
     out
 }
 
-fn tree_of(picture: &Picture, ids: &Ids, watch: &[Handle]) -> Tree {
-    build(picture, ids, &Where { url: "linux:app".to_owned() }, watch).unwrap()
+fn tree_of(picture: &ObjectTree, ids: &PathNumbers, watch: &[Handle]) -> Tree {
+    build(picture, ids, &AppAddress { url: "linux:app".to_owned() }, watch).unwrap()
 }
 
 #[test]
 fn what_apps_answered_makes_these_trees() {
     crate::golden::check(env!("CARGO_MANIFEST_DIR"), "pictures", 5, &|input, question| {
         assert_eq!(question, "tree");
-        let picture: Picture = serde_json::from_str(input).unwrap_or_else(|e| panic!("{e}"));
-        lines(&tree_of(&picture, &Ids::default(), &[]))
+        let picture: ObjectTree = serde_json::from_str(input).unwrap_or_else(|e| panic!("{e}"));
+        lines(&tree_of(&picture, &PathNumbers::default(), &[]))
     });
 }
 
@@ -59,8 +59,8 @@ fn what_is_folded_away_is_hidden_and_what_left_is_not() {
     let text =
         std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/test_data/pictures/zenity-form.txt"));
     let text = text.unwrap();
-    let mut picture: Picture = serde_json::from_str(text.split("\n====").next().unwrap()).unwrap();
-    let ids = Ids::default();
+    let mut picture: ObjectTree = serde_json::from_str(text.split("\n====").next().unwrap()).unwrap();
+    let ids = PathNumbers::default();
     let whole = tree_of(&picture, &ids, &[]);
     let ok = whole.nodes().find(|n| n.name() == "OK").and_then(|n| n.handle()).unwrap();
     let never = Handle { scope: ok.scope, id: 999 };
@@ -75,10 +75,10 @@ fn what_is_folded_away_is_hidden_and_what_left_is_not() {
 
 /// A form of zenity that is open.
 struct Form {
-    private: Private,
+    private: PrivateDisplay,
     app: tokio::process::Child,
     link: Link,
-    _desktop: Desktop,
+    _desktop: AccessibilityBus,
     _dir: tempfile::TempDir,
 }
 
@@ -103,7 +103,7 @@ impl Form {
         let app = command.spawn().unwrap();
         let addresses = Addresses { session: Some(private.bus.clone()), ..Addresses::default() };
         let until = super::opening().until;
-        let desktop = Desktop::connect(&addresses, Box::new(|_| {}), until).await.unwrap();
+        let desktop = AccessibilityBus::connect(&addresses, Box::new(|_| {}), until).await.unwrap();
         let link = tokio::time::timeout(Duration::from_secs(20), async {
             loop {
                 let running = desktop.running(until).await.unwrap();
@@ -120,7 +120,7 @@ impl Form {
     async fn end(mut self) {
         self.app.start_kill().unwrap();
         self.app.wait().await.unwrap();
-        let read = read(&self.link, &mut Known::default()).await;
+        let read = read(&self.link, &mut CaptureCache::default()).await;
         assert!(read.is_err(), "an app that is gone is not an empty one");
         self.private.end().await.unwrap();
     }
@@ -131,7 +131,7 @@ impl Form {
 #[tokio::test]
 async fn what_has_a_role_is_told_in_one_question() {
     let Some(form) = Form::open().await else { return };
-    let picture = read(&form.link, &mut Known::default()).await.unwrap();
+    let picture = read(&form.link, &mut CaptureCache::default()).await.unwrap();
     let window = picture.root().children[0];
     let told = gecko::roles(&form.link, &[picture.objects[window].path.clone()]).await.unwrap();
     let common = |role: u32| roles::is(role, roles::Facts::COMMON);
@@ -152,8 +152,8 @@ async fn what_has_a_role_is_told_in_one_question() {
 async fn a_form_is_read_as_it_stands() {
     let Some(form) = Form::open().await else { return };
     let link = &form.link;
-    let ids = Ids::default();
-    let tree = tree_of(&read(link, &mut Known::default()).await.unwrap(), &ids, &[]);
+    let ids = PathNumbers::default();
+    let tree = tree_of(&read(link, &mut CaptureCache::default()).await.unwrap(), &ids, &[]);
     let fields: Vec<(&str, bool)> = tree
         .nodes()
         .filter(|n| n.role() == stickpin_tree::Role::TextBox)
@@ -164,7 +164,7 @@ async fn a_form_is_read_as_it_stands() {
     // The same app gives the same tree again, by value and by handles, once the window manager has
     // given it the focus.
     let focused = tokio::time::timeout(Duration::from_secs(20), async {
-        let mut known = Known::default();
+        let mut known = CaptureCache::default();
         loop {
             let tree = tree_of(&read(link, &mut known).await.unwrap(), &ids, &[]);
             if tree.nodes().any(|n| n.is(States::FOCUSED)) {
@@ -174,6 +174,6 @@ async fn a_form_is_read_as_it_stands() {
         }
     });
     let tree = focused.await.expect("the first field gets the focus");
-    assert_eq!(tree, tree_of(&read(link, &mut Known::default()).await.unwrap(), &ids, &[]));
+    assert_eq!(tree, tree_of(&read(link, &mut CaptureCache::default()).await.unwrap(), &ids, &[]));
     form.end().await;
 }

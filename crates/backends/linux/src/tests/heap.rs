@@ -1,12 +1,12 @@
 //! An app of things that lie in, beside and over one another, and can change after it was read.
 
 use super::speaker::{Answers, Speaker, object, unknown};
-use crate::aim::hit::Spot;
+use crate::aim::hit::HitPoint;
 use crate::app::LinuxDevice;
 use crate::bus::names;
 use crate::model::states as s;
 use crate::toolkit::Toolkit;
-use stickpin_device::{CaptureRequest, Device, Hit};
+use stickpin_device::{CaptureRequest, Device, HitResult};
 use zbus::{Message, Variant};
 
 /// What is said of a thing that can be seen and used.
@@ -78,11 +78,11 @@ pub(crate) fn at(device: &LinuxDevice, path: &str) -> usize {
 }
 
 /// A point of what a device shows.
-pub(crate) fn spot(device: &LinuxDevice, point: (f64, f64), offset: (f64, f64)) -> Spot<'_> {
-    Spot { view: device.view(), point, offset }
+pub(crate) fn spot(device: &LinuxDevice, point: (f64, f64), offset: (f64, f64)) -> HitPoint<'_> {
+    HitPoint { view: device.view(), point, offset }
 }
 
 /// What is said where something covers that was not read.
-pub(crate) fn covered(what: &str) -> Hit {
-    Hit::Covered { by: None, what: what.to_owned() }
+pub(crate) fn covered(what: &str) -> HitResult {
+    HitResult::Covered { by: None, what: what.to_owned() }
 }

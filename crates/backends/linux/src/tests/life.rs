@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stickpin_device::{
-    Action, Button, CancellationToken, CaptureRequest, Captured, Device, ErrorCode, Modifiers, OpenRequest,
-    Provider, Result,
+    Action, Button, CancellationToken, CaptureRequest, CaptureResult, Device, ErrorCode, Modifiers,
+    OpenRequest, Provider, Result,
 };
 use stickpin_tree::{Attr, Tree};
 
@@ -34,7 +34,7 @@ async fn open(dir: &Path, what: &str) -> Option<Box<dyn Device>> {
 
 async fn capture(device: &mut Box<dyn Device>) -> Result<Arc<Tree>> {
     match device.capture(CaptureRequest::default()).await? {
-        Captured::Tree(tree) => Ok(tree),
+        CaptureResult::Tree(tree) => Ok(tree),
         other => panic!("{other:?}"),
     }
 }
@@ -64,7 +64,7 @@ async fn an_app_that_ends_is_lost_with_its_exit_code() {
 }
 
 #[tokio::test]
-async fn the_title_is_asked_of_the_windows_alone_and_is_that_of_the_tree() {
+async fn title_from_windows_equals_title_of_the_tree() {
     let app = Speaker::start();
     let (mut device, _) = app.device().await;
     for (twin, title) in [(None, Some("Window")), (Some(false), None), (Some(true), Some("Twin"))] {
@@ -75,7 +75,7 @@ async fn the_title_is_asked_of_the_windows_alone_and_is_that_of_the_tree() {
         let asked = app.asked();
         assert!(asked.len() <= 6 && asked.iter().all(|(path, ..)| path != FIRST), "{asked:?}");
         // Where the windows alone do not tell, a reading does.
-        let Captured::Tree(tree) = device.capture(CaptureRequest::default()).await.unwrap() else {
+        let CaptureResult::Tree(tree) = device.capture(CaptureRequest::default()).await.unwrap() else {
             panic!("nothing was stored")
         };
         assert_eq!(tree.documents()[0].title, title.unwrap_or("Window"));
@@ -124,7 +124,7 @@ async fn what_was_read_is_not_read_again_as_another_tree() {
     let Some(mut device) = open(dir.path(), "zenity --entry --text=Name").await else { return };
     let tree = capture(&mut device).await.unwrap();
     let request = CaptureRequest::default().stored(Some(&tree));
-    assert!(matches!(device.capture(request).await.unwrap(), Captured::Unchanged));
+    assert!(matches!(device.capture(request).await.unwrap(), CaptureResult::Unchanged));
     // Located from the same reading, and by the same handle.
     let field =
         tree.nodes().find(|n| n.role() == stickpin_tree::Role::TextBox).and_then(|n| n.handle()).unwrap();

@@ -2,16 +2,16 @@
 //! it received.
 
 mod accesskit;
-mod again;
-mod aimed;
+mod action_prefetch;
 mod capture;
 pub(crate) mod heap;
-mod held;
+mod held_input;
 mod life;
-mod looked;
 pub(crate) mod peer;
+mod pointer_aim;
 mod private;
 mod readahead;
+mod recapture;
 mod select;
 #[path = "../../../../testkit/src/skip.rs"]
 mod skip;
@@ -23,13 +23,13 @@ use crate::opening::Opening;
 use std::ffi::OsStr;
 use std::path::Path;
 use stickpin_device::Result;
-use stickpin_x11desk::{Home, Private};
+use stickpin_x11desk::{Home, PrivateDisplay};
 
 /// Set by who wants a run without the desktop to fail.
 const REQUIRE: &str = "STICKPIN_REQUIRE_DESKTOP";
 
 /// A private display; none, with a word, where there are no programs for it.
-pub(crate) async fn desktop(dir: &Path) -> Option<Private> {
+pub(crate) async fn desktop(dir: &Path) -> Option<PrivateDisplay> {
     let path = std::env::var_os("PATH");
     match start(dir, path.as_deref(), &opening()).await {
         Ok(private) => Some(private),
@@ -41,8 +41,8 @@ pub(crate) async fn desktop(dir: &Path) -> Option<Private> {
 }
 
 /// A private display with the programs in `path`.
-async fn start(dir: &Path, path: Option<&OsStr>, opening: &Opening) -> Result<Private> {
-    Private::start(dir, Home::temporary(dir), None, path, opening.until, &opening.cancel).await
+async fn start(dir: &Path, path: Option<&OsStr>, opening: &Opening) -> Result<PrivateDisplay> {
+    PrivateDisplay::start(dir, Home::temporary(dir), None, path, opening.until, &opening.cancel).await
 }
 
 /// An opening that nobody ends.

@@ -1,10 +1,10 @@
 //! Apps that hang, die in the middle of an answer, or say what is no message: a socket of our own
 //! plays them.
 
-use crate::bus::fault::Fault;
+use crate::bus::error::BusError;
 use crate::bus::wire::Wire;
 use crate::bus::{Call, Link, Listener};
-use crate::events::Heard;
+use crate::events::AppEvents;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -102,7 +102,7 @@ fn reply(serial: u32) -> Vec<u8> {
     out
 }
 
-async fn ask(peer: Peer, calls: usize) -> (Vec<Result<u32, Fault>>, Wire) {
+async fn ask(peer: Peer, calls: usize) -> (Vec<Result<u32, BusError>>, Wire) {
     let dir = tempfile::tempdir().unwrap();
     let wire = connected_to(peer, dir.path()).await;
     let call = Call::new("/", "a.b", "C");
@@ -128,7 +128,7 @@ async fn answers_reach_their_calls_in_whatever_order_they_come() {
 async fn an_app_that_hangs_is_given_up_and_what_it_answered_is_kept() {
     let (answers, wire) = ask(Peer::Silent(2), 5).await;
     assert_eq!(answers[..2], [Ok(1), Ok(2)]);
-    assert!(answers[2..].iter().all(|a| *a == Err(Fault::Silent(200))), "{answers:?}");
+    assert!(answers[2..].iter().all(|a| *a == Err(BusError::Silent(200))), "{answers:?}");
     // It may wake up again: the connection stays.
     assert!(!wire.closed());
 }
@@ -137,14 +137,14 @@ async fn an_app_that_hangs_is_given_up_and_what_it_answered_is_kept() {
 async fn an_app_that_dies_in_the_middle_is_gone_at_once() {
     let (answers, wire) = ask(Peer::Dies(1), 3).await;
     assert_eq!(answers[0], Ok(1));
-    assert!(answers[1..].iter().all(|a| matches!(a, Err(Fault::Closed(_)))), "{answers:?}");
+    assert!(answers[1..].iter().all(|a| matches!(a, Err(BusError::Closed(_)))), "{answers:?}");
     assert!(wire.closed());
 }
 
 #[tokio::test]
 async fn what_is_no_message_ends_the_connection() {
     let (answers, wire) = ask(Peer::Garbage, 2).await;
-    assert!(answers.iter().all(|a| matches!(a, Err(Fault::Closed(_)))), "{answers:?}");
+    assert!(answers.iter().all(|a| matches!(a, Err(BusError::Closed(_)))), "{answers:?}");
     assert!(wire.closed());
 }
 
@@ -205,12 +205,12 @@ impl App {
     }
 
     /// A link to it over the bus, whose signals are heard.
-    pub(crate) async fn link(&self, heard: &Arc<Heard>) -> Link {
+    pub(crate) async fn link(&self, heard: &Arc<AppEvents>) -> Link {
         Link::over(self.hearing(heard).await, None)
     }
 
     /// Links to an app that has a socket of its own, too.
-    pub(crate) async fn link_and_own(&self, heard: &Arc<Heard>, own: &Self) -> Link {
+    pub(crate) async fn link_and_own(&self, heard: &Arc<AppEvents>, own: &Self) -> Link {
         Link::over(self.hearing(heard).await, Some(own.connect(Box::new(|_| {})).await))
     }
 
@@ -224,10 +224,10 @@ impl App {
         self.state.always.store(true, Ordering::SeqCst);
     }
 
-    async fn hearing(&self, heard: &Arc<Heard>) -> Wire {
+    async fn hearing(&self, heard: &Arc<AppEvents>) -> Wire {
         heard.state().app = SENDER.to_owned();
         let heard = Arc::clone(heard);
-        self.connect(Box::new(move |message| heard.hear(message))).await
+        self.connect(Box::new(move |message| heard.handle_signal(message))).await
     }
 
     /// Waits until it has been asked something.
@@ -300,25 +300,25 @@ fn refusal(serial: u32) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn what_was_signalled_before_an_answer_of_the_own_socket_has_been_heard() {
-    let (bus, own, heard) = (App::start(), App::start(), Arc::new(Heard::new()));
+async fn signals_before_a_socket_answer_are_processed() {
+    let (bus, own, heard) = (App::start(), App::start(), Arc::new(AppEvents::new()));
     let link = bus.link_and_own(&heard, &own).await;
     // They are on their way on the bus when the own socket answers.
     bus.signals_first(3);
     let call = Call::new("/a", "a.b", "C");
     let answers = link.calls_in_order(&[call.clone(), call]).await.unwrap();
-    assert!(matches!(answers[..], [Err(Fault::Unknown), Err(Fault::Unknown)]), "{answers:?}");
+    assert!(matches!(answers[..], [Err(BusError::Unknown), Err(BusError::Unknown)]), "{answers:?}");
     assert_eq!((own.calls(), bus.calls(), heard.state().changes), (2, 1, 3), "the bus was asked, too");
 }
 
 #[tokio::test]
-async fn what_was_signalled_before_an_answer_of_the_bus_has_been_heard() {
-    let (bus, heard) = (App::start(), Arc::new(Heard::new()));
+async fn signals_before_a_bus_answer_are_processed() {
+    let (bus, heard) = (App::start(), Arc::new(AppEvents::new()));
     let link = bus.link(&heard).await;
     bus.signals_first(2);
     let call = Call::new("/a", "a.b", "C");
     let answers = link.calls_in_order(&[call]).await.unwrap();
-    assert!(matches!(answers[..], [Err(Fault::Unknown)]), "{answers:?}");
+    assert!(matches!(answers[..], [Err(BusError::Unknown)]), "{answers:?}");
     assert_eq!(
         (bus.calls(), heard.state().changes),
         (1, 2),

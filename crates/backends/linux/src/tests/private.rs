@@ -2,8 +2,8 @@
 
 use super::life::signal;
 use super::{desktop, opening, start};
-use crate::bus::fault::Fault;
-use crate::bus::{Addresses, Desktop};
+use crate::bus::error::BusError;
+use crate::bus::{AccessibilityBus, Addresses};
 use crate::screen::Screen;
 use rustix::process::Signal;
 use std::os::unix::fs::PermissionsExt;
@@ -47,12 +47,12 @@ async fn a_window_manager_that_ends_is_not_waited_for() {
 
 /// At load 14 the registry once took more than three seconds to start.
 #[tokio::test]
-async fn a_registry_that_answers_late_has_until_the_end_of_the_opening() {
+async fn late_registry_answer_is_awaited_until_open_times_out() {
     let dir = tempfile::tempdir().unwrap();
     let Some(mut private) = desktop(dir.path()).await else { return };
     let addresses = Addresses { session: Some(private.bus.clone()), ..Addresses::default() };
     let opening = opening();
-    let desktop = Desktop::connect(&addresses, Box::new(|_| {}), opening.until).await.unwrap();
+    let desktop = AccessibilityBus::connect(&addresses, Box::new(|_| {}), opening.until).await.unwrap();
     assert!(desktop.running(opening.until).await.unwrap().is_empty());
     let registry = Process::find_marked(&format!("XDG_RUNTIME_DIR={}", private.runtime().display()))
         .into_iter()
@@ -64,7 +64,7 @@ async fn a_registry_that_answers_late_has_until_the_end_of_the_opening() {
     signal(pid, Signal::STOP);
     let soon = Instant::now() + Duration::from_millis(100);
     let error = desktop.running(soon).await.unwrap_err();
-    assert!(matches!(error, Fault::Silent(_)), "{error}");
+    assert!(matches!(error, BusError::Silent(_)), "{error}");
     let late = async {
         tokio::time::sleep(Duration::from_millis(3_300)).await;
         signal(pid, Signal::CONT);

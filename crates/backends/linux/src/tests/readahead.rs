@@ -1,18 +1,18 @@
 //! Reading ahead: when an app is read without a request, and what the next press asks after that.
 
-use super::looked::{PRESS, read, reads};
+use super::action_prefetch::{PRESS, read, reads};
 use super::peer::App as Peer;
 use super::speaker::{FIRST, Speaker};
-use crate::app::look::FRESH;
-use crate::app::reading::listen_to_guests;
+use crate::app::capture::listen_to_embedded;
+use crate::app::window_stack::FRESH;
 use crate::app::{LinuxDevice, readahead};
-use crate::bus::Desktop;
-use crate::model::{Object, Picture};
+use crate::bus::AccessibilityBus;
+use crate::model::{Object, ObjectTree};
 use crate::toolkit::Toolkit;
 use std::pin::pin;
 use std::task::Poll;
 use std::time::{Duration, Instant};
-use stickpin_device::{Action, CancellationToken, CaptureRequest, Device, Prepared};
+use stickpin_device::{Action, CancellationToken, CaptureRequest, Device, PreparedInput};
 use stickpin_tree::Handle;
 use tokio::time::{pause, resume, timeout};
 
@@ -29,7 +29,8 @@ async fn comes_to_be_read(device: &LinuxDevice) -> bool {
 async fn press(device: &mut LinuxDevice, button: Handle) -> (String, usize) {
     let before = device.app.link.trips();
     let ticket = device.locate(button, &[]).await.unwrap().expect("it is there").ticket;
-    let Prepared { aim, located, ticket, .. } = device.prepare(button, &[], PRESS, ticket).await.unwrap();
+    let PreparedInput { aim, located, ticket, .. } =
+        device.prepare(button, &[], PRESS, ticket).await.unwrap();
     let action = Action::press(aim.point, Some(button));
     let performed = device.commit(&action, ticket, &CancellationToken::new()).await.unwrap();
     device.outcome(button, performed.ticket).await.unwrap().expect("it is there");
@@ -124,12 +125,12 @@ async fn app_that_has_left_is_not_read_ahead() {
 async fn guest_found_by_a_dropped_reading_is_listened_to_by_the_next() {
     let (app, bus) = (Speaker::start(), Peer::start());
     let (mut device, heard) = app.device().await;
-    device.app.desktop = Desktop::over(bus.connect(Box::new(|_| {})).await);
+    device.app.desktop = AccessibilityBus::over(bus.connect(Box::new(|_| {})).await);
     let guest = Object { path: ":1.9/page".to_owned(), ..Object::default() };
-    let picture = Picture { toolkit: Toolkit::Gtk3, objects: vec![guest], truncated: false };
+    let picture = ObjectTree { toolkit: Toolkit::Gtk3, objects: vec![guest], truncated: false };
     bus.hold();
     {
-        let listening = listen_to_guests(&device.app, &picture);
+        let listening = listen_to_embedded(&device.app, &picture);
         tokio::select! {
             () = listening => panic!("the bus has not answered"),
             () = bus.asked() => {}
@@ -137,9 +138,9 @@ async fn guest_found_by_a_dropped_reading_is_listened_to_by_the_next() {
     }
     bus.go_on();
     let (asked, changes) = (bus.calls(), heard.state().changes);
-    listen_to_guests(&device.app, &picture).await;
+    listen_to_embedded(&device.app, &picture).await;
     assert!(bus.calls() > asked && heard.state().changes > changes);
     let asked = bus.calls();
-    listen_to_guests(&device.app, &picture).await;
+    listen_to_embedded(&device.app, &picture).await;
     assert_eq!(bus.calls(), asked, "it is listened to");
 }

@@ -7,7 +7,8 @@ use crate::bus::names;
 use crate::model::{Object, states as s};
 use std::sync::Arc;
 use stickpin_device::{
-    Action, CancellationToken, CaptureRequest, Captured, Device, Dispatched, Error, ErrorCode, Performed,
+    Action, CancellationToken, CaptureRequest, CaptureResult, Device, Dispatched, Error, ErrorCode,
+    InputOutcome,
 };
 use stickpin_tree::{Handle, Role, Tree};
 use zbus::{Message, Variant};
@@ -148,7 +149,7 @@ impl Answers for Shelf {
 
 async fn read(device: &mut LinuxDevice) -> Arc<Tree> {
     match device.capture(CaptureRequest::default()).await.unwrap() {
-        Captured::Tree(tree) => tree,
+        CaptureResult::Tree(tree) => tree,
         other => panic!("{other:?}"),
     }
 }
@@ -160,7 +161,7 @@ fn choice(tree: &Tree, options: &[&str]) -> Action {
 }
 
 /// Chooses on an app that has been read; what came of it.
-async fn choose(shelf: Shelf, options: &[&str]) -> (Result<Performed, Error>, Speaker<Shelf>) {
+async fn choose(shelf: Shelf, options: &[&str]) -> (Result<InputOutcome, Error>, Speaker<Shelf>) {
     let changes = shelf.changes.clone();
     let app = Speaker::with(Shelf { changes: Vec::new(), ..shelf });
     let (mut device, _) = app.device().await;

@@ -3,8 +3,8 @@
 
 use crate::app::LinuxDevice;
 use crate::bus::wire::Wire;
-use crate::bus::{Desktop, Link, names};
-use crate::events::Heard;
+use crate::bus::{AccessibilityBus, Link, names};
+use crate::events::AppEvents;
 use crate::model::states as s;
 use crate::screen::Screen;
 use std::os::unix::net::UnixListener;
@@ -99,20 +99,20 @@ impl<N: Answers> Speaker<N> {
         Self { dir, now, connected }
     }
 
-    async fn connect(&self, heard: Option<Arc<Heard>>) -> Wire {
+    async fn connect(&self, heard: Option<Arc<AppEvents>>) -> Wire {
         let address = format!("unix:path={}", self.dir.path().join("app").display());
         let hear = move |message: &crate::bus::Message| {
-            heard.iter().for_each(|heard| heard.hear(message));
+            heard.iter().for_each(|heard| heard.handle_signal(message));
         };
         Wire::connect(&address, false, Duration::from_secs(20), Box::new(hear)).await.unwrap()
     }
 
     /// A device that has it open, without a display.
-    pub(crate) async fn device(&self) -> (LinuxDevice, Arc<Heard>) {
-        let heard = Arc::new(Heard::new());
+    pub(crate) async fn device(&self) -> (LinuxDevice, Arc<AppEvents>) {
+        let heard = Arc::new(AppEvents::new());
         heard.state().app = super::peer::SENDER.to_owned();
         let link = Link::over(self.connect(Some(Arc::clone(&heard))).await, None);
-        let desktop = Desktop::over(self.connect(None).await);
+        let desktop = AccessibilityBus::over(self.connect(None).await);
         let screen = Screen::shared(None, false);
         (LinuxDevice::new(desktop, link, Arc::clone(&heard), screen, "app".to_owned(), "linux:app"), heard)
     }
@@ -123,7 +123,7 @@ impl<N: Answers> Speaker<N> {
     }
 
     /// Signals something, which has been heard when this comes back.
-    pub(crate) async fn signals(&self, heard: &Heard) {
+    pub(crate) async fn signals(&self, heard: &AppEvents) {
         let before = heard.state().changes;
         let connected = self.connected.lock().unwrap().clone();
         for connection in connected {

@@ -1,8 +1,8 @@
 //! Finds undefined names in an app when it is loaded, rather than when it is driven.
 
 use super::expr::Expr;
-use super::model::{App, captures};
-use super::view::Tpl;
+use super::model::{App, captured_names};
+use super::view::ViewLine;
 use std::collections::HashSet;
 
 struct Names<'a> {
@@ -14,7 +14,7 @@ struct Names<'a> {
 /// Checks every name of an app.
 pub(crate) fn check(app: &App) -> Result<(), String> {
     let mut vars: HashSet<&str> = app.state.keys().chain(app.page.keys()).map(String::as_str).collect();
-    vars.extend(app.screens.iter().flat_map(|s| captures(&s.url)));
+    vars.extend(app.screens.iter().flat_map(|s| captured_names(&s.url)));
     vars.extend(["path", "answer"]);
     let mut names = Names { app, vars, loops: HashSet::from(["it", "dragged", "n"]) };
     for screen in &app.screens {
@@ -35,16 +35,16 @@ pub(crate) fn check(app: &App) -> Result<(), String> {
     app.route(start).map(drop).ok_or_else(|| format!("no screen has the address `{start}` of the start"))
 }
 
-fn loops<'a>(view: &'a [Tpl], into: &mut HashSet<&'a str>) {
+fn loops<'a>(view: &'a [ViewLine], into: &mut HashSet<&'a str>) {
     for tpl in view {
         match tpl {
-            Tpl::Element(e) => loops(&e.children, into),
-            Tpl::Text(..) => {}
-            Tpl::For(f) => {
+            ViewLine::Element(e) => loops(&e.children, into),
+            ViewLine::Text(..) => {}
+            ViewLine::For(f) => {
                 into.insert(&f.var);
                 loops(&f.body, into);
             }
-            Tpl::If { yes, no, .. } => {
+            ViewLine::If { yes, no, .. } => {
                 loops(yes, into);
                 loops(no, into);
             }
@@ -53,21 +53,21 @@ fn loops<'a>(view: &'a [Tpl], into: &mut HashSet<&'a str>) {
 }
 
 impl Names<'_> {
-    fn view(&self, view: &[Tpl]) -> Result<(), String> {
+    fn view(&self, view: &[ViewLine]) -> Result<(), String> {
         for tpl in view {
             match tpl {
-                Tpl::Text(_, e) => self.expr(e)?,
-                Tpl::If { test, yes, no } => {
+                ViewLine::Text(_, e) => self.expr(e)?,
+                ViewLine::If { test, yes, no } => {
                     self.expr(test)?;
                     self.view(yes)?;
                     self.view(no)?;
                 }
-                Tpl::For(f) => {
+                ViewLine::For(f) => {
                     self.expr(&Expr::List(f.list.clone()))?;
                     f.filter.iter().chain(&f.key).try_for_each(|e| self.expr(e))?;
                     self.view(&f.body)?;
                 }
-                Tpl::Element(e) => {
+                ViewLine::Element(e) => {
                     e.states.iter().try_for_each(|(_, x)| self.expr(x))?;
                     e.attrs.iter().try_for_each(|(_, x)| self.expr(x))?;
                     e.props.iter().try_for_each(|(_, x)| self.expr(x))?;

@@ -4,7 +4,7 @@
 use super::eval::Env;
 use super::expr::Expr;
 use super::view::Element;
-use super::words::Prop;
+use super::vocabulary::Prop;
 use crate::roles::{Flow, Kind};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -101,24 +101,32 @@ pub(crate) struct Dom {
 
 /// Assigns identities.
 #[derive(Debug)]
-pub(crate) struct Ids {
+pub(crate) struct IdentityAllocator {
     next: u64,
     /// Numbers of removed nodes in order of removal, each with the rendering that removed it.
     gone: VecDeque<(u64, u64)>,
     /// Number of renderings before a number is reused; `None` for never.
-    rest: Option<u64>,
+    reuse_after: Option<u64>,
     renderings: u64,
     next_scope: u64,
     next_serial: u64,
 }
 
-impl Ids {
+impl IdentityAllocator {
     pub(crate) fn new(rest: Option<u64>) -> Self {
-        Self { next: 1, gone: VecDeque::new(), rest, renderings: 0, next_scope: 1, next_serial: 1 }
+        Self {
+            next: 1,
+            gone: VecDeque::new(),
+            reuse_after: rest,
+            renderings: 0,
+            next_scope: 1,
+            next_serial: 1,
+        }
     }
 
     fn id(&mut self) -> u64 {
-        let rested = |(_, since): &(u64, u64)| self.rest.is_some_and(|rest| since + rest <= self.renderings);
+        let rested =
+            |(_, since): &(u64, u64)| self.reuse_after.is_some_and(|rest| since + rest <= self.renderings);
         if self.gone.front().is_some_and(rested)
             && let Some((id, _)) = self.gone.pop_front()
         {
@@ -231,7 +239,7 @@ impl Dom {
 
     /// Assigns an identity to every node of a new rendering: that of the matching old node, or a
     /// new one.
-    pub(crate) fn adopt(mut self, old: &Dom, ids: &mut Ids) -> Dom {
+    pub(crate) fn assign_identities(mut self, old: &Dom, ids: &mut IdentityAllocator) -> Dom {
         let same_document = match (old.nodes.first(), self.nodes.first()) {
             (Some(a), Some(b)) => {
                 a.document.as_ref().map(|d| d.scope) == b.document.as_ref().map(|d| d.scope)
@@ -260,7 +268,7 @@ impl Dom {
         if kept.contains(&false) || pairs.contains(&None) {
             ids.renderings += 1;
         }
-        if ids.rest.is_some() {
+        if ids.reuse_after.is_some() {
             let gone = old.nodes.iter().zip(&kept).filter(|(_, kept)| !**kept).map(|(n, _)| n.id);
             ids.gone.extend(gone.map(|id| (id, ids.renderings)));
         }

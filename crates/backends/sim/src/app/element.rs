@@ -7,7 +7,7 @@ use super::expr::Expr;
 use super::render::Renderer;
 use super::value::Value;
 use super::view::Element;
-use super::words::Prop;
+use super::vocabulary::Prop;
 use crate::roles::Flow;
 use std::fmt::Write as _;
 use stickpin_tree::{Role, States};

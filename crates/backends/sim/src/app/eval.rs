@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// A record that a loop variable is bound to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Bound {
+pub(crate) struct Binding {
     /// The loop variable.
     pub(crate) name: Arc<str>,
     /// The list of the record.
@@ -20,16 +20,16 @@ pub(crate) struct Bound {
 }
 
 /// The loop variables around an element, outermost first.
-pub(crate) type Env = Arc<[Bound]>;
+pub(crate) type Env = Arc<[Binding]>;
 
 /// Returns a scope with one more variable.
-pub(crate) fn with(env: &[Bound], bound: Bound) -> Env {
+pub(crate) fn extend_scope(env: &[Binding], bound: Binding) -> Env {
     env.iter().cloned().chain([bound]).collect()
 }
 
 /// Evaluates an expression. Loading an app rejects unknown names. A value that no longer exists
 /// reads as unset.
-pub(crate) fn eval(expr: &Expr, state: &State, env: &[Bound]) -> Value {
+pub(crate) fn eval(expr: &Expr, state: &State, env: &[Binding]) -> Value {
     match expr {
         Expr::Value(v) => v.clone(),
         Expr::Text(parts) => {
@@ -43,7 +43,7 @@ pub(crate) fn eval(expr: &Expr, state: &State, env: &[Bound]) -> Value {
     }
 }
 
-fn field_of(state: &State, env: &[Bound], var: &str, field: &str) -> Value {
+fn field_of(state: &State, env: &[Binding], var: &str, field: &str) -> Value {
     let Some(bound) = env.iter().rev().find(|b| &*b.name == var) else { return Value::Null };
     let Some(at) = state.position(bound) else { return Value::Null };
     if field == "index" {
@@ -53,15 +53,15 @@ fn field_of(state: &State, env: &[Bound], var: &str, field: &str) -> Value {
 }
 
 /// Returns a scope for each record of the list in `args[0]`, in which `it` is that record.
-fn matching<'a>(args: &'a [Expr], state: &'a State, env: &'a [Bound]) -> impl Iterator<Item = Env> + 'a {
+fn matching<'a>(args: &'a [Expr], state: &'a State, env: &'a [Binding]) -> impl Iterator<Item = Env> + 'a {
     let list = args[0].list();
     let each = state.lists.get(&*list).into_iter().flatten().enumerate();
     each.map(move |(at, record)| {
-        with(env, Bound { name: "it".into(), list: list.clone(), uid: record.uid, at })
+        extend_scope(env, Binding { name: "it".into(), list: list.clone(), uid: record.uid, at })
     })
 }
 
-fn call(function: Function, args: &[Expr], state: &State, env: &[Bound]) -> Value {
+fn call(function: Function, args: &[Expr], state: &State, env: &[Binding]) -> Value {
     let arg = |i: usize| eval(&args[i], state, env);
     let number = |f: fn(i64, i64) -> Option<i64>| Value::Int(f(arg(0).int(), arg(1).int()).unwrap_or(0));
     let order = |is: fn(Ordering) -> bool| Value::Bool(is(arg(0).order(&arg(1))));

@@ -4,7 +4,7 @@ use super::eval::eval;
 use super::expr::{Expr, Script};
 use super::state::State;
 use super::value::Value;
-use super::view::{Parser, Tpl};
+use super::view::{Parser, ViewLine};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(crate) struct Screen {
     /// A pattern such as `/orders/:order`.
     pub(crate) url: String,
     pub(crate) title: Expr,
-    pub(crate) view: Vec<Tpl>,
+    pub(crate) view: Vec<ViewLine>,
     /// Runs when the screen is shown.
     pub(crate) enter: Script,
     /// The time that its document takes to load, in milliseconds.
@@ -167,7 +167,7 @@ fn actions(raw: &BTreeMap<String, String>) -> Result<HashMap<String, Script>, St
 }
 
 /// Returns the names that a pattern captures.
-pub(crate) fn captures(pattern: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn captured_names(pattern: &str) -> impl Iterator<Item = &str> {
     pattern.split('/').filter_map(|part| part.strip_prefix(':'))
 }
 

@@ -1,22 +1,22 @@
 //! Documents, routes, history and tabs.
 
 use super::render::TOASTS;
-use super::sim::{Asked, Entry, Sim, Then};
+use super::sim::{DialogContinuation, Entry, OpenDialog, Sim};
 use super::time::Job;
 use super::value::Value;
-use stickpin_device::{Dialog, Notice, TabEnd, TabEnded};
+use stickpin_device::{Dialog, EndedTab, Notice, TabEndReason};
 
 /// A requested document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Leave {
+pub(crate) struct PendingNavigation {
     pub(crate) url: String,
-    pub(crate) how: How,
+    pub(crate) how: HistoryChange,
 }
 
 /// A direction in the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the words say it")]
-pub(crate) enum Step {
+pub(crate) enum HistoryStep {
     Back,
     Forward,
     Reload,
@@ -24,7 +24,7 @@ pub(crate) enum Step {
 
 /// How a navigation changes the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum How {
+pub(crate) enum HistoryChange {
     /// Adds an entry.
     Push,
     /// Keeps the current entry.
@@ -91,15 +91,15 @@ impl Navigator<'_> {
 
     /// Requests another document. It loads at once, after the screen's delay, or after the guard's
     /// dialog is answered.
-    pub(crate) fn leave(&mut self, url: &str, how: How) -> Result<(), NavError> {
-        let leave = Leave { url: self.absolute(url), how };
+    pub(crate) fn leave(&mut self, url: &str, how: HistoryChange) -> Result<(), NavError> {
+        let leave = PendingNavigation { url: self.absolute(url), how };
         self.screen(&leave.url)?;
         let tab = self.sim.tab();
         if !tab.entries.is_empty() && !self.sim.discards {
             let guard = self.sim.app.screens[tab.screen].guard.as_ref();
             if guard.is_some_and(|g| super::eval::eval(g, &self.sim.state, &[]).truthy()) {
                 let dialog = Dialog::new("beforeunload", "Changes you made may not be saved.");
-                self.sim.dialog = Some(Asked { dialog, then: Then::Leave(leave) });
+                self.sim.dialog = Some(OpenDialog { dialog, then: DialogContinuation::Leave(leave) });
                 return Ok(());
             }
         }
@@ -107,7 +107,7 @@ impl Navigator<'_> {
     }
 
     /// Requests another document without asking the guard.
-    pub(crate) fn fetch(&mut self, leave: Leave) -> Result<(), NavError> {
+    pub(crate) fn fetch(&mut self, leave: PendingNavigation) -> Result<(), NavError> {
         let (index, _) = self.screen(&leave.url)?;
         let screen = &self.sim.app.screens[index];
         let (delay, fails) = (screen.delay, screen.flaky);
@@ -129,7 +129,7 @@ impl Navigator<'_> {
     }
 
     /// Shows the requested document.
-    pub(crate) fn commit(&mut self, leave: Leave) {
+    pub(crate) fn commit(&mut self, leave: PendingNavigation) {
         // Found already when the document was requested.
         let Ok((index, captured)) = self.screen(&leave.url) else { return };
         let old = self.sim.tab().entries.get(self.sim.tab().at).map(|e| e.scope);
@@ -148,7 +148,7 @@ impl Navigator<'_> {
     }
 
     /// Changes the address within the same document.
-    pub(crate) fn route(&mut self, url: &str, how: How) -> Result<(), NavError> {
+    pub(crate) fn route(&mut self, url: &str, how: HistoryChange) -> Result<(), NavError> {
         let url = self.absolute(url);
         let (index, captured) = self.screen(&url)?;
         let scope = self.sim.tab().entries[self.sim.tab().at].scope;
@@ -164,28 +164,28 @@ impl Navigator<'_> {
         let url = self.sim.url();
         self.sim.notice(Notice::Navigated { url });
         self.sim.run(&app.screens[screen].enter, &[].into());
-        self.sim.hush();
+        self.sim.forget_live_texts();
         self.sim.refresh();
     }
 
     /// Moves in the history. Returns false if there is no such entry.
-    pub(crate) fn history(&mut self, step: Step) -> Result<bool, NavError> {
+    pub(crate) fn history(&mut self, step: HistoryStep) -> Result<bool, NavError> {
         let tab = self.sim.tab();
         let to = match step {
-            Step::Back => tab.at.checked_sub(1),
-            Step::Forward => Some(tab.at + 1).filter(|to| *to < tab.entries.len()),
-            Step::Reload => {
+            HistoryStep::Back => tab.at.checked_sub(1),
+            HistoryStep::Forward => Some(tab.at + 1).filter(|to| *to < tab.entries.len()),
+            HistoryStep::Reload => {
                 let url = self.sim.path();
-                self.leave(&url, How::Reload)?;
+                self.leave(&url, HistoryChange::Reload)?;
                 return Ok(true);
             }
         };
         let Some(to) = to else { return Ok(false) };
         let (entry, here) = (tab.entries[to].clone(), tab.entries[tab.at].scope);
         if entry.scope == here {
-            self.route(&entry.url, How::Step(to))?;
+            self.route(&entry.url, HistoryChange::Step(to))?;
         } else {
-            self.leave(&entry.url, How::Step(to))?;
+            self.leave(&entry.url, HistoryChange::Step(to))?;
         }
         Ok(true)
     }
@@ -209,12 +209,12 @@ impl Navigator<'_> {
         self.sim.tabs.truncate(1);
         self.sim.active = 0;
         self.sim.tabs[0].entries.clear();
-        self.leave(path, How::Push)
+        self.leave(path, HistoryChange::Push)
     }
 
     /// Reloads the document, which takes a while.
     pub(crate) fn reload_slowly(&mut self) {
-        let leave = Leave { url: self.sim.path(), how: How::Reload };
+        let leave = PendingNavigation { url: self.sim.path(), how: HistoryChange::Reload };
         let name = format!("GET {}", leave.url);
         self.sim.set_timer(300, &name, Job::Commit(leave));
     }
@@ -224,20 +224,20 @@ impl Navigator<'_> {
         let url = self.absolute(url);
         self.screen(&url)?;
         self.sim.add_tab();
-        let opened = Notice::Opened { id: format!("t{}", self.sim.tab_serial), what: url.clone() };
+        let opened = Notice::TabOpened { id: format!("t{}", self.sim.tab_serial), what: url.clone() };
         self.sim.notice(opened);
-        self.fetch(Leave { url, how: How::Push })
+        self.fetch(PendingNavigation { url, how: HistoryChange::Push })
     }
 
     /// Closes the front tab and brings the previous one to the front. The last tab stays.
     pub(crate) fn close_tab(&mut self) {
         if self.sim.tabs.len() > 1 {
-            self.remove_tab(self.sim.active, TabEnd::Closed);
+            self.remove_tab(self.sim.active, TabEndReason::Closed);
         }
     }
 
     /// Removes a tab. If it was the front one, the previous one comes to the front.
-    pub(crate) fn remove_tab(&mut self, at: usize, how: TabEnd) {
+    pub(crate) fn remove_tab(&mut self, at: usize, how: TabEndReason) {
         let gone = self.sim.tabs.remove(at);
         let scopes: Vec<u64> = gone.entries.iter().map(|e| e.scope).collect();
         self.sim.timers.retain(|t| !scopes.contains(&t.scope));
@@ -247,15 +247,15 @@ impl Navigator<'_> {
         }
         let now = was_front.then(|| format!("t{} {}", self.sim.tab().surface.0, self.sim.url()));
         let id = format!("t{}", gone.surface.0);
-        self.sim.notice(Notice::Closed { id: id.clone() });
-        self.sim.ended.push(TabEnded::new(id, gone.surface, how).now(now));
+        self.sim.notice(Notice::TabClosed { id: id.clone() });
+        self.sim.ended.push(EndedTab::new(id, gone.surface, how).active_tab(now));
         if was_front {
-            self.front();
+            self.update_front_tab();
         }
     }
 
     /// Updates the app after another tab came to the front.
-    pub(crate) fn front(&mut self) {
+    pub(crate) fn update_front_tab(&mut self) {
         if let Ok((_, captured)) = self.screen(&self.sim.path()) {
             self.sim.state.vars.extend(captured);
         }
@@ -266,16 +266,16 @@ impl Navigator<'_> {
 }
 
 impl super::sim::Tab {
-    fn put(&mut self, entry: Entry, how: How) {
+    fn put(&mut self, entry: Entry, how: HistoryChange) {
         match how {
-            How::Push => {
+            HistoryChange::Push => {
                 if !self.entries.is_empty() {
                     self.entries.truncate(self.at + 1);
                 }
                 self.entries.push(entry);
                 self.at = self.entries.len() - 1;
             }
-            How::Reload => {
+            HistoryChange::Reload => {
                 // All entries of the reloaded document move to the new one.
                 let old = self.entries[self.at].scope;
                 for e in self.entries.iter_mut().filter(|e| e.scope == old) {
@@ -283,7 +283,7 @@ impl super::sim::Tab {
                 }
                 self.entries[self.at] = entry;
             }
-            How::Step(to) => {
+            HistoryChange::Step(to) => {
                 self.at = to;
                 self.entries[to] = entry;
             }

@@ -1,12 +1,12 @@
 //! Renders views and state to nodes.
 
 use super::dom::{Dom, Key, Node, Style};
-use super::eval::{Bound, Env, eval, with};
+use super::eval::{Binding, Env, eval, extend_scope};
 use super::expr::Expr;
 use super::state::State;
 use super::value::Value;
-use super::view::{Element, For, Tpl};
-use super::words::{ABLE, Event, Prop};
+use super::view::{Element, Loop, ViewLine};
+use super::vocabulary::{ABLE, Event, Prop};
 use crate::roles::{self, Kind, Naming};
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -14,11 +14,11 @@ use std::sync::Arc;
 use stickpin_tree::{Attr, Document, Role, States};
 
 /// The line number of nodes that are in no view: documents, toasts, text leaves of elements.
-pub(crate) const MADE_UP: u32 = u32::MAX;
+pub(crate) const NO_VIEW_LINE: u32 = u32::MAX;
 
 /// The inputs of a rendering.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Around<'a> {
+pub(crate) struct RenderInput<'a> {
     pub(crate) state: &'a State,
     /// How often the children of a mark were replaced.
     pub(crate) epochs: &'a HashMap<String, u64>,
@@ -27,7 +27,7 @@ pub(crate) struct Around<'a> {
 }
 
 pub(super) struct Renderer<'a> {
-    around: Around<'a>,
+    around: RenderInput<'a>,
     nodes: Vec<Node>,
     /// Open ancestors.
     open: Vec<usize>,
@@ -40,7 +40,7 @@ pub(super) struct Renderer<'a> {
 }
 
 /// Renders a document. Its nodes do not have identities yet.
-pub(crate) fn render(view: &[Tpl], document: Document, around: Around<'_>) -> Dom {
+pub(crate) fn render(view: &[ViewLine], document: Document, around: RenderInput<'_>) -> Dom {
     let mut r = Renderer {
         around,
         nodes: Vec::new(),
@@ -80,7 +80,7 @@ impl Renderer<'_> {
     }
 
     fn document(&mut self, document: Document) {
-        let mut node = blank(MADE_UP, &self.part, roles::kind("div").expect("a kind"));
+        let mut node = blank(NO_VIEW_LINE, &self.part, roles::kind("div").expect("a kind"));
         node.role = Role::Document;
         node.name.clone_from(&document.title);
         node.document = Some(Box::new(document));
@@ -97,30 +97,30 @@ impl Renderer<'_> {
         self.close();
     }
 
-    fn all(&mut self, view: &[Tpl], env: &Env) {
+    fn all(&mut self, view: &[ViewLine], env: &Env) {
         for tpl in view {
             match tpl {
-                Tpl::Text(line, e) => {
+                ViewLine::Text(line, e) => {
                     let text = self.eval(e, env).to_string();
                     self.text(*line, &text);
                 }
-                Tpl::If { test, yes, no } => {
+                ViewLine::If { test, yes, no } => {
                     let branch = if self.eval(test, env).truthy() { yes } else { no };
                     self.all(branch, env);
                 }
-                Tpl::For(f) => self.repeat(f, env),
-                Tpl::Element(e) => self.element(e, env),
+                ViewLine::For(f) => self.repeat(f, env),
+                ViewLine::Element(e) => self.element(e, env),
             }
         }
     }
 
     /// Binds the loop variable to the record at `at`.
-    fn bound(&self, f: &For, env: &Env, at: usize) -> Option<Env> {
+    fn bound(&self, f: &Loop, env: &Env, at: usize) -> Option<Env> {
         let record = self.around.state.lists.get(&*f.list)?.get(at)?;
-        Some(with(env, Bound { name: f.var.clone(), list: f.list.clone(), uid: record.uid, at }))
+        Some(extend_scope(env, Binding { name: f.var.clone(), list: f.list.clone(), uid: record.uid, at }))
     }
 
-    fn repeat(&mut self, f: &For, env: &Env) {
+    fn repeat(&mut self, f: &Loop, env: &Env) {
         let count = self.around.state.lists.get(&*f.list).map_or(0, Vec::len);
         let passes = |at: &usize| {
             let inner = self.bound(f, env, *at);
@@ -249,7 +249,7 @@ impl Renderer<'_> {
             self.part = String::new();
         }
         if let Some(content) = content {
-            self.text(MADE_UP, &content);
+            self.text(NO_VIEW_LINE, &content);
         }
         let nested = chosen.map(|c| self.chosen.push(c)).is_some();
         self.all(&e.children, env);
@@ -273,16 +273,16 @@ impl Renderer<'_> {
         if toasts.is_empty() {
             return;
         }
-        let mut region = blank(MADE_UP, "toasts", roles::kind("status").expect("a kind"));
+        let mut region = blank(NO_VIEW_LINE, "toasts", roles::kind("status").expect("a kind"));
         region.style.fixed = Some((24, 24));
         region.style.width = Some(320);
         region.style.ghost = true;
         self.push(region);
         for toast in toasts {
-            let mut node = blank(MADE_UP, &toast.uid.to_string(), roles::kind("p").expect("a kind"));
+            let mut node = blank(NO_VIEW_LINE, &toast.uid.to_string(), roles::kind("p").expect("a kind"));
             node.style.ghost = true;
             self.push(node);
-            self.text(MADE_UP, &toast.get("text").to_string());
+            self.text(NO_VIEW_LINE, &toast.get("text").to_string());
             self.close();
         }
         self.close();

@@ -1,18 +1,18 @@
 //! Runs scripts.
 
-use super::eval::{Bound, Env, eval, with};
+use super::eval::{Binding, Env, eval, extend_scope};
 use super::expr::{Expr, Function};
 use super::model::FieldValues;
-use super::nav::{How, NavError, Step};
+use super::nav::{HistoryChange, HistoryStep, NavError};
 use super::render::TOASTS;
-use super::sim::{Asked, Sim, Then};
+use super::sim::{DialogContinuation, OpenDialog, Sim};
 use super::state::State;
 use super::time::Job;
 use super::value::Value;
 use stickpin_device::{Dialog, DialogAnswer, Notice};
 
 /// Maximum depth of nested action calls.
-const DEEPEST: u32 = 32;
+const MAX_DEPTH: u32 = 32;
 
 /// Default duration of a toast.
 const TOAST_MS: u64 = 4000;
@@ -20,7 +20,7 @@ const TOAST_MS: u64 = 4000;
 impl Sim {
     /// Runs a script. The script continues when it opens a dialog.
     pub(crate) fn run(&mut self, script: &[Expr], env: &Env) {
-        Run { sim: self, env, depth: 0 }.all(script);
+        ScriptRun { sim: self, env, depth: 0 }.all(script);
     }
 
     /// Reports a failed navigation. The app started it, so the error is the app's, not the
@@ -41,7 +41,7 @@ impl Sim {
         let Some(asked) = self.dialog.take() else { return false };
         let accepted = matches!(answer, DialogAnswer::Accept(_));
         match asked.then {
-            Then::Script { place, yes, no, env } => {
+            DialogContinuation::Script { place, yes, no, env } => {
                 if let (Some(place), DialogAnswer::Accept(text)) = (place, answer) {
                     let text = text.unwrap_or(asked.dialog.default);
                     self.state.write(&place, &env, Value::text(text));
@@ -49,13 +49,13 @@ impl Sim {
                 let next = if accepted { yes } else { no };
                 self.run(next.as_slice(), &env);
             }
-            Then::Leave(leave) => {
+            DialogContinuation::Leave(leave) => {
                 if accepted {
                     let went = self.navigator().fetch(leave);
                     self.report(went);
                 }
             }
-            Then::Press(id) => {
+            DialogContinuation::Press(id) => {
                 if let Some(at) = self.dom().find(id).filter(|_| accepted) {
                     self.input().press_element(at);
                 }
@@ -67,16 +67,16 @@ impl Sim {
 }
 
 /// One run of a script.
-struct Run<'a> {
+struct ScriptRun<'a> {
     sim: &'a mut Sim,
     env: &'a Env,
     depth: u32,
 }
 
-impl Run<'_> {
+impl ScriptRun<'_> {
     fn all(&mut self, script: &[Expr]) {
         for statement in script {
-            if self.sim.dead.is_some() {
+            if self.sim.end_reason.is_some() {
                 return;
             }
             match statement {
@@ -123,16 +123,16 @@ impl Run<'_> {
             Function::Goto | Function::Route | Function::Url | Function::Tab => {
                 let (url, at) = (text(0), self.sim.tab().at);
                 let went = match function {
-                    Function::Goto => self.sim.navigator().leave(&url, How::Push),
-                    Function::Route => self.sim.navigator().route(&url, How::Push),
-                    Function::Url => self.sim.navigator().route(&url, How::Step(at)),
+                    Function::Goto => self.sim.navigator().leave(&url, HistoryChange::Push),
+                    Function::Route => self.sim.navigator().route(&url, HistoryChange::Push),
+                    Function::Url => self.sim.navigator().route(&url, HistoryChange::Step(at)),
                     _ => self.sim.navigator().open_tab(&url),
                 };
                 self.sim.report(went);
             }
-            Function::Back => self.history(Step::Back),
-            Function::Forward => self.history(Step::Forward),
-            Function::Reload => self.history(Step::Reload),
+            Function::Back => self.history(HistoryStep::Back),
+            Function::Forward => self.history(HistoryStep::Forward),
+            Function::Reload => self.history(HistoryStep::Reload),
             Function::CloseTab => self.sim.navigator().close_tab(),
             Function::Toast => {
                 let ms = args.get(1).map_or(TOAST_MS, |ms| self.number(ms));
@@ -177,7 +177,7 @@ impl Run<'_> {
                 #[allow(clippy::cast_precision_loss, reason = "pixels of a made-up screen")]
                 self.sim.input().scroll_to(&mark, to as f64);
             }
-            Function::Crash => self.sim.dead = Some(format!("sim:{} crashed", self.sim.app.name)),
+            Function::Crash => self.sim.end_reason = Some(format!("sim:{} crashed", self.sim.app.name)),
             // A function without effects does nothing.
             _ => {}
         }
@@ -188,8 +188,8 @@ impl Run<'_> {
     fn ask(&mut self, kind: &str, message: String, default: String, place: Option<&Expr>, then: &[Expr]) {
         let dialog = Dialog::new(kind, message).default_answer(default);
         let (yes, no) = (then.first().cloned(), then.get(1).cloned());
-        let then = Then::Script { place: place.cloned(), yes, no, env: self.env.clone() };
-        self.sim.dialog = Some(Asked { dialog, then });
+        let then = DialogContinuation::Script { place: place.cloned(), yes, no, env: self.env.clone() };
+        self.sim.dialog = Some(OpenDialog { dialog, then });
     }
 
     fn action(&mut self, name: &str) {
@@ -197,8 +197,8 @@ impl Run<'_> {
         let own = app.screens[self.sim.tab().screen].actions.get(name);
         let script = own.or_else(|| app.actions.get(name)).cloned();
         let problem = match script {
-            Some(script) if self.depth < DEEPEST => {
-                return Run { sim: self.sim, env: self.env, depth: self.depth + 1 }.all(&script);
+            Some(script) if self.depth < MAX_DEPTH => {
+                return ScriptRun { sim: self.sim, env: self.env, depth: self.depth + 1 }.all(&script);
             }
             Some(_) => "never ends",
             None => "is none of this screen",
@@ -206,7 +206,7 @@ impl Run<'_> {
         self.sim.notice(Notice::ConsoleError { text: format!("action {name} {problem}") });
     }
 
-    fn history(&mut self, step: Step) {
+    fn history(&mut self, step: HistoryStep) {
         let went = self.sim.navigator().history(step).map(drop);
         self.sim.report(went);
     }
@@ -225,9 +225,9 @@ impl Run<'_> {
     fn chosen(&mut self, function: Function, args: &[Expr]) {
         let (list, state) = (args[0].list(), &mut self.sim.state);
         let records = state.lists.get(&*list).into_iter().flatten().enumerate();
-        let chosen: Vec<(Bound, Env)> = records
-            .map(|(at, r)| Bound { name: "it".into(), list: list.clone(), uid: r.uid, at })
-            .map(|it| (it.clone(), with(self.env, it)))
+        let chosen: Vec<(Binding, Env)> = records
+            .map(|(at, r)| Binding { name: "it".into(), list: list.clone(), uid: r.uid, at })
+            .map(|it| (it.clone(), extend_scope(self.env, it)))
             .filter(|(_, env)| eval(&args[1], state, env).truthy())
             .collect();
         let to = (function == Function::Move).then(|| eval(&args[2], state, self.env).int());

@@ -1,20 +1,20 @@
 //! A running app: its state, tabs, timers and notices.
 
-use super::dom::{Dom, Ids};
+use super::dom::{Dom, IdentityAllocator};
 use super::eval::{Env, eval};
 use super::expr::Expr;
 use super::model::App;
-use super::render::{self, Around};
+use super::render::{self, RenderInput};
 use super::state::State;
 use super::time::Timer;
-use super::words::Event;
+use super::vocabulary::Event;
 use crate::faults::Patches;
+use crate::input_log::{InputLog, ReceivedInput};
 use crate::layout::{Layout, layout};
 use crate::options::Options;
-use crate::truth::{Received, Truth};
 use std::collections::HashMap;
 use std::sync::Arc;
-use stickpin_device::{Dialog, Notice, TabEnded};
+use stickpin_device::{Dialog, EndedTab, Notice};
 use stickpin_tree::{Document, IdentityGrade, Role, States, SurfaceId};
 
 /// A running app.
@@ -27,29 +27,29 @@ pub(crate) struct Sim {
     pub(crate) active: usize,
     pub(crate) timers: Vec<Timer>,
     pub(crate) timer_serial: u64,
-    pub(crate) dialog: Option<Asked>,
+    pub(crate) dialog: Option<OpenDialog>,
     pub(crate) notices: Vec<Notice>,
-    pub(crate) truth: Truth,
-    pub(crate) ids: Ids,
+    pub(crate) truth: InputLog,
+    pub(crate) ids: IdentityAllocator,
     pub(crate) viewport: (u32, u32),
     /// Counts renderings that read differently from the previous one.
     pub(crate) revision: u64,
     /// Why the app has ended.
-    pub(crate) dead: Option<String>,
+    pub(crate) end_reason: Option<String>,
     /// How often each screen was loaded.
     pub(crate) loads: HashMap<String, u64>,
     /// The element under the pointer.
     pub(crate) hover: Option<u64>,
     pub(crate) patches: Patches,
     /// `look`, `aim` and `act` events that have fired; each fires once per element.
-    pub(crate) once: Vec<(u64, Event)>,
+    pub(crate) fired_once: Vec<(u64, Event)>,
     pub(crate) tab_serial: u64,
     /// Closed tabs that were not yet reported.
-    pub(crate) ended: Vec<TabEnded>,
+    pub(crate) ended: Vec<EndedTab>,
     /// Whether pages are left without asking their guards.
     pub(crate) discards: bool,
     /// The last seen texts of live regions.
-    live: HashMap<u64, String>,
+    live_region_texts: HashMap<u64, String>,
 }
 
 /// A tab.
@@ -77,29 +77,31 @@ pub(crate) struct Entry {
 
 /// An open dialog, and what follows its answer.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct OpenDialog {
     pub(crate) dialog: Dialog,
-    pub(crate) then: Then,
+    pub(crate) then: DialogContinuation,
 }
 
 /// What follows the answer to a dialog.
 #[derive(Debug)]
-pub(crate) enum Then {
+pub(crate) enum DialogContinuation {
     /// For `confirm` or `prompt`: the place of the answer, and the statements that follow
     /// acceptance and dismissal.
     Script { place: Option<Expr>, yes: Option<Expr>, no: Option<Expr>, env: Env },
     /// The page is left.
-    Leave(super::nav::Leave),
+    Leave(super::nav::PendingNavigation),
     /// A press that the dialog interrupted.
     Press(u64),
 }
 
 impl Sim {
     /// Creates an app that shows nothing yet.
-    pub(crate) fn new(app: Arc<App>, options: Options, viewport: (u32, u32), truth: Truth) -> Self {
+    pub(crate) fn new(app: Arc<App>, options: Options, viewport: (u32, u32), truth: InputLog) -> Self {
         let mut sim = Self {
             state: State::new(&app),
-            ids: Ids::new((options.grade == IdentityGrade::WhileAlive).then_some(options.rest)),
+            ids: IdentityAllocator::new(
+                (options.grade == IdentityGrade::WhileAlive).then_some(options.reuse_after),
+            ),
             patches: Patches::new(options.fault),
             app,
             options,
@@ -112,14 +114,14 @@ impl Sim {
             truth,
             viewport,
             revision: 0,
-            dead: None,
+            end_reason: None,
             loads: HashMap::new(),
             hover: None,
-            once: Vec::new(),
+            fired_once: Vec::new(),
             tab_serial: 0,
             ended: Vec::new(),
             discards: false,
-            live: HashMap::new(),
+            live_region_texts: HashMap::new(),
         };
         sim.add_tab();
         sim
@@ -181,7 +183,7 @@ impl Sim {
     }
 
     /// Evaluates an expression as text.
-    pub(crate) fn eval(&self, e: &Expr, env: &[super::eval::Bound]) -> String {
+    pub(crate) fn eval(&self, e: &Expr, env: &[super::eval::Binding]) -> String {
         eval(e, &self.state, env).to_string()
     }
 
@@ -201,10 +203,10 @@ impl Sim {
             title: self.title(),
         };
         let tab = &self.tabs[self.active];
-        let around = Around { state: &self.state, epochs: &tab.epochs, scroll: &tab.scroll };
+        let around = RenderInput { state: &self.state, epochs: &tab.epochs, scroll: &tab.scroll };
         let mut dom = render::render(&self.app.screens[tab.screen].view, document, around);
         self.patches.apply(&mut dom);
-        let mut dom = dom.adopt(&tab.dom, &mut self.ids);
+        let mut dom = dom.assign_identities(&tab.dom, &mut self.ids);
         let tab = &mut self.tabs[self.active];
         tab.typed.retain(|id, _| dom.find(*id).is_some());
         tab.focus = tab.focus.filter(|id| dom.find(*id).is_some());
@@ -218,7 +220,7 @@ impl Sim {
         }
         let changed = !dom.reads_as(&tab.dom);
         tab.dom = dom;
-        self.once.retain(|(id, _)| self.tabs.iter().any(|t| t.dom.find(*id).is_some()));
+        self.fired_once.retain(|(id, _)| self.tabs.iter().any(|t| t.dom.find(*id).is_some()));
         if changed {
             self.revision += 1;
             self.notice(Notice::Changed);
@@ -249,38 +251,38 @@ impl Sim {
             for child in dom.children(at) {
                 let text =
                     if dom.nodes[child].is_text() { dom.nodes[child].name.clone() } else { dom.text(child) };
-                if !text.is_empty() && self.live.get(&dom.nodes[child].id) != Some(&text) {
+                if !text.is_empty() && self.live_region_texts.get(&dom.nodes[child].id) != Some(&text) {
                     new.push(text.clone());
                 }
                 now.insert(dom.nodes[child].id, text);
             }
         }
-        self.live = now;
+        self.live_region_texts = now;
         for text in new {
-            self.notice(Notice::Announced { text });
+            self.notice(Notice::LiveRegionText { text });
         }
     }
 
     /// Forgets live texts for a new document: its initial texts are not announced.
-    pub(crate) fn hush(&mut self) {
-        self.live.clear();
+    pub(crate) fn forget_live_texts(&mut self) {
+        self.live_region_texts.clear();
     }
 
     /// Logs what an element received.
-    pub(crate) fn received(&mut self, at: usize, event: &str, detail: &str) {
+    pub(crate) fn log_received(&mut self, at: usize, event: &str, detail: &str) {
         let entry = self.log_entry(at, event, detail);
         self.truth.push(entry);
     }
 
     /// Returns the log entry for what an element received.
-    pub(crate) fn log_entry(&self, at: usize, event: &str, detail: &str) -> Received {
+    pub(crate) fn log_entry(&self, at: usize, event: &str, detail: &str) -> ReceivedInput {
         let dom = self.dom();
         // The control that a person would name, not the wrapper inside it.
         let control = dom.path(at).find(|&i| dom.nodes[i].states.contains(States::ACTIONABLE)).unwrap_or(at);
         let node = &dom.nodes[control];
         let element = if node.truth.is_empty() { node.role.name().to_owned() } else { node.truth.clone() };
         let disabled = node.states.contains(States::DISABLED);
-        Received {
+        ReceivedInput {
             at_ms: self.state.now_ms,
             event: event.into(),
             element,
@@ -297,7 +299,7 @@ impl Sim {
     }
 
     /// Runs the nearest handler like [`Sim::fire`], with an additional variable for the script.
-    pub(crate) fn fire_with(&mut self, at: usize, event: Event, more: Option<super::eval::Bound>) -> bool {
+    pub(crate) fn fire_with(&mut self, at: usize, event: Event, more: Option<super::eval::Binding>) -> bool {
         let dom = self.dom();
         let found = dom.path(at).find_map(|i| {
             let node = &dom.nodes[i];
@@ -305,7 +307,7 @@ impl Sim {
         });
         let Some((script, mut env)) = found else { return false };
         if let Some(bound) = more {
-            env = super::eval::with(&env, bound);
+            env = super::eval::extend_scope(&env, bound);
         }
         self.run(&script, &env);
         self.refresh();
@@ -316,8 +318,8 @@ impl Sim {
     pub(crate) fn fire_once(&mut self, id: u64, event: Event) {
         let Some(at) = self.dom().find(id) else { return };
         let here = self.dom().nodes[at].element.as_ref().is_some_and(|e| e.handler(event).is_some());
-        if here && !self.once.contains(&(id, event)) {
-            self.once.push((id, event));
+        if here && !self.fired_once.contains(&(id, event)) {
+            self.fired_once.push((id, event));
             self.fire(at, event);
         }
     }

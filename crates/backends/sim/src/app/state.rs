@@ -1,6 +1,6 @@
 //! The data of a running app: variables, lists of records, clock.
 
-use super::eval::Bound;
+use super::eval::Binding;
 use super::expr::Expr;
 use super::model::App;
 use super::value::Value;
@@ -57,7 +57,7 @@ impl State {
     }
 
     /// Returns the current position of a bound record; `None` if it was removed.
-    pub(crate) fn position(&self, bound: &Bound) -> Option<usize> {
+    pub(crate) fn position(&self, bound: &Binding) -> Option<usize> {
         let records = self.lists.get(&*bound.list)?;
         if records.get(bound.at).is_some_and(|r| r.uid == bound.uid) {
             return Some(bound.at);
@@ -67,7 +67,7 @@ impl State {
 
     /// Writes a variable, or a field of the record that a loop variable is bound to. Does nothing
     /// if the record was removed.
-    pub(crate) fn write(&mut self, place: &Expr, env: &[Bound], value: Value) {
+    pub(crate) fn write(&mut self, place: &Expr, env: &[Binding], value: Value) {
         match place {
             Expr::Var(name) => {
                 self.vars.insert(name.clone(), value);
@@ -82,7 +82,7 @@ impl State {
         }
     }
 
-    fn bound(&mut self, bound: &Bound) -> Option<&mut Record> {
+    fn bound(&mut self, bound: &Binding) -> Option<&mut Record> {
         let at = self.position(bound)?;
         self.lists.get_mut(&*bound.list)?.get_mut(at)
     }

@@ -2,10 +2,10 @@
 
 use super::eval::Env;
 use super::expr::{Expr, Function};
-use super::nav::Leave;
+use super::nav::PendingNavigation;
 use super::sim::Sim;
 use std::sync::Arc;
-use stickpin_device::Moving;
+use stickpin_device::PendingActivity;
 
 /// A timer.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub(crate) enum Job {
     /// Removes a toast.
     Untoast(u64),
     /// Shows a requested document.
-    Commit(Leave),
+    Commit(PendingNavigation),
 }
 
 impl Sim {
@@ -46,7 +46,7 @@ impl Sim {
 
     /// Returns when the next timer is due. `None` while a dialog is open or the app has ended.
     pub(crate) fn next_due(&self) -> Option<u64> {
-        if self.dialog.is_some() || self.dead.is_some() {
+        if self.dialog.is_some() || self.end_reason.is_some() {
             return None;
         }
         self.next().map(|i| self.timers[i].due)
@@ -63,14 +63,14 @@ impl Sim {
     }
 
     /// Returns descriptions of what is still pending before a moment.
-    pub(crate) fn still(&self, until: u64) -> Vec<Moving> {
+    pub(crate) fn pending_activities(&self, until: u64) -> Vec<PendingActivity> {
         let mut timers: Vec<_> = self.timers.iter().filter(|t| t.is_load() || t.due <= until).collect();
         timers.sort_by_key(|t| (t.due, t.serial));
         timers
             .iter()
             .map(|t| match t.is_load() {
-                true => Moving::Request(t.name.to_string()),
-                false => Moving::Other(format!("timer {}", t.name)),
+                true => PendingActivity::Request(t.name.to_string()),
+                false => PendingActivity::Other(format!("timer {}", t.name)),
             })
             .collect()
     }

@@ -15,7 +15,7 @@
 use super::expr::{Expr, Script};
 use super::lex::Lexer;
 use super::value::Value;
-use super::words::{Event, Prop, attr, state};
+use super::vocabulary::{Event, Prop, attr, state};
 use crate::roles::{self, Kind};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,23 +23,23 @@ use stickpin_tree::{Attr, States};
 
 /// A line of a view with its children.
 #[derive(Debug)]
-pub(crate) enum Tpl {
+pub(crate) enum ViewLine {
     Element(Arc<Element>),
     /// A text leaf.
     Text(u32, Expr),
     /// `for x in list where EXPR key EXPR virtual HEIGHT`
-    For(For),
+    For(Loop),
     /// `if EXPR` with its `else`.
     If {
         test: Expr,
-        yes: Vec<Tpl>,
-        no: Vec<Tpl>,
+        yes: Vec<ViewLine>,
+        no: Vec<ViewLine>,
     },
 }
 
 /// A loop.
 #[derive(Debug)]
-pub(crate) struct For {
+pub(crate) struct Loop {
     /// The line number of the wrapper of a virtual list.
     pub(crate) tpl: u32,
     pub(crate) var: Arc<str>,
@@ -49,7 +49,7 @@ pub(crate) struct For {
     pub(crate) key: Option<Expr>,
     /// The height of a row. Only rows in the scroller's window have nodes.
     pub(crate) row_height: Option<u32>,
-    pub(crate) body: Vec<Tpl>,
+    pub(crate) body: Vec<ViewLine>,
 }
 
 /// An element.
@@ -62,7 +62,7 @@ pub(crate) struct Element {
     pub(crate) attrs: Vec<(Attr, Expr)>,
     pub(crate) handlers: Vec<(Event, Script)>,
     pub(crate) props: Vec<(Prop, Expr)>,
-    pub(crate) children: Vec<Tpl>,
+    pub(crate) children: Vec<ViewLine>,
 }
 
 impl Element {
@@ -82,30 +82,35 @@ pub(crate) struct Parser<'p> {
     pub(crate) next: u32,
 }
 
-struct Line<'s> {
+struct SourceLine<'s> {
     indent: usize,
     text: &'s str,
 }
 
 impl Parser<'_> {
     /// Parses one view.
-    pub(crate) fn parse(&mut self, source: &str) -> Result<Vec<Tpl>, String> {
+    pub(crate) fn parse(&mut self, source: &str) -> Result<Vec<ViewLine>, String> {
         self.nested(source, 0)
     }
 
-    fn nested(&mut self, source: &str, depth: u8) -> Result<Vec<Tpl>, String> {
+    fn nested(&mut self, source: &str, depth: u8) -> Result<Vec<ViewLine>, String> {
         if depth > 8 {
             return Err("parts include one another without end".into());
         }
-        let lines: Vec<Line<'_>> = source
+        let lines: Vec<SourceLine<'_>> = source
             .lines()
             .filter(|l| !l.trim().is_empty() && !l.trim_start().starts_with("//"))
-            .map(|l| Line { indent: l.len() - l.trim_start().len(), text: l.trim() })
+            .map(|l| SourceLine { indent: l.len() - l.trim_start().len(), text: l.trim() })
             .collect();
         self.block(&mut lines.as_slice(), 0, depth)
     }
 
-    fn block(&mut self, lines: &mut &[Line<'_>], indent: usize, depth: u8) -> Result<Vec<Tpl>, String> {
+    fn block(
+        &mut self,
+        lines: &mut &[SourceLine<'_>],
+        indent: usize,
+        depth: u8,
+    ) -> Result<Vec<ViewLine>, String> {
         let mut out = Vec::new();
         while let Some((line, rest)) = lines.split_first() {
             if line.indent < indent {
@@ -123,12 +128,18 @@ impl Parser<'_> {
         Ok(out)
     }
 
-    fn line(&mut self, text: &str, children: Vec<Tpl>, out: &mut Vec<Tpl>, depth: u8) -> Result<(), String> {
+    fn line(
+        &mut self,
+        text: &str,
+        children: Vec<ViewLine>,
+        out: &mut Vec<ViewLine>,
+        depth: u8,
+    ) -> Result<(), String> {
         self.next += 1;
         let tpl = self.next;
         let mut lexer = Lexer::new(text);
         if text.starts_with('"') {
-            out.push(Tpl::Text(tpl, Expr::read(&mut lexer)?));
+            out.push(ViewLine::Text(tpl, Expr::read(&mut lexer)?));
             return lexer.end();
         }
         match lexer.word()? {
@@ -139,30 +150,30 @@ impl Parser<'_> {
                 lexer.end()
             }
             "if" => {
-                out.push(Tpl::If { test: Expr::read(&mut lexer)?, yes: children, no: Vec::new() });
+                out.push(ViewLine::If { test: Expr::read(&mut lexer)?, yes: children, no: Vec::new() });
                 lexer.end()
             }
             "else" => match out.last_mut() {
-                Some(Tpl::If { no, .. }) => {
+                Some(ViewLine::If { no, .. }) => {
                     *no = children;
                     lexer.end()
                 }
                 _ => Err("`else` has no `if` above it".into()),
             },
             "for" => {
-                out.push(Tpl::For(repetition(&mut lexer, tpl, children)?));
+                out.push(ViewLine::For(repetition(&mut lexer, tpl, children)?));
                 lexer.end()
             }
             word => {
                 let kind = roles::kind(word).ok_or_else(|| format!("`{word}` is not a kind of element"))?;
-                out.push(Tpl::Element(Arc::new(element(tpl, kind, lexer.rest(), children)?)));
+                out.push(ViewLine::Element(Arc::new(element(tpl, kind, lexer.rest(), children)?)));
                 Ok(())
             }
         }
     }
 }
 
-fn repetition(lexer: &mut Lexer<'_>, tpl: u32, body: Vec<Tpl>) -> Result<For, String> {
+fn repetition(lexer: &mut Lexer<'_>, tpl: u32, body: Vec<ViewLine>) -> Result<Loop, String> {
     let var = lexer.word()?.into();
     lexer.expect("in")?;
     let list = lexer.word()?.into();
@@ -176,10 +187,10 @@ fn repetition(lexer: &mut Lexer<'_>, tpl: u32, body: Vec<Tpl>) -> Result<For, St
     } else {
         None
     };
-    Ok(For { tpl, var, list, filter, key, row_height, body })
+    Ok(Loop { tpl, var, list, filter, key, row_height, body })
 }
 
-fn element(tpl: u32, kind: &'static Kind, rest: &str, children: Vec<Tpl>) -> Result<Element, String> {
+fn element(tpl: u32, kind: &'static Kind, rest: &str, children: Vec<ViewLine>) -> Result<Element, String> {
     let mut e = Element {
         tpl,
         kind,
@@ -233,14 +244,14 @@ fn set(e: &mut Element, name: &str, is_flag: bool, lexer: &mut Lexer<'_>) -> Res
 mod tests {
     use super::*;
 
-    fn parse(source: &str) -> Result<Vec<Tpl>, String> {
+    fn parse(source: &str) -> Result<Vec<ViewLine>, String> {
         Parser { parts: &HashMap::new(), next: 0 }.parse(source)
     }
 
     #[test]
     fn indentation_makes_children() {
         let view = parse("main\n  h1 \"A\"\n  list\n    li \"B\"\np \"C\"").unwrap();
-        let Tpl::Element(main) = &view[0] else { panic!("{view:?}") };
+        let ViewLine::Element(main) = &view[0] else { panic!("{view:?}") };
         assert_eq!((view.len(), main.children.len()), (2, 2));
     }
 
@@ -250,7 +261,7 @@ mod tests {
             r#"button "Buy {n}" #buy disabled=(n == 0) data-id="x{n}" press=(set(n, n + 1); save) w=80 truth='buy'"#,
         )
         .unwrap();
-        let Tpl::Element(e) = &view[0] else { panic!("{view:?}") };
+        let ViewLine::Element(e) = &view[0] else { panic!("{view:?}") };
         assert!(e.prop(Prop::Mark).is_some() && e.prop(Prop::Text).is_some());
         assert_eq!(e.states[0].0, States::DISABLED);
         assert_eq!(e.attrs[0].0, Attr::DataId);

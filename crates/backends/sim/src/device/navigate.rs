@@ -1,34 +1,36 @@
 //! Navigation to other documents and other apps.
 
 use super::SimDevice;
-use crate::app::nav::{How, NavError, Step};
+use crate::app::nav::{HistoryChange, HistoryStep, NavError};
 use crate::library;
 use crate::options::Options;
 use std::time::Duration;
-use stickpin_device::{Arrived, CancellationToken, Error, ErrorCode, Navigation, Result, SettleRequest};
+use stickpin_device::{
+    CancellationToken, Error, ErrorCode, Navigation, NavigationResult, Result, SettleRequest,
+};
 
 /// How long a new document must be quiet to count as loaded.
 const ARRIVAL_QUIET: Duration = Duration::from_millis(150);
 
 /// Waits until a new document is quiet. While a dialog asks whether to leave, there is none.
-pub(super) async fn arrived(
+pub(super) async fn wait_until_loaded(
     device: &SimDevice,
     moved: bool,
     cap: Duration,
     cancel: &CancellationToken,
-) -> Result<Arrived> {
-    let settled = device.settled(SettleRequest::new(ARRIVAL_QUIET, cap), cancel).await?.settled;
-    let sim = device.shared.live()?;
+) -> Result<NavigationResult> {
+    let settled = device.settled(SettleRequest::new(ARRIVAL_QUIET, cap), cancel).await?.is_quiet;
+    let sim = device.shared.running_app()?;
     let moved = moved && sim.dialog.is_none();
-    Ok(Arrived::default().moved(moved).url(sim.url()).title(sim.title()).settled(settled))
+    Ok(NavigationResult::default().moved(moved).url(sim.url()).title(sim.title()).settled(settled))
 }
 
 /// Navigates, or requests the document. Returns false when there is no such history entry.
-pub(super) fn go(device: &mut SimDevice, to: &Navigation) -> Result<bool> {
+pub(super) fn navigate_to(device: &mut SimDevice, to: &Navigation) -> Result<bool> {
     let went = match to {
         Navigation::To(what) if what.starts_with("sim:") => return switch(device, what).map(|()| true),
         Navigation::To(path) if path.starts_with(['/', '?', '#']) => {
-            device.shared.live()?.navigator().leave(path, How::Push).map(|()| true)
+            device.shared.running_app()?.navigator().leave(path, HistoryChange::Push).map(|()| true)
         }
         Navigation::To(what) => {
             return Err(Error::new(
@@ -37,13 +39,13 @@ pub(super) fn go(device: &mut SimDevice, to: &Navigation) -> Result<bool> {
             )
             .hint("use sim:APP, sim:APP/PATH, or /PATH in the app that is open"));
         }
-        Navigation::Back => device.shared.live()?.navigator().history(Step::Back),
-        Navigation::Forward => device.shared.live()?.navigator().history(Step::Forward),
-        Navigation::Reload => device.shared.live()?.navigator().history(Step::Reload),
+        Navigation::Back => device.shared.running_app()?.navigator().history(HistoryStep::Back),
+        Navigation::Forward => device.shared.running_app()?.navigator().history(HistoryStep::Forward),
+        Navigation::Reload => device.shared.running_app()?.navigator().history(HistoryStep::Reload),
         Navigation::Home => {
-            let mut sim = device.shared.live()?;
+            let mut sim = device.shared.running_app()?;
             let start = sim.app.start.clone();
-            sim.navigator().leave(&start, How::Push).map(|()| true)
+            sim.navigator().leave(&start, HistoryChange::Push).map(|()| true)
         }
         _ => return Err(stickpin_device::unsupported("sim", "go there")),
     };
@@ -53,19 +55,19 @@ pub(super) fn go(device: &mut SimDevice, to: &Navigation) -> Result<bool> {
 /// Replaces the app of this device. Handles continue to count.
 fn switch(device: &mut SimDevice, what: &str) -> Result<()> {
     let options = Options::parse(what).map_err(|e| Error::new(ErrorCode::InvalidArgs, e))?;
-    if options.set {
+    if options.is_explicit {
         return Err(Error::new(
             ErrorCode::InvalidArgs,
             format!("{what}: grade, clock, log and fault of a running device cannot be changed"),
         )
         .hint("close it first, or open it with `--relaunch`"));
     }
-    options.admit(device.file_roots.as_deref())?;
-    let mut sim = device.shared.live()?;
+    options.check_reachable(device.file_roots.as_deref())?;
+    let mut sim = device.shared.running_app()?;
     let path = options.path;
     if library::load(&options.app)?.name == sim.app.name {
         let path = path.unwrap_or_else(|| sim.app.start.clone());
-        return sim.navigator().leave(&path, How::Push).map_err(|e| unreachable(&e));
+        return sim.navigator().leave(&path, HistoryChange::Push).map_err(|e| unreachable(&e));
     }
     let app = library::load(&options.app)?;
     let path = path.unwrap_or_else(|| app.start.clone());

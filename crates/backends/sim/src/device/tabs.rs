@@ -6,7 +6,8 @@ use crate::app::sim::{Sim, Tab};
 use async_trait::async_trait;
 use std::time::Duration;
 use stickpin_device::{
-    Arrived, CancellationToken, Error, ErrorCode, Leave, Result, TabEnd, TabEnded, TabEntry, Tabs,
+    CancellationToken, EndedTab, Error, ErrorCode, LeavePolicy, NavigationResult, Result, TabEndReason,
+    TabEntry, Tabs,
 };
 use stickpin_tree::{SurfaceId, quote};
 
@@ -27,7 +28,7 @@ fn tab_of(sim: &Sim, id: &str) -> Result<usize> {
 #[async_trait]
 impl Tabs for SimDevice {
     async fn list_tabs(&mut self) -> Result<Vec<TabEntry>> {
-        let sim = self.shared.live()?;
+        let sim = self.shared.running_app()?;
         let active = sim.tab().surface;
         let entry = |tab: &Tab| {
             TabEntry::new(id_of(tab.surface), sim.url_of(tab), sim.title_of(tab))
@@ -41,13 +42,13 @@ impl Tabs for SimDevice {
         what: Option<&str>,
         timeout: Duration,
         cancel: &CancellationToken,
-    ) -> Result<Arrived> {
-        drop(self.shared.free()?);
-        let own = format!("sim:{}", self.shared.live()?.app.name);
+    ) -> Result<NavigationResult> {
+        drop(self.shared.unblocked_app()?);
+        let own = format!("sim:{}", self.shared.running_app()?.app.name);
         let path = match what {
-            None => self.shared.live()?.app.start.clone(),
+            None => self.shared.running_app()?.app.start.clone(),
             Some(what) => match what.strip_prefix(&own).unwrap_or(what) {
-                "" => self.shared.live()?.app.start.clone(),
+                "" => self.shared.running_app()?.app.start.clone(),
                 path if path.starts_with('/') => path.to_owned(),
                 other => {
                     return Err(Error::new(
@@ -58,37 +59,37 @@ impl Tabs for SimDevice {
                 }
             },
         };
-        self.shared.live()?.navigator().open_tab(&path).map_err(|e| unreachable(&e))?;
-        Ok(navigate::arrived(self, true, timeout, cancel).await?.moved(true))
+        self.shared.running_app()?.navigator().open_tab(&path).map_err(|e| unreachable(&e))?;
+        Ok(navigate::wait_until_loaded(self, true, timeout, cancel).await?.moved(true))
     }
 
     async fn switch_tab(&mut self, id: &str) -> Result<()> {
-        let mut sim = self.shared.free()?;
+        let mut sim = self.shared.unblocked_app()?;
         let at = tab_of(&sim, id)?;
         if at != sim.active {
             sim.active = at;
-            sim.navigator().front();
+            sim.navigator().update_front_tab();
         }
         Ok(())
     }
 
-    async fn close_tab(&mut self, id: &str, _leave: Leave, _cancel: &CancellationToken) -> Result<()> {
-        let mut sim = self.shared.free()?;
+    async fn close_tab(&mut self, id: &str, _leave: LeavePolicy, _cancel: &CancellationToken) -> Result<()> {
+        let mut sim = self.shared.unblocked_app()?;
         let at = tab_of(&sim, id)?;
         if sim.tabs.len() == 1 {
             return Err(Error::new(ErrorCode::InvalidArgs, format!("{id} is the only tab"))
                 .hint("run `stickpin close` to end the session"));
         }
-        sim.navigator().remove_tab(at, TabEnd::Asked);
+        sim.navigator().remove_tab(at, TabEndReason::ByCommand);
         Ok(())
     }
 
     async fn show_tab(&mut self) -> Result<()> {
         // The front tab is also the one that is shown.
-        self.shared.live().map(drop)
+        self.shared.running_app().map(drop)
     }
 
-    fn ended_tabs(&mut self) -> Vec<TabEnded> {
+    fn ended_tabs(&mut self) -> Vec<EndedTab> {
         std::mem::take(&mut self.shared.lock().ended)
     }
 }

@@ -5,7 +5,7 @@ use crate::common::{Bench, text};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use stickpin_backend_sim::SimProvider;
-use stickpin_device::{ErrorCode, Leave, Navigation, Notice, Provider};
+use stickpin_device::{ErrorCode, LeavePolicy, Navigation, Notice, Provider};
 use stickpin_tree::{Attr, Role};
 
 #[tokio::test]
@@ -38,7 +38,7 @@ async fn every_link_of_every_app_leads_somewhere() {
                     .device
                     .navigator()
                     .unwrap()
-                    .navigate(&to, Leave::Ask, Duration::from_secs(5), &Default::default())
+                    .navigate(&to, LeavePolicy::Ask, Duration::from_secs(5), &Default::default())
                     .await;
             }
             let tree = b.tree().await;

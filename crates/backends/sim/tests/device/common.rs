@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use stickpin_backend_sim::{Probe, SimProvider};
 use stickpin_device::{
-    Action, AimOptions, CancellationToken, CaptureRequest, Captured, Device, Hit, Modifiers, OpenRequest,
-    Performed, Provider, Result, SettleRequest, Settled,
+    Action, AimOptions, CancellationToken, CaptureRequest, CaptureResult, Device, HitResult, InputOutcome,
+    Modifiers, OpenRequest, Provider, Result, SettleRequest, SettleResult,
 };
 use stickpin_tree::{Handle, Role, Tree};
 
@@ -51,7 +51,7 @@ impl Bench {
 
     pub(crate) async fn tree(&mut self) -> Tree {
         match self.device.capture(CaptureRequest::default()).await.unwrap() {
-            Captured::Tree(tree) => Arc::unwrap_or_clone(tree),
+            CaptureResult::Tree(tree) => Arc::unwrap_or_clone(tree),
             other => panic!("{other:?}"),
         }
     }
@@ -71,32 +71,36 @@ impl Bench {
     }
 
     /// Aims at an element and presses it if nothing is in the way.
-    pub(crate) async fn press(&mut self, target: Handle) -> Performed {
+    pub(crate) async fn press(&mut self, target: Handle) -> InputOutcome {
         let aim = self.device.aim(target, AimOptions::PLAIN_PRESS).await.unwrap();
-        assert_eq!(aim.hit, Hit::Target);
+        assert_eq!(aim.hit, HitResult::Target);
         self.press_at(aim.point, Some(target)).await.unwrap()
     }
 
-    pub(crate) async fn press_at(&mut self, point: (f64, f64), target: Option<Handle>) -> Result<Performed> {
+    pub(crate) async fn press_at(
+        &mut self,
+        point: (f64, f64),
+        target: Option<Handle>,
+    ) -> Result<InputOutcome> {
         self.device.perform(&Action::press(point, target), &CancellationToken::new()).await
     }
 
-    pub(crate) async fn press_named(&mut self, role: Role, name: &str) -> Performed {
+    pub(crate) async fn press_named(&mut self, role: Role, name: &str) -> InputOutcome {
         let target = self.find(role, name).await;
         self.press(target).await
     }
 
-    pub(crate) async fn fill(&mut self, target: Handle, text: &str) -> Performed {
+    pub(crate) async fn fill(&mut self, target: Handle, text: &str) -> InputOutcome {
         let action = Action::Fill { target, text: text.into() };
         self.device.perform(&action, &CancellationToken::new()).await.unwrap()
     }
 
-    pub(crate) async fn key(&mut self, key: &str) -> Performed {
+    pub(crate) async fn key(&mut self, key: &str) -> InputOutcome {
         let action = Action::Key { modifiers: Modifiers::default(), key: key.into() };
         self.device.perform(&action, &CancellationToken::new()).await.unwrap()
     }
 
-    pub(crate) async fn settle(&mut self) -> Settled {
+    pub(crate) async fn settle(&mut self) -> SettleResult {
         let request = SettleRequest::new(Duration::from_millis(150), Duration::from_secs(10));
         self.device.settle(request, &CancellationToken::new()).await.unwrap()
     }

@@ -2,7 +2,7 @@
 
 use crate::common::Bench;
 use std::time::Duration;
-use stickpin_device::{DialogAnswer, ErrorCode, Leave, Navigation, Notice};
+use stickpin_device::{DialogAnswer, ErrorCode, LeavePolicy, Navigation, Notice};
 use stickpin_tree::{Role, States};
 
 const ROWS: &str = "[lists]\nrows = [{ id = 'a', n = 1 }, { id = 'b', n = 2 }, { id = 'c', n = 3 }]\n";
@@ -17,7 +17,7 @@ async fn rows_after(statements: &str) -> (String, Bench) {
 }
 
 #[tokio::test]
-async fn records_are_pushed_inserted_removed_updated_replaced_moved_and_sorted() {
+async fn list_statements_change_records() {
     for (statements, expected) in [
         ("push(rows, id='d', n=4)", "a1 b2 c3 d4"),
         ("insert(rows, 1, id='d', n=4)", "a1 d4 b2 c3"),
@@ -48,7 +48,7 @@ async fn row_handles(view: &str, statements: &str) -> (Vec<u64>, Vec<u64>) {
 }
 
 #[tokio::test]
-async fn with_a_key_nodes_belong_to_records_and_without_one_to_positions() {
+async fn keyed_nodes_follow_records_and_unkeyed_ones_positions() {
     let keyed = "list #list\n  for r in rows key r.id\n    li \"{r.id}\"";
     let (before, after) = row_handles(keyed, "remove(rows, it.id == 'a')").await;
     assert_eq!(after, before[1..]);
@@ -62,7 +62,7 @@ async fn with_a_key_nodes_belong_to_records_and_without_one_to_positions() {
 }
 
 #[tokio::test]
-async fn a_virtual_list_without_keys_uses_nodes_again_and_with_keys_does_not() {
+async fn only_unkeyed_virtual_lists_reuse_nodes() {
     for (key, reused) in [("", true), (" key r.id", false)] {
         let head = "[generate.rows]\ncount = 500\nid = 'r{n}'\n";
         let view = format!("list #list scroll h=200\n  for r in rows{key} virtual 20\n    li \"{{r.id}}\"");
@@ -109,7 +109,7 @@ async fn documents_routes_and_history_are_told_apart_by_their_scope() {
         .device
         .navigator()
         .unwrap()
-        .navigate(&Navigation::Back, Leave::Ask, Duration::from_secs(1), &none)
+        .navigate(&Navigation::Back, LeavePolicy::Ask, Duration::from_secs(1), &none)
         .await
         .unwrap();
     assert_eq!((back.moved, back.url.as_str(), back.settled), (true, "sim:t/?x=1", true));
@@ -118,7 +118,7 @@ async fn documents_routes_and_history_are_told_apart_by_their_scope() {
         .device
         .navigator()
         .unwrap()
-        .navigate(&Navigation::Forward, Leave::Ask, Duration::from_secs(1), &none)
+        .navigate(&Navigation::Forward, LeavePolicy::Ask, Duration::from_secs(1), &none)
         .await
         .unwrap();
     assert_eq!(forward.title, "B");
@@ -126,7 +126,7 @@ async fn documents_routes_and_history_are_told_apart_by_their_scope() {
         .device
         .navigator()
         .unwrap()
-        .navigate(&Navigation::Forward, Leave::Ask, Duration::from_secs(1), &none)
+        .navigate(&Navigation::Forward, LeavePolicy::Ask, Duration::from_secs(1), &none)
         .await
         .unwrap();
     assert!(!nowhere.moved);
@@ -153,7 +153,7 @@ async fn another_tab_is_another_surface_and_closing_it_leads_back() {
     b.probe.run("close_tab()").unwrap();
     assert_eq!(b.tree().await, first);
     let notices = b.device.notices().await.unwrap();
-    assert!(notices.iter().any(|n| matches!(n, Notice::Opened { id, .. } if id == "t2")), "{notices:?}");
+    assert!(notices.iter().any(|n| matches!(n, Notice::TabOpened { id, .. } if id == "t2")), "{notices:?}");
 }
 
 #[tokio::test]
@@ -162,7 +162,7 @@ async fn toasts_are_announced_and_go() {
     b.probe.run("toast('Saved', 1000)").unwrap();
     assert!(b.text().await.contains("\"Saved\""));
     let notices = b.device.notices().await.unwrap();
-    assert!(notices.contains(&Notice::Announced { text: "Saved".into() }), "{notices:?}");
+    assert!(notices.contains(&Notice::LiveRegionText { text: "Saved".into() }), "{notices:?}");
     b.probe.advance(Duration::from_millis(1000));
     assert!(!b.text().await.contains("\"Saved\""));
 }
@@ -217,15 +217,25 @@ async fn leaving_a_guarded_page_is_asked_about() {
     b.fill(bio, "I paint.").await;
     let none = Default::default();
     let to = Navigation::To("sim:settings/".into());
-    let arrived =
-        b.device.navigator().unwrap().navigate(&to, Leave::Ask, Duration::from_secs(5), &none).await.unwrap();
+    let arrived = b
+        .device
+        .navigator()
+        .unwrap()
+        .navigate(&to, LeavePolicy::Ask, Duration::from_secs(5), &none)
+        .await
+        .unwrap();
     assert_eq!(
         (arrived.moved, b.device.dialogs().unwrap().dialog().unwrap().kind.as_str()),
         (false, "beforeunload")
     );
     b.device.dialogs().unwrap().answer_dialog(DialogAnswer::Dismiss).await.unwrap();
     assert!(b.tree().await.root().document().url.ends_with("/draft"));
-    b.device.navigator().unwrap().navigate(&to, Leave::Ask, Duration::from_secs(5), &none).await.unwrap();
+    b.device
+        .navigator()
+        .unwrap()
+        .navigate(&to, LeavePolicy::Ask, Duration::from_secs(5), &none)
+        .await
+        .unwrap();
     b.device.dialogs().unwrap().answer_dialog(DialogAnswer::Accept(None)).await.unwrap();
     assert!(b.tree().await.root().document().url.ends_with("settings/"));
 }
@@ -238,12 +248,17 @@ async fn a_flaky_screen_fails_first_and_then_takes_its_time() {
         .device
         .navigator()
         .unwrap()
-        .navigate(&to, Leave::Ask, Duration::from_secs(5), &none)
+        .navigate(&to, LeavePolicy::Ask, Duration::from_secs(5), &none)
         .await
         .unwrap_err();
     assert_eq!(error.code, ErrorCode::DeviceNotFound);
-    let arrived =
-        b.device.navigator().unwrap().navigate(&to, Leave::Ask, Duration::from_secs(5), &none).await.unwrap();
+    let arrived = b
+        .device
+        .navigator()
+        .unwrap()
+        .navigate(&to, LeavePolicy::Ask, Duration::from_secs(5), &none)
+        .await
+        .unwrap();
     assert!(arrived.moved && arrived.settled);
     assert!(b.text().await.contains("\"Watch\""), "arrival waits for what is still being loaded");
     assert_eq!(b.probe.now_ms(), 250 + 600);

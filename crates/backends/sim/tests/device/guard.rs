@@ -6,13 +6,13 @@ mod fields;
 use crate::common::Bench;
 use std::time::Duration;
 use stickpin_device::{
-    Action, AimOptions, Button, CancellationToken, ErrorCode, Landed, Modifiers, Performed,
+    Action, AimOptions, Button, CancellationToken, Delivery, ErrorCode, InputOutcome, Modifiers,
 };
 use stickpin_tree::{Handle, Role};
 
 const GRADES: [&str; 3] = ["never-reused", "while-alive", "none"];
-const BEFORE: Landed = Landed::Changed { stopped: true };
-const MIDWAY: Landed = Landed::Changed { stopped: false };
+const BEFORE: Delivery = Delivery::Changed { stopped: true };
+const MIDWAY: Delivery = Delivery::Changed { stopped: false };
 
 const STATE: &str = "[state]\nwho = 'Ada Berg'\nother = 'x'\nfield = ''\nflag = false\nn = 0\n";
 
@@ -38,16 +38,16 @@ async fn aim(b: &mut Bench, target: Handle, guarded: &[Handle]) -> (f64, f64) {
     b.device.aim(target, options).await.unwrap().point
 }
 
-async fn perform(b: &mut Bench, action: &Action) -> Performed {
+async fn perform(b: &mut Bench, action: &Action) -> InputOutcome {
     b.device.perform(action, &CancellationToken::new()).await.unwrap()
 }
 
 /// Aims at an element with others guarded, and presses it.
-async fn press(b: &mut Bench, target: (Role, &str), guarded: &[(Role, &str)]) -> Landed {
+async fn press(b: &mut Bench, target: (Role, &str), guarded: &[(Role, &str)]) -> Delivery {
     press_times(b, target, guarded, 1).await
 }
 
-async fn press_times(b: &mut Bench, target: (Role, &str), guarded: &[(Role, &str)], count: u8) -> Landed {
+async fn press_times(b: &mut Bench, target: (Role, &str), guarded: &[(Role, &str)], count: u8) -> Delivery {
     let all: Vec<_> = std::iter::once(target).chain(guarded.iter().copied()).collect();
     let all = handles(b, &all).await;
     let point = aim(b, all[0], &all[1..]).await;
@@ -59,12 +59,12 @@ async fn press_times(b: &mut Bench, target: (Role, &str), guarded: &[(Role, &str
         modifiers: Modifiers::default(),
         hold: Duration::ZERO,
     };
-    perform(b, &action).await.landed
+    perform(b, &action).await.delivery
 }
 
 /// What the app received, hovers aside, with details.
 fn received(b: &Bench) -> Vec<String> {
-    let line = |r: stickpin_backend_sim::Received| format!("{} {} {}", r.event, r.element, r.detail);
+    let line = |r: stickpin_backend_sim::ReceivedInput| format!("{} {} {}", r.event, r.element, r.detail);
     let all = b.probe.received().into_iter().filter(|r| r.event != "hover");
     all.map(|r| line(r).trim_end().to_owned()).collect()
 }
@@ -73,7 +73,7 @@ const DELETE: (Role, &str) = (Role::Button, "Delete");
 const ADA: (Role, &str) = (Role::Text, "Ada Berg");
 
 #[tokio::test]
-async fn press_after_changed_content_is_stopped_and_repeated_is_delivered() {
+async fn press_after_changed_content_is_stopped_once() {
     for grade in GRADES {
         let view = r#"
 p "{who}"
@@ -82,11 +82,11 @@ button "Delete" act=set(who, 'Nils Falk')"#;
         assert_eq!(press(&mut b, DELETE, &[ADA]).await, BEFORE, "{grade}");
         assert_eq!(received(&b), Vec::<String>::new(), "{grade}");
         let nils = (Role::Text, "Nils Falk");
-        assert_eq!(press(&mut b, DELETE, &[nils]).await, Landed::Confirmed, "{grade}");
+        assert_eq!(press(&mut b, DELETE, &[nils]).await, Delivery::Confirmed, "{grade}");
         assert_eq!(received(&b), ["press button Delete"], "{grade}");
 
         let mut b = open(grade, view).await;
-        assert_eq!(press(&mut b, DELETE, &[]).await, Landed::Confirmed, "nothing is guarded");
+        assert_eq!(press(&mut b, DELETE, &[]).await, Delivery::Confirmed, "nothing is guarded");
     }
 }
 
@@ -126,7 +126,7 @@ async fn press_is_stopped_by_content_and_not_by_anything_else() {
         ),
         ("p \"Ada Berg\"", document, "url('/#part')"),
     ];
-    let all = changes.map(|c| (c, BEFORE)).into_iter().chain(others.map(|c| (c, Landed::Confirmed)));
+    let all = changes.map(|c| (c, BEFORE)).into_iter().chain(others.map(|c| (c, Delivery::Confirmed)));
     for ((lines, guarded, change), landed) in all {
         for grade in GRADES {
             let lines = lines.replace('\n', "\n  ");
@@ -153,7 +153,7 @@ async fn target_that_reads_otherwise_or_is_disabled_gets_no_press() {
         let view = "p \"{who}\"\ncheckbox \"Done\" checked=flag act=set(flag, true)";
         let mut b = open(grade, view).await;
         let done = (Role::Checkbox, "Done");
-        assert_eq!(press(&mut b, done, &[ADA, done]).await, Landed::Confirmed, "{grade}");
+        assert_eq!(press(&mut b, done, &[ADA, done]).await, Delivery::Confirmed, "{grade}");
     }
 }
 
@@ -175,11 +175,11 @@ async fn vanished_target_is_gone_and_a_covered_one_is_covered() {
         let view = "p \"{who}\"\nif not flag\n  button \"Delete\" act=set(flag, true)";
         let mut b = open(grade, view).await;
         let landed = press(&mut b, DELETE, &[ADA]).await;
-        assert!(matches!(landed, Landed::Elsewhere { stopped: true, .. }), "{grade}: {landed:?}");
+        assert!(matches!(landed, Delivery::Elsewhere { stopped: true, .. }), "{grade}: {landed:?}");
         let view = "p \"{who}\"\nbutton \"Delete\" act=set(flag, true)\nif flag\n  div x=0 y=0 w=1280 h=800";
         let mut b = open(grade, view).await;
         let landed = press(&mut b, DELETE, &[ADA]).await;
-        assert!(matches!(landed, Landed::Elsewhere { stopped: true, .. }), "{grade}: {landed:?}");
+        assert!(matches!(landed, Delivery::Elsewhere { stopped: true, .. }), "{grade}: {landed:?}");
         assert_eq!(received(&b), Vec::<String>::new(), "{grade}");
     }
 }
@@ -204,7 +204,7 @@ async fn second_press_stops_after_another_record_came_with_the_first() {
             ("between=set(who, 'Nils')", MIDWAY),
             ("press=set(flag, true)\nif flag\n  div x=0 y=0 w=1280 h=800", MIDWAY),
             ("disabled=flag press=set(flag, true)", MIDWAY),
-            ("press=set(other, 'y')", Landed::Confirmed),
+            ("press=set(other, 'y')", Delivery::Confirmed),
         ] {
             let mut b = open(grade, &format!("p \"{{who}}\"\nbutton \"Delete\" {more}")).await;
             assert_eq!(press_times(&mut b, DELETE, &[ADA], 2).await, landed, "{grade}: {more}");
@@ -212,7 +212,7 @@ async fn second_press_stops_after_another_record_came_with_the_first() {
             assert_eq!(received(&b), expected, "{grade}: {more}");
         }
         let mut b = open(grade, "p \"{who}\"\nbutton \"Delete\" press=set(who, 'Nils')").await;
-        assert_eq!(press_times(&mut b, DELETE, &[], 2).await, Landed::Confirmed, "nothing is guarded");
+        assert_eq!(press_times(&mut b, DELETE, &[], 2).await, Delivery::Confirmed, "nothing is guarded");
         assert_eq!(received(&b), both, "{grade}");
     }
 }
@@ -232,7 +232,7 @@ async fn second_press_bears_what_the_first_counts_and_selects() {
         ] {
             let mut b = open(grade, &format!("{numbers}\nbutton {more}")).await;
             let landed = press_times(&mut b, (Role::Button, "More"), &guarded, 2).await;
-            assert_eq!(landed, if times == 1 { MIDWAY } else { Landed::Confirmed }, "{grade}: {more}");
+            assert_eq!(landed, if times == 1 { MIDWAY } else { Delivery::Confirmed }, "{grade}: {more}");
             assert_eq!(received(&b), both[..times], "{grade}: {more}");
         }
     }
@@ -242,13 +242,13 @@ const CARD: (Role, &str) = (Role::ListItem, "Card");
 const DONE: (Role, &str) = (Role::Region, "Done");
 
 /// Drags the card onto the region, each aimed at with its own guard.
-async fn drag(b: &mut Bench, guarded: bool) -> Landed {
+async fn drag(b: &mut Bench, guarded: bool) -> Delivery {
     let all = handles(b, &[CARD, DONE, ADA]).await;
     let guarded = if guarded { &all[2..] } else { &[] };
     let to = aim(b, all[1], guarded).await;
     let from = aim(b, all[0], &[]).await;
     let action = Action::Drag { from, source: Some(all[0]), to, target: Some(all[1]) };
-    perform(b, &action).await.landed
+    perform(b, &action).await.delivery
 }
 
 /// A card with these words, and a region below it that `flag` moves away from the pointer.
@@ -262,7 +262,7 @@ fn board(words: &str) -> String {
 async fn drop_stops_when_the_destination_changed_during_the_drag() {
     for grade in GRADES {
         for (words, landed, delivered) in [
-            ("", Landed::Confirmed, &["drag li Card", "drop region Done"][..]),
+            ("", Delivery::Confirmed, &["drag li Card", "drop region Done"][..]),
             ("act=set(who, 'Nils')", BEFORE, &[]),
             ("between=set(who, 'Nils')", MIDWAY, &["drag li Card"]),
             ("between=set(flag, true)", MIDWAY, &["drag li Card"]),
@@ -274,10 +274,10 @@ async fn drop_stops_when_the_destination_changed_during_the_drag() {
         // Without a guard it goes where it goes, and the answer says so.
         let mut b = open(grade, &board("between=set(flag, true)")).await;
         let landed = drag(&mut b, false).await;
-        assert!(matches!(landed, Landed::Elsewhere { stopped: false, .. }), "{grade}: {landed:?}");
+        assert!(matches!(landed, Delivery::Elsewhere { stopped: false, .. }), "{grade}: {landed:?}");
         assert_eq!(received(&b).len(), 2, "{grade}: {:?}", received(&b));
         let mut b = open(grade, &board("between=set(who, 'Nils')")).await;
-        assert_eq!(drag(&mut b, false).await, Landed::Confirmed, "{grade}");
+        assert_eq!(drag(&mut b, false).await, Delivery::Confirmed, "{grade}");
     }
 }
 
@@ -291,13 +291,13 @@ async fn guard_ends_with_its_input_and_with_the_next_aim() {
         b.probe.run("set(who, 'Nils')").unwrap();
         let delete = Action::press(point, Some(all[0]));
         // The guard of one element is not another's.
-        assert_eq!(perform(&mut b, &Action::press(keep, Some(all[2]))).await.landed, Landed::Confirmed);
-        assert_eq!(perform(&mut b, &delete).await.landed, BEFORE, "{grade}");
-        assert_eq!(perform(&mut b, &delete).await.landed, Landed::Confirmed, "{grade}: it ended");
+        assert_eq!(perform(&mut b, &Action::press(keep, Some(all[2]))).await.delivery, Delivery::Confirmed);
+        assert_eq!(perform(&mut b, &delete).await.delivery, BEFORE, "{grade}");
+        assert_eq!(perform(&mut b, &delete).await.delivery, Delivery::Confirmed, "{grade}: it ended");
         aim(&mut b, all[0], &all[1..2]).await;
         b.probe.run("set(who, 'Eve')").unwrap();
         aim(&mut b, all[0], &all[1..2]).await;
-        assert_eq!(perform(&mut b, &delete).await.landed, Landed::Confirmed, "{grade}: a new aim");
+        assert_eq!(perform(&mut b, &delete).await.delivery, Delivery::Confirmed, "{grade}: a new aim");
     }
 }
 
@@ -310,12 +310,12 @@ async fn guard_outlives_the_addresses_that_named_it() {
         b.probe.run("set(who, 'Nils')").unwrap();
         let delete = handles(&mut b, &[DELETE]).await[0];
         assert_eq!(delete == all[0], grade != "none");
-        assert_eq!(perform(&mut b, &Action::press(point, Some(delete))).await.landed, BEFORE, "{grade}");
+        assert_eq!(perform(&mut b, &Action::press(point, Some(delete))).await.delivery, BEFORE, "{grade}");
         // What is already gone at the aim cannot be guarded.
         let all = handles(&mut b, &[DELETE, (Role::Text, "Nils")]).await;
         b.probe.run("set(who, '')").unwrap();
         let point = aim(&mut b, all[0], &all[1..]).await;
-        assert_eq!(perform(&mut b, &Action::press(point, Some(all[0]))).await.landed, BEFORE, "{grade}");
+        assert_eq!(perform(&mut b, &Action::press(point, Some(all[0]))).await.delivery, BEFORE, "{grade}");
         assert_eq!(received(&b), Vec::<String>::new(), "{grade}");
     }
 }
@@ -348,10 +348,10 @@ async fn node_with_the_number_of_a_guarded_one_is_another_node() {
 }
 
 #[tokio::test]
-async fn drag_from_a_point_is_held_back_by_the_guard_of_its_destination() {
+async fn drag_from_a_point_is_stopped_by_the_destination_guard() {
     for grade in GRADES {
         for (words, change, landed) in [
-            ("", "", Landed::Unknown),
+            ("", "", Delivery::Unknown),
             ("", "set(who, 'Nils')", BEFORE),
             ("hover=set(who, 'Nils')", "", MIDWAY),
         ] {
@@ -361,8 +361,8 @@ async fn drag_from_a_point_is_held_back_by_the_guard_of_its_destination() {
             let to = aim(&mut b, all[1], &all[2..]).await;
             b.probe.run(change).unwrap();
             let action = Action::Drag { from, source: None, to, target: Some(all[1]) };
-            assert_eq!(perform(&mut b, &action).await.landed, landed, "{grade}: {words}{change}");
-            assert_eq!(received(&b).is_empty(), landed != Landed::Unknown, "{grade}: {words}{change}");
+            assert_eq!(perform(&mut b, &action).await.delivery, landed, "{grade}: {words}{change}");
+            assert_eq!(received(&b).is_empty(), landed != Delivery::Unknown, "{grade}: {words}{change}");
         }
         // A destination that is itself gone is reported as gone.
         let view = "li \"Card\" label=\"Card\"\nif not flag\n  region \"Done\" h=100\n    p \"{who}\"\np \"Below\" h=500";

@@ -4,8 +4,8 @@ use crate::common::Bench;
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_device::{
-    Action, AimOptions, CancellationToken, CaptureRequest, Captured, ErrorCode, Hit, Landed, SettleRequest,
-    ShotRequest,
+    Action, AimOptions, CancellationToken, CaptureRequest, CaptureResult, Delivery, ErrorCode, HitResult,
+    ScreenshotRequest, SettleRequest,
 };
 use stickpin_tree::{IdentityGrade, Rect, Role};
 
@@ -54,12 +54,12 @@ async fn what_is_hidden_is_still_connected() {
     b.probe.run("advance").unwrap();
     let watch = [rename];
     let request = CaptureRequest::default().watch(&watch);
-    let Captured::Tree(tree) = b.device.capture(request).await.unwrap() else { panic!("it changed") };
+    let CaptureResult::Tree(tree) = b.device.capture(request).await.unwrap() else { panic!("it changed") };
     assert!(tree.find_handle(rename).is_none());
     assert_eq!(tree.hidden(), [rename]);
     let located = b.device.locate(rename, &[]).await.unwrap().unwrap();
     assert_eq!(located.tree.node(located.node).name(), "Rename");
-    assert_eq!(b.device.aim(rename, POINTER).await.unwrap().hit, Hit::OffScreen);
+    assert_eq!(b.device.aim(rename, POINTER).await.unwrap().hit, HitResult::OffScreen);
 }
 
 #[tokio::test]
@@ -67,24 +67,24 @@ async fn unchanged_is_said_when_it_is_allowed_and_true() {
     let mut b = Bench::open("sim:shop").await;
     let tree = Arc::new(b.tree().await);
     let request = CaptureRequest::default().stored(Some(&tree));
-    assert!(matches!(b.device.capture(request).await.unwrap(), Captured::Unchanged));
+    assert!(matches!(b.device.capture(request).await.unwrap(), CaptureResult::Unchanged));
     b.probe.run("set(query, 'rug')").unwrap();
-    assert!(matches!(b.device.capture(request).await.unwrap(), Captured::Tree(_)));
+    assert!(matches!(b.device.capture(request).await.unwrap(), CaptureResult::Tree(_)));
 }
 
 #[tokio::test]
 async fn idleness_is_proved_and_not_waited_for() {
     let mut b = Bench::open("sim:shop?clock=real").await;
     let started = std::time::Instant::now();
-    assert!(b.settle().await.settled);
+    assert!(b.settle().await.is_quiet);
     assert!(started.elapsed() < Duration::from_millis(100));
     // A clock that ticks every second leaves room for quiet; work in flight does not.
     let mut b = Bench::open("sim:feed").await;
-    assert!(b.settle().await.settled);
+    assert!(b.settle().await.is_quiet);
     b.probe.run("load(30000, tick)").unwrap();
     let settled = b.settle().await;
     assert_eq!(
-        (settled.settled, settled.still.iter().any(|s| s.to_string() == "request tick")),
+        (settled.is_quiet, settled.pending.iter().any(|s| s.to_string() == "request tick")),
         (false, true),
         "{settled:?}"
     );
@@ -129,7 +129,7 @@ async fn faults_come_between_the_look_and_the_act_and_only_once() {
     let target = b.find(Role::Button, name).await;
     let before = b.device.rects(&[target]).await.unwrap()[0].unwrap();
     let aim = b.device.aim(target, POINTER).await.unwrap();
-    assert!(aim.rect.y > before.y + 100.0 && aim.hit == Hit::Target, "{aim:?}");
+    assert!(aim.rect.y > before.y + 100.0 && aim.hit == HitResult::Target, "{aim:?}");
 
     let mut b = Bench::open(&open("relabel-before-act")).await;
     let target = b.find(Role::Button, name).await;
@@ -139,20 +139,20 @@ async fn faults_come_between_the_look_and_the_act_and_only_once() {
 
     let mut b = Bench::open(&open("cover-before-act")).await;
     let target = b.find(Role::Button, name).await;
-    assert!(matches!(b.device.aim(target, POINTER).await.unwrap().hit, Hit::Covered { .. }));
+    assert!(matches!(b.device.aim(target, POINTER).await.unwrap().hit, HitResult::Covered { .. }));
 
     let mut b = Bench::open(&open("insert-on-hover")).await;
     let target = b.find(Role::Button, name).await;
     let aim = b.device.aim(target, POINTER).await.unwrap();
-    assert!(aim.hit != Hit::Target, "it moved away under the pointer: {aim:?}");
-    assert_eq!(b.device.aim(target, POINTER).await.unwrap().hit, Hit::Target);
+    assert!(aim.hit != HitResult::Target, "it moved away under the pointer: {aim:?}");
+    assert_eq!(b.device.aim(target, POINTER).await.unwrap().hit, HitResult::Target);
 
     let mut b = Bench::open(&open("dialog-on-press")).await;
     let target = b.find(Role::Button, name).await;
     let done = b.press(target).await;
     assert_eq!(
-        (done.landed, b.device.dialogs().unwrap().dialog().unwrap().kind.as_str()),
-        (Landed::Confirmed, "confirm")
+        (done.delivery, b.device.dialogs().unwrap().dialog().unwrap().kind.as_str()),
+        (Delivery::Confirmed, "confirm")
     );
     b.device.dialogs().unwrap().answer_dialog(stickpin_device::DialogAnswer::Accept(None)).await.unwrap();
     assert!(b.text().await.contains("Enter your email address."));
@@ -164,7 +164,7 @@ async fn faults_come_between_the_look_and_the_act_and_only_once() {
 }
 
 #[tokio::test]
-async fn a_hung_app_answers_when_it_is_given_up_and_a_lost_one_never_again() {
+async fn hung_app_recovers_and_lost_app_does_not() {
     let press = |point, target| Action::press(point, Some(target));
     let mut b = Bench::open("sim:signin?fault=hang").await;
     let target = b.find(Role::Button, "Continue").await;
@@ -194,7 +194,7 @@ async fn the_log_file_has_a_line_per_input() {
     b.press(add).await;
     b.device.close().await.unwrap();
     let text = std::fs::read_to_string(path).unwrap();
-    let lines: Vec<stickpin_backend_sim::Received> =
+    let lines: Vec<stickpin_backend_sim::ReceivedInput> =
         text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
     assert_eq!(lines, b.probe.received());
     assert_eq!(lines.last().unwrap().element, "add lamp");
@@ -208,21 +208,33 @@ fn size(png: &[u8]) -> (u32, u32) {
 #[tokio::test]
 async fn pictures_show_the_viewport_one_element_or_the_whole_page() {
     let mut b = Bench::open("sim:settings/reach").await;
-    let shot = b.device.pictures().unwrap().screenshot(ShotRequest::default()).await.unwrap();
+    let shot = b.device.screenshots().unwrap().screenshot(ScreenshotRequest::default()).await.unwrap();
     assert_eq!(
         (size(&shot.png), shot.area),
         ((1280, 800), Rect { x: 0.0, y: 0.0, width: 1280.0, height: 800.0 })
     );
-    let full = b.device.pictures().unwrap().screenshot(ShotRequest::default().full(true)).await.unwrap();
+    let full =
+        b.device.screenshots().unwrap().screenshot(ScreenshotRequest::default().full(true)).await.unwrap();
     assert!(size(&full.png).1 > 3000);
     let below = b.find(Role::Button, "Far below").await;
-    let one = b.device.pictures().unwrap().screenshot(ShotRequest::default().of(Some(below))).await.unwrap();
+    let one = b
+        .device
+        .screenshots()
+        .unwrap()
+        .screenshot(ScreenshotRequest::default().of(Some(below)))
+        .await
+        .unwrap();
     assert_eq!(one.area, b.device.rects(&[below]).await.unwrap()[0].unwrap());
     let outside = b.find(Role::Button, "Outside").await;
-    let error =
-        b.device.pictures().unwrap().screenshot(ShotRequest::default().of(Some(outside))).await.unwrap_err();
+    let error = b
+        .device
+        .screenshots()
+        .unwrap()
+        .screenshot(ScreenshotRequest::default().of(Some(outside)))
+        .await
+        .unwrap_err();
     assert_eq!(error.code, ErrorCode::ElementOffscreen);
     // The picture is of what is there: it changes with it.
-    let again = b.device.pictures().unwrap().screenshot(ShotRequest::default()).await.unwrap();
+    let again = b.device.screenshots().unwrap().screenshot(ScreenshotRequest::default()).await.unwrap();
     assert!(again.png != shot.png, "the page was scrolled");
 }

@@ -2,7 +2,7 @@
 
 use crate::common::Bench;
 use std::time::Duration;
-use stickpin_device::{Action, AimOptions, Button, CancellationToken, Hit, Landed, Modifiers, Query};
+use stickpin_device::{Action, AimOptions, Button, CancellationToken, Delivery, HitResult, Modifiers, Query};
 use stickpin_tree::{Role, States};
 
 fn states(tree: &stickpin_tree::Tree, role: Role, name: &str) -> States {
@@ -37,7 +37,7 @@ async fn fields_write_what_is_filled_in_their_own_way() {
     ] {
         let field = b.find(Role::TextBox, name).await;
         let done = b.fill(field, text).await;
-        assert_eq!((done.value.as_deref(), done.landed), (Some(reads), Landed::Confirmed), "{name}");
+        assert_eq!((done.value.as_deref(), done.delivery), (Some(reads), Delivery::Confirmed), "{name}");
         assert_eq!(b.tree().await.find_handle(field).unwrap().value(), reads);
     }
     let button = b.find(Role::Button, "Save").await;
@@ -145,19 +145,19 @@ async fn dragging_moves_the_record_that_was_dragged() {
     let to = b.device.aim(done, AimOptions::PLAIN_PRESS).await.unwrap().point;
     let drag = Action::Drag { from, source: Some(card), to, target: Some(done) };
     let dropped = b.device.perform(&drag, &CancellationToken::new()).await.unwrap();
-    assert_eq!(dropped.landed, Landed::Confirmed);
+    assert_eq!(dropped.delivery, Delivery::Confirmed);
     let tree = b.tree().await;
     let region = tree.find_handle(done).unwrap();
     assert!(region.subtree().any(|n| n.name() == "Buy a lock"));
 }
 
 #[tokio::test]
-async fn what_is_covered_out_of_reach_or_invisible_is_said_before_a_press() {
+async fn aim_reports_covered_unreachable_and_invisible_targets() {
     let mut b = Bench::open("sim:settings/reach").await;
     let look = AimOptions::default();
     for name in ["Outside", "Invisible"] {
         let target = b.find(Role::Button, name).await;
-        assert_eq!(b.device.aim(target, look).await.unwrap().hit, Hit::OffScreen, "{name}");
+        assert_eq!(b.device.aim(target, look).await.unwrap().hit, HitResult::OffScreen, "{name}");
     }
     for name in ["Far below", "In the box"] {
         b.press_named(Role::Button, name).await;
@@ -167,15 +167,15 @@ async fn what_is_covered_out_of_reach_or_invisible_is_said_before_a_press() {
         let mut b = Bench::open("sim:settings/reach").await;
         let free = b.find(Role::Button, "Free").await;
         let before = b.device.aim(free, look).await.unwrap();
-        assert_eq!(before.hit, Hit::Target);
+        assert_eq!(before.hit, HitResult::Target);
         b.press_named(Role::Button, opener).await;
-        let Hit::Covered { by, what } = b.device.aim(free, look).await.unwrap().hit else {
+        let HitResult::Covered { by, what } = b.device.aim(free, look).await.unwrap().hit else {
             panic!("{opener}")
         };
         assert!(by.is_some());
         assert!(what.starts_with(cover) || what.starts_with("generic"), "{what}");
-        let landed = b.press_at(before.point, Some(free)).await.unwrap().landed;
-        assert!(matches!(landed, Landed::Elsewhere { stopped: true, .. }), "{landed:?}");
+        let landed = b.press_at(before.point, Some(free)).await.unwrap().delivery;
+        assert!(matches!(landed, Delivery::Elsewhere { stopped: true, .. }), "{landed:?}");
         assert_eq!(b.received().last().unwrap(), &format!("press button {opener}"), "the app saw nothing");
     }
 }
@@ -188,7 +188,7 @@ async fn a_bare_point_presses_what_is_there() {
     assert_eq!(b.device.geometry().unwrap().element_at(point.0, point.1).await.unwrap(), Some(free));
     assert_eq!(b.device.geometry().unwrap().element_at(-5.0, 5.0).await.unwrap(), None);
     let done = b.press_at(point, None).await.unwrap();
-    assert_eq!(done.landed, Landed::Unknown);
+    assert_eq!(done.delivery, Delivery::Unknown);
     assert_eq!(b.received().last().unwrap(), "press button Free");
 }
 

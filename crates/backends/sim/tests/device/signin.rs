@@ -12,10 +12,13 @@ async fn a_wrong_password_is_refused_and_the_right_one_leads_on() {
     assert_eq!(b.fill(email, "qa@example.com").await.value.as_deref(), Some("qa@example.com"));
     b.fill(password, "wrong").await;
     b.press_named(Role::Button, "Continue").await;
-    assert!(b.settle().await.settled);
+    assert!(b.settle().await.is_quiet);
     assert!(b.text().await.contains("\"Wrong email or password.\""));
     let notices = b.device.notices().await.unwrap();
-    assert!(notices.contains(&Notice::Announced { text: "Wrong email or password.".into() }), "{notices:?}");
+    assert!(
+        notices.contains(&Notice::LiveRegionText { text: "Wrong email or password.".into() }),
+        "{notices:?}"
+    );
     assert!(
         notices.iter().any(|n| matches!(n, Notice::RequestFailed { why, .. } if why == "401")),
         "{notices:?}"

@@ -32,7 +32,7 @@ fn targets(tree: &Tree, role: &str, name: &str) -> Vec<Handle> {
 }
 
 #[tokio::test]
-async fn every_situation_has_a_screen_that_shows_its_target_and_changes() {
+async fn every_situation_has_a_screen_with_its_target() {
     for (id, role, name) in situations() {
         for grade in ["never-reused", "while-alive", "none"] {
             let mut b = Bench::open(&format!("sim:staleness/{id}?grade={grade}")).await;

@@ -5,7 +5,7 @@ use crate::{
     LOG,
     support::{Page, press},
 };
-use stickpin_device::{Device, Hit, Landed};
+use stickpin_device::{Delivery, Device, HitResult};
 use stickpin_tree::Role;
 
 const STYLE: &str = "<style>
@@ -59,9 +59,9 @@ async fn a_part_of_the_control_itself_is_no_cover() {
         let Some(mut page) = Page::show(&format!("{LOG}{STYLE}{body}")).await else { return };
         let field = page.find(role, "Name").await;
         let aim = page.aim(field).await;
-        assert_eq!(aim.hit, Hit::Target, "{what}");
+        assert_eq!(aim.hit, HitResult::Target, "{what}");
         let done = page.perform(&press(aim.point, Some(field))).await;
-        assert_eq!(done.landed, Landed::Confirmed, "{what}");
+        assert_eq!(done.delivery, Delivery::Confirmed, "{what}");
         let log = page.log().await;
         assert_eq!(log[0], "click it true", "{what}: {log:?}");
         page.close().await;
@@ -144,11 +144,11 @@ async fn what_is_no_part_of_the_control_covers_it() {
         let Some(mut page) = Page::show(&format!("{LOG}{STYLE}{body}")).await else { return };
         let field = page.find(role, "Name").await;
         let aim = page.aim(field).await;
-        let Hit::Covered { what: by, .. } = &aim.hit else { panic!("{what}: {aim:?}") };
+        let HitResult::Covered { what: by, .. } = &aim.hit else { panic!("{what}: {aim:?}") };
         assert!(by.starts_with(named), "{what}: {by}");
         // And if it is sent there all the same, the page hears nothing of it.
         let done = page.perform(&press(aim.point, Some(field))).await;
-        assert!(matches!(done.landed, Landed::Elsewhere { stopped: true, .. }), "{what}: {done:?}");
+        assert!(matches!(done.delivery, Delivery::Elsewhere { stopped: true, .. }), "{what}: {done:?}");
         assert_eq!(page.log().await, Vec::<String>::new(), "{what}");
         page.close().await;
     }
@@ -161,7 +161,7 @@ async fn the_field_itself_is_pressed_where_it_is_free() {
     );
     let Some(mut page) = Page::show(&html).await else { return };
     let field = page.find(Role::TextBox, "Name").await;
-    assert_eq!(page.press(field).await.landed, Landed::Confirmed);
+    assert_eq!(page.press(field).await.delivery, Delivery::Confirmed);
     assert_eq!(page.log().await, ["click it true"]);
     page.close().await;
 }
@@ -179,11 +179,11 @@ async fn overflow_clips_only_where_there_is_a_box() {
     let Some(mut page) = Page::show(&html).await else { return };
     for name in ["One", "Two", "Three", "Four"] {
         let button = page.find(Role::Button, name).await;
-        assert_eq!(page.press(button).await.landed, Landed::Confirmed, "{name}");
+        assert_eq!(page.press(button).await.delivery, Delivery::Confirmed, "{name}");
     }
     assert_eq!(page.log().await.len(), 4);
     let five = page.find(Role::Button, "Five").await;
-    assert_eq!(page.aim(five).await.hit, Hit::OffScreen);
+    assert_eq!(page.aim(five).await.hit, HitResult::OffScreen);
     assert!(page.device.locate(five, &[]).await.unwrap().is_some());
     page.close().await;
 }

@@ -73,7 +73,7 @@ async fn options_of_native_lists_are_chosen() {
 }
 
 #[tokio::test]
-async fn fields_with_pickers_take_what_they_can_hold_and_hear_nothing_of_the_rest() {
+async fn picker_fields_refuse_impossible_values_silently() {
     let html = "<!doctype html><input type=date id=date><input type=time id=time><input type=datetime-local id=local>
         <input type=month id=month><input type=week id=week><input type=color id=color><input type=range id=range min=10 max=20 step=5 value=10>
         <script>log=[];for(const t of ['input','change'])addEventListener(t,e=>log.push(t+' '+e.target.id+' '+e.target.value))</script>";

@@ -2,7 +2,9 @@
 
 use crate::support::Page;
 use std::path::PathBuf;
-use stickpin_device::{Action, AimOptions, CancellationToken, Device, ErrorCode, Landed, Notice, Performed};
+use stickpin_device::{
+    Action, AimOptions, CancellationToken, Delivery, Device, ErrorCode, InputOutcome, Notice,
+};
 use stickpin_tree::{Handle, Role};
 
 /// Notes what inputs and drops got, with the content of the first file.
@@ -18,12 +20,12 @@ fn file(page: &Page, name: &str, content: &str) -> PathBuf {
 }
 
 impl Page {
-    async fn give(&mut self, target: Handle, files: &[PathBuf]) -> Performed {
+    async fn give(&mut self, target: Handle, files: &[PathBuf]) -> InputOutcome {
         let input = self.device.files().unwrap().file_input(target).await.unwrap().expect("an input");
         self.perform(&Action::Upload { target: input.input, files: files.to_vec() }).await
     }
 
-    async fn choose(&mut self, target: Handle) -> Performed {
+    async fn choose(&mut self, target: Handle) -> InputOutcome {
         let point = self.aim(target).await.point;
         self.perform(&Action::Choose { point, target }).await
     }
@@ -39,13 +41,13 @@ async fn an_input_gets_files_and_says_what_it_holds() {
     let (a, b) = (file(&page, "a.txt", "alpha"), file(&page, "b.txt", "beta"));
     let cv = page.find(Role::Button, "CV").await;
     let takes = page.device.files().unwrap().file_input(cv).await.unwrap().unwrap();
-    assert_eq!((takes.multiple, takes.accept.as_str(), takes.holds.len()), (false, ".pdf,.txt", 0));
+    assert_eq!((takes.multiple, takes.accept.as_str(), takes.files.len()), (false, ".pdf,.txt", 0));
     assert_eq!(page.give(cv, std::slice::from_ref(&a)).await.value.as_deref(), Some("a.txt"));
     let photos = page.find(Role::Button, "Photos").await;
     assert_eq!(page.give(photos, &[b.clone(), a.clone()]).await.value.as_deref(), Some("b.txt, a.txt"));
     page.until("log.length==2").await;
     assert_eq!(page.log().await, ["cv a.txt alpha", "photos b.txt a.txt beta"]);
-    let holds = page.device.files().unwrap().file_input(photos).await.unwrap().unwrap().holds;
+    let holds = page.device.files().unwrap().file_input(photos).await.unwrap().unwrap().files;
     let modified = std::fs::metadata(&b).unwrap().modified().unwrap();
     let since = modified.duration_since(std::time::UNIX_EPOCH).unwrap().as_millis();
     assert_eq!((holds[0].size, u128::from(holds[0].modified)), (4, since));
@@ -93,7 +95,7 @@ async fn a_chooser_that_nobody_expects_is_closed_and_noticed() {
     let html = "<!doctype html><label>CV <input type=file id=cv></label><script>log=[];cv.oncancel=()=>log.push('cancel')</script>";
     let Some(mut page) = Page::show(html).await else { return };
     let cv = page.find(Role::Button, "CV").await;
-    assert_eq!(page.press(cv).await.landed, Landed::Confirmed);
+    assert_eq!(page.press(cv).await.delivery, Delivery::Confirmed);
     page.until("log.length==1").await;
     assert_eq!(page.log().await, ["cancel"]);
     assert!(page.device.notices().await.unwrap().contains(&Notice::FileChooser));
@@ -117,7 +119,7 @@ async fn files_are_dropped_where_the_page_takes_them_and_nowhere_else() {
     let zone = page.find(Role::Region, "Zone").await;
     let point = page.device.aim(zone, AimOptions::default()).await.unwrap().point;
     let done = page.perform(&Action::Drop { point, target: zone, files: files.clone() }).await;
-    assert_eq!((done.handled, done.landed), (true, Landed::Confirmed));
+    assert_eq!((done.handled, done.delivery), (true, Delivery::Confirmed));
     page.until("log.length==1").await;
     assert_eq!(page.log().await, ["drop true x.txt y.txt xx"]);
     let plain = page.find(Role::Region, "Plain").await;
@@ -128,7 +130,7 @@ async fn files_are_dropped_where_the_page_takes_them_and_nowhere_else() {
     assert_eq!(page.truth::<String>("location.pathname").await, "/");
     let action = Action::Drop { point, target: zone, files };
     let done = page.device.perform(&action, &CancellationToken::new()).await.unwrap();
-    assert!(matches!(done.landed, Landed::Elsewhere { stopped: true, .. }), "{done:?}");
+    assert!(matches!(done.delivery, Delivery::Elsewhere { stopped: true, .. }), "{done:?}");
     page.close().await;
 }
 

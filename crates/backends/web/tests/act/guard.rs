@@ -3,7 +3,7 @@
 
 use crate::support::Page;
 use std::time::Duration;
-use stickpin_device::{Action, AimOptions, Button, Device, Hit, Landed, Modifiers};
+use stickpin_device::{Action, AimOptions, Button, Delivery, Device, HitResult, Modifiers};
 use stickpin_tree::Handle;
 
 /// Four rows with a name and a button each. The page notes which record each event acts on;
@@ -29,13 +29,13 @@ impl Page {
         let guarded = self.css(guarded).await;
         let options = AimOptions::PLAIN_PRESS.guarded(&guarded);
         let aim = self.device.aim(target, options).await.unwrap();
-        assert_eq!(aim.hit, Hit::Target);
+        assert_eq!(aim.hit, HitResult::Target);
         (target, aim.point)
     }
 
-    async fn press_guarding(&mut self, target: &str, guarded: &str) -> Landed {
+    async fn press_guarding(&mut self, target: &str, guarded: &str) -> Delivery {
         let (target, point) = self.aim_guarding(target, guarded).await;
-        self.perform(&Action::press(point, Some(target))).await.landed
+        self.perform(&Action::press(point, Some(target))).await.delivery
     }
 
     /// Runs a script of the page.
@@ -59,7 +59,7 @@ fn strangers(log: &[String]) -> Vec<&String> {
 #[tokio::test]
 async fn press_on_replaced_record_is_stopped_unseen() {
     let Some(mut page) = Page::show(ROWS).await else { return };
-    assert_eq!(page.press_guarding(DELETE, ROW).await, Landed::Confirmed);
+    assert_eq!(page.press_guarding(DELETE, ROW).await, Delivery::Confirmed);
     assert_eq!(page.log().await.last().unwrap(), "click Bob");
     for change in [
         "show(4)",
@@ -71,8 +71,8 @@ async fn press_on_replaced_record_is_stopped_unseen() {
         page.go(&page.site.url("/")).await;
         let (target, point) = page.aim_guarding(DELETE, ROW).await;
         page.run(change).await;
-        let landed = page.perform(&Action::press(point, Some(target))).await.landed;
-        assert_eq!(landed, Landed::Changed { stopped: true }, "{change}");
+        let landed = page.perform(&Action::press(point, Some(target))).await.delivery;
+        assert_eq!(landed, Delivery::Changed { stopped: true }, "{change}");
         assert!(page.log().await.is_empty(), "{change}: {:?}", page.log().await);
     }
     page.close().await;
@@ -90,14 +90,14 @@ async fn record_replaced_after_pointer_arrival_is_never_hit() {
         let look = page.device.locate(target, &[]).await.unwrap().unwrap();
         let judged =
             if look.tree.nodes().any(|n| n.name() == "Mail of Bob") { "click Bob" } else { "click Finn" };
-        let landed = page.perform(&Action::press(point, Some(target))).await.landed;
+        let landed = page.perform(&Action::press(point, Some(target))).await.delivery;
         let log = page.log().await;
         let clicks: Vec<_> = log.iter().filter(|e| e.starts_with("click")).collect();
         match landed {
-            Landed::Confirmed => {
+            Delivery::Confirmed => {
                 assert_eq!(clicks, [judged], "{delay}: {log:?}");
             }
-            Landed::Changed { .. } => {
+            Delivery::Changed { .. } => {
                 assert!(clicks.is_empty(), "{delay}: {log:?}");
             }
             landed => panic!("{landed:?}"),
@@ -117,7 +117,11 @@ async fn record_replaced_at_pointerdown_is_not_clicked() {
     ] {
         page.fresh().await;
         page.run(&format!("once('{on}',{how},()=>show(4))")).await;
-        assert_eq!(page.press_guarding(DELETE, ROW).await, Landed::Changed { stopped: false }, "{on} {how}");
+        assert_eq!(
+            page.press_guarding(DELETE, ROW).await,
+            Delivery::Changed { stopped: false },
+            "{on} {how}"
+        );
         assert_eq!(
             page.log().await.iter().map(|e| e.replace("Finn", "Bob")).collect::<Vec<_>>(),
             seen,
@@ -130,7 +134,11 @@ async fn record_replaced_at_pointerdown_is_not_clicked() {
         let landed = page.press_guarding(DELETE, ROW).await;
         let log = page.log().await;
         assert!(strangers(&log).is_empty(), "{landed:?} {log:?}");
-        assert_eq!(landed == Landed::Confirmed, log.contains(&"click Bob".to_owned()), "{landed:?} {log:?}");
+        assert_eq!(
+            landed == Delivery::Confirmed,
+            log.contains(&"click Bob".to_owned()),
+            "{landed:?} {log:?}"
+        );
         page.until("document.querySelectorAll('button')[1].dataset.rec==='Finn'").await;
     }
     page.close().await;
@@ -152,7 +160,7 @@ async fn release_that_lands_elsewhere_is_stopped() {
         page.fresh().await;
         page.run(&format!("once('{on}',{how},()=>{change})")).await;
         let landed = page.press_guarding(DELETE, ROW).await;
-        assert!(matches!(landed, Landed::Elsewhere { stopped: false, .. }), "{change}: {landed:?}");
+        assert!(matches!(landed, Delivery::Elsewhere { stopped: false, .. }), "{change}: {landed:?}");
         assert_eq!(page.log().await, ["pointerdown Bob", "mousedown Bob"], "{change} {how}");
     }
     page.close().await;
@@ -170,12 +178,12 @@ async fn double_click_stops_at_another_record() {
         hold: Duration::ZERO,
     };
     let (target, point) = page.aim_guarding(DELETE, ROW).await;
-    assert_eq!(page.perform(&double(target, point)).await.landed, Landed::Confirmed);
+    assert_eq!(page.perform(&double(target, point)).await.delivery, Delivery::Confirmed);
     assert_eq!(page.log().await.last().unwrap(), "dblclick Bob");
     page.fresh().await;
     page.run("once('click','sync',()=>show(4))").await;
     let (target, point) = page.aim_guarding(DELETE, ROW).await;
-    assert_eq!(page.perform(&double(target, point)).await.landed, Landed::Changed { stopped: false });
+    assert_eq!(page.perform(&double(target, point)).await.delivery, Delivery::Changed { stopped: false });
     assert_eq!(page.log().await.iter().filter(|e| e.starts_with("pointerdown")).count(), 1);
     // What it counts up is no other record: between the presses of one press only, not from the
     // look to
@@ -183,14 +191,14 @@ async fn double_click_stops_at_another_record() {
     let counter = "(r=>r.insertAdjacentHTML('beforeend','<b>1 of 7</b><input value=1>'))(document.querySelector('li:nth-of-type(2)')),
         count=()=>{document.querySelector('li b').textContent='2 of 7';document.querySelector('li input').value=2}";
     for (on, landed) in [
-        ("click", Landed::Confirmed),
-        ("pointerup", Landed::Changed { stopped: false }),
-        ("pointerdown", Landed::Changed { stopped: false }),
+        ("click", Delivery::Confirmed),
+        ("pointerup", Delivery::Changed { stopped: false }),
+        ("pointerdown", Delivery::Changed { stopped: false }),
     ] {
         page.go(&page.site.url("/")).await;
         page.run(&format!("{counter},once('{on}','sync',count)")).await;
         let (target, point) = page.aim_guarding(DELETE, "li:nth-of-type(2) :is(span,b,input)").await;
-        assert_eq!(page.perform(&double(target, point)).await.landed, landed, "{on}");
+        assert_eq!(page.perform(&double(target, point)).await.delivery, landed, "{on}");
     }
     page.close().await;
 }
@@ -223,7 +231,7 @@ async fn what_a_press_does_by_itself_does_not_stop_it() {
         if target == "#k" {
             page.run("n.value='draft'").await;
         }
-        assert_eq!(page.press_guarding(target, all).await, Landed::Confirmed, "{target}");
+        assert_eq!(page.press_guarding(target, all).await, Delivery::Confirmed, "{target}");
         assert!(page.truth::<bool>(truth).await, "{target}: {:?}", page.log().await);
     }
     page.close().await;
@@ -239,20 +247,20 @@ async fn guarded_record_around_a_frame_is_compared_in_its_event() {
     let Some(mut page) = Page::site(&[("/", outer), ("/inner", inner), ("/far", far)]).await else { return };
     let swap = "document.querySelector('h2').textContent='Nils Falk'";
     for (before, during, landed, log) in [
-        ("0", "0", Landed::Confirmed, vec!["pointerdown", "click"]),
-        (swap, "0", Landed::Changed { stopped: true }, vec![]),
-        ("0", swap, Landed::Changed { stopped: false }, vec!["pointerdown"]),
+        ("0", "0", Delivery::Confirmed, vec!["pointerdown", "click"]),
+        (swap, "0", Delivery::Changed { stopped: true }, vec![]),
+        ("0", swap, Delivery::Changed { stopped: false }, vec!["pointerdown"]),
         (
             "frames[0].document.querySelector('p').textContent='Order 8'",
             "0",
-            Landed::Changed { stopped: true },
+            Delivery::Changed { stopped: true },
             vec![],
         ),
         // No script sees into this one: it is asked before the input.
         (
             "new Promise(done=>{onmessage=done;frames[1].postMessage(1,'*')})",
             "0",
-            Landed::Changed { stopped: true },
+            Delivery::Changed { stopped: true },
             vec![],
         ),
     ] {
@@ -266,10 +274,10 @@ async fn guarded_record_around_a_frame_is_compared_in_its_event() {
         assert!(guarded.len() >= 3, "{guarded:?}");
         let options = AimOptions::PLAIN_PRESS.guarded(&guarded);
         let aim = page.device.aim(button, options).await.unwrap();
-        assert_eq!(aim.hit, Hit::Target);
+        assert_eq!(aim.hit, HitResult::Target);
         page.truth::<serde::de::IgnoredAny>(&format!("Promise.resolve({before}).then(()=>1)")).await;
         assert_eq!(
-            page.perform(&Action::press(aim.point, Some(button))).await.landed,
+            page.perform(&Action::press(aim.point, Some(button))).await.delivery,
             landed,
             "{before} {during}"
         );

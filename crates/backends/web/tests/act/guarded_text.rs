@@ -1,7 +1,7 @@
 //! The content guard of text, lists and drags.
 
 use crate::support::Page;
-use stickpin_device::{Action, AimOptions, Device, Hit, Landed, Performed};
+use stickpin_device::{Action, AimOptions, Delivery, Device, HitResult, InputOutcome};
 
 /// A table with a note per person. The page notes each key and each text with the record that it
 /// goes to.
@@ -22,11 +22,11 @@ impl Page {
         guarded: &str,
         between: &str,
         action: impl Fn(stickpin_tree::Handle) -> Action,
-    ) -> Performed {
+    ) -> InputOutcome {
         let target = self.css(target).await[0];
         let guarded = self.css(guarded).await;
         let aim = self.device.aim(target, AimOptions::default().guarded(&guarded)).await.unwrap();
-        assert_eq!(aim.hit, Hit::Target);
+        assert_eq!(aim.hit, HitResult::Target);
         self.run(between).await;
         self.perform(&action(target)).await
     }
@@ -45,7 +45,7 @@ async fn fill_of_replaced_record_is_stopped() {
     ] {
         let Some(mut page) = Page::show(NOTES).await else { return };
         let done = page.act_guarding(NOTE, ROW, swap, fill).await;
-        assert_eq!(done.landed, Landed::Changed { stopped: true }, "{when}");
+        assert_eq!(done.delivery, Delivery::Changed { stopped: true }, "{when}");
         assert!(page.log().await.is_empty(), "{when}: {:?}", page.log().await);
         page.close().await;
     }
@@ -58,7 +58,7 @@ async fn fill_of_replaced_record_is_stopped() {
         let log = page.log().await;
         assert!(log.iter().all(|e| e.ends_with("Bob")), "{delay}: {log:?}");
         assert_eq!(
-            done.landed == Landed::Changed { stopped: true },
+            done.delivery == Delivery::Changed { stopped: true },
             log.is_empty(),
             "{delay}: {done:?} {log:?}"
         );
@@ -79,7 +79,7 @@ async fn fill_by_picker_of_replaced_record_is_stopped() {
             Action::Fill { target, text: "2026-12-24".into() }
         })
         .await;
-    assert_eq!(done.landed, Landed::Changed { stopped: true });
+    assert_eq!(done.delivery, Delivery::Changed { stopped: true });
     assert!(page.log().await.is_empty(), "{:?}", page.log().await);
     page.close().await;
 }
@@ -103,8 +103,8 @@ async fn keys_stop_when_the_record_is_replaced() {
         let log = page.log().await;
         assert!(log.len() > 3 && log.last().unwrap() == "swap", "keys after the swap: {log:?}");
         let arrived = page.truth::<usize>("fields[1].value.length").await;
-        let landed = if arrived < 200 { Landed::Changed { stopped: false } } else { Landed::Unknown };
-        assert_eq!(done.landed, landed, "{log:?}");
+        let landed = if arrived < 200 { Delivery::Changed { stopped: false } } else { Delivery::Unknown };
+        assert_eq!(done.delivery, landed, "{log:?}");
         stopped = arrived < 200;
         if stopped {
             break;
@@ -134,7 +134,7 @@ async fn keys_stop_when_the_focus_is_taken() {
         assert_eq!(page.truth::<String>("fields[2].value").await, "");
         stopped = page.truth::<usize>("fields[1].value.length").await < 200;
         if stopped {
-            assert!(matches!(done.landed, Landed::Elsewhere { stopped: false, .. }), "{done:?}");
+            assert!(matches!(done.delivery, Delivery::Elsewhere { stopped: false, .. }), "{done:?}");
             break;
         }
     }
@@ -160,7 +160,7 @@ async fn what_the_page_answers_to_keys_does_not_stop_them() {
                 text: "some words".into(),
             })
             .await;
-        assert_eq!(done.landed, Landed::Unknown, "{answer}");
+        assert_eq!(done.delivery, Delivery::Unknown, "{answer}");
         assert_eq!(page.truth::<String>("fields[1].value").await, "some words", "{answer}");
         assert_eq!(
             page.truth::<String>("document.querySelectorAll('.count')[1].textContent").await,
@@ -181,7 +181,7 @@ async fn keys_follow_the_boxes_of_a_code() {
         let Some(mut page) = Page::show(&html).await else { return };
         let code = |target| Action::Type { target: Some(target), text: "123".into() };
         let done = page.act_guarding("input", "p", "0", code).await;
-        assert_eq!(done.landed, Landed::Unknown, "{length} {next}");
+        assert_eq!(done.delivery, Delivery::Unknown, "{length} {next}");
         let values = "[...document.querySelectorAll('input')].map(f=>f.value).join()";
         // A page that moves the focus late gets what it would get from quick fingers.
         let truth: String = page.truth(values).await;
@@ -199,15 +199,18 @@ async fn options_whose_meaning_is_swapped_are_not_chosen() {
     let html = "<!doctype html><p id=p>Order 7</p><select id=s aria-label=State><option value=a>Open<option value=b>Closed</select><script>log=[];s.onchange=()=>log.push(s.value)</script>";
     let choose = |target| Action::Select { target, options: vec!["Closed".into()] };
     for (swap, landed) in [
-        ("0", Landed::Unknown),
-        ("s.onfocus=()=>{s.options[1].value='deleted'}", Landed::Changed { stopped: true }),
-        ("s.onfocus=()=>{s.options[0].value='b';s.options[1].value='a'}", Landed::Changed { stopped: true }),
-        ("p.textContent='Order 8'", Landed::Changed { stopped: true }),
+        ("0", Delivery::Unknown),
+        ("s.onfocus=()=>{s.options[1].value='deleted'}", Delivery::Changed { stopped: true }),
+        (
+            "s.onfocus=()=>{s.options[0].value='b';s.options[1].value='a'}",
+            Delivery::Changed { stopped: true },
+        ),
+        ("p.textContent='Order 8'", Delivery::Changed { stopped: true }),
     ] {
         let Some(mut page) = Page::show(html).await else { return };
         let done = page.act_guarding("#s", "p", swap, choose).await;
-        assert_eq!(done.landed, landed, "{swap}");
-        assert_eq!(page.log().await.is_empty(), landed != Landed::Unknown, "{swap}");
+        assert_eq!(done.delivery, landed, "{swap}");
+        assert_eq!(page.log().await.is_empty(), landed != Delivery::Unknown, "{swap}");
         page.close().await;
     }
 }
@@ -225,10 +228,10 @@ const BINS: &str = "<!doctype html><style>div{user-select:none;width:90px;height
 async fn drag_onto_replaced_record_is_not_dropped() {
     let Some(mut page) = Page::show(BINS).await else { return };
     for (source, swap, landed, log) in [
-        ("#k", "0", Landed::Confirmed, "drop Keep"),
-        ("#c", "0", Landed::Confirmed, "drop Keep"),
-        ("#k", "swap=()=>b.firstChild.textContent='Burn'", Landed::Changed { stopped: false }, "back"),
-        ("#c", "swap=()=>b.firstChild.textContent='Burn'", Landed::Changed { stopped: false }, ""),
+        ("#k", "0", Delivery::Confirmed, "drop Keep"),
+        ("#c", "0", Delivery::Confirmed, "drop Keep"),
+        ("#k", "swap=()=>b.firstChild.textContent='Burn'", Delivery::Changed { stopped: false }, "back"),
+        ("#c", "swap=()=>b.firstChild.textContent='Burn'", Delivery::Changed { stopped: false }, ""),
     ] {
         page.run("swap=null,b.firstChild.textContent='Keep',log.length=0").await;
         let (bin, inside) = (page.css("#b").await[0], page.css("#b b").await);
@@ -236,7 +239,7 @@ async fn drag_onto_replaced_record_is_not_dropped() {
         let (card, from) = page.aim_guarding(source, "#none").await;
         page.run(swap).await;
         let drag = Action::Drag { from, source: Some(card), to, target: Some(bin) };
-        assert_eq!(page.perform(&drag).await.landed, landed, "{source} {swap}");
+        assert_eq!(page.perform(&drag).await.delivery, landed, "{source} {swap}");
         assert_eq!(page.log().await.join(","), log, "{source} {swap}");
     }
     page.close().await;

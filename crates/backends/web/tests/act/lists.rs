@@ -80,7 +80,7 @@ async fn escape_closes_the_list_and_not_what_it_is_in() {
 }
 
 #[tokio::test]
-async fn a_list_that_takes_the_focus_gets_escape_where_a_press_only_opens_another_one() {
+async fn focused_popup_is_closed_with_escape() {
     let body = "<button id=city aria-haspopup=listbox aria-expanded=false>City</button><script>
         city.onclick=()=>{document.querySelector('ul')?.remove();say(city,true);
           document.body.insertAdjacentHTML('beforeend','<ul role=listbox id=list tabindex=-1><li role=option>One</ul>');list.focus()};

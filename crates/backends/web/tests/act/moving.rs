@@ -3,11 +3,13 @@
 use crate::support::{Page, provider, request, start};
 use std::time::Duration;
 use stickpin_backend_web::WebOptions;
-use stickpin_device::{Action, AimOptions, CancellationToken, Device, Landed, SettleRequest, ShotRequest};
+use stickpin_device::{
+    Action, AimOptions, CancellationToken, Delivery, Device, ScreenshotRequest, SettleRequest,
+};
 use stickpin_tree::Role;
 
 #[tokio::test]
-async fn wheels_scroll_pages_and_containers_and_say_whether_anything_moved() {
+async fn wheel_on_page_or_container_reports_movement() {
     let html = "<!doctype html><div id=box role=region aria-label=Box style='height:100px;overflow:auto' tabindex=0><div style='height:1000px'>b</div></div>
         <div style='height:3000px'>p</div><script>log=[];addEventListener('wheel',e=>log.push('wheel '+e.isTrusted))</script>";
     let Some(mut page) = Page::show(html).await else { return };
@@ -38,7 +40,7 @@ async fn things_are_dragged_by_mouse_and_by_the_browsers_own_drag() {
     let from = page.aim(knob).await.point;
     let done =
         page.perform(&Action::Drag { from, source: Some(knob), to: (400.0, 40.0), target: None }).await;
-    assert_eq!(done.landed, Landed::Confirmed);
+    assert_eq!(done.delivery, Delivery::Confirmed);
     assert_eq!(page.truth::<String>("k.style.left").await, "360px");
     assert_eq!(page.log().await, ["released"]);
     let (card, bin) = (page.find(Role::Button, "Card").await, page.find(Role::Region, "Bin").await);
@@ -50,12 +52,12 @@ async fn things_are_dragged_by_mouse_and_by_the_browsers_own_drag() {
     assert_eq!(&log[1..3], ["start", "drop card"], "{log:?}");
     // The next press is an ordinary one.
     page.truth::<u32>("log.length=0").await;
-    assert_eq!(page.press(card).await.landed, Landed::Confirmed);
+    assert_eq!(page.press(card).await.delivery, Delivery::Confirmed);
     page.close().await;
 }
 
 #[tokio::test]
-async fn what_opened_under_the_resting_pointer_feels_it_before_it_leaves() {
+async fn popup_opened_under_the_pointer_gets_its_events_first() {
     // As jQuery UI's menu: the item under the pointer when it opens is not entered until the
     // pointer
     // moves again.
@@ -70,7 +72,7 @@ async fn what_opened_under_the_resting_pointer_feels_it_before_it_leaves() {
     page.until("!menu.hidden").await;
     page.truth::<u32>("log.length=0").await;
     let wanted = page.find(Role::MenuItem, "Burundi").await;
-    assert_eq!(page.press(wanted).await.landed, Landed::Confirmed);
+    assert_eq!(page.press(wanted).await.delivery, Delivery::Confirmed);
     let log = page.log().await;
     assert_eq!(log.first().map(String::as_str), Some("moved on old"), "{log:?}");
     assert_eq!(log.last().map(String::as_str), Some("took wanted"), "{log:?}");
@@ -90,7 +92,7 @@ async fn a_worker_is_not_waited_for() {
     let asked = Duration::from_millis(150);
     let request = SettleRequest::new(asked, Duration::from_secs(4));
     let settled = page.device.settle(request, &CancellationToken::new()).await.unwrap();
-    assert!(settled.settled, "{settled:?}");
+    assert!(settled.is_quiet, "{settled:?}");
     page.close().await;
 }
 
@@ -101,7 +103,7 @@ async fn a_viewport_is_1280_by_800_unless_another_one_is_asked_for() {
     other.close().await.unwrap();
     let request = request(&dir, "about:blank").with_options(WebOptions::default());
     let mut device = provider().start(&request).await.unwrap();
-    let shot = device.pictures().unwrap().screenshot(ShotRequest::default()).await.unwrap();
+    let shot = device.screenshots().unwrap().screenshot(ScreenshotRequest::default()).await.unwrap();
     assert_eq!((shot.area.width, shot.area.height), (1280.0, 800.0));
     device.close().await.unwrap();
 }

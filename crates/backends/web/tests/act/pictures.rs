@@ -1,7 +1,7 @@
 //! Pictures, and questions about one element.
 
 use crate::support::Page;
-use stickpin_device::{Device, ErrorCode, Query, ShotRequest};
+use stickpin_device::{Device, ErrorCode, Query, ScreenshotRequest};
 use stickpin_tree::{Attr, Role};
 
 #[tokio::test]
@@ -31,13 +31,19 @@ async fn pictures_have_the_size_that_they_say() {
             u32::from_be_bytes(png[20..24].try_into().unwrap()),
         )
     };
-    let view = page.device.pictures().unwrap().screenshot(ShotRequest::default()).await.unwrap();
+    let view = page.device.screenshots().unwrap().screenshot(ScreenshotRequest::default()).await.unwrap();
     assert_eq!((size(&view.png), view.scale), ((1000, 700), 1.0));
-    let full = page.device.pictures().unwrap().screenshot(ShotRequest::default().full(true)).await.unwrap();
+    let full =
+        page.device.screenshots().unwrap().screenshot(ScreenshotRequest::default().full(true)).await.unwrap();
     assert_eq!(size(&full.png).1, 2050);
     let button = page.find(Role::Button, "B").await;
-    let part =
-        page.device.pictures().unwrap().screenshot(ShotRequest::default().of(Some(button))).await.unwrap();
+    let part = page
+        .device
+        .screenshots()
+        .unwrap()
+        .screenshot(ScreenshotRequest::default().of(Some(button)))
+        .await
+        .unwrap();
     assert_eq!((size(&part.png), part.area.width), ((120, 50), 120.0));
     page.close().await;
 }

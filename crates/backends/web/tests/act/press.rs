@@ -5,7 +5,9 @@ use crate::{
     support::{Page, press},
 };
 use std::time::Duration;
-use stickpin_device::{Action, Button, CancellationToken, Device, Hit, Landed, Modifiers, Prepared};
+use stickpin_device::{
+    Action, Button, CancellationToken, Delivery, Device, HitResult, Modifiers, PreparedInput,
+};
 use stickpin_devtools::protocol::MouseEvent;
 use stickpin_tree::{Role, States};
 
@@ -16,7 +18,7 @@ async fn a_press_reaches_its_button_by_trusted_events() {
     let two = page.find(Role::Button, "Two").await;
     let done = page.press(two).await;
     assert!(done.handled);
-    assert_eq!(done.landed, Landed::Confirmed);
+    assert_eq!(done.delivery, Delivery::Confirmed);
     assert_eq!(page.log().await, ["click b true"]);
     page.close().await;
 }
@@ -48,13 +50,13 @@ async fn a_press_that_was_announced_and_not_made_stops_nobody() {
     assert_eq!(page.log().await, ["click b true"]);
     // The press that comes may be another one.
     let ticket = page.prepare(one).await.ticket;
-    assert_eq!(page.commit(&press(at_two, Some(two)), ticket).await.landed, Landed::Confirmed);
+    assert_eq!(page.commit(&press(at_two, Some(two)), ticket).await.delivery, Delivery::Confirmed);
     assert_eq!(page.log().await, ["click b true", "click b true"]);
     // And the one that was announced may come to something else by then.
-    let Prepared { aim, ticket, .. } = page.prepare(one).await;
+    let PreparedInput { aim, ticket, .. } = page.prepare(one).await;
     page.truth::<bool>("(document.body.prepend(b), true)").await;
-    let landed = page.commit(&press(aim.point, Some(one)), ticket).await.landed;
-    assert!(matches!(landed, Landed::Elsewhere { stopped: true, .. }), "{landed:?}");
+    let landed = page.commit(&press(aim.point, Some(one)), ticket).await.delivery;
+    assert!(matches!(landed, Delivery::Elsewhere { stopped: true, .. }), "{landed:?}");
     assert_eq!(page.log().await.len(), 2);
     page.close().await;
 }
@@ -160,7 +162,7 @@ async fn a_covered_element_is_named_by_what_covers_it() {
     let Some(mut page) = Page::show(&html).await else { return };
     let under = page.find(Role::Button, "Under").await;
     let aim = page.aim(under).await;
-    let Hit::Covered { by, what } = aim.hit else { panic!("{aim:?}") };
+    let HitResult::Covered { by, what } = aim.hit else { panic!("{aim:?}") };
     assert_eq!(what, "dialog \"Cookies\"");
     assert_eq!(by, Some(page.find(Role::Dialog, "Cookies").await));
     assert_eq!(page.log().await, Vec::<String>::new());
@@ -172,7 +174,7 @@ async fn without_a_box_there_is_nothing_to_aim_at() {
     let html = "<!doctype html><button style='position:fixed;left:-500px;top:0'>Away</button>";
     let Some(mut page) = Page::show(html).await else { return };
     let away = page.find(Role::Button, "Away").await;
-    assert_eq!(page.aim(away).await.hit, Hit::OffScreen);
+    assert_eq!(page.aim(away).await.hit, HitResult::OffScreen);
     page.close().await;
 }
 
@@ -184,10 +186,10 @@ async fn what_gets_in_the_way_after_the_aim_is_kept_from_the_press() {
     let Some(mut page) = Page::show(&html).await else { return };
     let pay = page.find(Role::Button, "Pay").await;
     let aim = page.aim(pay).await;
-    assert_eq!(aim.hit, Hit::Target);
+    assert_eq!(aim.hit, HitResult::Target);
     page.truth::<String>("document.getElementById('evil').style.display='block'").await;
     let done = page.perform(&press(aim.point, Some(pay))).await;
-    let Landed::Elsewhere { what, stopped } = done.landed else { panic!("{done:?}") };
+    let Delivery::Elsewhere { what, stopped } = done.delivery else { panic!("{done:?}") };
     assert_eq!((what.as_str(), stopped), ("button \"Evil\"", true));
     // Not even its capturing listener on the window saw it.
     let log = page.log().await;
@@ -216,7 +218,7 @@ async fn what_flees_from_the_pointer_is_not_pressed() {
         if(document.elementFromPoint(e.clientX,e.clientY)?.id=='a')t.style.height=(t.offsetHeight+60)%600+'px'}})</script>");
     let Some(mut page) = Page::show(&html).await else { return };
     let save = page.find(Role::Button, "Save").await;
-    assert_ne!(page.aim(save).await.hit, Hit::Target);
+    assert_ne!(page.aim(save).await.hit, HitResult::Target);
     assert_eq!(page.log().await, Vec::<String>::new());
     page.close().await;
 }
@@ -234,7 +236,7 @@ async fn elements_in_nested_frames_are_pressed_and_filled() {
     };
     let button = page.find(Role::Button, "Inner").await;
     let done = page.press(button).await;
-    assert_eq!(done.landed, Landed::Confirmed);
+    assert_eq!(done.delivery, Delivery::Confirmed);
     assert_eq!(page.log().await, ["inner x"]);
     let field = page.find(Role::TextBox, "Name").await;
     assert_eq!(page.fill(field, "Ada").await.value.as_deref(), Some("Ada"));
@@ -261,7 +263,7 @@ async fn something_over_a_frame_covers_what_is_in_it() {
     };
     let button = page.find(Role::Button, "Inner").await;
     let hit = page.aim(button).await.hit;
-    assert!(matches!(&hit, Hit::Covered { what, .. } if what == "div#veil"), "{hit:?}");
+    assert!(matches!(&hit, HitResult::Covered { what, .. } if what == "div#veil"), "{hit:?}");
     page.close().await;
 }
 
@@ -273,7 +275,7 @@ async fn a_frame_of_another_site_is_captured_and_pressed() {
     let Some(mut page) = Page::site(&[("/", &outer), ("/inner", inner)]).await else { return };
     let far = page.find(Role::Button, "Far").await;
     let done = page.press(far).await;
-    assert_eq!(done.landed, Landed::Confirmed);
+    assert_eq!(done.delivery, Delivery::Confirmed);
     page.find(Role::Button, "Pressed").await;
     page.close().await;
 }
@@ -306,7 +308,7 @@ async fn the_second_press_of_a_double_click_is_judged_too() {
     };
     let done = page.perform(&action).await;
     // The app saw the first press: nothing may send both again.
-    assert_eq!(done.landed, Landed::Elsewhere { what: "button \"Delete b\"".into(), stopped: false });
+    assert_eq!(done.delivery, Delivery::Elsewhere { what: "button \"Delete b\"".into(), stopped: false });
     assert_eq!(page.log().await, ["click a true"]);
     page.close().await;
 }
@@ -324,7 +326,7 @@ async fn a_right_press_that_lands_elsewhere_is_stopped() {
     };
     let right = Action::Press { point, target, button: Button::Right, count, modifiers, hold };
     let done = page.perform(&right).await;
-    assert!(matches!(done.landed, Landed::Elsewhere { stopped: true, .. }), "{done:?}");
+    assert!(matches!(done.delivery, Delivery::Elsewhere { stopped: true, .. }), "{done:?}");
     assert!(page.log().await.is_empty(), "{:?}", page.log().await);
     page.close().await;
 }
@@ -342,7 +344,7 @@ async fn the_pointer_comes_to_stand_on_a_point() {
 }
 
 #[tokio::test]
-async fn a_wheel_reaches_a_frame_of_another_site_that_was_just_scrolled_into_view() {
+async fn wheel_reaches_a_cross_site_frame_after_scrolling() {
     let inner = "<!doctype html><body style='margin:0;height:4000px'><button>Far</button>";
     let outer = format!(
         "{LOG}<div id=other style='height:300px;overflow:auto'><div style='height:4000px'></div></div>
@@ -389,18 +391,18 @@ async fn an_element_of_a_frame_that_is_being_left_is_gone() {
 }
 
 #[tokio::test]
-async fn the_inside_of_a_tab_is_one_with_it_and_the_inside_of_a_row_is_not() {
+async fn press_inside_a_tab_hits_it_and_inside_a_row_does_not() {
     let html = "<!doctype html><div role=tablist><div role=tab tabindex=0 aria-label=Second style='padding:0'><a href='#x' id=inside style='display:block'>Second</a></div></div>
         <div role=group aria-label=Row tabindex=0 style='padding:0'><a href='#y' style='display:block'>Open</a></div>
         <script>log=[];addEventListener('click',e=>log.push('click '+(e.target.id||e.target.tagName)))</script>";
     let Some(mut page) = Page::show(html).await else { return };
     let tab = page.find(Role::Tab, "Second").await;
     let done = page.press(tab).await;
-    assert_eq!(done.landed, Landed::Confirmed);
+    assert_eq!(done.delivery, Delivery::Confirmed);
     assert_eq!(page.log().await, ["click inside"]);
     let row = page.find(Role::Group, "Row").await;
     let hit = page.aim(row).await.hit;
-    assert!(matches!(&hit, Hit::Covered { what, .. } if what == "link \"Open\""), "{hit:?}");
+    assert!(matches!(&hit, HitResult::Covered { what, .. } if what == "link \"Open\""), "{hit:?}");
     page.close().await;
 }
 
@@ -439,7 +441,7 @@ async fn what_a_press_puts_off_until_its_handlers_are_done_is_seen() {
             for button in &buttons {
                 let (handle, name) = (button.handle().unwrap(), button.name());
                 let performed = page.press(handle).await;
-                assert_eq!(performed.landed, Landed::Confirmed);
+                assert_eq!(performed.delivery, Delivery::Confirmed);
                 let seen = page.device.outcome(handle, performed.ticket).await.unwrap().unwrap();
                 assert_eq!(seen.tree.node(seen.node).is(States::PRESSED), round, "{path} {name}");
                 let it =

@@ -62,7 +62,7 @@ async fn aim_scrolls_into_view_and_finds_the_element_there() {
 }
 
 #[tokio::test]
-async fn what_covers_an_element_is_named_and_keeps_the_press_from_the_page() {
+async fn press_on_a_covered_element_names_the_cover() {
     let Some(mut page) = Page::start().await else { return };
     show(
         &mut page,

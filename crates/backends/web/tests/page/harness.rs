@@ -12,7 +12,7 @@ use stickpin_backend_web::WebDevice;
 use stickpin_devtools::Method;
 use stickpin_tree::{SurfaceId, Tree};
 use stickpin_webpage::agent::{AGENT, WORLD};
-use stickpin_webpage::capture::{Columns, Part, assemble};
+use stickpin_webpage::capture::{Columns, DocumentCapture, assemble};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
@@ -94,7 +94,8 @@ impl Page {
 
     pub(crate) async fn capture(&self) -> Tree {
         let json: String = self.eval("__stickpin.capture({})").await.unwrap();
-        let part = Part { columns: Columns::parse(&json).unwrap(), scope: 1, frame: String::new() };
+        let part =
+            DocumentCapture { columns: Columns::parse(&json).unwrap(), scope: 1, frame: String::new() };
         assemble(&part, &HashMap::new(), SurfaceId(0)).unwrap()
     }
 

@@ -10,8 +10,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use stickpin_backend_web::{WebConfig, WebDevice, WebOptions, WebProvider};
 use stickpin_device::{
-    Action, Aim, AimOptions, Arrived, CancellationToken, CaptureRequest, Captured, Device, ErrorCode, Hit,
-    Leave, Modifiers, Navigation, OpenRequest, Performed, Prepared, Ticket, Viewport,
+    Action, Aim, AimOptions, CancellationToken, CaptureRequest, CaptureResult, Device, ErrorCode, HitResult,
+    InputOutcome, LeavePolicy, Modifiers, Navigation, NavigationResult, OpenRequest, PreparedInput, Ticket,
+    Viewport,
 };
 use stickpin_devtools::protocol::{Evaluate, Navigate};
 use stickpin_tree::{Handle, Role, Tree};
@@ -70,12 +71,12 @@ impl Page {
     }
 
     /// As `open` does.
-    pub async fn go(&mut self, url: &str) -> Arrived {
+    pub async fn go(&mut self, url: &str) -> NavigationResult {
         let to = Navigation::To(url.to_owned());
         self.device
             .navigator()
             .unwrap()
-            .navigate(&to, Leave::Discard, Duration::from_secs(10), &CancellationToken::new())
+            .navigate(&to, LeavePolicy::Discard, Duration::from_secs(10), &CancellationToken::new())
             .await
             .unwrap()
     }
@@ -142,7 +143,7 @@ impl Page {
 
     pub async fn capture(&mut self) -> Tree {
         match self.device.capture(CaptureRequest::default()).await.unwrap() {
-            Captured::Tree(tree) => Arc::unwrap_or_clone(tree),
+            CaptureResult::Tree(tree) => Arc::unwrap_or_clone(tree),
             other => panic!("{other:?}"),
         }
     }
@@ -163,33 +164,33 @@ impl Page {
         self.device.aim(handle, AimOptions::PLAIN_PRESS).await.unwrap()
     }
 
-    pub async fn perform(&mut self, action: &Action) -> Performed {
+    pub async fn perform(&mut self, action: &Action) -> InputOutcome {
         self.device.perform(action, &CancellationToken::new()).await.unwrap()
     }
 
     /// Aims at an element as the kernel does, which looked at it before.
-    pub async fn prepare(&mut self, handle: Handle) -> Prepared {
+    pub async fn prepare(&mut self, handle: Handle) -> PreparedInput {
         let seen = self.device.locate(handle, &[]).await.unwrap().unwrap().ticket;
         let options = AimOptions::PLAIN_PRESS;
         self.device.prepare(handle, &[], options, seen).await.unwrap()
     }
 
     /// Presses an element as the kernel does.
-    pub async fn press(&mut self, handle: Handle) -> Performed {
-        let Prepared { aim, ticket, .. } = self.prepare(handle).await;
-        assert_eq!(aim.hit, Hit::Target);
+    pub async fn press(&mut self, handle: Handle) -> InputOutcome {
+        let PreparedInput { aim, ticket, .. } = self.prepare(handle).await;
+        assert_eq!(aim.hit, HitResult::Target);
         self.commit(&press(aim.point, Some(handle)), ticket).await
     }
 
-    pub async fn commit(&mut self, action: &Action, prepared: Ticket) -> Performed {
+    pub async fn commit(&mut self, action: &Action, prepared: Ticket) -> InputOutcome {
         self.device.commit(action, prepared, &CancellationToken::new()).await.unwrap()
     }
 
-    pub async fn fill(&mut self, handle: Handle, text: &str) -> Performed {
+    pub async fn fill(&mut self, handle: Handle, text: &str) -> InputOutcome {
         self.perform(&Action::Fill { target: handle, text: text.to_owned() }).await
     }
 
-    pub async fn key(&mut self, modifiers: Modifiers, key: &str) -> Performed {
+    pub async fn key(&mut self, modifiers: Modifiers, key: &str) -> InputOutcome {
         self.perform(&Action::Key { modifiers, key: key.to_owned() }).await
     }
 

@@ -3,10 +3,10 @@
 use unicode_width::UnicodeWidthStr;
 
 /// The separator between two columns on a terminal.
-const GAP: &str = "  ";
+const COLUMN_GAP: &str = "  ";
 
 /// The minimum width of a prose column, in terminal columns.
-const LEAST: usize = 12;
+const MIN_PROSE_WIDTH: usize = 12;
 
 /// A cell of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub(super) fn lines(rows: &[Vec<Cell>], gap: &str, terminal: Option<u16>) -> Vec
     let line = |row: &Vec<Cell>| {
         let cells = row.iter().zip(&widths).filter(|(_, width)| **width > 0);
         let line: Vec<String> = cells.map(|(cell, &width)| padded(cell, width)).collect();
-        line.join(GAP).trim_end().to_owned()
+        line.join(COLUMN_GAP).trim_end().to_owned()
     };
     rows.iter().map(line).collect()
 }
@@ -65,8 +65,8 @@ fn column_widths(rows: &[Vec<Cell>], terminal: usize) -> Vec<usize> {
         .collect();
     loop {
         let shown = widths.iter().filter(|&&width| width > 0).count();
-        let total = widths.iter().sum::<usize>() + GAP.len() * shown.saturating_sub(1);
-        let least = |at: usize| fixed[at].max(LEAST);
+        let total = widths.iter().sum::<usize>() + COLUMN_GAP.len() * shown.saturating_sub(1);
+        let least = |at: usize| fixed[at].max(MIN_PROSE_WIDTH);
         let widest = (0..count).filter(|&at| widths[at] > least(at)).max_by_key(|&at| widths[at]);
         match widest {
             Some(at) if total > terminal => widths[at] -= 1,
@@ -114,14 +114,14 @@ mod tests {
     #[test]
     fn list_is_plain_lines_for_programs() {
         assert_eq!(
-            lines(&rows(), GAP, None),
+            lines(&rows(), COLUMN_GAP, None),
             ["a  \"日本語のページの題\"  2 s", "checkout  \"Shop\"  10 min", "b  1 s"]
         );
     }
 
     #[test]
     fn list_is_aligned_by_the_width_of_letters_on_a_terminal() {
-        let lines = lines(&rows(), GAP, Some(80));
+        let lines = lines(&rows(), COLUMN_GAP, Some(80));
         let column = |line: &str, text: &str| line[..line.find(text).unwrap()].width();
         assert_eq!(
             [column(&lines[0], "2 s"), column(&lines[1], "10 min"), column(&lines[2], "1 s")],
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn list_fits_a_narrow_terminal() {
-        let lines = lines(&rows(), GAP, Some(34));
+        let lines = lines(&rows(), COLUMN_GAP, Some(34));
         for line in &lines {
             assert!(line.width() <= 34, "{line}");
         }
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn words_are_never_shortened() {
-        let lines = lines(&rows(), GAP, Some(5));
+        let lines = lines(&rows(), COLUMN_GAP, Some(5));
         assert!(lines[1].contains("checkout") && lines[1].ends_with("10 min"), "{lines:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! `alert status|accept|dismiss`: the pending dialog of the app.
 
 use crate::commands::prelude::*;
-use crate::observe::waiting::{Listen, Patience};
+use crate::observe::waiting::{WaitTimeout, WakeOn};
 use stickpin_device::{Dialog, DialogAnswer};
 
 /// Tell whether a dialog of the app (confirm, prompt, beforeunload) waits for an answer.
@@ -33,7 +33,7 @@ pub struct AlertDismiss {
 /// The pending dialog, if any.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Waiting {
+pub struct PendingDialog {
     /// The dialog.
     pub dialog: Option<Dialog>,
 }
@@ -41,7 +41,7 @@ pub struct Waiting {
 /// The dialog that was answered.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Answered {
+pub struct AnsweredDialog {
     /// The dialog.
     pub dialog: Dialog,
     /// Whether it was accepted.
@@ -54,10 +54,10 @@ const ALERT: Spec =
 
 impl Command for AlertStatus {
     const SPEC: Spec = Spec { name: "alert status", examples: &["stickpin alert status"], ..ALERT };
-    type Output = Waiting;
+    type Output = PendingDialog;
 
-    async fn run(self, cx: &mut Cx) -> Result<Waiting> {
-        Ok(Waiting { dialog: cx.device()?.dialog() })
+    async fn run(self, cx: &mut Cx) -> Result<PendingDialog> {
+        Ok(PendingDialog { dialog: cx.device()?.dialog() })
     }
 }
 
@@ -72,13 +72,13 @@ impl Command for AlertAccept {
         ],
         ..ALERT
     };
-    type Output = Answered;
+    type Output = AnsweredDialog;
 
-    fn time(&self) -> Time {
-        Time { deadline: ALERT.deadline + patience(self.timeout), bound: None }
+    fn time_limits(&self) -> TimeLimits {
+        TimeLimits { deadline: ALERT.deadline + patience(self.timeout), response_limit: None }
     }
 
-    async fn run(self, cx: &mut Cx) -> Result<Answered> {
+    async fn run(self, cx: &mut Cx) -> Result<AnsweredDialog> {
         answer(cx, DialogAnswer::Accept(self.text), patience(self.timeout)).await
     }
 }
@@ -90,13 +90,13 @@ impl Command for AlertDismiss {
         examples: &["stickpin alert dismiss"],
         ..ALERT
     };
-    type Output = Answered;
+    type Output = AnsweredDialog;
 
-    fn time(&self) -> Time {
-        Time { deadline: ALERT.deadline + patience(self.timeout), bound: None }
+    fn time_limits(&self) -> TimeLimits {
+        TimeLimits { deadline: ALERT.deadline + patience(self.timeout), response_limit: None }
     }
 
-    async fn run(self, cx: &mut Cx) -> Result<Answered> {
+    async fn run(self, cx: &mut Cx) -> Result<AnsweredDialog> {
         answer(cx, DialogAnswer::Dismiss, patience(self.timeout)).await
     }
 }
@@ -105,41 +105,41 @@ fn patience(timeout: Option<u64>) -> Duration {
     Duration::from_millis(timeout.unwrap_or(0))
 }
 
-async fn answer(cx: &mut Cx, answer: DialogAnswer, patience: Duration) -> Result<Answered> {
+async fn answer(cx: &mut Cx, answer: DialogAnswer, patience: Duration) -> Result<AnsweredDialog> {
     let accepted = matches!(answer, DialogAnswer::Accept(_));
-    let patience = Patience::new(patience);
+    let patience = WaitTimeout::new(patience);
     let dialog = loop {
         if let Some(dialog) = cx.device()?.dialog() {
             break dialog;
         }
-        if patience.left().is_zero() {
+        if patience.remaining().is_zero() {
             return Err(Error::element_not_found("no dialog of the app is waiting for an answer")
                 .hint("run `stickpin snapshot -i` to see the app; `--timeout MS` waits for a dialog"));
         }
-        patience.next(cx, Listen::News, "a dialog", "none is open").await?;
+        patience.wait_for_next_check(cx, WakeOn::AnyEvent, "a dialog", "none is open").await?;
     };
-    cx.dispatching();
-    let under_way = cx.under_way();
+    cx.mark_dispatched();
+    let under_way = cx.begin_operation();
     facets::dialogs(cx.device()?, "answer dialogs")?.answer_dialog(answer).await?;
     drop(under_way);
     // The blocked act continues: read its outcome.
-    let how = How { receipt: true, ..How::default() };
-    outcome::after(cx, None, how, Acted::new("answered", dialog.words())).await?;
-    Ok(Answered { dialog, accepted })
+    let opts = ActionOptions { receipt: true, ..ActionOptions::default() };
+    outcome::finish_action(cx, None, opts, ActionOutput::new("answered", dialog.describe())).await?;
+    Ok(AnsweredDialog { dialog, accepted })
 }
 
-impl Show for Waiting {
+impl Show for PendingDialog {
     fn show(&self, text: &mut Text) {
         match &self.dialog {
-            Some(d) => text.line(format_args!("{} waits for an answer", d.words())),
+            Some(d) => text.line(format_args!("{} waits for an answer", d.describe())),
             None => text.line("no dialog waits"),
         }
     }
 }
 
-impl Show for Answered {
+impl Show for AnsweredDialog {
     fn show(&self, text: &mut Text) {
         let word = if self.accepted { "accepted" } else { "dismissed" };
-        text.line(format_args!("{word} {}", self.dialog.words()));
+        text.line(format_args!("{word} {}", self.dialog.describe()));
     }
 }

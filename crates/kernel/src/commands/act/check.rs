@@ -26,28 +26,28 @@ const CHECK: Spec =
 
 impl Command for Check {
     const SPEC: Spec = Spec { name: "check", examples: &["stickpin check @e4"], ..CHECK };
-    type Output = Acted;
+    type Output = ActionOutput;
 
-    fn time(&self) -> Time {
-        self.how().time(Self::SPEC.deadline, Duration::ZERO)
+    fn time_limits(&self) -> TimeLimits {
+        self.action_options().time_limits(Self::SPEC.deadline, Duration::ZERO)
     }
 
-    async fn run(self, cx: &mut Cx) -> Result<Acted> {
-        let (ready, acted) = fields::check(cx, &self.target, true, self.how()).await?;
-        outcome::after(cx, Some(&ready), self.how(), acted).await
+    async fn run(self, cx: &mut Cx) -> Result<ActionOutput> {
+        let (ready, acted) = fields::set_checked(cx, &self.target, true, self.action_options()).await?;
+        outcome::finish_action(cx, Some(&ready), self.action_options(), acted).await
     }
 }
 
 impl Command for Uncheck {
     const SPEC: Spec = Spec { name: "uncheck", examples: &["stickpin uncheck @e4"], ..CHECK };
-    type Output = Acted;
+    type Output = ActionOutput;
 
-    fn time(&self) -> Time {
-        self.how().time(Self::SPEC.deadline, Duration::ZERO)
+    fn time_limits(&self) -> TimeLimits {
+        self.action_options().time_limits(Self::SPEC.deadline, Duration::ZERO)
     }
 
-    async fn run(self, cx: &mut Cx) -> Result<Acted> {
-        let (ready, acted) = fields::check(cx, &self.target, false, self.how()).await?;
-        outcome::after(cx, Some(&ready), self.how(), acted).await
+    async fn run(self, cx: &mut Cx) -> Result<ActionOutput> {
+        let (ready, acted) = fields::set_checked(cx, &self.target, false, self.action_options()).await?;
+        outcome::finish_action(cx, Some(&ready), self.action_options(), acted).await
     }
 }

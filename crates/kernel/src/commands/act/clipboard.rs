@@ -1,10 +1,10 @@
 //! `clipboard read`, `clipboard write`: the text on the clipboard.
 
 use crate::commands::prelude::*;
-use crate::commands::read::get::Got;
+use crate::commands::read::get::ValueOutput;
 
 /// The maximum size of a text in bytes.
-const LONGEST: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;
 
 /// Print the text on the clipboard that the app's own Copy and Paste use.
 ///
@@ -29,11 +29,11 @@ impl Command for ClipboardRead {
         examples: &["stickpin clipboard read"],
         ..Spec::SESSION
     };
-    type Output = Got;
+    type Output = ValueOutput;
 
-    async fn run(self, cx: &mut Cx) -> Result<Got> {
+    async fn run(self, cx: &mut Cx) -> Result<ValueOutput> {
         let text = facets::clipboard(cx.device()?, "read the clipboard")?.read_clipboard().await?;
-        Ok(Got::bounded(text.into(), cx))
+        Ok(ValueOutput::within_limit(text.into(), cx))
     }
 }
 
@@ -45,15 +45,15 @@ impl Command for ClipboardWrite {
         examples: &["stickpin clipboard write 'dear all'", "stickpin key Control+v"],
         ..Spec::SESSION
     };
-    type Output = Acted;
+    type Output = ActionOutput;
 
-    async fn run(self, cx: &mut Cx) -> Result<Acted> {
-        if self.text.len() > LONGEST {
-            let message = format!("the text has {} bytes; the clipboard takes {LONGEST}", self.text.len());
+    async fn run(self, cx: &mut Cx) -> Result<ActionOutput> {
+        if self.text.len() > MAX_BYTES {
+            let message = format!("the text has {} bytes; the clipboard takes {MAX_BYTES}", self.text.len());
             return Err(Error::invalid_args(message).hint("use `fill` for longer texts"));
         }
-        let _under_way = cx.under_way();
+        let _under_way = cx.begin_operation();
         facets::clipboard(cx.device()?, "write the clipboard")?.write_clipboard(&self.text).await?;
-        Ok(Acted::new("copied", format!("{} characters", self.text.chars().count())))
+        Ok(ActionOutput::new("copied", format!("{} characters", self.text.chars().count())))
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use stickpin_tree::quote;
 
 /// The maximum number of secret names in a message.
-const NAMED: usize = 10;
+const MAX_NAMED_SECRETS: usize = 10;
 
 acting! {
     /// Replace the content of a field, and check that the field took the text.
@@ -42,15 +42,17 @@ impl Command for Fill {
         ],
         ..Spec::SESSION
     };
-    type Output = Acted;
+    type Output = ActionOutput;
 
-    fn time(&self) -> Time {
-        self.how()
-            .time(Self::SPEC.deadline, crate::command::args::typing(self.text.as_deref().unwrap_or_default()))
+    fn time_limits(&self) -> TimeLimits {
+        self.action_options().time_limits(
+            Self::SPEC.deadline,
+            crate::command::args::typing_time(self.text.as_deref().unwrap_or_default()),
+        )
     }
 
-    async fn run(self, cx: &mut Cx) -> Result<Acted> {
-        let how = self.how();
+    async fn run(self, cx: &mut Cx) -> Result<ActionOutput> {
+        let opts = self.action_options();
         let text = match (self.text, &self.secret) {
             (Some(text), None) => text,
             (None, Some(name)) => secret(cx, name)?,
@@ -62,8 +64,8 @@ impl Command for Fill {
                 ));
             }
         };
-        let (ready, acted) = crate::act::fill::fill(cx, &self.target, &text, how).await?;
-        outcome::after(cx, Some(&ready), how, acted).await
+        let (ready, acted) = crate::act::fill::fill(cx, &self.target, &text, opts).await?;
+        outcome::finish_action(cx, Some(&ready), opts, acted).await
     }
 }
 
@@ -74,7 +76,7 @@ impl Command for Fill {
 fn secret(cx: &mut Cx, name: &str) -> Result<String> {
     let Some(secret) = cx.caller.secrets.get(name).cloned() else {
         let known: BTreeSet<&String> = cx.caller.secrets.keys().chain(&cx.caller.secret_names).collect();
-        let known: Vec<String> = known.into_iter().take(NAMED).map(|n| quote(n)).collect();
+        let known: Vec<String> = known.into_iter().take(MAX_NAMED_SECRETS).map(|n| quote(n)).collect();
         let known = if known.is_empty() {
             "there is none".to_owned()
         } else {
@@ -85,7 +87,7 @@ fn secret(cx: &mut Cx, name: &str) -> Result<String> {
         )));
     };
     let value = secret.reveal().to_owned();
-    let secrets = &mut cx.live()?.secrets;
+    let secrets = &mut cx.open_session()?.secrets;
     if !secrets.contains(&secret) {
         secrets.push(secret);
     }

@@ -1,6 +1,6 @@
 //! `form`: fills several fields and optionally submits them.
 
-use crate::act::fields::press;
+use crate::act::fields::press_action;
 use crate::act::{fields, locate};
 use crate::api::schema::text_schema;
 use crate::api::target;
@@ -37,7 +37,7 @@ impl TryFrom<String> for Assignment {
     type Error = Error;
 
     fn try_from(text: String) -> Result<Self> {
-        let (target, at) = target::assigned(&text).map_err(|first| {
+        let (target, at) = target::parse_assignment_target(&text).map_err(|first| {
             let why = first.map(|e| format!(": {}", e.message)).unwrap_or_default();
             let message = format!("{} is not of the form TARGET=VALUE{why}", stickpin_tree::quote(&text));
             Error::invalid_args(message)
@@ -58,12 +58,12 @@ text_schema!(Assignment, "x-targets" = "assignment");
 /// The outcome for each field and for the submission.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Filled {
+pub struct FormOutput {
     /// The outcome for each field, in order.
-    pub fields: Vec<Acted>,
+    pub fields: Vec<ActionOutput>,
     /// The outcome of the submission, or of the last field.
     #[serde(flatten)]
-    pub last: Acted,
+    pub last: ActionOutput,
 }
 
 impl Command for Form {
@@ -75,58 +75,69 @@ impl Command for Form {
         examples: &["stickpin form @e2=ada@example.com @e3=secret --submit @e4 --settle"],
         ..Spec::SESSION
     };
-    type Output = Filled;
+    type Output = FormOutput;
 
-    fn time(&self) -> Time {
-        self.how().time(
+    fn time_limits(&self) -> TimeLimits {
+        self.action_options().time_limits(
             Self::SPEC.deadline,
-            crate::command::args::ALLOWANCE * u32::try_from(self.fields.len()).unwrap_or(u32::MAX),
+            crate::command::args::ACTION_ALLOWANCE * u32::try_from(self.fields.len()).unwrap_or(u32::MAX),
         )
     }
 
-    async fn run(self, cx: &mut Cx) -> Result<Filled> {
-        let how = self.how();
-        resolve::foresee(cx, self.fields.iter().map(|f| &f.target).chain(&self.submit))?;
+    async fn run(self, cx: &mut Cx) -> Result<FormOutput> {
+        let opts = self.action_options();
+        resolve::note_standings(cx, self.fields.iter().map(|f| &f.target).chain(&self.submit))?;
         // Fill the checked elements: a selector may match another element once the first field is
         // filled.
         let mut held = Vec::new();
         for field in &self.fields {
-            let (_, ready) = fields::kind(cx, &field.target, &field.value, how).await?;
+            let (_, ready) = fields::field_kind(cx, &field.target, &field.value, opts).await?;
             held.push(match &ready.found {
-                Some(found) => locate::hold(cx, &field.target, found)?,
+                Some(found) => locate::pin_selector_to_ref(cx, &field.target, found)?,
                 None => field.target.clone(),
             });
         }
         let submit = match &self.submit {
             // Do not check whether it is enabled, because filling the fields may enable it.
             Some(submit @ (Target::Ref(_) | Target::Selector(_))) => {
-                let found = locate::there(cx, submit, how).await?;
-                Some(locate::hold(cx, submit, &found)?)
+                let found = locate::locate_target(cx, submit, opts).await?;
+                Some(locate::pin_selector_to_ref(cx, submit, &found)?)
             }
             submit => submit.clone(),
         };
         // One receipt for all fields, without settling in between.
-        let quiet = How { settle: None, receipt: false, ..how };
+        let quiet = ActionOptions { settle: None, receipt: false, ..opts };
         let mut fields = Vec::new();
         for (field, target) in self.fields.iter().zip(&held) {
-            let (ready, acted) = fields::set(cx, target, &field.value, quiet).await?;
-            fields.push(outcome::after(cx, Some(&ready), quiet, acted).await?);
+            let (ready, acted) = fields::set_field(cx, target, &field.value, quiet).await?;
+            fields.push(outcome::finish_action(cx, Some(&ready), quiet, acted).await?);
         }
         let last = match &submit {
             None => {
-                outcome::after(cx, None, how, Acted::new("filled", format!("{} fields", fields.len())))
-                    .await?
+                outcome::finish_action(
+                    cx,
+                    None,
+                    opts,
+                    ActionOutput::new("filled", format!("{} fields", fields.len())),
+                )
+                .await?
             }
             Some(submit) => {
-                let ready = input::press(cx, submit, true, how, press).await?;
-                outcome::after(cx, Some(&ready), how, Acted::new("pressed", &ready.words)).await?
+                let ready = input::press_target(cx, submit, true, opts, press_action).await?;
+                outcome::finish_action(
+                    cx,
+                    Some(&ready),
+                    opts,
+                    ActionOutput::new("pressed", &ready.description),
+                )
+                .await?
             }
         };
-        Ok(Filled { fields, last })
+        Ok(FormOutput { fields, last })
     }
 }
 
-impl Show for Filled {
+impl Show for FormOutput {
     fn show(&self, text: &mut Text) {
         for field in &self.fields {
             field.show(text);

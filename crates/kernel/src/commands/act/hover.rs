@@ -19,23 +19,24 @@ impl Command for Hover {
         examples: &["stickpin hover @e3 --settle"],
         ..Spec::SESSION
     };
-    type Output = Acted;
+    type Output = ActionOutput;
 
-    fn time(&self) -> Time {
-        self.how().time(Self::SPEC.deadline, Duration::ZERO)
+    fn time_limits(&self) -> TimeLimits {
+        self.action_options().time_limits(Self::SPEC.deadline, Duration::ZERO)
     }
 
-    async fn run(self, cx: &mut Cx) -> Result<Acted> {
-        let how = self.how();
+    async fn run(self, cx: &mut Cx) -> Result<ActionOutput> {
+        let opts = self.action_options();
         // Reactions to the pointer's arrival are the effect of this act, so earlier notices are
         // dropped before it.
         drop(cx.device()?.notices().await?);
-        let hovered = act::ready(cx, &self.target, Reach::Pointer, how).await;
-        if cx.envelope.pointed {
-            cx.dispatching();
+        let hovered = act::wait_actionable(cx, &self.target, Actionability::Pointer, opts).await;
+        if cx.envelope.pointer_moved {
+            cx.mark_dispatched();
         }
         let ready = hovered?;
-        outcome::opened_by(cx, &ready)?;
-        outcome::after(cx, Some(&ready), how, Acted::new("hovering", &ready.words)).await
+        outcome::record_opener(cx, &ready)?;
+        outcome::finish_action(cx, Some(&ready), opts, ActionOutput::new("hovering", &ready.description))
+            .await
     }
 }

@@ -22,8 +22,8 @@ pub struct Key {
 }
 
 impl Key {
-    fn how(&self) -> How {
-        How::new(self.settle, None, self.receipt)
+    fn action_options(&self) -> ActionOptions {
+        ActionOptions::new(self.settle, None, self.receipt)
     }
 }
 
@@ -35,21 +35,21 @@ impl Command for Key {
         examples: &["stickpin key Enter --settle", "stickpin key Control+a"],
         ..Spec::SESSION
     };
-    type Output = Acted;
+    type Output = ActionOutput;
 
-    fn time(&self) -> Time {
-        self.how().time(Self::SPEC.deadline, Duration::ZERO)
+    fn time_limits(&self) -> TimeLimits {
+        self.action_options().time_limits(Self::SPEC.deadline, Duration::ZERO)
     }
 
-    async fn run(self, cx: &mut Cx) -> Result<Acted> {
-        let how = self.how();
+    async fn run(self, cx: &mut Cx) -> Result<ActionOutput> {
+        let opts = self.action_options();
         drop(cx.device()?.notices().await?);
-        let words = match focus::current(cx).await? {
-            Some(focus) => format!("{} on {}", self.chord, focus.words),
+        let words = match focus::focused_element(cx).await? {
+            Some(focus) => format!("{} on {}", self.chord, focus.description),
             None => self.chord.to_string(),
         };
         let Chord { modifiers, key } = self.chord;
-        input::perform(cx, &Action::Key { modifiers, key }, &words).await?;
-        outcome::after(cx, None, how, Acted::new("pressed key", words)).await
+        input::send_untargeted(cx, &Action::Key { modifiers, key }, &words).await?;
+        outcome::finish_action(cx, None, opts, ActionOutput::new("pressed key", words)).await
     }
 }

@@ -10,13 +10,13 @@ acting! {
         #[schemars(extend("x-positional" = 0))]
         target: Target,
         /// How long to hold it, in milliseconds.
-        #[serde(default = "usual")]
+        #[serde(default = "default_hold")]
         #[schemars(range(min = 1, max = 10_000), extend("x-positional" = 1, "x-placeholder" = "MS"))]
-        hold: u64 = usual(),
+        hold: u64 = default_hold(),
     }
 }
 
-fn usual() -> u64 {
+fn default_hold() -> u64 {
     600
 }
 
@@ -28,19 +28,19 @@ impl Command for LongPress {
         examples: &["stickpin longpress @e3", "stickpin longpress @e3 1500"],
         ..Spec::SESSION
     };
-    type Output = Acted;
+    type Output = ActionOutput;
 
-    fn time(&self) -> Time {
-        self.how().time(Self::SPEC.deadline, Duration::from_millis(self.hold))
+    fn time_limits(&self) -> TimeLimits {
+        self.action_options().time_limits(Self::SPEC.deadline, Duration::from_millis(self.hold))
     }
 
-    async fn run(self, cx: &mut Cx) -> Result<Acted> {
+    async fn run(self, cx: &mut Cx) -> Result<ActionOutput> {
         if !(1..=10_000).contains(&self.hold) {
             let message = format!("`hold` is {} ms, not 1 to 10000", self.hold);
             return Err(Error::invalid_args(message).hint("for example: `stickpin longpress @e3 600`"));
         }
-        let how = self.how();
-        let action = |ready: &Ready| Action::Press {
+        let opts = self.action_options();
+        let action = |ready: &ActionTarget| Action::Press {
             point: ready.point,
             target: ready.receiver(),
             button: Button::Left,
@@ -48,7 +48,7 @@ impl Command for LongPress {
             modifiers: Modifiers::default(),
             hold: Duration::from_millis(self.hold),
         };
-        let ready = input::press(cx, &self.target, false, how, action).await?;
-        outcome::after(cx, Some(&ready), how, Acted::new("held", &ready.words)).await
+        let ready = input::press_target(cx, &self.target, false, opts, action).await?;
+        outcome::finish_action(cx, Some(&ready), opts, ActionOutput::new("held", &ready.description)).await
     }
 }

@@ -1,9 +1,9 @@
 //! `press`: presses an element with the pointer.
 
-pub use crate::api::keys::Held;
+pub use crate::api::keys::HeldModifiers;
 use crate::commands::prelude::*;
-use crate::commands::wait::traffic::{Saved, download};
-use crate::commands::wait::usual;
+use crate::commands::wait::default_timeout;
+use crate::commands::wait::traffic::{DownloadOutput, wait_download};
 use stickpin_device::{Action, Button, is_plain};
 
 acting! {
@@ -16,16 +16,16 @@ acting! {
         #[schemars(extend("x-positional" = 0))]
         target: Target,
         /// Number of presses: 2 is a double click.
-        #[serde(default = "once")]
+        #[serde(default = "default_count")]
         #[schemars(range(min = 1, max = 3), extend("x-placeholder" = "N"))]
-        count: u8 = once(),
+        count: u8 = default_count(),
         /// The mouse button.
         #[serde(default)]
         button: Button = Button::default(),
         /// Keys held during the press: `Control`, `Shift+Alt`.
         #[serde(default)]
         #[schemars(extend("x-placeholder" = "KEYS"))]
-        modifiers: Held = Held::default(),
+        modifiers: HeldModifiers = HeldModifiers::default(),
         /// Wait for the download and save it to this path or into this folder.
         #[schemars(extend("x-path" = "written", "x-placeholder" = "PATH"))]
         download: Option<String> = None,
@@ -34,16 +34,16 @@ acting! {
 
 /// The output of a press.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Pressed {
+pub struct PressOutput {
     /// The act.
     #[serde(flatten)]
-    pub acted: Acted,
+    pub acted: ActionOutput,
     /// The downloaded file (`--download`).
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub downloaded: Option<Saved>,
+    pub downloaded: Option<DownloadOutput>,
 }
 
-impl Show for Pressed {
+impl Show for PressOutput {
     fn show(&self, text: &mut Text) {
         self.acted.show(text);
         if let Some(saved) = &self.downloaded {
@@ -52,14 +52,14 @@ impl Show for Pressed {
     }
 }
 
-fn once() -> u8 {
+fn default_count() -> u8 {
     1
 }
 
 impl Press {
     /// Returns how long to wait for the download, if one is requested.
     fn file_time(&self) -> Duration {
-        self.download.as_ref().map_or(Duration::ZERO, |_| Duration::from_millis(usual()))
+        self.download.as_ref().map_or(Duration::ZERO, |_| Duration::from_millis(default_timeout()))
     }
 }
 
@@ -77,18 +77,18 @@ impl Command for Press {
         ],
         ..Spec::SESSION
     };
-    type Output = Pressed;
+    type Output = PressOutput;
 
-    fn time(&self) -> Time {
-        self.how().time(Self::SPEC.deadline + self.file_time(), self.file_time())
+    fn time_limits(&self) -> TimeLimits {
+        self.action_options().time_limits(Self::SPEC.deadline + self.file_time(), self.file_time())
     }
 
-    async fn run(self, cx: &mut Cx) -> Result<Pressed> {
+    async fn run(self, cx: &mut Cx) -> Result<PressOutput> {
         if !(1..=3).contains(&self.count) {
             return Err(Error::invalid_args(format!("`count` is {}, not 1, 2 or 3", self.count)));
         }
-        let how = self.how();
-        let action = |ready: &Ready| Action::Press {
+        let opts = self.action_options();
+        let action = |ready: &ActionTarget| Action::Press {
             point: ready.point,
             target: ready.receiver(),
             button: self.button,
@@ -97,14 +97,18 @@ impl Command for Press {
             hold: Duration::ZERO,
         };
         let plain = is_plain(self.button, self.count, self.modifiers.0, Duration::ZERO);
-        let ready = input::press(cx, &self.target, plain, how, action).await?;
-        let acted = outcome::after(cx, Some(&ready), how, Acted::new("pressed", &ready.words)).await?;
+        let ready = input::press_target(cx, &self.target, plain, opts, action).await?;
+        let acted =
+            outcome::finish_action(cx, Some(&ready), opts, ActionOutput::new("pressed", &ready.description))
+                .await?;
         let downloaded = match &self.download {
-            Some(to) => {
-                Some(download(cx, None, Some(to), usual()).await.map_err(|e| e.dispatched(cx.dispatched()))?)
-            }
+            Some(to) => Some(
+                wait_download(cx, None, Some(to), default_timeout())
+                    .await
+                    .map_err(|e| e.dispatched(cx.dispatched()))?,
+            ),
             None => None,
         };
-        Ok(Pressed { acted, downloaded })
+        Ok(PressOutput { acted, downloaded })
     }
 }

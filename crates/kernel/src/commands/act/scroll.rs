@@ -2,21 +2,21 @@
 
 use crate::command::args::{Receipt, Settle};
 use crate::commands::prelude::*;
-use crate::observe::waiting::QUIET;
+use crate::observe::waiting::QUIET_TIME;
 use stickpin_device::{Action, AimOptions, SettleRequest};
 
 /// The default distance of a scroll, in CSS pixels.
-const AMOUNT: u32 = 600;
+const DEFAULT_AMOUNT: u32 = 600;
 
 /// The maximum number of scrolls for `--until`.
-const ROUNDS: usize = 1_000;
+const MAX_SCROLLS: usize = 1_000;
 
 /// The maximum share of a container that `--until` scrolls at once, so that even a virtualized list
 /// shows every row at some point.
-const STEP: f64 = 0.75;
+const MAX_STEP_SHARE: f64 = 0.75;
 
 /// How long rows may take to appear after a scroll.
-const ARRIVAL: Duration = Duration::from_secs(1);
+const ROW_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Scroll the page or a container, by pixels or until an element appears.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -26,7 +26,7 @@ pub struct Scroll {
     #[schemars(extend("x-positional" = 0))]
     pub direction: Direction,
     /// How far, in CSS pixels.
-    #[serde(default = "usual")]
+    #[serde(default = "default_amount")]
     #[schemars(extend("x-positional" = 1, "x-placeholder" = "PIXELS"))]
     pub amount: u32,
     /// Ref or selector of the container; without it, the page.
@@ -59,17 +59,17 @@ pub enum Direction {
     Right,
 }
 
-fn usual() -> u32 {
-    AMOUNT
+fn default_amount() -> u32 {
+    DEFAULT_AMOUNT
 }
 
 /// The outcome of a scroll.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Scrolled {
+pub struct ScrollOutput {
     /// The act.
     #[serde(flatten)]
-    pub acted: Acted,
+    pub acted: ActionOutput,
     /// Whether anything moved.
     pub moved: bool,
     /// The element that `--until` found, with its ref.
@@ -78,8 +78,8 @@ pub struct Scrolled {
 }
 
 impl Scroll {
-    fn how(&self) -> How {
-        How::new(self.settle, None, self.receipt)
+    fn action_options(&self) -> ActionOptions {
+        ActionOptions::new(self.settle, None, self.receipt)
     }
 
     fn action(&self, target: Option<stickpin_tree::Handle>, amount: f64) -> Action {
@@ -102,21 +102,21 @@ impl Command for Scroll {
         examples: &["stickpin scroll down", "stickpin scroll down --in @e4 --until 'text=\"Row 900\"'"],
         ..Spec::SESSION
     };
-    type Output = Scrolled;
+    type Output = ScrollOutput;
 
-    fn time(&self) -> Time {
-        self.how().time(Self::SPEC.deadline, Duration::ZERO)
+    fn time_limits(&self) -> TimeLimits {
+        self.action_options().time_limits(Self::SPEC.deadline, Duration::ZERO)
     }
 
-    async fn run(self, cx: &mut Cx) -> Result<Scrolled> {
-        let how = self.how();
+    async fn run(self, cx: &mut Cx) -> Result<ScrollOutput> {
+        let opts = self.action_options();
         let container = match &self.container {
-            Some(target) => Some(act::ready(cx, target, Reach::There, how).await?),
+            Some(target) => Some(act::wait_actionable(cx, target, Actionability::Enabled, opts).await?),
             None => None,
         };
         drop(cx.device()?.notices().await?);
-        let words = container.as_ref().map_or_else(|| "the page".to_owned(), |c| c.words.clone());
-        let handle = container.as_ref().map(Ready::element).transpose()?;
+        let words = container.as_ref().map_or_else(|| "the page".to_owned(), |c| c.description.clone());
+        let handle = container.as_ref().map(ActionTarget::element_handle).transpose()?;
         let mut amount = f64::from(self.amount);
         if let (Some(handle), Some(_)) = (handle, &self.until)
             && let Some(Some(shown)) = cx.device()?.rects(&[handle]).await?.first()
@@ -125,15 +125,15 @@ impl Command for Scroll {
                 Direction::Down | Direction::Up => shown.height,
                 Direction::Left | Direction::Right => shown.width,
             };
-            amount = amount.min((side * STEP).max(1.0));
+            amount = amount.min((side * MAX_STEP_SHARE).max(1.0));
         }
         let action = self.action(handle, amount);
         let (moved, found) = match &self.until {
             Some(until) => self.until(cx, until, &action, &words).await?,
-            None => (input::perform(cx, &action, &words).await?.moved, None),
+            None => (input::send_untargeted(cx, &action, &words).await?.moved, None),
         };
-        let acted = outcome::after(cx, None, how, Acted::new("scrolled", words)).await?;
-        Ok(Scrolled { acted, moved, found })
+        let acted = outcome::finish_action(cx, None, opts, ActionOutput::new("scrolled", words)).await?;
+        Ok(ScrollOutput { acted, moved, found })
     }
 }
 
@@ -151,27 +151,27 @@ impl Scroll {
         };
         let mut moved = false;
         let mut ended = false;
-        for _ in 0..ROUNDS {
-            let tree = capture::look(cx, Origin::Internal).await?;
-            let matches = resolve::matches(cx, &tree, selector).await?;
+        for _ in 0..MAX_SCROLLS {
+            let tree = capture::capture_app(cx, Origin::Internal).await?;
+            let matches = resolve::match_all(cx, &tree, selector).await?;
             if let Some(&node) = stickpin_tree::reduce(&tree, &matches).first() {
                 if let Some(address) = tree.node(node).address() {
                     cx.device()?.aim(address, AimOptions::default()).await?;
                 }
-                return Ok((moved, Some(capture::line(cx, &tree, node)?)));
+                return Ok((moved, Some(capture::issue_line(cx, &tree, node)?)));
             }
-            if !input::perform(cx, action, words).await?.moved {
+            if !input::send_untargeted(cx, action, words).await?.moved {
                 ended = true;
                 break;
             }
             moved = true;
             let cancel = cx.cancel.clone();
-            let request = SettleRequest::new(QUIET / 3, ARRIVAL);
+            let request = SettleRequest::new(QUIET_TIME / 3, ROW_TIMEOUT);
             cx.device()?.settle(request, &cancel).await?;
         }
         let (reason, why) = match ended {
             true => ("end", "the end was reached".to_owned()),
-            false => ("rounds", format!("there is more after {ROUNDS} scrolls")),
+            false => ("rounds", format!("there is more after {MAX_SCROLLS} scrolls")),
         };
         let message = format!("{until} did not appear in {words}: {why}");
         Err(Error::element_not_found(message)
@@ -181,7 +181,7 @@ impl Scroll {
     }
 }
 
-impl Show for Scrolled {
+impl Show for ScrollOutput {
     fn show(&self, text: &mut Text) {
         self.acted.show(text);
         if let Some(found) = &self.found {

@@ -28,14 +28,14 @@ impl Command for Select {
         examples: &["stickpin select @e6 Austria", "stickpin select 'label=Colours' red blue"],
         ..Spec::SESSION
     };
-    type Output = Acted;
+    type Output = ActionOutput;
 
-    fn time(&self) -> Time {
-        self.how().time(Self::SPEC.deadline, Duration::ZERO)
+    fn time_limits(&self) -> TimeLimits {
+        self.action_options().time_limits(Self::SPEC.deadline, Duration::ZERO)
     }
 
-    async fn run(self, cx: &mut Cx) -> Result<Acted> {
-        let (ready, acted) = choice::choose(cx, &self.target, &self.options, self.how()).await?;
-        outcome::after(cx, Some(&ready), self.how(), acted).await
+    async fn run(self, cx: &mut Cx) -> Result<ActionOutput> {
+        let (ready, acted) = choice::choose(cx, &self.target, &self.options, self.action_options()).await?;
+        outcome::finish_action(cx, Some(&ready), self.action_options(), acted).await
     }
 }

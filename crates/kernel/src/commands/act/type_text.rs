@@ -29,39 +29,39 @@ impl Command for Type {
         examples: &["stickpin type hello", "stickpin type --into @e5 'dear all'"],
         ..Spec::SESSION
     };
-    type Output = Acted;
+    type Output = ActionOutput;
 
-    fn time(&self) -> Time {
-        self.how().time(Self::SPEC.deadline, crate::command::args::typing(&self.text))
+    fn time_limits(&self) -> TimeLimits {
+        self.action_options().time_limits(Self::SPEC.deadline, crate::command::args::typing_time(&self.text))
     }
 
-    async fn run(self, cx: &mut Cx) -> Result<Acted> {
-        let how = self.how();
+    async fn run(self, cx: &mut Cx) -> Result<ActionOutput> {
+        let opts = self.action_options();
         let ready = match &self.into {
             Some(target) => {
-                let ready = act::ready(cx, target, Reach::View, how).await?;
-                input::editable(&ready)?;
+                let ready = act::wait_actionable(cx, target, Actionability::InView, opts).await?;
+                input::check_editable(&ready)?;
                 Some(ready)
             }
             None => None,
         };
         match &ready {
-            Some(ready) => outcome::before(cx, ready).await?,
+            Some(ready) => outcome::begin_action(cx, ready).await?,
             None => drop(cx.device()?.notices().await?),
         }
-        let target = ready.as_ref().map(Ready::element).transpose()?;
+        let target = ready.as_ref().map(ActionTarget::element_handle).transpose()?;
         let words = match &ready {
-            Some(ready) => format!("into {}", ready.words),
-            None => match focus::for_text(cx, &self.text).await? {
-                Some(focus) => format!("into {}, which has the focus", focus.words),
+            Some(ready) => format!("into {}", ready.description),
+            None => match focus::focus_for_text(cx, &self.text).await? {
+                Some(focus) => format!("into {}, which has the focus", focus.description),
                 None => "with nothing focused".to_owned(),
             },
         };
         let action = Action::Type { target, text: self.text.clone() };
         match &ready {
-            Some(ready) => input::perform_on(cx, &action, ready).await?,
-            None => input::perform(cx, &action, &words).await?,
+            Some(ready) => input::send_to_target(cx, &action, ready).await?,
+            None => input::send_untargeted(cx, &action, &words).await?,
         };
-        outcome::after(cx, ready.as_ref(), how, Acted::new("typed", words)).await
+        outcome::finish_action(cx, ready.as_ref(), opts, ActionOutput::new("typed", words)).await
     }
 }

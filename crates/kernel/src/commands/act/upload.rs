@@ -1,14 +1,14 @@
 //! `upload`: gives files to a file input, a file chooser or a drop target.
 
-use crate::act::input::{Attempts, Input};
+use crate::act::input::{FailedAttempts, InputPosition};
 use crate::commands::prelude::*;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
-use stickpin_device::{Action, Dispatched, FileInput, HeldFile, Performed, io_error};
+use stickpin_device::{Action, Dispatched, FileInput, InputFile, InputOutcome, io_error};
 use stickpin_tree::{Handle, escape, quote};
 
 /// The maximum length of an input's `accept` in a message, in characters.
-const ACCEPT: usize = 200;
+const MAX_ACCEPT_CHARS: usize = 200;
 
 acting! {
     /// Give files to the app: to a file input, to a file chooser, or dropped onto an element.
@@ -33,60 +33,60 @@ impl Command for Upload {
         examples: &["stickpin upload @e5 ~/cv.pdf", "stickpin upload 'label=Photos' a.png b.png --settle"],
         ..Spec::SESSION
     };
-    type Output = Acted;
+    type Output = ActionOutput;
 
-    fn time(&self) -> Time {
-        self.how().time(Self::SPEC.deadline, Duration::ZERO)
+    fn time_limits(&self) -> TimeLimits {
+        self.action_options().time_limits(Self::SPEC.deadline, Duration::ZERO)
     }
 
-    async fn run(self, cx: &mut Cx) -> Result<Acted> {
-        let how = self.how();
+    async fn run(self, cx: &mut Cx) -> Result<ActionOutput> {
+        let opts = self.action_options();
         let files = read(cx, &self.files)?;
-        let (mut found, mut attempts) = (None, Attempts::default());
+        let (mut found, mut attempts) = (None, FailedAttempts::default());
         while found.is_none() {
             // The input itself is often hidden behind a styled element.
-            let ready = act::ready(cx, &self.target, Reach::There, how).await?;
-            let input = match facets::files(cx.device()?, TAKE)?.file_input(ready.element()?).await {
+            let ready = act::wait_actionable(cx, &self.target, Actionability::Enabled, opts).await?;
+            let input = match facets::files(cx.device()?, NEED)?.file_input(ready.element_handle()?).await {
                 Ok(Some(input)) => input,
                 Ok(None) => break,
                 Err(e) => {
-                    attempts.lost(e)?;
+                    attempts.count_vanished(e)?;
                     continue;
                 }
             };
             match give(cx, &input, &files, &ready, Some(&ready)).await {
-                Err(e) => attempts.lost(e)?,
+                Err(e) => attempts.count_vanished(e)?,
                 Ok(acted) => found = Some((ready, acted)),
             }
         }
         let (ready, mut acted) = match found {
             Some(found) => found,
-            None => choose_or_drop(cx, &self.target, &files, how).await?,
+            None => choose_or_drop(cx, &self.target, &files, opts).await?,
         };
-        acted.target = ready.words.clone();
-        outcome::after(cx, Some(&ready), how, acted).await
+        acted.target = ready.description.clone();
+        outcome::finish_action(cx, Some(&ready), opts, acted).await
     }
 }
 
 /// What an upload needs of a device, for error messages.
-const TAKE: &str = "take files";
+const NEED: &str = "take files";
 
 /// A file of the caller.
-struct Local {
+struct LocalFile {
     path: PathBuf,
-    held: HeldFile,
+    held: InputFile,
 }
 
 /// Checks every file before anything is sent.
-fn read(cx: &Cx, files: &[String]) -> Result<Vec<Local>> {
+fn read(cx: &Cx, files: &[String]) -> Result<Vec<LocalFile>> {
     if files.is_empty() {
         return Err(Error::invalid_args("`upload` needs at least one file")
             .hint("for example: `stickpin upload @e5 ~/cv.pdf`"));
     }
-    files.iter().map(|file| one(cx.reach(file)?)).collect()
+    files.iter().map(|file| one(cx.resolve_reachable(file)?)).collect()
 }
 
-fn one(path: PathBuf) -> Result<Local> {
+fn one(path: PathBuf) -> Result<LocalFile> {
     let about = std::fs::metadata(&path).map_err(|e| io_error("read", &path, &e))?;
     if about.is_dir() {
         let message = format!("`{}` is a folder, not a file", path.display());
@@ -97,10 +97,10 @@ fn one(path: PathBuf) -> Result<Local> {
     let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     let since = about.modified().ok().and_then(|t| t.duration_since(UNIX_EPOCH).ok());
     let modified = since.map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX));
-    Ok(Local { held: HeldFile::new(name, about.len(), modified), path })
+    Ok(LocalFile { held: InputFile::new(name, about.len(), modified), path })
 }
 
-fn names(files: &[Local]) -> String {
+fn names(files: &[LocalFile]) -> String {
     files.iter().map(|f| f.held.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
@@ -109,65 +109,76 @@ fn names(files: &[Local]) -> String {
 async fn give(
     cx: &mut Cx,
     input: &FileInput,
-    files: &[Local],
-    ready: &Ready,
-    target: Option<&Ready>,
-) -> Result<Acted> {
-    suits(input, files, &ready.words)?;
-    if input.holds.iter().eq(files.iter().map(|f| &f.held)) {
-        return Ok(Acted { value: Some(names(files)), ..Acted::new("already uploaded", "") });
+    files: &[LocalFile],
+    ready: &ActionTarget,
+    target: Option<&ActionTarget>,
+) -> Result<ActionOutput> {
+    suits(input, files, &ready.description)?;
+    if input.files.iter().eq(files.iter().map(|f| &f.held)) {
+        return Ok(ActionOutput { value: Some(names(files)), ..ActionOutput::new("already uploaded", "") });
     }
     let action =
         Action::Upload { target: input.input, files: files.iter().map(|f| f.path.clone()).collect() };
     let performed = match target {
         Some(ready) => {
-            outcome::before(cx, ready).await?;
-            input::perform_on(cx, &action, ready).await?
+            outcome::begin_action(cx, ready).await?;
+            input::send_to_target(cx, &action, ready).await?
         }
-        None => input::perform(cx, &action, &ready.words).await?,
+        None => input::send_untargeted(cx, &action, &ready.description).await?,
     };
-    Ok(Acted { value: performed.value, ..Acted::new("uploaded", "") })
+    Ok(ActionOutput { value: performed.value, ..ActionOutput::new("uploaded", "") })
 }
 
 /// Uploads to a target without a known input: a pressable element may open a file chooser, and any
 /// other may accept a drop.
-async fn choose_or_drop(cx: &mut Cx, target: &Target, files: &[Local], how: How) -> Result<(Ready, Acted)> {
-    let drop = |ready: &Ready| {
+async fn choose_or_drop(
+    cx: &mut Cx,
+    target: &Target,
+    files: &[LocalFile],
+    opts: ActionOptions,
+) -> Result<(ActionTarget, ActionOutput)> {
+    let drop = |ready: &ActionTarget| {
         let files = files.iter().map(|f| f.path.clone()).collect();
-        Ok(Action::Drop { point: ready.point, target: ready.element()?, files })
+        Ok(Action::Drop { point: ready.point, target: ready.element_handle()?, files })
     };
-    let first = |ready: &Ready| match ready.actionable {
-        true => Ok(Some(Action::Choose { point: ready.point, target: ready.element()? })),
+    let first = |ready: &ActionTarget| match ready.actionable {
+        true => Ok(Some(Action::Choose { point: ready.point, target: ready.element_handle()? })),
         false => drop(ready).map(Some),
     };
-    let unanswered = match input::send_if(cx, target, Reach::Pointer, how, Input::First, first).await {
-        Ok((ready, performed)) if !ready.actionable => {
-            return dropped(cx, ready, &performed.unwrap_or_default(), files, None);
-        }
-        Ok((ready, performed)) => match performed.unwrap_or_default().chooser {
-            Some(chooser) => {
-                let gone = || Error::element_not_found("the file chooser closed before it was given a file");
-                let input = facets::files(cx.device()?, TAKE)?.file_input(chooser).await?.ok_or_else(gone)?;
-                if let Err(e) = suits(&input, files, &ready.words) {
-                    return Err(let_go(cx, chooser, e).await?);
+    let unanswered =
+        match input::aim_and_send_if(cx, target, Actionability::Pointer, opts, InputPosition::First, first)
+            .await
+        {
+            Ok((ready, performed)) if !ready.actionable => {
+                return dropped(cx, ready, &performed.unwrap_or_default(), files, None);
+            }
+            Ok((ready, performed)) => match performed.unwrap_or_default().chooser {
+                Some(chooser) => {
+                    let gone =
+                        || Error::element_not_found("the file chooser closed before it was given a file");
+                    let input =
+                        facets::files(cx.device()?, NEED)?.file_input(chooser).await?.ok_or_else(gone)?;
+                    if let Err(e) = suits(&input, files, &ready.description) {
+                        return Err(let_go(cx, chooser, e).await?);
+                    }
+                    let acted = give(cx, &input, files, &ready, None).await?;
+                    return Ok((ready, acted));
                 }
-                let acted = give(cx, &input, files, &ready, None).await?;
-                return Ok((ready, acted));
-            }
-            // The app asks for confirmation first; the upload can continue once the dialog is
-            // answered.
-            None if cx.device()?.dialog().is_some() => {
-                return Ok((ready, Acted::new("pressed; no file was given yet", "")));
-            }
-            None => None,
-        },
-        // The chooser cannot be given files, but its opener may accept drops as well.
-        Err(e) if e.code == ErrorCode::Unsupported && e.dispatched == Dispatched::Unknown => Some(e),
-        Err(e) => return Err(e),
-    };
+                // The app asks for confirmation first; the upload can continue once the dialog is
+                // answered.
+                None if cx.device()?.dialog().is_some() => {
+                    return Ok((ready, ActionOutput::new("pressed; no file was given yet", "")));
+                }
+                None => None,
+            },
+            // The chooser cannot be given files, but its opener may accept drops as well.
+            Err(e) if e.code == ErrorCode::Unsupported && e.dispatched == Dispatched::Unknown => Some(e),
+            Err(e) => return Err(e),
+        };
     // The press may have moved the element.
-    let then = |ready: &Ready| drop(ready).map(Some);
-    match input::send_if(cx, target, Reach::Pointer, how, Input::Further, then).await {
+    let then = |ready: &ActionTarget| drop(ready).map(Some);
+    match input::aim_and_send_if(cx, target, Actionability::Pointer, opts, InputPosition::Further, then).await
+    {
         Ok((ready, performed)) => dropped(cx, ready, &performed.unwrap_or_default(), files, unanswered),
         // The chooser that the press opened blocks the drop, so its error is the useful one.
         Err(e) => Err(unanswered.map_or(e, |why| why.dispatched(cx.dispatched()))),
@@ -178,28 +189,29 @@ async fn choose_or_drop(cx: &mut Cx, target: &Target, files: &[Local], how: How)
 /// opened.
 fn dropped(
     cx: &Cx,
-    ready: Ready,
-    performed: &Performed,
-    files: &[Local],
+    ready: ActionTarget,
+    performed: &InputOutcome,
+    files: &[LocalFile],
     unanswered: Option<Error>,
-) -> Result<(Ready, Acted)> {
+) -> Result<(ActionTarget, ActionOutput)> {
     if !performed.handled {
         if let Some(unanswered) = unanswered {
             return Err(unanswered.dispatched(cx.dispatched()));
         }
-        let message = format!("{} has no file input, opens no file chooser and takes no drop", ready.words);
+        let message =
+            format!("{} has no file input, opens no file chooser and takes no drop", ready.description);
         return Err(Error::invalid_args(message)
             .hint("run `stickpin snapshot -i` to list the elements; upload to the input, its label or its button")
             .dispatched(cx.dispatched()));
     }
-    Ok((ready, Acted { value: Some(names(files)), ..Acted::new("dropped", "") }))
+    Ok((ready, ActionOutput { value: Some(names(files)), ..ActionOutput::new("dropped", "") }))
 }
 
 /// Closes a chooser that does not accept the files, and returns the error with what became of the
 /// chooser.
 async fn let_go(cx: &mut Cx, chooser: Handle, e: Error) -> Result<Error> {
-    let under_way = cx.under_way();
-    let closed = facets::files(cx.device()?, TAKE)?.close_chooser(chooser).await;
+    let under_way = cx.begin_operation();
+    let closed = facets::files(cx.device()?, NEED)?.close_chooser(chooser).await;
     drop(under_way);
     if let Err(why) = &closed {
         tracing::debug!("a file chooser was not closed: {why}");
@@ -219,7 +231,7 @@ async fn let_go(cx: &mut Cx, chooser: Handle, e: Error) -> Result<Error> {
 }
 
 /// Checks that an input accepts these files.
-fn suits(input: &FileInput, files: &[Local], words: &str) -> Result<()> {
+fn suits(input: &FileInput, files: &[LocalFile], words: &str) -> Result<()> {
     let bad = |message: String| Error::invalid_args(message);
     if input.directory {
         let message = format!("{words} takes a folder, and folders cannot be uploaded");
@@ -227,7 +239,7 @@ fn suits(input: &FileInput, files: &[Local], words: &str) -> Result<()> {
     }
     if files.len() > 1 && !input.multiple {
         return Err(match &input.one_by_one {
-            Some(how) => bad(format!("{words} takes one file at a time, not {}", files.len())).hint(how),
+            Some(opts) => bad(format!("{words} takes one file at a time, not {}", files.len())).hint(opts),
             None => bad(format!("{words} takes one file, not {}", files.len()))
                 .hint("upload the files one at a time"),
         });
@@ -236,7 +248,7 @@ fn suits(input: &FileInput, files: &[Local], words: &str) -> Result<()> {
         None => Ok(()),
         Some(file) => Err(bad(format!(
             "{words} takes {}, not {}",
-            escape(input.accept.trim(), ACCEPT),
+            escape(input.accept.trim(), MAX_ACCEPT_CHARS),
             quote(&file.held.name)
         ))
         .hint("choose a file of that kind")),

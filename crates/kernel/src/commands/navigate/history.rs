@@ -2,11 +2,11 @@
 
 use crate::commands::prelude::*;
 use crate::observe::navigation;
-use stickpin_device::{Arrived, Leave, Navigation};
+use stickpin_device::{LeavePolicy, Navigation, NavigationResult};
 use stickpin_tree::quote;
 
 /// The maximum time until the document is ready and quiet.
-const READY: Duration = Duration::from_secs(10);
+const READY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Go back one step in the history, and return when the page is ready.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -45,7 +45,7 @@ pub struct Home {}
 /// The current address and title of the app.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct At {
+pub struct PageOutput {
     /// The address.
     pub url: String,
     /// The title.
@@ -58,19 +58,19 @@ const HISTORY: Spec = Spec { effect: Effect::Mutates, needs: &[Capability::Histo
 
 impl Command for Back {
     const SPEC: Spec = Spec { name: "back", examples: &["stickpin back"], ..HISTORY };
-    type Output = At;
+    type Output = PageOutput;
 
-    async fn run(self, cx: &mut Cx) -> Result<At> {
-        go(cx, &Navigation::Back, leave(self.discard), "there is nothing to go back to").await
+    async fn run(self, cx: &mut Cx) -> Result<PageOutput> {
+        go(cx, &Navigation::Back, leave_policy(self.discard), "there is nothing to go back to").await
     }
 }
 
 impl Command for Forward {
     const SPEC: Spec = Spec { name: "forward", examples: &["stickpin forward"], ..HISTORY };
-    type Output = At;
+    type Output = PageOutput;
 
-    async fn run(self, cx: &mut Cx) -> Result<At> {
-        go(cx, &Navigation::Forward, leave(self.discard), "there is nothing to go forward to").await
+    async fn run(self, cx: &mut Cx) -> Result<PageOutput> {
+        go(cx, &Navigation::Forward, leave_policy(self.discard), "there is nothing to go forward to").await
     }
 }
 
@@ -81,37 +81,37 @@ impl Command for Reload {
         examples: &["stickpin reload", "stickpin reload --discard"],
         ..HISTORY
     };
-    type Output = At;
+    type Output = PageOutput;
 
-    async fn run(self, cx: &mut Cx) -> Result<At> {
-        go(cx, &Navigation::Reload, leave(self.discard), "the page cannot be reloaded").await
+    async fn run(self, cx: &mut Cx) -> Result<PageOutput> {
+        go(cx, &Navigation::Reload, leave_policy(self.discard), "the page cannot be reloaded").await
     }
 }
 
 impl Command for Home {
     const SPEC: Spec =
         Spec { name: "home", needs: &[Capability::Navigate], examples: &["stickpin home"], ..HISTORY };
-    type Output = At;
+    type Output = PageOutput;
 
-    async fn run(self, cx: &mut Cx) -> Result<At> {
-        go(cx, &Navigation::Home, Leave::Ask, "the device has no start screen").await
+    async fn run(self, cx: &mut Cx) -> Result<PageOutput> {
+        go(cx, &Navigation::Home, LeavePolicy::Ask, "the device has no start screen").await
     }
 }
 
 /// Converts the `--discard` flag.
-pub(super) fn leave(discard: bool) -> Leave {
-    if discard { Leave::Discard } else { Leave::Ask }
+pub(super) fn leave_policy(discard: bool) -> LeavePolicy {
+    if discard { LeavePolicy::Discard } else { LeavePolicy::Ask }
 }
 
-async fn go(cx: &mut Cx, to: &Navigation, leave: Leave, nowhere: &str) -> Result<At> {
-    let arrived: Arrived = navigation::go(cx, to, leave, READY).await?;
+async fn go(cx: &mut Cx, to: &Navigation, leave: LeavePolicy, nowhere: &str) -> Result<PageOutput> {
+    let arrived: NavigationResult = navigation::navigate(cx, to, leave, READY_TIMEOUT).await?;
     if !arrived.moved {
         return Err(Error::unsupported(nowhere).hint("run `stickpin get url` to see where it is"));
     }
-    Ok(At { url: arrived.url, title: arrived.title, settled: arrived.settled })
+    Ok(PageOutput { url: arrived.url, title: arrived.title, settled: arrived.settled })
 }
 
-impl Show for At {
+impl Show for PageOutput {
     fn show(&self, text: &mut Text) {
         let late = if self.settled { "" } else { " (still loading after 10 s)" };
         text.line(format_args!("at {} {}{late}", quote(&self.url), quote(&self.title)));

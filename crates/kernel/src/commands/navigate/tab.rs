@@ -2,16 +2,16 @@
 //! session.
 
 use crate::api::render::Cell;
-use crate::commands::navigate::history::leave;
+use crate::commands::navigate::history::leave_policy;
 use crate::commands::prelude::*;
 use crate::commands::read::get::page;
-use crate::commands::read::snapshot::{Outlined, Snapshot};
+use crate::commands::read::snapshot::{OutlineOutput, Snapshot};
 use crate::observe::navigation;
 use stickpin_device::TabEntry;
 use stickpin_tree::{bare_url, escape, quote};
 
 /// The maximum time until a document is ready and quiet.
-const READY: Duration = Duration::from_secs(10);
+const READY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// List the tabs and windows of the app, with their ids. The current one is marked.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -78,7 +78,7 @@ pub struct TabShow {
 /// The tabs of the app.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Tabs {
+pub struct TabListOutput {
     /// The tabs, in the order in which they were opened.
     pub tabs: Vec<TabEntry>,
 }
@@ -86,7 +86,7 @@ pub struct Tabs {
 /// The active tab.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct InTab {
+pub struct TabOutput {
     /// The id.
     pub id: String,
     /// The verb for the output.
@@ -106,7 +106,7 @@ pub struct InTab {
     waits: Option<String>,
     /// The snapshot (`-i`).
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub snapshot: Option<Outlined>,
+    pub snapshot: Option<OutlineOutput>,
 }
 
 /// Tabs come and go whatever their pages show, so these commands do not wait for a pending dialog.
@@ -121,10 +121,10 @@ const TAB: Spec = Spec {
 impl Command for TabList {
     const SPEC: Spec =
         Spec { name: "tab list", effect: Effect::Reads, examples: &["stickpin tab list"], ..TAB };
-    type Output = Tabs;
+    type Output = TabListOutput;
 
-    async fn run(self, cx: &mut Cx) -> Result<Tabs> {
-        Ok(Tabs { tabs: facets::tabs(cx.device()?, "list tabs")?.list_tabs().await? })
+    async fn run(self, cx: &mut Cx) -> Result<TabListOutput> {
+        Ok(TabListOutput { tabs: facets::tabs(cx.device()?, "list tabs")?.list_tabs().await? })
     }
 }
 
@@ -134,30 +134,30 @@ impl Command for TabNew {
         examples: &["stickpin tab new http://127.0.0.1:3000/help -i", "stickpin tab new"],
         ..TAB
     };
-    type Output = InTab;
+    type Output = TabOutput;
 
-    async fn run(self, cx: &mut Cx) -> Result<InTab> {
-        let what = self.url.map(|what| match crate::api::paths::of_opened(&cx.caller, &what) {
+    async fn run(self, cx: &mut Cx) -> Result<TabOutput> {
+        let what = self.url.map(|what| match crate::api::paths::resolve_opened(&cx.caller, &what) {
             Some(file) => file.display().to_string(),
             None => what,
         });
         let cancel = cx.cancel.clone();
-        let under_way = cx.under_way();
+        let under_way = cx.begin_operation();
         let arrived =
-            facets::tabs(cx.device()?, "open tabs")?.new_tab(what.as_deref(), READY, &cancel).await?;
+            facets::tabs(cx.device()?, "open tabs")?.new_tab(what.as_deref(), READY_TIMEOUT, &cancel).await?;
         drop(under_way);
-        InTab::now(cx, "opened", arrived.settled, self.interactive).await
+        TabOutput::read_active(cx, "opened", arrived.settled, self.interactive).await
     }
 }
 
 impl Command for TabSwitch {
     const SPEC: Spec = Spec { name: "tab switch", examples: &["stickpin tab switch t2 -i"], ..TAB };
-    type Output = InTab;
+    type Output = TabOutput;
 
-    async fn run(self, cx: &mut Cx) -> Result<InTab> {
+    async fn run(self, cx: &mut Cx) -> Result<TabOutput> {
         check(&self.id)?;
         facets::tabs(cx.device()?, "switch tabs")?.switch_tab(&self.id).await?;
-        InTab::now(cx, "in", true, self.interactive).await
+        TabOutput::read_active(cx, "in", true, self.interactive).await
     }
 }
 
@@ -167,22 +167,22 @@ impl Command for TabClose {
         examples: &["stickpin tab close t2", "stickpin tab close --discard"],
         ..TAB
     };
-    type Output = InTab;
+    type Output = TabOutput;
 
-    async fn run(self, cx: &mut Cx) -> Result<InTab> {
+    async fn run(self, cx: &mut Cx) -> Result<TabOutput> {
         let id = match self.id {
             Some(id) => id,
             None => active(cx).await?.id,
         };
         check(&id)?;
         let cancel = cx.cancel.clone();
-        cx.dispatching();
-        let under_way = cx.under_way();
-        facets::tabs(cx.device()?, "close tabs")?.close_tab(&id, leave(self.discard), &cancel).await?;
+        cx.mark_dispatched();
+        let under_way = cx.begin_operation();
+        facets::tabs(cx.device()?, "close tabs")?.close_tab(&id, leave_policy(self.discard), &cancel).await?;
         drop(under_way);
         // Its refs end before another tab is read.
-        navigation::attend_aloud(cx);
-        let mut now = InTab::now(cx, "in", true, false).await?;
+        navigation::warn_ended_tabs(cx);
+        let mut now = TabOutput::read_active(cx, "in", true, false).await?;
         now.closed = Some(id);
         Ok(now)
     }
@@ -190,15 +190,15 @@ impl Command for TabClose {
 
 impl Command for TabShow {
     const SPEC: Spec = Spec { name: "tab show", examples: &["stickpin tab show"], ..TAB };
-    type Output = InTab;
+    type Output = TabOutput;
 
-    async fn run(self, cx: &mut Cx) -> Result<InTab> {
+    async fn run(self, cx: &mut Cx) -> Result<TabOutput> {
         if let Some(id) = self.id {
             check(&id)?;
             facets::tabs(cx.device()?, "switch tabs")?.switch_tab(&id).await?;
         }
         facets::tabs(cx.device()?, "show tabs")?.show_tab().await?;
-        InTab::now(cx, "shown", true, false).await
+        TabOutput::read_active(cx, "shown", true, false).await
     }
 }
 
@@ -219,10 +219,10 @@ fn check(id: &str) -> Result<()> {
     }
 }
 
-impl InTab {
+impl TabOutput {
     /// Reads the active tab. Refs of other tabs are refused from now on, and earlier refs of this
     /// tab are live again.
-    async fn now(cx: &mut Cx, did: &'static str, settled: bool, interactive: bool) -> Result<Self> {
+    async fn read_active(cx: &mut Cx, did: &'static str, settled: bool, interactive: bool) -> Result<Self> {
         let id = active(cx).await?.id;
         let mut now = Self {
             id,
@@ -236,26 +236,26 @@ impl InTab {
         };
         // A dialog blocks reading.
         if let Some(dialog) = cx.device()?.dialog() {
-            cx.live()?.at = None;
-            now.waits = Some(dialog.words());
+            cx.open_session()?.page = None;
+            now.waits = Some(dialog.describe());
             return Ok(now);
         }
-        capture::look(cx, if interactive { Origin::Snapshot } else { Origin::Internal }).await?;
+        capture::capture_app(cx, if interactive { Origin::Snapshot } else { Origin::Internal }).await?;
         let at = page(cx).await?;
         (now.url, now.title) = (at.url, at.title);
         if interactive {
-            now.snapshot = Some(Snapshot::interactive().outline(cx, None)?);
+            now.snapshot = Some(Snapshot::interactive_args().outline(cx, None)?);
         }
         Ok(now)
     }
 }
 
-impl Show for Tabs {
+impl Show for TabListOutput {
     fn show(&self, text: &mut Text) {
         let row = |tab: &TabEntry| {
             let mark = if tab.active { '*' } else { ' ' };
             let opener = tab.opener.as_ref().map(|opener| format!(" opened by {}", escape(opener, 16)));
-            let dialog = tab.dialog.as_ref().map(|d| format!(" waits for an answer to its {}", d.words()));
+            let dialog = tab.dialog.as_ref().map(|d| format!(" waits for an answer to its {}", d.describe()));
             vec![
                 Cell::Word(format!("{mark} {}", escape(&tab.id, 16))),
                 Cell::Prose(quote(&tab.title).to_string()),
@@ -268,7 +268,7 @@ impl Show for Tabs {
     }
 }
 
-impl Show for InTab {
+impl Show for TabOutput {
     fn show(&self, text: &mut Text) {
         if let Some(closed) = &self.closed {
             text.line(format_args!("closed {closed}"));

@@ -14,7 +14,7 @@ pub struct Count {
 /// The number of matches.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Counted {
+pub struct CountOutput {
     /// The number of elements that match.
     pub count: usize,
 }
@@ -26,20 +26,20 @@ impl Command for Count {
         examples: &["stickpin count 'role=listitem in(role=list)'"],
         ..Spec::SESSION
     };
-    type Output = Counted;
+    type Output = CountOutput;
 
-    async fn run(self, cx: &mut Cx) -> Result<Counted> {
+    async fn run(self, cx: &mut Cx) -> Result<CountOutput> {
         let Target::Selector(selector) = &self.selector else {
             return Err(Error::invalid_args(format!("{} is not a selector", self.selector))
                 .hint("for example: `stickpin count 'role=listitem'`"));
         };
-        let tree = capture::look(cx, Origin::Internal).await?;
-        let matches = resolve::matches(cx, &tree, selector).await?;
-        Ok(Counted { count: stickpin_tree::reduce(&tree, &matches).len() })
+        let tree = capture::capture_app(cx, Origin::Internal).await?;
+        let matches = resolve::match_all(cx, &tree, selector).await?;
+        Ok(CountOutput { count: stickpin_tree::reduce(&tree, &matches).len() })
     }
 }
 
-impl Show for Counted {
+impl Show for CountOutput {
     fn show(&self, text: &mut Text) {
         text.line(self.count);
     }

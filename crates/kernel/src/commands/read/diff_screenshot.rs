@@ -1,13 +1,13 @@
 //! `diff screenshot`: compares the pixels of two images, or of an image and the app now.
 
 use crate::commands::prelude::*;
-use crate::commands::read::screenshot::{self, LONGEST, keep, still};
+use crate::commands::read::screenshot::{self, DEFAULT_MAX_PX, capture_without_motion, write_image};
 use crate::picture::image::{Format, Image};
 use std::path::PathBuf;
-use stickpin_device::{ShotRequest, io_error};
+use stickpin_device::{ScreenshotRequest, io_error};
 
 /// The default tolerance per color channel. Edges of letters are not drawn identically twice.
-const TOLERANCE: u8 = 8;
+const DEFAULT_TOLERANCE: u8 = 8;
 
 /// Compare two pictures, or a picture with the app as it is now, pixel by pixel.
 ///
@@ -43,7 +43,7 @@ pub struct DiffScreenshot {
 /// The outcome of a comparison.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Compared {
+pub struct ComparisonOutput {
     /// The number of pixels that differ.
     pub pixels: u64,
     /// The share of pixels that differ, 0 to 1.
@@ -67,11 +67,11 @@ impl Command for DiffScreenshot {
         ],
         ..Spec::SESSION
     };
-    type Output = Compared;
+    type Output = ComparisonOutput;
 
-    async fn run(self, cx: &mut Cx) -> Result<Compared> {
+    async fn run(self, cx: &mut Cx) -> Result<ComparisonOutput> {
         let read = |cx: &Cx, path: &str| {
-            let path = cx.reach(path)?;
+            let path = cx.resolve_reachable(path)?;
             let bytes = std::fs::read(&path).map_err(|e| io_error("read", &path, &e))?;
             Image::read(&path, &bytes)
         };
@@ -79,29 +79,31 @@ impl Command for DiffScreenshot {
         let after = match &self.after {
             Some(path) => read(cx, path)?,
             None => {
-                let of = screenshot::placed(cx, self.of.as_ref()).await?;
-                let (_, shot, _) = still(cx, ShotRequest::default().of(of).full(self.full)).await?;
-                Image::decode(&shot.png)?.shrunk(self.max_px.unwrap_or(LONGEST))
+                let of = screenshot::address_to_capture(cx, self.of.as_ref()).await?;
+                let (_, shot, _) =
+                    capture_without_motion(cx, ScreenshotRequest::default().of(of).full(self.full)).await?;
+                Image::decode(&shot.png)?.shrink(self.max_px.unwrap_or(DEFAULT_MAX_PX))
             }
         };
-        let (picture, pixels) = before.differences(&after, self.tolerance.unwrap_or(TOLERANCE));
+        let (picture, pixels) = before.differences(&after, self.tolerance.unwrap_or(DEFAULT_TOLERANCE));
         let all = u64::from(picture.width) * u64::from(picture.height);
         #[allow(clippy::cast_precision_loss, reason = "a part of a picture, for people")]
         let ratio = pixels as f64 / all.max(1) as f64;
         let size = |image: &Image| [image.width, image.height];
-        let mut compared = Compared { pixels, ratio, path: None, before: size(&before), after: size(&after) };
+        let mut compared =
+            ComparisonOutput { pixels, ratio, path: None, before: size(&before), after: size(&after) };
         if pixels == 0 {
             return Ok(compared);
         }
         let out = self.out.as_deref().map(|path| cx.path(path));
-        let bytes = picture.encode(out.as_deref().and_then(Format::of).unwrap_or_default())?;
-        let number = if out.is_none() { cx.live()?.pictures.number() } else { 0 };
-        compared.path = Some(keep(cx, out, &format!("p{number}-differences.png"), &bytes)?);
+        let bytes = picture.encode(out.as_deref().and_then(Format::from_extension).unwrap_or_default())?;
+        let number = if out.is_none() { cx.open_session()?.screenshots.next_id() } else { 0 };
+        compared.path = Some(write_image(cx, out, &format!("p{number}-differences.png"), &bytes)?);
         Ok(compared)
     }
 }
 
-impl Show for Compared {
+impl Show for ComparisonOutput {
     fn show(&self, text: &mut Text) {
         let Some(path) = &self.path else { return text.line("no pixel differs") };
         let sizes = match self.before == self.after {

@@ -4,7 +4,7 @@ use crate::commands::prelude::*;
 use stickpin_tree::{NodeId, Selector, quote};
 
 /// The maximum number of listed matches.
-const LISTED: usize = 25;
+const MAX_LISTED: usize = 25;
 
 /// Find elements by text or selector, and print them with their refs.
 ///
@@ -30,7 +30,7 @@ pub struct Find {
 /// The matches.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Found {
+pub struct FindOutput {
     /// The listed matches, in document order.
     pub matches: Vec<Match>,
     /// The number of matches, listed or not.
@@ -92,40 +92,40 @@ impl Command for Find {
         examples: &["stickpin find \"add to cart\"", "stickpin find 'role=button disabled' --first"],
         ..Spec::SESSION
     };
-    type Output = Found;
+    type Output = FindOutput;
 
-    async fn run(self, cx: &mut Cx) -> Result<Found> {
+    async fn run(self, cx: &mut Cx) -> Result<FindOutput> {
         if self.query.trim().is_empty() {
             return Err(Error::invalid_args("the query is empty")
                 .hint("for example: `stickpin find \"add to cart\"`"));
         }
         let selector = self.selector()?;
-        let tree = capture::look(cx, Origin::Internal).await?;
-        let matches = resolve::matches(cx, &tree, &selector).await?;
+        let tree = capture::capture_app(cx, Origin::Internal).await?;
+        let matches = resolve::match_all(cx, &tree, &selector).await?;
         let all = stickpin_tree::reduce(&tree, &matches);
         if all.is_empty() {
             return Err(resolve::not_found(cx, &tree, &selector)?);
         }
-        let listed: Vec<NodeId> = self.chosen(&all)?.iter().copied().take(LISTED).collect();
+        let listed: Vec<NodeId> = self.chosen(&all)?.iter().copied().take(MAX_LISTED).collect();
         // Issue all refs at once, so that numbers follow document order and not the order of the
         // lines.
         capture::issue(cx, &listed)?;
         let mut found = Vec::new();
         for node in listed {
-            let line = capture::line(cx, &tree, node)?;
+            let line = capture::issue_line(cx, &tree, node)?;
             let r#ref = line.split(' ').next().unwrap_or_default().to_owned();
             found.push(Match { r#ref, line });
         }
-        Ok(Found { matches: found, total: all.len() })
+        Ok(FindOutput { matches: found, total: all.len() })
     }
 }
 
-impl Show for Found {
+impl Show for FindOutput {
     fn show(&self, text: &mut Text) {
         for found in &self.matches {
             text.line(&found.line);
         }
-        if self.matches.len() >= LISTED && self.total > LISTED {
+        if self.matches.len() >= MAX_LISTED && self.total > MAX_LISTED {
             let left = self.total - self.matches.len();
             text.line(format_args!(
                 "… {left} more; a longer text or {} narrows it",

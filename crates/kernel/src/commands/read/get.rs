@@ -1,7 +1,7 @@
 //! `get title`, `get url`, `get WHAT T`: prints one value.
 
 use crate::commands::prelude::*;
-use crate::observe::question::{state_words, text_of};
+use crate::observe::predicate::{state_words, text_of};
 use serde_json::{Value, json};
 use stickpin_device::{Page, Query};
 use stickpin_tree::{DEFAULT_MAX_BYTES, States};
@@ -25,7 +25,7 @@ pub struct GetUrl {}
 pub struct Get {
     /// What to print.
     #[schemars(extend("x-positional" = 0))]
-    pub what: What,
+    pub what: Property,
     /// Ref or selector.
     #[schemars(extend("x-positional" = 1))]
     pub target: Target,
@@ -34,7 +34,7 @@ pub struct Get {
 /// What can be asked of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum What {
+pub enum Property {
     /// The text in it.
     Text,
     /// The value of a field.
@@ -56,49 +56,49 @@ pub enum What {
 /// A value, possibly cut.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Got {
+pub struct ValueOutput {
     /// The value.
     pub value: Value,
     /// How much was cut off, if anything.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cut: Option<Cut>,
+    pub cut: Option<Truncation>,
 }
 
 /// The sizes of a value that was cut.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Cut {
+pub struct Truncation {
     /// The number of bytes shown.
     pub shown: usize,
     /// The total number of bytes.
     pub of: usize,
 }
 
-impl Got {
+impl ValueOutput {
     /// Wraps a complete value.
-    fn whole(value: Value) -> Self {
+    fn complete(value: Value) -> Self {
         Self { value, cut: None }
     }
 
     /// Wraps a value of the app, cut after `--max-bytes`: a string at a character, an object after
     /// a field.
-    pub(crate) fn bounded(value: Value, cx: &Cx) -> Self {
-        Self::cut(value, cx.render.max_bytes.unwrap_or(DEFAULT_MAX_BYTES))
+    pub(crate) fn within_limit(value: Value, cx: &Cx) -> Self {
+        Self::truncate(value, cx.render.max_bytes.unwrap_or(DEFAULT_MAX_BYTES))
     }
 
-    fn cut(value: Value, most: usize) -> Self {
+    fn truncate(value: Value, most: usize) -> Self {
         match value {
             Value::String(s) if s.len() > most => {
                 let shown = s.floor_char_boundary(most);
                 let of = s.len();
-                Self { value: s[..shown].into(), cut: Some(Cut { shown, of }) }
+                Self { value: s[..shown].into(), cut: Some(Truncation { shown, of }) }
             }
             Value::Object(fields) => {
                 let bytes =
                     |(name, value): (&String, &Value)| name.len() + value.as_str().map_or(8, str::len);
                 let of: usize = fields.iter().map(bytes).sum();
                 if of <= most {
-                    return Self::whole(fields.into());
+                    return Self::complete(fields.into());
                 }
                 let mut shown = 0;
                 let mut kept = serde_json::Map::new();
@@ -107,32 +107,32 @@ impl Got {
                     if left == 0 {
                         break;
                     }
-                    let value = Self::cut(value, left).value;
+                    let value = Self::truncate(value, left).value;
                     shown += bytes((&name, &value));
                     kept.insert(name, value);
                 }
-                Self { value: kept.into(), cut: Some(Cut { shown, of }) }
+                Self { value: kept.into(), cut: Some(Truncation { shown, of }) }
             }
-            value => Self::whole(value),
+            value => Self::complete(value),
         }
     }
 }
 
 impl Command for GetTitle {
     const SPEC: Spec = Spec { name: "get title", examples: &["stickpin get title"], ..Spec::SESSION };
-    type Output = Got;
+    type Output = ValueOutput;
 
-    async fn run(self, cx: &mut Cx) -> Result<Got> {
-        Ok(Got::whole(page(cx).await?.title.into()))
+    async fn run(self, cx: &mut Cx) -> Result<ValueOutput> {
+        Ok(ValueOutput::complete(page(cx).await?.title.into()))
     }
 }
 
 impl Command for GetUrl {
     const SPEC: Spec = Spec { name: "get url", examples: &["stickpin get url"], ..Spec::SESSION };
-    type Output = Got;
+    type Output = ValueOutput;
 
-    async fn run(self, cx: &mut Cx) -> Result<Got> {
-        Ok(Got::whole(url(cx).await?.into()))
+    async fn run(self, cx: &mut Cx) -> Result<ValueOutput> {
+        Ok(ValueOutput::complete(url(cx).await?.into()))
     }
 }
 
@@ -147,10 +147,10 @@ impl Command for Get {
         ],
         ..Spec::SESSION
     };
-    type Output = Got;
+    type Output = ValueOutput;
 
-    async fn run(self, cx: &mut Cx) -> Result<Got> {
-        let (tree, id) = resolve::element(cx, &self.target).await?;
+    async fn run(self, cx: &mut Cx) -> Result<ValueOutput> {
+        let (tree, id) = resolve::resolve_element(cx, &self.target).await?;
         let node = tree.node(id);
         let handle = || {
             let gone =
@@ -158,22 +158,22 @@ impl Command for Get {
             node.address().ok_or_else(gone)
         };
         let value = match self.what {
-            What::Text | What::Value if node.is(States::CLIPPED) => {
+            Property::Text | Property::Value if node.is(States::CLIPPED) => {
                 cx.device()?.query(handle()?, Query::Text).await?
             }
-            What::Text => text_of(node).into(),
-            What::Value => node.value().into(),
-            What::Name => node.name().into(),
-            What::Role => node.role().name().into(),
-            What::State => state_words(node).into(),
-            What::Attrs => cx.device()?.query(handle()?, Query::Attrs).await?,
-            What::Html => cx.device()?.query(handle()?, Query::Html).await?,
-            What::Box => match cx.device()?.rects(&[handle()?]).await?.first().copied().flatten() {
+            Property::Text => text_of(node).into(),
+            Property::Value => node.value().into(),
+            Property::Name => node.name().into(),
+            Property::Role => node.role().name().into(),
+            Property::State => state_words(node).into(),
+            Property::Attrs => cx.device()?.query(handle()?, Query::Attrs).await?,
+            Property::Html => cx.device()?.query(handle()?, Query::Html).await?,
+            Property::Box => match cx.device()?.rects(&[handle()?]).await?.first().copied().flatten() {
                 Some(r) => json!(r),
                 None => Value::Null,
             },
         };
-        Ok(Got::bounded(value, cx))
+        Ok(ValueOutput::within_limit(value, cx))
     }
 }
 
@@ -195,16 +195,16 @@ pub(crate) async fn url(cx: &mut Cx) -> Result<String> {
 }
 
 async fn captured_page(cx: &mut Cx) -> Result<Page> {
-    let tree = capture::look(cx, Origin::Internal).await?;
+    let tree = capture::capture_app(cx, Origin::Internal).await?;
     let document = &tree.documents()[0];
     Ok(Page::new(document.url.clone(), document.title.clone()))
 }
 
-impl Show for Got {
+impl Show for ValueOutput {
     fn show(&self, text: &mut Text) {
         match &self.value {
             Value::Null => text.line("none"),
-            Value::String(s) => text.plain(s),
+            Value::String(s) => text.app_text(s),
             Value::Array(words) => {
                 let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
                 text.line(words.join(" "));
@@ -212,11 +212,11 @@ impl Show for Got {
             Value::Object(fields) => {
                 let lines: Vec<String> =
                     fields.iter().map(|(name, value)| format!("{name}={value}")).collect();
-                text.plain(&lines.join("\n"));
+                text.app_text(&lines.join("\n"));
             }
             other => text.line(other),
         }
-        if let Some(Cut { shown, of }) = self.cut {
+        if let Some(Truncation { shown, of }) = self.cut {
             text.line(format_args!(
                 "… {shown} of {of} bytes; --max-bytes {of} prints all, a smaller element less"
             ));
@@ -230,10 +230,11 @@ mod tests {
 
     #[test]
     fn long_values_are_cut_at_a_character_and_say_how_long_they_are() {
-        let Got { value, cut } = Got::cut("aäöü".into(), 4);
+        let ValueOutput { value, cut } = ValueOutput::truncate("aäöü".into(), 4);
         assert_eq!((value, cut.map(|c| (c.shown, c.of))), ("aä".into(), Some((3, 7))));
-        assert!(Got::cut("abcd".into(), 4).cut.is_none());
-        let Got { value, cut } = Got::cut(json!({ "id": "x", "style": "0123456789", "class": "y" }), 12);
+        assert!(ValueOutput::truncate("abcd".into(), 4).cut.is_none());
+        let ValueOutput { value, cut } =
+            ValueOutput::truncate(json!({ "id": "x", "style": "0123456789", "class": "y" }), 12);
         assert_eq!(value, json!({ "id": "x", "style": "0123" }));
         assert_eq!(cut.map(|c| (c.shown, c.of)), Some((12, 24)));
     }

@@ -1,8 +1,8 @@
 //! `is`: checks a predicate of an element.
 
 use crate::commands::prelude::*;
-use crate::observe::question::ask;
-pub use crate::observe::question::{Answer, Predicate};
+use crate::observe::predicate::evaluate;
+pub use crate::observe::predicate::{Answer, Predicate};
 
 /// Check a condition of an element now.
 ///
@@ -45,7 +45,7 @@ impl Command for Is {
             return Err(Error::invalid_args(format!("`is {name}` {verb} value"))
                 .hint("for example: `stickpin is text @e4 \"Total 12\"` or `stickpin is visible @e4`"));
         }
-        ask(cx, self.predicate, &self.target, self.value.as_deref()).await
+        evaluate(cx, self.predicate, &self.target, self.value.as_deref()).await
     }
 }
 

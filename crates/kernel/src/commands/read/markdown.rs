@@ -30,7 +30,7 @@ pub struct Read {
 /// A part of the app as Markdown.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Reading {
+pub struct MarkdownOutput {
     /// The address.
     pub url: String,
     /// The title.
@@ -55,12 +55,12 @@ impl Command for Read {
         ],
         ..Spec::SESSION
     };
-    type Output = Reading;
+    type Output = MarkdownOutput;
 
-    async fn run(self, cx: &mut Cx) -> Result<Reading> {
-        capture::look(cx, Origin::Internal).await?;
+    async fn run(self, cx: &mut Cx) -> Result<MarkdownOutput> {
+        capture::capture_app(cx, Origin::Internal).await?;
         let scope = match &self.target {
-            Some(target) => resolve::in_stored_tree(cx, target).await?,
+            Some(target) => resolve::resolve_in_stored_tree(cx, target).await?,
             None => NodeId::ROOT,
         };
         let max_bytes = self.max_bytes.or(cx.render.max_bytes).unwrap_or(DEFAULT_MAX_BYTES);
@@ -72,7 +72,7 @@ impl Command for Read {
         };
         let excerpt = if self.outline { page.outline(lines, max_bytes) } else { page.text(lines, max_bytes) };
         let document = tree.node(scope).document();
-        Ok(Reading {
+        Ok(MarkdownOutput {
             url: document.url.clone(),
             title: document.title.clone(),
             markdown: excerpt.text,
@@ -117,9 +117,9 @@ fn no_section(text: &str, why: SectionError) -> Error {
     Error::new(code, message).hint(hint).details(json!({ "headings": details }))
 }
 
-impl Show for Reading {
+impl Show for MarkdownOutput {
     fn show(&self, text: &mut Text) {
         text.line(format_args!("page {} {}\n\n", quote(&self.title), bare_url(&self.url)));
-        text.words(&self.markdown);
+        text.escaped_lines(&self.markdown);
     }
 }

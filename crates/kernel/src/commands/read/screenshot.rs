@@ -2,24 +2,24 @@
 
 use crate::act::points;
 use crate::commands::prelude::*;
-use crate::host::pictures::{Mark, PageShown, Picture, Placed};
 use crate::host::private_dir;
+use crate::host::screenshots::{ClientScreenshot, PageIdentity, PlacedElement, ScreenshotMark};
 pub use crate::picture::image::Format;
-use crate::picture::image::{Image, fitted};
+use crate::picture::image::{Image, fit_size};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
-use stickpin_device::{Shot, ShotRequest};
+use stickpin_device::{ScreenshotImage, ScreenshotRequest};
 use stickpin_refs::Ref;
 use stickpin_tree::{Handle, Rect, Tree};
 
 /// The maximum number of attempts until nothing moves during the screenshot.
-const ROUNDS: usize = 3;
+const MAX_ATTEMPTS: usize = 3;
 
 /// The default length of the longest side in pixels, which models accept without shrinking the
 /// image themselves.
-pub(super) const LONGEST: u32 = 1568;
+pub(super) const DEFAULT_MAX_PX: u32 = 1568;
 
 /// Take a picture of the app.
 ///
@@ -56,7 +56,7 @@ pub struct Screenshot {
 /// The outcome of a screenshot.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Taken {
+pub struct ScreenshotOutput {
     /// The id for messages about points.
     pub id: String,
     /// The path of the image; absent when nothing changed.
@@ -72,13 +72,13 @@ pub struct Taken {
     pub changed: bool,
     /// The boxes of everything that can be acted on (`--boxes`).
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub boxes: Option<Vec<Boxed>>,
+    pub boxes: Option<Vec<ElementBox>>,
 }
 
 /// The box of an element, in image pixels.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Boxed {
+pub struct ElementBox {
     /// The ref.
     pub r#ref: String,
     /// What the element is, in words.
@@ -104,27 +104,28 @@ impl Command for Screenshot {
         ],
         ..Spec::SESSION
     };
-    type Output = Taken;
+    type Output = ScreenshotOutput;
 
-    async fn run(self, cx: &mut Cx) -> Result<Taken> {
-        let request = ShotRequest::default().of(placed(cx, self.of.as_ref()).await?).full(self.full);
-        let (tree, shot, boxes) = still(cx, request).await?;
+    async fn run(self, cx: &mut Cx) -> Result<ScreenshotOutput> {
+        let request =
+            ScreenshotRequest::default().of(address_to_capture(cx, self.of.as_ref()).await?).full(self.full);
+        let (tree, shot, boxes) = capture_without_motion(cx, request).await?;
         let scrolled = cx.device()?.scroll_offset().await?;
-        let longest = self.max_px.unwrap_or(LONGEST);
+        let longest = self.max_px.unwrap_or(DEFAULT_MAX_PX);
         let taken_at = Image::size(&shot.png)?;
-        let (size, shrunk) = fitted(taken_at, longest);
+        let (size, shrunk) = fit_size(taken_at, longest);
         let scale = shot.scale * shrunk;
-        let marks = points::marks(cx, &tree, &boxes, shot.area).await?;
+        let marks = points::screenshot_marks(cx, &tree, &boxes, shot.area).await?;
         let print = print(&shot.png, size);
 
-        let client = cx.client();
-        let pictures = &mut cx.live()?.pictures;
-        let changed = pictures.of(&client).is_none_or(|last| last.print != print);
-        let id = match pictures.of(&client) {
+        let client = cx.client_id();
+        let pictures = &mut cx.open_session()?.screenshots;
+        let changed = pictures.last_of(&client).is_none_or(|last| last.image_hash != print);
+        let id = match pictures.last_of(&client) {
             Some(last) if !changed && self.if_changed => last.id,
-            _ => pictures.number(),
+            _ => pictures.next_id(),
         };
-        let taken = |path| Taken {
+        let taken = |path| ScreenshotOutput {
             id: format!("p{id}"),
             path,
             width: size.0,
@@ -133,15 +134,16 @@ impl Command for Screenshot {
             changed,
             boxes: None,
         };
-        let of = (PageShown::of(&tree), cx.live()?.session.generation());
-        let picture = Picture { id, of, area: shot.area, scale, scrolled, print, marks };
+        let of = (PageIdentity::of(&tree), cx.open_session()?.session.generation());
+        let picture =
+            ClientScreenshot { id, page: of, area: shot.area, scale, scrolled, image_hash: print, marks };
         if !changed && self.if_changed {
             let taken = taken(None);
-            cx.live()?.pictures.give(client, picture);
+            cx.open_session()?.screenshots.set(client, picture);
             return Ok(taken);
         }
         let named = self.path.as_ref().map(|path| cx.path(path));
-        let format = self.format.or(named.as_deref().and_then(Format::of)).unwrap_or_default();
+        let format = self.format.or(named.as_deref().and_then(Format::from_extension)).unwrap_or_default();
         let mut boxes = None;
         let mut drawn = Vec::new();
         if self.overlay || self.boxes {
@@ -156,7 +158,7 @@ impl Command for Screenshot {
             };
             drawn = refs.into_iter().zip(&picture.marks).map(|(r, m)| (r, place(m.rect))).collect();
             if self.boxes {
-                let boxed = |((r, place), mark): (&(Ref, Rect), &Mark)| Boxed {
+                let boxed = |((r, place), mark): (&(Ref, Rect), &ScreenshotMark)| ElementBox {
                     r#ref: r.to_string(),
                     meaning: mark.meaning.to_string(),
                     x: place.x,
@@ -171,15 +173,15 @@ impl Command for Screenshot {
         let bytes = if size == taken_at && !self.overlay && format == Format::Png {
             shot.png
         } else {
-            let mut image = Image::decode(&shot.png)?.shrunk(longest);
+            let mut image = Image::decode(&shot.png)?.shrink(longest);
             if self.overlay {
                 crate::picture::overlay::draw(&mut image, &drawn);
             }
             image.encode(format)?
         };
-        let path = keep(cx, named, &format!("p{id}.{}", format.extension()), &bytes)?;
-        cx.live()?.pictures.give(client, picture);
-        Ok(Taken { boxes, ..taken(Some(path)) })
+        let path = write_image(cx, named, &format!("p{id}.{}", format.extension()), &bytes)?;
+        cx.open_session()?.screenshots.set(client, picture);
+        Ok(ScreenshotOutput { boxes, ..taken(Some(path)) })
     }
 }
 
@@ -187,9 +189,9 @@ impl Command for Screenshot {
 ///
 /// # Errors
 /// Returns the errors of resolving, and `UNSUPPORTED` for an element without a place on the screen.
-pub(super) async fn placed(cx: &mut Cx, target: Option<&Target>) -> Result<Option<Handle>> {
+pub(super) async fn address_to_capture(cx: &mut Cx, target: Option<&Target>) -> Result<Option<Handle>> {
     let Some(target) = target else { return Ok(None) };
-    let (tree, node) = resolve::element(cx, target).await?;
+    let (tree, node) = resolve::resolve_element(cx, target).await?;
     let made_up = || Error::unsupported(format!("{target} has no position on the screen"));
     tree.node(node).address().map(Some).ok_or_else(made_up)
 }
@@ -198,14 +200,14 @@ pub(super) async fn placed(cx: &mut Cx, target: Option<&Target>) -> Result<Optio
 ///
 /// # Errors
 /// Returns `POLICY_DENIED` outside the caller's folders, `IO` or `STORAGE_FULL`.
-pub(super) fn keep(cx: &mut Cx, path: Option<PathBuf>, name: &str, bytes: &[u8]) -> Result<PathBuf> {
+pub(super) fn write_image(cx: &mut Cx, path: Option<PathBuf>, name: &str, bytes: &[u8]) -> Result<PathBuf> {
     let path = match path {
         Some(path) => {
             cx.write(&path, bytes)?;
             path
         }
         None => {
-            let dir = cx.live()?.dir.path().join("pictures");
+            let dir = cx.open_session()?.dir.path().join("pictures");
             private_dir(&dir)?;
             let path = dir.join(name);
             crate::api::files::write(&path, bytes)?;
@@ -220,14 +222,17 @@ pub(super) fn keep(cx: &mut Cx, path: Option<PathBuf>, name: &str, bytes: &[u8])
 ///
 /// Elements that move during the screenshot are not where the boxes say. The screenshot is then
 /// repeated, and elements that never stand still are left out.
-pub(super) async fn still(cx: &mut Cx, request: ShotRequest) -> Result<(Arc<Tree>, Shot, Vec<Placed>)> {
+pub(super) async fn capture_without_motion(
+    cx: &mut Cx,
+    request: ScreenshotRequest,
+) -> Result<(Arc<Tree>, ScreenshotImage, Vec<PlacedElement>)> {
     let mut round = 1;
     loop {
-        let tree = capture::look(cx, Origin::Internal).await?;
-        let before = points::boxes(cx, &tree).await?;
-        let shot = facets::pictures(cx.device()?, "take pictures")?.screenshot(request.clone()).await?;
-        let mut after = points::boxes(cx, &tree).await?;
-        if before == after || round == ROUNDS {
+        let tree = capture::capture_app(cx, Origin::Internal).await?;
+        let before = points::actionable_boxes(cx, &tree).await?;
+        let shot = facets::screenshots(cx.device()?, "take pictures")?.screenshot(request.clone()).await?;
+        let mut after = points::actionable_boxes(cx, &tree).await?;
+        if before == after || round == MAX_ATTEMPTS {
             let stood: BTreeMap<_, _> = before.iter().map(|b| (b.node, b.rect)).collect();
             after.retain(|b| stood.get(&b.node) == Some(&b.rect));
             return Ok((tree, shot, after));
@@ -244,7 +249,7 @@ fn print(png: &[u8], size: (u32, u32)) -> u64 {
     hasher.finish()
 }
 
-impl Show for Taken {
+impl Show for ScreenshotOutput {
     fn show(&self, text: &mut Text) {
         let size = format!("{} {}x{} scale {:.3}", self.id, self.width, self.height, self.scale);
         match &self.path {

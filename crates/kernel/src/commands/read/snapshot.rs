@@ -41,7 +41,7 @@ pub struct Snapshot {
 /// An outline of the app or of a part of it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Outlined {
+pub struct OutlineOutput {
     /// The address.
     pub url: String,
     /// The title.
@@ -70,9 +70,9 @@ pub struct Outlined {
 /// The output of a snapshot.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Read {
+pub enum SnapshotOutput {
     /// The whole app or a part of it.
-    Outline(Outlined),
+    Outline(OutlineOutput),
     /// The changes since the last full reading (`--diff`).
     Changes(Changes),
 }
@@ -84,25 +84,27 @@ impl Command for Snapshot {
         examples: &["stickpin snapshot -i", "stickpin snapshot -s @e7 --all", "stickpin snapshot --diff"],
         ..Spec::SESSION
     };
-    type Output = Read;
+    type Output = SnapshotOutput;
 
-    async fn run(self, cx: &mut Cx) -> Result<Read> {
+    async fn run(self, cx: &mut Cx) -> Result<SnapshotOutput> {
         if self.diff {
-            return changes::since_base(cx, Origin::Snapshot, self.interactive).await.map(Read::Changes);
+            return changes::changes_since_base(cx, Origin::Snapshot, self.interactive)
+                .await
+                .map(SnapshotOutput::Changes);
         }
-        capture::look(cx, Origin::Snapshot).await?;
+        capture::capture_app(cx, Origin::Snapshot).await?;
         let scope = match &self.scope {
-            Some(target) => Some(resolve::in_stored_tree(cx, target).await?),
+            Some(target) => Some(resolve::resolve_in_stored_tree(cx, target).await?),
             None => None,
         };
-        self.outline(cx, scope).map(Read::Outline)
+        self.outline(cx, scope).map(SnapshotOutput::Outline)
     }
 }
 
 impl Snapshot {
     /// Reads only what is needed to choose an action, with headings for orientation.
     #[must_use]
-    pub fn interactive() -> Self {
+    pub fn interactive_args() -> Self {
         Self { interactive: true, ..Self::default() }
     }
 
@@ -110,7 +112,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// Returns an error when refs cannot be issued.
-    pub(crate) fn outline(&self, cx: &mut Cx, scope: Option<NodeId>) -> Result<Outlined> {
+    pub(crate) fn outline(&self, cx: &mut Cx, scope: Option<NodeId>) -> Result<OutlineOutput> {
         let max_bytes = self.max_bytes.or(cx.render.max_bytes).unwrap_or(DEFAULT_MAX_BYTES);
         let (digest, tree) = (cx.render.detail == Detail::Digest, cx.tree()?);
         let view = View {
@@ -122,7 +124,7 @@ impl Snapshot {
             max_bytes,
             ..View::default()
         };
-        let session = &mut cx.live()?.session;
+        let session = &mut cx.open_session()?.session;
         let records = session.records(&tree);
         let cues = OutlineQueries {
             has_live_ref: &|n| session.ref_of(n).is_some(),
@@ -134,10 +136,10 @@ impl Snapshot {
         // Shortened runs of siblings still count as read in full; a depth limit never does.
         let in_full = scope.is_none() && self.depth.is_none() && !plan.is_cut();
         let refs = if in_full { capture::issue_in_full(cx, &nodes)? } else { capture::issue(cx, &nodes)? };
-        let session = &cx.live()?.session;
+        let session = &cx.open_session()?.session;
         let lines = plan.render(&|n| session.ref_of(n));
         let page = &tree.documents()[0];
-        Ok(Outlined {
+        Ok(OutlineOutput {
             url: page.url.clone(),
             title: page.title.clone(),
             header: plan.header(generation),
@@ -152,7 +154,7 @@ impl Snapshot {
     }
 }
 
-impl Show for Outlined {
+impl Show for OutlineOutput {
     fn show(&self, text: &mut Text) {
         text.line(if text.header { &self.header } else { &self.plain_header });
         if let Some(tree) = &self.tree {
@@ -164,7 +166,7 @@ impl Show for Outlined {
     }
 }
 
-impl Show for Read {
+impl Show for SnapshotOutput {
     fn show(&self, text: &mut Text) {
         match self {
             Self::Outline(outline) => outline.show(text),

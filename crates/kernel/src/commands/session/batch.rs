@@ -8,10 +8,10 @@ use serde_json::{Map, Value};
 use stickpin_device::{Dispatched, io_error};
 
 /// The maximum number of steps in a batch.
-const STEPS: usize = 200;
+const MAX_STEPS: usize = 200;
 
 /// The maximum size of a file of steps, in bytes.
-const FILE: u64 = 4 * 1024 * 1024;
+const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Run several commands in order, and stop at the first failure.
 ///
@@ -42,7 +42,7 @@ pub struct Step {
 /// The outcomes of the steps, up to the one that failed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Ran {
+pub struct BatchOutput {
     /// The responses of the steps that ran.
     pub steps: Vec<Response>,
     /// The number of steps that were not tried.
@@ -61,10 +61,10 @@ impl Batch {
         let steps = match (self.steps, self.file) {
             (Some(steps), None) => steps,
             (None, Some(file)) => {
-                let path = cx.reach(&file)?;
+                let path = cx.resolve_reachable(&file)?;
                 let read = |e| io_error("read", &path, &e);
-                if std::fs::metadata(&path).map_err(read)?.len() > FILE {
-                    return Err(bad(format!("{} is larger than {FILE} bytes", path.display())));
+                if std::fs::metadata(&path).map_err(read)?.len() > MAX_FILE_BYTES {
+                    return Err(bad(format!("{} is larger than {MAX_FILE_BYTES} bytes", path.display())));
                 }
                 let text = std::fs::read_to_string(&path).map_err(read)?;
                 serde_json::from_str(&text).map_err(|e| bad(format!("{}: {e}", path.display())))?
@@ -73,7 +73,7 @@ impl Batch {
         };
         match steps.len() {
             0 => Err(bad("the batch has no steps".to_owned())),
-            n if n > STEPS => Err(bad(format!("{n} steps exceed the limit of {STEPS}"))),
+            n if n > MAX_STEPS => Err(bad(format!("{n} steps exceed the limit of {MAX_STEPS}"))),
             _ => Ok(steps),
         }
     }
@@ -90,7 +90,7 @@ impl Command for Batch {
         ],
         ..Spec::HOST
     };
-    type Output = Ran;
+    type Output = BatchOutput;
 
     /// Reports `Reads` only if every step reads.
     fn effect(input: &Map<String, Value>) -> Effect {
@@ -100,7 +100,7 @@ impl Command for Batch {
         if steps.is_some_and(|steps| steps.iter().all(reads)) { Effect::Reads } else { Effect::Mutates }
     }
 
-    async fn run(self, cx: &mut Cx) -> Result<Ran> {
+    async fn run(self, cx: &mut Cx) -> Result<BatchOutput> {
         let mut prepared = Vec::new();
         for (i, step) in self.steps(cx)?.into_iter().enumerate() {
             let numbered = |e: Error| Error { message: format!("step {}: {}", i + 1, e.message), ..e };
@@ -111,12 +111,12 @@ impl Command for Batch {
             let entry = registry::lookup_in(&cx.added, &step.command).map_err(numbered)?;
             prepared.push((entry, entry.prepare(step.input).map_err(numbered)?));
         }
-        let mut ran = Ran { steps: Vec::new(), skipped: prepared.len(), dispatched: Dispatched::No };
+        let mut ran = BatchOutput { steps: Vec::new(), skipped: prepared.len(), dispatched: Dispatched::No };
         for (entry, prepared) in prepared {
             cx.check()?;
-            let response = execute::nested(cx, entry, prepared).await;
+            let response = execute::execute_nested(cx, entry, prepared).await;
             let ok = response.ok;
-            cx.fresh.extend(response.refs.iter().flat_map(|refs| &refs.issued));
+            cx.batch_issued.extend(response.refs.iter().flat_map(|refs| &refs.issued));
             ran.dispatched = cx.dispatched();
             ran.steps.push(response);
             ran.skipped -= 1;
@@ -128,7 +128,7 @@ impl Command for Batch {
     }
 }
 
-impl Show for Ran {
+impl Show for BatchOutput {
     fn show(&self, text: &mut Text) {
         for (i, step) in self.steps.iter().enumerate() {
             text.line(format_args!("[{}] {}", i + 1, step.command));

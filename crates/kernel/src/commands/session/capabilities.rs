@@ -1,6 +1,6 @@
 //! `capabilities`: lists what each platform supports.
 
-use crate::api::render::word;
+use crate::api::render::json_name;
 use crate::api::schema::Field;
 use crate::commands::prelude::*;
 use crate::commands::session::open::options::{declared, spelled};
@@ -16,19 +16,19 @@ pub struct Capabilities {}
 /// The capabilities by platform.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Table {
+pub struct CapabilitiesOutput {
     /// The platforms of the host.
-    pub platforms: Vec<Platform>,
+    pub platforms: Vec<PlatformCapabilities>,
 }
 
 /// The capabilities of one platform.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Platform {
+pub struct PlatformCapabilities {
     /// The kind of device, the word before the colon in `open`.
     pub kind: String,
     /// The capabilities, in the order of the list.
-    pub capabilities: Vec<Row>,
+    pub capabilities: Vec<CapabilitySupport>,
     /// The options of `open` that its devices read.
     pub options: Vec<OpenOption>,
 }
@@ -52,7 +52,7 @@ impl OpenOption {
 /// A capability of a platform.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Row {
+pub struct CapabilitySupport {
     /// The capability.
     pub capability: Capability,
     /// Either `yes` or `no`.
@@ -61,12 +61,12 @@ pub struct Row {
 
 impl Command for Capabilities {
     const SPEC: Spec = Spec { name: "capabilities", examples: &["stickpin capabilities"], ..Spec::HOST };
-    type Output = Table;
+    type Output = CapabilitiesOutput;
 
-    async fn run(self, cx: &mut Cx) -> Result<Table> {
+    async fn run(self, cx: &mut Cx) -> Result<CapabilitiesOutput> {
         // A capability that the provider does not list is unsupported.
         let rows = |can: &[Capability]| {
-            let row = |&capability: &Capability| Row {
+            let row = |&capability: &Capability| CapabilitySupport {
                 capability,
                 support: if can.contains(&capability) { "yes" } else { "no" }.to_owned(),
             };
@@ -75,24 +75,24 @@ impl Command for Capabilities {
         let providers = &cx.host.config.providers;
         let platforms = providers
             .iter()
-            .map(|p| Platform {
+            .map(|p| PlatformCapabilities {
                 kind: p.kind().to_owned(),
                 capabilities: rows(p.capabilities()),
                 options: declared(&**p).iter().map(OpenOption::new).collect(),
             })
             .collect();
-        Ok(Table { platforms })
+        Ok(CapabilitiesOutput { platforms })
     }
 }
 
-impl Show for Table {
+impl Show for CapabilitiesOutput {
     fn show(&self, text: &mut Text) {
-        for Platform { kind, capabilities, options } in &self.platforms {
+        for PlatformCapabilities { kind, capabilities, options } in &self.platforms {
             for (verb, support) in [("can", "yes"), ("cannot", "no")] {
                 let names: Vec<String> = capabilities
                     .iter()
                     .filter(|r| r.support == support)
-                    .map(|r| word(&r.capability))
+                    .map(|r| json_name(&r.capability))
                     .collect();
                 if !names.is_empty() {
                     text.line(format_args!("{kind} {verb}: {}", names.join(" ")));

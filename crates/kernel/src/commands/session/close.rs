@@ -1,8 +1,10 @@
 //! `close`: ends a session.
 
-use crate::command::args::Given;
+use crate::command::args::OptionalValue;
 use crate::commands::prelude::*;
-use crate::commands::session::record::{Saved, enter_if_open, forget, mended, save};
+use crate::commands::session::record::{
+    RecordStopOutput, discard_recording, has_repaired, save, take_turn_if_open,
+};
 
 /// Close the session and its app.
 ///
@@ -16,18 +18,18 @@ pub struct Close {
     pub all: bool,
     /// Write the recording as a script first.
     #[schemars(extend("x-value" = "optional", "x-path" = "written", "x-placeholder" = "FILE"))]
-    pub save: Option<Given<String>>,
+    pub save: Option<OptionalValue<String>>,
 }
 
 /// The sessions that were closed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Closed {
+pub struct CloseOutput {
     /// The names of the sessions.
     pub sessions: Vec<String>,
     /// The script that was written (`--save`).
     #[serde(flatten)]
-    pub saved: Option<Saved>,
+    pub saved: Option<RecordStopOutput>,
 }
 
 impl Command for Close {
@@ -38,12 +40,12 @@ impl Command for Close {
         examples: &["stickpin close", "stickpin close --save=login.ad", "stickpin close --all"],
         ..Spec::HOST
     };
-    type Output = Closed;
+    type Output = CloseOutput;
 
-    async fn run(self, cx: &mut Cx) -> Result<Closed> {
-        let save_to = self.save.clone().and_then(Given::wanted);
+    async fn run(self, cx: &mut Cx) -> Result<CloseOutput> {
+        let save_to = self.save.clone().and_then(OptionalValue::requested);
         let recorded =
-            !self.all && cx.host.desk(cx.session_name()).is_ok_and(|desk| desk.status.borrow().recorded);
+            !self.all && cx.host.slot(cx.session_name()).is_ok_and(|slot| slot.status.borrow().recorded);
         if self.all && save_to.is_some() {
             return Err(Error::invalid_args(
                 "`save` applies to one session and cannot be combined with `all`",
@@ -52,20 +54,20 @@ impl Command for Close {
         }
         let mut saved = None;
         if save_to.is_some() || recorded {
-            enter_if_open(cx).await?;
+            take_turn_if_open(cx).await?;
             // A repaired script is always written: whoever started the repair asked for it.
-            if save_to.is_some() || mended(cx) {
+            if save_to.is_some() || has_repaired(cx) {
                 let path = save_to.flatten().map(|path| cx.path(&path));
                 saved = Some(save(cx, path, true)?);
-            } else if cx.live().is_ok() {
-                forget(cx)?;
+            } else if cx.open_session().is_ok() {
+                discard_recording(cx)?;
                 cx.warn(format!("{}: the recording was not written.", cx.session_name()));
             }
-            cx.leave();
+            cx.return_turn();
         }
-        let desks = match (self.all, cx.host.desk(cx.session_name())) {
-            (true, _) => cx.host.all_desks(),
-            (false, Ok(desk)) => vec![desk],
+        let slots = match (self.all, cx.host.slot(cx.session_name())) {
+            (true, _) => cx.host.all_slots(),
+            (false, Ok(slot)) => vec![slot],
             // The session was lost earlier, but its recording is saved.
             (false, Err(e)) if saved.is_some() => {
                 cx.warn(format!("{}.", e.message));
@@ -74,26 +76,26 @@ impl Command for Close {
             (false, Err(e)) => return Err(e),
         };
         let mut sessions = Vec::new();
-        for desk in desks {
-            if self.all && desk.status.borrow().recorded {
-                let name = &desk.name;
+        for slot in slots {
+            if self.all && slot.status.borrow().recorded {
+                let name = &slot.name;
                 cx.warn(format!(
                     "{name}: the recording was not written; `stickpin --session {name} record stop` still writes it."
                 ));
             }
-            if let Err(e) = cx.host.close(&desk).await {
-                cx.warn(format!("{}: {e}.", desk.name));
+            if let Err(e) = cx.host.close(&slot).await {
+                cx.warn(format!("{}: {e}.", slot.name));
             }
-            sessions.push(desk.name.clone());
+            sessions.push(slot.name.clone());
             if !self.all {
-                cx.desk = Some(desk);
+                cx.slot = Some(slot);
             }
         }
-        Ok(Closed { sessions, saved })
+        Ok(CloseOutput { sessions, saved })
     }
 }
 
-impl Show for Closed {
+impl Show for CloseOutput {
     fn show(&self, text: &mut Text) {
         match self.sessions.as_slice() {
             [] if self.saved.is_some() => {}

@@ -15,16 +15,16 @@ pub struct Devices {}
 /// The list of what can be opened.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Listed {
+pub struct DevicesOutput {
     /// What can be opened.
     pub devices: Vec<DeviceEntry>,
 }
 
 impl Command for Devices {
     const SPEC: Spec = Spec { name: "devices", examples: &["stickpin devices"], ..Spec::HOST };
-    type Output = Listed;
+    type Output = DevicesOutput;
 
-    async fn run(self, cx: &mut Cx) -> Result<Listed> {
+    async fn run(self, cx: &mut Cx) -> Result<DevicesOutput> {
         let mut devices = Vec::new();
         for provider in cx.host.config.providers.clone() {
             match provider.devices().await {
@@ -32,11 +32,11 @@ impl Command for Devices {
                 Err(e) => cx.warn(format!("{}: {e}.", provider.kind())),
             }
         }
-        Ok(Listed { devices })
+        Ok(DevicesOutput { devices })
     }
 }
 
-impl Show for Listed {
+impl Show for DevicesOutput {
     fn show(&self, text: &mut Text) {
         if self.devices.is_empty() {
             text.line("nothing can be opened here; run `stickpin doctor` to see why");

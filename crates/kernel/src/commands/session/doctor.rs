@@ -13,15 +13,15 @@ pub struct Doctor {}
 /// The findings by platform.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Findings {
+pub struct DoctorOutput {
     /// The platforms of the host.
-    pub platforms: Vec<Platform>,
+    pub platforms: Vec<PlatformChecks>,
 }
 
 /// The checks of one platform.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Platform {
+pub struct PlatformChecks {
     /// The kind of device, the word before the colon in `open`.
     pub kind: String,
     /// The checks, in order.
@@ -35,18 +35,19 @@ impl Command for Doctor {
         examples: &["stickpin doctor"],
         ..Spec::HOST
     };
-    type Output = Findings;
+    type Output = DoctorOutput;
 
-    async fn run(self, cx: &mut Cx) -> Result<Findings> {
+    async fn run(self, cx: &mut Cx) -> Result<DoctorOutput> {
         let mut platforms = Vec::new();
         for provider in cx.host.config.providers.clone() {
-            platforms.push(Platform { kind: provider.kind().to_owned(), checks: provider.doctor().await });
+            platforms
+                .push(PlatformChecks { kind: provider.kind().to_owned(), checks: provider.doctor().await });
         }
-        Ok(Findings { platforms })
+        Ok(DoctorOutput { platforms })
     }
 }
 
-impl Show for Findings {
+impl Show for DoctorOutput {
     fn show(&self, text: &mut Text) {
         for platform in &self.platforms {
             for check in &platform.checks {

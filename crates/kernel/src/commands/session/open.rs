@@ -3,24 +3,24 @@
 pub(super) mod options;
 mod values;
 
-use crate::command::args::Given;
+use crate::command::args::OptionalValue;
 use crate::commands::prelude::*;
 use crate::commands::read::get::page;
-use crate::commands::read::snapshot::{Outlined, Snapshot};
+use crate::commands::read::snapshot::{OutlineOutput, Snapshot};
 use crate::commands::session::open::values::{ContextRule, StaleRefs};
 use crate::commands::session::record;
-use crate::host::Desk;
-use crate::host::open_session::{Folder, Live};
-use crate::host::pictures::Pictures;
+use crate::host::SessionSlot;
+use crate::host::open_session::{LifetimeFolder, OpenSession};
 use crate::host::queue::Turn;
+use crate::host::screenshots::ClientScreenshots;
 use crate::observe::navigation;
-use stickpin_device::{AppFolders, Arrived, Leave, Navigation, OpenRequest, Viewport};
+use stickpin_device::{AppFolders, LeavePolicy, Navigation, NavigationResult, OpenRequest, Viewport};
 use stickpin_refs::Generation;
 use stickpin_session::{Ladder, Session, SessionConfig};
 use stickpin_tree::{bare_url, escape, quote};
 
 /// The maximum time until a document is ready and quiet.
-const READY: Duration = Duration::from_secs(10);
+const READY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Open a page or app in the session, and return when it is ready.
 ///
@@ -68,7 +68,7 @@ pub struct Open {
     pub idle_timeout: Option<u32>,
     /// Record all further commands; `record stop` or `close --save` writes the script.
     #[schemars(extend("x-value" = "optional", "x-path" = "written", "x-placeholder" = "FILE", "x-unrecorded" = true))]
-    pub record: Option<Given<String>>,
+    pub record: Option<OptionalValue<String>>,
     /// How to treat refs that are alive but unproven.
     #[schemars(extend("x-placeholder" = "HOW"))]
     pub stale_refs: Option<StaleRefs>,
@@ -81,7 +81,7 @@ pub struct Open {
 /// The app that is open now.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Opened {
+pub struct OpenOutput {
     /// The name of the session.
     pub session: String,
     /// The name of the app for a reader.
@@ -99,7 +99,7 @@ pub struct Opened {
     pub folders: Option<AppFolders>,
     /// The first snapshot (`-i`).
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub snapshot: Option<Outlined>,
+    pub snapshot: Option<OutlineOutput>,
 }
 
 impl Command for Open {
@@ -111,53 +111,53 @@ impl Command for Open {
         examples: &["stickpin open http://127.0.0.1:3000 -i", "stickpin open sim:shop"],
         ..Spec::HOST
     };
-    type Output = Opened;
+    type Output = OpenOutput;
 
-    async fn run(mut self, cx: &mut Cx) -> Result<Opened> {
-        let recorded = self.record.take().and_then(Given::wanted);
+    async fn run(mut self, cx: &mut Cx) -> Result<OpenOutput> {
+        let recorded = self.record.take().and_then(OptionalValue::requested);
         if recorded.is_some() && !cfg!(feature = "recording") {
             return Err(Error::unsupported("this host records no scripts; nothing was opened")
                 .hint("leave --record out"));
         }
-        if let Some(file) = crate::api::paths::of_opened(&cx.caller, &self.what) {
+        if let Some(file) = crate::api::paths::resolve_opened(&cx.caller, &self.what) {
             self.what = file.display().to_string();
         }
         self.device_options(cx)?;
         self.check_program(cx)?;
         let kind = cx.host.provider(&self.what)?.kind();
         loop {
-            let (desk, new) = cx.host.desk_or_new(&cx.session_name, &cx.caller.key);
-            if !new && desk.owner != cx.caller.key {
-                return Err(taken(&desk));
+            let (slot, new) = cx.host.slot_or_new(&cx.session_name, &cx.caller.key);
+            if !new && slot.owner != cx.caller.key {
+                return Err(taken(&slot));
             }
-            cx.enter(desk.clone(), Turn::Next).await?;
+            cx.take_turn(slot.clone(), Turn::Next).await?;
             // The session may have been closed, or may have failed to open, while this command
             // waited for its turn.
-            if !cx.host.is_open(&desk) {
-                cx.leave();
+            if !cx.host.is_open(&slot) {
+                cx.return_turn();
                 continue;
             }
-            let opened = match cx.live() {
+            let opened = match cx.open_session() {
                 Ok(live) if !self.relaunch => {
                     let open = live.device.info().kind;
                     if open == kind {
                         self.go_on(cx).await
                     } else {
-                        Err(other_kind(&desk.name, open, &self.what))
+                        Err(other_kind(&slot.name, open, &self.what))
                     }
                 }
                 _ => self.launch(cx).await,
             };
-            if cx.live().is_err() {
+            if cx.open_session().is_err() {
                 // A session exists only if its app could be opened.
-                cx.host.remove(&desk);
+                cx.host.remove(&slot);
             }
             let mut opened = opened?;
             if let Some(path) = recorded {
                 let path = path.map(|path| cx.path(&path));
-                record::begin(cx, path, false)?;
-            } else if opened.new && cx.live()?.recorder.is_none() {
-                record::say_unsaved(cx);
+                record::start_recording(cx, path, false)?;
+            } else if opened.new && cx.open_session()?.recorder.is_none() {
+                record::warn_unsaved(cx);
             }
             // A page that opens with a dialog counts as open; the response names the dialog.
             if cx.device()?.dialog().is_some() {
@@ -168,8 +168,8 @@ impl Command for Open {
                 (opened.url, opened.title) = (at.url, at.title);
             }
             if self.interactive {
-                capture::look(cx, Origin::Snapshot).await?;
-                opened.snapshot = Some(Snapshot::interactive().outline(cx, None)?);
+                capture::capture_app(cx, Origin::Snapshot).await?;
+                opened.snapshot = Some(Snapshot::interactive_args().outline(cx, None)?);
             }
             return Ok(opened);
         }
@@ -184,14 +184,14 @@ impl Open {
     }
 
     /// Navigates in the open app, or launches a new one if the app has ended unnoticed.
-    async fn go_on(&self, cx: &mut Cx) -> Result<Opened> {
+    async fn go_on(&self, cx: &mut Cx) -> Result<OpenOutput> {
         match self.navigate(cx).await {
             Err(e) if e.code == ErrorCode::BackendLost => {
                 cx.warn(format!("{}: a new lifetime begins, and earlier refs have ended.", e.message));
                 // The recording continues in the new lifetime.
-                let recorder = cx.live()?.recorder.take();
+                let recorder = cx.open_session()?.recorder.take();
                 let opened = self.launch(cx).await?;
-                cx.live()?.recorder = recorder;
+                cx.open_session()?.recorder = recorder;
                 Ok(opened)
             }
             opened => opened,
@@ -219,12 +219,12 @@ impl Open {
         ))
     }
 
-    async fn navigate(&self, cx: &mut Cx) -> Result<Opened> {
+    async fn navigate(&self, cx: &mut Cx) -> Result<OpenOutput> {
         self.apply(cx).await?;
         // Opening another page is a decision to leave this one.
         let to = Navigation::To(self.what.clone());
-        let arrived = navigation::go(cx, &to, Leave::Discard, READY).await?;
-        Opened::new(cx, arrived, false)
+        let arrived = navigation::navigate(cx, &to, LeavePolicy::Discard, READY_TIMEOUT).await?;
+        OpenOutput::new(cx, arrived, false)
     }
 
     /// Applies the options that can change while the session is open.
@@ -234,7 +234,7 @@ impl Open {
     /// changed then.
     async fn apply(&self, cx: &mut Cx) -> Result<()> {
         let profile = self.profile.as_deref().map(|p| cx.path(p));
-        let live = cx.live()?;
+        let live = cx.open_session()?;
         let fixed = if self.headed && !live.headed {
             Some("--headed")
         } else if profile.is_some() && profile != live.profile {
@@ -257,9 +257,9 @@ impl Open {
                 resized => resized?,
             }
         }
-        let live = cx.live()?;
-        if let Some(how) = self.stale_refs {
-            live.session.set_ladder(how.into());
+        let live = cx.open_session()?;
+        if let Some(opts) = self.stale_refs {
+            live.session.set_ladder(opts.into());
         }
         if let Some(rule) = self.context {
             live.session.set_context_policy(rule.into());
@@ -270,11 +270,11 @@ impl Open {
         Ok(())
     }
 
-    async fn launch(&self, cx: &mut Cx) -> Result<Opened> {
-        let _under_way = cx.under_way();
-        if let Some(live) = cx.loan.as_mut().and_then(|l| l.live.take()) {
+    async fn launch(&self, cx: &mut Cx) -> Result<OpenOutput> {
+        let _under_way = cx.begin_operation();
+        if let Some(live) = cx.lease.as_mut().and_then(|l| l.session.take()) {
             // A failed shutdown ends the app all the same.
-            if let Err(e) = live.shut().await {
+            if let Err(e) = live.close().await {
                 cx.warn(format!("{}.", e.message));
             }
         }
@@ -283,13 +283,13 @@ impl Open {
         // One folder per lifetime: an earlier session of this name may still be ending, and then
         // removes its own folder.
         let folder = format!("{}.{lifetime}", cx.session_name);
-        let dir = Folder::make(host.config.state_dir.join("sessions").join(folder))?;
+        let dir = LifetimeFolder::create(host.config.state_dir.join("sessions").join(folder))?;
         let profile = self.profile.as_deref().map(|p| cx.path(p));
         let mut request =
             OpenRequest::new(&self.what, &cx.session_name, dir.path()).with_options(self.device_options(cx)?);
         (request.home, request.cwd) = (cx.caller.home.clone(), cx.caller.cwd.clone());
         request.file_roots.clone_from(&cx.caller.file_roots);
-        (request.ready_timeout, request.cancel) = (READY, cx.cancel.clone());
+        (request.ready_timeout, request.cancel) = (READY_TIMEOUT, cx.cancel.clone());
         let device = host.provider(&self.what)?.open(request).await?;
         let idle_timeout = match self.idle_timeout {
             Some(minutes) => idle(minutes),
@@ -304,15 +304,15 @@ impl Open {
         if let Some(rule) = self.context {
             session.set_context_policy(rule.into());
         }
-        let live = Live {
+        let live = OpenSession {
             what: self.what.clone(),
             device,
             session,
-            at: None,
+            page: None,
             headed: self.headed,
             profile,
             file_roots: cx.caller.file_roots.clone(),
-            pictures: Pictures::default(),
+            screenshots: ClientScreenshots::default(),
             dir,
             idle_timeout,
             recorder: None,
@@ -322,18 +322,18 @@ impl Open {
         };
         host.forget_ending(&cx.session_name);
         let now = (host.config.clock)();
-        if let Some(desk) = &cx.desk {
-            desk.status.send_modify(|status| status.opened = Some(now));
+        if let Some(slot) = &cx.slot {
+            slot.status.send_modify(|status| status.opened = Some(now));
         }
-        if let Some(loan) = &mut cx.loan {
-            loan.live = Some(Box::new(live));
+        if let Some(lease) = &mut cx.lease {
+            lease.session = Some(Box::new(live));
         }
-        Opened::new(cx, Arrived::default().settled(true), true)
+        OpenOutput::new(cx, NavigationResult::default().settled(true), true)
     }
 }
 
-impl Opened {
-    fn new(cx: &mut Cx, arrived: Arrived, new: bool) -> Result<Self> {
+impl OpenOutput {
+    fn new(cx: &mut Cx, arrived: NavigationResult, new: bool) -> Result<Self> {
         let session = cx.session_name.clone();
         let device = cx.device()?;
         let label = device.info().label.clone();
@@ -361,11 +361,11 @@ fn fixed_at_launch(flag: &str, what: &str) -> Error {
         .hint(format!("`stickpin open {what} --relaunch` with {flag} starts the app again; without {flag} the session continues"))
 }
 
-fn taken(desk: &Desk) -> Error {
+fn taken(slot: &SessionSlot) -> Error {
     Error::session_exists(format!(
         "session `{}` belongs to another caller ({})",
-        desk.name,
-        quote(&desk.owner)
+        slot.name,
+        quote(&slot.owner)
     ))
     .hint("choose another session: `--session NAME`")
 }
@@ -375,7 +375,7 @@ fn other_kind(name: &str, open: &str, what: &str) -> Error {
         .hint(format!("`stickpin open {what} --relaunch` ends it; `--session NAME` opens another session"))
 }
 
-impl Show for Opened {
+impl Show for OpenOutput {
     fn show(&self, text: &mut Text) {
         let verb = if self.new { "opened" } else { "went on in" };
         let late = if self.settled { "" } else { " (still loading after 10 s)" };

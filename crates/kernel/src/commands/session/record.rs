@@ -1,11 +1,13 @@
 //! `record start`, `record stop`: records a session as a script.
 
+use crate::api::command_definition::CommandDefinition;
 use crate::api::files;
-use crate::api::form::Form;
 use crate::commands::prelude::*;
 use crate::commands::session::close::Close;
 use crate::host::queue::Turn;
-use crate::host::recording::{self, Event, Mend, Mending, Recorded, Recorder, Recording, Scribe};
+use crate::host::recording::{
+    self, Event, RecordedCommand, Recorder, Recording, RepairRequest, ScriptRepair, ScriptWriter,
+};
 use serde_json::Map;
 use std::path::{Path, PathBuf};
 use stickpin_device::io_error;
@@ -60,7 +62,7 @@ pub struct RecordStop {
 /// The output of `record start`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Started {
+pub struct RecordStartOutput {
     /// The name of the session.
     pub session: String,
 }
@@ -68,20 +70,20 @@ pub struct Started {
 /// The output of a recording that ended.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Saved {
+pub struct RecordStopOutput {
     /// The path of the script; `None` if it was discarded or if scripts were repaired.
     pub path: Option<PathBuf>,
     /// The number of steps.
     pub steps: usize,
     /// The repaired scripts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub healed: Vec<Healed>,
+    pub healed: Vec<RepairedScript>,
 }
 
 /// A repaired script.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Healed {
+pub struct RepairedScript {
     /// The path of the file.
     pub path: PathBuf,
     /// The changes as a patch.
@@ -99,25 +101,25 @@ impl Command for RecordStart {
         examples: &["stickpin record start flows/login.ad"],
         ..Spec::SESSION
     };
-    type Output = Started;
+    type Output = RecordStartOutput;
 
-    async fn run(self, cx: &mut Cx) -> Result<Started> {
+    async fn run(self, cx: &mut Cx) -> Result<RecordStartOutput> {
         let path = self.file.as_deref().map(|file| cx.path(file));
         match (&self.mends, self.line) {
-            (None, None) => begin(cx, path, self.keep_reads)?,
+            (None, None) => start_recording(cx, path, self.keep_reads)?,
             (Some(script), Some(line)) => {
-                let file = cx.reach(script)?;
+                let file = cx.resolve_reachable(script)?;
                 let text = std::fs::read_to_string(&file).map_err(|e| io_error("read", &file, &e))?;
                 let to = path.unwrap_or_else(|| file.with_extension("repaired.ad"));
                 let meeting = self.meeting.clone();
-                mend(cx, Mend { file, text, to, line, keeps: self.keep_line, meeting })?;
+                mend(cx, RepairRequest { file, text, to, line, keeps: self.keep_line, meeting })?;
             }
             _ => {
                 return Err(Error::invalid_args("`mends` and `line` must be given together")
                     .hint("for example: `stickpin record start --mends flow.ad --line 12`"));
             }
         }
-        Ok(Started { session: cx.session_name().to_owned() })
+        Ok(RecordStartOutput { session: cx.session_name().to_owned() })
     }
 }
 
@@ -129,15 +131,15 @@ impl Command for RecordStop {
         examples: &["stickpin record stop"],
         ..Spec::HOST
     };
-    type Output = Saved;
+    type Output = RecordStopOutput;
 
-    async fn run(self, cx: &mut Cx) -> Result<Saved> {
+    async fn run(self, cx: &mut Cx) -> Result<RecordStopOutput> {
         let path = self.file.as_deref().map(|file| cx.path(file));
-        enter_if_open(cx).await?;
+        take_turn_if_open(cx).await?;
         if self.discard {
             let steps = recorded(cx)?.len();
-            forget(cx)?;
-            return Ok(Saved { path: None, steps, healed: Vec::new() });
+            discard_recording(cx)?;
+            return Ok(RecordStopOutput { path: None, steps, healed: Vec::new() });
         }
         save(cx, path, false)
     }
@@ -147,9 +149,9 @@ impl Command for RecordStop {
 ///
 /// # Errors
 /// Returns the errors of waiting for a turn.
-pub(crate) async fn enter_if_open(cx: &mut Cx) -> Result<()> {
-    let Ok(desk) = cx.host.desk(cx.session_name()) else { return Ok(()) };
-    match cx.enter(desk, Turn::Next).await {
+pub(crate) async fn take_turn_if_open(cx: &mut Cx) -> Result<()> {
+    let Ok(slot) = cx.host.slot(cx.session_name()) else { return Ok(()) };
+    match cx.take_turn(slot, Turn::Next).await {
         // The session was lost meanwhile, but the log of its recording remains.
         Err(e) if matches!(e.code, ErrorCode::BackendLost | ErrorCode::SessionNotFound) => Ok(()),
         entered => entered,
@@ -160,8 +162,8 @@ pub(crate) async fn enter_if_open(cx: &mut Cx) -> Result<()> {
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` when the session is already being recorded.
-pub(crate) fn begin(cx: &mut Cx, path: Option<PathBuf>, keep_reads: bool) -> Result<()> {
-    let live = cx.live()?;
+pub(crate) fn start_recording(cx: &mut Cx, path: Option<PathBuf>, keep_reads: bool) -> Result<()> {
+    let live = cx.open_session()?;
     if live.recorder.is_some() {
         return Err(Error::invalid_args("this session is already being recorded")
             .hint("run `stickpin record stop` to write the script"));
@@ -169,7 +171,7 @@ pub(crate) fn begin(cx: &mut Cx, path: Option<PathBuf>, keep_reads: bool) -> Res
     let platform = live.device.info().kind;
     put_aside(cx)?;
     let recorder = Recorder::start(&crate::recording::log_file(cx), platform, path, keep_reads)?;
-    cx.live()?.recorder = Some(recorder);
+    cx.open_session()?.recorder = Some(recorder);
     Ok(())
 }
 
@@ -178,13 +180,13 @@ pub(crate) fn begin(cx: &mut Cx, path: Option<PathBuf>, keep_reads: bool) -> Res
 fn put_aside(cx: &mut Cx) -> Result<()> {
     let log = crate::recording::log_file(cx);
     let (Some(folder), Some(old)) = (log.parent(), recording::read(&log)?) else { return Ok(()) };
-    let scribe = cx.host.config.scribe.clone();
-    let written = if old.mendings.is_empty() {
+    let script_writer = cx.host.config.script_writer.clone();
+    let written = if old.repairs.is_empty() {
         let path = free(folder, cx.session_name());
-        files::write(&path, scribe.script(&old)?.as_bytes())?;
+        files::write(&path, script_writer.script(&old)?.as_bytes())?;
         vec![path]
     } else {
-        heal(cx, &*scribe, &old.mendings, None)?.into_iter().map(|healed| healed.path).collect()
+        heal(cx, &*script_writer, &old.repairs, None)?.into_iter().map(|healed| healed.path).collect()
     };
     let written: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
     if old.len() > 0 {
@@ -194,7 +196,7 @@ fn put_aside(cx: &mut Cx) -> Result<()> {
 }
 
 /// Warns that a lost session left an unsaved recording.
-pub(crate) fn say_unsaved(cx: &mut Cx) {
+pub(crate) fn warn_unsaved(cx: &mut Cx) {
     let said = match recording::read(&crate::recording::log_file(cx)) {
         Ok(None) => return,
         Ok(Some(old)) => {
@@ -213,13 +215,13 @@ pub(crate) fn say_unsaved(cx: &mut Cx) {
 /// # Errors
 /// Returns `INVALID_ARGS` when something else is being recorded or the script has no such line, and
 /// `IO`.
-fn mend(cx: &mut Cx, mut new: Mend) -> Result<()> {
-    if cx.live()?.recorder.as_ref().is_none_or(|r| r.recording().mendings.is_empty()) {
-        begin(cx, None, false)?;
+fn mend(cx: &mut Cx, mut new: RepairRequest) -> Result<()> {
+    if cx.open_session()?.recorder.as_ref().is_none_or(|r| r.recording().repairs.is_empty()) {
+        start_recording(cx, None, false)?;
     }
-    let Some(recorder) = cx.live()?.recorder.as_mut() else { return Ok(()) };
+    let Some(recorder) = cx.open_session()?.recorder.as_mut() else { return Ok(()) };
     // Line numbers refer to the version of the script that was read first.
-    if let Some(begun) = recorder.recording().mendings.iter().find(|mending| mending.file == new.file) {
+    if let Some(begun) = recorder.recording().repairs.iter().find(|repair| repair.file == new.file) {
         new.text.clone_from(&begun.text);
     }
     let lines = new.text.lines().count();
@@ -231,21 +233,21 @@ fn mend(cx: &mut Cx, mut new: Mend) -> Result<()> {
 }
 
 /// Whether the session repairs a script and has recorded steps for it.
-pub(crate) fn mended(cx: &mut Cx) -> bool {
-    let recorder = cx.live().ok().and_then(|live| live.recorder.as_ref());
-    recorder.is_some_and(|r| r.recording().mendings.iter().any(|mending| mending.steps() > 0))
+pub(crate) fn has_repaired(cx: &mut Cx) -> bool {
+    let recorder = cx.open_session().ok().and_then(|live| live.recorder.as_ref());
+    recorder.is_some_and(|r| r.recording().repairs.iter().any(|repair| repair.steps() > 0))
 }
 
 /// Returns the recording of the entered session, or of a lost session of the same name.
 fn recorded(cx: &mut Cx) -> Result<Recording> {
-    if let Ok(live) = cx.live()
+    if let Ok(live) = cx.open_session()
         && let Some(recorder) = &live.recorder
     {
         return Ok(recorder.recording().clone());
     }
     match recording::read(&crate::recording::log_file(cx))? {
         Some(recording) => Ok(recording),
-        None => cx.host.desk(cx.session_name()).and_then(|_| Err(none())),
+        None => cx.host.slot(cx.session_name()).and_then(|_| Err(none())),
     }
 }
 
@@ -253,8 +255,8 @@ fn recorded(cx: &mut Cx) -> Result<Recording> {
 ///
 /// # Errors
 /// Returns `IO` when the log cannot be removed.
-pub(crate) fn forget(cx: &mut Cx) -> Result<()> {
-    if let Ok(live) = cx.live() {
+pub(crate) fn discard_recording(cx: &mut Cx) -> Result<()> {
+    if let Ok(live) = cx.open_session() {
         live.recorder = None;
     }
     let log = crate::recording::log_file(cx);
@@ -265,54 +267,64 @@ pub(crate) fn forget(cx: &mut Cx) -> Result<()> {
 }
 
 /// The command that ends the script of a closed session.
-static CLOSE: Form = Form::of::<Close>(Close::SPEC);
+static CLOSE_COMMAND: CommandDefinition = CommandDefinition::of::<Close>(Close::SPEC);
 
 /// Writes the script and ends the recording. When writing fails, the recording continues. `closes`
 /// states that the session ends too.
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` when nothing is being recorded, `IO` or `STORAGE_FULL`.
-pub(crate) fn save(cx: &mut Cx, path: Option<PathBuf>, closes: bool) -> Result<Saved> {
-    let scribe = cx.host.config.scribe.clone();
+pub(crate) fn save(cx: &mut Cx, path: Option<PathBuf>, closes: bool) -> Result<RecordStopOutput> {
+    let script_writer = cx.host.config.script_writer.clone();
     let mut recording = recorded(cx)?;
     // A script under repair has its own last line.
-    if closes && recording.mendings.is_empty() {
-        let close =
-            Recorded { form: &CLOSE, input: Map::new(), targets: Vec::new(), secret: false, variable: None };
-        recording.steps.push(scribe.lines(&close)?);
+    if closes && recording.repairs.is_empty() {
+        let close = RecordedCommand {
+            definition: &CLOSE_COMMAND,
+            input: Map::new(),
+            targets: Vec::new(),
+            secret: false,
+            variable: None,
+        };
+        recording.steps.push(script_writer.lines(&close)?);
     }
     let steps = recording.len();
-    let saved = if recording.mendings.is_empty() {
-        let script = scribe.script(&recording)?;
+    let saved = if recording.repairs.is_empty() {
+        let script = script_writer.script(&recording)?;
         let path = match path.or(recording.path) {
             Some(path) => path,
             None => free(&cx.caller.cwd, cx.session_name()),
         };
         cx.write(&path, script.as_bytes())?;
-        Saved { path: Some(path), steps, healed: Vec::new() }
+        RecordStopOutput { path: Some(path), steps, healed: Vec::new() }
     } else {
-        Saved { path: None, steps, healed: heal(cx, &*scribe, &recording.mendings, path)? }
+        RecordStopOutput { path: None, steps, healed: heal(cx, &*script_writer, &recording.repairs, path)? }
     };
-    forget(cx)?;
+    discard_recording(cx)?;
     Ok(saved)
 }
 
 /// Writes the repaired scripts, each next to its original.
-fn heal(cx: &Cx, scribe: &dyn Scribe, mendings: &[Mending], path: Option<PathBuf>) -> Result<Vec<Healed>> {
-    let mended: Vec<&Mending> = mendings.iter().filter(|mending| mending.steps() > 0).collect();
+fn heal(
+    cx: &Cx,
+    script_writer: &dyn ScriptWriter,
+    repairs: &[ScriptRepair],
+    path: Option<PathBuf>,
+) -> Result<Vec<RepairedScript>> {
+    let mended: Vec<&ScriptRepair> = repairs.iter().filter(|repair| repair.steps() > 0).collect();
     if path.is_some() && mended.len() > 1 {
         let message = format!("{} scripts were repaired, but only one output file was named", mended.len());
         return Err(
             Error::invalid_args(message).hint("omit the file name to write each script beside its original")
         );
     }
-    let write = |mending: &&Mending| {
-        let (script, patch) = scribe.mended(mending)?;
-        let path = path.clone().unwrap_or_else(|| mending.to.clone());
+    let write = |repair: &&ScriptRepair| {
+        let (script, patch) = script_writer.repaired_script(repair)?;
+        let path = path.clone().unwrap_or_else(|| repair.to.clone());
         let patch_path = path.with_extension("diff");
         cx.write(&path, script.as_bytes())?;
         cx.write(&patch_path, patch.as_bytes())?;
-        Ok(Healed { path, patch, patch_path })
+        Ok(RepairedScript { path, patch, patch_path })
     };
     mended.iter().map(write).collect()
 }
@@ -339,13 +351,13 @@ fn steps(count: usize) -> String {
     }
 }
 
-impl Show for Started {
+impl Show for RecordStartOutput {
     fn show(&self, text: &mut Text) {
         text.line(format_args!("recording {}; `record stop` writes the script", self.session));
     }
 }
 
-impl Show for Saved {
+impl Show for RecordStopOutput {
     fn show(&self, text: &mut Text) {
         let steps = steps(self.steps);
         match &self.path {
@@ -355,7 +367,7 @@ impl Show for Saved {
         }
         for healed in &self.healed {
             text.line(format_args!("wrote {}", healed.path.display()));
-            text.plain(&healed.patch);
+            text.app_text(&healed.patch);
         }
     }
 }

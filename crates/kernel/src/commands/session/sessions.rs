@@ -2,7 +2,7 @@
 
 use crate::api::render::Cell;
 use crate::commands::prelude::*;
-use crate::host::Desk;
+use crate::host::SessionSlot;
 use std::time::SystemTime;
 use stickpin_tree::quote;
 
@@ -19,15 +19,15 @@ pub struct SessionShow {}
 /// The open sessions.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Sessions {
+pub struct SessionListOutput {
     /// The open sessions, oldest first.
-    pub sessions: Vec<Shown>,
+    pub sessions: Vec<SessionEntry>,
 }
 
 /// A session.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Shown {
+pub struct SessionEntry {
     /// The name.
     pub name: String,
     /// The key of the caller that opened the session.
@@ -67,11 +67,11 @@ pub struct Shown {
 
 impl Command for SessionList {
     const SPEC: Spec = Spec { name: "session list", examples: &["stickpin session list"], ..Spec::HOST };
-    type Output = Sessions;
+    type Output = SessionListOutput;
 
-    async fn run(self, cx: &mut Cx) -> Result<Sessions> {
-        let desks = cx.host.all_desks();
-        Ok(Sessions { sessions: desks.iter().map(|desk| Shown::of(desk, cx)).collect() })
+    async fn run(self, cx: &mut Cx) -> Result<SessionListOutput> {
+        let slots = cx.host.all_slots();
+        Ok(SessionListOutput { sessions: slots.iter().map(|slot| SessionEntry::of(slot, cx)).collect() })
     }
 }
 
@@ -83,24 +83,24 @@ impl Command for SessionShow {
         examples: &["stickpin session show", "stickpin --session checkout session show"],
         ..Spec::SESSION
     };
-    type Output = Shown;
+    type Output = SessionEntry;
 
-    async fn run(self, cx: &mut Cx) -> Result<Shown> {
-        let desk = cx.host.desk(cx.session_name())?;
-        Ok(Shown::of(&desk, cx))
+    async fn run(self, cx: &mut Cx) -> Result<SessionEntry> {
+        let slot = cx.host.slot(cx.session_name())?;
+        Ok(SessionEntry::of(&slot, cx))
     }
 }
 
-impl Shown {
-    fn of(desk: &Desk, cx: &Cx) -> Self {
+impl SessionEntry {
+    fn of(slot: &SessionSlot, cx: &Cx) -> Self {
         let now = (cx.host.config.clock)();
         let since =
             |then: Option<SystemTime>| then.and_then(|t| now.duration_since(t).ok()).map(|d| d.as_secs());
-        let status = desk.status.borrow().clone();
+        let status = slot.status.borrow().clone();
         Self {
-            name: desk.name.clone(),
-            owner: desk.owner.clone(),
-            yours: desk.owner == cx.caller.key,
+            name: slot.name.clone(),
+            owner: slot.owner.clone(),
+            yours: slot.owner == cx.caller.key,
             kind: status.kind.to_owned(),
             label: status.label,
             url: status.url,
@@ -111,7 +111,7 @@ impl Shown {
             closes_after_idle: status.idle_timeout.map(|d| d.as_secs()),
             memory: status.pid.and_then(resident),
             running: status.running.filter(|&r| r != SessionShow::SPEC.name).map(str::to_owned),
-            dialog: status.dialog.map(|d| d.words()),
+            dialog: status.dialog.map(|d| d.describe()),
         }
     }
 }
@@ -130,22 +130,22 @@ fn resident(pid: u32) -> Option<u64> {
     Some(kib * 1024)
 }
 
-impl Show for Sessions {
+impl Show for SessionListOutput {
     fn show(&self, text: &mut Text) {
         if self.sessions.is_empty() {
             text.line("no session is open");
         }
-        text.table(&self.sessions.iter().map(Shown::row).collect::<Vec<_>>(), "  ");
+        text.table(&self.sessions.iter().map(SessionEntry::row).collect::<Vec<_>>(), "  ");
     }
 }
 
-impl Show for Shown {
+impl Show for SessionEntry {
     fn show(&self, text: &mut Text) {
         text.table(&[self.row()], "  ");
     }
 }
 
-impl Shown {
+impl SessionEntry {
     fn row(&self) -> Vec<Cell> {
         let owner = if self.yours { "yours".to_owned() } else { format!("of {}", quote(&self.owner)) };
         let prose = |text: &str| match text {

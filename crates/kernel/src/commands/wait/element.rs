@@ -1,9 +1,9 @@
 //! `wait T`, `wait absent`: waits for an element to appear or disappear.
 
 use crate::commands::prelude::*;
-use crate::commands::wait::{WAIT, Waited, usual, within};
-use crate::observe::question::{Predicate, ask};
-use crate::observe::waiting::{Listen, Patience};
+use crate::commands::wait::{WAIT, WaitOutput, default_timeout, within};
+use crate::observe::predicate::{Predicate, evaluate};
+use crate::observe::waiting::{WaitTimeout, WakeOn};
 
 /// Wait until an element is visible.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -13,7 +13,7 @@ pub struct Wait {
     #[schemars(extend("x-positional" = 0))]
     pub target: Target,
     /// Time limit in milliseconds.
-    #[serde(default = "usual")]
+    #[serde(default = "default_timeout")]
     #[schemars(extend("x-placeholder" = "MS"))]
     pub timeout: u64,
 }
@@ -26,7 +26,7 @@ pub struct WaitAbsent {
     #[schemars(extend("x-positional" = 0))]
     pub target: Target,
     /// Time limit in milliseconds.
-    #[serde(default = "usual")]
+    #[serde(default = "default_timeout")]
     #[schemars(extend("x-placeholder" = "MS"))]
     pub timeout: u64,
 }
@@ -35,20 +35,20 @@ impl Wait {
     /// Waits at most ten seconds.
     #[must_use]
     pub fn new(target: impl Into<Target>) -> Self {
-        Self { target: target.into(), timeout: usual() }
+        Self { target: target.into(), timeout: default_timeout() }
     }
 }
 
 impl Command for Wait {
     const SPEC: Spec =
         Spec { name: "wait", asserts: true, examples: &["stickpin wait 'role=heading \"Welcome\"'"], ..WAIT };
-    type Output = Waited;
+    type Output = WaitOutput;
 
-    fn time(&self) -> Time {
+    fn time_limits(&self) -> TimeLimits {
         within(self.timeout)
     }
 
-    async fn run(self, cx: &mut Cx) -> Result<Waited> {
+    async fn run(self, cx: &mut Cx) -> Result<WaitOutput> {
         holds(cx, Predicate::Visible, &self.target, self.timeout).await
     }
 }
@@ -60,25 +60,25 @@ impl Command for WaitAbsent {
         examples: &["stickpin wait absent 'role=progressbar'"],
         ..WAIT
     };
-    type Output = Waited;
+    type Output = WaitOutput;
 
-    fn time(&self) -> Time {
+    fn time_limits(&self) -> TimeLimits {
         within(self.timeout)
     }
 
-    async fn run(self, cx: &mut Cx) -> Result<Waited> {
+    async fn run(self, cx: &mut Cx) -> Result<WaitOutput> {
         holds(cx, Predicate::Absent, &self.target, self.timeout).await
     }
 }
 
-async fn holds(cx: &mut Cx, predicate: Predicate, target: &Target, timeout: u64) -> Result<Waited> {
+async fn holds(cx: &mut Cx, predicate: Predicate, target: &Target, timeout: u64) -> Result<WaitOutput> {
     let what = format!("{target} to be {}", predicate.name());
-    let patience = Patience::new(Duration::from_millis(timeout));
+    let patience = WaitTimeout::new(Duration::from_millis(timeout));
     loop {
-        let answer = ask(cx, predicate, target, None).await?;
+        let answer = evaluate(cx, predicate, target, None).await?;
         if answer.holds {
-            return Ok(Waited { truth: answer.truth });
+            return Ok(WaitOutput { truth: answer.truth });
         }
-        patience.next(cx, Listen::Changes, &what, &answer.truth).await?;
+        patience.wait_for_next_check(cx, WakeOn::Changes, &what, &answer.truth).await?;
     }
 }

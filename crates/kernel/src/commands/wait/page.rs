@@ -1,11 +1,11 @@
 //! `wait ms`, `wait text`, `wait url`, `wait stable`: waits that concern no particular element.
 
-use crate::api::pattern::Pattern;
+use crate::api::url_pattern::UrlPattern;
 use crate::commands::prelude::*;
 use crate::commands::read::get::url;
-use crate::commands::wait::{WAIT, Waited, usual, within};
+use crate::commands::wait::{WAIT, WaitOutput, default_timeout, within};
 use crate::host::queue::Turn;
-use crate::observe::waiting::{self, Listen, Patience, QUIET};
+use crate::observe::waiting::{self, QUIET_TIME, WaitTimeout, WakeOn};
 use std::pin::pin;
 use stickpin_device::SettleRequest;
 use stickpin_tree::{Selector, States, escape, quote, quote_url};
@@ -28,7 +28,7 @@ pub struct WaitText {
     #[schemars(extend("x-positional" = 0, "x-text" = true))]
     pub text: String,
     /// Time limit in milliseconds.
-    #[serde(default = "usual")]
+    #[serde(default = "default_timeout")]
     #[schemars(extend("x-placeholder" = "MS"))]
     pub timeout: u64,
 }
@@ -41,7 +41,7 @@ pub struct WaitUrl {
     #[schemars(extend("x-positional" = 0, "x-text" = true))]
     pub part: String,
     /// Time limit in milliseconds.
-    #[serde(default = "usual")]
+    #[serde(default = "default_timeout")]
     #[schemars(extend("x-placeholder" = "MS"))]
     pub timeout: u64,
 }
@@ -51,56 +51,56 @@ pub struct WaitUrl {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WaitStable {
     /// Time limit in milliseconds.
-    #[serde(default = "usual")]
+    #[serde(default = "default_timeout")]
     #[schemars(extend("x-placeholder" = "MS"))]
     pub timeout: u64,
 }
 
 impl Command for WaitMs {
     const SPEC: Spec = Spec { name: "wait ms", examples: &["stickpin wait ms 500"], ..WAIT };
-    type Output = Waited;
+    type Output = WaitOutput;
 
-    fn time(&self) -> Time {
-        Time { bound: None, ..within(self.ms) }
+    fn time_limits(&self) -> TimeLimits {
+        TimeLimits { response_limit: None, ..within(self.ms) }
     }
 
-    async fn run(self, cx: &mut Cx) -> Result<Waited> {
-        let desk = cx.desk.clone();
-        cx.leave();
+    async fn run(self, cx: &mut Cx) -> Result<WaitOutput> {
+        let slot = cx.slot.clone();
+        cx.return_turn();
         let cancel = cx.cancel.clone();
         tokio::select! {
             () = tokio::time::sleep(Duration::from_millis(self.ms)) => {}
             () = cancel.cancelled() => {}
         }
         cx.check()?;
-        if let Some(desk) = desk {
-            cx.enter(desk, Turn::Again).await?;
-            cx.live()?;
+        if let Some(slot) = slot {
+            cx.take_turn(slot, Turn::Yielded).await?;
+            cx.open_session()?;
         }
-        Ok(Waited { truth: format!("waited {} ms", self.ms) })
+        Ok(WaitOutput { truth: format!("waited {} ms", self.ms) })
     }
 }
 
 impl Command for WaitText {
     const SPEC: Spec =
         Spec { asserts: true, name: "wait text", examples: &["stickpin wait text \"Order placed\""], ..WAIT };
-    type Output = Waited;
+    type Output = WaitOutput;
 
-    fn time(&self) -> Time {
+    fn time_limits(&self) -> TimeLimits {
         within(self.timeout)
     }
 
-    async fn run(self, cx: &mut Cx) -> Result<Waited> {
-        let patience = Patience::new(Duration::from_millis(self.timeout));
+    async fn run(self, cx: &mut Cx) -> Result<WaitOutput> {
+        let patience = WaitTimeout::new(Duration::from_millis(self.timeout));
         let what = format!("the text {}", quote(&self.text));
         let selector = Selector::containing(&self.text);
         loop {
-            let tree = capture::look(cx, Origin::Internal).await?;
+            let tree = capture::capture_app(cx, Origin::Internal).await?;
             let found = selector.matches(&tree).into_iter().find(|&n| !tree.node(n).is(States::HIDDEN));
             if let Some(node) = found {
-                return Ok(Waited { truth: capture::line(cx, &tree, node)? });
+                return Ok(WaitOutput { truth: capture::issue_line(cx, &tree, node)? });
             }
-            patience.next(cx, Listen::Changes, &what, "it did not appear").await?;
+            patience.wait_for_next_check(cx, WakeOn::Changes, &what, "it did not appear").await?;
         }
     }
 }
@@ -108,43 +108,43 @@ impl Command for WaitText {
 impl Command for WaitUrl {
     const SPEC: Spec =
         Spec { asserts: true, name: "wait url", examples: &["stickpin wait url /checkout"], ..WAIT };
-    type Output = Waited;
+    type Output = WaitOutput;
 
-    fn time(&self) -> Time {
+    fn time_limits(&self) -> TimeLimits {
         within(self.timeout)
     }
 
-    async fn run(self, cx: &mut Cx) -> Result<Waited> {
-        let patience = Patience::new(Duration::from_millis(self.timeout));
+    async fn run(self, cx: &mut Cx) -> Result<WaitOutput> {
+        let patience = WaitTimeout::new(Duration::from_millis(self.timeout));
         let what = format!("an address with {}", quote(&self.part));
-        let pattern = Pattern::new(&self.part);
+        let pattern = UrlPattern::new(&self.part);
         loop {
-            waiting::no_dialog(cx)?;
+            waiting::check_no_dialog(cx)?;
             let at = url(cx).await?;
             let truth = format!("at {}", quote_url(&at));
-            if pattern.fits(&at) {
-                return Ok(Waited { truth });
+            if pattern.matches(&at) {
+                return Ok(WaitOutput { truth });
             }
-            patience.next(cx, Listen::News, &what, &truth).await?;
+            patience.wait_for_next_check(cx, WakeOn::AnyEvent, &what, &truth).await?;
         }
     }
 }
 
 impl Command for WaitStable {
     const SPEC: Spec = Spec { name: "wait stable", examples: &["stickpin wait stable"], ..WAIT };
-    type Output = Waited;
+    type Output = WaitOutput;
 
-    fn time(&self) -> Time {
+    fn time_limits(&self) -> TimeLimits {
         within(self.timeout)
     }
 
-    async fn run(self, cx: &mut Cx) -> Result<Waited> {
+    async fn run(self, cx: &mut Cx) -> Result<WaitOutput> {
         let end = Instant::now() + Duration::from_millis(self.timeout);
         loop {
             cx.check()?;
-            let wanted = cx.loan.as_ref().map(|l| l.wanted.clone()).unwrap_or_default();
+            let wanted = cx.lease.as_ref().map(|l| l.requested.clone()).unwrap_or_default();
             let stop = cx.cancel.child_token();
-            let request = SettleRequest::new(QUIET, end.saturating_duration_since(Instant::now()));
+            let request = SettleRequest::new(QUIET_TIME, end.saturating_duration_since(Instant::now()));
             let settled = {
                 let mut settle = pin!(cx.device()?.settle(request, &stop));
                 tokio::select! {
@@ -157,11 +157,11 @@ impl Command for WaitStable {
                     }
                 }
             };
-            if settled.settled {
-                return Ok(Waited { truth: "nothing moves".to_owned() });
+            if settled.is_quiet {
+                return Ok(WaitOutput { truth: "nothing moves".to_owned() });
             }
             if !stop.is_cancelled() || Instant::now() >= end {
-                let still: Vec<String> = settled.still.iter().map(ToString::to_string).collect();
+                let still: Vec<String> = settled.pending.iter().map(ToString::to_string).collect();
                 return Err(Error::timeout(format!(
                     "waited {} ms for quiet; still moving: {}",
                     self.timeout,
@@ -170,7 +170,7 @@ impl Command for WaitStable {
                 .details(serde_json::json!({ "still": still })));
             }
             // Stopped early because another command waits for the session.
-            cx.let_others_in().await?;
+            cx.yield_turn().await?;
         }
     }
 }

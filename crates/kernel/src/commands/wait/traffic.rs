@@ -1,20 +1,20 @@
 //! `wait request`, `wait download`, `wait fn`: waits for events that no element shows.
 
 use crate::api::files;
-use crate::api::pattern::Pattern;
+use crate::api::url_pattern::UrlPattern;
 use crate::commands::prelude::*;
-use crate::commands::wait::{WAIT, Waited, shows_truth, usual, within};
-use crate::observe::traffic::{progress, span, words};
-use crate::observe::waiting::{self, Listen, Patience};
+use crate::commands::wait::{WAIT, WaitOutput, default_timeout, shows_truth, within};
+use crate::observe::traffic::{describe_network_request, describe_progress, format_seconds};
+use crate::observe::waiting::{self, WaitTimeout, WakeOn};
 use std::path::PathBuf;
-use stickpin_device::{Download, DownloadState, RequestEnd, SeenRequest, io_error};
+use stickpin_device::{Download, DownloadState, NetworkRequest, RequestEnd, io_error};
 use stickpin_tree::{escape, quote, quote_whole};
 
 /// The maximum length of a script value, in characters.
-const VALUE: usize = 500;
+const MAX_VALUE_CHARS: usize = 500;
 
 /// The maximum number of requests that a timeout names.
-const NAMED: usize = 3;
+const MAX_NAMED_REQUESTS: usize = 3;
 
 /// Wait until a matching request has been answered.
 ///
@@ -30,7 +30,7 @@ pub struct WaitRequest {
     #[schemars(extend("x-placeholder" = "STATUS"))]
     pub status: Option<String>,
     /// Time limit in milliseconds.
-    #[serde(default = "usual")]
+    #[serde(default = "default_timeout")]
     #[schemars(extend("x-placeholder" = "MS"))]
     pub timeout: u64,
 }
@@ -51,7 +51,7 @@ pub struct WaitDownload {
     #[schemars(extend("x-path" = "written", "x-placeholder" = "PATH"))]
     pub save_as: Option<String>,
     /// Time limit in milliseconds.
-    #[serde(default = "usual")]
+    #[serde(default = "default_timeout")]
     #[schemars(extend("x-placeholder" = "MS"))]
     pub timeout: u64,
 }
@@ -66,7 +66,7 @@ pub struct WaitFn {
     #[schemars(extend("x-positional" = 0, "x-text" = true))]
     pub expression: String,
     /// Time limit in milliseconds.
-    #[serde(default = "usual")]
+    #[serde(default = "default_timeout")]
     #[schemars(extend("x-placeholder" = "MS"))]
     pub timeout: u64,
 }
@@ -74,7 +74,7 @@ pub struct WaitFn {
 /// The request that ended the wait.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Answered {
+pub struct RequestOutput {
     /// The method of the request.
     pub method: String,
     /// The address.
@@ -94,7 +94,7 @@ pub struct Answered {
 /// The downloaded file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Saved {
+pub struct DownloadOutput {
     /// The name.
     pub name: String,
     /// The size of the file in bytes.
@@ -107,13 +107,13 @@ pub struct Saved {
 
 impl WaitRequest {
     /// Returns the requested method, if any, and the URL pattern.
-    fn wanted(&self) -> (Option<&str>, Pattern) {
+    fn wanted(&self) -> (Option<&str>, UrlPattern) {
         let text = self.pattern.trim();
         match text.split_once(' ') {
             Some((method, address)) if method.bytes().all(|b| b.is_ascii_uppercase()) => {
-                (Some(method), Pattern::new(address))
+                (Some(method), UrlPattern::new(address))
             }
-            _ => (None, Pattern::new(text)),
+            _ => (None, UrlPattern::new(text)),
         }
     }
 
@@ -130,7 +130,7 @@ impl WaitRequest {
     }
 }
 
-fn has_status(request: &SeenRequest, wanted: &str) -> bool {
+fn has_status(request: &NetworkRequest, wanted: &str) -> bool {
     let Some(RequestEnd::Status(status)) = &request.end else { return false };
     let said = status.to_string();
     said == wanted || wanted.ends_with("xx") && said.starts_with(&wanted[..1])
@@ -144,14 +144,14 @@ impl Command for WaitRequest {
         examples: &["stickpin wait request 'POST /api/order' --status 2xx", "stickpin wait request '/api/*'"],
         ..WAIT
     };
-    type Output = Answered;
+    type Output = RequestOutput;
 
-    fn time(&self) -> Time {
+    fn time_limits(&self) -> TimeLimits {
         within(self.timeout)
     }
 
-    async fn run(self, cx: &mut Cx) -> Result<Answered> {
-        let patience = Patience::new(Duration::from_millis(self.timeout));
+    async fn run(self, cx: &mut Cx) -> Result<RequestOutput> {
+        let patience = WaitTimeout::new(Duration::from_millis(self.timeout));
         let (method, address) = self.wanted();
         let status = self.status()?;
         let what = match status {
@@ -159,38 +159,43 @@ impl Command for WaitRequest {
             None => format!("a request {}", quote(&self.pattern)),
         };
         loop {
-            waiting::no_dialog(cx)?;
+            waiting::check_no_dialog(cx)?;
             let seen = facets::traffic(cx.device()?, "see requests")?.requests().await?;
-            let fits = |r: &&SeenRequest| method.is_none_or(|m| m == r.method) && address.fits(&r.url);
-            let ended = |r: &&SeenRequest| r.end.is_some() && status.is_none_or(|s| has_status(r, s));
+            let fits = |r: &&NetworkRequest| method.is_none_or(|m| m == r.method) && address.matches(&r.url);
+            let ended = |r: &&NetworkRequest| r.end.is_some() && status.is_none_or(|s| has_status(r, s));
             if let Some(request) = seen.iter().find(|r| fits(r) && ended(r)) {
                 let (status, failed) = match &request.end {
                     Some(RequestEnd::Failed(why)) => (None, Some(why.clone())),
                     Some(RequestEnd::Status(status)) => (Some(*status), None),
                     _ => (None, None),
                 };
-                return Ok(Answered {
+                return Ok(RequestOutput {
                     method: request.method.clone(),
                     url: request.url.clone(),
                     status,
                     failed,
-                    ms: u64::try_from(request.took.as_millis()).unwrap_or(u64::MAX),
-                    truth: format!("{} in {}", words(request), span(request.took)),
+                    ms: u64::try_from(request.duration.as_millis()).unwrap_or(u64::MAX),
+                    truth: format!(
+                        "{} in {}",
+                        describe_network_request(request),
+                        format_seconds(request.duration)
+                    ),
                 });
             }
             // Name the nearest misses: matching requests that are pending or ended differently,
             // else the latest ones.
-            let mut near: Vec<&SeenRequest> = seen.iter().filter(fits).collect();
+            let mut near: Vec<&NetworkRequest> = seen.iter().filter(fits).collect();
             if near.is_empty() {
-                near = seen.iter().rev().filter(|r| r.counts).take(NAMED).collect();
+                near = seen.iter().rev().filter(|r| r.counts).take(MAX_NAMED_REQUESTS).collect();
             }
-            let named: Vec<String> = near.iter().rev().take(NAMED).map(|r| words(r)).collect();
+            let named: Vec<String> =
+                near.iter().rev().take(MAX_NAMED_REQUESTS).map(|r| describe_network_request(r)).collect();
             let truth = match (named.is_empty(), near.iter().any(fits)) {
                 (true, _) => "none was seen since the last action began".to_owned(),
                 (false, true) => named.join(", "),
                 (false, false) => format!("none matches; the most recent: {}", named.join(", ")),
             };
-            patience.next(cx, Listen::News, &what, &truth).await?;
+            patience.wait_for_next_check(cx, WakeOn::AnyEvent, &what, &truth).await?;
         }
     }
 }
@@ -202,14 +207,14 @@ impl Command for WaitDownload {
         examples: &["stickpin wait download", "stickpin wait download report --save-as report.csv"],
         ..WAIT
     };
-    type Output = Saved;
+    type Output = DownloadOutput;
 
-    fn time(&self) -> Time {
+    fn time_limits(&self) -> TimeLimits {
         within(self.timeout)
     }
 
-    async fn run(self, cx: &mut Cx) -> Result<Saved> {
-        download(cx, self.name.as_deref(), self.save_as.as_deref(), self.timeout).await
+    async fn run(self, cx: &mut Cx) -> Result<DownloadOutput> {
+        wait_download(cx, self.name.as_deref(), self.save_as.as_deref(), self.timeout).await
     }
 }
 
@@ -219,22 +224,22 @@ impl Command for WaitDownload {
 /// # Errors
 /// Returns `TIMEOUT` when there is none in time, and `IO` when the download failed or the file
 /// cannot be copied.
-pub(crate) async fn download(
+pub(crate) async fn wait_download(
     cx: &mut Cx,
     name: Option<&str>,
     save_as: Option<&str>,
     timeout: u64,
-) -> Result<Saved> {
-    let patience = Patience::new(Duration::from_millis(timeout));
-    let wanted = name.map(Pattern::new);
+) -> Result<DownloadOutput> {
+    let patience = WaitTimeout::new(Duration::from_millis(timeout));
+    let wanted = name.map(UrlPattern::new);
     let what = match name {
         Some(name) => format!("a download of {}", quote(name)),
         None => "a download".to_owned(),
     };
     loop {
-        waiting::no_dialog(cx)?;
+        waiting::check_no_dialog(cx)?;
         let mut all = facets::traffic(cx.device()?, "download")?.downloads().await?;
-        all.retain(|d| wanted.as_ref().is_none_or(|w| w.fits(&d.name)));
+        all.retain(|d| wanted.as_ref().is_none_or(|w| w.matches(&d.name)));
         let mut truth = "none began since the last actionion".to_owned();
         for Download { name, received, total, state, .. } in all {
             match state {
@@ -248,18 +253,18 @@ pub(crate) async fn download(
                         quote_whole(&path.display().to_string()),
                         bytes(received)
                     );
-                    return Ok(Saved { name, bytes: received, path, truth });
+                    return Ok(DownloadOutput { name, bytes: received, path, truth });
                 }
                 DownloadState::Failed(why) => {
                     let message = format!("the download of {} failed: {}", quote(&name), escape(&why, 80));
                     return Err(Error::io(message).hint("start the download again in the app"));
                 }
                 _ => {
-                    truth = format!("{} is under way, {}", quote(&name), progress(received, total));
+                    truth = format!("{} is under way, {}", quote(&name), describe_progress(received, total));
                 }
             }
         }
-        patience.next(cx, Listen::News, &what, &truth).await?;
+        patience.wait_for_next_check(cx, WakeOn::AnyEvent, &what, &truth).await?;
     }
 }
 
@@ -296,28 +301,28 @@ impl Command for WaitFn {
         examples: &["stickpin wait fn 'window.app?.ready'", "stickpin wait fn 'document.fonts.ready'"],
         ..WAIT
     };
-    type Output = Waited;
+    type Output = WaitOutput;
 
-    fn time(&self) -> Time {
+    fn time_limits(&self) -> TimeLimits {
         within(self.timeout)
     }
 
-    async fn run(self, cx: &mut Cx) -> Result<Waited> {
-        let patience = Patience::new(Duration::from_millis(self.timeout));
+    async fn run(self, cx: &mut Cx) -> Result<WaitOutput> {
+        let patience = WaitTimeout::new(Duration::from_millis(self.timeout));
         let what = format!("{} to be true", quote(&self.expression));
         let mut truth = "its promise is still pending".to_owned();
         loop {
-            waiting::no_dialog(cx)?;
+            waiting::check_no_dialog(cx)?;
             let value = facets::script(cx.device()?, "evaluate expressions")?
-                .evaluate(&self.expression, patience.left())
+                .evaluate(&self.expression, patience.remaining())
                 .await?;
             if let Some(value) = &value {
-                truth = format!("it is {}", shown(&value.shown));
+                truth = format!("it is {}", shown(&value.text));
             }
             if value.is_some_and(|v| v.truthy) {
-                return Ok(Waited { truth });
+                return Ok(WaitOutput { truth });
             }
-            patience.next(cx, Listen::Script, &what, &truth).await?;
+            patience.wait_for_next_check(cx, WakeOn::Script, &what, &truth).await?;
         }
     }
 }
@@ -326,32 +331,35 @@ impl Command for WaitFn {
 /// other text is quoted.
 fn shown(value: &str) -> String {
     let word = ["undefined", "NaN", "Infinity", "-Infinity"].contains(&value);
-    let json = || value.len() <= VALUE && serde_json::from_str::<serde_json::Value>(value).is_ok();
-    if word || json() { escape(value, VALUE) } else { quote(value) }
+    let json = || value.len() <= MAX_VALUE_CHARS && serde_json::from_str::<serde_json::Value>(value).is_ok();
+    if word || json() { escape(value, MAX_VALUE_CHARS) } else { quote(value) }
 }
 
-shows_truth!(Answered);
-shows_truth!(Saved);
+shows_truth!(RequestOutput);
+shows_truth!(DownloadOutput);
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn seen(end: Option<RequestEnd>, ms: u64) -> SeenRequest {
+    fn seen(end: Option<RequestEnd>, ms: u64) -> NetworkRequest {
         let took = Duration::from_millis(ms);
-        SeenRequest::new("GET".into(), "http://h/a\nb".into()).end(end).took(took).counts(true)
+        NetworkRequest::new("GET".into(), "http://h/a\nb".into()).end(end).duration(took).counts(true)
     }
 
     #[test]
     fn a_request_reads_as_people_say_it() {
-        assert_eq!(words(&seen(None, 4_321)), "GET \"http://h/a\\nb\" pending for 4.3 s");
-        assert_eq!(words(&seen(Some(RequestEnd::Status(500)), 1)), "GET \"http://h/a\\nb\" -> 500");
+        assert_eq!(describe_network_request(&seen(None, 4_321)), "GET \"http://h/a\\nb\" pending for 4.3 s");
         assert_eq!(
-            words(&seen(Some(RequestEnd::Failed("net::ERR_X".into())), 1)),
+            describe_network_request(&seen(Some(RequestEnd::Status(500)), 1)),
+            "GET \"http://h/a\\nb\" -> 500"
+        );
+        assert_eq!(
+            describe_network_request(&seen(Some(RequestEnd::Failed("net::ERR_X".into())), 1)),
             "GET \"http://h/a\\nb\" -> net::ERR_X"
         );
         assert_eq!(
-            (progress(3_400, Some(119_001)), progress(5_000, None)),
+            (describe_progress(3_400, Some(119_001)), describe_progress(5_000, None)),
             ("3 of 120 kB".into(), "5 kB so far".into())
         );
     }
@@ -360,7 +368,7 @@ mod tests {
     fn words_of_a_page_stand_in_quotes() {
         let mut request = seen(Some(RequestEnd::Status(200)), 1);
         request.method = "WARNING".into();
-        assert_eq!(words(&request), "\"WARNING\" \"http://h/a\\nb\" -> 200");
+        assert_eq!(describe_network_request(&request), "\"WARNING\" \"http://h/a\\nb\" -> 200");
         for plain in ["undefined", "-1.5", "true", r#"{"a":["ignore"]}"#, r#""yes""#] {
             assert_eq!(shown(plain), plain);
         }
@@ -377,8 +385,8 @@ mod tests {
             status: status.map(Into::into),
             timeout: 0,
         };
-        assert_eq!(wait("POST /api", None).wanted(), (Some("POST"), Pattern::new("/api")));
-        assert_eq!(wait("Post /api", None).wanted(), (None, Pattern::new("Post /api")));
+        assert_eq!(wait("POST /api", None).wanted(), (Some("POST"), UrlPattern::new("/api")));
+        assert_eq!(wait("Post /api", None).wanted(), (None, UrlPattern::new("Post /api")));
         assert!(has_status(&seen(Some(RequestEnd::Status(204)), 0), "2xx"));
         assert!(!has_status(&seen(Some(RequestEnd::Status(204)), 0), "200"));
         assert!(!has_status(&seen(None, 0), "2xx"));

@@ -2,7 +2,7 @@
 //! script can still be written when the app, the daemon or the machine is gone.
 
 use crate::host::private_dir;
-use crate::host::recording::Mend;
+use crate::host::recording::RepairRequest;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -28,7 +28,7 @@ pub(crate) enum Event {
         lines: String,
     },
     /// The following commands go into a gap of a script.
-    Mend(Mend),
+    Mend(RepairRequest),
     /// The script under repair runs on.
     RunsOn,
 }

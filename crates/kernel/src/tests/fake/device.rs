@@ -25,7 +25,7 @@ impl FakeDevice {
             world.on_look = Some(hook);
         }
         // As a page, which answers nothing behind a dialog.
-        world.dialog.as_ref().map_or(Ok(()), |dialog| Err(crate::observe::capture::blocked(dialog)))
+        world.dialog.as_ref().map_or(Ok(()), |dialog| Err(crate::observe::capture::dialog_error(dialog)))
     }
 }
 
@@ -40,20 +40,20 @@ impl Device for FakeDevice {
         super::CAPABILITIES
     }
 
-    async fn capture(&mut self, _request: CaptureRequest<'_>) -> Result<Captured> {
+    async fn capture(&mut self, _request: CaptureRequest<'_>) -> Result<CaptureResult> {
         self.fake.call("capture").await?;
         self.fake.world().captures += 1;
         self.look()?;
-        Ok(Captured::Tree(Arc::new(self.fake.world().tree())))
+        Ok(CaptureResult::Tree(Arc::new(self.fake.world().tree())))
     }
 
-    async fn locate(&mut self, handle: Handle, _context: &[Handle]) -> Result<Option<Located>> {
+    async fn locate(&mut self, handle: Handle, _context: &[Handle]) -> Result<Option<LocatedElement>> {
         self.fake.call("locate").await?;
         self.look()?;
         let world = self.fake.world();
         let tree = world.tree();
         let node = tree.find_handle(handle).map(|n| n.id());
-        Ok(node.map(|node| Located::new(Arc::new(tree), node)))
+        Ok(node.map(|node| LocatedElement::new(Arc::new(tree), node)))
     }
 
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
@@ -72,7 +72,7 @@ impl Device for FakeDevice {
             hook(&mut world);
         }
         // What lies over it must not even feel the pointer.
-        let pointed = options.pointer && world.hit(handle.id).is_free();
+        let pointed = options.pointer && world.hit(handle.id).allows_input();
         if pointed && let Some(mut hook) = world.on_pointer.take() {
             hook(&mut world);
         }
@@ -80,10 +80,10 @@ impl Device for FakeDevice {
             return Err(Error::element_not_found(format!("{} is gone", handle.id)));
         }
         let (rect, hit) = (world.rect(handle.id), world.hit(handle.id));
-        Ok(Aim::new(rect, hit).pointed(pointed))
+        Ok(Aim::new(rect, hit).pointer_moved(pointed))
     }
 
-    async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
+    async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<InputOutcome> {
         self.fake.call("perform").await?;
         let mut down = false;
         let slow = self.fake.world().slow_input;
@@ -100,19 +100,19 @@ impl Device for FakeDevice {
         if let Some(mut hook) = world.on_perform.take() {
             hook(&mut world);
         }
-        let mut performed = Performed::done().landed(Landed::Confirmed);
+        let mut performed = InputOutcome::done().delivery(Delivery::Confirmed);
         let targets = action.targets();
         let guards: Vec<Guard> = self.guards.extract_if(.., |g| targets.contains(&g.target)).collect();
         // A target that is itself gone is looked for again, whatever else changed.
         if targets.iter().all(|target| world.has(target.id)) {
             let tree = world.tree();
             if guards.iter().any(|guard| !guard.holds(&tree)) {
-                performed.landed = Landed::Changed { stopped: !down };
+                performed.delivery = Delivery::Changed { stopped: !down };
                 return Ok(performed);
             }
         }
         if let Some(what) = world.reached.pop() {
-            performed.landed = Landed::Elsewhere { what, stopped: true };
+            performed.delivery = Delivery::Elsewhere { what, stopped: true };
             return Ok(performed);
         }
         // A file input need not be in the document; scrolling and typing fail for no missing
@@ -149,7 +149,7 @@ impl Device for FakeDevice {
             Action::Drag { source, target, to, .. } => {
                 let top = world.top(to.0, to.1);
                 if target.is_some_and(|t| top != Some(t.id)) {
-                    performed.landed = Landed::Elsewhere { what: format!("{top:?}"), stopped: true };
+                    performed.delivery = Delivery::Elsewhere { what: format!("{top:?}"), stopped: true };
                     return Ok(performed);
                 }
                 let id = |h: &Option<Handle>| h.map_or("-".to_owned(), |h| h.id.to_string());
@@ -181,11 +181,11 @@ impl Device for FakeDevice {
         Ok(performed)
     }
 
-    async fn settle(&mut self, request: SettleRequest, _cancel: &CancellationToken) -> Result<Settled> {
+    async fn settle(&mut self, request: SettleRequest, _cancel: &CancellationToken) -> Result<SettleResult> {
         self.fake.call("settle").await?;
         tokio::time::sleep(request.quiet.min(request.cap)).await;
         let still = self.fake.world().still.clone();
-        Ok(Settled::new(still.is_empty(), still))
+        Ok(SettleResult::new(still.is_empty(), still))
     }
 
     async fn changed(&mut self, timeout: Duration, cancel: &CancellationToken) -> Result<bool> {
@@ -214,7 +214,7 @@ impl Device for FakeDevice {
         files: Files,
         lifecycle: Lifecycle,
         geometry: Geometry,
-        pictures: Pictures,
+        screenshots: Screenshots,
         dialogs: Dialogs,
         navigator: Navigator,
         popups: Popups,
@@ -255,9 +255,9 @@ impl Geometry for FakeDevice {
 }
 
 #[async_trait]
-impl Pictures for FakeDevice {
-    async fn screenshot(&mut self, _request: ShotRequest) -> Result<Shot> {
-        let mut image = crate::picture::image::Image::plain(200, 800, [250, 250, 250]);
+impl Screenshots for FakeDevice {
+    async fn screenshot(&mut self, _request: ScreenshotRequest) -> Result<ScreenshotImage> {
+        let mut image = crate::picture::image::Image::filled(200, 800, [250, 250, 250]);
         // Two pixels for one of the viewport; what it reads is in the picture.
         image.text(0, 700, &format!("{}", self.fake.world().outline.len()), [0, 0, 0]);
         let area = Rect { x: 0.0, y: 0.0, width: 100.0, height: 400.0 };
@@ -266,7 +266,7 @@ impl Pictures for FakeDevice {
         if let Some(mut hook) = world.on_shot.take() {
             hook(&mut world);
         }
-        Ok(Shot::new(image.encode(crate::picture::image::Format::Png)?, area, 2.0))
+        Ok(ScreenshotImage::new(image.encode(crate::picture::image::Format::Png)?, area, 2.0))
     }
 }
 
@@ -289,17 +289,21 @@ impl Navigator for FakeDevice {
     async fn navigate(
         &mut self,
         to: &Navigation,
-        _leave: Leave,
+        _leave: LeavePolicy,
         _timeout: Duration,
         _cancel: &CancellationToken,
-    ) -> Result<Arrived> {
+    ) -> Result<NavigationResult> {
         self.fake.call("navigate").await?;
         let mut world = self.fake.world();
         if let Navigation::To(url) = to {
             world.url = url.clone();
         }
         world.log.push(format!("navigate {to:?}"));
-        Ok(Arrived::default().moved(true).url(world.url.clone()).title("Fake".to_owned()).settled(true))
+        Ok(NavigationResult::default()
+            .moved(true)
+            .url(world.url.clone())
+            .title("Fake".to_owned())
+            .settled(true))
     }
 }
 

@@ -68,7 +68,7 @@ impl Guard {
 mod tests {
     use crate::tests::fake::{Fake, World};
     use std::time::Duration;
-    use stickpin_device::{Action, AimOptions, CancellationToken, Device, Landed, OpenRequest, Provider};
+    use stickpin_device::{Action, AimOptions, CancellationToken, Delivery, Device, OpenRequest, Provider};
     use stickpin_tree::Handle;
 
     type Change = fn(&mut World);
@@ -86,7 +86,7 @@ mod tests {
         guarded: &[u64],
         change: Change,
         action: fn(Handle) -> Action,
-    ) -> (Landed, Vec<String>) {
+    ) -> (Delivery, Vec<String>) {
         let fake = Fake::new(OUTLINE);
         let mut device = open(&fake).await;
         let handle = |id| Handle { scope: 1, id };
@@ -95,10 +95,10 @@ mod tests {
         device.aim(handle(target), options).await.unwrap();
         change(&mut fake.world());
         let cancel = CancellationToken::new();
-        let first = device.perform(&action(handle(target)), &cancel).await.unwrap().landed;
-        if first != Landed::Confirmed {
-            let again = device.perform(&action(handle(target)), &cancel).await.unwrap().landed;
-            assert_eq!(again, Landed::Confirmed, "the guard ended");
+        let first = device.perform(&action(handle(target)), &cancel).await.unwrap().delivery;
+        if first != Delivery::Confirmed {
+            let again = device.perform(&action(handle(target)), &cancel).await.unwrap().delivery;
+            assert_eq!(again, Delivery::Confirmed, "the guard ended");
         }
         let log = std::mem::take(&mut fake.world().log);
         (first, log)
@@ -114,16 +114,16 @@ mod tests {
 
     #[tokio::test]
     async fn changed_content_stops_the_input_once() {
-        let stopped = Landed::Changed { stopped: true };
-        let cases: [(&[u64], Change, &Landed); 8] = [
+        let stopped = Delivery::Changed { stopped: true };
+        let cases: [(&[u64], Change, &Delivery); 8] = [
             (&[2], |w| w.replace("Ada", "Nils"), &stopped),
             (&[2], |w| w.replace("text \"Ada\" #2\n", ""), &stopped),
             (&[3], |w| w.replace("\"Name\" #3", "\"Name\" #3 value=Nils"), &stopped),
             (&[4], |w| w.replace("#4", "#4 checked"), &stopped),
             (&[1], |w| w.url = "fake:/other".into(), &stopped),
             (&[2], |w| w.replace("#5", "#5 disabled"), &stopped),
-            (&[2], |w| w.replace("#4", "#4 checked"), &Landed::Confirmed),
-            (&[], |w| w.replace("Ada", "Nils"), &Landed::Confirmed),
+            (&[2], |w| w.replace("#4", "#4 checked"), &Delivery::Confirmed),
+            (&[], |w| w.replace("Ada", "Nils"), &Delivery::Confirmed),
         ];
         for (nth, (guarded, change, landed)) in cases.into_iter().enumerate() {
             let done = changed(5, guarded, change, press).await;
@@ -131,7 +131,7 @@ mod tests {
         }
         // The content of a field is what filling changes.
         let own = changed(3, &[3], |w| w.replace("#3", "#3 value=Nils"), fill).await.0;
-        assert_eq!(own, Landed::Confirmed);
+        assert_eq!(own, Delivery::Confirmed);
         let other = changed(3, &[2], |w| w.replace("Ada", "Nils"), fill).await.0;
         assert_eq!(other, stopped);
     }
@@ -143,7 +143,7 @@ mod tests {
             w.on_perform = Some(Box::new(|w| w.replace("Ada", "Nils")));
         };
         let (landed, log) = changed(5, &[2], change, press).await;
-        assert_eq!(landed, Landed::Changed { stopped: false });
+        assert_eq!(landed, Delivery::Changed { stopped: false });
         assert_eq!(log, ["down 5", "up 5", "down 5", "up 5", "press 5"]);
     }
 }

@@ -4,7 +4,7 @@
 use super::outline::Line;
 use std::collections::HashMap;
 use std::time::Duration;
-use stickpin_device::{Dialog, FileInput, Hit, Moving, Notice};
+use stickpin_device::{Dialog, FileInput, HitResult, Notice, PendingActivity};
 use stickpin_tree::{IdentityGrade, Rect};
 
 type Hook = Box<dyn FnMut(&mut World) + Send>;
@@ -70,7 +70,7 @@ pub(crate) struct World {
     /// What the next inputs reach instead of their targets, the last first.
     pub(crate) reached: Vec<String>,
     /// What still moves when quiet is waited for.
-    pub(crate) still: Vec<Moving>,
+    pub(crate) still: Vec<PendingActivity>,
     /// How many pictures were taken.
     pub(crate) shots: usize,
     /// Whether it tells of elements alone.
@@ -167,13 +167,13 @@ impl World {
     }
 
     /// What an input for an element would reach.
-    pub(super) fn hit(&self, id: u64) -> Hit {
+    pub(super) fn hit(&self, id: u64) -> HitResult {
         match (self.covered.get(&id), &self.held) {
-            _ if self.blind => Hit::Unknown,
-            (Some(what), _) => Hit::Covered { by: None, what: what.clone() },
-            (None, Some(what)) => Hit::Held { by: None, what: what.clone() },
-            (None, None) if self.offscreen.contains(&id) => Hit::OffScreen,
-            (None, None) => Hit::Target,
+            _ if self.blind => HitResult::Unknown,
+            (Some(what), _) => HitResult::Covered { by: None, what: what.clone() },
+            (None, Some(what)) => HitResult::PopupGrab { by: None, what: what.clone() },
+            (None, None) if self.offscreen.contains(&id) => HitResult::OffScreen,
+            (None, None) => HitResult::Target,
         }
     }
 

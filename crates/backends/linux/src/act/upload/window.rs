@@ -2,7 +2,7 @@
 //! later keys go to that window or nowhere.
 
 use crate::act::upload;
-use crate::app::{App, Chooser, LinuxDevice, View, ask, gone};
+use crate::app::{App, AppView, Chooser, LinuxDevice, ask, gone};
 use crate::model::extents::only_window_of;
 use std::time::Duration;
 use stickpin_device::{Error, Result};
@@ -14,7 +14,7 @@ const SHOWN: Duration = Duration::from_secs(2);
 /// Returns the windows of the display; empty if there is no display.
 pub(crate) async fn on_screen(app: &App) -> Result<Vec<Window>> {
     match app.screen.x11_if_any().await? {
-        Some(x11) => x11.run(windows::all).await,
+        Some(x11) => x11.run(windows::list_windows).await,
         None => Ok(Vec::new()),
     }
 }
@@ -32,12 +32,16 @@ pub(crate) async fn chooser_known(device: &mut LinuxDevice, top: &str) -> Result
 ///
 /// # Errors
 /// Returns `ELEMENT_NOT_FOUND` if it is gone, or `UNSUPPORTED` if its window cannot be determined.
-pub(crate) async fn window_of_chooser(view: View<'_>, top: &str, before: Option<&[u32]>) -> Result<Chooser> {
+pub(crate) async fn window_of_chooser(
+    view: AppView<'_>,
+    top: &str,
+    before: Option<&[u32]>,
+) -> Result<Chooser> {
     let x11 = view.app.screen.x11("type keys").await?;
     let title = upload::title_of(view.last, top);
     let alike = upload::windows_that(view.last, |_, window| window.shown && window.name == title).len();
-    let window = ask::comes(SHOWN, || async {
-        let windows = x11.run(windows::all).await?;
+    let window = ask::wait_for_value(SHOWN, || async {
+        let windows = x11.run(windows::list_windows).await?;
         let size = ask::place(view.app, top).await?.map(|rect| (rect.width, rect.height));
         let window = only_window_of(&windows, view.app.info.pid, &title, size, alike, before).cloned();
         // If it is still shown, it was among the windows when they were listed.

@@ -1,9 +1,9 @@
 //! The object that an app names at a point: the way down from a window to the innermost object.
 
-use crate::aim::hit::{Resolved, Spot, Unresolved};
-use crate::app::{App, ask, life};
+use crate::aim::hit::{HitPoint, Resolved, Unresolved};
+use crate::app::{App, ask, lifecycle};
 use crate::bus::calls;
-use crate::bus::fault::Fault;
+use crate::bus::error::BusError;
 use crate::bus::names::SCREEN;
 use crate::model::parents::DEEP;
 use crate::model::roles::number as role;
@@ -13,7 +13,7 @@ use stickpin_tree::quote;
 
 /// Returns the innermost object that the app names at a spot, starting from this one; `None` if it
 /// names no other.
-pub(super) async fn deepest(spot: Spot<'_>, from: &str) -> Resolved<Option<String>> {
+pub(super) async fn deepest(spot: HitPoint<'_>, from: &str) -> Resolved<Option<String>> {
     let link = &spot.view.app.link;
     #[expect(clippy::cast_possible_truncation, reason = "a point of a screen")]
     let (x, y) = ((spot.point.0 - spot.offset.0) as i32, (spot.point.1 - spot.offset.1) as i32);
@@ -37,15 +37,15 @@ pub(super) async fn deepest(spot: Spot<'_>, from: &str) -> Resolved<Option<Strin
 
 /// Checks that an object that failed to answer what it has at a point is the last one on the way
 /// down: it exists, but does not support the question.
-async fn is_the_last(app: &App, path: &str, fault: Fault) -> Resolved<()> {
+async fn is_the_last(app: &App, path: &str, fault: BusError) -> Resolved<()> {
     let unknown = |why: String| Err(Unresolved::Unknown(why));
     match fault {
         // Qt reports a missing object for a missing method, and GTK 4 a missing method for a
         // missing object.
-        Fault::Vanished | Fault::Unknown => {}
-        Fault::Refused(why) => return unknown(format!("the app answered with {}", quote(&why))),
-        Fault::Corrupt(_) => return unknown("the app's answer cannot be read".to_owned()),
-        fault => return Err(life::failed(app, fault).await.into()),
+        BusError::Vanished | BusError::Unknown => {}
+        BusError::Refused(why) => return unknown(format!("the app answered with {}", quote(&why))),
+        BusError::Corrupt(_) => return unknown("the app's answer cannot be read".to_owned()),
+        fault => return Err(lifecycle::capture_error(app, fault).await.into()),
     }
     match ask::or_none(app, ask::states_now(app, path).await).await? {
         Some(states) if states & states::DEFUNCT == 0 => Ok(()),
@@ -54,7 +54,7 @@ async fn is_the_last(app: &App, path: &str, fault: Fault) -> Resolved<()> {
 }
 
 /// Returns the header of a table at a spot. Qt names only the table.
-pub(super) async fn header_at(spot: Spot<'_>, table: usize) -> Result<Option<String>> {
+pub(super) async fn header_at(spot: HitPoint<'_>, table: usize) -> Result<Option<String>> {
     let objects = spot.view.last.objects();
     if !matches!(objects[table].role, role::TABLE | role::TREE | role::TREE_TABLE) {
         return Ok(None);
@@ -64,7 +64,7 @@ pub(super) async fn header_at(spot: Spot<'_>, table: usize) -> Result<Option<Str
         matches!(objects[at].role, role::TABLE_COLUMN_HEADER | role::TABLE_ROW_HEADER) && objects[at].shown
     });
     let paths: Vec<String> = headers.map(|&at| objects[at].path.clone()).collect();
-    let said = ask::said(spot.view.app, &paths).await?;
+    let said = ask::extents_of(spot.view.app, &paths).await?;
     let mut here = paths.into_iter().zip(said).filter(|(_, rect)| rect.is_some_and(|rect| spot.is_in(rect)));
     Ok(here.next().map(|(path, _)| path))
 }

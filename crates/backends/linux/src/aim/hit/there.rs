@@ -1,11 +1,11 @@
 //! Hit tests for an input without a target element.
 
 use crate::aim::hit::named::{deepest, header_at};
-use crate::aim::hit::{Resolved, Spot, Unresolved, order};
-use crate::aim::{place, window};
-use crate::app::look::Sight;
-use crate::app::{LinuxDevice, reading};
-use crate::model::Picture;
+use crate::aim::hit::{HitPoint, Resolved, Unresolved, stacking};
+use crate::aim::{position, window};
+use crate::app::window_stack::WindowStack;
+use crate::app::{LinuxDevice, capture};
+use crate::model::ObjectTree;
 use crate::model::parents::{DEEP, POPOVER};
 use crate::toolkit::Popups;
 use stickpin_device::Result;
@@ -21,7 +21,7 @@ pub(crate) async fn element_there(device: &mut LinuxDevice, point: (f64, f64)) -
     if let Err(Unresolved::Unknown(why)) = &found {
         // The app may have changed just now.
         tracing::debug!(?point, "is looked at again: {why}");
-        reading::look(device, &[]).await?;
+        capture::capture_app(device, &[]).await?;
         found = once_there(device, point).await;
     }
     found.map_err(|unresolved| unresolved.at(&format!("{},{}", point.0, point.1)))
@@ -29,11 +29,11 @@ pub(crate) async fn element_there(device: &mut LinuxDevice, point: (f64, f64)) -
 
 /// Returns the innermost element at a point, in one attempt.
 async fn once_there(device: &mut LinuxDevice, (x, y): (f64, f64)) -> Resolved<Option<Handle>> {
-    let Some(sight) = Sight::of(&device.app).await? else {
+    let Some(sight) = WindowStack::of(&device.app).await? else {
         return Err(device.app.screen.unseen("tell what is at a point").into());
     };
     if device.last.tree.is_none() {
-        reading::look(device, &[]).await?;
+        capture::capture_app(device, &[]).await?;
     }
     let Some(window) = sight.at((x, y)).await?.filter(|w| w.pid == device.app.info.pid) else {
         return Ok(None);
@@ -48,12 +48,12 @@ async fn once_there(device: &mut LinuxDevice, (x, y): (f64, f64)) -> Resolved<Op
         if shown_by.is_none_or(|w| of_another(&w)) {
             continue;
         }
-        let offset = match place::placed(view, at, Some(&sight)).await? {
+        let offset = match position::locate_on_screen(view, at, Some(&sight)).await? {
             Some(placed) if (window.popup && !apart) || placed.rect.contains(x, y) => placed.offset,
             _ => continue,
         };
         let path = &last.objects()[at].path;
-        let found = match deepest(Spot { view, point: (x, y), offset }, path).await? {
+        let found = match deepest(HitPoint { view, point: (x, y), offset }, path).await? {
             Some(found) => found,
             None if apart => path.clone(),
             None => continue,
@@ -76,9 +76,10 @@ async fn uppermost(
 ) -> Resolved<Handle> {
     // Each step goes to an object that is later in the app's order.
     for _ in 0..DEEP {
-        let spot = Spot { view: device.view(), point, offset };
-        let ordered = device.app.link.toolkit.profile().draws_in_order && order::tells(spot, at).await?;
-        let over = if ordered { order::over(spot, at).await? } else { None };
+        let spot = HitPoint { view: device.view(), point, offset };
+        let ordered =
+            device.app.link.toolkit.profile().draws_in_order && stacking::covers_point(spot, at).await?;
+        let over = if ordered { stacking::covering_object(spot, at).await? } else { None };
         let Some(over) = over else {
             let header = header_at(spot, at).await?;
             let path = header.as_ref().unwrap_or(&device.last.objects()[at].path);
@@ -98,13 +99,13 @@ async fn uppermost(
 /// Returns the index of an object; reads the app if the last reading lacks it.
 async fn read_at(device: &mut LinuxDevice, path: &str) -> Result<Option<usize>> {
     if device.last.at(path).is_none() {
-        reading::look(device, &[]).await?;
+        capture::capture_app(device, &[]).await?;
     }
     Ok(device.last.at(path))
 }
 
 /// Returns the content of GTK 4's pop-ups.
-fn in_popovers(picture: &Picture) -> Vec<usize> {
+fn in_popovers(picture: &ObjectTree) -> Vec<usize> {
     let popovers = picture.objects.iter().filter(|object| object.shown && object.name == POPOVER);
     let inside = popovers.flat_map(|popover| popover.children.iter().copied());
     inside.filter(|&at| picture.objects[at].shown).collect()
@@ -135,7 +136,7 @@ mod tests {
         app.becomes(|now| now.stacked = true);
         let (mut device, _) = app.device().await;
         device.app.link.toolkit = toolkit;
-        reading::look(&mut device, &[]).await.unwrap();
+        capture::capture_app(&mut device, &[]).await.unwrap();
         (device, app)
     }
 
@@ -157,7 +158,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_way_down_ends_where_nothing_more_is_named_and_an_error_is_no_end() {
+    async fn descent_ends_without_a_name_and_fails_on_errors() {
         let (device, app) = read(Toolkit::Gtk4).await;
         let ways = [
             (vec![(WINDOW, FIRST), (FIRST, "/org/a11y/atspi/null")], Some(FIRST.to_owned())),

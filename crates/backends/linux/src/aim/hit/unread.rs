@@ -1,38 +1,38 @@
 //! Objects at a point that the last reading did not have, or had hidden. They may be a part of the
 //! target, lie hidden below it, or have appeared over it since.
 
-use crate::aim::hit::order;
-use crate::app::{App, View, life};
-use crate::model::overlaps::{self, is_of};
+use crate::aim::hit::stacking;
+use crate::app::{App, AppView, lifecycle};
+use crate::model::overlaps::{self, belongs_to};
 use crate::model::parents::DEEP;
-use stickpin_device::{Hit, Result};
+use stickpin_device::{HitResult, Result};
 
 /// Determines whether an unread object that would receive an input is a part of the target, by its
 /// ancestors up to one that was read.
-pub(super) async fn unread_hit(view: View<'_>, target: usize, path: &str) -> Result<Hit> {
-    let View { app, last } = view;
+pub(super) async fn unread_hit(view: AppView<'_>, target: usize, path: &str) -> Result<HitResult> {
+    let AppView { app, last } = view;
     let own = &last.objects()[target];
     // GTK 4 names what receives an input; others may name hidden objects.
     let seen = app.link.toolkit.profile().says_what_a_press_reaches;
-    let Some((up, holder)) = up_to_read(view, path, target).await? else { return Ok(Hit::Target) };
+    let Some((up, holder)) = up_to_read(view, path, target).await? else { return Ok(HitResult::Target) };
     let inside = last.chain(holder).contains(&target);
     let holds_both = last.chain(target).contains(&holder);
     if inside || (holds_both && !seen) {
-        return Ok(Hit::Target);
+        return Ok(HitResult::Target);
     }
     let named = if holds_both { up } else { last.objects()[holder].path.clone() };
-    let there = order::asked(app, vec![path.to_owned(), named]).await?;
-    if there.objects.iter().any(|object| is_of(object, own)) {
-        return Ok(Hit::Target);
+    let there = stacking::read_objects(app, vec![path.to_owned(), named]).await?;
+    if there.objects.iter().any(|object| belongs_to(object, own)) {
+        return Ok(HitResult::Target);
     }
     tracing::debug!(path, "is at the point, and not in {}", own.path);
-    Ok(Hit::Covered { by: None, what: overlaps::words(&there, 1) })
+    Ok(HitResult::Covered { by: None, what: overlaps::words(&there, 1) })
 }
 
 /// Returns the first ancestor that was read and shown, or is the target, and the object below it on
 /// that way; `None` if no ancestor was read.
 async fn up_to_read(
-    View { app, last }: View<'_>,
+    AppView { app, last }: AppView<'_>,
     path: &str,
     target: usize,
 ) -> Result<Option<(String, usize)>> {
@@ -51,7 +51,7 @@ async fn up_to_read(
 
 /// Returns the current parent of an object.
 pub(super) async fn above_now(app: &App, path: &str) -> Result<Option<String>> {
-    let above = life::judged(app, app.link.parents(&[path]).await).await?.pop().flatten();
+    let above = lifecycle::check_answer(app, app.link.parents(&[path]).await).await?.pop().flatten();
     Ok(above.filter(|(_, above)| !above.ends_with("/null")).map(|above| app.link.named(path, above)))
 }
 
@@ -84,7 +84,7 @@ mod tests {
     }
 
     /// What is said of a press on the target that goes to something that came into another thing.
-    async fn said(toolkit: Toolkit, comes: &[(&'static str, &'static str, u32, &'static str)]) -> Hit {
+    async fn said(toolkit: Toolkit, comes: &[(&'static str, &'static str, u32, &'static str)]) -> HitResult {
         let (app, device) = read(toolkit, heap()).await;
         let all = comes.iter().map(|&(path, name, role, above)| came(path, name, role, above));
         app.becomes(|heap| heap.0.extend(all));
@@ -98,9 +98,9 @@ mod tests {
     async fn what_came_into_an_element_is_a_part_of_it_however_deep() {
         for toolkit in ALL {
             let hit = said(toolkit, &[("/x", "Spinner", role::PANEL, "/target")]).await;
-            assert_eq!(hit, Hit::Target, "{toolkit:?}");
+            assert_eq!(hit, HitResult::Target, "{toolkit:?}");
             let deep = [("/x", "Spinner", role::PANEL, "/y"), ("/y", "", role::FILLER, "/part")];
-            assert_eq!(said(toolkit, &deep).await, Hit::Target, "{toolkit:?}");
+            assert_eq!(said(toolkit, &deep).await, HitResult::Target, "{toolkit:?}");
         }
     }
 
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_came_beside_an_element_covers_it_where_the_toolkit_names_only_what_is_seen() {
+    async fn unread_sibling_covers_where_toolkit_names_visible() {
         let deep = [("/x", "Label", role::PANEL, "/y"), ("/y", "Toast", role::PUSH_BUTTON, "/window")];
         assert_eq!(
             said(Toolkit::Gtk4, &deep).await,
@@ -121,35 +121,35 @@ mod tests {
             "the outermost that is new"
         );
         for toolkit in [Toolkit::Gtk3, Toolkit::Qt] {
-            assert_eq!(said(toolkit, &deep).await, Hit::Target, "{toolkit:?}");
+            assert_eq!(said(toolkit, &deep).await, HitResult::Target, "{toolkit:?}");
         }
         // What it lies in was hidden when it was read, and is shown now.
         let folded = [("/x", "Label", role::PANEL, "/folded")];
         assert_eq!(said(Toolkit::Gtk4, &folded).await, covered("panel \"Folded\""));
-        assert_eq!(said(Toolkit::Gtk3, &folded).await, Hit::Target, "it may be hidden still");
+        assert_eq!(said(Toolkit::Gtk3, &folded).await, HitResult::Target, "it may be hidden still");
     }
 
     #[tokio::test]
     async fn what_only_says_what_an_element_is_called_is_of_it() {
         let inner = [("/x", "Send", role::LABEL, "/other")];
-        assert_eq!(said(Toolkit::Gtk4, &inner).await, Hit::Target);
+        assert_eq!(said(Toolkit::Gtk4, &inner).await, HitResult::Target);
         let outer = [("/x", "", role::PANEL, "/y"), ("/y", "Send", role::LABEL, "/window")];
-        assert_eq!(said(Toolkit::Gtk4, &outer).await, Hit::Target);
+        assert_eq!(said(Toolkit::Gtk4, &outer).await, HitResult::Target);
     }
 
     #[tokio::test]
     async fn what_lies_in_nothing_that_was_read_proves_nothing() {
-        assert_eq!(said(Toolkit::Gtk4, &[("/x", "Toast", role::PANEL, "")]).await, Hit::Target);
+        assert_eq!(said(Toolkit::Gtk4, &[("/x", "Toast", role::PANEL, "")]).await, HitResult::Target);
         let circle = [("/x", "Toast", role::PANEL, "/y"), ("/y", "Toast", role::PANEL, "/x")];
-        assert_eq!(said(Toolkit::Gtk4, &circle).await, Hit::Target);
+        assert_eq!(said(Toolkit::Gtk4, &circle).await, HitResult::Target);
     }
 
     #[tokio::test]
-    async fn what_is_in_an_element_that_was_hidden_when_it_was_read_is_a_part_of_it() {
+    async fn content_hidden_at_capture_belongs_to_its_element() {
         let (app, device) = read(Toolkit::Gtk4, heap()).await;
         app.becomes(|heap| heap.0.push(came("/x", "Spinner", role::PANEL, "/folded")));
         let target = at(&device, "/folded");
         assert!(!device.last.objects()[target].shown);
-        assert_eq!(unread_hit(device.view(), target, "/x").await.unwrap(), Hit::Target);
+        assert_eq!(unread_hit(device.view(), target, "/x").await.unwrap(), HitResult::Target);
     }
 }

@@ -1,53 +1,53 @@
 //! Details of visible objects that no cache has: texts, values, rectangles and labels.
 
-use super::Reading;
-use crate::bus::fault::Fault;
-use crate::bus::{Link, guest};
-use crate::capture::ask::{Ask, Questions, is_mute};
-use crate::capture::labels::{borrows, lacks_name};
-use crate::capture::{gecko, pages, qt};
+use super::ObjectReader;
+use crate::bus::error::BusError;
+use crate::bus::{Link, embedded_path};
+use crate::capture::labels::{borrows_name, lacks_name};
+use crate::capture::question::{Question, Questions, is_mute};
+use crate::capture::{gecko, qt, stack_pages};
 use crate::model::roles::{self, Facts, is_field, number as role};
 use crate::model::states;
-use crate::model::{Interfaces, Object, Picture};
+use crate::model::{Interfaces, Object, ObjectTree};
 use crate::toolkit::Toolkit;
 
-impl Reading {
+impl ObjectReader {
     /// Reads all details.
-    pub(super) async fn details(&mut self, link: &Link) -> Result<(), Fault> {
+    pub(super) async fn details(&mut self, link: &Link) -> Result<(), BusError> {
         let toolkit = self.picture.toolkit;
         let mut questions = Questions::default();
         let mut long = Vec::new();
         for (at, object) in self.picture.objects.iter().enumerate().skip(1) {
             if object.shown && !object.path.is_empty() {
                 for ask in details_of(object, toolkit) {
-                    long.extend((ask == Ask::Length).then_some(at));
+                    long.extend((ask == Question::Length).then_some(at));
                     questions.add(at, ask);
                 }
             }
         }
         let places = beside_labels(&self.picture).into_iter().chain(folded_lists(&self.picture));
-        places.chain(qt::parked_parts(&self.picture)).for_each(|at| questions.add(at, Ask::Extents));
+        places.chain(qt::parked_docks(&self.picture)).for_each(|at| questions.add(at, Question::Extents));
         let gone = questions.ask(link, &mut self.picture).await?.vanished;
         gone.into_iter().for_each(|at| self.picture.objects[at].shown = false);
         let mut texts = Questions::default();
-        long.into_iter().for_each(|at| texts.add(at, Ask::Text));
+        long.into_iter().for_each(|at| texts.add(at, Question::Text));
         if toolkit.profile().reads_text_late {
             for (at, object) in self.picture.objects.iter().enumerate().filter(|(_, object)| object.shown) {
-                gecko::later(object).for_each(|ask| texts.add(at, ask));
+                gecko::later_questions(object).for_each(|ask| texts.add(at, ask));
             }
         }
         texts.ask(link, &mut self.picture).await?;
         for object in self.picture.objects.iter_mut().skip(1) {
             object.shown &= !object.is_flat();
         }
-        qt::leave_parked(&mut self.picture);
+        qt::remove_parked_docks(&mut self.picture);
         Ok(())
     }
 }
 
 /// Returns fields without a name and adjacent labels. Their rectangles determine which belong
 /// together.
-fn beside_labels(picture: &Picture) -> Vec<usize> {
+fn beside_labels(picture: &ObjectTree) -> Vec<usize> {
     // GTK 4 is asked for all rectangles anyway.
     if picture.toolkit.profile().is_asked_for_places {
         return Vec::new();
@@ -56,7 +56,8 @@ fn beside_labels(picture: &Picture) -> Vec<usize> {
     let label = |at: usize| object(at).role == role::LABEL;
     let mut out = Vec::new();
     for parent in picture.objects.iter().filter(|parent| parent.shown) {
-        let nameless = |at: usize| lacks_name(object(at)) || borrows(parent, object(at), picture.toolkit);
+        let nameless =
+            |at: usize| lacks_name(object(at)) || borrows_name(parent, object(at), picture.toolkit);
         let shown = || parent.children.iter().copied().filter(|&child| object(child).shown);
         if shown().any(nameless) && shown().any(label) {
             out.extend(shown().filter(|&child| nameless(child) || label(child)));
@@ -67,7 +68,7 @@ fn beside_labels(picture: &Picture) -> Vec<usize> {
 
 /// Returns the lists of Qt's combo boxes, which always report to be shown. They have no rectangle
 /// while they are closed.
-fn folded_lists(picture: &Picture) -> Vec<usize> {
+fn folded_lists(picture: &ObjectTree) -> Vec<usize> {
     if !picture.toolkit.profile().folded_lists_say_shown {
         return Vec::new();
     }
@@ -77,7 +78,7 @@ fn folded_lists(picture: &Picture) -> Vec<usize> {
 }
 
 /// Returns the questions about a visible object.
-fn details_of(object: &Object, toolkit: Toolkit) -> impl Iterator<Item = Ask> {
+fn details_of(object: &Object, toolkit: Toolkit) -> impl Iterator<Item = Question> {
     let has = |interface| object.has(interface);
     let is = |facts| roles::is(object.role, facts);
     let profile = toolkit.profile();
@@ -92,23 +93,23 @@ fn details_of(object: &Object, toolkit: Toolkit) -> impl Iterator<Item = Ask> {
     // below a document.
     let nameless = profile.labels_lack_names && object.role == role::LABEL && object.name.trim().is_empty();
     let reads = (nameless || reads_text(object.role, toolkit)) && !asked;
-    let web = profile.is_browser || guest(&object.path).is_some();
+    let web = profile.is_browser || embedded_path(&object.path).is_some();
     let keyed = field || matches!(object.role, role::HEADING | role::LANDMARK) || web && is(Facts::KEYED);
     // The name of a combo box is its selected option, and all pages of a notebook have the same
     // name.
     let unnamed = (object.name.is_empty() || object.role == role::COMBO_BOX) && is(Facts::LABELLED);
-    let page = profile.tabs_have_one_name && pages::is_nothing_itself(object);
+    let page = profile.tabs_have_one_name && stack_pages::is_nothing_itself(object);
     // A document may have millions of characters, so its length is read first.
-    let text = if field && object.is(states::MULTI_LINE) { Ask::Length } else { Ask::Text };
+    let text = if field && object.is(states::MULTI_LINE) { Question::Length } else { Question::Text };
     let asks = [
-        (has(Interfaces::COMPONENT) && placed, Ask::Extents),
+        (has(Interfaces::COMPONENT) && placed, Question::Extents),
         (has(Interfaces::TEXT) && reads, text),
-        (has(Interfaces::VALUE) && is(Facts::NUMBER), Ask::Number),
-        (keyed, Ask::Attributes),
-        (unnamed || page, Ask::Relations),
-        (web && has(Interfaces::ACTION) && is(Facts::MUTE), Ask::Actions),
-        (object.role == role::LINK && has(Interfaces::HYPERLINK), Ask::Link),
-        (object.role == role::DOCUMENT_WEB && has(Interfaces::DOCUMENT), Ask::Address),
+        (has(Interfaces::VALUE) && is(Facts::NUMBER), Question::Number),
+        (keyed, Question::Attributes),
+        (unnamed || page, Question::Relations),
+        (web && has(Interfaces::ACTION) && is(Facts::MUTE), Question::Actions),
+        (object.role == role::LINK && has(Interfaces::HYPERLINK), Question::Link),
+        (object.role == role::DOCUMENT_WEB && has(Interfaces::DOCUMENT), Question::Address),
     ];
     asks.into_iter().filter_map(|(asked, ask)| asked.then_some(ask))
 }
@@ -130,7 +131,7 @@ mod tests {
         let asked = |name: &str, toolkit| {
             let mut label = Object { role: role::LABEL, name: name.to_owned(), ..Object::default() };
             label.interfaces.insert(Interfaces::TEXT);
-            details_of(&label, toolkit).any(|ask| ask == Ask::Text)
+            details_of(&label, toolkit).any(|ask| ask == Question::Text)
         };
         assert!(asked("", Toolkit::Gtk3) && asked(" ", Toolkit::Office));
         assert!(!asked("Page 1", Toolkit::Gtk3), "its name is its text");

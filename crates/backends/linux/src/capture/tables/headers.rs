@@ -1,9 +1,9 @@
 //! Headers of columns and rows.
 
-use super::{Part, Paths, Place, Table};
-use crate::bus::fault::Fault;
+use super::{CellPosition, Paths, Table, TableRange};
+use crate::bus::error::BusError;
 use crate::bus::{Call, calls};
-use crate::capture::ask::{Ask, WHOLE};
+use crate::capture::question::{ALL_QUESTIONS, Question};
 use crate::model::roles::number as role;
 use crate::model::states;
 use hashbrown::HashMap;
@@ -21,10 +21,10 @@ impl Table<'_> {
     /// there are any.
     pub(super) async fn headers(
         &mut self,
-        found: &[(Place, usize)],
-        part: &Part,
+        found: &[(CellPosition, usize)],
+        part: &TableRange,
         mut known: Option<&mut Paths>,
-    ) -> Result<Headers, Fault> {
+    ) -> Result<Headers, BusError> {
         if !self.link.toolkit.profile().headers_lie_before_cells {
             return Ok(Headers::default());
         }
@@ -39,7 +39,7 @@ impl Table<'_> {
         };
         let (rows, columns) = part.all;
         let line = i64::from(columns) + before;
-        let mut places: Vec<(Place, i64)> = Vec::new();
+        let mut places: Vec<(CellPosition, i64)> = Vec::new();
         if above == 1 {
             places.extend(part.columns.clone().map(|column| ((-1, column), before + i64::from(column))));
         }
@@ -53,7 +53,7 @@ impl Table<'_> {
         for ((row, column), new) in self.children_at(&places, known).await? {
             let object = &mut self.picture.objects[new];
             // Headers that are switched off still exist, and those of hidden columns have no width.
-            let hidden = object.is_flat() || !states::seen(object.states, self.picture.toolkit);
+            let hidden = object.is_flat() || !states::is_visible(object.states, self.picture.toolkit);
             // Needed only to check whether it is visible.
             object.extents = None;
             match object.role {
@@ -74,13 +74,13 @@ impl Table<'_> {
     /// readings.
     async fn children_at(
         &mut self,
-        places: &[(Place, i64)],
+        places: &[(CellPosition, i64)],
         known: Option<&mut Paths>,
-    ) -> Result<Vec<(Place, usize)>, Fault> {
+    ) -> Result<Vec<(CellPosition, usize)>, BusError> {
         let mut fresh = Paths::default();
         let known = known.unwrap_or(&mut fresh);
         let unknown = places.iter().filter(|(place, _)| !known.contains_key(place));
-        let unknown: Vec<(Place, i32)> =
+        let unknown: Vec<(CellPosition, i32)> =
             unknown.filter_map(|(place, n)| Some((*place, i32::try_from(*n).ok()?))).collect();
         let calls: Vec<Call<'_>> =
             unknown.iter().map(|&(_, index)| calls::child(&self.path, index)).collect();
@@ -88,9 +88,9 @@ impl Table<'_> {
         known.extend(unknown.iter().zip(there).filter_map(|((place, _), child)| Some((*place, child?))));
         let children =
             places.iter().filter_map(|(place, _)| Some((*place, known.get(place)?.clone()))).collect();
-        let mut asks = WHOLE.to_vec();
+        let mut asks = ALL_QUESTIONS.to_vec();
         if self.link.toolkit.profile().headers_may_be_hidden {
-            asks.push(Ask::Extents);
+            asks.push(Question::Extents);
         }
         let (alive, gone) = self.look_at(children, &asks).await?;
         gone.iter().for_each(|place| drop(known.remove(place)));

@@ -1,20 +1,20 @@
 //! Levels of rows in trees.
 
-use super::{Place, Table, cell};
-use crate::bus::fault::Fault;
-use crate::capture::ask::Ask;
+use super::{CellPosition, Table, cell};
+use crate::bus::error::BusError;
+use crate::capture::question::Question;
 use crate::limits::DEPTH;
 use hashbrown::HashMap;
 use std::collections::BTreeSet;
 
 /// Returns the first cell of each row.
-pub(super) fn firsts(found: &[(Place, usize)]) -> impl Iterator<Item = (i32, usize)> + '_ {
+pub(super) fn firsts(found: &[(CellPosition, usize)]) -> impl Iterator<Item = (i32, usize)> + '_ {
     found.iter().filter(|((_, column), _)| *column == 0).map(|&((row, _), new)| (row, new))
 }
 
 impl Table<'_> {
     /// Sets the levels of the rows of a tree.
-    pub(super) async fn read_levels(&mut self, found: &[(Place, usize)]) -> Result<(), Fault> {
+    pub(super) async fn read_levels(&mut self, found: &[(CellPosition, usize)]) -> Result<(), BusError> {
         let deep = match self.link.toolkit.profile().rows_name_their_parent {
             true => self.levels_by_parents(found).await?,
             false => self.levels_by_place(found).await?,
@@ -26,7 +26,10 @@ impl Table<'_> {
     }
 
     /// Determines levels by parent rows, as in GTK 3, where rows out of view have no rectangle.
-    async fn levels_by_parents(&mut self, found: &[(Place, usize)]) -> Result<Vec<(usize, usize)>, Fault> {
+    async fn levels_by_parents(
+        &mut self,
+        found: &[(CellPosition, usize)],
+    ) -> Result<Vec<(usize, usize)>, BusError> {
         let mut outer: HashMap<String, String> = HashMap::new();
         let mut next: Vec<usize> = firsts(found).map(|(_, new)| new).collect();
         for _ in 0..DEPTH {
@@ -42,7 +45,8 @@ impl Table<'_> {
             }
             // Ancestors out of view were not read yet.
             let above = above.into_iter().map(|above| ((0, 0), above)).collect();
-            next = self.look_at(above, &[Ask::Relations]).await?.0.into_iter().map(|(_, at)| at).collect();
+            next =
+                self.look_at(above, &[Question::Relations]).await?.0.into_iter().map(|(_, at)| at).collect();
         }
         let level = |at: usize| {
             let up =
@@ -54,13 +58,16 @@ impl Table<'_> {
     }
 
     /// Determines levels by indentation, as in Qt, which reports nothing else.
-    async fn levels_by_place(&mut self, found: &[(Place, usize)]) -> Result<Vec<(usize, usize)>, Fault> {
+    async fn levels_by_place(
+        &mut self,
+        found: &[(CellPosition, usize)],
+    ) -> Result<Vec<(usize, usize)>, BusError> {
         let mut open: Vec<i32> = Vec::new();
         // The first row is never indented, even if it is out of view.
         if firsts(found).next().is_some_and(|(row, _)| row > 0)
             && let Some(first) = self.objects(&[cell(&self.path, (0, 0))]).await?.pop().flatten()
         {
-            let first = self.look_at(vec![((0, 0), first)], &[Ask::Extents]).await?.0;
+            let first = self.look_at(vec![((0, 0), first)], &[Question::Extents]).await?.0;
             open.extend(first.first().and_then(|&(_, new)| Some(self.picture.objects[new].extents?[0])));
         }
         let mut levels = Vec::new();

@@ -1,11 +1,11 @@
 //! Rows of tables, for which most apps have no objects.
 
 use super::headers::Headers;
-use super::{Part, Place};
+use super::{CellPosition, TableRange};
 use crate::model::roles::number as role;
 use crate::model::rows::{LEADS, ROW};
 use crate::model::states;
-use crate::model::{Object, Picture};
+use crate::model::{Object, ObjectTree};
 use std::ops::Range;
 
 /// The states of a row that has children.
@@ -14,11 +14,11 @@ pub(super) const OPENS: u64 = states::EXPANDABLE | states::EXPANDED | states::CO
 /// Groups cells into rows, if a table has several columns or its rows have headers, and records
 /// what was left out.
 pub(super) fn arrange(
-    picture: &mut Picture,
+    picture: &mut ObjectTree,
     at: usize,
-    found: &[(Place, usize)],
+    found: &[(CellPosition, usize)],
     headers: &Headers,
-    part: &Part,
+    part: &TableRange,
 ) {
     let single = part.all.1 == 1 && headers.rows.is_empty();
     let mut children: Vec<usize> = Vec::new();
@@ -57,13 +57,13 @@ pub(super) fn arrange(
             picture.objects.push(line);
             // Cells of hidden columns exist as well; in a row out of view, all cells are hidden.
             let in_row = found[place..].iter().take_while(|((other, _), _)| *other == row).map(|&(_, at)| at);
-            let seen = |at: &usize| states::seen(picture.objects[*at].states, picture.toolkit);
+            let seen = |at: &usize| states::is_visible(picture.objects[*at].states, picture.toolkit);
             let leads = in_row.clone().find(seen).unwrap_or(cell);
             if !items {
                 picture.objects[leads].attributes.push((LEADS.to_owned(), String::new()));
             }
         }
-        if items && states::seen(picture.objects[cell].states, picture.toolkit) {
+        if items && states::is_visible(picture.objects[cell].states, picture.toolkit) {
             picture.objects[cell].attributes.push((LEADS.to_owned(), String::new()));
         }
         let object = &mut picture.objects[cell];
@@ -106,15 +106,15 @@ mod tests {
     use super::*;
     use crate::toolkit::Toolkit;
 
-    fn picture(cells: usize) -> Picture {
+    fn picture(cells: usize) -> ObjectTree {
         let objects = (0..=cells).map(|n| Object { path: format!("/{n}"), ..Object::default() }).collect();
-        Picture { toolkit: Toolkit::Gtk3, objects, truncated: false }
+        ObjectTree { toolkit: Toolkit::Gtk3, objects, truncated: false }
     }
 
     #[test]
     fn cells_stand_in_rows_and_what_is_left_out_is_said() {
         let mut picture = picture(3);
-        let part = Part { rows: 4..6, columns: 0..2, all: (100, 2) };
+        let part = TableRange { rows: 4..6, columns: 0..2, all: (100, 2) };
         let found = [((4, 0), 1), ((4, 1), 2), ((5, 1), 3)];
         arrange(&mut picture, 0, &found, &Headers::default(), &part);
         let rows = picture.objects[0].children.clone();
@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(picture.objects[rows[0]].path, "/1#row");
         assert_eq!(picture.objects[rows[1]].attribute("rowindex"), Some("6"));
         assert_eq!(picture.objects[0].description, "rows 5 to 6 of 100, columns 1 to 2 of 2");
-        let leads = |picture: &Picture| {
+        let leads = |picture: &ObjectTree| {
             (1..=3).filter(|&at| picture.objects[at].attribute(LEADS).is_some()).collect::<Vec<_>>()
         };
         assert_eq!(leads(&picture), [1, 3]);
@@ -143,7 +143,7 @@ mod tests {
             picture.toolkit = Toolkit::Qt;
             picture.objects[0].role = role;
             picture.objects.iter_mut().for_each(|object| object.states = states::SHOWING | states::VISIBLE);
-            let part = Part { rows: 0..2, columns: 0..2, all: (2, 2) };
+            let part = TableRange { rows: 0..2, columns: 0..2, all: (2, 2) };
             arrange(&mut picture, 0, &[((0, 0), 1), ((0, 1), 2), ((1, 0), 3)], headers, &part);
             (1..=3).filter(|&at| picture.objects[at].attribute(LEADS).is_some()).collect::<Vec<_>>()
         };
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn headers_stand_above_the_rows_and_before_their_cells() {
         let mut picture = picture(5);
-        let part = Part { rows: 0..1, columns: 0..2, all: (1, 2) };
+        let part = TableRange { rows: 0..1, columns: 0..2, all: (1, 2) };
         let headers = Headers { columns: vec![(0, 3), (1, 4)], rows: [(0, 5)].into_iter().collect() };
         arrange(&mut picture, 0, &[((0, 0), 1), ((0, 1), 2)], &headers, &part);
         let rows = &picture.objects[0].children;
@@ -170,7 +170,7 @@ mod tests {
     fn a_row_of_one_cell_keeps_its_header() {
         let mut picture = picture(2);
         let headers = Headers { columns: Vec::new(), rows: [(0, 2)].into_iter().collect() };
-        let part = Part { rows: 0..1, columns: 0..1, all: (1, 1) };
+        let part = TableRange { rows: 0..1, columns: 0..1, all: (1, 1) };
         arrange(&mut picture, 0, &[((0, 0), 1)], &headers, &part);
         let row = picture.objects[0].children[0];
         assert_eq!(picture.objects[row].children, [2, 1]);
@@ -184,7 +184,7 @@ mod tests {
             0,
             &[((0, 0), 1), ((1, 0), 2)],
             &Headers::default(),
-            &Part { rows: 0..2, columns: 0..1, all: (2, 1) },
+            &TableRange { rows: 0..2, columns: 0..1, all: (2, 1) },
         );
         assert_eq!(picture.objects[0].children, [1, 2]);
         assert!(picture.objects[0].description.is_empty());

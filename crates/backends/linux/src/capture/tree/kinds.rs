@@ -1,19 +1,25 @@
 //! Roles and states in the tree, determined by an object, its descendants and its context.
 
 use crate::limits::TEXT;
-use crate::model::roles::{self, Above, is_field, is_menu, is_menu_item, number as n};
+use crate::model::roles::{self, ParentContext, is_field, is_menu, is_menu_item, number as n};
 use crate::model::rows::{LEADS, is_box, is_piece};
 use crate::model::states as s;
-use crate::model::{Interfaces, Object, Picture};
+use crate::model::{Interfaces, Object, ObjectTree};
 use crate::toolkit::Toolkit;
 use stickpin_tree::{Role, States};
 
-/// Returns the role of an object. `number` is its intended role ([`meant`]).
-pub(super) fn role(picture: &Picture, object: &Object, number: u32, above: Above, named: bool) -> Role {
+/// Returns the role of an object. `number` is its intended role ([`effective_role`]).
+pub(super) fn role(
+    picture: &ObjectTree,
+    object: &Object,
+    number: u32,
+    above: ParentContext,
+    named: bool,
+) -> Role {
     // GTK 4 reports dialogs as mere windows of the app.
     let dialog = above.top && object.role == n::FILLER && picture.toolkit.profile().dialogs_are_fillers;
     let number = if dialog { n::DIALOG } else { number };
-    let mut role = roles::mapped(number, above, object.states, named, picture.toolkit);
+    let mut role = roles::aria_role(number, above, object.states, named, picture.toolkit);
     if object.role == n::LANDMARK {
         role = object.attribute("xml-roles").and_then(roles::landmark).unwrap_or(role);
     }
@@ -24,9 +30,9 @@ pub(super) fn role(picture: &Picture, object: &Object, number: u32, above: Above
 }
 
 /// Returns the states of an object, given those of its descendants and its context.
-pub(super) fn states(picture: &Picture, object: &Object, role: Role, above: Above) -> States {
-    let mut states =
-        s::mapped(object.states, role, picture.toolkit) | roles::inherent(object.role, role, object.states);
+pub(super) fn states(picture: &ObjectTree, object: &Object, role: Role, above: ParentContext) -> States {
+    let mut states = s::aria_states(object.states, role, picture.toolkit)
+        | roles::inherent_states(object.role, role, object.states);
     if object.role == n::TERMINAL {
         states.remove(States::READONLY);
     }
@@ -73,7 +79,7 @@ pub(super) fn states(picture: &Picture, object: &Object, role: Role, above: Abov
 /// Returns the intended role of an object, given its content and context. Qt and GTK 4 report list
 /// boxes as lists. Qt reports a tree with columns as a tree, GTK 3 one without columns as a table,
 /// and both report its items as cells.
-pub(super) fn meant(picture: &Picture, object: &Object, above: Above) -> u32 {
+pub(super) fn effective_role(picture: &ObjectTree, object: &Object, above: ParentContext) -> u32 {
     let holds = |role| picture.children(object).any(|child| child.role == role);
     let (in_rows, cells) = (|| holds(n::TABLE_ROW), || holds(n::TABLE_CELL));
     match object.role {
@@ -90,18 +96,18 @@ pub(super) fn meant(picture: &Picture, object: &Object, above: Above) -> u32 {
 
 /// Whether an object is a titled part of a window: a dock, a window inside the window, or something
 /// that the app draws itself. Frames of Qt that only draw a border have no title.
-pub(super) fn is_part(object: &Object, above: Above) -> bool {
+pub(super) fn is_part(object: &Object, above: ParentContext) -> bool {
     object.role == n::FRAME && !above.top && !object.name.trim().is_empty()
 }
 
 /// Whether an object is a line of a list that is reported as a row, as in some apps of GTK 4.
-pub(super) fn is_line(object: &Object, above: Above) -> bool {
+pub(super) fn is_line(object: &Object, above: ParentContext) -> bool {
     object.role == n::TABLE_ROW && matches!(above.role, n::LIST | n::LIST_BOX)
 }
 
 /// Whether an object is an item of a GTK 4 grid, which reports items as table cells and not as
 /// selectable.
-pub(super) fn is_grid_item(object: &Object, above: Above, toolkit: Toolkit) -> bool {
+pub(super) fn is_grid_item(object: &Object, above: ParentContext, toolkit: Toolkit) -> bool {
     let cell = object.role == n::TABLE_CELL && above.role == n::TABLE;
     toolkit.profile().lines_say_no_press && cell && object.is(s::FOCUSABLE)
 }
@@ -109,14 +115,14 @@ pub(super) fn is_grid_item(object: &Object, above: Above, toolkit: Toolkit) -> b
 /// Whether a press on a line of a list may have an effect. GTK 4 never reports that a press opens a
 /// line. Of lines that cannot be selected, it only reports that they are focusable. A line around a
 /// control is only its label.
-pub(super) fn takes_press(picture: &Picture, object: &Object, above: Above) -> bool {
+pub(super) fn takes_press(picture: &ObjectTree, object: &Object, above: ParentContext) -> bool {
     let line = object.role == n::LIST_ITEM || is_line(object, above);
     let bare = line && object.is(s::FOCUSABLE) && !object.is(s::SELECTABLE);
     picture.toolkit.profile().lines_say_no_press && bare && !holds_value(picture, object, 0)
 }
 
 /// Whether a descendant of an object is a control with a value.
-fn holds_value(picture: &Picture, object: &Object, depth: usize) -> bool {
+fn holds_value(picture: &ObjectTree, object: &Object, depth: usize) -> bool {
     let boxes =
         |role| matches!(role, n::CHECK_BOX | n::RADIO_BUTTON | n::COMBO_BOX | n::SLIDER | n::SPIN_BUTTON);
     let mut shown = picture.children(object).filter(|child| child.shown && depth <= DEEP);
@@ -127,13 +133,13 @@ fn holds_value(picture: &Picture, object: &Object, depth: usize) -> bool {
 const DEEP: usize = 8;
 
 /// Whether a list is a selection: lines of other lists are not selectable.
-fn takes_choices(picture: &Picture, object: &Object) -> bool {
+fn takes_choices(picture: &ObjectTree, object: &Object) -> bool {
     let item = |o: &Object| matches!(o.role, n::LIST_ITEM | n::TABLE_ROW) && o.is(s::SELECTABLE);
     object.role == n::LIST && picture.children(object).any(item)
 }
 
 /// Whether several items of an object may be selected. Qt reports this on each item instead.
-fn takes_several(picture: &Picture, object: &Object) -> bool {
+fn takes_several(picture: &ObjectTree, object: &Object) -> bool {
     let says = |object| picture.children(object).any(|child| child.is(s::MULTISELECTABLE));
     let mut rows = picture.children(object).filter(|child| child.role == n::TABLE_ROW);
     picture.toolkit.profile().items_say_that_several_may_be_chosen && (says(object) || rows.any(says))
@@ -153,7 +159,7 @@ fn is_written_into(object: &Object, role: Role) -> bool {
 }
 
 /// Whether the text of a cell is in cells inside it.
-pub(super) fn has_pieces(picture: &Picture, object: &Object) -> bool {
+pub(super) fn has_pieces(picture: &ObjectTree, object: &Object) -> bool {
     picture.children(object).any(|child| is_piece(picture, child, object.role))
 }
 

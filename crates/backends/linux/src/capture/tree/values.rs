@@ -1,16 +1,16 @@
 //! Values of controls as a person sees them: the text of a field, the position of a slider, the
 //! selected option of a combo box.
 
-use super::named::text_below;
+use super::object_name::text_below;
 use crate::limits::TEXT;
 use crate::model::names;
 use crate::model::roles::{is_field, number as n};
 use crate::model::states as s;
-use crate::model::{Object, Picture};
+use crate::model::{Object, ObjectTree};
 use stickpin_tree::{Role, States};
 
 /// Returns the value of a control.
-pub(super) fn value(picture: &Picture, object: &Object, role: Role, states: States) -> String {
+pub(super) fn value(picture: &ObjectTree, object: &Object, role: Role, states: States) -> String {
     let mut value = own(object, role, states);
     if role == Role::Combobox && picture.toolkit.profile().combo_boxes_list_nothing {
         // The button that opens it shows the selected option.
@@ -32,7 +32,7 @@ pub(super) fn value(picture: &Picture, object: &Object, role: Role, states: Stat
 }
 
 /// Returns the field of an editable combo box.
-fn own_field<'p>(picture: &'p Picture, object: &'p Object) -> Option<&'p Object> {
+fn own_field<'p>(picture: &'p ObjectTree, object: &'p Object) -> Option<&'p Object> {
     let field = picture.children(object).find(|child| child.shown && is_field(child.role));
     field.filter(|_| object.role == n::COMBO_BOX && picture.toolkit.profile().combo_boxes_hold_their_field)
 }
@@ -64,7 +64,7 @@ pub(super) fn clipped(text: &str, length: Option<i32>) -> String {
 }
 
 /// Returns the selected option inside a combo box.
-fn selected_below<'p>(picture: &'p Picture, object: &'p Object, depth: usize) -> Option<&'p str> {
+fn selected_below<'p>(picture: &'p ObjectTree, object: &'p Object, depth: usize) -> Option<&'p str> {
     let chosen = |o: &'p Object| Some(o.name.trim()).filter(|name| o.is(s::SELECTED) && !name.is_empty());
     let below = |o| chosen(o).or_else(|| selected_below(picture, o, depth + 1));
     picture.children(object).filter(|_| depth <= 4).find_map(below)

@@ -11,7 +11,7 @@ pub(crate) fn window(id: u32, title: &str, area: (f64, f64, f64, f64)) -> Window
         area: Rect { x: area.0, y: area.1, width: area.2, height: area.3 },
         shadow: Extents::default(),
         decoration: Extents::default(),
-        presence: Presence::Shown,
+        visibility: Visibility::Shown,
         popup: false,
         modal: false,
         transient_for: None,
@@ -40,7 +40,7 @@ fn a_window_is_found_by_process_title_and_size() {
 }
 
 #[test]
-fn a_window_that_keys_are_for_is_found_for_certain_or_not_at_all() {
+fn window_for_keys_is_unambiguous_or_none() {
     let all = [
         window(1, "Notes", (0.0, 0.0, 300.0, 200.0)),
         window(2, "Open \u{2014} Editor", (0.0, 0.0, 500.0, 400.0)),
@@ -94,7 +94,7 @@ fn a_popup_is_a_little_larger_than_what_it_shows() {
 }
 
 #[test]
-fn of_menus_in_one_another_the_one_that_shows_the_entries_counts() {
+fn innermost_menu_with_the_entries_is_the_popup() {
     // The menu of gtk3-widget-factory's kind: View with New, Wrap and Zoom; Zoom with Small and
     // Large
     // beside it.
@@ -111,13 +111,16 @@ fn of_menus_in_one_another_the_one_that_shows_the_entries_counts() {
 fn what_goes_around_all_of_them() {
     let rect = |x, y, width, height| Rect { x, y, width, height };
     let all = [rect(10.0, 10.0, 100.0, 100.0), rect(90.0, 5.0, 50.0, 20.0)];
-    assert_eq!(around(all.into_iter()), Some(rect(10.0, 5.0, 130.0, 105.0)));
-    assert_eq!(around(std::iter::empty()), None);
+    assert_eq!(bounding_rect(all.into_iter()), Some(rect(10.0, 5.0, 130.0, 105.0)));
+    assert_eq!(bounding_rect(std::iter::empty()), None);
 }
 
 #[test]
 fn rectangles_are_cut_and_points_are_in_them_or_not() {
     let rect = |x, y, width, height| Rect { x, y, width, height };
-    assert_eq!(common(rect(0.0, 0.0, 10.0, 10.0), rect(5.0, 5.0, 10.0, 2.0)), Some(rect(5.0, 5.0, 5.0, 2.0)));
-    assert_eq!(common(rect(0.0, 0.0, 10.0, 10.0), rect(10.0, 0.0, 5.0, 5.0)), None);
+    assert_eq!(
+        intersection(rect(0.0, 0.0, 10.0, 10.0), rect(5.0, 5.0, 10.0, 2.0)),
+        Some(rect(5.0, 5.0, 5.0, 2.0))
+    );
+    assert_eq!(intersection(rect(0.0, 0.0, 10.0, 10.0), rect(10.0, 0.0, 5.0, 5.0)), None);
 }

@@ -1,12 +1,12 @@
 //! The apps of a desktop: finding them, connecting to them, and waiting for those that hang.
 
-use super::Desk;
+use super::DesktopEnvironment;
 use crate::act::focus;
 use crate::app::LinuxDevice;
-use crate::bus::fault::Fault;
+use crate::bus::error::BusError;
 use crate::bus::limits::BUS;
-use crate::bus::{Desktop, Link, Message, Running};
-use crate::events::Heard;
+use crate::bus::{AccessibilityBus, Link, Message, RegisteredApp};
+use crate::events::AppEvents;
 use crate::model::states as s;
 use crate::provider::config::no_registry;
 use crate::screen::Screen;
@@ -15,7 +15,7 @@ use futures_util::future::join_all;
 use hashbrown::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
-use stickpin_compose::{Ground, Member, Parts};
+use stickpin_compose::{Environment, Member, Members};
 use stickpin_device::{Device, Notice, Result};
 use stickpin_tree::Handle;
 use tokio::task::JoinHandle;
@@ -26,29 +26,30 @@ use tokio::time::{Instant, timeout};
 const REGISTRY: Duration = Duration::from_secs(1);
 
 /// The notice about a registry that hangs.
-const HANGS: &str = "the accessibility registry does not answer; the bus itself is asked for the apps";
+const REGISTRY_HANGS: &str =
+    "the accessibility registry does not answer; the bus itself is asked for the apps";
 
 /// Timeout for connecting to one app.
-const ONE: Duration = Duration::from_secs(4);
+const INTRODUCTION_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Distributes the signals of the one bus connection to the apps that sent them.
 #[derive(Debug, Default)]
-pub(super) struct Hub(Mutex<Vec<Weak<Heard>>>);
+pub(super) struct EventHub(Mutex<Vec<Weak<AppEvents>>>);
 
-impl Hub {
-    fn all(&self) -> MutexGuard<'_, Vec<Weak<Heard>>> {
+impl EventHub {
+    fn all(&self) -> MutexGuard<'_, Vec<Weak<AppEvents>>> {
         // Nothing panics while the lock is held; even then, the list would be intact.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Passes one signal to all listeners, each of which filters by sender.
     pub(super) fn hear(&self, message: &Message) {
-        self.all().retain(|heard| heard.upgrade().inspect(|heard| heard.hear(message)).is_some());
+        self.all().retain(|heard| heard.upgrade().inspect(|heard| heard.handle_signal(message)).is_some());
     }
 
     /// Adds a listener for the signals of a bus name.
-    pub(super) fn listener(&self, name: &str) -> Arc<Heard> {
-        let heard = Arc::new(Heard::new());
+    pub(super) fn listener(&self, name: &str) -> Arc<AppEvents> {
+        let heard = Arc::new(AppEvents::new());
         name.clone_into(&mut heard.state().app);
         self.all().push(Arc::downgrade(&heard));
         heard
@@ -59,72 +60,72 @@ impl Hub {
 #[derive(Debug)]
 pub(super) struct Registry {
     /// Its signals: apps that come and go.
-    pub(super) heard: Arc<Heard>,
+    pub(super) events: Arc<AppEvents>,
     /// Its count of changes when the apps were last looked for.
     pub(super) known: u64,
     /// Waits for the registry, if it did not answer the last question.
-    hangs: Option<Waking>,
+    hangs: Option<ResponseProbe>,
     /// Bus names that did not answer while the registry hung.
     mute: HashSet<String>,
 }
 
 impl Registry {
-    pub(super) fn new(heard: Arc<Heard>) -> Self {
-        Self { heard, known: 0, hangs: None, mute: HashSet::new() }
+    pub(super) fn new(heard: Arc<AppEvents>) -> Self {
+        Self { events: heard, known: 0, hangs: None, mute: HashSet::new() }
     }
 
     fn hangs(&self) -> bool {
-        self.hangs.as_ref().is_some_and(Waking::goes_on)
+        self.hangs.as_ref().is_some_and(ResponseProbe::is_pending)
     }
 }
 
 /// One run of one app.
 #[derive(Debug)]
-pub(crate) struct App {
+pub(crate) struct DesktopApp {
     /// The bus name, which is never reused.
     pub(super) bus: String,
     pub(super) pid: Option<u32>,
     /// The connection; `None` before it has answered for the first time.
     pub(super) device: Option<Box<LinuxDevice>>,
     /// Waits for the app, if it did not answer the last question.
-    waking: Option<Waking>,
+    waking: Option<ResponseProbe>,
 }
 
 /// A pending question to an app that hangs. It is asked nothing else meanwhile, so that no command
 /// waits for it.
 #[derive(Debug)]
-pub(super) struct Waking(JoinHandle<()>);
+pub(super) struct ResponseProbe(JoinHandle<()>);
 
-impl Waking {
-    fn of(bus: &Desktop, app: &str) -> Self {
+impl ResponseProbe {
+    fn of(bus: &AccessibilityBus, app: &str) -> Self {
         let (bus, app) = (bus.clone(), app.to_owned());
-        Self(tokio::spawn(async move { bus.wakes(&app).await }))
+        Self(tokio::spawn(async move { bus.wait_until_responsive(&app).await }))
     }
 
-    fn goes_on(&self) -> bool {
+    fn is_pending(&self) -> bool {
         !self.0.is_finished()
     }
 }
 
-impl Drop for Waking {
+impl Drop for ResponseProbe {
     fn drop(&mut self) {
         self.0.abort();
     }
 }
 
 #[async_trait]
-impl Member for App {
+impl Member for DesktopApp {
     fn device(&mut self) -> Option<&mut dyn Device> {
         self.device.as_deref_mut().map(|device| device as &mut dyn Device)
     }
 
     fn is_silent(&self) -> bool {
-        self.waking.as_ref().is_some_and(Waking::goes_on)
+        self.waking.as_ref().is_some_and(ResponseProbe::is_pending)
     }
 
-    fn falls_silent(&mut self) {
+    fn mark_silent(&mut self) {
         if let Some(device) = &self.device {
-            self.waking = Some(Waking::of(&device.app.desktop, &self.bus));
+            self.waking = Some(ResponseProbe::of(&device.app.desktop, &self.bus));
         }
     }
 
@@ -157,52 +158,56 @@ fn program(pid: Option<u32>) -> Option<String> {
 /// Connects to a registered app. `None` if it shows no window; without a device if it does not
 /// answer.
 async fn meet(
-    bus: &Desktop,
+    bus: &AccessibilityBus,
     screen: &Screen,
-    hub: &Hub,
+    hub: &EventHub,
     name: String,
-) -> Option<(Running, Option<LinuxDevice>)> {
-    let running = bus.one(name).await;
+) -> Option<(RegisteredApp, Option<LinuxDevice>)> {
+    let running = bus.describe_app(name).await;
     match running.windows {
         Some(0) => return None,
         None => return Some((running, None)),
         Some(_) => {}
     }
     let heard = hub.listener(&running.bus);
-    let until = Instant::now() + ONE;
+    let until = Instant::now() + INTRODUCTION_TIMEOUT;
     let reach = async {
         bus.hear(&running.bus, until).await?;
         Link::to(bus, &running.bus, until).await
     };
-    match timeout(ONE, reach).await.unwrap_or(Err(Fault::Silent(ONE.as_millis()))) {
+    match timeout(INTRODUCTION_TIMEOUT, reach)
+        .await
+        .unwrap_or(Err(BusError::Silent(INTRODUCTION_TIMEOUT.as_millis())))
+    {
         Ok(link) => {
             let what = running.pid.map_or_else(|| running.bus.clone(), |pid| pid.to_string());
             let (label, what) = (running.title.clone(), format!("linux:{what}"));
-            let screen = if running.pid.is_some() { screen.beside() } else { screen.beside_nameless() };
+            let screen =
+                if running.pid.is_some() { screen.for_other_app() } else { screen.for_unknown_process() };
             let mut device = LinuxDevice::new(bus.clone(), link, heard, screen, label, &what);
             device.app.info.pid = running.pid;
-            device.app.among = true;
+            device.app.is_on_desktop = true;
             Some((running, Some(device)))
         }
         Err(fault) => (!fault.is_final()).then_some((running, None)),
     }
 }
 
-impl Desk {
+impl DesktopEnvironment {
     /// Updates the apps that came and went.
     ///
     /// # Errors
     /// Returns `BACKEND_LOST` when the accessibility bus is gone.
-    pub(super) async fn look_for_apps(&mut self, apps: &mut Parts<App>) -> Result<()> {
-        self.alive()?;
+    pub(super) async fn look_for_apps(&mut self, apps: &mut Members<DesktopApp>) -> Result<()> {
+        self.check_alive()?;
         // The counter is read first, so that apps that register meanwhile count as later changes.
-        self.registry.known = self.registry.heard.state().changes;
+        self.registry.known = self.registry.events.state().changes;
         let listed = self.listed(apps).await?;
         for app in apps.iter_mut() {
-            let left = app.member.device.as_ref().is_some_and(|device| device.app.heard.state().gone);
+            let left = app.member.device.as_ref().is_some_and(|device| device.app.events.state().gone);
             app.gone |= left || listed.as_ref().is_some_and(|listed| !listed.contains(&app.member.bus));
         }
-        apps.drop_gone();
+        apps.remove_gone();
         // Removes processes that have exited. Errors are reported when they are to be ended.
         self.started.retain_mut(|(child, _)| !matches!(child.try_wait(), Ok(Some(_))));
         let names = match listed {
@@ -232,7 +237,7 @@ impl Desk {
     ///
     /// # Errors
     /// Returns `BACKEND_LOST` when the accessibility bus is gone.
-    async fn listed(&mut self, apps: &mut Parts<App>) -> Result<Option<Vec<String>>> {
+    async fn listed(&mut self, apps: &mut Members<DesktopApp>) -> Result<Option<Vec<String>>> {
         if self.registry.hangs() {
             return Ok(None);
         }
@@ -245,8 +250,8 @@ impl Desk {
             Err(fault) if self.bus.closed() => Err(no_registry(fault)),
             Err(fault) => {
                 tracing::debug!("the apps that were known stay: the registry does not answer: {fault}");
-                self.registry.hangs = Some(Waking::of(&self.bus, &self.registry.heard.state().app));
-                apps.aside(Notice::Lacks { what: HANGS.to_owned() });
+                self.registry.hangs = Some(ResponseProbe::of(&self.bus, &self.registry.events.state().app));
+                apps.add_device_notice(Notice::ComponentMissing { what: REGISTRY_HANGS.to_owned() });
                 Ok(None)
             }
         }
@@ -259,21 +264,21 @@ impl Desk {
     /// Returns `BACKEND_LOST` when the accessibility bus is gone.
     async fn beside_registry(&self) -> Result<Vec<String>> {
         let mut names = self.bus.names(Instant::now() + BUS).await.map_err(no_registry)?;
-        let registry = self.registry.heard.state();
+        let registry = self.registry.events.state();
         names.retain(|name| *name != registry.app && !self.registry.mute.contains(name));
         Ok(names)
     }
 
-    fn adopt(&self, apps: &mut Parts<App>, running: Running, device: Option<LinuxDevice>) {
-        let Running { bus, title, pid, .. } = running;
+    fn adopt(&self, apps: &mut Members<DesktopApp>, running: RegisteredApp, device: Option<LinuxDevice>) {
+        let RegisteredApp { bus, title, pid, .. } = running;
         // In the tree's form.
         let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
         let called = if title.is_empty() { program(pid) } else { Some(title) };
         let called = called.unwrap_or_else(|| bus.clone());
-        let waking = device.is_none().then(|| Waking::of(&self.bus, &bus));
+        let waking = device.is_none().then(|| ResponseProbe::of(&self.bus, &bus));
         let device = device.map(Box::new);
         let Some(known) = apps.iter_mut().find(|app| app.member.bus == bus) else {
-            apps.add(&called, App { bus, pid, device, waking });
+            apps.add(&called, DesktopApp { bus, pid, device, waking });
             return;
         };
         known.member.waking = waking;

@@ -1,16 +1,16 @@
 //! Windows of apps that are not on the accessibility bus. They receive input at points, and keys
 //! after that.
 
-use super::apps::App;
-use super::{Desk, app_with};
+use super::apps::DesktopApp;
+use super::{DesktopEnvironment, app_with};
 use crate::act::keyboard::no_key;
-use crate::act::mouse::unseen_down;
+use crate::act::mouse::hold_unconfirmed;
 use crate::opening::is_of;
-use stickpin_compose::{Parts, Way};
-use stickpin_device::{Action, CancellationToken, Error, Landed, Notice, Performed, Result};
-use stickpin_x11desk::{Held, Window, X11, focus, keyboard, pings, pointer, windows};
+use stickpin_compose::{Members, Route};
+use stickpin_device::{Action, CancellationToken, Delivery, Error, InputOutcome, Notice, Result};
+use stickpin_x11desk::{HeldInput, Window, X11, focus, keyboard, pings, pointer, windows};
 
-impl Desk {
+impl DesktopEnvironment {
     /// Sends an input that is for the window of such an app. Returns `None` if it is for another
     /// one.
     ///
@@ -19,19 +19,21 @@ impl Desk {
     /// [`stickpin_device::Device::perform`].
     pub(super) async fn send_to_inaccessible(
         &mut self,
-        apps: &mut Parts<App>,
+        apps: &mut Members<DesktopApp>,
         action: &Action,
         cancel: &CancellationToken,
-    ) -> Result<Option<Performed>> {
-        if apps.keys().is_some() {
+    ) -> Result<Option<InputOutcome>> {
+        if apps.keyboard_member().is_some() {
             self.inaccessible_keys = None;
         }
         let keys = self.inaccessible_keys;
-        let window = match Way::of(action) {
-            Way::Element(_) => None,
-            Way::Point(point) => self.inaccessible_at(apps, point).await?,
-            Way::Keys => match (self.screen.x11_if_any().await?, keys) {
-                (Some(x11), Some(keys)) => x11.run(windows::all).await?.into_iter().find(|w| w.id == keys),
+        let window = match Route::for_action(action) {
+            Route::Element(_) => None,
+            Route::Point(point) => self.inaccessible_at(apps, point).await?,
+            Route::Keyboard => match (self.screen.x11_if_any().await?, keys) {
+                (Some(x11), Some(keys)) => {
+                    x11.run(windows::list_windows).await?.into_iter().find(|w| w.id == keys)
+                }
                 _ => None,
             },
         };
@@ -39,7 +41,7 @@ impl Desk {
         let x11 = self.screen.x11("send input").await?;
         match action {
             &Action::Press { point, button, count, modifiers, hold, .. } => {
-                let held = Held::new(&x11, modifiers, button);
+                let held = HeldInput::new(&x11, modifiers, button);
                 x11.run(move |d| {
                     pointer::move_to(d, point.0, point.1)?;
                     keyboard::hold(d, modifiers, true)
@@ -48,16 +50,16 @@ impl Desk {
                 for _ in 0..count.max(1) {
                     x11.run(move |d| pointer::press(d, button)).await?;
                     tokio::select! {
-                        () = unseen_down(hold) => {}
+                        () = hold_unconfirmed(hold) => {}
                         () = cancel.cancelled() => {}
                     }
                     x11.run(move |d| pointer::release(d, button)).await?;
                 }
-                held.up().await?;
+                held.release_now().await?;
                 if !window.popup {
                     self.inaccessible_keys = Some(window.id);
                 }
-                apps.set_keys(None);
+                apps.set_keyboard_member(None);
             }
             Action::Type { text, .. } => {
                 let text: Vec<char> = text.chars().collect();
@@ -88,15 +90,19 @@ impl Desk {
         }
         let id = window.id;
         x11.run(move |d| pings::await_delivery(d, id)).await?;
-        let words = window.words();
+        let words = window.describe();
         let what = format!("nothing of {words} can be read: stickpin screenshot shows what became of it");
-        apps.notice(Notice::Lacks { what });
-        Ok(Some(Performed::done()))
+        apps.add_notice(Notice::ComponentMissing { what });
+        Ok(Some(InputOutcome::done()))
     }
 
     /// Returns the window of such an app that receives input at a point. On a shared display, only
     /// apps that this session started count.
-    async fn inaccessible_at(&mut self, apps: &Parts<App>, point: (f64, f64)) -> Result<Option<Window>> {
+    async fn inaccessible_at(
+        &mut self,
+        apps: &Members<DesktopApp>,
+        point: (f64, f64),
+    ) -> Result<Option<Window>> {
         let there = self.top_at(point, "press with the pointer").await?;
         let started =
             |pid| self.started.iter().filter_map(|(child, _)| child.id()).any(|own| is_of(pid, own));
@@ -106,18 +112,18 @@ impl Desk {
 }
 
 /// Gives a window the keyboard focus. Returns the result of the input if another window keeps it.
-async fn taken_from(x11: &X11, window: &Window) -> Result<Option<Performed>> {
+async fn taken_from(x11: &X11, window: &Window) -> Result<Option<InputOutcome>> {
     let id = window.id;
     let taker = x11.run(move |d| {
-        focus::give(d, id)?;
-        focus::keys_kept_elsewhere(d, id)
+        focus::give_keyboard(d, id)?;
+        focus::foreign_focus_after_grab(d, id)
     });
-    let landed = taker.await?.map(|taker| Landed::Elsewhere { what: taker.words(), stopped: true });
-    Ok(landed.map(|landed| Performed::done().landed(landed)))
+    let landed = taker.await?.map(|taker| Delivery::Elsewhere { what: taker.describe(), stopped: true });
+    Ok(landed.map(|landed| InputOutcome::done().delivery(landed)))
 }
 
 fn only_points(window: &Window) -> Error {
-    let window = window.words();
+    let window = window.describe();
     Error::unsupported(format!(
         "{window} is not on the accessibility bus: only press X,Y, type and key reach it"
     ))

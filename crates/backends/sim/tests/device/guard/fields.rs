@@ -2,12 +2,12 @@
 
 use super::{ADA, BEFORE, GRADES, MIDWAY, STATE, handles, open, perform, received};
 use crate::common::Bench;
-use stickpin_device::{Action, AimOptions, Landed, Performed};
+use stickpin_device::{Action, AimOptions, Delivery, InputOutcome};
 use stickpin_tree::{Handle, Role};
 
 const NAME: (Role, &str) = (Role::TextBox, "Name");
 
-async fn into_field(b: &mut Bench, action: impl Fn(Handle) -> Action) -> Performed {
+async fn into_field(b: &mut Bench, action: impl Fn(Handle) -> Action) -> InputOutcome {
     let all = handles(b, &[NAME, ADA]).await;
     let guarded = &all[1..];
     b.device.aim(all[0], AimOptions::default().guarded(guarded)).await.unwrap();
@@ -23,12 +23,12 @@ async fn fill_stops_before_the_field_changes() {
     let fill = |target| Action::Fill { target, text: "Eve".into() };
     for grade in GRADES {
         for (words, landed, value) in [
-            ("", Landed::Confirmed, "Eve"),
+            ("", Delivery::Confirmed, "Eve"),
             ("act=set(who, 'Nils')", BEFORE, ""),
             ("focused=set(who, 'Nils')", MIDWAY, ""),
         ] {
             let mut b = open(grade, &form(words)).await;
-            assert_eq!(into_field(&mut b, fill).await.landed, landed, "{grade}: {words}");
+            assert_eq!(into_field(&mut b, fill).await.delivery, landed, "{grade}: {words}");
             assert_eq!(b.probe.variable("field"), value, "{grade}: {words}");
             let delivered = received(&b);
             assert_eq!(delivered.len(), usize::from(!value.is_empty()), "{grade}: {words}: {delivered:?}");
@@ -43,18 +43,18 @@ async fn typing_stops_at_the_key_before_which_content_changed() {
     let away_after_third = "between=(set(n, n + 1); if(n == 3, focus('next')))";
     for grade in GRADES {
         for (words, landed, log) in [
-            ("", Landed::Confirmed, Some("abcdef")),
+            ("", Delivery::Confirmed, Some("abcdef")),
             ("act=set(who, 'Nils')", BEFORE, None),
             ("focused=set(who, 'Nils')", MIDWAY, None),
             ("focused=focus('next')", MIDWAY, None),
             (after_third, MIDWAY, Some("abc")),
             (away_after_third, MIDWAY, Some("abc")),
             // What the handlers of an earlier key did is no change.
-            ("input=(set(who, 'Nils {n}'); set(n, n + 1))", Landed::Confirmed, Some("abcdef")),
-            ("input=focus('next')", Landed::Confirmed, Some("abcdef")),
+            ("input=(set(who, 'Nils {n}'); set(n, n + 1))", Delivery::Confirmed, Some("abcdef")),
+            ("input=focus('next')", Delivery::Confirmed, Some("abcdef")),
         ] {
             let mut b = open(grade, &form(words)).await;
-            assert_eq!(into_field(&mut b, text).await.landed, landed, "{grade}: {words}");
+            assert_eq!(into_field(&mut b, text).await.delivery, landed, "{grade}: {words}");
             let expected: Vec<String> = log.iter().map(|t| format!("type textbox Name {t}")).collect();
             assert_eq!(received(&b), expected, "{grade}: {words}");
             let mut typed = b.probe.variable("field");
@@ -73,7 +73,7 @@ async fn select_stops_before_the_next_option() {
     let lists = "[lists]\ntopics = [{ t = 'News', on = false }, { t = 'Offers', on = false }, { t = 'Events', on = false }]\n";
     for grade in GRADES {
         for (words, landed, log, chosen) in [
-            ("", Landed::Confirmed, Some("Offers, Events"), "2"),
+            ("", Delivery::Confirmed, Some("Offers, Events"), "2"),
             ("act=set(who, 'Nils')", BEFORE, None, "0"),
             ("between=set(who, 'Nils')", MIDWAY, Some("Offers"), "1"),
             ("input=set(who, 'Nils')", MIDWAY, Some("Offers"), "1"),
@@ -87,7 +87,7 @@ async fn select_stops_before_the_next_option() {
             b.device.aim(all[0], AimOptions::default().guarded(&all[1..])).await.unwrap();
             let options = vec!["Offers".to_owned(), "Events".to_owned()];
             let done = perform(&mut b, &Action::Select { target: all[0], options }).await;
-            assert_eq!(done.landed, landed, "{grade}: {words}");
+            assert_eq!(done.delivery, landed, "{grade}: {words}");
             let expected: Vec<String> = log.iter().map(|t| format!("select listbox Topics {t}")).collect();
             assert_eq!(received(&b), expected, "{grade}: {words}");
             assert!(b.text().await.contains(&format!("\"{chosen} chosen\"")), "{grade}: {words}");

@@ -39,12 +39,12 @@ impl Open {
                 return Err(not_taken(&name, kind, cx));
             };
             let value = match &value {
-                Value::String(path) if field.path => serde_json::to_value(cx.reach(path)?)
+                Value::String(path) if field.is_path => serde_json::to_value(cx.resolve_reachable(path)?)
                     .map_err(|_| Error::invalid_args(format!("the path of {} is no text", spelled(&name))))?,
                 Value::String(text) => typed(&field.kind, text),
                 value => value.clone(),
             };
-            schema::fits(&field.kind, &value).map_err(|e| {
+            schema::check_kind(&field.kind, &value).map_err(|e| {
                 let message = format!("`{name}` of a {kind} device: {}; nothing was opened", e.message);
                 Error::invalid_args(message).hint("stickpin capabilities")
             })?;

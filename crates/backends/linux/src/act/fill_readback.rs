@@ -1,0 +1,116 @@
+//! The content of a field after a text was set. Some fields take it in late, some complete it, and
+//! some report success without taking it.
+
+use crate::app::{App, ask, query, unknown};
+use crate::bus::error::BusError;
+use crate::bus::names::TEXT;
+use crate::limits::FRAME;
+use crate::model::roles::number::PASSWORD;
+use crate::model::{Object, states as s};
+use std::time::Duration;
+use stickpin_device::{CancellationToken, InputOutcome, Result};
+use tokio::time::{Instant, sleep};
+
+/// How many consecutive readings, a frame apart, must agree before the field counts as stable.
+const STABLE_READS: u32 = 10;
+
+/// The placeholder for each character of a password field.
+const MASK: &str = "*";
+
+/// Timeout for a field to become stable.
+const STABLE_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// Returns the content of a field after `text` was set; `None` if the field does not report it. A
+/// password field reports only its length: if that matches, `text` is returned.
+pub(crate) async fn read_back(app: &App, field: &Object, text: &str) -> Result<Option<String>, BusError> {
+    let value = match query::whole_text(app, &field.path).await {
+        Ok(value) => comparable(field, text, &value).to_owned(),
+        Err(BusError::Unknown) => return Ok(None),
+        Err(fault) => return Err(fault),
+    };
+    if field.role != PASSWORD {
+        return Ok(Some(value));
+    }
+    // Qt returns no text for it, but a character count.
+    let count = match value.chars().count() {
+        0 => match ask::count(app, &field.path, TEXT, "CharacterCount").await {
+            Err(BusError::Unknown) => 0,
+            count => count?.unwrap_or_default(),
+        },
+        count => count,
+    };
+    // Some toolkits count UTF-16 units.
+    let as_much = count == text.chars().count() || count == text.encode_utf16().count();
+    Ok(Some(if as_much { text.to_owned() } else { MASK.repeat(count) }))
+}
+
+/// Reads the field once it is stable, starting from its first content. Returns at once if that is
+/// the text, unless the app declares that it completes input.
+///
+/// # Errors
+/// Returns `BACKEND_LOST` or `TIMEOUT`.
+pub(crate) async fn wait_stable_value(
+    app: &App,
+    field: &Object,
+    text: &str,
+    first: Option<String>,
+    cancel: &CancellationToken,
+) -> Result<InputOutcome> {
+    let completes = field.is(s::SUPPORTS_AUTOCOMPLETION);
+    let (mut value, mut same, until) = (first, 1, Instant::now() + STABLE_TIMEOUT);
+    let mut completed = completion(app, field, text, value.as_deref()).await?;
+    while (completes || value.as_deref() != Some(text))
+        && value.is_some()
+        && same < STABLE_READS
+        && Instant::now() < until
+        && !cancel.is_cancelled()
+    {
+        sleep(FRAME).await;
+        let now = ask::or_none(app, read_back(app, field, text).await).await.map_err(unknown)?;
+        let Some(now) = now else { break };
+        let rest = completion(app, field, text, now.as_deref()).await?;
+        same = if (&now, &rest) == (&value, &completed) { same + 1 } else { 1 };
+        (value, completed) = (now, rest);
+    }
+    Ok(InputOutcome::done().value(value).completed(completed))
+}
+
+/// Returns what the app has appended to the text and selected.
+async fn completion(app: &App, field: &Object, text: &str, value: Option<&str>) -> Result<Option<String>> {
+    let Some(rest) = value.and_then(|value| value.strip_prefix(text)).filter(|rest| !rest.is_empty()) else {
+        return Ok(None);
+    };
+    // If the selection is unknown, there is none.
+    let ranges = ask::or_none(app, query::selections(app, &field.path).await).await.map_err(unknown)?;
+    Ok(is_all_of(&ranges.unwrap_or_default(), text, rest).then(|| rest.to_owned()))
+}
+
+/// Returns the content of a field in a form that is comparable with a text: a document keeps the
+/// end of its last line.
+pub(crate) fn comparable<'a>(field: &Object, text: &str, value: &'a str) -> &'a str {
+    match value.strip_suffix('\n') {
+        Some(rest) if field.is(s::MULTI_LINE) && !text.ends_with('\n') => rest,
+        _ => value,
+    }
+}
+
+/// Whether exactly this rest of a text is selected. Some toolkits count UTF-16 units.
+fn is_all_of(selected: &[(i32, i32)], text: &str, rest: &str) -> bool {
+    let counts: [fn(&str) -> usize; 2] = [|s| s.chars().count(), |s| s.encode_utf16().count()];
+    let [(start, end)] = selected else { return false };
+    let selected = usize::try_from(*start).ok().zip(usize::try_from(*end).ok());
+    counts.iter().any(|count| selected == Some((count(text), count(text) + count(rest))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn completion_is_the_whole_selection_after_the_text() {
+        assert!(is_all_of(&[(9, 13)], "about:sup", "port"));
+        assert!(is_all_of(&[(2, 3)], "\u{1f600}", "x"), "in units of UTF-16");
+        assert!(!is_all_of(&[(8, 13)], "about:sup", "port") && !is_all_of(&[(9, 12)], "about:sup", "port"));
+        assert!(!is_all_of(&[], "about:sup", "port") && !is_all_of(&[(9, 13), (0, 1)], "about:sup", "port"));
+    }
+}

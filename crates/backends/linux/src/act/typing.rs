@@ -1,0 +1,315 @@
+//! Typing text. An app may move the focus or open a dialog in the middle: the rest of the text must
+//! not go there unnoticed.
+
+use crate::act::focus::focus_element;
+use crate::act::keyboard::{
+    busy, foreign_focus_error, typing, wait_until_keys_handled, wait_until_keys_read,
+};
+use crate::aim::window;
+use crate::app::{App, AppView, LinuxDevice, ask, capture, query, unknown};
+use crate::bus::names::TEXT;
+use crate::limits::FRAME;
+use crate::model::parents::chain;
+use crate::model::roles::is_field;
+use crate::model::{Interfaces, ObjectTree, states as s};
+use std::time::Duration;
+use stickpin_device::{CancellationToken, Error, InputOutcome, Result};
+use stickpin_tree::Handle;
+use stickpin_x11desk::{Window, X11, focus, keyboard};
+use tokio::time::{Instant, sleep};
+
+/// How many characters are sent before the app must have handled them.
+const AHEAD: usize = 64;
+
+/// Timeout for an app that responds to read its keys.
+const BUSY: Duration = Duration::from_secs(10);
+
+/// Timeout for a window that may be opening.
+const COMING: Duration = Duration::from_millis(400);
+
+/// Where the text goes.
+#[derive(Debug)]
+struct TypingTarget {
+    x11: X11,
+    window: u32,
+    /// The focused field.
+    field: Option<Field>,
+    /// Whether the field was found to drop characters.
+    swallows: bool,
+}
+
+#[derive(Debug)]
+struct Field {
+    path: String,
+    /// The field in words.
+    words: String,
+    /// The number of characters in it before the text, if known.
+    before: Option<usize>,
+    since: usize,
+}
+
+/// The progress of typing, in characters.
+#[derive(Debug, Clone, Copy)]
+struct TypingProgress {
+    /// The characters that were sent in all, those that were sent last, and the length of the text.
+    sent: usize,
+    last: usize,
+    all: usize,
+}
+
+/// Returns the part of the rest that is sent next. A Tab moves the focus, and so may Enter at the
+/// end, so those are sent separately.
+fn next(left: &[char]) -> &[char] {
+    let enters = left.iter().rev().take_while(|&&c| c == '\n').count();
+    let end = if enters == left.len() { left.len() } else { left.len() - enters };
+    let end = match left.iter().position(|&c| c == '\t') {
+        Some(0) => 1,
+        Some(tab) => tab.min(end),
+        None => end,
+    };
+    &left[..end.min(AHEAD)]
+}
+
+/// Types text into the focused element or a target.
+///
+/// # Errors
+/// Returns `FILL_MISMATCH` when the focus moved elsewhere, with how much of the text went where.
+pub(crate) async fn type_text(
+    device: &mut LinuxDevice,
+    target: Option<Handle>,
+    text: &str,
+    cancel: &CancellationToken,
+) -> Result<InputOutcome> {
+    let (x11, window) = typing(device, target).await?;
+    if let Some(target) = target {
+        focus_element(device, target).await?;
+    }
+    let all: Vec<char> = text.chars().filter(|c| *c != '\r').collect();
+    let field = typed_field(device.view(), target, 0).await?;
+    let mut place = TypingTarget { x11: x11.clone(), window, field, swallows: false };
+    let mut sent = 0;
+    while sent < all.len() {
+        if cancel.is_cancelled() {
+            return Err(unknown(Error::timeout("typing was cancelled")));
+        }
+        let part = next(&all[sent..]).to_vec();
+        let (tab, enters) = (part == ['\t'], part.iter().all(|&c| c == '\n'));
+        let typed = x11.run(move |d| {
+            // The check and the keys are one job, so the focus cannot move in between.
+            let kept = match sent {
+                0 => focus::foreign_focus_after_grab(d, window),
+                _ => focus::foreign_focus(d, window),
+            };
+            match kept? {
+                Some(other) => Ok(Err(other)),
+                None => keyboard::type_text(d, &part).map(Ok),
+            }
+        });
+        let now = match typed.await.map_err(unknown)? {
+            Ok(now) => now,
+            Err(other) if sent == 0 => return Err(foreign_focus_error(&device.app, other, &x11).await?),
+            Err(_) => {
+                let progress = TypingProgress { sent, last: 0, all: all.len() };
+                stays(device, &mut place, progress).await.map_err(unknown)?;
+                // The focus has returned.
+                continue;
+            }
+        };
+        if !wait_until_keys_read(&device.app, &x11, window, BUSY, cancel).await.map_err(unknown)? {
+            return Err(unknown(busy()));
+        }
+        cancel.run_until_cancelled(wait_until_keys_handled(&device.app)).await;
+        sent += now;
+        if tab && sent < all.len() {
+            capture::capture_app(device, &[]).await.map_err(unknown)?;
+            place.field = typed_field(device.view(), None, sent).await.map_err(unknown)?;
+        } else if !(tab || enters && all[sent..].iter().all(|&c| c == '\n')) {
+            let progress = TypingProgress { sent, last: now, all: all.len() };
+            stays(device, &mut place, progress).await.map_err(unknown)?;
+        }
+    }
+    Ok(InputOutcome::done())
+}
+
+/// Returns the field that is typed into, if it is one and has the focus. Without a target, this is
+/// the field that was focused at the last reading.
+async fn typed_field(view: AppView<'_>, target: Option<Handle>, since: usize) -> Result<Option<Field>> {
+    let last = view.last;
+    let at = match target {
+        Some(target) => view.index(target),
+        None => focused(&last.picture),
+    };
+    let object = at.map(|at| &last.picture.objects[at]);
+    let Some(object) = object.filter(|object| is_field(object.role) && object.has(Interfaces::TEXT)) else {
+        return Ok(None);
+    };
+    let path = object.path.clone();
+    let handle = view.app.ids.handle(&path);
+    let words = view.last.words(handle).unwrap_or_else(|| "the field".to_owned());
+    let (has_it, count) = field_now(view.app, &path).await?;
+    // The first key replaces the selection; toolkits may select all when a field gets the focus.
+    let selected = selected_in(view.app, &path).await?;
+    let before = count.map(|count| count.saturating_sub(selected));
+    Ok(has_it.then_some(Field { path, words, before, since }))
+}
+
+/// Returns whether a field has the focus, and its number of characters.
+async fn field_now(app: &App, path: &str) -> Result<(bool, Option<usize>)> {
+    let count = ask::count(app, path, TEXT, "CharacterCount");
+    let (states, count) = tokio::join!(ask::states_now(app, path), count);
+    let states = ask::or_none(app, states).await?.unwrap_or_default();
+    Ok((states & s::FOCUSED != 0, ask::or_none(app, count).await?.flatten()))
+}
+
+/// Returns how many characters of a field are selected; 0 if unknown.
+async fn selected_in(app: &App, path: &str) -> Result<usize> {
+    let length = |(start, end): (i32, i32)| usize::try_from(end.saturating_sub(start)).unwrap_or_default();
+    let ranges = ask::or_none(app, query::selections(app, path).await).await?;
+    Ok(ranges.unwrap_or_default().into_iter().map(length).sum())
+}
+
+/// Checks that the last characters arrived, and that the next ones would. A field that lost the
+/// focus but has all characters may only have opened a list of proposals.
+///
+/// # Errors
+/// Returns `FILL_MISMATCH` if characters went elsewhere.
+async fn stays(device: &mut LinuxDevice, place: &mut TypingTarget, progress: TypingProgress) -> Result<()> {
+    let other = waits_for_all(&device.app, place, progress).await?;
+    let there = other.is_none();
+    let ends = progress.sent == progress.all;
+    let (mut from, mut inside) = ("the window that it was typed into".to_owned(), None);
+    if let Some(field) = &place.field {
+        let (has_it, count) = field_now(&device.app, &field.path).await?;
+        if there && has_it {
+            return Ok(());
+        }
+        from.clone_from(&field.words);
+        // If there are fewer characters than before, it is unknown where they went.
+        let grown = count.zip(field.before).and_then(|(now, before)| now.checked_sub(before));
+        inside = grown.map(|grown| grown.min(progress.sent - field.since));
+        if inside == Some(progress.sent - field.since) && ends {
+            return Ok(());
+        }
+    } else if there || (ends && progress.last == 1) {
+        return Ok(());
+    }
+    capture::capture_app(device, &[]).await?;
+    let to = match (other, &place.field) {
+        (Some(other), _) => Some(window::covering_window(&device.app, other, &place.x11).await?),
+        (None, Some(field)) => focus_beside(device.view(), field, progress, inside),
+        (None, None) => None,
+    };
+    let Some(to) = to else { return Ok(()) };
+    let since = place.field.as_ref().map_or(0, |field| field.since);
+    Err(strayed(&from, &to, progress, inside.map(|inside| (since + inside, since))))
+}
+
+/// Returns the window that receives the keys in place of the one that is typed into. If a field has
+/// fewer characters than were sent, waits for a window that may be opening.
+async fn waits_for_all(
+    app: &App,
+    place: &mut TypingTarget,
+    progress: TypingProgress,
+) -> Result<Option<Window>> {
+    let (window, until) = (place.window, Instant::now() + COMING);
+    loop {
+        let other = place.x11.run(move |d| focus::foreign_focus(d, window)).await?;
+        let Some(field) = place.field.as_ref().filter(|_| other.is_none()) else { return Ok(other) };
+        let (has_it, count) = field_now(app, &field.path).await?;
+        let short = count
+            .zip(field.before)
+            .is_some_and(|(now, before)| now.saturating_sub(before) < progress.sent - field.since);
+        if !has_it || !short || place.swallows {
+            return Ok(None);
+        }
+        // Some fields have a maximum length or drop certain characters.
+        place.swallows = Instant::now() >= until;
+        sleep(FRAME).await;
+    }
+}
+
+/// Returns the element that has the focus in place of a field, in words; `None` if the field still
+/// receives the keys.
+fn focus_beside(
+    view: AppView<'_>,
+    field: &Field,
+    progress: TypingProgress,
+    inside: Option<usize>,
+) -> Option<String> {
+    let picture = &view.last.picture;
+    let at = focused(picture);
+    let inner =
+        at.is_some_and(|at| chain(picture, at).iter().any(|&i| picture.objects[i].path == field.path));
+    let took_all = inside == Some(progress.sent - field.since);
+    let another = at.is_some_and(|at| is_field(picture.objects[at].role));
+    if inner || took_all && !another {
+        return None;
+    }
+    let words = at
+        .map(|at| view.app.ids.handle(&picture.objects[at].path))
+        .and_then(|handle| view.last.words(handle));
+    Some(words.unwrap_or_else(|| "something else".to_owned()))
+}
+
+/// Returns the innermost object that reports the focus.
+fn focused(picture: &ObjectTree) -> Option<usize> {
+    let has_it = |&at: &usize| picture.objects[at].shown && picture.objects[at].is(s::FOCUSED);
+    (1..picture.objects.len()).filter(has_it).max_by_key(|&at| chain(picture, at).len())
+}
+
+/// The error for text that started to go elsewhere. `inside` holds how many characters arrived, and
+/// how many of those were typed before the current field.
+fn strayed(from: &str, to: &str, progress: TypingProgress, inside: Option<(usize, usize)>) -> Error {
+    let TypingProgress { sent, all, .. } = progress;
+    let left = all - sent;
+    let counts = match inside {
+        Some((inside, since)) => {
+            let of =
+                if since == 0 { String::new() } else { format!(" (with {since} typed before the last Tab)") };
+            format!(
+                "{inside} of {all} characters are in it{of}, {} went elsewhere, {left} were not sent",
+                sent - inside
+            )
+        }
+        None => format!("{sent} of {all} characters were sent; how many of them arrived is unknown"),
+    };
+    Error::fill_mismatch(format!("{from} lost the focus to {to} while text was typed: {counts}"))
+        .hint("stickpin snapshot -i shows where the text went; stickpin type @REF types the rest")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(text: &str) -> Vec<String> {
+        let all: Vec<char> = text.chars().collect();
+        let (mut left, mut out) = (&all[..], Vec::new());
+        while !left.is_empty() {
+            let part = next(left);
+            out.push(part.iter().collect());
+            left = &left[part.len()..];
+        }
+        out
+    }
+
+    #[test]
+    fn keys_that_may_move_the_focus_go_by_themselves() {
+        assert_eq!(parts("ab\ncd"), ["ab\ncd"], "a text of two lines");
+        assert_eq!(parts("ab\n\n"), ["ab", "\n\n"]);
+        assert_eq!(parts("ab\t\tcd\n"), ["ab", "\t", "\t", "cd", "\n"]);
+        assert_eq!(parts("\t\n"), ["\t", "\n"]);
+        assert_eq!(parts(&"x".repeat(AHEAD + 1)).len(), 2);
+    }
+
+    #[test]
+    fn it_is_told_how_much_went_where() {
+        let progress = TypingProgress { sent: 70, last: 6, all: 80 };
+        let error = strayed("textbox \"A\"", "textbox \"B\"", progress, Some((67, 0)));
+        assert!(
+            error.message.contains("67 of 80 characters are in it, 3 went elsewhere, 10 were not sent"),
+            "{error}"
+        );
+        let error = strayed("textbox \"A\"", "textbox \"B\"", progress, None);
+        assert!(error.message.contains("70 of 80 characters were sent; how many"), "{error}");
+    }
+}

@@ -1,0 +1,307 @@
+//! File choosers that another process shows for the app, as portals do.
+//!
+//! Such a chooser is driven as an app of its own, over a separate connection, from the press that
+//! opened it until it has the files or is closed. None of its elements gets a ref. The process may
+//! show choosers of other apps, too: only the one window that came with the press counts, and only
+//! if its title is unique.
+
+use crate::act::upload::{self, window};
+use crate::app::{self, App, Chooser, FOREIGN, ForeignChooser, LinuxDevice};
+use crate::bus::error::BusError;
+use crate::bus::{AccessibilityBus, Link, RegisteredApp};
+use crate::events::AppEvents;
+use crate::limits::STRANGER;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use stickpin_device::{
+    CancellationToken, DesktopObject, Dispatched, Error, FileInput, InputOutcome, Notice, Result,
+};
+use stickpin_tree::{Handle, quote_whole};
+use stickpin_x11desk::{Visibility, Window};
+use tokio::time::{Instant, sleep};
+
+/// Timeout for the process to register on the accessibility bus with its window.
+const REACH_TIMEOUT: Duration = Duration::from_secs(4);
+
+/// The interval at which that is checked.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Returns windows of other processes that belong to a window of the app, and modal ones without a
+/// parent.
+pub(crate) async fn foreign_windows(app: &App) -> Result<Vec<Window>> {
+    Ok(beside(window::on_screen(app).await?, app.info.pid))
+}
+
+/// Returns notices about such windows that have come or gone since the last call. In a desktop
+/// session, the tree contains them instead.
+pub(crate) async fn foreign_window_notices(device: &mut LinuxDevice) -> Vec<Notice> {
+    if device.app.is_on_desktop {
+        return Vec::new();
+    }
+    let mut beside = match foreign_windows(&device.app).await {
+        Ok(beside) => beside,
+        Err(e) => {
+            // Any command that needs the display reports the error.
+            tracing::debug!("the windows beside those of the app are not known: {e}");
+            return Vec::new();
+        }
+    };
+    let alone = device.app.is_alone();
+    beside.retain(|window| alone || window.transient_for.is_some());
+    let now: Vec<(u32, String)> = beside.into_iter().map(|window| (window.id, window.title)).collect();
+    let what = DesktopObject::ForeignWindow;
+    let opened = now.iter().filter(|window| !device.foreign_windows.contains(window));
+    let closed = device.foreign_windows.iter().filter(|(id, _)| now.iter().all(|(known, _)| known != id));
+    let opened = opened.map(|(_, title)| Notice::Appeared { what, name: title.clone() });
+    let closed = closed.map(|(_, title)| Notice::Disappeared { what, name: title.clone() });
+    let notices = opened.chain(closed).collect();
+    device.foreign_windows = now;
+    notices
+}
+
+/// Returns one of these windows that was not there before. Waits for it briefly, because its
+/// process may be starting.
+pub(crate) async fn new_foreign_window(
+    app: &App,
+    before: &[u32],
+    cancel: &CancellationToken,
+) -> Result<Option<Window>> {
+    let until = Instant::now() + STRANGER;
+    loop {
+        let came = foreign_windows(app).await?.into_iter().find(|window| !before.contains(&window.id));
+        if came.is_some() || Instant::now() >= until || cancel.is_cancelled() {
+            return Ok(came);
+        }
+        sleep(STRANGER / 50).await;
+    }
+}
+
+/// Connects to a window of another process that is a file chooser.
+///
+/// # Errors
+/// Returns `UNSUPPORTED` if it is no chooser, or not distinguishable from others.
+pub(crate) async fn register_chooser(
+    device: &mut LinuxDevice,
+    window: Window,
+    cancel: &CancellationToken,
+) -> Result<Handle> {
+    let refused = |why: &str| elsewhere(&device.app, &window, why);
+    let unread = |e: Error| {
+        tracing::debug!("{} cannot be read: {e}", window.describe());
+        refused("its process cannot be reached over accessibility")
+    };
+    if window.transient_for.is_none() && !device.app.is_alone() {
+        return Err(refused("it does not say whose it is"));
+    }
+    let until = Instant::now() + REACH_TIMEOUT;
+    let (desktop, link, heard) =
+        reach(&device.app.desktop, &window, until, cancel).await.map_err(|fault| {
+            tracing::debug!("{} cannot be reached: {fault}", window.describe());
+            refused("its process is not on the accessibility bus")
+        })?;
+    let what = format!("linux:{}", window.pid.unwrap_or_default());
+    let screen = device.app.screen.for_other_app();
+    let mut other = LinuxDevice::new(desktop, link, heard, screen, window.title.clone(), &what);
+    other.app.info.pid = window.pid;
+    other.app.is_on_desktop = true;
+    let tops = upload::until_shown(&mut other, cancel, |last| {
+        Some(upload::choosers_called(last, &window.title)).filter(|tops| !tops.is_empty())
+    });
+    let tops = tops.await.map_err(unread)?.unwrap_or_default();
+    let [top] = &tops[..] else {
+        let none = tops.is_empty();
+        return Err(refused(if none { "it is no file chooser" } else { "others there have the same title" }));
+    };
+    // The path belongs to this window only if the process has no other window with that title on
+    // the display.
+    let mut alike = window::on_screen(&device.app).await?;
+    alike.retain(|w| w.pid == window.pid && w.title == window.title);
+    if !matches!(&alike[..], [only] if only.id == window.id) {
+        return Err(refused("others there have the same title"));
+    }
+    if !upload::is_shown(&other.app, top).await.map_err(unread)? {
+        return Err(refused("it closed at once"));
+    }
+    device.choosers_met += 1;
+    let handle = Handle { scope: FOREIGN, id: device.choosers_met };
+    let chooser = Chooser { top: top.clone(), window };
+    device.foreign = Some(ForeignChooser { handle, chooser, device: Box::new(other) });
+    Ok(handle)
+}
+
+/// Returns the chooser of another process that a handle stands for.
+pub(crate) fn foreign_of(device: &LinuxDevice, handle: Handle) -> Option<FileInput> {
+    let foreign = device.foreign.as_ref().filter(|foreign| foreign.handle == handle)?;
+    Some(upload::takes(foreign.device.view(), handle, &foreign.chooser.top))
+}
+
+/// Takes the connected chooser, to give it files or to close it.
+fn met(device: &mut LinuxDevice, chooser: Handle) -> Result<ForeignChooser> {
+    device.foreign.take().filter(|foreign| foreign.handle == chooser).ok_or_else(app::gone)
+}
+
+/// Closes the chooser of another process. Returns whether it is gone.
+pub(crate) async fn close_elsewhere(device: &mut LinuxDevice, chooser: Handle) -> Result<bool> {
+    let mut foreign = met(device, chooser)?;
+    upload::escape(&mut foreign.device, &foreign.chooser).await
+}
+
+/// Gives files to the chooser of another process, or closes it.
+///
+/// # Errors
+/// As [`upload::give_files`]; the hint tells whether the chooser is still open.
+pub(crate) async fn give_elsewhere(
+    device: &mut LinuxDevice,
+    chooser: Handle,
+    files: &[PathBuf],
+    cancel: &CancellationToken,
+) -> Result<InputOutcome> {
+    let mut foreign = met(device, chooser)?;
+    let top = foreign.device.app.ids.handle(&foreign.chooser.top);
+    foreign.device.chooser = Some(foreign.chooser.clone());
+    // This recursion ends: the handle is one of the chooser's own.
+    let given = Box::pin(upload::give_files(&mut foreign.device, top, files, cancel)).await;
+    let Err(error) = given else { return given };
+    // If its path was typed, it may have taken the file just before it closed.
+    let typed = error.dispatched != Dispatched::No;
+    let error = error.dispatched(Dispatched::Unknown);
+    match upload::escape(&mut foreign.device, &foreign.chooser).await {
+        Ok(true) if typed => Err(error.hint(
+            "it belonged to another process, and is closed again; stickpin snapshot -i shows whether the app has a file \
+             now; it may want files of another kind",
+        )),
+        Ok(true) => Err(error.hint("it belonged to another process, and was closed again with nothing chosen")),
+        left => {
+            tracing::debug!(?left, "{} stays open", foreign.chooser.window.describe());
+            let open = elsewhere(&device.app, &foreign.chooser.window, "it is still open");
+            Err(Error { hint: open.hint, ..error })
+        }
+    }
+}
+
+/// The error for a window of another process that cannot be given a file.
+fn elsewhere(app: &App, window: &Window, why: &str) -> Error {
+    let pid = window.pid.map_or_else(String::new, |pid| format!(" (linux:{pid})"));
+    let message = format!(
+        "{} was opened; it belongs to another process{pid}, and has no file yet: {why}",
+        window.describe()
+    );
+    let hint = hint(window, app.is_on_desktop, app.screen.is_own(), &app.at.url);
+    Error::unsupported(message).hint(hint)
+}
+
+/// Connects to the process of a window on the accessibility bus. The connection is separate, so
+/// that its signals do not count as the app's.
+async fn reach(
+    desktop: &AccessibilityBus,
+    window: &Window,
+    until: Instant,
+    cancel: &CancellationToken,
+) -> Result<(AccessibilityBus, Link, Arc<AppEvents>), BusError> {
+    let heard = Arc::new(AppEvents::new());
+    let listener = Arc::clone(&heard);
+    let desktop = desktop.reconnect(Box::new(move |message| listener.handle_signal(message)), until).await?;
+    let Some(pid) = window.pid else { return Err(BusError::Unknown) };
+    let bus = loop {
+        let running = desktop.running(until).await?;
+        let is = |app: &&RegisteredApp| app.pid == Some(pid) && app.windows.is_some_and(|count| count > 0);
+        match &running.iter().filter(is).collect::<Vec<_>>()[..] {
+            [app] => break app.bus.clone(),
+            _ if Instant::now() >= until || cancel.is_cancelled() => return Err(BusError::Unknown),
+            _ => sleep(LOOK).await,
+        }
+    };
+    heard.state().app.clone_from(&bus);
+    desktop.listen(&bus, until).await?;
+    let link = Link::to(&desktop, &bus, until).await?;
+    Ok((desktop, link, heard))
+}
+
+/// Returns the commands that drive an open window of another process.
+fn hint(window: &Window, among: bool, own: bool, app: &str) -> String {
+    let title = quote_whole(&window.title);
+    // A quote in the title would end the shell word.
+    let named = window.title.is_empty()
+        || window.title.contains(['\'', '!'])
+        || window.title.contains(char::is_control);
+    let target = if named { "role=dialog".to_owned() } else { format!("role=dialog label={title}") };
+    match window.pid {
+        _ if among => format!(
+            "stickpin snapshot -i shows it as an app of its own; stickpin upload '{target}' FILE gives it one"
+        ),
+        Some(pid) if !own => format!(
+            "stickpin --session chooser open --attach linux:{pid}; stickpin --session chooser upload '{target}' FILE"
+        ),
+        _ => {
+            let app = if app.contains(['\'', '!']) { "linux:APP" } else { app };
+            format!(
+                "stickpin key Escape closes it; a private desktop has it in its tree: stickpin --session all open --private \
+                 linux:desktop; stickpin --session all open '{app}'"
+            )
+        }
+    }
+}
+
+/// Selects windows that belong to a window of the app but not to its process, and modal ones
+/// without a parent.
+fn beside(windows: Vec<Window>, own: Option<u32>) -> Vec<Window> {
+    let ours: Vec<u32> =
+        windows.iter().filter(|w| own.is_some() && w.pid == own).map(|window| window.id).collect();
+    let belongs = |w: &Window| {
+        let to = w.transient_for.map_or(w.modal && !w.popup && !ours.is_empty(), |host| ours.contains(&host));
+        w.pid != own && w.visibility == Visibility::Shown && to
+    };
+    windows.into_iter().filter(belongs).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::is_foreign;
+
+    fn window(id: u32, pid: Option<u32>, transient_for: Option<u32>) -> Window {
+        Window { pid, transient_for, ..crate::model::extents::tests::window(id, "", (0.0, 0.0, 9.0, 9.0)) }
+    }
+
+    #[test]
+    fn a_window_of_another_process_is_told_by_whose_it_belongs_to() {
+        let all = || {
+            vec![
+                window(1, Some(7), None),
+                window(2, Some(7), Some(1)),
+                window(3, Some(8), Some(1)),
+                window(4, None, Some(2)),
+                window(5, Some(8), None),
+                window(6, Some(9), Some(5)),
+                Window { modal: true, ..window(7, Some(8), None) },
+            ]
+        };
+        let ids = |own| beside(all(), own).iter().map(|w| w.id).collect::<Vec<_>>();
+        assert_eq!(ids(Some(7)), [3, 4, 7]);
+        assert!(ids(None).is_empty(), "whose windows are whose is not known");
+    }
+
+    #[test]
+    fn hint_names_the_window_only_if_shell_safe() {
+        let titled = |title: &str| Window { title: title.to_owned(), ..window(3, Some(8), Some(1)) };
+        let said = hint(&titled("Open \"it\""), false, false, "");
+        assert!(said.ends_with(r#"upload 'role=dialog label="Open \"it\""' FILE"#), "{said}");
+        for title in ["", "Don't", "a\u{1b}b"] {
+            let said = hint(&titled(title), false, false, "");
+            assert!(said.ends_with("upload 'role=dialog' FILE"), "{said}");
+        }
+        assert!(hint(&titled("Open"), true, true, "").contains(r#"upload 'role=dialog label="Open"' FILE"#));
+        let said = hint(&titled("Open"), false, true, "linux:env A=1 gedit");
+        assert!(
+            said.ends_with("open --private linux:desktop; stickpin --session all open 'linux:env A=1 gedit'"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn no_element_has_the_handle_of_a_chooser_of_another_process() {
+        assert!(is_foreign(Handle { scope: FOREIGN, id: 1 }));
+        assert!(!is_foreign(Handle { scope: crate::model::ids::APP, id: 1 }));
+    }
+}

@@ -1,0 +1,239 @@
+//! Pointer grabs: an open menu, list or pop-up receives input before everything else. A press
+//! beside it only closes it.
+//!
+//! The X server reports whether a client grabs the pointer. That alone may also be a drag, so a
+//! pop-up must be open as well. GTK 3 draws popovers inside their window without a grab; those
+//! report that they are modal.
+
+use crate::aim::window;
+use crate::app::window_stack::WindowStack;
+use crate::app::{App, AppView, node_words};
+use crate::model::parents::{chain, holds_popup, popup_in};
+use crate::model::roles::{is_menu, number as role};
+use crate::model::{ObjectTree, parents, states};
+use stickpin_device::{Error, ErrorCode, HitResult, Result};
+use stickpin_tree::{Handle, NodeRef, Role};
+use stickpin_x11desk::{Visibility, Window, X11, pointer, windows};
+
+/// Returns [`HitResult::HeldModifiers`] if something takes an input for an object in this window before it
+/// arrives, otherwise [`HitResult::Target`]. `at` is `None` for a bare point.
+pub(crate) async fn check_input_grab(
+    view: AppView<'_>,
+    at: Option<usize>,
+    window: &Window,
+    sight: &WindowStack,
+) -> Result<HitResult> {
+    let picture = &view.last.picture;
+    if let Some(panel) = at.and_then(|at| modal_panel(picture, at)) {
+        return Ok(held_by(view, Some(panel)));
+    }
+    let popups = || sight.windows.iter().filter(|w| w.popup && w.visibility == Visibility::Shown);
+    let inside = popups().any(|popup| popup.id == window.id);
+    let open = open_beside(picture, at);
+    // An element inside a pop-up is blocked only by another one that was opened from there.
+    let there = if inside { open.is_some() } else { popups().next().is_some() };
+    if !there || !sight.x11.run(|d| pointer::is_grabbed(d)).await? {
+        return Ok(HitResult::Target);
+    }
+    Ok(held_by(view, open))
+}
+
+/// Returns the window of another process that blocks input to a window of the app.
+pub(crate) fn grabbing_window(app: &App, windows: &[Window], window: &Window) -> Option<Window> {
+    let alone = app.is_alone();
+    windows.iter().find(|w| w.pid != window.pid && w.blocks(window, alone)).cloned()
+}
+
+/// Checks that no window of another process blocks input to a window of the app.
+///
+/// # Errors
+/// Returns `ELEMENT_COVERED`.
+pub(crate) async fn check_not_grabbed(
+    app: &App,
+    windows: &[Window],
+    window: &Window,
+    x11: &X11,
+    sent: &str,
+) -> Result<()> {
+    let Some(taker) = grabbing_window(app, windows, window) else { return Ok(()) };
+    let what = window::covering_window(app, taker, x11).await?;
+    Err(Error::element_covered(format!("{what} is open, and takes {sent}"))
+        .hint("stickpin key Escape closes it"))
+}
+
+/// The result for an open pop-up that takes an input; `popup` is its object, if known.
+fn held_by(AppView { app, last }: AppView<'_>, popup: Option<usize>) -> HitResult {
+    let above = popup.map(|at| last.chain(at)).unwrap_or_default();
+    let handles: Vec<_> = above.iter().map(|&i| app.ids.handle(&last.objects()[i].path)).collect();
+    let mut nodes = handles.iter().filter_map(|handle| last.node(*handle));
+    let named = |n: &NodeRef<'_>| !n.name().is_empty() && n.role() != Role::Window;
+    let inside = nodes.clone().next().and_then(|n| n.subtree().find(named));
+    let what = match (nodes.find(named), inside) {
+        (Some(opener), _) => format!("the pop-up of {}", node_words(opener)),
+        (None, Some(node)) => format!("the pop-up with {}", node_words(node)),
+        (None, None) => "a pop-up".to_owned(),
+    };
+    HitResult::PopupGrab { by: handles.first().copied(), what }
+}
+
+/// Returns a modal popover of GTK 3 in the window of an object that the object is not in.
+fn modal_panel(picture: &ObjectTree, at: usize) -> Option<usize> {
+    if !picture.toolkit.profile().popovers_are_panels {
+        return None;
+    }
+    let above = chain(picture, at);
+    let top = above.last();
+    let modal = |at: &usize| {
+        let object = &picture.objects[*at];
+        object.role == role::PANEL && object.shown && object.is(states::MODAL)
+    };
+    let beside = |panel: &usize| !above.contains(panel) && chain(picture, *panel).last() == top;
+    (0..picture.objects.len()).filter(modal).find(beside)
+}
+
+/// Whether an object is an entry of a menu bar of which another menu is open: moving the pointer
+/// switches menus.
+pub(super) fn of_the_open_bar(picture: &ObjectTree, at: usize) -> bool {
+    let bar = chain(picture, at).get(1).copied();
+    let bar = bar.filter(|&bar| picture.objects[bar].role == role::MENU_BAR);
+    let open = open_beside(picture, Some(at));
+    bar.zip(open).is_some_and(|(bar, open)| chain(picture, open).contains(&bar))
+}
+
+/// Returns an open pop-up that an object is not in. For an object in a pop-up, only those count
+/// that were opened from there; menus do not block the entries that opened them.
+fn open_beside(picture: &ObjectTree, at: Option<usize>) -> Option<usize> {
+    let above = at.map(|at| chain(picture, at)).unwrap_or_default();
+    let own = popup_in(picture, &above).map(|popup| above[popup]);
+    let parents = parents::parents(picture);
+    let is_open = |&popup: &usize| {
+        let mut children = picture.objects[popup].children.iter();
+        let over = Some(parents[popup]).filter(|&over| over != 0);
+        picture.objects[popup].shown
+            && children.any(|&c| picture.objects[c].shown && holds_popup(picture, popup, c, over))
+    };
+    let beside = |&popup: &usize| match own {
+        Some(own) => {
+            let from = chain(picture, popup);
+            from.contains(&own) && !above.contains(&popup) && !is_menu(picture.objects[popup].role)
+        }
+        None => !above.contains(&popup),
+    };
+    (0..picture.objects.len()).filter(is_open).find(beside)
+}
+
+/// Returns the window that receives input at a point of the screen.
+///
+/// # Errors
+/// Returns an error if the window is not one of the app, or an open pop-up takes the input.
+pub(crate) async fn own_window_at(
+    view: AppView<'_>,
+    to: &str,
+    (x, y): (f64, f64),
+    target: Option<Handle>,
+) -> Result<(WindowStack, Window)> {
+    view.app.screen.x11(to).await?;
+    let Some(sight) = WindowStack::of(view.app).await? else { return Err(view.app.screen.unseen(to)) };
+    let spot = format!("{x:.0},{y:.0}");
+    let refused = |code, message: String| {
+        Err(Error::new(code, message).hint("stickpin screenshot shows what is there"))
+    };
+    let Some(window) = sight.at((x, y)).await?.cloned() else {
+        return refused(ErrorCode::ElementOffscreen, format!("no window is at {spot}"));
+    };
+    if window.pid != view.app.info.pid && view.app.info.pid.is_some() {
+        let what = sight.x11.run(move |d| windows::describe_with_program(d, &window)).await?;
+        return refused(ErrorCode::ElementCovered, format!("at {spot} is {what}"));
+    }
+    check_not_grabbed(view.app, &sight.windows, &window, &sight.x11, &format!("what is sent to {spot}"))
+        .await?;
+    let at = target.and_then(|target| view.index(target));
+    let held = check_input_grab(view, at, &window, &sight).await?;
+    let words = target.and_then(|target| view.last.words(target)).unwrap_or(spot);
+    held.refusal(&words).map_or(Ok((sight, window)), Err)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Object;
+    use crate::toolkit::Toolkit;
+
+    fn object(role: u32, states: u64, children: &[usize]) -> Object {
+        Object { role, states, children: children.to_vec(), shown: true, ..Object::default() }
+    }
+
+    /// A window with a menu bar of two menus, the first of which is open, a combo box that is open,
+    /// and a button.
+    fn picture() -> ObjectTree {
+        let objects = vec![
+            object(75, 0, &[1]),
+            object(role::FRAME, 0, &[2, 6, 8]),
+            object(role::MENU_BAR, 0, &[3, 5]),
+            object(role::MENU_ITEM, 0, &[4]),
+            object(role::MENU_ITEM, 0, &[]),
+            object(role::MENU_ITEM, 0, &[]),
+            object(role::COMBO_BOX, 0, &[7]),
+            object(role::LIST, 0, &[9]),
+            object(role::PUSH_BUTTON, 0, &[]),
+            object(role::LIST_ITEM, 0, &[]),
+        ];
+        ObjectTree { toolkit: Toolkit::Qt, objects, truncated: false }
+    }
+
+    #[test]
+    fn an_open_pop_up_is_beside_what_is_not_in_it() {
+        let mut picture = picture();
+        assert_eq!(open_beside(&picture, Some(8)), Some(3), "the open menu");
+        assert_eq!(open_beside(&picture, Some(5)), Some(3), "the next menu of the bar");
+        picture.objects[4].shown = false;
+        assert_eq!(open_beside(&picture, Some(8)), Some(7), "the open list");
+        assert_eq!(open_beside(&picture, Some(9)), None, "an option of it");
+        picture.objects[9].shown = false;
+        assert_eq!(open_beside(&picture, Some(8)), None);
+    }
+
+    #[test]
+    fn open_menu_allows_only_other_menus_of_its_bar() {
+        let mut picture = picture();
+        assert!(of_the_open_bar(&picture, 5), "the next menu");
+        assert!(!of_the_open_bar(&picture, 8) && !of_the_open_bar(&picture, 6), "a button, a combo box");
+        assert!(!of_the_open_bar(&picture, 4), "what is in a menu is not in the bar");
+        // The menu is closed, the list of the combo box is open.
+        picture.objects[4].shown = false;
+        assert!(!of_the_open_bar(&picture, 5));
+    }
+
+    #[test]
+    fn list_opened_in_a_popup_grabs_input() {
+        let mut picture = picture();
+        picture.toolkit = Toolkit::Gtk4;
+        // A pop-up with a button and another pop-up in it.
+        picture.objects[6].children.clear();
+        picture.objects[7].children.clear();
+        picture.objects[2] = object(role::FILLER, 0, &[3, 4]);
+        picture.objects[2].name = parents::POPOVER.to_owned();
+        picture.objects[3] = object(role::PUSH_BUTTON, 0, &[]);
+        picture.objects[4] = object(role::COMBO_BOX, 0, &[5]);
+        picture.objects[5] = object(role::FILLER, 0, &[9]);
+        picture.objects[5].name = parents::POPOVER.to_owned();
+        assert_eq!(open_beside(&picture, Some(3)), Some(5));
+        assert_eq!(open_beside(&picture, Some(9)), None);
+        assert_eq!(open_beside(&picture, Some(8)), Some(2), "the outer one is named");
+        picture.objects[5].shown = false;
+        assert_eq!(open_beside(&picture, Some(3)), None);
+    }
+
+    #[test]
+    fn a_modal_panel_takes_what_is_beside_it_in_its_window() {
+        let mut picture = picture();
+        picture.toolkit = Toolkit::Gtk3;
+        picture.objects[6] = object(role::PANEL, states::MODAL, &[9]);
+        assert_eq!(modal_panel(&picture, 8), Some(6));
+        assert_eq!(modal_panel(&picture, 9), None, "it is inside");
+        picture.objects[6].shown = false;
+        assert_eq!(modal_panel(&picture, 8), None, "it is closed");
+        picture.objects[6] = object(role::PANEL, 0, &[9]);
+        assert_eq!(modal_panel(&picture, 8), None, "it takes nothing");
+    }
+}

@@ -1,0 +1,254 @@
+//! Positions of elements: the toolkit's rectangles, corrected by where the X server has their
+//! windows.
+
+use crate::aim::window;
+use crate::app::ask::query_extents;
+use crate::app::window_stack::{AimRects, ElementPosition, WindowStack};
+use crate::app::{AppView, ask};
+use crate::bus::Link;
+use crate::bus::error::BusError;
+use crate::model::extents::intersection;
+use crate::model::floating::floats;
+use crate::model::overlaps::possible_covers;
+use crate::model::parents::{chain, popup_in};
+use crate::model::roles::number as n;
+use crate::model::{Object, ObjectTree, extents};
+use hashbrown::HashMap;
+use stickpin_device::Result;
+use stickpin_tree::{Handle, Rect};
+use stickpin_x11desk::{Visibility, Window};
+
+/// Whether another window covers a point of this one. Pop-ups do not count, because they may be
+/// larger than what they show. `windows` are ordered lowest first.
+fn is_behind(windows: &[Window], window: u32, point: (f64, f64)) -> bool {
+    let Some(at) = windows.iter().position(|w| w.id == window) else { return false };
+    let covers = |w: &Window| {
+        !w.popup && w.visibility == Visibility::Shown && w.area_with_decoration().contains(point.0, point.1)
+    };
+    windows[at + 1..].iter().any(covers)
+}
+
+/// Returns the scroll containers of an object, innermost first. A pop-up is not clipped by those
+/// around its opener.
+pub(super) fn panes(picture: &ObjectTree, at: usize) -> Vec<usize> {
+    let chain = chain(picture, at);
+    let end = popup_in(picture, &chain).map_or(chain.len(), |popup| popup + 1);
+    chain[1..end.max(1)].iter().copied().filter(|&i| scrolls(&picture.objects[i])).collect()
+}
+
+/// Whether an object shows only a part of its content.
+pub(super) fn scrolls(object: &Object) -> bool {
+    object.role == n::SCROLL_PANE
+}
+
+/// Whether a rectangle means that there is no position (the minimum integer in ATK), although the
+/// size is known.
+fn nowhere(rect: Rect) -> bool {
+    let least = f64::from(i32::MIN);
+    rect.x <= least || rect.y <= least
+}
+
+pub(super) fn translate(rect: Rect, (x, y): (f64, f64)) -> Rect {
+    Rect { x: rect.x + x, y: rect.y + y, ..rect }
+}
+
+/// Returns the paths whose rectangles determine a position: the object, its scroll containers,
+/// innermost first, and its window.
+fn whereabouts(picture: &ObjectTree, at: usize) -> Vec<String> {
+    let window = chain(picture, at).last().copied().unwrap_or(at);
+    let all = std::iter::once(at).chain(panes(picture, at)).chain([window]);
+    all.map(|i| picture.objects[i].path.clone()).collect()
+}
+
+/// Returns the bounding boxes of elements on the screen.
+pub(crate) async fn boxes(view: AppView<'_>, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
+    let app = view.app;
+    // An element without a path has no place.
+    let path = |handle: &Handle| app.path(*handle).map_or_else(|_| String::new(), |path| path.to_string());
+    let paths: Vec<String> = handles.iter().map(path).collect();
+    let mut rects = ask::extents_of(app, &paths).await?;
+    rects.iter_mut().for_each(|rect| *rect = rect.filter(|rect| !nowhere(*rect)));
+    if app.link.toolkit.profile().places_are_in_the_window
+        && let Some(sight) = WindowStack::of(app).await?
+    {
+        let mut frames = HashMap::new();
+        for (handle, rect) in handles.iter().zip(&mut rects) {
+            let Some((at, rect)) = view.index(*handle).zip(rect.as_mut()) else { continue };
+            let top = view.last.top(at);
+            if !frames.contains_key(&top) {
+                frames.insert(top, ask::place(app, &view.last.objects()[top].path).await?);
+            }
+            *rect = translate(*rect, offset(view, at, frames[&top], &sight).await?);
+        }
+    }
+    Ok(rects)
+}
+
+/// Returns the bounding box of one element on the screen.
+pub(crate) async fn box_of(view: AppView<'_>, handle: Handle) -> Result<Option<Rect>> {
+    Ok(boxes(view, &[handle]).await?.pop().flatten())
+}
+
+/// Returns the bounding boxes of elements on the screen, without those whose center another window
+/// covers.
+pub(crate) async fn boxes_on_top(view: AppView<'_>, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
+    let mut rects = boxes(view, handles).await?;
+    let Some(sight) = WindowStack::of(view.app).await? else { return Ok(rects) };
+    let mut shown_by: HashMap<usize, Option<u32>> = HashMap::new();
+    for (handle, rect) in handles.iter().zip(&mut rects) {
+        let Some((at, place)) = view.index(*handle).zip(*rect) else { continue };
+        let chain = view.last.chain(at);
+        // It has a window of its own.
+        let apart = chain[..chain.len() - 1].iter().any(|&i| floats(&view.last.objects()[i]));
+        if apart || popup_in(&view.last.picture, &chain).is_some() {
+            continue;
+        }
+        let top = view.last.top(at);
+        if !shown_by.contains_key(&top) {
+            let window = window::window_of(view, top, &sight.windows).await?;
+            shown_by.insert(top, window.map(|window| window.id));
+        }
+        if shown_by[&top].is_some_and(|window| is_behind(&sight.windows, window, place.center())) {
+            *rect = None;
+        }
+    }
+    Ok(rects)
+}
+
+/// Returns the offset from the toolkit's coordinates to the screen. `frame` is the window's
+/// rectangle according to the toolkit.
+async fn offset(
+    view: AppView<'_>,
+    at: usize,
+    frame: Option<Rect>,
+    sight: &WindowStack,
+) -> Result<(f64, f64)> {
+    let popup = window::popup(view, at, &sight.windows).await?;
+    let shown = popup.or_else(|| {
+        let (frame, title) = (frame?, &view.last.objects()[view.last.top(at)].name);
+        let size = Some((frame.width, frame.height));
+        let window = extents::window_of(&sight.windows, view.app.info.pid, title, size)?;
+        Some((window.clone(), frame))
+    });
+    let Some((window, said)) = shown else { return Ok((0.0, 0.0)) };
+    let (x, y) = extents::origin(&window, (said.width, said.height));
+    Ok((x - said.x, y - said.y))
+}
+
+/// Returns the part of an element that its scroll containers show, on the screen.
+pub(crate) async fn visible_part(view: AppView<'_>, handle: Handle) -> Result<Option<Rect>> {
+    let Some(at) = view.index(handle) else { return Ok(None) };
+    let sight = WindowStack::of(view.app).await?;
+    Ok(locate_on_screen(view, at, sight.as_ref()).await?.and_then(|placed| placed.seen))
+}
+
+/// Returns the position of an element, and what its scroll containers show of it.
+pub(crate) async fn locate_on_screen(
+    view: AppView<'_>,
+    at: usize,
+    sight: Option<&WindowStack>,
+) -> Result<Option<ElementPosition>> {
+    let said = ask::extents_of(view.app, &whereabouts(&view.last.picture, at)).await?;
+    position_from_answers(view, at, &said, sight).await
+}
+
+/// Asks for all rectangles that an aim at an object needs, in one round trip.
+///
+/// # Errors
+/// Returns a fault when the app is gone or silent.
+pub(crate) async fn aim_rects(link: &Link, picture: &ObjectTree, at: usize) -> Result<AimRects, BusError> {
+    let mut paths = whereabouts(picture, at);
+    let count = paths.len();
+    paths.extend(possible_covers(picture, at).into_iter().map(|i| picture.objects[i].path.clone()));
+    let mut own = query_extents(link, &paths).await?;
+    let over = own.split_off(count);
+    Ok(AimRects { own, over })
+}
+
+/// Computes the position of an element from the rectangles of its [`whereabouts`].
+pub(super) async fn position_from_answers(
+    view: AppView<'_>,
+    at: usize,
+    said: &[Option<Rect>],
+    sight: Option<&WindowStack>,
+) -> Result<Option<ElementPosition>> {
+    let [own, panes @ .., frame] = said else { return Ok(None) };
+    let Some(rect) = own.filter(|rect| !nowhere(*rect)) else { return Ok(None) };
+    let offset = match sight {
+        Some(sight) if view.app.link.toolkit.profile().places_are_in_the_window => {
+            offset(view, at, *frame, sight).await?
+        }
+        _ => (0.0, 0.0),
+    };
+    tracing::debug!(at, ?said, ?offset, "where it is, the containers that it scrolls in, and its window");
+    let seen = panes.iter().flatten().try_fold(rect, |seen, pane| intersection(seen, *pane));
+    Ok(Some(ElementPosition {
+        rect: translate(rect, offset),
+        seen: seen.map(|seen| translate(seen, offset)),
+        offset,
+        frame: *frame,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::extents::tests::window;
+    use crate::model::parents::{DEEP, POPOVER};
+    use crate::toolkit::Toolkit;
+
+    #[test]
+    fn what_lies_behind_a_window_is_told_by_their_order() {
+        let (low, high) = (window(1, "", (0.0, 0.0, 100.0, 100.0)), window(2, "", (50.0, 0.0, 100.0, 100.0)));
+        let all = |high: Window| vec![low.clone(), high];
+        let over = (60.0, 10.0);
+        assert!(is_behind(&all(high.clone()), 1, over) && !is_behind(&all(high.clone()), 1, (10.0, 10.0)));
+        assert!(!is_behind(&all(high.clone()), 2, over) && !is_behind(&[], 1, over));
+        let minimised = Window { visibility: Visibility::Minimised, ..high.clone() };
+        assert!(!is_behind(&all(minimised), 1, over));
+        assert!(!is_behind(&all(Window { popup: true, ..high }), 1, over));
+    }
+
+    #[test]
+    fn the_way_up_ends_at_the_window() {
+        let object = |children: &[usize]| Object { children: children.to_vec(), ..Object::default() };
+        let objects = vec![object(&[1, 4]), object(&[2]), object(&[3]), object(&[]), object(&[])];
+        let picture = ObjectTree { toolkit: Toolkit::Gtk3, objects, truncated: false };
+        assert_eq!(chain(&picture, 3), [3, 2, 1]);
+        assert_eq!(chain(&picture, 4), [4]);
+    }
+
+    #[test]
+    fn a_pop_up_is_not_cut_by_what_its_opener_scrolls_in() {
+        let object =
+            |role, children: &[usize]| Object { role, children: children.to_vec(), ..Object::default() };
+        // A window with a scrolled combo box, whose list scrolls, too.
+        let objects = vec![
+            object(75, &[1]),
+            object(n::FRAME, &[2]),
+            object(n::SCROLL_PANE, &[3]),
+            object(n::COMBO_BOX, &[4]),
+            object(n::MENU, &[5]),
+            object(n::SCROLL_PANE, &[6]),
+            object(n::LIST_ITEM, &[]),
+        ];
+        let mut picture = ObjectTree { toolkit: Toolkit::Gtk3, objects, truncated: false };
+        assert_eq!(popup_in(&picture, &chain(&picture, 6)), Some(2));
+        assert_eq!((panes(&picture, 6), panes(&picture, 3)), (vec![5], vec![2]));
+        // A menu of a menu bar is where the bar is.
+        assert_eq!(popup_in(&picture, &chain(&picture, 4)), None);
+        picture.toolkit = Toolkit::Gtk4;
+        picture.objects[4].name = POPOVER.to_owned();
+        assert_eq!(panes(&picture, 6), [5]);
+        picture.objects[4].name.clear();
+        assert_eq!(panes(&picture, 6), [5, 2]);
+    }
+
+    #[test]
+    fn a_way_up_in_a_circle_ends() {
+        let object = |children: &[usize]| Object { children: children.to_vec(), ..Object::default() };
+        let objects = vec![object(&[]), object(&[2]), object(&[1])];
+        let picture = ObjectTree { toolkit: Toolkit::Gtk3, objects, truncated: false };
+        assert!(chain(&picture, 1).len() <= DEEP + 2);
+    }
+}

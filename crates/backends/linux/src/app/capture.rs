@@ -1,0 +1,62 @@
+//! Readings of the whole app.
+
+use crate::app::{App, LastCapture, LinuxDevice, lifecycle};
+use crate::bus::embedded_path;
+use crate::bus::error::BusError;
+use crate::bus::limits::BUS;
+use crate::capture::{read, tree};
+use crate::model::ObjectTree;
+use std::sync::Arc;
+use std::time::Duration;
+use stickpin_device::{Error, Result};
+use stickpin_tree::{Handle, Tree};
+use tokio::time::timeout;
+
+/// Timeout for one reading of an app.
+const CAPTURE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Reads the app and builds its tree. Returns the previous `Arc` if the tree is equal.
+///
+/// # Errors
+/// Returns `BACKEND_LOST` or `TIMEOUT`.
+pub(crate) async fn capture_app(device: &mut LinuxDevice, watch: &[Handle]) -> Result<Arc<Tree>> {
+    // The counter is read first, so that changes during the reading count as later ones.
+    let changes = {
+        let heard = device.app.events.state();
+        device.capture_cache.appeared.paths = heard.appeared();
+        heard.changes
+    };
+    let picture = timeout(CAPTURE_TIMEOUT, read::read(&device.app.link, &mut device.capture_cache)).await;
+    let picture = picture.unwrap_or_else(|_| Err(BusError::Silent(CAPTURE_TIMEOUT.as_millis())));
+    let picture = lifecycle::check_answer(&device.app, picture).await?;
+    listen_to_embedded(&device.app, &picture).await;
+    let tree = tree::build(&picture, &device.app.ids, &device.app.at, watch);
+    let tree =
+        tree::reuse_if_equal(tree.map_err(|e| not_a_tree(&device.app, &e))?, device.last.tree.as_ref());
+    device.last = LastCapture::new(picture, Arc::clone(&tree), changes);
+    Ok(tree)
+}
+
+/// Subscribes to the events of processes whose objects appeared in the windows.
+///
+/// Earlier events are lost, which counts as one change. A process is noted only after the
+/// subscription: if this call is dropped halfway, the next reading subscribes again.
+pub(crate) async fn listen_to_embedded(app: &App, picture: &ObjectTree) {
+    for (bus, _) in picture.objects.iter().filter_map(|object| embedded_path(&object.path)) {
+        if app.events.state().guests.iter().any(|known| known == bus) {
+            continue;
+        }
+        if let Err(e) = app.desktop.listen(bus, tokio::time::Instant::now() + BUS).await {
+            // It may have left just now; then the next reading lacks it.
+            tracing::debug!("{bus}, a guest of {}: {e}", app.app_name());
+        }
+        let mut heard = app.events.state();
+        heard.guests.push(bus.to_owned());
+        heard.change("a process came into the window".to_owned());
+    }
+}
+
+/// The error for a picture that makes no valid tree.
+pub(crate) fn not_a_tree(app: &App, e: &dyn std::error::Error) -> Error {
+    Error::internal(format!("{} made no tree: {e}", app.at.url))
+}

@@ -1,0 +1,88 @@
+//! The life of an app: whether it is still there, how it ended, and ending it.
+
+use crate::app::{App, end_child, lost};
+use crate::bus::error::BusError;
+use std::process::ExitStatus;
+use std::time::Duration;
+use stickpin_device::{Error, Result};
+use tokio::time::timeout;
+
+/// Timeout for the exit code of an app that has left the bus.
+const EXIT: Duration = Duration::from_millis(500);
+
+/// Returns an error when the app is gone.
+pub(crate) async fn alive(app: &App) -> Result<()> {
+    let left = app.events.state().gone;
+    if left || app.desktop.closed() {
+        return Err(capture_error(app, BusError::Closed("the app has left".into())).await);
+    }
+    Ok(())
+}
+
+/// Converts a fault of a whole reading to an error.
+pub(crate) async fn capture_error(app: &App, fault: BusError) -> Error {
+    if fault.is_final()
+        && let Some(status) = left(app).await
+    {
+        return lost(&ended_with(app, status));
+    }
+    match fault {
+        BusError::Silent(_) => Error::timeout(format!("{} may hang: {fault}", app.app_name()))
+            .hint("wait and try again; stickpin close ends it"),
+        fault => lost(&format!("{} is no longer reachable: {fault}", app.app_name())),
+    }
+}
+
+/// Returns an answer, or its fault as an error.
+///
+/// # Errors
+/// As [`failed`].
+pub(crate) async fn check_answer<T>(app: &App, answer: Result<T, BusError>) -> Result<T> {
+    match answer {
+        Ok(answer) => Ok(answer),
+        Err(fault) => Err(capture_error(app, fault).await),
+    }
+}
+
+/// Waits until all events that the app has signalled so far have been received.
+///
+/// # Errors
+/// Returns `TIMEOUT` or `BACKEND_LOST`.
+pub(crate) async fn barrier(app: &App) -> Result<()> {
+    check_answer(app, app.link.barrier().await).await
+}
+
+/// Waits until the app has received what was sent to it. The first answer may precede that; the
+/// second does not.
+///
+/// # Errors
+/// As [`barrier`].
+pub(crate) async fn wait_until_input_read(app: &App) -> Result<()> {
+    barrier(app).await?;
+    barrier(app).await
+}
+
+/// Returns how the app ended, if it exited normally.
+pub(crate) async fn exit_reason(app: &App) -> Option<String> {
+    if app.child.lock().await.is_some() {
+        return left(app).await.filter(|s| s.code().is_some()).map(|status| ended_with(app, status));
+    }
+    // For an app that we did not start, only its leaving is known.
+    let left = app.events.until(|heard| heard.gone.then_some(()));
+    timeout(EXIT, left).await.ok().map(|()| format!("{} has left", app.app_name()))
+}
+
+/// Returns the exit status of our child process, if it has ended or is about to.
+async fn left(app: &App) -> Option<ExitStatus> {
+    timeout(EXIT, app.child.lock().await.as_mut()?.wait()).await.ok()?.ok()
+}
+
+fn ended_with(app: &App, status: ExitStatus) -> String {
+    format!("{} has ended ({status})", app.app_name())
+}
+
+/// Ends the app, if we started it.
+pub(crate) async fn end_app(app: &App) -> Result<()> {
+    let Some(child) = app.child.lock().await.take() else { return Ok(()) };
+    end_child(child, &app.info.label).await
+}

@@ -1,0 +1,95 @@
+//! The windows of the display, the position of an element, and the answers that one step of an act
+//! hands to the next.
+
+use crate::app::App;
+use std::time::{Duration, Instant};
+use stickpin_device::Result;
+use stickpin_tree::{Handle, Rect};
+use stickpin_x11desk::{Window, X11, windows};
+
+/// The windows on the screen, as the X server reports them.
+#[derive(Debug)]
+pub(crate) struct WindowStack {
+    pub(crate) x11: X11,
+    /// The windows, lowest first.
+    pub(crate) windows: Vec<Window>,
+    /// The area of the whole screen.
+    pub(crate) screen: Rect,
+}
+
+impl WindowStack {
+    /// Reads the windows of an app's display; `None` if there is no display.
+    pub(crate) async fn of(app: &App) -> Result<Option<Self>> {
+        let Some(x11) = app.screen.x11_if_any().await? else { return Ok(None) };
+        let (windows, screen) = x11.run(|d| Ok((windows::list_windows(d)?, d.area()))).await?;
+        Ok(Some(Self { x11, windows, screen }))
+    }
+
+    /// Returns the window that currently receives an input at a point, if it is one of those read.
+    pub(crate) async fn at(&self, (x, y): (f64, f64)) -> Result<Option<&Window>> {
+        let top = self.x11.run(move |d| windows::toplevel_at(d, x, y)).await?;
+        Ok(self.windows.iter().find(|w| top == Some(w.frame) || top == Some(w.id)))
+    }
+}
+
+/// The position of an element on the screen.
+#[derive(Debug)]
+pub(crate) struct ElementPosition {
+    pub(crate) rect: Rect,
+    /// The part that its scroll containers show.
+    pub(crate) seen: Option<Rect>,
+    /// The offset from the toolkit's coordinates to the screen.
+    pub(crate) offset: (f64, f64),
+    /// The rectangle of its window in the toolkit's coordinates.
+    pub(crate) frame: Option<Rect>,
+}
+
+/// The rectangles that an aim at an element needs, in the toolkit's coordinates.
+#[derive(Debug, Clone)]
+pub(crate) struct AimRects {
+    /// Those of the element, its scroll containers and its window.
+    pub(crate) own: Vec<Option<Rect>>,
+    /// Those of what may cover it in its window.
+    pub(crate) over: Vec<Option<Rect>>,
+}
+
+/// How long an answer is valid for the next step of an act. A change without a signal in this time
+/// could equally happen while an answer is on its way.
+pub(crate) const FRESH: Duration = Duration::from_millis(50);
+
+/// An app's answer about an element, for the next step of the same act. Valid until the app signals
+/// a change, or [`FRESH`] has passed.
+#[derive(Debug)]
+pub(crate) struct FreshAnswer<T> {
+    of: Handle,
+    /// The app's count of changes at that time.
+    changes: u64,
+    at: Instant,
+    answer: T,
+}
+
+impl<T> FreshAnswer<T> {
+    /// Wraps an answer that was just received at this count of changes.
+    pub(crate) fn new(of: Handle, changes: u64, answer: T) -> Self {
+        Self { of, changes, at: Instant::now(), answer }
+    }
+
+    /// Returns the answer, if it is about this element and still valid.
+    pub(crate) fn if_fresh(&self, app: &App, of: Handle) -> Option<&T> {
+        let good = self.of == of && self.at.elapsed() < FRESH && app.events.state().changes == self.changes;
+        good.then_some(&self.answer)
+    }
+}
+
+/// What comes along with a look at an element that is pressed by its own action, for the aim and
+/// the press.
+#[derive(Debug)]
+pub(crate) struct ActionPrefetch {
+    /// The context of its record.
+    pub(crate) context: Vec<Handle>,
+    pub(crate) places: AimRects,
+    /// The names of its actions.
+    pub(crate) actions: Vec<String>,
+    /// The paths of the app's windows.
+    pub(crate) windows: Vec<String>,
+}

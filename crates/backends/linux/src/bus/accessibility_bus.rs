@@ -1,0 +1,268 @@
+//! The accessibility bus: its address, its registered apps and their processes.
+
+use crate::bus::body::{Call, Reference, whole};
+use crate::bus::calls::{self, of_bus, property};
+use crate::bus::error::{BusError, remaining};
+use crate::bus::limits::BUS;
+use crate::bus::names::{ACCESSIBLE, DAEMON, ROOT};
+use crate::bus::wire::{Answer, Listener, Wire};
+use futures_util::future::join_all;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+use x11rb::connection::Connection;
+use x11rb::protocol::xproto::{AtomEnum, ConnectionExt};
+use zbus::{OwnedVariant, Variant};
+
+/// Timeout for one app among many, so that one that hangs is only left out.
+const ONE_OF_MANY: Duration = Duration::from_millis(500);
+
+/// Timeout per question while waiting for an app that hangs.
+const WAKE_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The registry, which lists apps and event subscriptions.
+const REGISTRY: &str = "org.a11y.atspi.Registry";
+
+/// The launcher of the accessibility bus on the session bus, its object path, and the interface of
+/// its switch.
+const LAUNCHER: &str = "org.a11y.Bus";
+const SWITCH: &str = "/org/a11y/bus";
+const STATUS: &str = "org.a11y.Status";
+
+/// Maximum size of the property with the bus address, in units of four bytes.
+const PROPERTY: u32 = 1024;
+
+/// The events that are subscribed to. Apps send no others.
+const EVENTS: &str = "object:children-changed object:state-changed object:property-change object:text-changed \
+                      object:selection-changed object:active-descendant-changed object:visible-data-changed \
+                      object:model-changed object:row-inserted object:row-deleted object:announcement \
+                      document:load-complete document:reload \
+                      window:activate window:deactivate window:create window:destroy";
+
+/// Addresses of buses, from the environment of the caller or of a private display.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Addresses {
+    /// `AT_SPI_BUS_ADDRESS`: the accessibility bus itself.
+    pub(crate) accessibility: Option<String>,
+    /// `DBUS_SESSION_BUS_ADDRESS`: the session bus, which knows the accessibility bus.
+    pub(crate) session: Option<String>,
+    /// `DISPLAY`: the X server, which has the address as a property.
+    pub(crate) display: Option<String>,
+}
+
+/// An app that is registered on the accessibility bus.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RegisteredApp {
+    /// The bus name.
+    pub(crate) bus: String,
+    /// The name that it gives itself.
+    pub(crate) title: String,
+    /// The process, if the bus knows it.
+    pub(crate) pid: Option<u32>,
+    /// The number of windows; `None` if it did not answer.
+    pub(crate) windows: Option<i32>,
+}
+
+/// A connection to the accessibility bus, shared by its clones.
+#[derive(Debug, Clone)]
+pub(crate) struct AccessibilityBus {
+    pub(super) wire: Arc<Wire>,
+    /// The address of the bus.
+    address: Arc<str>,
+}
+
+impl AccessibilityBus {
+    /// Finds the accessibility bus and connects to it by `until`. It may have to be started first.
+    ///
+    /// # Errors
+    /// Returns a fault that names the attempts.
+    pub(crate) async fn connect(
+        addresses: &Addresses,
+        listener: Listener,
+        until: Instant,
+    ) -> Result<Self, BusError> {
+        Self::at(find(addresses, until).await?.into(), listener, until).await
+    }
+
+    /// Opens another connection to the same bus with its own listener.
+    ///
+    /// # Errors
+    /// Returns a fault when the bus does not answer.
+    pub(crate) async fn reconnect(&self, listener: Listener, until: Instant) -> Result<Self, BusError> {
+        Self::at(Arc::clone(&self.address), listener, until).await
+    }
+
+    async fn at(address: Arc<str>, listener: Listener, until: Instant) -> Result<Self, BusError> {
+        let wire = Wire::connect(&address, true, remaining(until), listener).await?;
+        Ok(Self { wire: Arc::new(wire), address })
+    }
+
+    /// Tells apps of this session that an assistive technology is running: some toolkits register
+    /// only then.
+    pub(crate) async fn switch_on(addresses: &Addresses, until: Instant) {
+        let Some(session) = &addresses.session else { return };
+        let set = calls::set(SWITCH, STATUS, "IsEnabled", true.into());
+        if let Err(e) = asked(session, set, until).await {
+            tracing::debug!("accessibility could not be switched on: {e}");
+        }
+    }
+
+    /// Whether apps are told that an assistive technology is running; `None` if the session bus
+    /// does not say.
+    pub(crate) async fn is_on(addresses: &Addresses, until: Instant) -> Option<bool> {
+        let session = addresses.session.as_ref()?;
+        let answer = asked(session, property(SWITCH, STATUS, "IsEnabled"), until).await.ok()?;
+        if let Variant::Bool(on) = *answer.read::<OwnedVariant>().ok()? { Some(on) } else { None }
+    }
+
+    /// Subscribes to the events of one app.
+    ///
+    /// # Errors
+    /// Returns a fault when the bus or its registry does not answer.
+    pub(crate) async fn listen(&self, app: &str, until: Instant) -> Result<(), BusError> {
+        self.hear(app, until).await?;
+        // Apps send all events that any client has registered, until that client leaves the bus.
+        let register =
+            |event| Call::new("/org/a11y/atspi/registry", REGISTRY, "RegisterEvent").with((event,));
+        let events: Vec<Call<'_>> = EVENTS.split_whitespace().map(register).collect();
+        self.tell(REGISTRY, &events, until).await
+    }
+
+    /// Routes the signals of one app to this connection.
+    ///
+    /// # Errors
+    /// Returns a fault when the bus does not answer.
+    pub(crate) async fn hear(&self, app: &str, until: Instant) -> Result<(), BusError> {
+        let signals = ["Event.Object", "Event.Window", "Event.Document", "Cache"]
+            .map(|of| format!("type='signal',sender='{app}',interface='org.a11y.atspi.{of}'"));
+        let leaving = format!("type='signal',sender='{DAEMON}',member='NameOwnerChanged',arg0='{app}'");
+        let rules = signals.iter().chain([&leaving]).map(|rule| of_bus("AddMatch").with((rule.as_str(),)));
+        self.tell(DAEMON, &rules.collect::<Vec<_>>(), until).await
+    }
+
+    /// Makes calls and discards their results.
+    async fn tell(&self, whom: &str, calls: &[Call<'_>], until: Instant) -> Result<(), BusError> {
+        let answers = self.wire.calls(Some(whom), calls, remaining(until)).await;
+        answers.into_iter().try_for_each(|answer| answer.map(drop))
+    }
+
+    /// Returns all registered apps in order of registration, including those that do not answer.
+    /// The registry, which may have to be started first, has to answer by `until`.
+    ///
+    /// # Errors
+    /// Returns a fault when the registry does not answer.
+    pub(crate) async fn running(&self, until: Instant) -> Result<Vec<RegisteredApp>, BusError> {
+        let (_, apps) = self.registered(until).await?;
+        Ok(join_all(apps.into_iter().map(|bus| self.describe_app(bus))).await)
+    }
+
+    /// Returns the registry's bus name, from which it signals apps that come and go, and the names
+    /// of all registered apps in order of registration. Asks no app.
+    ///
+    /// # Errors
+    /// Returns a fault when the registry does not answer.
+    pub(crate) async fn registered(&self, until: Instant) -> Result<(String, Vec<String>), BusError> {
+        let children = Call::new(ROOT, ACCESSIBLE, "GetChildren");
+        let answer = self.wire.call(Some(REGISTRY), &children, remaining(until)).await?;
+        let apps: Vec<Reference> = answer.read()?;
+        let mut apps: Vec<String> = apps.into_iter().map(|(name, _)| name).collect();
+        apps.retain(|name| !name.is_empty() && *name != self.wire.name());
+        Ok((answer.sender(), apps))
+    }
+
+    /// Returns the names of all other clients of the bus, apps or not.
+    ///
+    /// # Errors
+    /// Returns a fault when the bus does not answer.
+    pub(crate) async fn names(&self, until: Instant) -> Result<Vec<String>, BusError> {
+        let answer = self.wire.call(Some(DAEMON), &of_bus("ListNames"), remaining(until)).await?;
+        let mut names: Vec<String> = answer.read()?;
+        names.retain(|name| name.starts_with(':') && *name != self.wire.name());
+        Ok(names)
+    }
+
+    /// Asks one app for its description.
+    pub(crate) async fn describe_app(&self, bus: String) -> RegisteredApp {
+        let asked = [property(ROOT, ACCESSIBLE, "Name"), property(ROOT, ACCESSIBLE, "ChildCount")];
+        let mut answers = self.wire.calls(Some(&bus), &asked, ONE_OF_MANY).await.into_iter();
+        // Missing answers are left empty.
+        let title = answers.next().and_then(|answer| answer.ok()?.property_text().ok()).unwrap_or_default();
+        let windows = answers.next().and_then(|answer| answer.ok()?.property_number().ok()?);
+        let pid = self.pid(&bus).await.ok();
+        RegisteredApp { bus, title, pid, windows: windows.map(|count| whole(Some(count))) }
+    }
+
+    /// Waits until an app that hangs answers again, has left, or the bus is gone.
+    pub(crate) async fn wait_until_responsive(&self, app: &str) {
+        let asked = property(ROOT, ACCESSIBLE, "Name");
+        while let Err(BusError::Silent(_)) = self.wire.call(Some(app), &asked, WAKE_TIMEOUT).await {}
+    }
+
+    /// Returns the process behind a bus name.
+    ///
+    /// # Errors
+    /// Returns a fault when the name has no owner.
+    pub(crate) async fn pid(&self, bus: &str) -> Result<u32, BusError> {
+        let call = of_bus("GetConnectionUnixProcessID").with((bus,));
+        self.wire.call(Some(DAEMON), &call, BUS).await?.read()
+    }
+
+    /// Whether the bus itself is gone.
+    pub(crate) fn closed(&self) -> bool {
+        self.wire.closed()
+    }
+}
+
+/// Finds the address of the accessibility bus: from the environment, the session bus, or the X
+/// server.
+async fn find(addresses: &Addresses, until: Instant) -> Result<String, BusError> {
+    if let Some(address) = &addresses.accessibility {
+        return Ok(address.clone());
+    }
+    let silent = match &addresses.session {
+        None => "no session bus is known (DBUS_SESSION_BUS_ADDRESS)".to_owned(),
+        Some(session) => match asked(session, Call::new(SWITCH, LAUNCHER, "GetAddress"), until).await {
+            Ok(answer) => return answer.read(),
+            Err(e) => format!("{LAUNCHER} on {session}: {e}"),
+        },
+    };
+    let Some(display) = addresses.display.clone() else {
+        return Err(BusError::Closed(format!("{silent}; no display is known (DISPLAY)")));
+    };
+    let found = tokio::task::spawn_blocking(move || on_display(&display)).await;
+    found.unwrap_or_else(|e| Err(e.to_string())).map_err(|e| BusError::Closed(format!("{silent}; {e}")))
+}
+
+/// Asks the session bus about the accessibility bus.
+async fn asked(session: &str, call: Call<'_>, until: Instant) -> Answer {
+    let wire = Wire::connect(session, true, remaining(until), Box::new(|_| {})).await?;
+    wire.call(Some(LAUNCHER), &call, remaining(until)).await
+}
+
+/// Reads the property `AT_SPI_BUS` of the root window.
+fn on_display(display: &str) -> Result<String, String> {
+    let property = || -> Result<String, Box<dyn std::error::Error>> {
+        let (x, screen) = x11rb::connect(Some(display))?;
+        let root = x.setup().roots.get(screen).ok_or("no screen")?.root;
+        let atom = x.intern_atom(true, b"AT_SPI_BUS")?.reply()?.atom;
+        if atom == x11rb::NONE {
+            return Err("no property AT_SPI_BUS".into());
+        }
+        let value = x.get_property(false, root, atom, AtomEnum::STRING, 0, PROPERTY)?.reply()?.value;
+        let address = String::from_utf8(value).ok().filter(|address| !address.is_empty());
+        address.ok_or_else(|| "an empty property AT_SPI_BUS".into())
+    };
+    property().map_err(|e| format!("display {display}: {e}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl AccessibilityBus {
+        /// One over a bus that is there.
+        pub(crate) fn over(wire: Wire) -> Self {
+            Self { wire: Arc::new(wire), address: "".into() }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Guests: objects of other processes inside a window of the app, such as the page of a WebKitGTK
+//! app, or the content of a socket.
+//!
+//! The path of a guest is its process's bus name followed by its object path: `:1.9/org/a11y/...`.
+//! Objects of the app itself have the object path alone. A child of another process is accepted
+//! only if it names the same parent. Otherwise an app could show another app's buttons as its own.
+
+use crate::bus::body::{Call, Reference};
+use crate::bus::calls::of_bus;
+use crate::bus::error::BusError;
+use crate::bus::link::Link;
+use crate::bus::names::DAEMON;
+use crate::bus::wire::Answer;
+use hashbrown::HashMap;
+use std::time::Duration;
+
+/// Timeout for answers of a guest. Its host does not wait longer.
+const PATIENCE: Duration = Duration::from_millis(800);
+
+/// Splits the path of a guest into bus name and object path; `None` for an object of the app.
+pub(crate) fn embedded_path(path: &str) -> Option<(&str, &str)> {
+    match path.find('/') {
+        None | Some(0) => None,
+        Some(at) => Some(path.split_at(at)),
+    }
+}
+
+impl Link {
+    /// Returns the path under which an object is known here that another one (`by`) refers to.
+    pub(crate) fn named(&self, by: &str, (bus, path): Reference) -> String {
+        let nearby = embedded_path(by).map(|(bus, _)| bus);
+        match nearby {
+            Some(nearby) if bus.is_empty() => format!("{nearby}{path}"),
+            _ if bus.is_empty() || bus == self.name => path,
+            _ => format!("{bus}{path}"),
+        }
+    }
+
+    /// Whether two objects belong to the same process.
+    pub(crate) fn same_process(one: &str, other: &str) -> bool {
+        embedded_path(one).map(|(bus, _)| bus) == embedded_path(other).map(|(bus, _)| bus)
+    }
+
+    /// Returns the path of an object of another process, if it reports `host` as its parent.
+    pub(crate) async fn embedded_child(&self, host: &str, child: &str) -> Option<String> {
+        let (bus, path) = embedded_path(child)?;
+        let bus = if bus.starts_with(':') { bus.to_owned() } else { self.owner(bus).await.ok()? };
+        let child = format!("{bus}{path}");
+        let parent = self.parents(&[&child]).await.ok()?.pop()??;
+        (self.named(&child, parent) == host).then_some(child)
+    }
+
+    /// Returns the owner of a well-known name.
+    async fn owner(&self, name: &str) -> Result<String, BusError> {
+        self.bus.call(Some(DAEMON), &of_bus("GetNameOwner").with((name,)), PATIENCE).await?.read()
+    }
+
+    /// Makes calls of which some are for guests. A guest that is gone or hangs counts as vanished,
+    /// and does not affect the app.
+    pub(super) async fn call_with_embedded(&self, calls: &[Call<'_>]) -> Vec<Answer> {
+        let mut answers: Vec<Answer> = calls.iter().map(|_| Err(BusError::Vanished)).collect();
+        let mut groups: HashMap<Option<&str>, Vec<usize>> = HashMap::new();
+        for (at, call) in calls.iter().enumerate() {
+            groups.entry(embedded_path(call.path).map(|(bus, _)| bus)).or_default().push(at);
+        }
+        for (bus, places) in groups {
+            let local = |&at: &usize| {
+                let path = embedded_path(calls[at].path).map_or(calls[at].path, |(_, path)| path);
+                Call { path, ..calls[at].clone() }
+            };
+            let some: Vec<Call<'_>> = places.iter().map(local).collect();
+            let answered = match bus {
+                None => self.calls_to_app(&some).await,
+                Some(bus) => self.bus.calls(Some(bus), &some, PATIENCE).await,
+            };
+            for (at, answer) in places.into_iter().zip(answered) {
+                answers[at] = match answer {
+                    Err(BusError::Closed(_) | BusError::Silent(_)) if bus.is_some() => {
+                        Err(BusError::Vanished)
+                    }
+                    answer => answer,
+                };
+            }
+        }
+        answers
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guest_goes_by_its_process_and_its_path() {
+        assert_eq!(embedded_path("/org/a11y/7"), None);
+        assert_eq!(embedded_path(""), None);
+        assert_eq!(embedded_path(":1.9/org/a11y/7"), Some((":1.9", "/org/a11y/7")));
+        assert_eq!(embedded_path("app.Web-1/org/a11y/7"), Some(("app.Web-1", "/org/a11y/7")));
+        assert!(Link::same_process("/a", "/b") && Link::same_process(":1.9/a", ":1.9/b"));
+        assert!(!Link::same_process("/a", ":1.9/a") && !Link::same_process(":1.8/a", ":1.9/a"));
+    }
+}

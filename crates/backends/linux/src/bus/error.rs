@@ -1,0 +1,75 @@
+//! Faults: reasons why a call has no answer.
+
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Returns the time left until a deadline.
+pub(crate) fn remaining(until: Instant) -> Duration {
+    until.saturating_duration_since(Instant::now())
+}
+
+/// The reason why a call has no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub(crate) enum BusError {
+    /// The app or the bus is gone.
+    #[error("the connection is closed: {0}")]
+    Closed(String),
+    /// There was no answer in time.
+    #[error("no answer{}", within(*.0))]
+    Silent(u128),
+    /// The object does not exist (any more).
+    #[error("the object no longer exists")]
+    Vanished,
+    /// The object exists, but does not support this method.
+    #[error("the app does not support this question")]
+    Unknown,
+    /// The app answered with any other error, in its own words.
+    #[error("the app answered with an error: {}", stickpin_tree::quote(.0))]
+    Refused(String),
+    /// The answer has the wrong type.
+    #[error("the answer is invalid: {0}")]
+    Corrupt(&'static str),
+}
+
+/// Converts an answer to `None` if only its object has none.
+///
+/// # Errors
+/// Returns `Closed` or `Silent`, which concern the whole app.
+pub(crate) fn unless_lost<T>(answer: Result<T, BusError>) -> Result<Option<T>, BusError> {
+    match answer {
+        Ok(value) => Ok(Some(value)),
+        Err(fault) if fault.is_lost() => Err(fault),
+        Err(_) => Ok(None),
+    }
+}
+
+impl BusError {
+    /// Interprets the name of a D-Bus error.
+    pub(crate) fn of(name: &str, message: &str) -> Self {
+        match name.strip_prefix("org.freedesktop.DBus.Error.").unwrap_or(name) {
+            "UnknownMethod" | "UnknownInterface" | "UnknownProperty" | "NotSupported" => Self::Unknown,
+            "UnknownObject" => Self::Vanished,
+            "ServiceUnknown" | "NameHasNoOwner" | "Disconnected" => Self::Closed("the app has left".into()),
+            // The bus answers this when an app ends before it has answered.
+            "NoReply" if message.contains("disconnected") => Self::Closed("the app has left".into()),
+            "NoReply" | "Timeout" | "TimedOut" => Self::Silent(0),
+            other => Self::Refused(format!("{other}: {message}")),
+        }
+    }
+
+    /// Whether the app is gone or silent, as opposed to a fault of one object.
+    pub(crate) fn is_lost(&self) -> bool {
+        matches!(self, Self::Closed(_) | Self::Silent(_))
+    }
+
+    /// Whether there will be no more answers.
+    pub(crate) fn is_final(&self) -> bool {
+        matches!(self, Self::Closed(_))
+    }
+}
+
+/// Formats the timeout, if it is known: the bus itself may also report that no answer comes.
+pub(crate) fn within(ms: u128) -> String {
+    if ms == 0 { String::new() } else { format!(" within {ms} ms") }
+}

@@ -1,0 +1,303 @@
+//! Questions about objects, and storing their answers.
+
+use crate::bus::body::{Reference, whole};
+use crate::bus::error::BusError;
+use crate::bus::names::{ACCESSIBLE, ACTION, CACHE, DOCUMENT, TEXT as TEXT_INTERFACE, VALUE};
+use crate::bus::wire::Answer;
+use crate::bus::{Call, Link, Message, calls};
+use crate::limits::{TEXT, TEXTS};
+use crate::model::roles::number as role;
+use crate::model::states;
+use crate::model::{Interfaces, Object, ObjectTree};
+use crate::toolkit::Toolkit;
+
+/// A question about an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Question {
+    States,
+    Role,
+    Name,
+    Description,
+    Interfaces,
+    Count,
+    Children,
+    /// The only child of a socket, which the socket does not list.
+    Plugged,
+    Extents,
+    Length,
+    Text,
+    Number,
+    Attributes,
+    Relations,
+    Actions,
+    Link,
+    Address,
+}
+
+/// The questions that describe an object, apart from its children.
+pub(crate) const ALL_QUESTIONS: &[Question] = &[
+    Question::States,
+    Question::Role,
+    Question::Name,
+    Question::Description,
+    Question::Interfaces,
+    Question::Count,
+];
+
+/// Relation numbers (`AtspiRelationType`).
+const LABELLED_BY: u32 = 2;
+const NODE_CHILD_OF: u32 = 7;
+
+/// Maximum number of attributes and labels that are kept of one object.
+const MAX_KEPT: usize = 64;
+
+impl Question {
+    /// Returns the call for a question.
+    pub(super) fn call<'a>(self, path: &'a str, object: &Object, toolkit: Toolkit) -> Call<'a> {
+        let plain = |interface, member| Call::new(path, interface, member);
+        match self {
+            Self::States => plain(ACCESSIBLE, "GetState"),
+            Self::Role => plain(ACCESSIBLE, "GetRole"),
+            Self::Name => calls::property(path, ACCESSIBLE, "Name"),
+            Self::Description => calls::property(path, ACCESSIBLE, "Description"),
+            Self::Interfaces => plain(ACCESSIBLE, "GetInterfaces"),
+            Self::Count => calls::property(path, ACCESSIBLE, "ChildCount"),
+            Self::Children => plain(ACCESSIBLE, "GetChildren"),
+            Self::Plugged => calls::child(path, 0),
+            Self::Extents => calls::extents(path),
+            Self::Length => calls::property(path, TEXT_INTERFACE, "CharacterCount"),
+            Self::Text => {
+                let end = object.length.map_or_else(|| toolkit.profile().text_end, |length| length.min(TEXT));
+                plain(TEXT_INTERFACE, "GetText").with((0, end))
+            }
+            Self::Number => calls::property(path, VALUE, "CurrentValue"),
+            Self::Attributes => plain(ACCESSIBLE, "GetAttributes"),
+            Self::Relations => plain(ACCESSIBLE, "GetRelationSet"),
+            Self::Actions => plain(ACTION, "GetActions"),
+            Self::Link => plain("org.a11y.atspi.Hyperlink", "GetURI").with((0,)),
+            Self::Address => plain(DOCUMENT, "GetAttributeValue").with(("DocURL",)),
+        }
+    }
+
+    /// Whether the app determines the length of the answer.
+    fn is_for_text(self) -> bool {
+        use Question::{Actions, Address, Attributes, Description, Link, Name, Relations, Text};
+        matches!(self, Name | Description | Text | Attributes | Relations | Actions | Link | Address)
+    }
+
+    /// Stores an answer in its object.
+    ///
+    /// # Errors
+    /// Returns a fault when the answer has the wrong type.
+    fn keep(
+        self,
+        link: &Link,
+        answer: &Message,
+        at: usize,
+        picture: &mut ObjectTree,
+        out: &mut Answers,
+    ) -> Result<(), BusError> {
+        let object = &mut picture.objects[at];
+        match self {
+            Self::States => object.states = states::join_words(&answer.read::<Vec<u32>>()?),
+            Self::Role => object.role = answer.read()?,
+            Self::Name => object.name = answer.property_text()?,
+            Self::Description => object.description = answer.property_text()?,
+            Self::Interfaces => object.interfaces = Interfaces::of(&answer.read::<Vec<String>>()?),
+            Self::Count => object.count = whole(answer.property_number()?),
+            // Children are objects of their own.
+            Self::Children => out.children.push((at, answer.read()?)),
+            Self::Plugged => {
+                let child = answer.read::<Reference>().ok().filter(|(_, path)| !path.ends_with("/null"));
+                out.plugged.extend(child.map(|child| (at, child)));
+            }
+            Self::Extents => object.extents = Some(answer.read()?),
+            Self::Length => object.length = Some(whole(answer.property_number()?).max(0)),
+            Self::Text => object.text = Some(answer.read()?),
+            Self::Number => object.number = answer.property_number()?.filter(|n| n.is_finite()),
+            Self::Attributes => {
+                object.attributes = answer.read()?;
+                object.attributes.truncate(MAX_KEPT);
+            }
+            Self::Relations => {
+                let relations: Vec<(u32, Vec<Reference>)> = answer.read()?;
+                let path = object.path.as_str();
+                let of = |kind| {
+                    let of = relations.iter().filter(move |(other, _)| *other == kind);
+                    of.flat_map(|(_, of)| of).map(|of| link.named(path, of.clone()))
+                };
+                let labels = of(LABELLED_BY).take(MAX_KEPT).collect();
+                let above = of(NODE_CHILD_OF).next().unwrap_or_default();
+                (object.labelled_by, object.child_of) = (labels, above);
+            }
+            Self::Actions => object.actions = calls::actions(answer)?,
+            Self::Link | Self::Address => object.address = answer.read()?,
+        }
+        Ok(())
+    }
+}
+
+/// Questions about many objects, asked in one batch.
+#[derive(Debug, Default)]
+pub(crate) struct Questions(pub(crate) Vec<(usize, Question)>);
+
+impl Questions {
+    pub(crate) fn add(&mut self, object: usize, ask: Question) {
+        self.0.push((object, ask));
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Asks all questions and stores the answers in the objects. Returns answers that refer to
+    /// other objects, and the objects that have vanished.
+    ///
+    /// # Errors
+    /// Returns a fault when the app is gone or silent. Missing answers of single objects are left
+    /// out.
+    pub(crate) async fn ask(self, link: &Link, picture: &mut ObjectTree) -> Result<Answers, BusError> {
+        let answers = link.calls(&self.calls(picture)).await;
+        self.read(link, answers, picture)
+    }
+
+    /// Asks again what was answered before. Signals that preceded the answers have been received
+    /// when it returns. An object that now answers with an error counts as vanished.
+    ///
+    /// # Errors
+    /// As [`Questions::question`].
+    pub(crate) async fn ask_in_order(
+        self,
+        link: &Link,
+        picture: &mut ObjectTree,
+    ) -> Result<Answers, BusError> {
+        let answers = link.calls_in_order(&self.calls(picture)).await?;
+        let mut answers = self.read(link, answers, picture)?;
+        answers.vanished.append(&mut answers.unanswered);
+        Ok(answers)
+    }
+
+    fn calls<'p>(&self, picture: &'p ObjectTree) -> Vec<Call<'p>> {
+        let call = |&(at, ask): &(usize, Question)| {
+            let object = &picture.objects[at];
+            ask.call(&object.path, object, picture.toolkit)
+        };
+        self.0.iter().map(call).collect()
+    }
+
+    fn read(self, link: &Link, answers: Vec<Answer>, picture: &mut ObjectTree) -> Result<Answers, BusError> {
+        let mut out = Answers::default();
+        let mut room = TEXTS.saturating_sub(picture.objects.iter().map(Object::text_size).sum());
+        for ((at, ask), answer) in self.0.into_iter().zip(answers) {
+            if ask.is_for_text()
+                && let Ok(answer) = &answer
+            {
+                let left = room.checked_sub(answer.size());
+                picture.truncated |= left.is_none();
+                let Some(left) = left else { continue };
+                room = left;
+            }
+            match answer.and_then(|answer| ask.keep(link, &answer, at, picture, &mut out)) {
+                Ok(()) => {}
+                Err(fault) if fault.is_lost() => return Err(fault),
+                Err(BusError::Vanished) => out.vanished.push(at),
+                // Facts that an object does not know keep their values.
+                Err(e) => {
+                    tracing::trace!("{ask:?} of {}: {e}", picture.objects[at].path);
+                    // An unsupported question is an answer, but after an error it is unknown what
+                    // the object shows.
+                    let unread = matches!(e, BusError::Refused(_) | BusError::Corrupt(_));
+                    picture.truncated |= unread && matches!(ask, Question::States | Question::Children);
+                    // These are also asked of objects that may not support them.
+                    if !matches!(ask, Question::Plugged | Question::Actions) {
+                        out.unanswered.push(at);
+                    }
+                }
+            }
+        }
+        Ok(out)
+    }
+}
+
+/// Answers that are not stored in their object.
+#[derive(Debug, Default)]
+pub(crate) struct Answers {
+    /// Lists of children: bus names and paths.
+    pub(crate) children: Vec<(usize, Vec<Reference>)>,
+    /// The content of possible sockets; for other objects, their first child.
+    pub(crate) plugged: Vec<(usize, Reference)>,
+    pub(crate) vanished: Vec<usize>,
+    /// Objects that answered with an error.
+    unanswered: Vec<usize>,
+}
+
+/// Reads the cache of an app (`Cache.GetItems`): objects, each with its parent and index.
+///
+/// # Errors
+/// Returns a fault when there is none, or the app is gone.
+pub(super) async fn cached(link: &Link) -> Result<Vec<(Object, String, i32)>, BusError> {
+    let answer = link.call(Call::new("/org/a11y/atspi/cache", CACHE, "GetItems")).await?;
+    // The caches of older bridges list children. There, each object is asked.
+    if answer.signature() != "a((so)(so)(so)iiassusau)" {
+        return Err(BusError::Corrupt("a cache of an unknown format"));
+    }
+    Ok(answer.read::<Vec<Item>>()?.into_iter().map(cached_item).collect())
+}
+
+/// The object, its app and parent; index and number of children; interfaces, name, role,
+/// description, states.
+type Item = (Reference, Reference, Reference, i32, i32, Vec<String>, String, u32, String, Vec<u32>);
+
+fn cached_item(item: Item) -> (Object, String, i32) {
+    let ((_, path), _, (_, parent), place, count, interfaces, name, role, description, states) = item;
+    let (interfaces, states) = (Interfaces::of(&interfaces), states::join_words(&states));
+    let object = Object { path, count, interfaces, name, role, description, states, ..Object::default() };
+    (object, parent, place)
+}
+
+/// Whether an object may be a socket for another process (`AtkSocket`): it has no other children,
+/// and does not list that one.
+pub(crate) fn may_be_socket(picture: &ObjectTree, at: usize) -> bool {
+    let object = &picture.objects[at];
+    let elsewhere = |&child: &usize| !Link::same_process(&object.path, &picture.objects[child].path);
+    picture.toolkit.profile().has_sockets
+        && object.role == role::FILLER
+        && object.children.iter().all(elsewhere)
+}
+
+/// Whether an object reports nothing about itself, not even that it is shown, as sockets and their
+/// content may.
+pub(crate) fn is_mute(object: &Object, toolkit: Toolkit) -> bool {
+    toolkit.profile().has_sockets && object.states == 0 && object.role == role::FILLER
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::AppEvents;
+    use crate::tests::peer::App;
+    use std::sync::Arc;
+
+    fn said(text: &str) -> Result<Message, BusError> {
+        let signal = zbus::Message::signal("/a", "a.b", "C");
+        Ok(Message::new(signal.build(&zbus::Variant::from(text)).unwrap()))
+    }
+
+    #[tokio::test]
+    async fn texts_of_a_capture_are_bounded_together() {
+        let link = App::start().link(&Arc::new(AppEvents::new())).await;
+        let objects = vec![Object::default(); 3];
+        let mut picture = ObjectTree { toolkit: Toolkit::Other, objects, truncated: false };
+        let half = "a".repeat(TEXTS / 2 - 100);
+        let mut ask = |places: &[usize]| {
+            let mut questions = Questions::default();
+            places.iter().for_each(|&at| questions.add(at, Question::Name));
+            let answers = places.iter().map(|_| said(&half)).collect();
+            questions.read(&link, answers, &mut picture).unwrap();
+            let sizes: Vec<usize> = picture.objects.iter().map(Object::text_size).collect();
+            (sizes, picture.truncated)
+        };
+        assert_eq!(ask(&[0, 1]), (vec![half.len(), half.len(), 0], false));
+        assert_eq!(ask(&[2]), (vec![half.len(), half.len(), 0], true), "what is held counts");
+    }
+}

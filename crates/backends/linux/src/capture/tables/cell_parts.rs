@@ -1,0 +1,80 @@
+//! Cells inside cells. In a GTK 3 table, an icon, a check box and a text are separate cells inside
+//! the cell of their column, which itself reports nothing. All report to be shown; hidden ones have
+//! no width.
+
+use super::{CellPosition, Table};
+use crate::bus::error::BusError;
+use crate::capture::question::{ALL_QUESTIONS, Question, Questions};
+use crate::model::roles::number as role;
+use crate::model::states;
+use crate::model::{Interfaces, Object};
+
+/// Maximum number of inner cells that are read per cell.
+const PIECES: usize = 16;
+
+impl Table<'_> {
+    /// Reads the inner cells of cells that report nothing themselves, and which of them are check
+    /// boxes.
+    pub(super) async fn read_pieces(&mut self, found: &[(CellPosition, usize)]) -> Result<(), BusError> {
+        let mut questions = Questions::default();
+        for &(_, cell) in found.iter().filter(|(_, cell)| is_mute(&self.picture.objects[*cell])) {
+            questions.add(cell, Question::Children);
+            questions.add(cell, Question::Actions);
+        }
+        let mut inside = Vec::new();
+        let mut cells = Vec::new();
+        for (cell, named) in questions.ask(self.link, self.picture).await?.children {
+            let line = i32::try_from(cells.len()).unwrap_or(i32::MAX);
+            let path = |child| self.link.named(&self.picture.objects[cell].path, child);
+            inside
+                .extend((0..).zip(named.into_iter().take(PIECES)).map(|(n, child)| ((line, n), path(child))));
+            cells.push(cell);
+        }
+        let mut ticks = Questions::default();
+        let mut texts: Vec<(usize, usize)> = Vec::new();
+        for ((line, _), new) in self.look_at(inside, ALL_QUESTIONS).await?.0 {
+            let Some(&cell) = usize::try_from(line).ok().and_then(|line| cells.get(line)) else { continue };
+            self.picture.objects[cell].children.push(new);
+            let object = &mut self.picture.objects[new];
+            // An icon has nothing to read.
+            object.shown = object.role == role::TABLE_CELL
+                && states::is_visible(object.states, self.picture.toolkit)
+                && !object.has(Interfaces::IMAGE);
+            if object.shown && is_mute(object) {
+                ticks.add(new, Question::Actions);
+            } else if object.shown && !object.name.trim().is_empty() {
+                texts.push((cell, new));
+            }
+        }
+        // A single text is the text of the cell.
+        let several =
+            |&&(cell, _): &&(usize, usize)| texts.iter().filter(|(other, _)| *other == cell).count() > 1;
+        let doubtful: Vec<usize> = texts.iter().filter(several).map(|&(_, text)| text).collect();
+        doubtful.iter().for_each(|&text| ticks.add(text, Question::Extents));
+        ticks.ask(self.link, self.picture).await?;
+        for text in doubtful {
+            // Without any width, it is left out. The rectangle was needed only for this.
+            let object = &mut self.picture.objects[text];
+            object.shown &= !object.is_flat();
+            object.extents = None;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a cell reports nothing itself.
+fn is_mute(object: &Object) -> bool {
+    object.name.trim().is_empty() && !object.has(Interfaces::TEXT) && !object.has(Interfaces::IMAGE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_takes_no_room_is_not_shown() {
+        let flat = |extents| Object { extents, ..Object::default() }.is_flat();
+        assert!(flat(Some([322, 320, 0, 25])));
+        assert!(!flat(Some([362, 320, 130, 25])) && !flat(None), "of the last nobody knows");
+    }
+}

@@ -1,0 +1,108 @@
+//! Visible cells of a table: those between the cells at its top left and bottom right corners.
+//!
+//! This includes the last line of an icon view, which KDE does not count as a row. KDE divides the
+//! number of items by that of columns: two files in four columns are no row, six are one. The
+//! remaining items are children of the table, but have no position in it.
+
+use super::{CellPosition, TABLE, Table, TableRange};
+use crate::bus::error::BusError;
+use crate::bus::names::{ACCESSIBLE, SCREEN};
+use crate::bus::{Call, calls};
+use crate::model::roles::number as role;
+
+/// The distances from a corner at which the table is asked: past borders, then past headers.
+const INSETS: &[i32] = &[3, 14, 32, 56];
+
+/// The number of points along each side for a table without cells at its corners.
+const POINTS: i32 = 8;
+
+impl Table<'_> {
+    /// Returns the cells between those at the top left and bottom right corners.
+    pub(super) async fn visible_range(&self, all: (i32, i32)) -> Result<Option<TableRange>, BusError> {
+        let extents = self.link.call(calls::extents(&self.path)).await?;
+        let [x, y, width, height]: [i32; 4] = extents.read()?;
+        if width <= 0 || height <= 0 {
+            return Ok(None);
+        }
+        let (right, bottom) = (x.saturating_add(width), y.saturating_add(height));
+        let first = self.corner(INSETS.iter().map(|i| (x.saturating_add(3), y.saturating_add(*i)))).await?;
+        let last =
+            self.corner(INSETS.iter().map(|i| (right.saturating_sub(*i), bottom.saturating_sub(3)))).await?;
+        let Some((top, left)) = first else { return self.among([x, y, width, height], all).await };
+        // The rows may end above the bottom edge and the columns before the right edge. One page is
+        // assumed then.
+        let (low, far) = last.unwrap_or((top.saturating_add(60), left.saturating_add(20)));
+        let rows = top.min(low)..top.max(low).saturating_add(1).min(all.0);
+        let columns = left.min(far)..left.max(far).saturating_add(1).min(all.1);
+        Ok(Some(TableRange { rows, columns, all }))
+    }
+
+    /// Returns the cells between those at points all over the table, and one more line on each
+    /// side: icons have gaps between them, and none at the corners.
+    async fn among(
+        &self,
+        [x, y, width, height]: [i32; 4],
+        all: (i32, i32),
+    ) -> Result<Option<TableRange>, BusError> {
+        let at = |from: i32, size: i32, of: i32| {
+            from.saturating_add(size.saturating_mul(2 * of + 1) / (2 * POINTS))
+        };
+        let mut found: Vec<(i32, i32)> = Vec::new();
+        for row in 0..POINTS {
+            for column in 0..POINTS {
+                let point = (at(x, width, column), at(y, height, row));
+                found.extend(self.corner(std::iter::once(point)).await?);
+            }
+        }
+        let range = |of: fn(&(i32, i32)) -> i32, all: i32| {
+            let (least, most) = (found.iter().map(of).min()?, found.iter().map(of).max()?);
+            Some(least.saturating_sub(1).max(0)..most.saturating_add(2).min(all))
+        };
+        let (rows, columns) = (range(|place| place.0, all.0), range(|place| place.1, all.1));
+        Ok(rows.zip(columns).map(|(rows, columns)| TableRange { rows, columns, all }))
+    }
+
+    /// Returns the position of the first cell at one of these points.
+    async fn corner(&self, points: impl Iterator<Item = (i32, i32)>) -> Result<Option<(i32, i32)>, BusError> {
+        for point in points {
+            let there = self.objects(&[calls::at_point(&self.path, point, SCREEN)]).await?.pop().flatten();
+            let Some(cell) = there.filter(|cell| *cell != self.path) else { continue };
+            let index: i32 =
+                self.link.call(Call::new(&cell, ACCESSIBLE, "GetIndexInParent")).await?.read()?;
+            let at = |member| Call::new(&self.path, TABLE, member).with((index,));
+            let row: i32 = self.link.call(at("GetRowAtIndex")).await?.read()?;
+            let column: i32 = self.link.call(at("GetColumnAtIndex")).await?.read()?;
+            if row >= 0 && column >= 0 {
+                return Ok(Some((row, column)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the cells after the last complete row with their positions.
+    ///
+    /// # Errors
+    /// Returns a fault when the app is gone or silent.
+    pub(super) async fn last_line(
+        &self,
+        (rows, columns): (i32, i32),
+    ) -> Result<Vec<(CellPosition, String)>, BusError> {
+        let count = self.picture.objects[self.at].count;
+        let whole = rows.checked_mul(columns).filter(|_| rows >= 0).unwrap_or(count);
+        let over = count.saturating_sub(whole);
+        if over <= 0 || over >= columns {
+            return Ok(Vec::new());
+        }
+        let child = |index| calls::child(&self.path, index);
+        let calls: Vec<Call<'_>> = std::iter::once(0).chain(whole..count).map(child).collect();
+        let mut found = self.objects(&calls).await?.into_iter();
+        // If headers are among the children, these are cells of a row.
+        let Some(first) = found.next().flatten() else { return Ok(Vec::new()) };
+        let role = self.link.each::<u32>(&[Call::new(&first, ACCESSIBLE, "GetRole")]).await?;
+        if role != [Some(role::TABLE_CELL)] {
+            return Ok(Vec::new());
+        }
+        let places = (0..over).map(|column| (rows, column));
+        Ok(places.zip(found).filter_map(|(place, cell)| Some((place, cell?))).collect())
+    }
+}

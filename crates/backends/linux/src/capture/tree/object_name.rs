@@ -1,0 +1,107 @@
+//! Accessible names: an object's own cleaned name, otherwise that of its label, its content or an
+//! adjacent label.
+
+use super::TreeAssembly;
+use super::kinds::{has_pieces, holds_page, is_grid_item, is_line, takes_press};
+use crate::capture::stack_pages;
+use crate::model::names;
+use crate::model::roles::{self, Facts, ParentContext, is_field, number as n};
+use crate::model::rows::is_piece;
+use crate::model::states as s;
+use crate::model::{Object, ObjectTree};
+
+/// A name and its origin.
+#[derive(Debug, Default)]
+pub(super) struct ObjectName {
+    pub(super) name: String,
+    /// Whether it comes from the content.
+    pub(super) from_content: bool,
+    /// Whether it comes from the description.
+    pub(super) described: bool,
+}
+
+impl TreeAssembly<'_> {
+    /// Returns the name of an object. `lent` is a name that a wrapper passes on to its only child.
+    pub(super) fn name(&self, object: &Object, lent: &str, above: ParentContext) -> ObjectName {
+        let toolkit = self.picture.toolkit;
+        // A selectable row is named after its content, like an option.
+        let option = above.combo || above.role == n::LIST_BOX || object.is(s::SELECTABLE);
+        let row = (object.role == n::LIST_ITEM || is_line(object, above)) && option;
+        let row = row || is_grid_item(object, above, toolkit) || takes_press(self.picture, object, above);
+        let control = row || roles::is(object.role, Facts::CONTENT) || has_pieces(self.picture, object);
+        let read = control && !holds_page(object, toolkit);
+        let content = if read { text_below(self.picture, object, 0) } else { String::new() };
+        let wrapper = roles::is_wrapper(object.role);
+        // GTK 4 names every tab of a notebook `Tab`, and keeps mnemonics in the names of others.
+        if toolkit.profile().tabs_have_one_name && object.role == n::PAGE_TAB && !content.is_empty() {
+            return ObjectName { name: content, from_content: true, described: false };
+        }
+        if let Some(name) = self.page(object) {
+            return ObjectName { name, ..ObjectName::default() };
+        }
+        // The selected option of a combo box is not its name. Qt never gives it another one.
+        let chosen = object.role == n::COMBO_BOX
+            && (toolkit.profile().combo_boxes_have_no_other_name
+                || toolkit.profile().combo_boxes_are_called_after_their_choice
+                    && object.text.as_deref() == Some(object.name.trim()));
+        // A row is named after its content. Without content, its name may be its class.
+        let unnamed = wrapper || row && !content.is_empty();
+        let untitled = self.untitled.contains(object.path.as_str());
+        let own =
+            if chosen || untitled { "" } else { names::clean_name(&object.name, toolkit, unnamed, &content) };
+        let label = |path: &String| {
+            let label = &self.picture.objects[*self.by_path.get(path.as_str())?];
+            Some(label.text.as_deref().unwrap_or(&label.name).trim()).filter(|text| !text.is_empty())
+        };
+        let labels: Vec<&str> = object.labelled_by.iter().filter(|_| !untitled).filter_map(label).collect();
+        let labels = labels.join(" ");
+        let of = |name: &str| ObjectName { name: name.to_owned(), ..ObjectName::default() };
+        let labelled = object.role == n::COMBO_BOX && !labels.is_empty();
+        if !own.is_empty() && !labelled {
+            return ObjectName { from_content: !content.is_empty() && own == content, ..of(own) };
+        }
+        if labels.is_empty() && !content.is_empty() {
+            return ObjectName { from_content: true, ..of(&content) };
+        }
+        let beside = self.beside.get(object.path.as_str()).copied().filter(|_| !wrapper);
+        let placeholder = object.attribute("placeholder-text").filter(|_| !wrapper).map(str::trim);
+        let others = [&*labels, lent, beside.unwrap_or_default(), placeholder.unwrap_or_default()];
+        if let Some(name) = others.into_iter().find(|name| !name.is_empty()) {
+            return of(name);
+        }
+        if !wrapper && (is_field(object.role) || control) {
+            // A tooltip is the name if there is no other.
+            return ObjectName { described: true, ..of(&names::clean_description(&object.description)) };
+        }
+        ObjectName::default()
+    }
+
+    /// Returns the label of a GTK 4 page's tab: the tab that labels the page, otherwise the only
+    /// one with its name.
+    fn page(&self, object: &Object) -> Option<String> {
+        let objects = &self.picture.objects;
+        if !self.picture.toolkit.profile().tabs_have_one_name || !stack_pages::is_nothing_itself(object) {
+            return None;
+        }
+        let labels = object.labelled_by.iter().filter_map(|path| self.by_path.get(path.as_str()));
+        let mut tabs = labels.map(|&at| &objects[at]).filter(|tab| tab.role == n::PAGE_TAB);
+        let mut alike = objects.iter().filter(|tab| tab.role == n::PAGE_TAB && tab.name == object.name);
+        let tab = tabs.next().or_else(|| alike.next().filter(|_| alike.next().is_none()))?;
+        Some(text_below(self.picture, tab, 0)).filter(|text| !text.is_empty())
+    }
+}
+
+/// Returns the text of the labels inside an object.
+pub(super) fn text_below(picture: &ObjectTree, object: &Object, depth: usize) -> String {
+    let text = |child: &Object| match child.role {
+        n::LABEL | n::STATIC | n::HEADING | n::PARAGRAPH => {
+            child.text.as_ref().unwrap_or(&child.name).clone()
+        }
+        n::TABLE_CELL if is_piece(picture, child, object.role) => child.name.clone(),
+        role if roles::is_wrapper(role) => text_below(picture, child, depth + 1),
+        _ => String::new(),
+    };
+    let shown = picture.children(object).filter(|child| child.shown && depth <= 8);
+    let texts = shown.map(text).filter(|text| !text.trim().is_empty());
+    texts.map(|text| text.trim().to_owned()).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,48 @@
+//! Aiming with the pointer at an app that does not say what it has there.
+
+use super::speaker::{FIRST, Speaker, WINDOW};
+use super::window::TestWindow;
+use super::{desktop, opening};
+use crate::app::capture;
+use crate::screen::Screen;
+use stickpin_device::{AimOptions, Device, ErrorCode, HitResult};
+use stickpin_x11desk::windows;
+
+#[tokio::test]
+async fn what_is_not_said_is_looked_at_again_once_and_then_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some(private) = desktop(dir.path()).await else { return };
+    let window = TestWindow::show(&private, "Window", (0, 0, 600, 500));
+    let screen = Screen::own(private, &opening()).await.unwrap();
+    let x11 = screen.x11("look").await.unwrap();
+    while !x11.run(windows::list_windows).await.unwrap().iter().any(|w| w.id == window.id) {
+        tokio::task::yield_now().await;
+    }
+    let app = Speaker::start();
+    app.becomes(|now| (now.stacked, now.points) = (true, vec![(WINDOW, FIRST)]));
+    let (mut device, _) = app.device().await;
+    device.app.screen = screen;
+    device.app.info.pid = Some(std::process::id());
+    capture::capture_app(&mut device, &[]).await.unwrap();
+    let first = device.app.ids.handle(FIRST);
+    let options = AimOptions::default().pointer(true).press(true).plain(false);
+    for (errors, answered) in [(0, true), (1, true), (2, false)] {
+        app.becomes(|now| now.errors = errors);
+        match device.aim(first, options).await {
+            Ok(aim) => {
+                assert!(answered && aim.hit == HitResult::Target && aim.pointer_moved, "{errors}: {aim:?}")
+            }
+            Err(error) => {
+                assert!(!answered && error.code == ErrorCode::ElementCovered, "{errors}: {error}");
+                assert!(
+                    error.message.contains("unknown what an input at button \"Save\" would reach"),
+                    "{error}"
+                );
+            }
+        }
+        assert_eq!(app.becomes(|now| now.errors), 0, "it was asked so often");
+    }
+    drop(window);
+    drop(x11);
+    device.app.screen.end().await.unwrap();
+}

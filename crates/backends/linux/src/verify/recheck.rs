@@ -1,0 +1,141 @@
+//! The questions that verify an element: about itself, the content of its row, and what may change
+//! its record among its ancestors.
+
+use crate::capture::question::{Question, Questions, may_be_socket};
+use crate::capture::stack_pages::PagePoint;
+use crate::model::ids::PathNumbers;
+use crate::model::roles::{self, Facts, number as role};
+use crate::model::rows::ROW;
+use crate::model::states;
+use crate::model::{Object, ObjectTree, parents};
+use hashbrown::HashSet;
+use stickpin_tree::Handle;
+
+/// Maximum number of objects that are asked again; beyond that, the whole app is read.
+const MOST: usize = 120;
+
+/// Maximum number of children of one object that are compared.
+const CHILDREN: usize = 200;
+
+/// Maximum length of a text that is read again, in characters.
+const CHARACTERS: usize = 2_000;
+
+/// The objects that are asked again.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct RecheckedObjects {
+    /// The first is the element.
+    pub(super) objects: Vec<usize>,
+    /// Those whose children are compared as well.
+    pub(super) above: HashSet<usize>,
+    /// Its position on a page that may be switched without a signal.
+    pub(super) spot: Option<PagePoint>,
+}
+
+impl RecheckedObjects {
+    /// Returns the index of the element in the picture.
+    pub(super) fn target(&self) -> usize {
+        self.objects.first().copied().unwrap_or_default()
+    }
+
+    /// Collects what matters for an element: itself, its ancestors, its row, and the context of its
+    /// record. `None` if it is not in the picture, or there is too much.
+    pub(super) fn of(
+        picture: &ObjectTree,
+        ids: &PathNumbers,
+        handle: Handle,
+        context: &[Handle],
+    ) -> Option<Self> {
+        // The app is a child of nothing; it is above all others.
+        let above = parents::parents(picture);
+        let find = |h: Handle| shown(picture, &ids.path(h.id)?);
+        let target = find(handle)?;
+        let (mut again, mut seen) = (Self::default(), HashSet::new());
+        again.spot = PagePoint::of(picture, &above, target);
+        for start in std::iter::once(target).chain(context.iter().filter_map(|&h| find(h))) {
+            for at in parents::ancestors(&above, start) {
+                if at != target {
+                    again.above.insert(at);
+                }
+                let whole = is_row(&picture.objects[at]) || (at == target && names_itself(picture, at));
+                again.add(picture, at, whole, &mut seen)?;
+            }
+        }
+        (again.objects.len() <= MOST).then_some(again)
+    }
+
+    /// Collects the element with what may name it, its content and labels, and its window, whose
+    /// title an act may change.
+    pub(super) fn itself(picture: &ObjectTree, ids: &PathNumbers, handle: Handle) -> Option<Self> {
+        let target = shown(picture, &ids.path(handle.id)?)?;
+        let find = |path: &str| picture.objects.iter().position(|o| o.path == path);
+        let (mut again, mut seen) = (Self::default(), HashSet::new());
+        let labels = picture.objects[target].labelled_by.iter().filter_map(|label| find(label));
+        for at in std::iter::once(target).chain(labels) {
+            again.add(picture, at, at != target || names_itself(picture, at), &mut seen)?;
+        }
+        let window = parents::top(&parents::parents(picture), target);
+        again.objects.extend(window.filter(|&window| seen.insert(window)));
+        (again.objects.len() <= MOST).then_some(again)
+    }
+
+    /// Adds an object; with `whole`, also all its descendants.
+    fn add(&mut self, picture: &ObjectTree, at: usize, whole: bool, seen: &mut HashSet<usize>) -> Option<()> {
+        if whole && self.objects.len() > MOST {
+            return None;
+        }
+        if seen.insert(at) {
+            self.objects.push(at);
+        }
+        let children = if whole { &*picture.objects[at].children } else { &[] };
+        if !children.is_empty() {
+            self.above.insert(at);
+        }
+        let mut children = children.iter().filter(|&&child| picture.objects[child].shown);
+        children.try_for_each(|&child| self.add(picture, child, true, seen))
+    }
+
+    /// Returns the questions about each object.
+    pub(super) fn questions(&self, picture: &ObjectTree, old: &[&Object]) -> Questions {
+        let mut questions = Questions::default();
+        for (at, (&object, &place)) in old.iter().zip(&self.objects).enumerate() {
+            // The app has no such object.
+            if object.path.is_empty() || object.path.ends_with(ROW) {
+                continue;
+            }
+            let few = object.children.len() <= CHILDREN && !object.is(states::MANAGES_DESCENDANTS);
+            let holds = few && self.above.contains(&place);
+            let asks = [
+                (place != 0, Question::Name),
+                (place != 0, Question::States),
+                (place != 0, Question::Role),
+                (object.text.as_ref().is_some_and(|text| text.len() <= CHARACTERS), Question::Text),
+                (object.number.is_some(), Question::Number),
+                (holds, Question::Children),
+                (holds && may_be_socket(picture, place), Question::Plugged),
+            ];
+            asks.into_iter().filter(|(asked, _)| *asked).for_each(|(_, ask)| questions.add(at, ask));
+        }
+        questions
+    }
+}
+
+/// Returns the object with a path, if it is shown.
+fn shown(picture: &ObjectTree, path: &str) -> Option<usize> {
+    picture.objects.iter().position(|object| object.path == path).filter(|&at| picture.objects[at].shown)
+}
+
+/// Whether the content of an object is short and may be its name.
+fn names_itself(picture: &ObjectTree, at: usize) -> bool {
+    let object = &picture.objects[at];
+    // In GTK 3, the name of a cell may come from the cells inside it.
+    let of_pieces = picture.toolkit.profile().cells_hold_cells && object.role == role::TABLE_CELL;
+    roles::is(object.role, Facts::CONTENT) || of_pieces
+}
+
+/// Whether an object is a row, which distinguishes its elements from similar ones.
+fn is_row(object: &Object) -> bool {
+    matches!(object.role, role::LIST_ITEM | role::TABLE_ROW | role::TREE_ITEM | role::ARTICLE)
+}
+
+#[cfg(test)]
+pub(super) mod tests;

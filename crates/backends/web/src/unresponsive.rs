@@ -1,0 +1,196 @@
+//! Handles pages that do not answer because a script runs endlessly or opens one dialog after
+//! another. A page is left through its own process. A hanging page is therefore left by terminating
+//! its script first; if that fails, navigation continues in another tab.
+
+use crate::driven::{DrivenBrowser, MAX_DISMISSALS};
+use crate::navigate;
+use crate::tabs::{self, create, timeout_error};
+use std::time::{Duration, Instant};
+use stickpin_device::{
+    CancellationToken, Dialog, Error, ErrorCode, LeavePolicy, Navigation, NavigationResult, Notice, Result,
+};
+use stickpin_devtools::protocol as cdp;
+use stickpin_webpage::state::TabState;
+use stickpin_webpage::tab::{Tab, TabError};
+use tokio::time::timeout;
+
+/// Timeout for a busy page, after which it counts as hanging.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Timeout for a page to answer after its script was terminated or its dialog answered.
+const INTERRUPT_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// The time given to a page to hang again.
+const REHANG_TIME: Duration = Duration::from_millis(50);
+
+/// The number of attempts to terminate scripts.
+const MAX_ATTEMPTS: usize = 3;
+
+/// Timeout for a tab to open or close.
+const TAB_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Makes a hanging page answer so that it can be left; returns false if it does not. `leave` says
+/// whether its dialogs may be answered.
+///
+/// # Errors
+/// Returns `BACKEND_LOST` when the browser is gone.
+pub(crate) async fn interrupt_page(web: &DrivenBrowser, leave: LeavePolicy) -> Result<bool> {
+    for round in 0..=MAX_ATTEMPTS {
+        match answered(web, if round == 0 { BUSY_TIMEOUT } else { INTERRUPT_TIMEOUT }).await? {
+            Responsiveness::Responsive if round == 0 => return Ok(true),
+            Responsiveness::Responsive => {
+                // A timer may have started the next script.
+                tokio::time::sleep(REHANG_TIME).await;
+                return is_responsive(web).await;
+            }
+            // The caller decides about the dialog; the next step reports it.
+            Responsiveness::ShowsDialog if leave == LeavePolicy::Ask => return Ok(true),
+            Responsiveness::ShowsDialog => silence(&web.page.tab).await?,
+            Responsiveness::Unresponsive => end_scripts(&web.page.tab)?,
+        }
+    }
+    Ok(false)
+}
+
+/// Dismisses the open dialog and all equal ones until the next document.
+async fn silence(tab: &Tab) -> Result<()> {
+    tab.write(|state| {
+        state.silenced = state.dialog.as_ref().map(|dialog| (dialog.kind.clone(), dialog.message.clone()));
+    })?;
+    match tab.command(&cdp::HandleDialog { accept: false, prompt_text: None }).await {
+        // The browser closed the dialog meanwhile.
+        Err(e) if e.code == ErrorCode::Internal => Ok(()),
+        done => done.map(drop),
+    }
+}
+
+/// The reaction of the page's processes to a command within `patience`.
+async fn answered(web: &DrivenBrowser, patience: Duration) -> Result<Responsiveness> {
+    let asked = |tab: &TabState| tab.dialog.as_ref().is_some_and(|d| d.kind != "beforeunload");
+    if web.page.tab.read(asked)? {
+        return Ok(Responsiveness::ShowsDialog);
+    }
+    let probe = cdp::Evaluate { expression: "0".to_owned(), ..cdp::Evaluate::default() };
+    let sessions = web.page.tab.sessions()?;
+    let replies: Vec<_> = sessions.iter().map(|s| web.page.tab.client.send(Some(s), &probe)).collect();
+    let answered = async {
+        for reply in replies {
+            // A refusal means that the document is going away.
+            drop(reply.await);
+        }
+    };
+    tokio::select! {
+        biased;
+        answered = timeout(patience, answered) => {
+            web.page.tab.read(|_| ())?;
+            Ok(if answered.is_ok() { Responsiveness::Responsive } else { Responsiveness::Unresponsive })
+        }
+        asks = web.page.tab.until(|tab| asked(tab).then_some(())) => asks.map(|()| Responsiveness::ShowsDialog),
+    }
+}
+
+/// Records that a dialog is about to be dismissed. Returns true if the same dialog was dismissed
+/// too often; equal dialogs are then dismissed automatically.
+pub(crate) fn note_dismissal(web: &mut DrivenBrowser, tab: &Tab, dialog: &Dialog) -> Result<bool> {
+    if dialog.kind == "beforeunload" || !web.dialog_repetition.is_repeated(&dialog.kind, &dialog.message) {
+        return Ok(false);
+    }
+    tab.write(|state| state.silenced = Some((dialog.kind.clone(), dialog.message.clone())))?;
+    Ok(true)
+}
+
+/// Whether the page answers rather than opening another dialog at once.
+pub(crate) async fn is_responsive(web: &DrivenBrowser) -> Result<bool> {
+    Ok(answered(web, INTERRUPT_TIMEOUT).await? == Responsiveness::Responsive)
+}
+
+/// Checks that a page continues after its dialogs were silenced.
+///
+/// # Errors
+/// Returns `TIMEOUT` when the page does nothing but ask.
+pub(crate) async fn check_resumed(web: &DrivenBrowser) -> Result<()> {
+    match answered(web, INTERRUPT_TIMEOUT).await? {
+        Responsiveness::Unresponsive => Err(Error::new(
+            ErrorCode::Timeout,
+            format!("dismissed {MAX_DISMISSALS} times in a row, and the page only asks again: its dialogs are ignored from now on"),
+        )
+        .hint("run `stickpin reload` to start it again, or `stickpin back` or `stickpin open URL` to leave it")),
+        Responsiveness::Responsive | Responsiveness::ShowsDialog => Ok(()),
+    }
+}
+
+/// Continues in another tab and abandons the hanging one.
+///
+/// # Errors
+/// Returns the same errors as any navigation; the hanging page is abandoned even then.
+pub(crate) async fn replace_tab(
+    web: &mut DrivenBrowser,
+    to: &Navigation,
+    deadline: Instant,
+    cancel: &CancellationToken,
+) -> Result<NavigationResult> {
+    let Some(what) = address_of(web, to).await? else {
+        return Ok(NavigationResult::default());
+    };
+    let hung = web.page.tab.clone();
+    let (id, target_id) = hung.write(|tab| {
+        tab.asked_to_close = true;
+        (tab.id(), tab.target.clone())
+    })?;
+    let created = timeout(TAB_TIMEOUT, create(&hung.client, &hung.shared)).await;
+    let session = created.map_err(|_| timeout_error("opened"))??;
+    tabs::set_driven_tab(web, session);
+    web.previous_tabs.retain(|session| *session != hung.session);
+    web.page.tab.write(|tab| {
+        tab.driven = true;
+        tab.notice(Notice::TabClosed { id });
+    })?;
+    // A hanging page does not close by itself.
+    drop(hung.client.send(Some(&hung.session), &cdp::CrashPage {}));
+    drop(hung.client.send(None, &cdp::CloseTarget { target_id }));
+    if timeout(TAB_TIMEOUT, hung.shared.until_gone(&hung.session)).await.is_err() {
+        tracing::warn!("a page that hangs was left behind");
+    }
+    web.page.tab.top_world().await?;
+    Box::pin(navigate::navigate(web, &Navigation::To(what), LeavePolicy::Discard, deadline, cancel)).await
+}
+
+/// The URL that a navigation leads to; `None` where it leads nowhere.
+async fn address_of(web: &DrivenBrowser, to: &Navigation) -> Result<Option<String>> {
+    match to {
+        Navigation::To(what) => Ok(Some(what.clone())),
+        Navigation::Reload => web.page.tab.url().map(Some),
+        Navigation::Back | Navigation::Forward => {
+            Ok(navigate::history_entry(web, to).await?.map(|entry| entry.url))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Terminates the scripts that run in a page now. The browser interrupts scripts for this.
+fn end_scripts(tab: &Tab) -> Result<()> {
+    for session in tab.sessions()? {
+        tracing::debug!(session, "scripts of the page are ended");
+        // The answer says only that nothing runs any more, which the next probe shows.
+        drop(tab.client.send(Some(&session), &cdp::TerminateExecution {}));
+    }
+    Ok(())
+}
+
+/// The reaction of a page to a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Responsiveness {
+    /// The page answers.
+    Responsive,
+    /// The page shows a dialog and waits for an answer.
+    ShowsDialog,
+    /// The page does not answer.
+    Unresponsive,
+}
+
+/// The error for an input that the page did not process in time.
+pub(crate) fn input_not_processed() -> TabError {
+    Error::new(ErrorCode::Timeout, "the page did not process the input in time")
+        .hint("a script of the page may be stuck in a loop; run `stickpin reload`")
+        .into()
+}

@@ -1,0 +1,169 @@
+//! The resources that the members of a composed device share.
+
+use crate::members::{Member, Members};
+use async_trait::async_trait;
+use std::fmt;
+use std::time::Duration;
+use stickpin_device::{
+    Action, AppFolders, CancellationToken, Capability, Clipboard, DeviceInfo, InputOutcome, Result,
+    ScreenshotImage, ScreenshotRequest,
+};
+use stickpin_tree::Rect;
+
+/// The window of a member that receives input at a point.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WindowAtPoint {
+    /// The number of the member.
+    pub part: u64,
+    /// The area of the window in viewport pixels.
+    pub area: Rect,
+    /// The window in words.
+    pub description: String,
+}
+
+/// The platform below the members: it knows which members exist, and owns what they share.
+///
+/// Its methods receive the members as an argument, because [`CompositeDevice`] owns both.
+#[async_trait]
+pub trait Environment: Send + fmt::Debug {
+    /// One device among several.
+    type Member: Member;
+
+    /// The word for the whole in messages, such as `desktop`.
+    const NAME: &'static str;
+
+    /// The text of the tree when there is no member.
+    const EMPTY: &'static str;
+
+    /// Returns the description of the whole.
+    fn info(&self) -> &DeviceInfo;
+
+    /// Returns the capabilities of the whole.
+    fn capabilities(&self) -> &'static [Capability];
+
+    /// Returns the address with which the whole was opened.
+    fn url(&self) -> &str;
+
+    /// Fails when the connection through which all members are reached is lost.
+    ///
+    /// # Errors
+    /// Returns `BACKEND_LOST`.
+    fn check_alive(&self) -> Result<()>;
+
+    /// Updates the members: adds those that have come, removes those that have left.
+    ///
+    /// # Errors
+    /// Returns `BACKEND_LOST`.
+    async fn refresh(&mut self, parts: &mut Members<Self::Member>) -> Result<()>;
+
+    /// Whether members may have come or gone since [`Environment::refresh`].
+    fn has_membership_changes(&self) -> bool;
+
+    /// Waits until members may have come or gone.
+    async fn wait_membership_change(&mut self);
+
+    /// Returns the numbers of the members that are read as a part of another member, and therefore
+    /// not separately.
+    fn nested_members(&self, _parts: &Members<Self::Member>) -> Vec<u64> {
+        Vec::new()
+    }
+
+    /// Returns the member with the active window, for the case that the members do not tell.
+    ///
+    /// # Errors
+    /// As [`Device::capture`](stickpin_device::Device::capture).
+    async fn active_member(&mut self, parts: &Members<Self::Member>) -> Result<Option<u64>>;
+
+    /// Returns the window of a member that receives input at a point. `to` names the purpose for
+    /// messages.
+    ///
+    /// # Errors
+    /// Returns `UNSUPPORTED` where there is no input by position.
+    async fn window_at(
+        &mut self,
+        parts: &Members<Self::Member>,
+        point: (f64, f64),
+        to: &str,
+    ) -> Result<Option<WindowAtPoint>>;
+
+    /// Moves the pointer to a point.
+    ///
+    /// # Errors
+    /// As [`Geometry::move_pointer`](stickpin_device::Geometry::move_pointer).
+    async fn move_pointer_to(&mut self, parts: &Members<Self::Member>, x: f64, y: f64) -> Result<()>;
+
+    /// Sends an input to a window that belongs to no member. Returns `None` if the input is for a
+    /// member.
+    ///
+    /// # Errors
+    /// As [`Device::perform`](stickpin_device::Device::perform).
+    async fn perform_outside_members(
+        &mut self,
+        _parts: &mut Members<Self::Member>,
+        _action: &Action,
+        _cancel: &CancellationToken,
+    ) -> Result<Option<InputOutcome>> {
+        Ok(None)
+    }
+
+    /// Starts another member. Returns for how long it must be quiet to count as ready; `None` if
+    /// that cannot be determined.
+    ///
+    /// # Errors
+    /// As [`Navigator::navigate`](stickpin_device::Navigator::navigate).
+    async fn start_member(
+        &mut self,
+        parts: &mut Members<Self::Member>,
+        what: &str,
+        ready: Duration,
+        cancel: &CancellationToken,
+    ) -> Result<Option<Duration>>;
+
+    /// Takes a picture of the whole, or of `element` if the request names one. `element` is `None`
+    /// if that has no place.
+    ///
+    /// # Errors
+    /// As [`Screenshots::screenshot`](stickpin_device::Pictures::screenshot).
+    async fn screenshot(
+        &mut self,
+        request: &ScreenshotRequest,
+        element: Option<Rect>,
+    ) -> Result<ScreenshotImage>;
+
+    /// Returns the clipboard that the members share.
+    fn clipboard(&mut self) -> Option<&mut dyn Clipboard> {
+        None
+    }
+
+    /// Ends what was started for the whole, apps included.
+    ///
+    /// # Errors
+    /// As [`Device::close`](stickpin_device::Device::close).
+    async fn close(&mut self) -> Result<()>;
+}
+
+/// Several devices as one.
+#[derive(Debug)]
+pub struct CompositeDevice<G: Environment> {
+    pub(crate) ground: G,
+    pub(crate) parts: Members<G::Member>,
+}
+
+impl<G: Environment> CompositeDevice<G> {
+    /// Composes the members of `ground`. There are none before [`CompositeDevice::discover_members`]. `folders` are
+    /// those that members are started with.
+    pub fn new(ground: G, folders: Option<AppFolders>) -> Self {
+        Self { ground, parts: Members::new(folders) }
+    }
+
+    /// Adds the members that exist, without notices.
+    ///
+    /// # Errors
+    /// As [`Environment::refresh`].
+    pub async fn discover_members(&mut self) -> Result<()> {
+        self.ground.refresh(&mut self.parts).await?;
+        self.parts.notices.clear();
+        self.parts.device_notices.clear();
+        Ok(())
+    }
+}

@@ -1,0 +1,292 @@
+//! The list of members, which come and go. A member that does not answer does not delay the others.
+
+use crate::handles::{member_named_by, to_member};
+use crate::merge::MergedTree;
+use async_trait::async_trait;
+use hashbrown::HashSet;
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+use stickpin_device::{
+    AppFolders, CaptureRequest, CaptureResult, DesktopObject, Device, Error, ErrorCode, Lifecycle,
+    LocatedElement, Notice, Result,
+};
+use stickpin_tree::{Handle, Tree, quote};
+
+/// How many members that have left are remembered by name.
+const MAX_REMEMBERED: usize = 256;
+
+/// How many notices are kept until a command asks for them.
+const MAX_NOTICES: usize = 64;
+
+/// One device among several.
+#[async_trait]
+pub trait Member: Send + fmt::Debug {
+    /// Returns the device; `None` before it has answered for the first time.
+    fn device(&mut self) -> Option<&mut dyn Device>;
+
+    /// Whether it failed to answer the last question and has not recovered since.
+    fn is_silent(&self) -> bool;
+
+    /// Records that it does not answer. It is asked nothing until it recovers.
+    fn mark_silent(&mut self);
+
+    /// Returns its active window from the last reading, and whether the window itself reports that
+    /// state.
+    fn active_window(&mut self) -> Option<(Handle, bool)>;
+
+    /// Gives the keyboard focus to the window of an element, as a press in it would.
+    ///
+    /// # Errors
+    /// As [`Device::perform`].
+    async fn take_keyboard(&mut self, element: Handle) -> Result<()>;
+
+    /// Returns what `get attrs` prints besides its name.
+    fn attrs(&self) -> serde_json::Map<String, serde_json::Value>;
+}
+
+/// One run of one member.
+#[derive(Debug)]
+pub struct MemberEntry<M> {
+    /// The number of this run, from 1. Never reused.
+    pub number: u64,
+    /// The name, unique among the members.
+    pub name: String,
+    /// The device and the platform's own data.
+    pub member: M,
+    /// Whether it has left. The next refresh removes it.
+    pub gone: bool,
+    /// The tree of the last reading; `None` while it does not answer.
+    pub(crate) tree: Option<Arc<Tree>>,
+}
+
+impl<M: Member> MemberEntry<M> {
+    /// Returns the device, unless it has left or does not answer.
+    pub(crate) fn responsive_device(&mut self) -> Option<&mut dyn Device> {
+        if self.gone || self.member.is_silent() { None } else { self.member.device() }
+    }
+
+    /// Reads the member. `watch` holds its own handles.
+    ///
+    /// # Errors
+    /// Returns errors that concern more than this member.
+    pub(crate) async fn read(&mut self, watch: &[Handle]) -> Result<()> {
+        let last = self.tree.take();
+        let Some(device) = self.responsive_device() else { return Ok(()) };
+        match device.capture(CaptureRequest::default().stored(last.as_ref()).watch(watch)).await {
+            Ok(CaptureResult::Tree(tree)) => self.tree = Some(tree),
+            Ok(CaptureResult::Unchanged) => self.tree = last,
+            Ok(other) => return Err(Error::internal(format!("a member answered with {other:?}"))),
+            Err(e) if e.code == ErrorCode::BackendLost => self.gone = true,
+            Err(e) if e.code == ErrorCode::Timeout => self.member.mark_silent(),
+            Err(e) => return Err(e),
+        }
+        Ok(())
+    }
+}
+
+/// The members of a composed device.
+#[derive(Debug)]
+pub struct Members<M> {
+    pub(crate) all: Vec<MemberEntry<M>>,
+    /// How many members there have been.
+    count: u64,
+    /// The members that left last, by number and name.
+    departed: VecDeque<(u64, String)>,
+    /// Notices for the next response.
+    pub(crate) device_notices: Vec<Notice>,
+    pub(crate) notices: Vec<Notice>,
+    pub(crate) merged: Option<MergedTree>,
+    /// The members that the current command has acted on.
+    pub(crate) acted_on: Vec<u64>,
+    /// The member that was acted on last.
+    keyboard_member: Option<u64>,
+    /// The folders that members are started with.
+    folders: Option<AppFolders>,
+}
+
+impl<M: Member> Members<M> {
+    pub(crate) fn new(folders: Option<AppFolders>) -> Self {
+        Self {
+            all: Vec::new(),
+            count: 0,
+            departed: VecDeque::new(),
+            device_notices: Vec::new(),
+            notices: Vec::new(),
+            merged: None,
+            acted_on: Vec::new(),
+            keyboard_member: None,
+            folders,
+        }
+    }
+
+    /// Returns the members in the order in which they came, including those that have just left.
+    pub fn iter(&self) -> impl Iterator<Item = &MemberEntry<M>> {
+        self.all.iter()
+    }
+
+    /// As [`Members::iter`], but mutable.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut MemberEntry<M>> {
+        self.all.iter_mut()
+    }
+
+    /// Adds a member. Returns its number.
+    pub fn add(&mut self, called: &str, member: M) -> u64 {
+        self.count += 1;
+        let (number, name) = (self.count, self.unused_name(called, self.count));
+        self.add_notice(Notice::Appeared { what: DesktopObject::App, name: name.clone() });
+        self.all.push(MemberEntry { number, name, member, gone: false, tree: None });
+        number
+    }
+
+    /// Renames a member.
+    pub fn rename(&mut self, number: u64, called: &str) {
+        let name = self.unused_name(called, number);
+        if let Some(part) = self.get(number) {
+            part.name = name;
+        }
+    }
+
+    /// Returns the first of `NAME`, `NAME 2`, `NAME 3` that no other member has.
+    fn unused_name(&self, name: &str, number: u64) -> String {
+        let others = self.all.iter().filter(|part| part.number != number);
+        let taken: HashSet<&str> = others.map(|part| part.name.as_str()).collect();
+        let numbered = (2_u32..).map(|n| format!("{name} {n}"));
+        let mut free =
+            std::iter::once(name.to_owned()).chain(numbered).filter(|n| !taken.contains(n.as_str()));
+        // Needs at most one attempt more than there are other members.
+        free.next().unwrap_or_default()
+    }
+
+    /// Removes the members that have left.
+    pub fn remove_gone(&mut self) {
+        for part in self.all.extract_if(.., |part| part.gone).collect::<Vec<_>>() {
+            let left = Notice::Disappeared { what: DesktopObject::App, name: part.name.clone() };
+            self.add_notice(left.clone());
+            self.add_device_notice(left);
+            if self.departed.len() == MAX_REMEMBERED {
+                self.departed.pop_front();
+            }
+            self.departed.push_back((part.number, part.name));
+        }
+    }
+
+    /// Adds a notice for the next command that asks for notices.
+    pub fn add_notice(&mut self, notice: Notice) {
+        keep(&mut self.notices, notice);
+    }
+
+    /// Adds a notice for the next response of any kind.
+    pub fn add_device_notice(&mut self, notice: Notice) {
+        keep(&mut self.device_notices, notice);
+    }
+
+    /// Returns the member that was acted on last, which receives keys without a target.
+    #[must_use]
+    pub fn keyboard_member(&self) -> Option<u64> {
+        self.keyboard_member
+    }
+
+    /// Sets the member that receives keys without a target. `None`: the one with the active window.
+    pub fn set_keyboard_member(&mut self, number: Option<u64>) {
+        self.keyboard_member = number;
+    }
+
+    /// Records that a command has started a member: the rest of the command concerns only that one.
+    pub fn note_started(&mut self, number: u64) {
+        self.acted_on = vec![number];
+        self.keyboard_member = Some(number);
+    }
+
+    /// Records which member an act goes to.
+    pub(crate) fn note_acted_on(&mut self, number: u64) {
+        if !self.acted_on.contains(&number) {
+            self.acted_on.push(number);
+        }
+        self.keyboard_member = Some(number);
+    }
+
+    /// Whether a member exists and has not left.
+    #[must_use]
+    pub fn contains(&self, number: u64) -> bool {
+        self.all.iter().any(|part| part.number == number && !part.gone)
+    }
+
+    /// Returns a member by its number, unless it has left.
+    pub(crate) fn get(&mut self, number: u64) -> Option<&mut MemberEntry<M>> {
+        self.all.iter_mut().find(|part| part.number == number && !part.gone)
+    }
+
+    /// Returns the members that the current command has acted on; all if there are none.
+    pub(crate) fn members_acted_on(&mut self) -> impl Iterator<Item = &mut MemberEntry<M>> {
+        let acted = &self.acted_on;
+        self.all.iter_mut().filter(|part| acted.is_empty() || acted.contains(&part.number))
+    }
+
+    /// Returns the device of a member.
+    ///
+    /// # Errors
+    /// Returns `ELEMENT_NOT_FOUND` when it has left, and `TIMEOUT` when it does not answer.
+    pub(crate) fn device(&mut self, number: u64, whole: &str) -> Result<&mut dyn Device> {
+        let part = self.get(number).ok_or_else(element_gone)?;
+        let silent = format!("{} does not answer; it may hang", quote(&part.name));
+        part.responsive_device().ok_or_else(|| Error::timeout(silent).hint(unresponsive_hint(whole)))
+    }
+
+    /// Returns the active windows of the members, and whether each window itself reports that
+    /// state.
+    pub(crate) fn active_windows(&mut self) -> Vec<(u64, Handle, bool)> {
+        let read = self.all.iter_mut().filter(|part| part.tree.is_some());
+        read.filter_map(|part| part.member.active_window().map(|(window, says)| (part.number, window, says)))
+            .collect()
+    }
+
+    /// Returns the node that represents a member, while that exists.
+    pub(crate) fn node_of(&self, handle: Handle) -> Option<LocatedElement> {
+        member_named_by(handle).filter(|&number| self.contains(number))?;
+        let tree = Arc::clone(&self.merged.as_ref()?.tree);
+        let node = tree.find_handle(handle)?.id();
+        Some(LocatedElement::new(tree, node))
+    }
+}
+
+#[async_trait]
+impl<M: Member> Lifecycle for Members<M> {
+    fn app_folders(&self) -> Option<AppFolders> {
+        self.folders.clone()
+    }
+
+    fn act_begins(&mut self) {
+        self.acted_on.clear();
+        let devices = self.all.iter_mut().filter_map(|part| part.member.device());
+        devices.filter_map(Device::lifecycle).for_each(Lifecycle::act_begins);
+    }
+
+    fn device_notices(&mut self) -> Vec<Notice> {
+        std::mem::take(&mut self.device_notices)
+    }
+
+    fn gone_with(&self, handle: Handle) -> Option<String> {
+        let number = member_named_by(handle).unwrap_or_else(|| to_member(handle).0);
+        let (_, name) = self.departed.iter().find(|(left, _)| *left == number)?;
+        Some(format!("app {}, which has closed", quote(name)))
+    }
+}
+
+/// The hint for a member that does not answer.
+pub(crate) fn unresponsive_hint(whole: &str) -> String {
+    format!("wait and try again; the other apps of the {whole} go on")
+}
+
+/// The error for an element that vanished between locating and acting.
+pub(crate) fn element_gone() -> Error {
+    Error::element_not_found("the element is no longer in the app").hint("stickpin snapshot -i")
+}
+
+/// Adds a notice; drops the oldest when there are too many.
+fn keep(notices: &mut Vec<Notice>, notice: Notice) {
+    if notices.len() == MAX_NOTICES {
+        notices.remove(0);
+    }
+    notices.push(notice);
+}

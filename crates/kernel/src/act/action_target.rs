@@ -1,0 +1,114 @@
+//! A target that is ready to be acted on.
+
+use crate::observe::resolve::ResolvedTarget;
+use std::sync::Arc;
+use stickpin_device::{Error, Result, Ticket};
+use stickpin_tree::{Handle, NodeRef, States, Tree};
+
+/// What an action requires of its target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Actionability {
+    /// The pointer is on the target and would hit it: hovers, drags.
+    Pointer,
+    /// The pointer would hit the target, or the device's own mechanism for a plain press would.
+    Press { plain: bool },
+    /// The target is in view and could be hit: fill, select.
+    InView,
+    /// The target exists and is enabled.
+    Enabled,
+}
+
+/// A target that can be acted on now.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ActionTarget {
+    /// The element; `None` for a bare point without a known element.
+    pub(crate) found: Option<ResolvedTarget>,
+    /// The handle for calls to the device.
+    pub(crate) handle: Option<Handle>,
+    /// The point to act at, in viewport pixels.
+    pub(crate) point: (f64, f64),
+    /// Whether the input is sent although another element is there (`--force`).
+    pub(crate) forced: bool,
+    /// The target before the act.
+    pub(crate) before: Option<TargetState>,
+    /// The device's ticket from preparing the input, and later from performing it.
+    pub(crate) ticket: Ticket,
+    /// The target after the pointer arrived, where it was read. The arrival alone may have changed
+    /// it.
+    pub(crate) after_aim: Option<TargetState>,
+    /// Whether a press on the target has an effect, as far as the device can tell.
+    pub(crate) actionable: bool,
+    /// Whether the content is secret.
+    pub(crate) protected: bool,
+    /// The target in words.
+    pub(crate) description: String,
+    /// The tree in which the target was last judged.
+    pub(crate) tree: Option<Arc<Tree>>,
+}
+
+impl ActionTarget {
+    /// Returns the latest reading of the target.
+    pub(crate) fn latest_state(&self) -> Option<&TargetState> {
+        self.after_aim.as_ref().or(self.before.as_ref())
+    }
+
+    /// Returns the element that a press must reach; `None` where any element may receive it.
+    pub(crate) fn receiver(&self) -> Option<Handle> {
+        self.handle.filter(|_| !self.forced)
+    }
+
+    /// Returns the handle, for actions that need an element.
+    ///
+    /// # Errors
+    /// Returns `INVALID_ARGS` when the target is a point without an element.
+    pub(crate) fn element_handle(&self) -> Result<Handle> {
+        self.handle.ok_or_else(|| Error::invalid_args(format!("there is no element at {}", self.description)))
+    }
+}
+
+/// The properties of an element that an act may change, read before and after.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TargetState {
+    name: String,
+    /// The text that stands in for a missing name.
+    fallback_text: Option<Box<str>>,
+    pub(super) states: States,
+    /// Whether the element takes text.
+    pub(crate) editable: bool,
+    /// Whether the element can be on or off.
+    checkable: bool,
+}
+
+impl TargetState {
+    /// Whether the element is neither on nor off.
+    pub(crate) fn is_mixed(&self) -> bool {
+        self.states.contains(States::MIXED)
+    }
+
+    pub(crate) fn of(node: NodeRef<'_>) -> Self {
+        let shown = States::DISABLED
+            | States::CHECKED
+            | States::MIXED
+            | States::EXPANDED
+            | States::SELECTED
+            | States::PRESSED
+            | States::READONLY
+            | States::REQUIRED
+            | States::INVALID
+            | States::BUSY;
+        Self {
+            name: node.name().to_owned(),
+            fallback_text: stickpin_tree::words(node),
+            states: node.states() & shown,
+            editable: node.is(States::EDITABLE),
+            checkable: node.states().intersects(States::CHECKABLE | States::PRESSABLE),
+        }
+    }
+
+    /// Whether the element is on; `None` where it has no such state. A mixed box is not on, but not
+    /// off either.
+    pub(crate) fn checked(&self) -> Option<bool> {
+        let on = self.states.intersects(States::CHECKED | States::PRESSED);
+        self.checkable.then(|| on && !self.states.contains(States::MIXED))
+    }
+}

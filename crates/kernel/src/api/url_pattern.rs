@@ -1,0 +1,75 @@
+//! URL patterns for `wait url` and `wait request`.
+
+/// A URL pattern: a substring, or with `*` a glob.
+///
+/// Without `*`, the URL must contain the text. `*` stands for any characters, and such a pattern
+/// must match the whole URL. A pattern that begins with `/` must match the URL from its path on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct UrlPattern(String);
+
+impl UrlPattern {
+    pub(crate) fn new(text: &str) -> Self {
+        Self(text.trim().to_owned())
+    }
+
+    pub(crate) fn matches(&self, url: &str) -> bool {
+        let pattern = self.0.as_str();
+        if !pattern.contains('*') {
+            return url.contains(pattern);
+        }
+        let of = if pattern.starts_with('/') { path(url) } else { url };
+        fits(pattern, of)
+    }
+}
+
+/// Returns the path, query and fragment of a URL.
+fn path(url: &str) -> &str {
+    let host = url.find("://").map_or(0, |at| at + 3);
+    url[host..].find('/').map_or("/", |at| &url[host + at..])
+}
+
+fn fits(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = text.strip_prefix(first) else { return false };
+    let mut parts: Vec<&str> = parts.collect();
+    let last = parts.pop().unwrap_or_default();
+    for part in parts {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_contained_and_stars_fit_the_whole() {
+        let url = "http://shop.example:8080/api/orders/7?full=1";
+        for (pattern, fits) in [
+            ("/api/orders", true),
+            ("orders/8", false),
+            ("", true),
+            ("/api/*", true),
+            ("/api/orders/*", true),
+            ("/api/orders/7", true),
+            ("/orders/*", false),
+            ("/api/*/7?full=1", true),
+            ("/api/*/7", false),
+            ("*/orders/*", true),
+            ("http://*/api/orders/7?*", true),
+            ("https://*", false),
+            ("*", true),
+            ("/api/orders/7?full=1*", true),
+            ("*full=1", true),
+            ("*full=1*1", false),
+        ] {
+            assert_eq!(UrlPattern::new(pattern).matches(url), fits, "{pattern}");
+        }
+        assert!(UrlPattern::new("/*").matches("http://h"));
+    }
+}

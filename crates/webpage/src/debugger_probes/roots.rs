@@ -1,0 +1,60 @@
+//! Closed shadow roots: scripts cannot find them, but the debugger can. Once found, they are read
+//! like open ones.
+
+use super::{GROUP, all, objects, release};
+use crate::agent::GLOBAL;
+use crate::capture::Columns;
+use crate::tab::{Tab, TabError, World, expression};
+use serde::de::IgnoredAny;
+use stickpin_devtools::protocol as cdp;
+
+/// The most elements queried in one capture; the next captures query the rest.
+const MAX_ELEMENTS: usize = 200;
+
+/// The maximum nesting of closed roots that one capture follows.
+const ROUNDS: usize = 5;
+
+/// Searches for closed roots below possible hosts, and walks the document again as long as it finds
+/// any. Also returns whether some hosts were not queried.
+pub(super) async fn find_closed_roots(
+    tab: &Tab,
+    world: &World,
+    mut columns: Columns,
+    question: &str,
+) -> Result<(Columns, bool), TabError> {
+    for _ in 0..ROUNDS {
+        let hosts: Vec<u64> = columns.hosts().take(MAX_ELEMENTS).collect();
+        if hosts.is_empty() || !adopt_of(tab, world, &hosts).await? {
+            let more = columns.hosts().count() > MAX_ELEMENTS;
+            return Ok((columns, more));
+        }
+        let json: String = tab.evaluate(world, question.to_owned()).await?;
+        columns = Columns::parse(&json).map_err(|e| TabError::Threw(e.to_string()))?;
+    }
+    let more = columns.hosts().next().is_some();
+    Ok((columns, more))
+}
+
+/// Whether any of these hosts has a closed root that was not known before.
+async fn adopt_of(tab: &Tab, world: &World, hosts: &[u64]) -> Result<bool, TabError> {
+    let objects = objects(tab, world, hosts).await?;
+    let describe = objects.into_iter().flatten().map(|object_id| cdp::DescribeNode { object_id, depth: 0 });
+    let described = all(tab, world, describe.collect()).await?;
+    let roots = described.into_iter().flatten().flat_map(|d| d.node.shadow_roots);
+    let context = tab.context_number(world)?;
+    let resolve =
+        roots.filter(|r| r.shadow_root_type.as_deref() == Some("closed")).map(|root| cdp::ResolveInGroup {
+            backend_node_id: root.backend_node_id,
+            execution_context_id: context,
+            object_group: GROUP,
+        });
+    let resolved = all(tab, world, resolve.collect()).await?;
+    let adopt = resolved.into_iter().flatten().filter_map(|r| r.object.object_id).map(|object_id| {
+        let function_declaration = format!("function(){{return {GLOBAL}.adoptRoot(this)}}");
+        cdp::CallFunctionOn { function_declaration, object_id, return_by_value: true }
+    });
+    let adopted = all(tab, world, adopt.collect()).await?;
+    tab.evaluate::<Option<IgnoredAny>>(world, expression("rootsAsked", (hosts,))?).await?;
+    release(tab, world);
+    Ok(adopted.into_iter().flatten().any(|a| a.result.value.is_some_and(|v| v.get() == "true")))
+}

@@ -1,0 +1,287 @@
+//! Requests of one act that are sent together.
+//!
+//! An act locates its target, aims, waits for the pointer to arrive, locates again, presses, and
+//! locates once more. Each step waits for the browser, and the page's own work is the smallest
+//! part.
+//!
+//! - In a page of one document, the first look also returns where to aim ([`PrefetchedAim`]).
+//! - A small page is walked sooner than the browser can prove that nothing changed. There, the
+//!   request about the pointer's arrival also returns the second look, taken at the same moment,
+//!   and watches for the press ([`AnnouncedPress`]). The press also returns the state of its target
+//!   ([`OutcomeRequest`]).
+//!
+//! Such an answer is about one element and valid until the page reports any event. The caller
+//! passes it on in a ticket.
+
+use crate::agent::{AimAnswer, ArrivalAnswer};
+use crate::capture::Columns;
+use crate::read::guard;
+use crate::read::page::{DocumentElement, Page, corrupt};
+use crate::read::walk_cache;
+use crate::read::walk_cache::{PageWalk, WalkRequest};
+use crate::tab::{NONE, PendingRequest, Tab, TabError, World, expression};
+use serde::de::IgnoredAny;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use stickpin_device::{LocatedElement, Result, Ticket};
+use stickpin_tree::Handle;
+
+/// The most nodes of a page that is walked sooner than the browser reports its style and layout
+/// counts.
+const MAX_SMALL_PAGE_NODES: usize = 250;
+
+/// The time for which an answer is valid for the next request. A change that causes no event in
+/// this time could just as well happen while an answer is in flight.
+const ANSWER_VALIDITY: Duration = Duration::from_millis(50);
+
+/// The time in which a press may follow its announcement. The script watches for longer.
+const PRESS_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// The time after an act in which a look from that moment shows the state of its target.
+const OUTCOME_VALIDITY: Duration = Duration::from_millis(20);
+
+/// An answer that is valid only for a moment.
+#[derive(Debug)]
+pub(crate) struct FreshAnswer<T> {
+    /// The tab's activity counter at that moment.
+    activity: u64,
+    at: Instant,
+    answer: T,
+}
+
+impl<T> FreshAnswer<T> {
+    pub(crate) fn now(page: &Page, answer: T) -> Result<Self> {
+        Ok(Self { activity: page.tab.read(|tab| tab.activity)?, at: Instant::now(), answer })
+    }
+
+    /// The answer, unless an event was reported since or too much time passed.
+    pub(crate) fn if_fresh(self, page: &Page) -> Result<Option<T>> {
+        let same = page.tab.read(|tab| tab.activity == self.activity)?;
+        Ok((same && self.at.elapsed() < ANSWER_VALIDITY).then_some(self.answer))
+    }
+}
+
+/// The point to aim at in an element, as reported by the look at it.
+#[derive(Debug)]
+pub(crate) struct PrefetchedAim {
+    pub(crate) of: Handle,
+    pub(crate) aimed: FreshAnswer<AimAnswer>,
+}
+
+impl PrefetchedAim {
+    pub(crate) fn of(of: Handle, aimed: Option<FreshAnswer<AimAnswer>>) -> Ticket {
+        Ticket::from_option(aimed.map(|aimed| Self { of, aimed }))
+    }
+}
+
+/// The answers that came with the pointer's arrival at an element.
+#[derive(Debug, Default)]
+pub(crate) struct PointerArrival {
+    /// The page at that moment.
+    pub(crate) seen: Option<FreshAnswer<PageWalk>>,
+    pub(crate) press: Option<AnnouncedPress>,
+}
+
+/// A press for which the document watches. Dropping this ends the watch, so that no other input is
+/// stopped.
+#[derive(Debug)]
+pub struct AnnouncedPress {
+    on: Handle,
+    world: World,
+    at: Instant,
+    /// The tab; `None` once the press follows.
+    watching: Option<Tab>,
+}
+
+impl AnnouncedPress {
+    /// Returns the only document of the tab, if it has watched for a press on this element since
+    /// the pointer arrived.
+    pub(crate) async fn world(
+        mut self,
+        page: &Page,
+        target: Option<Handle>,
+    ) -> Result<Option<World>, TabError> {
+        let same = target == Some(self.on)
+            && self.at.elapsed() < PRESS_TIMEOUT
+            && self.watching.as_ref().is_some_and(|tab| tab.session == page.tab.session)
+            && only_world(page).await?.as_ref() == Some(&self.world);
+        if !same {
+            return Ok(None);
+        }
+        self.watching = None;
+        Ok(Some(self.world.clone()))
+    }
+}
+
+impl Drop for AnnouncedPress {
+    fn drop(&mut self) {
+        if let (Some(tab), Ok(end)) = (self.watching.take(), expression("clickVerdict", NONE)) {
+            // A document that cannot be asked now ends its watch by itself.
+            drop(tab.send_request(&self.world, end));
+        }
+    }
+}
+
+/// A request about the target of a press, sent when the press had arrived.
+#[derive(Debug)]
+pub(crate) struct OutcomeRequest {
+    of: Handle,
+    world: World,
+    asked: PendingRequest,
+    /// Whether the answer is a look; otherwise it says when a look is worthwhile.
+    is_capture: bool,
+}
+
+/// The document of the tab, if it is the only one.
+async fn only_world(page: &Page) -> Result<Option<World>, TabError> {
+    let mut worlds = page.tab.worlds().await?;
+    Ok(worlds.pop().filter(|_| worlds.is_empty()))
+}
+
+/// The only document of the tab, if walking it is faster than proving it unchanged.
+async fn small_world(page: &Page) -> Result<Option<World>, TabError> {
+    if !(1..=MAX_SMALL_PAGE_NODES).contains(&page.node_count) {
+        return Ok(None);
+    }
+    only_world(page).await
+}
+
+/// Locates an element in a small page. The outer `None` means that the page is not small, the inner
+/// one that there is no such element.
+pub(crate) async fn locate_in_small_page(
+    page: &mut Page,
+    handle: Handle,
+    context: &[Handle],
+) -> Result<Option<Option<LocatedElement>>, TabError> {
+    let Some(world) = small_world(page).await?.filter(|world| world.scope == handle.scope) else {
+        return Ok(None);
+    };
+    let wanted = WalkRequest { watch: context, only: Some(handle), patient: false };
+    let guard = page.guards.copy(handle);
+    let found: Option<(String, Option<AimAnswer>)> =
+        page.tab.call(&world, "find", (handle.id, wanted.ranges(&world), guard)).await?;
+    let Some((columns, aimed)) = found else { return Ok(Some(None)) };
+    let aimed = aimed.map(|aimed| FreshAnswer::now(page, aimed)).transpose()?;
+    let walked = walked_alone(page, &world, &columns, wanted).await?;
+    Ok(Some(walked.located(handle, PrefetchedAim::of(handle, aimed))))
+}
+
+/// Builds the walk of the tab's only document from a separate answer.
+async fn walked_alone(
+    page: &mut Page,
+    world: &World,
+    columns: &str,
+    wanted: WalkRequest<'_>,
+) -> Result<PageWalk, TabError> {
+    let columns = Columns::parse(columns).map_err(corrupt)?;
+    let columns = walk_cache::complete(page, world, columns, wanted).await?;
+    walk_cache::assemble_walk(page, vec![(world, columns)], wanted).await
+}
+
+/// Moves the pointer to a point of the tab's own document and hit-tests once the page has reacted.
+/// In a small page, `context` requests a second look at the element; with `press`, the document
+/// also watches for the press.
+pub(crate) async fn move_and_hit_test(
+    page: &mut Page,
+    at: &DocumentElement,
+    point: (f64, f64),
+    count: i64,
+    context: Option<&[Handle]>,
+    press: bool,
+) -> Result<(ArrivalAnswer, PointerArrival)> {
+    let DocumentElement { world, id } = at;
+    let handle = Handle { scope: world.scope, id: *id };
+    page.tab.move_pointer(point).await?;
+    let guard = page.guards.copy(handle);
+    let small = small_world(page).await?.as_ref() == Some(world);
+    let Some(context) = context.filter(|_| small) else {
+        let (hit, rect) = page.tab.call(world, "arrived", (id, point.0, point.1, count, guard)).await?;
+        guard::guard_outer_documents(page, handle).await?;
+        return Ok((ArrivalAnswer { hit, rect, look: None, armed: false }, PointerArrival::default()));
+    };
+    let wanted = WalkRequest { watch: context, only: Some(handle), patient: false };
+    page.tab.write(|tab| tab.verdict = None)?;
+    let question = (id, point.0, point.1, count, press, wanted.ranges(world), guard);
+    let mut arrival: ArrivalAnswer = page.tab.call(world, "arrivedLook", question).await?;
+    let mut arrived = PointerArrival::default();
+    if arrival.armed {
+        let (world, watching) = (world.clone(), Some(page.tab.clone()));
+        arrived.press = Some(AnnouncedPress { on: handle, world, at: Instant::now(), watching });
+    }
+    if let Some(columns) = arrival.look.take() {
+        let FreshAnswer { activity, at, .. } = FreshAnswer::now(page, ())?;
+        let answer = walked_alone(page, world, &columns, wanted).await?;
+        arrived.seen = Some(FreshAnswer { activity, at, answer });
+    }
+    Ok((arrival, arrived))
+}
+
+/// Requests the state of the target after a press arrived in this document, and ends the watch for
+/// the press. `None` if the target must be located the usual way.
+pub(crate) fn request_outcome(
+    page: &Page,
+    target: Option<Handle>,
+    world: &World,
+) -> Result<Option<OutcomeRequest>, TabError> {
+    let Some(of) = target.filter(|of| of.scope == world.scope && page.node_count <= MAX_SMALL_PAGE_NODES)
+    else {
+        return Ok(None);
+    };
+    let asked = page.tab.send_request(world, expression("pressed", (of.id, [of.id, of.id]))?)?;
+    Ok(Some(OutcomeRequest { of, world: world.clone(), asked, is_capture: true }))
+}
+
+/// Asks the document of a target to report when it has done what it deferred at a press. The target
+/// is located then.
+pub(crate) fn request_outcome_report(
+    page: &Page,
+    target: Option<Handle>,
+    worlds: &[World],
+) -> Option<OutcomeRequest> {
+    let of = target?;
+    let world = worlds.iter().find(|world| world.scope == of.scope)?;
+    let asked = expression("answered", NONE).map(|question| page.tab.send_request(world, question));
+    // A document that cannot be asked now is looked at directly.
+    let Ok(Ok(asked)) = asked else { return None };
+    Some(OutcomeRequest { of, world: world.clone(), asked, is_capture: false })
+}
+
+/// The target as it was when its press had arrived, if that was requested and no event was reported
+/// since.
+pub(crate) async fn read_outcome(
+    page: &mut Page,
+    handle: Handle,
+    after: OutcomeRequest,
+) -> Result<Option<LocatedElement>, TabError> {
+    let OutcomeRequest { of, world, asked, is_capture: look } = after;
+    if of != handle {
+        return Ok(None);
+    }
+    if !look {
+        page.tab.receive_answer::<IgnoredAny>(asked).await?;
+        return Ok(None);
+    }
+    if page.last_input.is_none_or(|acted| acted.elapsed() > OUTCOME_VALIDITY)
+        || page.tab.read(|tab| tab.is_leaving(Some(handle.scope)))?
+    {
+        return Ok(None);
+    }
+    let Some(columns) = page.tab.receive_answer::<Option<String>>(asked).await? else { return Ok(None) };
+    if page.tab.world(handle.scope)?.as_ref() != Some(&world) {
+        return Ok(None);
+    }
+    let wanted = WalkRequest { watch: &[], only: Some(handle), patient: false };
+    let walked = walked_alone(page, &world, &columns, wanted).await?;
+    let outdated = page.tab.read(|tab| walked.is_outdated(tab))?;
+    Ok(walked.located(handle, Ticket::default()).filter(|_| !outdated))
+}
+
+impl PageWalk {
+    /// Returns an element of this walk. A hidden but connected element counts as absent; the next
+    /// capture reports it.
+    pub(crate) fn located(&self, handle: Handle, ticket: Ticket) -> Option<LocatedElement> {
+        let mut located = LocatedElement::new(Arc::clone(self.tree()), self.find(handle)?);
+        located.ticket = ticket;
+        Some(located)
+    }
+}

@@ -1,0 +1,97 @@
+//! Reads ahead: when a page has changed and come to rest, it is walked once before anyone asks. The
+//! next capture then only has to prove that nothing changed since (`unchanged.rs`). Without that
+//! proof, the reading is never used.
+
+use crate::read::page::Page;
+use crate::read::walk_cache;
+use crate::read::walk_cache::WalkRequest;
+use crate::state::TabState;
+use std::future::pending;
+use std::time::Duration;
+use stickpin_tree::Handle;
+use tokio::time::timeout;
+
+/// The time without a change after which a page is at rest. Its script reports changes at this
+/// interval.
+const QUIET_TIME: Duration = Duration::from_millis(50);
+
+/// The factor by which the rest before each further unused reading grows. A walk holds up the
+/// page's scripts, so a page that changes every second forever is walked only three times.
+const BACKOFF: u32 = 4;
+
+/// The readings since a command last read the page.
+#[derive(Debug, Default)]
+pub(crate) struct ReadAhead {
+    readings: u32,
+    /// The tab's activity counter at the last reading of any kind.
+    read: Option<u64>,
+}
+
+impl ReadAhead {
+    /// Records that a reading begins at this count of activity.
+    pub(crate) fn note_capture(&mut self, activity: u64) {
+        self.read = Some(activity);
+    }
+
+    /// Records that a command reads the page.
+    pub(crate) fn note_command(&mut self) {
+        self.readings = 0;
+    }
+
+    /// The time for which the page must be at rest before the next reading.
+    fn quiet_time(&self) -> Duration {
+        QUIET_TIME.saturating_mul(BACKOFF.saturating_pow(self.readings))
+    }
+
+    /// Whether a reading now could differ from the last one.
+    fn is_due(&self, tab: &TabState) -> bool {
+        self.read != Some(tab.activity) && tab.is_complete()
+    }
+}
+
+/// Returns when the page has changed since the last reading and is at rest.
+pub async fn wait_until_idle(page: &mut Page) {
+    // When nothing can be proven, a reading is useless.
+    if page.last_walk.as_ref().is_some_and(|walked| !walked.is_provable()) {
+        return pending().await;
+    }
+    let (ahead, rest) = (&page.read_ahead, page.read_ahead.quiet_time());
+    let due = || page.tab.until(|tab| ahead.is_due(tab).then_some(tab.activity));
+    while let Ok(activity) = due().await {
+        let stirs = page.tab.until(|tab| (tab.activity != activity || !tab.is_complete()).then_some(()));
+        if timeout(rest, stirs).await.is_err() {
+            return;
+        }
+    }
+    // The tab is gone; the next command reports it.
+    pending().await
+}
+
+/// Walks the page ahead of the next command. Failures are only logged.
+pub async fn read_ahead(page: &mut Page, watch: &[Handle]) {
+    let wanted = WalkRequest { watch, only: None, patient: true };
+    page.read_ahead.readings += 1;
+    if let Err(fault) = walk_cache::current_page(page, wanted).await {
+        tracing::debug!(?fault, "the page was not read ahead");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_further_reading_waits_longer_until_somebody_asks() {
+        let mut ahead = ReadAhead::default();
+        let mut rests = Vec::new();
+        for _ in 0..4 {
+            rests.push(ahead.quiet_time().as_millis());
+            ahead.readings += 1;
+        }
+        assert_eq!(rests, [50, 200, 800, 3200]);
+        ahead.readings = u32::MAX;
+        assert!(ahead.quiet_time() > Duration::from_secs(1 << 20), "it does not wrap");
+        ahead.note_command();
+        assert_eq!(ahead.quiet_time(), QUIET_TIME);
+    }
+}

@@ -1,0 +1,424 @@
+//! The page as it reads now: the last walk if it is proven to still hold, else a new one.
+//!
+//! The order matters, because the browser answers a request for its counts while a script of the
+//! page runs. First, every document is asked whether it changed, which updates its style and
+//! layout. Then the counts of style recalculations and layouts are read. Only then, if anything
+//! differs, are the documents walked.
+//!
+//! The counts kept are those from before the walk. A change during or after the walk makes the next
+//! check fail, never pass. `agent/script/read/unchanged.js` says what is compared inside, and why
+//! nothing else is needed.
+
+use crate::agent::{AimAnswer, GLOBAL};
+use crate::capture::{Columns, DocumentCapture, assemble};
+use crate::debugger_probes::PendingListeners;
+use crate::read::guard::ranges;
+use crate::read::page::{Page, corrupt};
+use crate::read::prefetch::FreshAnswer;
+use crate::state::{TabState, World as Known};
+use crate::tab::{PendingRequest, TabError, World, expression};
+use hashbrown::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, OnceLock};
+use stickpin_device::Result;
+use stickpin_devtools::Reply;
+use stickpin_devtools::protocol as cdp;
+use stickpin_tree::{Handle, NodeId, SurfaceId, Tree};
+
+/// The browser's counts per session; `None` where the session is gone.
+type Counts = BTreeMap<String, Option<SessionCounts>>;
+
+/// The browser's counts in one session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct SessionCounts {
+    /// Style recalculations and layouts.
+    drawn: [u64; 2],
+    /// Event listeners; each added one increases the count. Garbage collection lowers it, so two
+    /// counts could be equal by chance. The script's `uncollected` detects a collection; the
+    /// listeners themselves are then compared.
+    listeners: u64,
+}
+
+/// A walked document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct SealedDocument {
+    scope: u64,
+    /// The path of the frame that showed the document.
+    place: String,
+    /// The script's token for this walk; 0 if nothing can be proven.
+    seal: u32,
+    /// The document's change count.
+    changes: u64,
+}
+
+/// The last walk of a tab.
+#[derive(Debug)]
+pub(crate) struct PageWalk {
+    /// The session of the tab.
+    tab: String,
+    tree: Arc<Tree>,
+    index: OnceLock<HashMap<Handle, NodeId>>,
+    /// The documents that answered, in frame order.
+    documents: Vec<SealedDocument>,
+    /// The browser's counts at the last check.
+    counts: Counts,
+    /// False if a garbage collection since the last count may have changed the listener count.
+    has_valid_listener_count: bool,
+    /// Whether the walk asked everything that belongs to a capture; locating an element needs less.
+    is_complete: bool,
+    /// The handles that the walk was asked about.
+    asked_handles: HashSet<Handle>,
+}
+
+impl PageWalk {
+    pub(crate) fn tree(&self) -> &Arc<Tree> {
+        &self.tree
+    }
+
+    pub(crate) fn find(&self, handle: Handle) -> Option<NodeId> {
+        self.index.get_or_init(|| self.tree.handle_index()).get(&handle).copied()
+    }
+
+    /// Whether a later check can prove that nothing changed since.
+    pub(crate) fn is_provable(&self) -> bool {
+        self.documents.iter().all(|d| d.seal != 0)
+    }
+
+    /// Whether these are the walked documents and all of them can be compared.
+    fn has_documents(&self, worlds: &[World]) -> bool {
+        self.documents.len() == worlds.len()
+            && self
+                .documents
+                .iter()
+                .zip(worlds)
+                .all(|(d, w)| d.scope == w.scope && d.place == w.path && d.seal != 0)
+    }
+
+    /// Whether a document has reported a change since.
+    pub(crate) fn is_outdated(&self, tab: &TabState) -> bool {
+        let mut told = tab.frames.values().filter_map(|f| f.world.as_ref());
+        let later = |w: &Known| self.documents.iter().any(|d| d.scope == w.scope && w.changes > d.changes);
+        told.any(later)
+    }
+
+    /// Whether the walk determines the state of all these elements.
+    pub(crate) fn covers(&self, watch: &[Handle]) -> bool {
+        watch.iter().all(|h| self.asked_handles.contains(h) || self.find(*h).is_some())
+    }
+
+    fn seal(&self, world: &World) -> u32 {
+        self.documents.iter().find(|d| d.scope == world.scope).map_or(0, |d| d.seal)
+    }
+}
+
+/// The needs of the caller of a walk.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WalkRequest<'a> {
+    /// Elements to report as hidden rather than gone.
+    pub(crate) watch: &'a [Handle],
+    /// If set, the walk is needed only if this element is connected.
+    pub(crate) only: Option<Handle>,
+    /// Whether a frame that is replaced meanwhile makes the walk fail, to be retried.
+    pub(crate) patient: bool,
+}
+
+impl WalkRequest<'_> {
+    /// The ids of the wanted handles in a document, as ranges: first and last, flattened. Ranges
+    /// may include some other ids, so that thousands of elements fit into a short request.
+    pub(crate) fn ranges(&self, world: &World) -> Vec<u64> {
+        let asked = self.watch.iter().chain(&self.only).filter(|h| h.scope == world.scope);
+        ranges(asked.map(|h| h.id), MAX_RANGE_GAP)
+    }
+
+    fn question(&self, world: &World) -> Result<String> {
+        if let Some(only) = self.only.filter(|h| h.scope == world.scope) {
+            return expression("locate", (only.id, self.ranges(world)));
+        }
+        // A record may be read across documents (the opener of a popup), and the tree needs its
+        // root.
+        let watch = serde_json::to_string(&self.ranges(world)).map_err(corrupt)?;
+        Ok(format!("{GLOBAL}.capture({{watch:{watch}}})"))
+    }
+}
+
+/// A requested walk.
+#[derive(Debug)]
+struct PendingWalk {
+    /// The pending columns, per document.
+    columns: Vec<PendingRequest>,
+    listening: Option<PendingListeners>,
+}
+
+/// The largest distance of two watched ids in one range.
+const MAX_RANGE_GAP: u64 = 16;
+
+/// The page as it is now.
+#[derive(Debug)]
+pub(crate) struct CurrentPage<'a> {
+    /// The walk; `None` when the one wanted element is gone.
+    pub(crate) walked: Option<&'a PageWalk>,
+    /// The point to aim at in that element, if it came along.
+    pub(crate) aimed: Option<FreshAnswer<AimAnswer>>,
+}
+
+/// Reads the page: reuses the last walk if it still holds, else walks again.
+pub(crate) async fn current_page<'a>(
+    page: &'a mut Page,
+    wanted: WalkRequest<'_>,
+) -> Result<CurrentPage<'a>, TabError> {
+    // Read the counter before the walk: a change during the walk is a change since.
+    page.read_ahead.note_capture(page.tab.read(|tab| tab.activity)?);
+    let worlds = page.tab.worlds().await?;
+    page.probes.retain_documents(&worlds);
+    let whole = wanted.only.is_none();
+    let mut last = page
+        .last_walk
+        .take()
+        .filter(|w| w.tab == page.tab.session && w.has_documents(&worlds) && (w.is_complete || !whole));
+    if let Some(walked) = &last
+        && page.tab.read(|tab| walked.is_outdated(tab))?
+    {
+        last = None;
+    }
+    let question = |world: &World| {
+        let seal = last.as_ref().map_or(0, |w| w.seal(world));
+        // Also ask where to aim at the element; a caller that does not aim ignores the answer.
+        let aim = wanted.only.filter(|only| only.scope == world.scope);
+        let aim = aim.map_or(Ok("null".to_owned()), |only| expression("glimpse", (only.id,)))?;
+        Ok(format!("[{},{GLOBAL}.uncollected(),{aim}]", expression("unchanged", (seal,))?))
+    };
+    let asked = page.tab.ask_all(&worlds, question)?;
+    let Some(mut last) = last else {
+        // The page will be walked in any case, so send all requests at once. Counts that the
+        // browser reads too early make the next check fail, never pass.
+        let counts = ask_counts(page, &worlds);
+        let walk = ask_walk(page, &worlds, wanted).await?;
+        let (_, aimed) = checks(page, &worlds, asked).await?;
+        return read_walk(page, walk, &worlds, counts, wanted, aimed).await;
+    };
+    let (answers, aimed) = checks(page, &worlds, asked).await?;
+    let asked = ask_counts(page, &worlds);
+    if !answers.iter().all(|a| a.is_some_and(|(same, _)| same)) {
+        tracing::debug!(?answers, "walked: a document changed, or nothing can be proven");
+        // The walk is sent after the request for the counts and cannot overtake it.
+        let walk = ask_walk(page, &worlds, wanted).await?;
+        return read_walk(page, walk, &worlds, asked, wanted, aimed).await;
+    }
+    let counts = read_counts(page, asked).await?;
+    let mut same = equal(&last.counts, &counts) && last.covers(wanted.watch);
+    if same {
+        let kept = answers.iter().all(|a| a.is_some_and(|(_, kept)| kept));
+        last.has_valid_listener_count &= kept && listeners(&last.counts).eq(listeners(&counts));
+        if whole {
+            same = page.probes.still_listens(&page.tab, &worlds, last.has_valid_listener_count).await?;
+            last.has_valid_listener_count = same;
+        }
+        last.counts.clone_from(&counts);
+    }
+    if same {
+        page.walks_skipped += 1;
+        return Ok(CurrentPage { walked: Some(page.last_walk.insert(last)), aimed });
+    }
+    tracing::debug!("walked: style, layout, listeners, or what is asked about");
+    let asked = ask_walk(page, &worlds, wanted).await?;
+    page.last_walk = walk(page, asked, &worlds, counts, wanted).await?;
+    Ok(CurrentPage { walked: page.last_walk.as_ref(), aimed })
+}
+
+/// Returns whether each document changed, and where to aim at the wanted element, which one of the
+/// documents reports.
+async fn checks(
+    page: &Page,
+    worlds: &[World],
+    asked: Vec<PendingRequest>,
+) -> Result<(Vec<Check>, Aim), TabError> {
+    let answers: Vec<Option<(bool, bool, Option<AimAnswer>)>> = page.tab.finish_all(worlds, asked).await?;
+    let mut aim = None;
+    let checks = answers.into_iter().map(|answer| {
+        let (same, kept, aimed) = answer?;
+        aim = aim.take().or(aimed);
+        Some((same, kept))
+    });
+    let checks = checks.collect();
+    Ok((checks, aim.map(|aimed| FreshAnswer::now(page, aimed)).transpose()?))
+}
+
+/// The answers of the script's `unchanged` and `uncollected`; `None` for a frame that is being
+/// replaced.
+type Check = Option<(bool, bool)>;
+
+type Aim = Option<FreshAnswer<AimAnswer>>;
+
+/// Reads the counts and the answers to a walk that was requested after them.
+async fn read_walk<'a>(
+    page: &'a mut Page,
+    asked: PendingWalk,
+    worlds: &[World],
+    counts: PendingCounts,
+    wanted: WalkRequest<'_>,
+    aimed: Aim,
+) -> Result<CurrentPage<'a>, TabError> {
+    let counts = read_counts(page, counts).await?;
+    page.last_walk = walk(page, asked, worlds, counts, wanted).await?;
+    Ok(CurrentPage { walked: page.last_walk.as_ref(), aimed })
+}
+
+/// Requests a walk of every document and the list of listeners, which the browser prepares while
+/// the columns are read.
+async fn ask_walk(
+    page: &mut Page,
+    worlds: &[World],
+    wanted: WalkRequest<'_>,
+) -> Result<PendingWalk, TabError> {
+    let columns = page.tab.ask_all(worlds, |world| wanted.question(world))?;
+    let listening = match wanted.only {
+        None => Some(page.probes.request_listeners(&page.tab, worlds).await?),
+        Some(_) => None,
+    };
+    Ok(PendingWalk { columns, listening })
+}
+
+/// Reads the answers to a walk, adds what the scripts cannot see, and assembles the tree.
+async fn walk(
+    page: &mut Page,
+    walk: PendingWalk,
+    worlds: &[World],
+    counts: Counts,
+    wanted: WalkRequest<'_>,
+) -> Result<Option<PageWalk>, TabError> {
+    let PendingWalk { columns: asked, listening } = walk;
+    let mut read = Vec::with_capacity(worlds.len());
+    for (world, asking) in worlds.iter().zip(asked) {
+        let completed = async {
+            let json: Option<String> = page.tab.receive_answer(asking).await?;
+            let Some(json) = json else { return Ok(None) };
+            let columns = Columns::parse(&json).map_err(corrupt)?;
+            complete(page, world, columns, wanted).await.map(Some)
+        };
+        match completed.await {
+            // A frame that is being replaced is empty for a moment.
+            Err(TabError::WorldGone) if world.parent.is_some() && !wanted.patient => {}
+            answer => match answer? {
+                Some(columns) => read.push((world, columns)),
+                None => return Ok(None),
+            },
+        }
+    }
+    if let Some(listening) = listening {
+        for left_out in page.probes.read_listeners(&page.tab, listening).await? {
+            let Some((world, columns)) = read.iter_mut().find(|(world, _)| **world == left_out) else {
+                continue;
+            };
+            let json: Option<String> = page.tab.evaluate(world, wanted.question(world)?).await?;
+            let Some(json) = json else { return Ok(None) };
+            *columns = complete(page, world, Columns::parse(&json).map_err(corrupt)?, wanted).await?;
+        }
+    }
+    let walked = assemble_walk(page, read, wanted).await?;
+    Ok(Some(PageWalk { counts, ..walked }))
+}
+
+/// Adds what the document's script cannot see to its columns.
+pub(crate) async fn complete(
+    page: &mut Page,
+    world: &World,
+    columns: Columns,
+    wanted: WalkRequest<'_>,
+) -> Result<Columns, TabError> {
+    let question = wanted.question(world)?;
+    page.probes.complete(&page.tab, world, columns, &question, wanted.only).await
+}
+
+/// Assembles a walk from the columns of its documents. Without counts, the walk cannot be proven
+/// unchanged later.
+pub(crate) async fn assemble_walk(
+    page: &mut Page,
+    read: Vec<(&World, Columns)>,
+    wanted: WalkRequest<'_>,
+) -> Result<PageWalk, TabError> {
+    let asked: HashSet<Handle> = wanted.watch.iter().chain(&wanted.only).copied().collect();
+    let (mut top, mut frames, mut documents) = (None, HashMap::new(), Vec::new());
+    for (world, mut columns) in read {
+        page.probes.mark_listeners(world, &mut columns);
+        columns.retain_hidden(|id| asked.contains(&Handle { scope: world.scope, id }));
+        let seal = if page.probes.wants_more(world) { 0 } else { columns.wire.seal };
+        documents.push(SealedDocument {
+            scope: world.scope,
+            place: world.path.clone(),
+            seal,
+            changes: columns.wire.changes,
+        });
+        let part = DocumentCapture { columns, scope: world.scope, frame: world.path.clone() };
+        if world.parent.is_none() {
+            top = Some(part);
+            continue;
+        }
+        match page.tab.owner(world).await {
+            Ok(Some((outer, id))) => {
+                frames.insert(Handle { scope: outer.scope, id }, part);
+            }
+            Ok(None) | Err(TabError::WorldGone) => {}
+            Err(fault) => return Err(fault),
+        }
+    }
+    let top = top.ok_or(TabError::WorldGone)?;
+    let tree = assemble(&top, &frames, SurfaceId(page.number)).map_err(corrupt)?;
+    page.node_count = tree.len();
+    Ok(PageWalk {
+        tab: page.tab.session.clone(),
+        tree: Arc::new(tree),
+        index: OnceLock::new(),
+        documents,
+        counts: Counts::new(),
+        has_valid_listener_count: true,
+        is_complete: wanted.only.is_none(),
+        asked_handles: asked,
+    })
+}
+
+/// Pending requests for the counts of each session.
+type PendingCounts = Vec<(String, Reply<cdp::GetMetrics>)>;
+
+fn ask_counts(page: &Page, worlds: &[World]) -> PendingCounts {
+    let sessions: BTreeSet<&str> = worlds.iter().map(|w| w.session.as_str()).collect();
+    let ask = |session: &str| (session.to_owned(), page.tab.client.send(Some(session), &cdp::GetMetrics {}));
+    sessions.into_iter().map(ask).collect()
+}
+
+async fn read_counts(page: &Page, asked: PendingCounts) -> Result<Counts, TabError> {
+    let mut counts = Counts::new();
+    for (session, reply) in asked {
+        let answer = page.tab.unless_dialog(async { Ok::<_, TabError>(reply.await) }).await?;
+        let count = match answer {
+            Ok(answer) => count(&answer),
+            // The frame went away with its counts.
+            Err(e) if e.is_gone() => None,
+            Err(e) => return Err(page.tab.call_error(&e).into()),
+        };
+        counts.insert(session, count);
+    }
+    Ok(counts)
+}
+
+fn count(answer: &cdp::Metrics) -> Option<SessionCounts> {
+    let of =
+        |name| answer.metrics.iter().find(|metric| metric.name == name).map(|metric| metric.value.to_bits());
+    Some(SessionCounts {
+        drawn: [of("RecalcStyleCount")?, of("LayoutCount")?],
+        listeners: of("JSEventListeners")?,
+    })
+}
+
+/// Whether the counts of style and layout are known and equal.
+fn equal(then: &Counts, now: &Counts) -> bool {
+    let same = |(a, b): (&Option<SessionCounts>, &Option<SessionCounts>)| match (a, b) {
+        (Some(a), Some(b)) => a.drawn == b.drawn,
+        _ => false,
+    };
+    then.keys().eq(now.keys()) && then.values().zip(now.values()).all(same)
+}
+
+/// The number of listeners in each session.
+fn listeners(counts: &Counts) -> impl Iterator<Item = Option<u64>> {
+    counts.values().map(|count| count.map(|c| c.listeners))
+}

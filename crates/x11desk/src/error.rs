@@ -1,0 +1,44 @@
+//! Errors of a display.
+
+use std::time::Duration;
+use stickpin_device::{Error, ErrorCode};
+use x11rb::errors::ReplyOrIdError;
+
+/// The reason why the display did not do something.
+#[derive(Debug, thiserror::Error)]
+pub enum X11Error {
+    /// The connection broke.
+    #[error("{0}")]
+    Lost(String),
+    /// The server refused a request, mostly because a window has gone.
+    #[error("the display refused {0}")]
+    Refused(String),
+}
+
+impl<E: Into<ReplyOrIdError>> From<E> for X11Error {
+    fn from(e: E) -> Self {
+        match e.into() {
+            ReplyOrIdError::ConnectionError(e) => Self::Lost(e.to_string()),
+            ReplyOrIdError::IdsExhausted => Self::Lost("no more ids".to_owned()),
+            ReplyOrIdError::X11Error(e) => {
+                Self::Refused(format!("{} ({:?})", e.request_name.unwrap_or("a request"), e.error_kind))
+            }
+        }
+    }
+}
+
+impl From<X11Error> for Error {
+    fn from(fault: X11Error) -> Self {
+        let code = match fault {
+            X11Error::Lost(_) => ErrorCode::BackendLost,
+            X11Error::Refused(_) => ErrorCode::ElementNotFound,
+        };
+        Self::new(code, format!("the X display: {fault}")).hint("stickpin doctor")
+    }
+}
+
+/// Timeout for one job on a display.
+pub const JOB_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Timeout for a window to be restored after it was minimised, or to get the keyboard.
+pub(crate) const RESTORE_TIMEOUT: Duration = Duration::from_secs(2);
