@@ -107,7 +107,7 @@ impl<G: Environment> CompositeDevice<G> {
                     part.gone = true;
                     error.code = ErrorCode::ElementNotFound;
                     error.message = format!("{} has left the {}", quote(&part.name), G::NAME);
-                    error = error.hint("stickpin snapshot -i shows the apps that are there");
+                    error = error.hint("`stickpin snapshot -i` shows the apps that are there");
                 }
             }
             ErrorCode::Timeout => {

@@ -83,12 +83,12 @@ impl<G: Environment> CompositeDevice<G> {
                 let there = self.ground.window_at(&self.parts, (x, y), "press with the pointer").await?;
                 there.map(|there| there.part).ok_or_else(|| {
                     let what = format!("no window of an app is at {x:.0},{y:.0}");
-                    Error::element_offscreen(what).hint("stickpin screenshot shows what is there")
+                    Error::element_offscreen(what).hint("`stickpin screenshot` shows what is there")
                 })
             }
             Route::Keyboard => self.keyboard().await?.ok_or_else(|| {
                 Error::element_not_found(format!("no app of the {} has the keyboard", G::NAME))
-                    .hint("name the element: stickpin type TARGET TEXT; stickpin snapshot -i lists them")
+                    .hint("name the element: `stickpin type TARGET TEXT`; `stickpin snapshot -i` lists them")
             }),
         }
     }

@@ -200,7 +200,7 @@ fn an_end_that_a_field_adds_and_selects_is_told() {
     let Some(app) = App::strange("completes") else { return };
     let ran = app.world.run(&["fill", "label=Name", "exam"]);
     assert_eq!(ran.code, 0, "{ran:?}");
-    assert!(ran.out.contains("value \"example.org\"\nthe app has added \"ple.org\""), "{ran:?}");
+    assert!(ran.out.contains("value \"example.org\"\nthe app added \"ple.org\""), "{ran:?}");
 }
 
 #[test]

@@ -101,7 +101,7 @@ impl X11 {
     pub async fn screenshot(&self, area: Rect) -> Result<ScreenshotImage> {
         let picture = self.run(move |d| screenshot::take_screenshot(d, area)).await?.ok_or_else(|| {
             Error::element_offscreen("the area of the picture is not on the screen")
-                .hint("stickpin screenshot --full")
+                .hint("`stickpin screenshot --full`")
         })?;
         let area = picture.area();
         let png = tokio::task::spawn_blocking(move || picture.png()).await;
@@ -140,7 +140,7 @@ impl X11 {
 
 fn unusable(name: &str, why: &dyn fmt::Display) -> Error {
     Error::device_not_found(format!("the display {name} cannot be used: {why}"))
-        .hint("stickpin doctor; a private display needs none")
+        .hint("`stickpin doctor`; a private display needs none")
 }
 
 /// Connects and establishes all that jobs rely on.

@@ -169,7 +169,7 @@ async fn fill(
     let (app, object) = (view.app, view.object(target)?);
     if object.role == n::TERMINAL {
         return Err(Error::invalid_args("what stands in a terminal cannot be replaced")
-            .hint("stickpin type TEXT types into it; stickpin key Enter sends it"));
+            .hint("`stickpin type TEXT` types into it; `stickpin key Enter` sends it"));
     }
     let number = text.trim().parse::<f64>().ok().filter(|n| n.is_finite());
     let hides = object.role == n::PASSWORD;
@@ -221,7 +221,7 @@ fn perhaps_pressed(object: &Object, why: &str) -> Error {
         quote(why)
     );
     Error::unsupported(message)
-        .hint("check its effect before you press again: stickpin snapshot -i")
+        .hint("check its effect before you press again: `stickpin snapshot -i`")
         .dispatched(Dispatched::Unknown)
 }
 

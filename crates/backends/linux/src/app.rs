@@ -196,7 +196,7 @@ impl App {
 
 /// The error for an element that vanished between locating and acting.
 pub(crate) fn gone() -> Error {
-    Error::element_not_found("the element is no longer in the app").hint("stickpin snapshot -i")
+    Error::element_not_found("the element is no longer in the app").hint("`stickpin snapshot -i`")
 }
 
 /// The last reading of the app with its index. Empty before the first reading.

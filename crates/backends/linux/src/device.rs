@@ -201,7 +201,7 @@ impl Geometry for LinuxDevice {
             return Ok(());
         }
         Err(Error::unsupported(format!("the window of {} keeps its own size", self.app.app_name()))
-            .hint("stickpin screenshot shows how large it is"))
+            .hint("`stickpin screenshot` shows how large it is"))
     }
 }
 
@@ -233,7 +233,7 @@ impl Navigator for LinuxDevice {
                 "this session stays with {}; {what} is another app, or another run of it",
                 self.app.app_name()
             ))
-            .hint(format!("stickpin open {what} --relaunch, or --session NAME to have both"))),
+            .hint(format!("`stickpin open {what} --relaunch`, or --session NAME to have both"))),
             _ => Err(unsupported("linux", "go back, forward or home")),
         }
     }

@@ -32,7 +32,7 @@ pub use config::{LinuxConfig, LinuxProvider};
 
 /// The hint for an app that runs but is not registered.
 const UNHEARD: &str = "Qt apps and browsers that were started while accessibility was off say nothing until they are \
-                       started again: end it, then stickpin open linux:APP; stickpin doctor says whether it is on";
+                       started again: end it, then `stickpin open linux:APP`; `stickpin doctor` says whether it is on";
 
 impl LinuxProvider {
     /// Opens an app on a screen; ends the screen on failure.
@@ -133,7 +133,7 @@ impl LinuxProvider {
             ))
             .hint(UNHEARD),
             None => Error::device_not_found(format!("no running app is called {}", quote(name)))
-                .hint("stickpin devices lists what runs; without --attach it is started"),
+                .hint("`stickpin devices` lists what runs; without --attach it is started"),
         })
     }
 }

@@ -130,9 +130,9 @@ impl Screen {
             // The desktop session stays open with the other apps.
             true => {
                 "press, fill and select work where the app supports them by accessibility actions; for pointer and keys, give it \
-                 a private display: stickpin open linux:APP --private --session NAME"
+                 a private display: `stickpin open linux:APP --private --session NAME`"
             }
-            false => "stickpin open linux:APP --private --relaunch gives the app a private display",
+            false => "`stickpin open linux:APP --private --relaunch` gives the app a private display",
         })
     }
 
@@ -142,7 +142,7 @@ impl Screen {
             return self.none(to);
         }
         Error::element_offscreen(format!("stickpin cannot {to}: the app shows no window"))
-            .hint("stickpin snapshot -i")
+            .hint("`stickpin snapshot -i`")
     }
 
     /// Makes a window visible to a person, restoring it if that disturbs nobody.

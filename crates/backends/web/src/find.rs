@@ -103,9 +103,9 @@ mod tests {
         for old in ["Chrome/133.0.6943.53", "Google Chrome 99.0.1 "] {
             let error = check_version(old).unwrap_err();
             assert_eq!(error.code, ErrorCode::ToolMissing);
-            assert!(error.message.ends_with("; 134 is the oldest that can be driven"), "{error}");
+            assert!(error.message.ends_with(", but 134 or newer is needed"), "{error}");
         }
-        assert!(check_version("Chromium 99.0").unwrap_err().message.contains("version 99;"));
+        assert!(check_version("Chromium 99.0").unwrap_err().message.contains("version 99,"));
     }
 
     #[test]
@@ -118,6 +118,6 @@ mod tests {
         assert!(error.message.contains("does not exist"), "{error}");
         let plain = program(dir.path(), "plain", 0o644);
         let error = find_chromium(Some(&plain), None).unwrap_err();
-        assert!(error.message.contains("is no program"), "{error}");
+        assert!(error.message.contains("is not a program"), "{error}");
     }
 }

@@ -220,7 +220,7 @@ fn a_run_goes_on_where_it_stopped_and_nowhere_else() {
     // Another script by now, if only in what it includes.
     desk.write("steps/name.ad", "fill label=Name Eve\n");
     let ran = desk.run(&again);
-    assert!(ran.code == 2 && ran.err.contains("flow.ad is another script by now"), "{ran:?}");
+    assert!(ran.code == 2 && ran.err.contains("flow.ad has changed: its digest is"), "{ran:?}");
     assert!(desk.received().is_empty());
     // The app is right now, and both rounds are run.
     desk.ok("close");

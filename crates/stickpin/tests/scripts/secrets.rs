@@ -67,7 +67,7 @@ fn goes_through(desk: &Desk, address: &str, mut received: impl FnMut()) {
 
     // Who has no secret of that name is told which one is meant.
     let ran = desk.run("replay flow.ad --wait 300");
-    assert!(ran.code != 0 && format!("{ran:?}").contains("no secret is called"), "{ran:?}");
+    assert!(ran.code != 0 && format!("{ran:?}").contains("there is no secret"), "{ran:?}");
 
     let log = desk.world.state_dir().join("daemon");
     let logs = std::fs::read_dir(&log).expect("the daemon's folder").flatten();

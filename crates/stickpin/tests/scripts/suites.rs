@@ -74,7 +74,7 @@ fn flows_of_maestro_in_a_folder_are_run_and_other_yaml_is_not() {
     std::fs::create_dir(desk.path("empty")).expect("a folder");
     desk.write("empty/config.yaml", "a: 1\n");
     let ran = desk.run("test empty");
-    assert!(ran.code == 2 && ran.err.contains("YAML with an appId or a url"), "{ran:?}");
+    assert!(ran.code == 2 && ran.err.contains("Maestro flows"), "{ran:?}");
 }
 
 #[test]

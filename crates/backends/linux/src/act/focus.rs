@@ -55,7 +55,7 @@ pub(crate) async fn focus_element(device: &mut LinuxDevice, target: Handle) -> R
     }
     Err(refusal.unwrap_or_else(|| {
         Error::unsupported("the element did not take the keyboard focus")
-            .hint("press it first, and look what opens: stickpin snapshot -i")
+            .hint("press it first, and look what opens: `stickpin snapshot -i`")
     }))
 }
 

@@ -32,7 +32,7 @@ pub(crate) fn no_key(key: &str) -> Error {
 
 /// The error for an app that takes too long to read its keys.
 pub(crate) fn busy() -> Error {
-    Error::timeout("the app is still handling the keys that were sent").hint("stickpin wait stable")
+    Error::timeout("the app is still handling the keys that were sent").hint("`stickpin wait stable`")
 }
 
 /// Returns the window that receives keys, after giving it the focus. An open pop-up would take the
@@ -95,7 +95,7 @@ async fn takes_keys(app: &App) -> Result<()> {
     Err(Error::timeout(
         "the app is still inside what it was last told to do; a key would make it hang for good",
     )
-    .hint("stickpin snapshot -i shows what it waits for; stickpin press @REF answers it"))
+    .hint("`stickpin snapshot -i` shows what it waits for; `stickpin press @REF` answers it"))
 }
 
 /// Sends Escape to the window of another process that blocks the app. Returns `None` if there is no
@@ -194,7 +194,7 @@ pub(crate) async fn wait_until_keys_handled(app: &App) {
 pub(crate) async fn foreign_focus_error(app: &App, other: Window, x11: &X11) -> Result<Error> {
     let what = window::covering_window(app, other, x11).await?;
     Ok(Error::element_covered(format!("{what} keeps the keyboard"))
-        .hint("stickpin snapshot -i shows what is open; with open --private no other app has the keyboard"))
+        .hint("`stickpin snapshot -i` shows what is open; with open --private no other app has the keyboard"))
 }
 
 /// Sends one chord.
@@ -245,14 +245,14 @@ pub(crate) async fn chord_in(
     let windows = x11.run(windows::list_windows).await?;
     let closed = || {
         let message = format!("{words} was closed before the key {} was sent to it", quote(key));
-        Error::element_not_found(message).hint("stickpin snapshot -i shows what is open now")
+        Error::element_not_found(message).hint("`stickpin snapshot -i` shows what is open now")
     };
     let Some(now) = windows.iter().find(|w| w.id == id && (w.pid == window.pid || w.pid.is_none())) else {
         return Err(closed());
     };
     let covered = |what: String| {
         Error::element_covered(format!("{what} takes the keys of {words}"))
-            .hint("stickpin snapshot -i shows what is open; stickpin key Escape closes one at a time")
+            .hint("`stickpin snapshot -i` shows what is open; `stickpin key Escape` closes one at a time")
     };
     let alone = app.is_alone();
     // A dialog that opened this window lies below it.

@@ -399,7 +399,7 @@ fn of_child<'a>(list: &'a Object, member: &'a str, at: usize) -> Call<'a> {
 
 /// Marks an error after which the choice may have been made.
 fn is_chosen_now(error: Error) -> Error {
-    unknown(error.hint("stickpin snapshot -i shows what is chosen now"))
+    unknown(error.hint("`stickpin snapshot -i` shows what is chosen now"))
 }
 
 fn takes_one(list: &Object, options: &[String]) -> Error {

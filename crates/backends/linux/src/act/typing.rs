@@ -274,7 +274,7 @@ fn strayed(from: &str, to: &str, progress: TypingProgress, inside: Option<(usize
         None => format!("{sent} of {all} characters were sent; how many of them arrived is unknown"),
     };
     Error::fill_mismatch(format!("{from} lost the focus to {to} while text was typed: {counts}"))
-        .hint("stickpin snapshot -i shows where the text went; stickpin type @REF types the rest")
+        .hint("`stickpin snapshot -i` shows where the text went; `stickpin type @REF` types the rest")
 }
 
 #[cfg(test)]

@@ -37,11 +37,11 @@ const TRIES: usize = 4;
 const ESCAPES: usize = 3;
 
 /// The hint for a chooser without a field for paths.
-const CHOOSER_HINT: &str = "stickpin snapshot -i shows what it has instead; stickpin key Escape closes it";
+const CHOOSER_HINT: &str = "`stickpin snapshot -i` shows what it has instead; `stickpin key Escape` closes it";
 
 /// The hint for a chooser that may take several files, but only one through its field.
-const ONE_BY_ONE: &str = "its field is given one path: stickpin upload TARGET FILE for each, where the app takes them one after the other; \
-    stickpin press opens it, and stickpin snapshot -i shows the list in which it may take several";
+const ONE_BY_ONE: &str = "its field is given one path: `stickpin upload TARGET FILE` for each, where the app takes them one after the other; \
+    stickpin press opens it, and `stickpin snapshot -i` shows the list in which it may take several";
 
 /// Returns the file chooser that a handle stands for: its window, or its field for paths.
 pub(crate) fn chooser_of(device: &mut LinuxDevice, handle: Handle) -> Option<FileInput> {
@@ -161,7 +161,7 @@ pub(crate) async fn give_files(
             Some(Some(window)) => {
                 let over = quote(&title_of(&device.last, &window));
                 return Err(not_taken(&format!(": {over} has opened over it")).hint(
-                    "both are still open: stickpin snapshot -i shows what it says; stickpin key Escape closes one at a time",
+                    "both are still open: `stickpin snapshot -i` shows what it says; `stickpin key Escape` closes one at a time",
                 ));
             }
             None if cancel.is_cancelled() => break,
@@ -169,7 +169,7 @@ pub(crate) async fn give_files(
         }
     }
     Err(not_taken("").hint(
-        "it is still open, and may want files of another kind: stickpin snapshot -i; stickpin key Escape closes it",
+        "it is still open, and may want files of another kind: `stickpin snapshot -i`; `stickpin key Escape` closes it",
     ))
 }
 
@@ -353,7 +353,7 @@ fn to_save_in(title: &str) -> Error {
     let message =
         format!("the file chooser {title} is one to save in: it takes no file, but would write over it");
     Error::invalid_args(message)
-        .hint("it is still open: stickpin fill says the name, stickpin key Escape closes it")
+        .hint("it is still open: stickpin fill says the name, `stickpin key Escape` closes it")
 }
 
 fn takes_no_text(title: &str) -> Error {

@@ -43,7 +43,7 @@ impl Unresolved {
             Self::Unknown(why) => {
                 let message = format!("unknown what an input at {target} would reach: {why}");
                 Error::element_covered(message)
-                    .hint("two attempts failed; stickpin snapshot -i shows what is there now")
+                    .hint("two attempts failed; `stickpin snapshot -i` shows what is there now")
             }
         }
     }

@@ -58,7 +58,7 @@ pub(crate) async fn check_not_grabbed(
     let Some(taker) = grabbing_window(app, windows, window) else { return Ok(()) };
     let what = window::covering_window(app, taker, x11).await?;
     Err(Error::element_covered(format!("{what} is open, and takes {sent}"))
-        .hint("stickpin key Escape closes it"))
+        .hint("`stickpin key Escape` closes it"))
 }
 
 /// The result for an open pop-up that takes an input; `popup` is its object, if known.
@@ -136,7 +136,7 @@ pub(crate) async fn own_window_at(
     let Some(sight) = WindowStack::of(view.app).await? else { return Err(view.app.screen.unseen(to)) };
     let spot = format!("{x:.0},{y:.0}");
     let refused = |code, message: String| {
-        Err(Error::new(code, message).hint("stickpin screenshot shows what is there"))
+        Err(Error::new(code, message).hint("`stickpin screenshot` shows what is there"))
     };
     let Some(window) = sight.at((x, y)).await?.cloned() else {
         return refused(ErrorCode::ElementOffscreen, format!("no window is at {spot}"));

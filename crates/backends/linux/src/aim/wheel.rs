@@ -81,7 +81,7 @@ fn everywhere(words: &str) -> Error {
     let message =
         format!("{words} was not scrolled: the wheel would change a number or a choice everywhere in it");
     Error::element_covered(message)
-        .hint("stickpin scroll without --in scrolls the window; stickpin key Page_Down what has the focus")
+        .hint("stickpin scroll without --in scrolls the window; `stickpin key Page_Down` what has the focus")
 }
 
 /// Returns points of an area, its center first.

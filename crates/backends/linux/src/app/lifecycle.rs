@@ -28,7 +28,7 @@ pub(crate) async fn capture_error(app: &App, fault: BusError) -> Error {
     }
     match fault {
         BusError::Silent(_) => Error::timeout(format!("{} may hang: {fault}", app.app_name()))
-            .hint("wait and try again; stickpin close ends it"),
+            .hint("wait and try again; `stickpin close` ends it"),
         fault => lost(&format!("{} is no longer reachable: {fault}", app.app_name())),
     }
 }

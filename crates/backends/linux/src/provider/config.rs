@@ -129,7 +129,7 @@ impl LinuxProvider {
     ) -> Result<AccessibilityBus> {
         AccessibilityBus::connect(addresses, listener, until).await.map_err(|e| {
             Error::tool_missing(format!("there is no accessibility bus: {e}"))
-                .hint("apt install at-spi2-core, and run in a desktop session; stickpin doctor says what is missing")
+                .hint("apt install at-spi2-core, and run in a desktop session; `stickpin doctor` says what is missing")
         })
     }
 }

@@ -148,7 +148,7 @@ impl Environment for DesktopEnvironment {
 
     const NAME: &'static str = NAME;
 
-    const EMPTY: &'static str = "no app shows a window here: stickpin open linux:APP starts one; stickpin doctor says why \
+    const EMPTY: &'static str = "no app shows a window here: `stickpin open linux:APP` starts one; `stickpin doctor` says why \
                                  a running one may be missing";
 
     fn info(&self) -> &DeviceInfo {
@@ -291,9 +291,9 @@ impl Environment for DesktopEnvironment {
 fn not_started(e: Error) -> Error {
     match e.code {
         ErrorCode::BackendLost => Error { code: ErrorCode::DeviceNotFound, ..e }
-            .hint("the desktop stays open; stickpin devices lists the apps of this machine"),
+            .hint("the desktop stays open; `stickpin devices` lists the apps of this machine"),
         ErrorCode::Timeout => {
-            e.hint("a running app may have shown its window instead: stickpin snapshot -i; stickpin doctor")
+            e.hint("a running app may have shown its window instead: `stickpin snapshot -i`; `stickpin doctor`")
         }
         _ => e,
     }

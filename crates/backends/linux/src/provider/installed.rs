@@ -23,7 +23,7 @@ pub(crate) fn find(name: &str, config: &LinuxConfig, cwd: &Path) -> Result<Launc
     let words = shlex::split(name).ok_or_else(open)?;
     let Some((first, rest)) = words.split_first() else {
         return Err(Error::invalid_args("linux: needs the name of an app or a command")
-            .hint("stickpin open linux:gedit; stickpin devices lists what runs"));
+            .hint("`stickpin open linux:gedit`; `stickpin devices` lists what runs"));
     };
     if rest.is_empty()
         && let Some((launch, _)) = by_desktop_id(first, &config.data)
@@ -39,7 +39,7 @@ pub(crate) fn find(name: &str, config: &LinuxConfig, cwd: &Path) -> Result<Launc
         return Ok(Launch { program, arguments: rest.to_vec() });
     }
     Err(Error::device_not_found(format!("no app or program is called {}", quote(first)))
-        .hint("give its desktop id (org.gnome.Calculator), a program on PATH, or a path; stickpin devices lists what runs"))
+        .hint("give its desktop id (org.gnome.Calculator), a program on PATH, or a path; `stickpin devices` lists what runs"))
 }
 
 /// Returns the command and the text of `NAME.desktop`. Only full ids count: `Calculator` does not

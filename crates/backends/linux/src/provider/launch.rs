@@ -57,7 +57,7 @@ impl Inaccessible {
         let private = if own_display { " --private" } else { "" };
         let what = shlex::try_quote(what).unwrap_or(what.into());
         let points = format!(
-            "stickpin open linux:desktop{private}, then stickpin open {what}: there screenshot, press X,Y, type and key drive it"
+            "stickpin open linux:desktop{private}, then `stickpin open {what}`: there screenshot, press X,Y, type and key drive it"
         );
         Error::unsupported(self.what.clone()).hint(match self.lacks {
             Some(lacks) => format!("{lacks}; or {points}"),
@@ -168,7 +168,7 @@ impl LinuxProvider {
             }
             if now >= until.min(worked_at + request.ready_timeout) {
                 let unknown =
-                    "it may run already (--attach), or have accessibility switched off: stickpin doctor";
+                    "it may run already (--attach), or have accessibility switched off: `stickpin doctor`";
                 let (seconds, said) = (started.elapsed().as_secs(), stderr.last_line());
                 let what = format!("{program} showed no window within {seconds} s{said}");
                 return Err(Error::timeout(what).hint(own.and_then(lacks).unwrap_or(unknown)));

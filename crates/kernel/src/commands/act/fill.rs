@@ -77,13 +77,12 @@ fn secret(cx: &mut Cx, name: &str) -> Result<String> {
     let Some(secret) = cx.caller.secrets.get(name).cloned() else {
         let known: BTreeSet<&String> = cx.caller.secrets.keys().chain(&cx.caller.secret_names).collect();
         let known: Vec<String> = known.into_iter().take(MAX_NAMED_SECRETS).map(|n| quote(n)).collect();
-        let known = if known.is_empty() {
-            "there is none".to_owned()
-        } else {
-            format!("there are {}", known.join(", "))
+        let known = match known.is_empty() {
+            true => String::new(),
+            false => format!("use one of {}, or ", known.join(", ")),
         };
         return Err(Error::invalid_args(format!("there is no secret {}", quote(name))).hint(format!(
-            "{known}; set STICKPIN_SECRET_NAME in the environment that stickpin is started in"
+            "{known}set STICKPIN_SECRET_NAME in the environment that stickpin is started in"
         )));
     };
     let value = secret.reveal().to_owned();

@@ -168,7 +168,7 @@ pub(crate) async fn give_elsewhere(
     let error = error.dispatched(Dispatched::Unknown);
     match upload::escape(&mut foreign.device, &foreign.chooser).await {
         Ok(true) if typed => Err(error.hint(
-            "it belonged to another process, and is closed again; stickpin snapshot -i shows whether the app has a file \
+            "it belonged to another process, and is closed again; `stickpin snapshot -i` shows whether the app has a file \
              now; it may want files of another kind",
         )),
         Ok(true) => Err(error.hint("it belonged to another process, and was closed again with nothing chosen")),
@@ -228,16 +228,16 @@ fn hint(window: &Window, among: bool, own: bool, app: &str) -> String {
     let target = if named { "role=dialog".to_owned() } else { format!("role=dialog label={title}") };
     match window.pid {
         _ if among => format!(
-            "stickpin snapshot -i shows it as an app of its own; stickpin upload '{target}' FILE gives it one"
+            "`stickpin snapshot -i` shows it as an app of its own; `stickpin upload '{target}' FILE` gives it one"
         ),
         Some(pid) if !own => format!(
-            "stickpin --session chooser open --attach linux:{pid}; stickpin --session chooser upload '{target}' FILE"
+            "`stickpin --session chooser open --attach linux:{pid}`; `stickpin --session chooser upload '{target}' FILE`"
         ),
         _ => {
             let app = if app.contains(['\'', '!']) { "linux:APP" } else { app };
             format!(
-                "stickpin key Escape closes it; a private desktop has it in its tree: stickpin --session all open --private \
-                 linux:desktop; stickpin --session all open '{app}'"
+                "`stickpin key Escape` closes it; a private desktop has it in its tree: `stickpin --session all open --private \
+                 linux:desktop; `stickpin --session all open '{app}'`"
             )
         }
     }

@@ -58,6 +58,6 @@ fn unknown_window(title: &str) -> Error {
         "the file chooser {title} is open, but its window is not distinguishable from others of the app"
     );
     Error::unsupported(message).hint(
-        "it has no file yet: stickpin snapshot -i shows it; press what closes the others, or fill its field",
+        "it has no file yet: `stickpin snapshot -i` shows it; press what closes the others, or fill its field",
     )
 }

@@ -91,7 +91,7 @@ impl DesktopEnvironment {
         let id = window.id;
         x11.run(move |d| pings::await_delivery(d, id)).await?;
         let words = window.describe();
-        let what = format!("nothing of {words} can be read: stickpin screenshot shows what became of it");
+        let what = format!("nothing of {words} can be read: `stickpin screenshot` shows what became of it");
         apps.add_notice(Notice::ComponentMissing { what });
         Ok(Some(InputOutcome::done()))
     }
@@ -127,5 +127,5 @@ fn only_points(window: &Window) -> Error {
     Error::unsupported(format!(
         "{window} is not on the accessibility bus: only press X,Y, type and key reach it"
     ))
-    .hint("stickpin screenshot shows where; stickpin press X,Y; stickpin key PageDown scrolls")
+    .hint("`stickpin screenshot` shows where; `stickpin press X,Y`; `stickpin key PageDown` scrolls")
 }

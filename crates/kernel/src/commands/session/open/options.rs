@@ -93,5 +93,5 @@ fn not_taken(name: &str, kind: &str, cx: &Cx) -> Error {
         true => format!("leave {flag} out; no kind of device here takes it"),
         false => format!("leave {flag} out; devices that take it: {}", takers.join(", ")),
     };
-    Error::invalid_args(format!("a {kind} device takes no {flag}; nothing was opened")).hint(hint)
+    Error::invalid_args(format!("a {kind} device does not support {flag}; nothing was opened")).hint(hint)
 }
