@@ -37,7 +37,8 @@ const TRIES: usize = 4;
 const ESCAPES: usize = 3;
 
 /// The hint for a chooser without a field for paths.
-const CHOOSER_HINT: &str = "`stickpin snapshot -i` shows what it has instead; `stickpin key Escape` closes it";
+const CHOOSER_HINT: &str =
+    "`stickpin snapshot -i` shows what it has instead; `stickpin key Escape` closes it";
 
 /// The hint for a chooser that may take several files, but only one through its field.
 const ONE_BY_ONE: &str = "its field is given one path: `stickpin upload TARGET FILE` for each, where the app takes them one after the other; \

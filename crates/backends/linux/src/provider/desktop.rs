@@ -292,9 +292,9 @@ fn not_started(e: Error) -> Error {
     match e.code {
         ErrorCode::BackendLost => Error { code: ErrorCode::DeviceNotFound, ..e }
             .hint("the desktop stays open; `stickpin devices` lists the apps of this machine"),
-        ErrorCode::Timeout => {
-            e.hint("a running app may have shown its window instead: `stickpin snapshot -i`; `stickpin doctor`")
-        }
+        ErrorCode::Timeout => e.hint(
+            "a running app may have shown its window instead: `stickpin snapshot -i`; `stickpin doctor`",
+        ),
         _ => e,
     }
 }
