@@ -19,6 +19,9 @@ pub enum Mention<'h> {
     Option(&'h str),
 }
 
+/// A command that a hint names: its definition, its input, and the session that it names.
+pub type MentionedCommand = (&'static CommandDefinition, Map<String, Value>, Option<String>);
+
 /// Replaces each command line and each option in a hint by what `replace` returns for it, and
 /// leaves those as they are for which it returns `None`.
 #[must_use]
@@ -44,10 +47,7 @@ pub fn rewrite(hint: &str, mut replace: impl FnMut(Mention<'_>) -> Option<String
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` for what the grammar of the command refuses.
-pub fn line(
-    line: &str,
-    others: &[&'static CommandDefinition],
-) -> Result<Option<(&'static CommandDefinition, Map<String, Value>, Option<String>)>> {
+pub fn line(line: &str, others: &[&'static CommandDefinition]) -> Result<Option<MentionedCommand>> {
     let words = split(line)?;
     let Some(ResolvedCommand { name, args }) = resolve_command(&words, others)? else { return Ok(None) };
     let form = match others.iter().find(|form| form.spec.name == name) {

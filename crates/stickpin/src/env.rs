@@ -92,7 +92,7 @@ const PROGRAMS: &[&str] = &[];
 
 /// Returns the variables that a client of the MCP server must pass on: ours, and those by which
 /// apps find their desktop. Secrets are included only if set.
-pub(crate) fn variables_to_pass(env: &Env) -> Vec<String> {
+pub(crate) fn passed_variables(env: &Env) -> Vec<String> {
     let ours: &[&str] = &[STATE_DIR, SESSION, STALE_REFS, MCP_PROFILE, LOG, AGENT_ID];
     #[cfg(feature = "web")]
     let ours = [ours, &[CHROMIUM, NO_SANDBOX]].concat();

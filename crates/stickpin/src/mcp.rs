@@ -11,7 +11,7 @@ use stickpin_mcp::{CLIENT_TIMEOUT, HttpOptions, MAX_CHARS, Profile, Setup};
 pub(crate) fn run(mcp: &Mcp, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
     if let Some(client) = &mcp.print_config {
         let text =
-            stickpin_mcp::config(client, &env.program, &kept(mcp), &crate::env::variables_to_pass(env))?;
+            stickpin_mcp::config(client, &env.program, &kept(mcp), &crate::env::passed_variables(env))?;
         print(streams, &text)?;
         return Ok(0);
     }
