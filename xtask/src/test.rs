@@ -11,9 +11,9 @@ const QUICK: &str = "not (package(stickpin) + package(stickpin-backend-linux) + 
      + package(stickpin-x11desk)) + package(stickpin) & (binary(layers) + binary(staleness_sim) \
      + binary(scenarios) & test(in_process))";
 
-/// Tests that run at a time on each core. Most wait for a browser, an app or a limit of time: one
-/// at a time uses half of a core.
-const PER_CORE: usize = 2;
+/// Tests that run at a time on two cores. Most wait for a browser, an app or a limit of time, so one
+/// at a time uses half of a core; with four, apps of the size of LibreOffice become slow.
+const PER_TWO_CORES: usize = 3;
 
 /// Lints and runs the suites that need neither a browser nor a desktop.
 pub fn quick() -> Result {
@@ -53,7 +53,8 @@ fn all(collected: &Collected) -> Result {
         // Runs everything, as above: a failing binary does not hide the others.
         cargo(&["test", "--workspace", "--tests", "--bins", "--lib", "--no-fail-fast"])
     };
-    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get) * PER_CORE;
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get) * PER_TWO_CORES;
+    let threads = threads.div_ceil(2);
     tests.env("NEXTEST_TEST_THREADS", threads.to_string());
     // A machine that was set up must not skip the suites on real devices.
     tests.env("STICKPIN_REQUIRE_CHROMIUM", "1").env("STICKPIN_REQUIRE_DESKTOP", "1");

@@ -157,7 +157,7 @@ fn new_key(pairs: &[(YamlKey, Yaml)], key: Yaml) -> Result<YamlKey, ScriptError>
     if pairs.iter().any(|(k, _)| k.name == name) {
         return Err(key
             .at
-            .error_at(format!("{} is given twice here", stickpin_tree::quote(&name)), "leave one"));
+            .error_at(format!("{} is given twice here", stickpin_tree::quote(&name)), "keep one of the two"));
     }
     Ok(YamlKey { at: key.at, name })
 }

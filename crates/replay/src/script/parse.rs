@@ -86,7 +86,7 @@ impl Parser {
                 return Err(LineError::new(at, "a `context` value contains a variable", FORM));
             };
             if self.script.context(&key).is_some() {
-                return Err(LineError::new(at, format!("`{key}` is given twice in `context`"), "leave one"));
+                return Err(LineError::new(at, format!("`{key}` is given twice in `context`"), "keep one of the two"));
             }
             if matches!(key.as_str(), "timeout" | "retries") && value.parse::<u32>().is_err() {
                 return Err(LineError::new(
@@ -111,7 +111,7 @@ impl Parser {
         let (key, value, end) = parse_pair(line, at, FORM)?;
         variable(&key, at)?;
         if self.script.env.iter().any(|(k, _)| *k == key) {
-            return Err(LineError::new(at, format!("`{key}` is set twice"), "leave one"));
+            return Err(LineError::new(at, format!("`{key}` is set twice"), "keep one of the two"));
         }
         expect_end(line, end)?;
         self.script.env.push((key, value));
@@ -229,7 +229,7 @@ fn include(line: &str, start: usize) -> Result<NodeKind, LineError> {
         let (key, value, end) = parse_pair(line, at, FORM)?;
         variable(&key, at)?;
         if env.iter().any(|(k, _)| *k == key) {
-            return Err(LineError::new(at, format!("`{key}` is given twice"), "leave one"));
+            return Err(LineError::new(at, format!("`{key}` is given twice"), "keep one of the two"));
         }
         env.push((key, value));
         at = skip(line, end);

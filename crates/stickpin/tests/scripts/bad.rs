@@ -30,7 +30,7 @@ fn faults_are_said_before_anything_runs() {
     }
     desk.write("bad.ad", "context platform=sim platform=web\nopen sim:shop\n");
     let ran = desk.run("replay bad.ad");
-    assert!(ran.err.contains("bad.ad:1:22: `platform` stands twice"), "{ran:?}");
+    assert!(ran.err.contains("bad.ad:1:22: `platform` is given twice"), "{ran:?}");
     for huge in ["huge.ad", "huge.yaml"] {
         let file = std::fs::File::create(desk.path(huge)).expect("a file");
         file.set_len(100 << 20).expect("it grows");
