@@ -9,6 +9,7 @@ const FILLED: &[(&str, &str)] = &[
     ("{what}", "sim:shop"),
     ("{name}", "main"),
     ("{command}", "press"),
+    ("{private}", ""),
     ("{}", "press"),
 ];
 

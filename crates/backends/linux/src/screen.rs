@@ -218,7 +218,7 @@ mod tests {
         assert_eq!(error.code, ErrorCode::Unsupported);
         assert!(error.message.contains("the process of the app"), "{error}");
         assert!(error.hint.starts_with("press, fill and select work"), "{error}");
-        assert!(error.hint.ends_with("--private --session NAME"), "{error}");
+        assert!(error.hint.ends_with("--private --session NAME`"), "{error}");
         assert_eq!(nameless.unseen("scroll").code, ErrorCode::Unsupported);
     }
 

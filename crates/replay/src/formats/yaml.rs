@@ -155,9 +155,10 @@ fn new_key(pairs: &[(YamlKey, Yaml)], key: Yaml) -> Result<YamlKey, ScriptError>
         return Err(key.at.error_at(format!("a key is {}, not a text", key.value.kind()), ""));
     };
     if pairs.iter().any(|(k, _)| k.name == name) {
-        return Err(key
-            .at
-            .error_at(format!("{} is given twice here", stickpin_tree::quote(&name)), "keep one of the two"));
+        return Err(key.at.error_at(
+            format!("{} is given twice here", stickpin_tree::quote(&name)),
+            "keep one of the two",
+        ));
     }
     Ok(YamlKey { at: key.at, name })
 }

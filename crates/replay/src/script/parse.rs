@@ -86,7 +86,11 @@ impl Parser {
                 return Err(LineError::new(at, "a `context` value contains a variable", FORM));
             };
             if self.script.context(&key).is_some() {
-                return Err(LineError::new(at, format!("`{key}` is given twice in `context`"), "keep one of the two"));
+                return Err(LineError::new(
+                    at,
+                    format!("`{key}` is given twice in `context`"),
+                    "keep one of the two",
+                ));
             }
             if matches!(key.as_str(), "timeout" | "retries") && value.parse::<u32>().is_err() {
                 return Err(LineError::new(

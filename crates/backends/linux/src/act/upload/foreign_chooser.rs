@@ -236,8 +236,8 @@ fn hint(window: &Window, among: bool, own: bool, app: &str) -> String {
         _ => {
             let app = if app.contains(['\'', '!']) { "linux:APP" } else { app };
             format!(
-                "`stickpin key Escape` closes it; a private desktop has it in its tree: `stickpin --session all open --private \
-                 linux:desktop; `stickpin --session all open '{app}'`"
+                "`stickpin key Escape` closes it; a private desktop has it in its tree: \
+                 `stickpin --session all open --private linux:desktop`; `stickpin --session all open '{app}'`"
             )
         }
     }
@@ -286,15 +286,17 @@ mod tests {
     fn hint_names_the_window_only_if_shell_safe() {
         let titled = |title: &str| Window { title: title.to_owned(), ..window(3, Some(8), Some(1)) };
         let said = hint(&titled("Open \"it\""), false, false, "");
-        assert!(said.ends_with(r#"upload 'role=dialog label="Open \"it\""' FILE"#), "{said}");
+        assert!(said.ends_with(r#"upload 'role=dialog label="Open \"it\""' FILE`"#), "{said}");
         for title in ["", "Don't", "a\u{1b}b"] {
             let said = hint(&titled(title), false, false, "");
-            assert!(said.ends_with("upload 'role=dialog' FILE"), "{said}");
+            assert!(said.ends_with("upload 'role=dialog' FILE`"), "{said}");
         }
         assert!(hint(&titled("Open"), true, true, "").contains(r#"upload 'role=dialog label="Open"' FILE"#));
         let said = hint(&titled("Open"), false, true, "linux:env A=1 gedit");
         assert!(
-            said.ends_with("open --private linux:desktop; stickpin --session all open 'linux:env A=1 gedit'"),
+            said.ends_with(
+                "open --private linux:desktop`; `stickpin --session all open 'linux:env A=1 gedit'`"
+            ),
             "{said}"
         );
     }
