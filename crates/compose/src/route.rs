@@ -87,8 +87,9 @@ impl<G: Environment> CompositeDevice<G> {
                 })
             }
             Route::Keyboard => self.keyboard().await?.ok_or_else(|| {
-                Error::element_not_found(format!("no app of the {} has the keyboard", G::NAME))
-                    .hint("name the element: `stickpin type TARGET TEXT`; `stickpin snapshot -i` lists them")
+                Error::element_not_found(format!("no app of the {} has the keyboard", G::NAME)).hint(
+                    "name the element: `stickpin type TEXT --into TARGET`; `stickpin snapshot -i` lists them",
+                )
             }),
         }
     }

@@ -63,7 +63,7 @@ fn faults_are_said_before_anything_runs() {
         ("replay good.ad --plan-digest 0123456789abcdef", "has changed: its digest is"),
         ("test", "`test` needs PATH"),
         ("test not-there", "\"not-there\" does not match a script"),
-        ("test 'flows/**/*.ad'", "names no script"),
+        ("test 'flows/**/*.ad'", "does not match a script"),
         ("test good.ad --shard 3/2", "is not of the form I/N"),
         ("test good.ad --workers 0", "`workers` must be a number"),
         ("test good.ad --junit /dev/null/x.xml", "could not write"),
