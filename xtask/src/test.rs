@@ -11,8 +11,8 @@ const QUICK: &str = "not (package(stickpin) + package(stickpin-backend-linux) + 
      + package(stickpin-x11desk)) + package(stickpin) & (binary(layers) + binary(staleness_sim) \
      + binary(scenarios) & test(in_process))";
 
-/// Tests that run at a time on two cores. Most wait for a browser, an app or a limit of time, so one
-/// at a time uses half of a core; with four, apps of the size of LibreOffice become slow.
+/// Tests that run at a time on two cores. Most wait for a browser, an app or a limit of time, so
+/// one at a time uses half of a core; with four, apps of the size of LibreOffice become slow.
 const PER_TWO_CORES: usize = 3;
 
 /// Lints and runs the suites that need neither a browser nor a desktop.

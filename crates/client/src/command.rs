@@ -1,9 +1,9 @@
 //! Commands that run in the process of the front end and are made of commands that a [`Client`]
 //! runs: `test`, `export`.
 //!
-//! Each has a [`CommandDefinition`], as the commands of the registry have, so that command lines and lists of
-//! tools show both alike. The program that links front ends and commands hands these to the front
-//! ends.
+//! Each has a [`CommandDefinition`], as the commands of the registry have, so that command lines
+//! and lists of tools show both alike. The program that links front ends and commands hands these
+//! to the front ends.
 
 use crate::Client;
 use async_trait::async_trait;

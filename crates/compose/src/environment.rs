@@ -123,7 +123,7 @@ pub trait Environment: Send + fmt::Debug {
     /// if that has no place.
     ///
     /// # Errors
-    /// As [`Screenshots::screenshot`](stickpin_device::Pictures::screenshot).
+    /// As [`Screenshots::screenshot`](stickpin_device::Screenshots::screenshot).
     async fn screenshot(
         &mut self,
         request: &ScreenshotRequest,
@@ -150,8 +150,8 @@ pub struct CompositeDevice<G: Environment> {
 }
 
 impl<G: Environment> CompositeDevice<G> {
-    /// Composes the members of `ground`. There are none before [`CompositeDevice::discover_members`]. `folders` are
-    /// those that members are started with.
+    /// Composes the members of `ground`. There are none before
+    /// [`CompositeDevice::discover_members`]. `folders` are those that members are started with.
     pub fn new(ground: G, folders: Option<AppFolders>) -> Self {
         Self { ground, parts: Members::new(folders) }
     }

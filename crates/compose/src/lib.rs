@@ -2,9 +2,9 @@
 //! question and act is routed to the member that owns it.
 //!
 //! A platform implements [`Member`] for one device among several, and [`Environment`] for what they
-//! share: the list of members, the window at a point, the clipboard. [`CompositeDevice`] combines both
-//! into a [`Device`](stickpin_device::Device). A member that leaves or does not answer does not
-//! stop the others.
+//! share: the list of members, the window at a point, the clipboard. [`CompositeDevice`] combines
+//! both into a [`Device`](stickpin_device::Device). A member that leaves or does not answer does
+//! not stop the others.
 
 mod act;
 mod device;

@@ -1,6 +1,6 @@
 //! The commands as types: one module each, with the struct of its arguments and its output.
 //!
-//! [`Session::run_in_session`](crate::Session::run_in_session) runs any of them.
+//! [`Session::run`](crate::Session::run) runs any of them.
 
 pub(crate) mod act;
 pub(crate) mod navigate;

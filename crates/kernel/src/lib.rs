@@ -21,7 +21,7 @@
 //! # }
 //! ```
 //!
-//! - Every command is a type in [`commands`]; [`Session::run_in_session`] runs it and returns an [`Answer`]
+//! - Every command is a type in [`commands`]; [`Session::run`] runs it and returns an [`Answer`]
 //!   with its typed output. A command is written by implementing [`Command`] and added with
 //!   [`HostBuilder::command`].
 //! - A ref from [`Answer::find`] carries the reading that it is from. When its element has become

@@ -116,7 +116,7 @@ pub(crate) struct Table {
     ended_surfaces: HashSet<SurfaceId>,
     numbers: Numbers,
     next_key: u64,
-    /// Numbers forgotten since [`CapabilitiesOutput::forget`] last reported them.
+    /// Numbers forgotten since [`Table::forget`] last reported them.
     dropped: Vec<Ref>,
     /// The newest generation at which a forgotten number ended.
     forgotten_through: Option<Generation>,

@@ -1,6 +1,6 @@
 //! Scenarios on real desktop apps, each on a display of its own: in process for all of them, as
-//! scripts for all but the longest, through the real binary and MCP for the apps that people use. What became of an act is
-//! what the app shows or writes.
+//! scripts for all but the longest, through the real binary and MCP for the apps that people use.
+//! What became of an act is what the app shows or writes.
 
 #![cfg(feature = "linux")]
 

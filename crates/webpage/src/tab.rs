@@ -349,8 +349,8 @@ impl Tab {
     /// Waits until every document has run its due timers. Their reports have then arrived.
     ///
     /// # Errors
-    /// Returns a [`TabError`] for a dialog or a tab that is gone. A document that went away is not an
-    /// error.
+    /// Returns a [`TabError`] for a dialog or a tab that is gone. A document that went away is not
+    /// an error.
     pub async fn drain_timers(&self) -> Result<(), TabError> {
         let worlds = self.worlds().await?;
         for asked in self.ask_all(&worlds, |_| expression("turn", NONE))? {

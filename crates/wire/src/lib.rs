@@ -2,8 +2,8 @@
 //! socket.
 //!
 //! [`rpc`] has the messages (`hello`, `call`, `cancel`, `status`, `stop`). [`Frames`] splits a byte
-//! stream into them. [`StateDir`] finds the socket of a state directory's daemon. The crate does not
-//! know what a command means; it neither connects nor serves.
+//! stream into them. [`StateDir`] finds the socket of a state directory's daemon. The crate does
+//! not know what a command means; it neither connects nor serves.
 //!
 //! ```
 //! use stickpin_wire::{Frame, Frames, encode, rpc::Message};

@@ -10,7 +10,7 @@
 //! | `stop` | [`Stop`] | [`Stopping`] |
 //!
 //! `hello`, `status` and `stop` have the same form in every version, so that any client can query
-//! and stop any daemon. `call` is served only after [`PressVerdict::Serve`]. The daemon answers `hello`
+//! and stop any daemon. `call` is served only after [`Verdict::Serve`]. The daemon answers `hello`
 //! before it reads the next message, so a client may send a call along with it.
 //!
 //! [`Request`]: stickpin_kernel::Request

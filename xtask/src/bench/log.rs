@@ -1,5 +1,5 @@
-//! Measures the session log, next to the file system's own append: the example of the crate `store`,
-//! which prints a row per figure.
+//! Measures the session log, next to the file system's own append: the example of the crate
+//! `store`, which prints a row per figure.
 
 use super::table::Table;
 use crate::Result;

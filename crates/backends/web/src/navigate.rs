@@ -159,8 +159,8 @@ pub(crate) async fn history_entry(web: &DrivenBrowser, to: &Navigation) -> Resul
     Ok(entry.filter(|entry| !(began && entry.url == EMPTY)))
 }
 
-/// Sends a command that leaves the page. With [`LeavePolicy::Ask`], returns early with an error when a
-/// dialog opens.
+/// Sends a command that leaves the page. With [`LeavePolicy::Ask`], returns early with an error
+/// when a dialog opens.
 async fn unless_asked<M: Method>(web: &DrivenBrowser, leave: LeavePolicy, method: &M) -> Result<()> {
     let sent = web.page.tab.command(method);
     match leave {

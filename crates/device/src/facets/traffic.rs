@@ -91,7 +91,7 @@ pub enum DownloadState {
 }
 
 /// Requests and downloads since the last act began
-/// ([`Lifecycle::begin_action`](super::Lifecycle::begin_action)).
+/// ([`Lifecycle::act_begins`](super::Lifecycle::act_begins)).
 #[async_trait]
 pub trait Traffic: Send {
     /// Returns the requests that began since the last act did or were in progress then, oldest

@@ -136,8 +136,8 @@ pub(crate) fn check_fillable(ready: &ActionTarget) -> Result<()> {
 /// Sends one input to a target that is ready.
 ///
 /// # Errors
-/// Returns the errors of [`send_untargeted`], and `STALE_REF` when the target was given as a ref and
-/// vanished before the input.
+/// Returns the errors of [`send_untargeted`], and `STALE_REF` when the target was given as a ref
+/// and vanished before the input.
 pub(crate) async fn send_to_target(
     cx: &mut Cx,
     action: &Action,
@@ -179,7 +179,8 @@ pub(crate) async fn press_target(
 /// last judged.
 ///
 /// # Errors
-/// Returns the errors of [`act::wait_actionable`](crate::act::wait_actionable), [`send_to_target`] and `action`.
+/// Returns the errors of [`act::wait_actionable`](crate::act::wait_actionable), [`send_to_target`]
+/// and `action`.
 pub(crate) async fn aim_and_send(
     cx: &mut Cx,
     target: &Target,

@@ -94,8 +94,8 @@ pub(crate) async fn screenshot_marks(
 /// after the pointer has arrived.
 ///
 /// # Errors
-/// Returns the errors of [`resolve_client_point`], and `STALE_REF` when the pointer's arrival brought another
-/// element there.
+/// Returns the errors of [`resolve_client_point`], and `STALE_REF` when the pointer's arrival
+/// brought another element there.
 pub(crate) async fn resolve_point(
     cx: &mut Cx,
     x: f64,

@@ -33,7 +33,7 @@ static HANDLES: AtomicU64 = AtomicU64::new(1);
 /// of changes that it has not seen. Clones are the same client. Two calls of [`Host::session`]
 /// with one name give two clients of one session, which are told apart.
 ///
-/// The commands that programs use most have methods; [`run`](Self::run_in_session) runs any command.
+/// The commands that programs use most have methods; [`run`](Self::run) runs any command.
 #[derive(Debug, Clone)]
 pub struct Session {
     pub(crate) host: Host,

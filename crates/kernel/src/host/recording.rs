@@ -80,7 +80,7 @@ pub struct RepairSite {
     /// Whether the recorded commands precede the line instead of replacing it, because the line
     /// itself ran later.
     pub keeps_line: bool,
-    /// The recorded commands, as [`ScriptWriter::receipt_lines`] writes them.
+    /// The recorded commands, as [`ScriptWriter::lines`] writes them.
     pub steps: Vec<String>,
     /// Which execution of the line this was, as named by the replay.
     meeting: Option<String>,
@@ -129,7 +129,7 @@ pub(crate) struct RepairRequest {
 pub struct Recording {
     /// The kind of the device: `web`, `sim`.
     pub platform: String,
-    /// The commands in order, as [`ScriptWriter::receipt_lines`] writes them.
+    /// The commands in order, as [`ScriptWriter::lines`] writes them.
     pub steps: Vec<String>,
     /// The scripts under repair: one script and those that it includes. Empty for a new script;
     /// otherwise the commands go into their gaps instead of `steps`.

@@ -187,8 +187,8 @@ impl Image {
         Ok(out)
     }
 
-    /// Shrinks the image to the size from [`fit_size`]. Every pixel is the mean of the pixels that it
-    /// replaces.
+    /// Shrinks the image to the size from [`fit_size`]. Every pixel is the mean of the pixels that
+    /// it replaces.
     pub(crate) fn shrink(self, longest: u32) -> Self {
         let (width, height) = fit_size((self.width, self.height), longest).0;
         if (width, height) == (self.width, self.height) {

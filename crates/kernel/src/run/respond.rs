@@ -94,8 +94,8 @@ fn add_what_was_seen(response: &mut Response, entry: &Entry) {
     }
 }
 
-/// Builds the response of a command that ran outside any host: a [`CommandDefinition`] without a handler in the
-/// kernel.
+/// Builds the response of a command that ran outside any host: a [`CommandDefinition`] without a
+/// handler in the kernel.
 pub fn respond_outside_host<T: Serialize + Show + Send + 'static>(
     form: &CommandDefinition,
     render: &Render,

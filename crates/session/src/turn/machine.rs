@@ -444,7 +444,7 @@ fn reserved(
 /// Answers `turn wait` and `turn try`.
 ///
 /// # Errors
-/// Returns [`TurnError::CloseOutput`] for a closed session and [`TurnError::NotADriver`] for an observer
+/// Returns [`TurnError::Closed`] for a closed session and [`TurnError::NotADriver`] for an observer
 /// or an agent that is not a member.
 pub fn claim(s: Situation<'_>, by: &AgentId, lease_id: LeaseId) -> Result<Claim, TurnError> {
     if s.turn.state == TurnPhase::Closed {
@@ -681,7 +681,8 @@ fn prev_of_handoff(s: Situation<'_>) -> Option<AgentId> {
 /// Returns the change that the removal of `who` by `by` makes to the turn, if it makes one.
 ///
 /// # Errors
-/// Returns [`TurnError::OnSelf`], and [`TurnError::TargetActive`] for a live member without `force`.
+/// Returns [`TurnError::OnSelf`], and [`TurnError::TargetActive`] for a live member without
+/// `force`.
 pub fn kick(
     s: Situation<'_>,
     by: &AgentId,

@@ -421,11 +421,11 @@ pub struct ReclaimedLoan {
 pub enum ChildState {
     /// Its scope is reserved, it is not open yet.
     Pending,
-    /// It is open.
+    /// The child is open.
     Active,
-    /// It ended.
+    /// The child ended.
     Stopped,
-    /// It ended and cannot be restored; the row stays visible for a while.
+    /// The child ended and cannot be restored; its row stays visible for a while.
     Pruned,
 }
 
@@ -492,7 +492,7 @@ pub struct Policy {
     pub owner_idle_ms: u64,
     /// How long a waiter may be between two polls.
     pub waiter_grace_ms: u64,
-    /// The same for waiters over MCP.
+    /// How long a waiter over MCP may be between two polls.
     pub mcp_waiter_grace_ms: u64,
     /// How long one wait over MCP lasts.
     pub wait_slice_mcp_ms: u64,

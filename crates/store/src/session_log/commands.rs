@@ -36,7 +36,7 @@ pub struct CommandOutcome {
 /// Whether the end of a command is in the log.
 #[derive(Debug)]
 pub enum EndStatus {
-    /// It is, under this `seq`.
+    /// The record is in the log, under this `seq`.
     Persisted(u64),
     /// The command did what it did, but its end could not be written. The log is read-only until
     /// it is, or until the session is opened again.

@@ -21,7 +21,8 @@ pub struct Openers {
     popups: HashMap<Handle, Option<Opener>>,
 }
 
-/// An element that may have opened a popup, as read by [`Records::opener`](crate::Records::opener).
+/// An element that may have opened a popup, as read by
+/// [`Records::as_opener`](crate::Records::as_opener).
 #[derive(Debug, Clone)]
 pub struct Opener(pub(crate) Arc<OpenerData>);
 

@@ -219,7 +219,7 @@ fn absolute_url(href: &str, document: &Document) -> String {
 pub(super) struct WantedText<'s> {
     compare: Compare,
     raw: &'s str,
-    /// The value with collapsed white space, in lower case for [`Compare::MemberEntry`].
+    /// The value with collapsed white space, in lower case for [`Compare::Contains`].
     pub(super) text: String,
 }
 

@@ -15,8 +15,8 @@ use stickpin_device::{Error, ErrorCode, HitResult, Result};
 use stickpin_tree::{Handle, NodeRef, Role};
 use stickpin_x11desk::{Visibility, Window, X11, pointer, windows};
 
-/// Returns [`HitResult::HeldModifiers`] if something takes an input for an object in this window before it
-/// arrives, otherwise [`HitResult::Target`]. `at` is `None` for a bare point.
+/// Returns [`HitResult::HeldModifiers`] if something takes an input for an object in this window
+/// before it arrives, otherwise [`HitResult::Target`]. `at` is `None` for a bare point.
 pub(crate) async fn check_input_grab(
     view: AppView<'_>,
     at: Option<usize>,

@@ -123,10 +123,10 @@ impl Link {
         self.order_among(call, patience, None).await
     }
 
-    /// As [`Link::stacking`], with the app's current `windows` if they are known.
+    /// As [`Link::order`], with the app's current `windows` if they are known.
     ///
     /// # Errors
-    /// As [`Link::stacking`].
+    /// As [`Link::order`].
     pub(crate) async fn order_among(
         &self,
         call: &Call<'_>,

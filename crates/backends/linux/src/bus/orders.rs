@@ -110,7 +110,7 @@ impl Link {
     /// are known.
     ///
     /// # Errors
-    /// As [`Link::stacking`].
+    /// As [`Link::order`].
     pub(super) async fn order_on_own_socket(
         &self,
         orders: &OrderSockets,

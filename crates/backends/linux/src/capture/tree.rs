@@ -1,6 +1,6 @@
 //! Building a [`Tree`] from a picture: roles in ARIA's terms, cleaned names, texts as leaves. This
-//! module walks the objects and arranges them; [`kinds`], [`object_name`] and [`values`] determine roles,
-//! names and values.
+//! module walks the objects and arranges them; [`kinds`], [`object_name`] and [`values`] determine
+//! roles, names and values.
 
 mod kinds;
 mod object_name;

@@ -35,9 +35,9 @@ bitflags::bitflags! {
     pub(crate) struct Facts: u16 {
         /// Its content is its name if it has no other (ARIA, "name from content").
         const CONTENT = 1;
-        /// It is a cell or a header of a table.
+        /// The role is a cell or a header of a table.
         const CELL = 1 << 1;
-        /// It is an item of a list, a tree or a table.
+        /// The role is an item of a list, a tree or a table.
         const ITEM = 1 << 2;
         /// What is out of sight inside is folded away, not scrolled away.
         const FOLDS = 1 << 3;
@@ -45,11 +45,11 @@ bitflags::bitflags! {
         const LABELLED = 1 << 4;
         /// Its text is never read, because it equals the name or is secret.
         const TEXTLESS = 1 << 5;
-        /// It has a number that a person reads or sets.
+        /// The role has a number that a person reads or sets.
         const NUMBER = 1 << 6;
         /// Ids of the page distinguish it from similar ones.
         const KEYED = 1 << 7;
-        /// It does not report whether it can be pressed.
+        /// The role does not report whether it can be pressed.
         const MUTE = 1 << 8;
         /// Most of a page consists of it.
         const COMMON = 1 << 9;

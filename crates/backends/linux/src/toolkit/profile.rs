@@ -38,22 +38,22 @@ profile! {
     has_an_empty_cache: Qt,
     /// Pop-ups may be missing from the children of the app. They only signal that they are shown.
     leaves_out_popups: Qt,
-    /// It shows web pages, whose elements have attributes of HTML.
+    /// The app shows web pages, whose elements have attributes of HTML.
     is_browser: Gecko | Chromium,
     /// Roles and attributes determine which texts are read, in separate rounds
     /// (`capture/gecko.rs`).
     reads_text_late: Gecko,
-    /// It may embed windows of other processes (`AtkSocket`).
+    /// The app may embed windows of other processes (`AtkSocket`).
     has_sockets: Gtk3,
     /// Only windows report SHOWING. For all other objects, VISIBLE means the same.
     shows_windows_only: Gtk4,
-    /// It reports SENSITIVE and never ENABLED.
+    /// The app reports SENSITIVE and never ENABLED.
     enables_nothing: Gtk4,
-    /// It names every object that it shows at a point: if the window names none, the page does.
+    /// The app names every object at a point: if the window names none, the page does.
     knows_all_that_it_shows: Gecko | Office,
     /// In a covered window, no object is reported as shown.
     hides_covered_windows: Gecko,
-    /// It does not report which page of a stack is shown.
+    /// The app does not report which page of a stack is shown.
     hides_pages_silently: Gtk4,
     /// Unused parts are kept outside their window and reported as shown.
     parks_parts_outside: Qt,

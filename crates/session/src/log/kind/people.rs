@@ -58,7 +58,7 @@ pub enum ClaimReason {
     AfterSurrender,
     /// A command took it.
     Implicit,
-    /// It was assigned.
+    /// The turn was assigned.
     Direct,
     /// The agent was next.
     Sequence,
@@ -80,7 +80,7 @@ pub struct TurnClaimed {
 pub enum ReleaseReason {
     /// Its owner released it.
     Release,
-    /// It had been taken by a command and ended by itself.
+    /// A command had taken the turn, and nobody renewed it.
     ImplicitEnd,
     /// Its owner never learned of it.
     Undelivered,

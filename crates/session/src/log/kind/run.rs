@@ -117,9 +117,9 @@ pub struct CommandBegin {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// It succeeded.
+    /// The command succeeded.
     Ok,
-    /// It failed.
+    /// The command failed.
     Error,
     /// The daemon died; what reached the device is not known.
     Interrupted,
@@ -151,7 +151,7 @@ pub struct CommandEnd {
     /// The generation of the tree behind it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub generation: Option<u64>,
-    /// It ended after the turn had gone to another agent.
+    /// The command ended after the turn had gone to another agent.
     pub late: bool,
 }
 
