@@ -7,11 +7,11 @@
 //!
 //! ```
 //! use stickpin_client::Connection;
-//! use stickpin_wire::Place;
+//! use stickpin_wire::StateDir;
 //!
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let state_dir = folder.path();
-//! let place = Place::open(state_dir)?;
+//! let place = StateDir::open(state_dir)?;
 //! assert!(Connection::find(&place)?.is_none(), "no daemon runs for a fresh state directory");
 //! # Ok::<(), stickpin_kernel::Error>(())
 //! ```

@@ -13,7 +13,7 @@ pub(crate) async fn main() -> Result<()> {
     shop.open("sim:shop").await?;
 
     // An answer is typed, and as text it is what an agent would read.
-    let page = shop.snapshot(Snapshot::interactive_args()).await?;
+    let page = shop.snapshot(Snapshot::interactive()).await?;
     println!("{page}\n");
 
     // A name that several elements have is an error that lists them.

@@ -20,7 +20,7 @@ async fn typed_answer_has_what_every_surface_shows() {
     let shop = bench.host.session("shop");
     let opened = shop.open("sim:shop").await.expect("it opens");
     assert!(opened.new && opened.settled, "{opened:?}");
-    let page = shop.snapshot(Snapshot::interactive_args()).await.expect("a page");
+    let page = shop.snapshot(Snapshot::interactive()).await.expect("a page");
     assert!(page.to_string().contains("@e5 link \"Cart (0)\""), "{page}");
     let pressed = shop.press(page.find("Cart").expect("one")).settle().await.expect("it is pressed");
     assert_eq!(pressed.acted.did, "pressed");
@@ -36,7 +36,7 @@ async fn name_that_is_absent_or_ambiguous_names_the_candidates() {
     let bench = bench();
     let shop = bench.host.session("shop");
     shop.open("sim:shop").await.expect("it opens");
-    let page = shop.snapshot(Snapshot::interactive_args()).await.expect("a page");
+    let page = shop.snapshot(Snapshot::interactive()).await.expect("a page");
     let e = page.find("Add to cart").expect_err("there are several");
     assert_eq!(e.code, ErrorCode::AmbiguousMatch);
     assert_eq!(e.details["candidates"][0]["is"], "@e8 button \"Add to cart\"");
@@ -51,7 +51,7 @@ async fn ref_of_an_old_reading_is_refused_or_told() {
     let bench = bench();
     let shop = bench.host.session("shop");
     shop.open("sim:staleness").await.expect("it opens");
-    let page = shop.snapshot(Snapshot::interactive_args()).await.expect("a page");
+    let page = shop.snapshot(Snapshot::interactive()).await.expect("a page");
     let elements = page.elements().expect("refs");
     assert!(!elements.is_empty());
     // The pin of the reading goes with the ref, through the request.
@@ -61,7 +61,7 @@ async fn ref_of_an_old_reading_is_refused_or_told() {
     // After a new lifetime the old ref stands for nothing, however many new refs have its number.
     let old = elements[0].0;
     shop.run(Open { relaunch: true, ..Open::new("sim:staleness") }).await.expect("it opens anew");
-    shop.snapshot(Snapshot::interactive_args()).await.expect("a page");
+    shop.snapshot(Snapshot::interactive()).await.expect("a page");
     let response = shop.press(old).response().await;
     assert!(
         response.error.is_some() || response.warning.is_some(),
@@ -75,7 +75,7 @@ async fn handles_are_clients_of_their_own() {
     let first = bench.host.session("shop");
     let second = bench.host.session("shop");
     first.open("sim:shop").await.expect("it opens");
-    first.snapshot(Snapshot::interactive_args()).await.expect("a page");
+    first.snapshot(Snapshot::interactive()).await.expect("a page");
     // Nothing was read before by this client, so its changes are since no reading of its own.
     let diff = || Snapshot { diff: true, ..Snapshot::default() };
     let own = first.snapshot(diff()).await.expect("changes");

@@ -8,8 +8,8 @@
 //!
 //! // A process is its id and its start time, so a reused id is not mistaken for it.
 //! let own = Process::find(std::process::id()).unwrap();
-//! assert!(own.alive());
-//! assert!(!Process { started: "another time".to_owned(), ..own }.alive());
+//! assert!(own.is_alive());
+//! assert!(!Process { started: "another time".to_owned(), ..own }.is_alive());
 //! ```
 
 mod ancestry;

@@ -13,7 +13,7 @@
 //! ```
 //! use stickpin_refs::RefToken;
 //! let token: RefToken = "e12~s3".parse().unwrap();
-//! assert_eq!(token.r#ref.get(), 12);
+//! assert_eq!(token.id.get(), 12);
 //! assert_eq!(token.pin.unwrap().get(), 3);
 //! assert_eq!(token.to_string(), "@e12~s3");
 //! ```

@@ -5,7 +5,7 @@
 //!
 //! let script = "open sim:shop\npress 'role=link text=Cart'\n";
 //! let plan = Plan::read("cart.ad".as_ref(), &Vars::default(), &|_| Ok(script.to_owned()))?;
-//! assert_eq!(plan.first().map(|step| step.line.entry.spec.name), Some("open"));
+//! assert_eq!(plan.first_step().map(|step| step.line.entry.spec.name), Some("open"));
 //! # Ok::<(), stickpin_kernel::Error>(())
 //! ```
 

@@ -34,7 +34,7 @@
 //! let refs = session.issue(&me, &[save]).unwrap();
 //!
 //! // A button appears in front of it: `@e1` is still Save, and says that the tree moved on.
-//! session.replace_tree(capture(&[("Undo", 11), ("Save", 10)]), Origin::Look);
+//! session.replace_tree(capture(&[("Undo", 11), ("Save", 10)]), Origin::Internal);
 //! let resolved = session.resolve(&me, RefToken::plain(refs[0])).unwrap();
 //! assert_eq!(session.tree().unwrap().node(resolved.node.unwrap()).name(), "Save");
 //! assert!(resolved.warning.unwrap().contains("The tree changed since @e1 was issued"));

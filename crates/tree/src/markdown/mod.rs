@@ -96,7 +96,7 @@ impl Markdown {
     /// ```
     /// let tree = stickpin_tree::testing::tree("page \"P\" http://h/\n  heading \"Hello\"* level=1");
     /// let page = stickpin_tree::Markdown::of(&tree, stickpin_tree::NodeId::ROOT);
-    /// assert_eq!(page.text(page.whole(), 1_000).text, "# Hello\n");
+    /// assert_eq!(page.text(page.all_lines(), 1_000).text, "# Hello\n");
     /// ```
     #[must_use]
     pub fn of(tree: &Tree, scope: NodeId) -> Self {

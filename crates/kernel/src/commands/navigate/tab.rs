@@ -244,7 +244,7 @@ impl TabOutput {
         let at = page(cx).await?;
         (now.url, now.title) = (at.url, at.title);
         if interactive {
-            now.snapshot = Some(Snapshot::interactive_args().outline(cx, None)?);
+            now.snapshot = Some(Snapshot::interactive().outline(cx, None)?);
         }
         Ok(now)
     }

@@ -104,7 +104,7 @@ impl Command for Snapshot {
 impl Snapshot {
     /// Reads only what is needed to choose an action, with headings for orientation.
     #[must_use]
-    pub fn interactive_args() -> Self {
+    pub fn interactive() -> Self {
         Self { interactive: true, ..Self::default() }
     }
 

@@ -169,7 +169,7 @@ impl Command for Open {
             }
             if self.interactive {
                 capture::capture_app(cx, Origin::Snapshot).await?;
-                opened.snapshot = Some(Snapshot::interactive_args().outline(cx, None)?);
+                opened.snapshot = Some(Snapshot::interactive().outline(cx, None)?);
             }
             return Ok(opened);
         }
