@@ -56,13 +56,12 @@ pub use check::{Illegal, legal_turn};
 pub use fold::FoldFault;
 pub use framing::{LineFault, MAX_RECORD, RecordTooLarge, decode, encode};
 pub use kind::{
-    AgentSuperseded, BaseScope, ChildSpawned, ChildStateChanged, ClaimReason, CommandBegin, CommandEnd,
-    CommandError, CommandId, ContextCleared, DaemonStarted, Evidence, Group, Kind, KindName, LoanOpened,
-    LoanReclaimed, LogRepaired, MemberJoined, MemberKicked, MemberLeft, Message, MessageHint, NoteAdded,
-    NoteResolved, Outcome, PeerAdded, PeerRemoved, PolicyChanged, RefPin, ReleaseReason, RepairCause,
-    RepairedTurn, ReservationExpired, SegmentEnd, SegmentStart, Snapshot, StartReason, SurrenderReason,
-    TakeReason, TurnAssigned, TurnClaimed, TurnClosed, TurnLeaseStale, TurnReleased, TurnSurrendered,
-    TurnTaken,
+    AgentSuperseded, ChildSpawned, ChildStateChanged, CommandBegin, CommandEnd, CommandError, CommandId,
+    ContextCleared, DaemonStarted, Evidence, Group, Kind, KindName, LoanOpened, LoanReclaimed, LogRepaired,
+    MemberJoined, MemberKicked, MemberLeft, Message, MessageHint, NoteAdded, NoteResolved, Outcome,
+    PeerAdded, PeerRemoved, PolicyChanged, RefPin, ReleaseReason, RepairCause, RepairedTurn,
+    ReservationExpired, SegmentEnd, SegmentStart, Snapshot, StartReason, SurrenderReason, TurnAssigned,
+    TurnClaimed, TurnClosed, TurnLeaseStale, TurnReleased, TurnSurrendered, TurnTaken,
 };
 pub use meta::{ActiveSegment, OpenCommand, OpenNotes, Parent, SessionMeta, Status};
 pub use record::{Record, VERSION, Via};

@@ -1,16 +1,27 @@
 //! Who may change a session: turns, members and lent scope.
 
+mod delegation;
+mod event;
 pub mod machine;
+mod member;
+mod policy;
 mod routing;
 pub mod scope;
+mod situation;
 mod state;
 #[cfg(test)]
 mod tests;
 
+pub use delegation::{
+    BaseScope, Child, ChildState, Constraint, Loan, LoanState, ReclaimedLoan, ScopeRule, TargetRef,
+    TargetSelector, Verb,
+};
+pub use event::{ClaimReason, Fence, TakeReason, Transition, TurnError, TurnEvent};
+pub use member::{Anchor, Member, MemberKind, MemberRole, WaitMode};
+pub use policy::{ImplicitTurns, Policy};
 pub use routing::{Next, next_owner};
+pub use situation::{Label, Liveness, Now, Presence, Situation, label};
 pub use state::{
-    AgentId, Anchor, Artifact, ArtifactRole, Child, ChildState, Constraint, Deadline, Grant, Handoff,
-    HandoffUi, ImplicitTurns, Lease, LeaseId, Loan, LoanId, LoanState, Member, MemberKind, MemberRole,
-    Policy, ReclaimedLoan, ScopeRule, TargetId, TargetRef, TargetSelector, TurnPhase, TurnState, Verb,
-    WaitMode,
+    AgentId, Artifact, ArtifactRole, Deadline, Grant, Handoff, HandoffUi, Lease, LeaseId, LoanId, TargetId,
+    TurnPhase, TurnState,
 };

@@ -12,10 +12,8 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use stickpin_session::Timestamp;
-use stickpin_session::log::{
-    Arguments, BaseScope, Kind, PeerAdded, Redacted, Redactor, RefPin, StartReason, Via,
-};
-use stickpin_session::turn::{AgentId, Policy};
+use stickpin_session::log::{Arguments, Kind, PeerAdded, Redacted, Redactor, RefPin, StartReason, Via};
+use stickpin_session::turn::{AgentId, BaseScope, Policy};
 use stickpin_store::{CommandOutcome, EndStatus, NewCommand, Origin, SessionLog, Start, Store};
 
 type Done<T = ()> = Result<T, Box<dyn Error>>;

@@ -17,8 +17,8 @@
 //! ```
 //! use serde_json::json;
 //! use stickpin_session::Timestamp;
-//! use stickpin_session::log::{Arguments, BaseScope, Redacted, Redactor, Via};
-//! use stickpin_session::turn::{AgentId, Policy};
+//! use stickpin_session::log::{Arguments, Redacted, Redactor, Via};
+//! use stickpin_session::turn::{AgentId, BaseScope, Policy};
 //! use stickpin_store::{CommandOutcome, EndStatus, NewCommand, Origin, SessionLog, Start, Store};
 //!
 //! /// The kernel's secrets go here.

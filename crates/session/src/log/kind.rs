@@ -5,15 +5,14 @@ mod people;
 mod run;
 
 pub use people::{
-    AgentSuperseded, ChildSpawned, ChildStateChanged, ClaimReason, Evidence, LoanOpened, LoanReclaimed,
-    MemberJoined, MemberKicked, MemberLeft, Message, MessageHint, NoteAdded, NoteResolved, PeerAdded,
-    PeerRemoved, ReleaseReason, ReservationExpired, SurrenderReason, TakeReason, TurnAssigned, TurnClaimed,
-    TurnClosed, TurnLeaseStale, TurnReleased, TurnSurrendered, TurnTaken,
+    AgentSuperseded, ChildSpawned, ChildStateChanged, Evidence, LoanOpened, LoanReclaimed, MemberJoined,
+    MemberKicked, MemberLeft, Message, MessageHint, NoteAdded, NoteResolved, PeerAdded, PeerRemoved,
+    ReleaseReason, ReservationExpired, SurrenderReason, TurnAssigned, TurnClaimed, TurnClosed,
+    TurnLeaseStale, TurnReleased, TurnSurrendered, TurnTaken,
 };
 pub use run::{
-    BaseScope, CommandBegin, CommandEnd, CommandError, CommandId, ContextCleared, DaemonStarted, LogRepaired,
-    Outcome, PolicyChanged, RefPin, RepairCause, RepairedTurn, SegmentEnd, SegmentStart, Snapshot,
-    StartReason,
+    CommandBegin, CommandEnd, CommandError, CommandId, ContextCleared, DaemonStarted, LogRepaired, Outcome,
+    PolicyChanged, RefPin, RepairCause, RepairedTurn, SegmentEnd, SegmentStart, Snapshot, StartReason,
 };
 
 use super::redacted::BlobRef;

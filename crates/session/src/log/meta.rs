@@ -1,10 +1,10 @@
 //! The metadata of a session: what its name refers to now. A projection of the log, thin, and the
 //! only thing that listing and restoring read.
 
-use super::kind::{BaseScope, CommandId};
+use super::kind::CommandId;
 use super::redacted::Arguments;
 use crate::timestamp::Timestamp;
-use crate::turn::{Child, Loan, LoanId, Member, Policy, ReclaimedLoan, TargetRef, TurnState};
+use crate::turn::{BaseScope, Child, Loan, LoanId, Member, Policy, ReclaimedLoan, TargetRef, TurnState};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 

@@ -1,7 +1,6 @@
 //! Who gets the turn next when its owner does not name anyone.
 
-use super::machine::Situation;
-use super::state::{AgentId, Member, MemberRole, WaitMode};
+use super::{AgentId, Member, MemberRole, Situation, WaitMode};
 
 /// Where a turn goes that its owner gives up.
 #[derive(Debug, Clone, PartialEq, Eq)]

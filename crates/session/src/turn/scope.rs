@@ -4,20 +4,8 @@
 //! `observe` is shared between lender and borrower. `act` and `admin` are exclusive: at any time at
 //! most one session has them for a target within given limits.
 
-use super::machine::Now;
-use super::state::{Constraint, Loan, LoanId, LoanState, ScopeRule, TargetId, TargetSelector, Verb};
-use serde::{Deserialize, Serialize};
+use super::{BaseScope, Constraint, Loan, LoanId, LoanState, Now, ScopeRule, TargetId, TargetSelector, Verb};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// The scope that a session has of its own. Denials survive every loan and reclaim.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct BaseScope {
-    /// What the session may do.
-    pub allow: Vec<ScopeRule>,
-    /// What it must not do, whatever allows it.
-    pub deny: Vec<ScopeRule>,
-}
 
 /// What is known about the place where an action would happen. A limit on an unknown fact denies.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

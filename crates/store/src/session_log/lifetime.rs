@@ -10,10 +10,9 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 use stickpin_session::Timestamp;
 use stickpin_session::log::{
-    Arguments, BaseScope, Kind, LogRepaired, RepairCause, SegmentEnd, SegmentStart, SessionMeta, StartReason,
-    Status,
+    Arguments, Kind, LogRepaired, RepairCause, SegmentEnd, SegmentStart, SessionMeta, StartReason, Status,
 };
-use stickpin_session::turn::{Policy, TargetRef, TurnPhase, TurnState};
+use stickpin_session::turn::{BaseScope, Policy, TargetRef, TurnPhase, TurnState};
 
 /// What a lifetime begins with.
 #[derive(Debug, Clone, PartialEq)]

@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use stickpin_session::Timestamp;
 use stickpin_session::log::{
-    Arguments, BaseScope, ClaimReason, CommandId, Kind, MemberJoined, Message, MessageHint, Record, Redacted,
-    Redactor, ReleaseReason, SessionMeta, StartReason, TakeReason, TurnClaimed, TurnClosed, TurnReleased,
-    TurnTaken, Via,
+    Arguments, CommandId, Kind, MemberJoined, Message, MessageHint, Record, Redacted, Redactor,
+    ReleaseReason, SessionMeta, StartReason, TurnClaimed, TurnClosed, TurnReleased, TurnTaken, Via,
 };
 use stickpin_session::turn::{
-    AgentId, Grant, Lease, LeaseId, Member, MemberKind, MemberRole, Policy, TurnPhase, TurnState, WaitMode,
+    AgentId, BaseScope, ClaimReason, Grant, Lease, LeaseId, Member, MemberKind, MemberRole, Policy,
+    TakeReason, TurnPhase, TurnState, WaitMode,
 };
 use stickpin_store::{
     CommandOutcome, EndStatus, NewCommand, Opened, Origin, Phase, Result, SessionLog, Start, Store,

@@ -2,7 +2,7 @@
 
 use super::super::redacted::{Redacted, RedactedHandoff};
 use super::run::CommandId;
-use crate::turn::{AgentId, Child, Loan, Member, ReclaimedLoan, TurnState};
+use crate::turn::{AgentId, Child, ClaimReason, Loan, Member, ReclaimedLoan, TakeReason, TurnState};
 use serde::{Deserialize, Serialize};
 
 /// An agent joined, or its membership changed.
@@ -46,22 +46,6 @@ pub struct AgentSuperseded {
     pub old: AgentId,
     /// The id from now on.
     pub new: AgentId,
-}
-
-/// Why a turn was granted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ClaimReason {
-    /// Nobody had it.
-    OpenClaim,
-    /// Its owner was gone.
-    AfterSurrender,
-    /// A command took it.
-    Implicit,
-    /// The turn was assigned.
-    Direct,
-    /// The agent was next.
-    Sequence,
 }
 
 /// An agent has the turn.
@@ -109,22 +93,6 @@ pub struct TurnAssigned {
     pub operator_requested: bool,
     /// The turn after this record.
     pub turn_after: TurnState,
-}
-
-/// Why a turn could be taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TakeReason {
-    /// Its lease had run out.
-    OwnerTimeout,
-    /// Its owner was gone.
-    OwnerGone,
-    /// Its owner was idle.
-    OwnerIdle,
-    /// Its owner goes on as the taker.
-    SessionReplaced,
-    /// The taker claims that its operator asked for it.
-    OperatorOverride,
 }
 
 /// A turn was taken from its owner.

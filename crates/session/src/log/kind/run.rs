@@ -1,7 +1,7 @@
 //! Bodies of the kinds about segments, commands and the log itself.
 
 use super::super::redacted::{Arguments, BlobRef, Redacted};
-use crate::turn::{AgentId, Policy, ScopeRule, TargetRef, TurnState};
+use crate::turn::{AgentId, BaseScope, Policy, TargetRef, TurnState};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -17,16 +17,6 @@ pub enum StartReason {
     Rotate,
     /// The segments before it were converted from another version.
     Migrate,
-}
-
-/// What a session may do by itself. Denials survive every loan.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct BaseScope {
-    /// What it may do.
-    pub allow: Vec<ScopeRule>,
-    /// What it may never do.
-    pub deny: Vec<ScopeRule>,
 }
 
 /// The first record of a segment: what is needed to understand the records behind it.

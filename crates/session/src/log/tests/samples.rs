@@ -1,19 +1,20 @@
 //! A log with every kind of record, as a session of two agents could have written it.
 
 use crate::log::{
-    AgentSuperseded, Arguments, BaseScope, BlobId, BlobRef, ChildSpawned, ChildStateChanged, ClaimReason,
-    CommandBegin, CommandEnd, CommandError, CommandId, ContextCleared, DaemonStarted, Evidence, Kind,
-    LoanOpened, LoanReclaimed, LogRepaired, MemberJoined, MemberKicked, MemberLeft, Message, MessageHint,
-    NoteAdded, NoteResolved, Outcome, PeerAdded, PeerRemoved, PolicyChanged, Record, Redacted,
-    RedactedHandoff, Redactor, RefPin, ReleaseReason, RepairCause, RepairedTurn, ReservationExpired,
-    SegmentEnd, SegmentStart, Snapshot, StartReason, SurrenderReason, TakeReason, TurnAssigned, TurnClaimed,
-    TurnClosed, TurnLeaseStale, TurnReleased, TurnSurrendered, TurnTaken, Via,
+    AgentSuperseded, Arguments, BlobId, BlobRef, ChildSpawned, ChildStateChanged, CommandBegin, CommandEnd,
+    CommandError, CommandId, ContextCleared, DaemonStarted, Evidence, Kind, LoanOpened, LoanReclaimed,
+    LogRepaired, MemberJoined, MemberKicked, MemberLeft, Message, MessageHint, NoteAdded, NoteResolved,
+    Outcome, PeerAdded, PeerRemoved, PolicyChanged, Record, Redacted, RedactedHandoff, Redactor, RefPin,
+    ReleaseReason, RepairCause, RepairedTurn, ReservationExpired, SegmentEnd, SegmentStart, Snapshot,
+    StartReason, SurrenderReason, TurnAssigned, TurnClaimed, TurnClosed, TurnLeaseStale, TurnReleased,
+    TurnSurrendered, TurnTaken, Via,
 };
 use crate::timestamp::Timestamp;
 use crate::turn::{
-    AgentId, Anchor, Artifact, ArtifactRole, Child, ChildState, Constraint, Deadline, Grant, Handoff,
-    HandoffUi, Lease, LeaseId, Loan, LoanId, LoanState, Member, MemberKind, MemberRole, Policy,
-    ReclaimedLoan, ScopeRule, TargetId, TargetRef, TargetSelector, TurnPhase, TurnState, Verb, WaitMode,
+    AgentId, Anchor, Artifact, ArtifactRole, BaseScope, Child, ChildState, ClaimReason, Constraint, Deadline,
+    Grant, Handoff, HandoffUi, Lease, LeaseId, Loan, LoanId, LoanState, Member, MemberKind, MemberRole,
+    Policy, ReclaimedLoan, ScopeRule, TakeReason, TargetId, TargetRef, TargetSelector, TurnPhase, TurnState,
+    Verb, WaitMode,
 };
 use serde_json::json;
 use std::collections::BTreeSet;

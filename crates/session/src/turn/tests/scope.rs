@@ -1,7 +1,6 @@
 //! Unit tests of loans, and invariants over random runs of lending and reclaiming.
 
 use crate::timestamp::Timestamp;
-use crate::turn::machine::Now;
 use crate::turn::scope::*;
 use crate::turn::*;
 use proptest::prelude::*;
