@@ -1,10 +1,9 @@
 //! Points in wall time as the log and the metadata store them: for display, never for deadlines.
 
+use chrono::{DateTime, NaiveDate, SecondsFormat, Utc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::fmt;
 use std::str::FromStr;
-
-const MS_PER_DAY: u64 = 86_400_000;
 
 /// The first millisecond that RFC 3339 cannot write: the beginning of the year 10000.
 const END: u64 = 253_402_300_800_000;
@@ -32,35 +31,11 @@ impl Timestamp {
     }
 }
 
-/// Year, month and day of a day counted from 1970-01-01 (the algorithm `civil_from_days`).
-fn date(days: u64) -> (u64, u64, u64) {
-    let shifted = days + 719_468;
-    let (era, of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let from_march = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * from_march + 2) / 5 + 1;
-    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
-    (year_of_era + era * 400 + u64::from(month <= 2), month, day)
-}
-
-/// The day counted from 1970-01-01 (the algorithm `days_from_civil`); `None` before that day.
-fn day_number(year: u64, month: u64, day: u64) -> Option<u64> {
-    let year = year.checked_sub(u64::from(month <= 2))?;
-    let (era, year_of_era) = (year / 400, year % 400);
-    let from_march = if month > 2 { month - 3 } else { month + 9 };
-    let of_year = (153 * from_march + 2) / 5 + day - 1;
-    let of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + of_year;
-    (era * 146_097 + of_era).checked_sub(719_468)
-}
-
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (year, month, day) = date(self.0 / MS_PER_DAY);
-        let ms = self.0 % MS_PER_DAY;
-        let (hour, minute, second) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1_000 % 60);
-        let milli = ms % 1_000;
-        write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
+        // The range of a timestamp lies within that of the calendar.
+        let at = DateTime::from_timestamp_millis(self.0.cast_signed()).unwrap_or(DateTime::<Utc>::MAX_UTC);
+        f.write_str(&at.to_rfc3339_opts(SecondsFormat::Millis, true))
     }
 }
 
@@ -79,22 +54,15 @@ impl FromStr for Timestamp {
         }
         let number = |from: usize, to: usize| {
             bytes[from..to].iter().try_fold(0, |n, b| match b {
-                b'0'..=b'9' => Ok(n * 10 + u64::from(b - b'0')),
+                b'0'..=b'9' => Ok(n * 10 + u32::from(b - b'0')),
                 _ => Err(InvalidTimestamp),
             })
         };
-        let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
+        let year = number(0, 4)?.cast_signed();
+        let date = NaiveDate::from_ymd_opt(year, number(5, 7)?, number(8, 10)?).ok_or(InvalidTimestamp)?;
         let (hour, minute, second) = (number(11, 13)?, number(14, 16)?, number(17, 19)?);
-        if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
-            return Err(InvalidTimestamp);
-        }
-        let days = day_number(year, month, day).ok_or(InvalidTimestamp)?;
-        // A day that the month does not have would come back as one of the next month.
-        if date(days) != (year, month, day) || hour > 23 || minute > 59 || second > 59 {
-            return Err(InvalidTimestamp);
-        }
-        let seconds = days * 86_400 + hour * 3_600 + minute * 60 + second;
-        Ok(Self(seconds * 1_000 + number(20, 23)?))
+        let at = date.and_hms_milli_opt(hour, minute, second, number(20, 23)?).ok_or(InvalidTimestamp)?;
+        u64::try_from(at.and_utc().timestamp_millis()).map(Self).map_err(|_| InvalidTimestamp)
     }
 }
 
@@ -125,6 +93,8 @@ impl<'de> Deserialize<'de> for Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const MS_PER_DAY: u64 = 86_400_000;
 
     #[test]
     fn millis_and_text_name_the_same_point() {

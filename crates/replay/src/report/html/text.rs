@@ -1,5 +1,6 @@
 //! Escaping text for the page.
 
+use chrono::{DateTime, SecondsFormat, Utc};
 use stickpin_tree::is_unsafe;
 
 /// Maximum number of characters shown of one text.
@@ -60,18 +61,8 @@ pub(super) fn millis(ms: f64) -> String {
 
 /// Formats milliseconds since 1970 as `2026-11-22T06:20:00Z`.
 pub(super) fn utc(ms: u64) -> String {
-    let (days, seconds) = (ms / 86_400_000, ms / 1000 % 86_400);
-    // Days since 0000-03-01, in eras of 400 years, after which the calendar repeats.
-    let z = days + 719_468;
-    let (era, day) = (z / 146_097, z % 146_097);
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day_of_year = day - (365 * year + year / 4 - year / 100);
-    let from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * from_march + 2) / 5 + 1;
-    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
-    let year = era * 400 + year + u64::from(month <= 2);
-    let (h, m, s) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    format!("{year:04}-{month:02}-{day:02}T{h:02}:{m:02}:{s:02}Z")
+    let at = i64::try_from(ms).ok().and_then(DateTime::from_timestamp_millis);
+    at.unwrap_or(DateTime::<Utc>::MAX_UTC).to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
 #[cfg(test)]
