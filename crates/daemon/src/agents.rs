@@ -48,22 +48,18 @@ impl Agents {
         Ok(Self { place, file, directory: Mutex::new(Directory::new(agents)) })
     }
 
-    /// Returns the agent behind a call of the process `pid`.
+    /// Returns the agent behind a call. `ancestry` is that of the client's process.
     ///
     /// # Errors
     /// Returns `INVALID_ARGS` when the caller names itself wrongly.
-    pub(crate) fn identify(&self, pid: Option<u32>, evidence: &Evidence) -> Result<Resolution> {
-        let ancestors = pid.map(|pid| stickpin_process::ancestry(pid, MAX_ANCESTORS)).unwrap_or_default();
-        let processes = ancestors.into_iter().map(|a| Process { pid: a.pid, start: a.start, args: a.args });
-        let processes: Vec<Process> = processes.collect();
+    pub(crate) fn identify(&self, ancestry: &[Process], evidence: &Evidence) -> Result<Resolution> {
         let mut directory = self.directory.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = durable(&directory);
-        let resolution = directory.resolve(evidence, &processes, &self.place, now()).map_err(|e| {
+        let before = directory.revision();
+        let resolution = directory.resolve(evidence, ancestry, &self.place, now()).map_err(|e| {
             Error::new(ErrorCode::InvalidArgs, e.to_string())
                 .hint("set STICKPIN_AGENT_ID to a name such as claude:reviewer, or unset it")
         })?;
-        // The time of the last call alone is not worth a write.
-        if durable(&directory) != before
+        if directory.revision() != before
             && let Err(e) = files::write(&self.file, &directory.agents())
         {
             tracing::warn!("the agents are kept in memory only: {e}");
@@ -72,12 +68,10 @@ impl Agents {
     }
 }
 
-/// What of the directory is written as soon as it changes.
-fn durable(directory: &Directory) -> Vec<(String, usize, usize, bool)> {
-    let row = |a: &AgentRecord| {
-        (a.agent_id.to_string(), a.aliases.len(), a.anchors.len(), a.superseded_by.is_some())
-    };
-    directory.agents().iter().map(row).collect()
+/// Returns the ancestry of a process, that process first; empty where this host cannot see it.
+pub(crate) fn ancestry(pid: Option<u32>) -> Vec<Process> {
+    let ancestors = pid.map(|pid| stickpin_process::ancestry(pid, MAX_ANCESTORS)).unwrap_or_default();
+    ancestors.into_iter().map(|a| Process { pid: a.pid, start: a.start, args: a.args }).collect()
 }
 
 fn now() -> Timestamp {
@@ -132,14 +126,14 @@ mod tests {
         let tmp = tempfile::tempdir().unwrap();
         let agents = Agents::read(tmp.path()).unwrap();
         let by_thread = evidence("CODEX_THREAD_ID", "t1");
-        let first = agents.identify(None, &by_thread).unwrap().agent_id;
+        let first = agents.identify(&[], &by_thread).unwrap().agent_id;
         let again = Agents::read(tmp.path()).unwrap();
         assert_eq!(again.directory.lock().unwrap().agents().len(), 1);
-        assert_eq!(again.identify(None, &by_thread).unwrap().agent_id, first);
+        assert_eq!(again.identify(&[], &by_thread).unwrap().agent_id, first);
         // Another state directory is another host to its agents.
         let other = tempfile::tempdir().unwrap();
         let other = Agents::read(other.path()).unwrap();
-        assert_ne!(other.identify(None, &by_thread).unwrap().agent_id, first);
+        assert_ne!(other.identify(&[], &by_thread).unwrap().agent_id, first);
     }
 
     #[test]
@@ -151,7 +145,7 @@ mod tests {
             std::fs::write(folder.join(file), "{").unwrap();
         }
         let agents = Agents::read(tmp.path()).unwrap();
-        agents.identify(None, &evidence("CLAUDECODE", "1")).unwrap();
+        agents.identify(&[], &evidence("CLAUDECODE", "1")).unwrap();
         assert_eq!(Agents::read(tmp.path()).unwrap().directory.lock().unwrap().agents().len(), 1);
     }
 
@@ -159,7 +153,7 @@ mod tests {
     fn wrong_name_is_refused() {
         let tmp = tempfile::tempdir().unwrap();
         let agents = Agents::read(tmp.path()).unwrap();
-        let refused = agents.identify(None, &evidence("STICKPIN_AGENT_ID", "me")).unwrap_err();
+        let refused = agents.identify(&[], &evidence("STICKPIN_AGENT_ID", "me")).unwrap_err();
         assert_eq!(refused.code, ErrorCode::InvalidArgs);
         assert!(refused.message.contains("\"me\""), "{refused}");
     }

@@ -1,5 +1,6 @@
 //! One connection: its messages, its calls, and the sessions bound to its client.
 
+use crate::agents;
 use crate::serve::Daemon;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
@@ -8,9 +9,10 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use stickpin_kernel::{CancellationToken, Error, ErrorCode, Request};
+use stickpin_session::agent::Process;
 use stickpin_wire::rpc::{
     self, Answer, Bind, Cancel, Hello, Message, Stop, Stopping, Verdict, Welcome, code, method,
 };
@@ -50,6 +52,7 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, stream: UnixStream) {
     let peer = Arc::new(Peer {
         daemon,
         pid,
+        ancestry: OnceLock::new(),
         out: tokio::sync::Mutex::new(write),
         calls: Mutex::default(),
         bound: Mutex::default(),
@@ -70,6 +73,8 @@ struct Peer {
     daemon: Arc<Daemon>,
     /// The process of the client, where this host can see it.
     pid: Option<u32>,
+    /// Its ancestry when it made its first call: a client stays in the harness that started it.
+    ancestry: OnceLock<Vec<Process>>,
     out: tokio::sync::Mutex<OwnedWriteHalf>,
     /// Running calls, by the id of their message.
     calls: Mutex<HashMap<String, CancellationToken>>,
@@ -241,7 +246,8 @@ impl Peer {
             Ok(request) => request,
             Err(e) => return self.fault(id, code::INVALID_PARAMS, e).await,
         };
-        match self.daemon.agents.identify(self.pid, &request.caller.evidence) {
+        let ancestry = self.ancestry.get_or_init(|| agents::ancestry(self.pid));
+        match self.daemon.agents.identify(ancestry, &request.caller.evidence) {
             Ok(agent) => request.caller.agent = Some(agent),
             Err(e) => return self.fault(id, code::INVALID_PARAMS, e).await,
         }

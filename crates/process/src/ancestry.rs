@@ -1,5 +1,7 @@
 //! The processes that started a process.
 
+use crate::process::stat_fields;
+
 /// One process, as it runs now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ancestor {
@@ -29,9 +31,8 @@ pub fn ancestry(pid: u32, max: usize) -> Vec<Ancestor> {
 }
 
 fn parent_and_start(pid: u32) -> Option<(u32, u64)> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The second field is the program's name in parentheses, which may contain any character.
-    let mut fields = stat.rsplit_once(") ")?.1.split(' ');
+    let stat = stat_fields(pid)?;
+    let mut fields = stat.split(' ');
     let parent = fields.nth(1)?.parse().ok()?;
     let start = fields.nth(17)?.parse().ok()?;
     Some((parent, start))

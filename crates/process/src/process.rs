@@ -69,12 +69,18 @@ fn kill_with(pid: u32, kill: fn(Pid, Signal) -> rustix::io::Result<()>) {
     }
 }
 
+/// Returns the fields of `/proc/PID/stat` from the third on: the state, the parent and so on.
+pub(crate) fn stat_fields(pid: u32) -> Option<String> {
+    let mut stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The second field is the program's name in parentheses, which may contain any character.
+    let end = stat.rfind(") ")? + 2;
+    Some(stat.split_off(end))
+}
+
 #[cfg(target_os = "linux")]
 fn started(pid: u32) -> Option<String> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The second field is the program's name in parentheses, which may contain any character.
-    let rest = stat.rsplit_once(") ")?.1;
-    let mut fields = rest.split(' ');
+    let stat = stat_fields(pid)?;
+    let mut fields = stat.split(' ');
     // A zombie has ended; its parent has not reaped it yet.
     if fields.next()? == "Z" {
         return None;

@@ -6,13 +6,14 @@
 //! the two is the [`Anchor`](crate::turn::Anchor): the root process of the harness.
 
 mod ancestry;
+mod bindings;
 mod directory;
+mod evidence;
 mod harnesses;
 #[cfg(test)]
 mod tests;
 
 pub use ancestry::{HarnessRoot, Process, harness_root};
-pub use directory::{
-    AgentKind, AgentRecord, Attempt, Bindings, Directory, EnvAge, Evidence, IdentityError, Place, Resolution,
-};
+pub use directory::Directory;
+pub use evidence::{AgentKind, AgentRecord, Attempt, EnvAge, Evidence, IdentityError, Place, Resolution};
 pub use harnesses::{HARNESSES, Harness, Multiplicity, TERMINAL_VARIABLES, evidence_variables};

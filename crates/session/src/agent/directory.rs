@@ -1,156 +1,13 @@
 //! The directory of agents: which ids exist, what they are known by, and which one a request means.
 
 use super::ancestry::{HarnessRoot, Process, harness_root};
+use super::bindings::Bindings;
+use super::evidence::{AgentKind, AgentRecord, Attempt, EnvAge, Evidence, IdentityError, Place, Resolution};
 use super::harnesses::{AGENT_VARIABLE, HARNESSES, Harness, TERMINAL_VARIABLES};
 use crate::timestamp::Timestamp;
 use crate::turn::{AgentId, Anchor};
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::borrow::Cow;
 use std::collections::BTreeMap;
-
-/// How long a session of a process that serves several stays current without a request.
-const MANY_CURRENT_MS: u64 = 3_600_000;
-
-/// When the environment of a front end was read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum EnvAge {
-    /// For this request, as by a shell command.
-    #[default]
-    Request,
-    /// When the front end started, as by an MCP server. The values may be outdated.
-    Spawn,
-}
-
-/// What a front end knows about its caller. The variables are limited to those of
-/// [`evidence_variables`](super::evidence_variables).
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Evidence {
-    /// Variables that are set, by name.
-    #[serde(default)]
-    pub env: BTreeMap<String, String>,
-    /// When they were read.
-    #[serde(default)]
-    pub env_age: EnvAge,
-    /// Metadata of the MCP request that are texts, by key.
-    #[serde(default)]
-    pub metadata: BTreeMap<String, String>,
-    /// The connection, where the front end keeps one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub connection: Option<String>,
-}
-
-impl Evidence {
-    /// Whether nothing is known.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.env.is_empty() && self.metadata.is_empty() && self.connection.is_none()
-    }
-}
-
-/// Where requests are resolved.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
-    /// The random id of the host.
-    pub host_id: String,
-    /// The running boot.
-    pub boot_id: String,
-    /// The user id of the daemon and of its callers.
-    pub uid: u32,
-    /// The name of that user.
-    pub user: String,
-}
-
-/// Whether an agent is a program or a person.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum AgentKind {
-    /// An agent in a harness.
-    Harness,
-    /// A person at a terminal.
-    Human,
-}
-
-/// One agent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct AgentRecord {
-    /// The id. An agent keeps it, whatever else becomes known about it.
-    pub agent_id: AgentId,
-    /// The family of the harness; `human` or `terminal` for a person.
-    pub harness: String,
-    /// Whether the agent is a person.
-    pub kind: AgentKind,
-    /// What the agent is known by.
-    pub aliases: Vec<String>,
-    /// The root processes that it was seen under.
-    pub anchors: Vec<Anchor>,
-    /// Whether no session id of the harness is known yet.
-    pub provisional: bool,
-    /// When the id was made.
-    pub created_at: Timestamp,
-    /// When the last request came.
-    pub last_seen_at: Timestamp,
-    /// The agent that replaced it in the same harness.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub superseded_by: Option<AgentId>,
-}
-
-/// The sessions that were seen under one root process, the newest last.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Bindings(Vec<Binding>);
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Binding {
-    component: String,
-    last_seen: Timestamp,
-}
-
-/// One source of an identity that was considered.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Attempt {
-    /// The rank of the source, `1` to `5`.
-    pub rank: Cow<'static, str>,
-    /// The source in words.
-    pub source: Cow<'static, str>,
-    /// What it said, if anything.
-    pub found: Option<String>,
-    /// Whether the identity comes from it.
-    pub used: bool,
-}
-
-/// The agent that a request comes from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Resolution {
-    /// The agent.
-    pub agent_id: AgentId,
-    /// The family of the harness; `human` or `terminal` for a person.
-    pub harness: String,
-    /// Whether the agent is a person.
-    pub kind: AgentKind,
-    /// Whether no session id of the harness is known yet.
-    pub provisional: bool,
-    /// What the agent is known by.
-    pub aliases: Vec<String>,
-    /// The root process of the harness.
-    pub anchor: Option<Anchor>,
-    /// Agents that it could also be. With any, the request may read but not change anything.
-    pub ambiguous: Vec<AgentId>,
-    /// All sources in order.
-    pub attempts: Vec<Attempt>,
-}
-
-/// A request names an agent in a way that cannot be an id.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum IdentityError {
-    /// The variable of the caller holds something else than an id.
-    #[error("{AGENT_VARIABLE} is {0:?}; an agent id is written `harness:name`")]
-    InvalidAgentId(String),
-}
 
 /// All known agents of a state dir.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -158,6 +15,7 @@ pub struct Directory {
     agents: Vec<AgentRecord>,
     bindings: BTreeMap<Anchor, Bindings>,
     links: BTreeMap<String, AgentId>,
+    revision: u64,
 }
 
 /// A session id, with the rank of its source.
@@ -178,6 +36,13 @@ impl Directory {
     #[must_use]
     pub fn agents(&self) -> &[AgentRecord] {
         &self.agents
+    }
+
+    /// Returns a number that grows with each change that is worth storing. The time of the last
+    /// request alone is not.
+    #[must_use]
+    pub fn revision(&self) -> u64 {
+        self.revision
     }
 
     /// Returns the agent with this id.
@@ -220,7 +85,7 @@ impl Directory {
         let mut attempts = Vec::new();
 
         let explicit = evidence.env.get(AGENT_VARIABLE).filter(|name| !name.is_empty());
-        attempts.push(attempt("1", "STICKPIN_AGENT_ID", explicit.cloned()));
+        attempts.push(Attempt::new("1", "STICKPIN_AGENT_ID", explicit.cloned()));
         if let Some(name) = explicit {
             let id = explicit_id(name).ok_or_else(|| IdentityError::InvalidAgentId(name.clone()))?;
             let family = id.as_str().split(':').next().unwrap_or_default().to_owned();
@@ -232,39 +97,29 @@ impl Directory {
         if let Some(id) = evidence.connection.as_ref().and_then(|c| self.links.get(c)).cloned()
             && let Some(at) = self.agents.iter().position(|agent| agent.agent_id == id)
         {
-            attempts.push(attempt("1", "identity link", Some(id.to_string())));
+            attempts.push(Attempt::new("1", "identity link", Some(id.to_string())));
             self.agents[at].last_seen_at = now;
             return Ok(self.resolution(at, "1", Vec::new(), attempts, root, place));
         }
         let many = root.is_some_and(|root| root.serves_many());
-        let mut ambiguous = Vec::new();
-        let named = harness.and_then(|harness| {
-            self.named_session(harness, evidence, anchor.as_ref(), many, now, &mut attempts)
-        });
-        let named = match named {
-            Some(Ok(named)) => Some(named),
-            Some(Err(candidates)) => {
-                ambiguous = candidates;
-                None
-            }
-            None => None,
-        };
-        let found = named.map(|named| (named, harness));
-        let (rank, seen) = match found {
-            Some((named, Some(harness))) => {
+        let named = harness
+            .map(|harness| self.named_session(harness, evidence, anchor.as_ref(), many, now, &mut attempts));
+        let (named, ambiguous) = named.unwrap_or_default();
+        let (rank, seen) = match named.zip(harness) {
+            Some((named, harness)) => {
                 if let Some(anchor) = anchor.as_ref().filter(|_| named.is_recent) {
                     self.bind(anchor, &named.component, many, place, now);
                 }
                 (named.rank, seen_as(harness, named.component, anchor, false))
             }
-            _ => without_session(harness, evidence, anchor, place, &mut attempts),
+            None => without_session(harness, evidence, anchor, place, &mut attempts),
         };
         let at = self.record(seen, place, now, None);
         Ok(self.resolution(at, rank, ambiguous, attempts, root, place))
     }
 
-    /// Returns the session that a request names, or that its process is known to serve. The inner
-    /// error holds the candidates if the process serves several.
+    /// Returns the session that a request names, or that its process is known to serve; none and
+    /// the candidates if the process serves several.
     fn named_session(
         &self,
         harness: &'static Harness,
@@ -273,23 +128,23 @@ impl Directory {
         many: bool,
         now: Timestamp,
         attempts: &mut Vec<Attempt>,
-    ) -> Option<Result<Named, Vec<AgentId>>> {
+    ) -> (Option<Named>, Vec<AgentId>) {
         let component = |id: &String| format!("sid:{}:{id}", harness.name);
         let first = |values: &BTreeMap<String, String>, names: &[&str]| {
             names.iter().find_map(|name| values.get(*name)).filter(|id| !id.is_empty()).map(component)
         };
         let metadata = first(&evidence.metadata, harness.metadata);
-        attempts.push(attempt("2a", "metadata of the MCP request", metadata.clone()));
+        attempts.push(Attempt::new("2a", "metadata of the MCP request", metadata.clone()));
         let env = first(&evidence.env, harness.session_variables);
         let by_request = env.clone().filter(|_| evidence.env_age == EnvAge::Request);
-        attempts.push(attempt("2b", "session variable of the request", by_request.clone()));
+        attempts.push(Attempt::new("2b", "session variable of the request", by_request.clone()));
         let bound = anchor.and_then(|anchor| self.bindings.get(anchor));
         let current = bound.map(|bound| bound.current(many, now)).unwrap_or_default();
         let words = (!current.is_empty()).then(|| current.join(", "));
-        attempts.push(attempt("2c", "session bound to the harness process", words));
+        attempts.push(Attempt::new("2c", "session bound to the harness process", words));
         let by_spawn = env.filter(|_| evidence.env_age == EnvAge::Spawn);
-        attempts.push(attempt("2d", "session variable of the server's start", by_spawn.clone()));
-        let named = |rank, component, is_recent| Some(Ok(Named { rank, component, is_recent }));
+        attempts.push(Attempt::new("2d", "session variable of the server's start", by_spawn.clone()));
+        let named = |rank, component, is_recent| (Some(Named { rank, component, is_recent }), Vec::new());
         if let Some(component) = metadata {
             return named("2a", component, true);
         }
@@ -297,12 +152,12 @@ impl Directory {
             return named("2b", component, true);
         }
         match current.as_slice() {
-            [] => by_spawn.and_then(|component| named("2d", component, false)),
+            [] => by_spawn.map(|component| named("2d", component, false)).unwrap_or_default(),
             [one] => named("2c", (*one).to_owned(), true),
             several => {
                 let id_of =
                     |component: &&str| self.position(component).map(|at| self.agents[at].agent_id.clone());
-                Some(Err(several.iter().filter_map(id_of).collect()))
+                (None, several.iter().filter_map(id_of).collect())
             }
         }
     }
@@ -318,6 +173,7 @@ impl Directory {
                 let agent = &mut self.agents[at];
                 agent.aliases.push(component.to_owned());
                 agent.provisional = false;
+                self.revision += 1;
             }
         }
         let Some(older) = replaced.filter(|_| !many).and_then(|older| self.position(&older)) else { return };
@@ -325,8 +181,10 @@ impl Directory {
             || agent_id(&anchor.harness, component, place),
             |at| self.agents[at].agent_id.clone(),
         );
-        if self.agents[older].agent_id != newer {
-            self.agents[older].superseded_by = Some(newer);
+        let older = &mut self.agents[older];
+        if older.agent_id != newer && older.superseded_by.as_ref() != Some(&newer) {
+            older.superseded_by = Some(newer);
+            self.revision += 1;
         }
     }
 
@@ -349,12 +207,14 @@ impl Directory {
                 last_seen_at: now,
                 superseded_by: None,
             });
+            self.revision += 1;
             self.agents.len() - 1
         });
         let agent = &mut self.agents[at];
         agent.last_seen_at = now;
         if let Some(anchor) = seen.anchor.filter(|anchor| !agent.anchors.contains(anchor)) {
             agent.anchors.push(anchor);
+            self.revision += 1;
         }
         at
     }
@@ -385,28 +245,6 @@ impl Directory {
     }
 }
 
-impl Bindings {
-    /// Notes a session and returns the one that it follows.
-    fn see(&mut self, component: &str, now: Timestamp) -> Option<String> {
-        let older = self.0.last().map(|b| b.component.clone()).filter(|older| older != component);
-        self.0.retain(|binding| binding.component != component);
-        self.0.push(Binding { component: component.to_owned(), last_seen: now });
-        older
-    }
-
-    /// Returns the current sessions: the newest, or all of the last hour if the process serves
-    /// several.
-    fn current(&self, many: bool, now: Timestamp) -> Vec<&str> {
-        let is_recent = |b: &&Binding| now.millis().saturating_sub(b.last_seen.millis()) <= MANY_CURRENT_MS;
-        let sessions = self.0.iter().rev();
-        if many {
-            sessions.filter(is_recent).map(|b| b.component.as_str()).collect()
-        } else {
-            sessions.take(1).map(|b| b.component.as_str()).collect()
-        }
-    }
-}
-
 /// An agent as one request shows it.
 struct Seen {
     family: String,
@@ -420,10 +258,6 @@ fn seen_as(harness: &Harness, component: String, anchor: Option<Anchor>, provisi
     Seen { family: harness.name.to_owned(), kind: AgentKind::Harness, component, anchor, provisional }
 }
 
-fn attempt(rank: &'static str, source: &'static str, found: Option<String>) -> Attempt {
-    Attempt { rank: rank.into(), source: source.into(), found, used: false }
-}
-
 /// Identifies a caller without a session id: by the harness process, the terminal or the user.
 fn without_session(
     harness: Option<&'static Harness>,
@@ -432,7 +266,7 @@ fn without_session(
     place: &Place,
     attempts: &mut Vec<Attempt>,
 ) -> (&'static str, Seen) {
-    attempts.push(attempt("3", "harness process", anchor.as_ref().map(anchor_component)));
+    attempts.push(Attempt::new("3", "harness process", anchor.as_ref().map(anchor_component)));
     if let (Some(harness), Some(anchor)) = (harness, anchor) {
         return ("3", seen_as(harness, anchor_component(&anchor), Some(anchor), true));
     }
@@ -443,18 +277,18 @@ fn without_session(
     };
     if let Some(harness) = harness {
         let process = set(harness.process_variables).map(|id| format!("process:{id}"));
-        attempts.push(attempt("3", "process variable of the harness", process.clone()));
+        attempts.push(Attempt::new("3", "process variable of the harness", process.clone()));
         if let Some(component) = process {
             return ("3", seen_as(harness, component, None, true));
         }
     }
     let terminal = set(TERMINAL_VARIABLES).map(|id| format!("term:{id}"));
-    attempts.push(attempt("4", "terminal", terminal.clone()));
+    attempts.push(Attempt::new("4", "terminal", terminal.clone()));
     match (harness, terminal) {
         (Some(harness), Some(component)) => ("4", seen_as(harness, component, None, true)),
         (Some(harness), None) => {
             let component = format!("user:{}@{}", place.user, place.host_id);
-            attempts.push(attempt("5", "user", Some(place.user.clone())));
+            attempts.push(Attempt::new("5", "user", Some(place.user.clone())));
             ("5", seen_as(harness, component, None, true))
         }
         // A person, or a harness that we do not know: one agent for each terminal.
@@ -463,7 +297,7 @@ fn without_session(
             ("4", Seen { family, kind, component, anchor: None, provisional: false })
         }
         (None, None) => {
-            attempts.push(attempt("5", "user", Some(place.user.clone())));
+            attempts.push(Attempt::new("5", "user", Some(place.user.clone())));
             let component = format!("human:{}", place.user);
             let (family, kind) = ("human".to_owned(), AgentKind::Human);
             ("5", Seen { family, kind, component, anchor: None, provisional: false })

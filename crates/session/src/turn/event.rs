@@ -1,0 +1,184 @@
+//! What can happen to a turn, and why a request about it is refused.
+
+use super::{AgentId, LeaseId, TurnState};
+use serde::{Deserialize, Serialize};
+
+/// Why a turn was granted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClaimReason {
+    /// The turn was assigned to the agent.
+    Direct,
+    /// The agent was next in line.
+    Sequence,
+    /// Nobody held the turn.
+    OpenClaim,
+    /// The previous owner disappeared.
+    AfterSurrender,
+    /// A command took the idle turn.
+    Implicit,
+}
+
+/// Why a turn may be taken from its owner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TakeReason {
+    /// The lease expired.
+    OwnerTimeout,
+    /// The owner's harness ended.
+    OwnerGone,
+    /// The owner is silent while the taker waits.
+    OwnerIdle,
+    /// The taker replaced the owner in the same harness.
+    SessionReplaced,
+    /// The taker's operator asked for it.
+    OperatorOverride,
+}
+
+/// What happened to a turn; one kind of log record each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TurnEvent {
+    /// An agent became the owner.
+    Claimed {
+        /// The new owner.
+        by: AgentId,
+        /// Why it was granted.
+        reason: ClaimReason,
+    },
+    /// The owner gave the turn up.
+    Released {
+        /// The former owner.
+        by: AgentId,
+        /// The agent that the turn is now reserved for.
+        to: Option<AgentId>,
+        /// Whether the turn was implicit and ended without a request.
+        implicit_end: bool,
+    },
+    /// The turn was reserved for a named agent.
+    Assigned {
+        /// The agent that decided.
+        by: AgentId,
+        /// The agent that the turn is now reserved for.
+        to: AgentId,
+    },
+    /// An agent took the turn from its owner.
+    Taken {
+        /// The new owner.
+        by: AgentId,
+        /// The agent that lost the turn or its reservation.
+        revoked: Option<AgentId>,
+        /// Why it was allowed.
+        reason: TakeReason,
+    },
+    /// The owner disappeared.
+    Surrendered {
+        /// The former owner.
+        by: AgentId,
+    },
+    /// A reserved turn was not claimed in time.
+    ReservationExpired {
+        /// The agent that missed its turn.
+        missed: AgentId,
+        /// The agent that the turn is now reserved for.
+        to: Option<AgentId>,
+    },
+    /// The adapter never confirmed a grant, so the turn is reserved for its agent.
+    Undelivered {
+        /// The agent that did not learn about its grant.
+        to: AgentId,
+    },
+    /// A member left or was removed.
+    Left {
+        /// The former member.
+        who: AgentId,
+    },
+    /// The session was closed.
+    Closed,
+}
+
+/// A change of the turn, to be committed before it takes effect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transition {
+    /// The turn after the change.
+    pub after: TurnState,
+    /// The record of the change.
+    pub event: TurnEvent,
+}
+
+/// Proof that a request comes from the current owner of the current turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fence {
+    /// Who asks.
+    pub agent: AgentId,
+    /// The turn that the caller believes it holds; `None` for "the current one".
+    pub turn_id: Option<u64>,
+    /// The lease that the caller believes it holds; `None` for "the current one".
+    pub lease_id: Option<LeaseId>,
+}
+
+/// Why a request about the turn was refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TurnError {
+    /// Another turn is current.
+    #[error("turn {expected} is over; the current turn is {current}")]
+    TurnMismatch {
+        /// The turn that the caller named.
+        expected: u64,
+        /// The current turn.
+        current: u64,
+    },
+    /// The caller is not the owner of the current turn, or holds an old lease.
+    #[error("{agent} does not hold turn {turn_id}")]
+    StaleLease {
+        /// The caller.
+        agent: AgentId,
+        /// The current turn.
+        turn_id: u64,
+    },
+    /// Another agent holds the turn.
+    #[error("turn {turn_id} is held by {owner}")]
+    TurnHeld {
+        /// The holder, or the agent that the turn is reserved for.
+        owner: AgentId,
+        /// The current turn.
+        turn_id: u64,
+    },
+    /// A handoff waits to be read, so a command may not take the turn by itself.
+    #[error("a handoff waits for the next owner of the turn")]
+    TurnRequired,
+    /// The turn cannot be taken now.
+    #[error("turn {turn_id} cannot be taken now")]
+    TakeoverNotAvailable {
+        /// The current turn.
+        turn_id: u64,
+    },
+    /// The agent is not a driver of the session.
+    #[error("{agent} is not a driver of this session")]
+    NotADriver {
+        /// The agent.
+        agent: AgentId,
+    },
+    /// The member owns the turn and has to release it before it leaves.
+    #[error("{agent} holds turn {turn_id} and has to release it first")]
+    MustReleaseFirst {
+        /// The member.
+        agent: AgentId,
+        /// The current turn.
+        turn_id: u64,
+    },
+    /// The member to remove is alive.
+    #[error("{agent} is active")]
+    TargetActive {
+        /// The member.
+        agent: AgentId,
+    },
+    /// A member cannot remove itself, nor assign the turn to itself.
+    #[error("{agent} cannot do this to itself")]
+    OnSelf {
+        /// The member.
+        agent: AgentId,
+    },
+    /// The session is closed.
+    #[error("the session is closed")]
+    Closed,
+}

@@ -1,0 +1,189 @@
+//! What a request or a timer about a turn is judged against: the stored turn, the members, the time,
+//! and what is known about agents right now.
+
+use super::{AgentId, Deadline, Lease, Member, MemberRole, Policy, TurnPhase, TurnState};
+use crate::timestamp::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// How long the owner of an implicit turn may be gone.
+const IMPLICIT_GONE_MS: u64 = 5_000;
+
+/// A point in time, on the clock that decides and on the clock that people read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Now {
+    /// Milliseconds of the monotonic clock, which does not advance during suspend.
+    pub mono_ms: u64,
+    /// The boot that the monotonic clock belongs to.
+    pub boot_id: String,
+    /// Wall time, for display only.
+    pub wall: Timestamp,
+}
+
+impl Now {
+    /// Returns the deadline `ms` milliseconds from now.
+    #[must_use]
+    pub fn after(&self, ms: u64) -> Deadline {
+        Deadline { mono_ms: self.mono_ms.saturating_add(ms), boot_id: self.boot_id.clone() }
+    }
+
+    pub(super) fn has_passed(&self, deadline: &Deadline) -> bool {
+        self.boot_id != deadline.boot_id || self.mono_ms >= deadline.mono_ms
+    }
+
+    pub(super) fn lease(&self, ttl_ms: u64) -> Lease {
+        Lease {
+            ttl_ms,
+            deadline_mono_ms: self.mono_ms.saturating_add(ttl_ms),
+            boot_id: self.boot_id.clone(),
+            display_expires_at: Timestamp::from_millis(self.wall.millis().saturating_add(ttl_ms)),
+        }
+    }
+}
+
+/// Whether the process of an agent's harness runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Liveness {
+    /// The process runs.
+    Alive,
+    /// The process ended, or its id now belongs to another process.
+    Gone,
+    /// The agent has no process that this host can see.
+    #[default]
+    Unknown,
+}
+
+/// What the daemon knows about an agent right now. Never stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Presence {
+    /// Whether the harness runs.
+    pub liveness: Liveness,
+    /// Milliseconds since the last request.
+    pub silent_ms: u64,
+    /// Whether a `turn wait` of the agent is connected.
+    pub waiting: bool,
+    /// Milliseconds since the last wait ended, if the agent waited and may wait again.
+    pub last_poll_ms: Option<u64>,
+    /// Whether the agent waits through MCP, which polls in slices.
+    pub via_mcp: bool,
+    /// Whether a command of the agent runs on the device.
+    pub in_flight: bool,
+}
+
+/// What a request or a timer is judged against.
+#[derive(Debug, Clone, Copy)]
+pub struct Situation<'a> {
+    /// The stored turn.
+    pub turn: &'a TurnState,
+    /// The members in order of joining.
+    pub members: &'a [Member],
+    /// The limits of the session.
+    pub policy: &'a Policy,
+    /// What is known about agents. Absent agents were never seen.
+    pub presence: &'a BTreeMap<AgentId, Presence>,
+    /// Milliseconds since the turn became idle; `None` if the daemon restarted since.
+    pub idle_ms: Option<u64>,
+    /// Now.
+    pub now: &'a Now,
+}
+
+impl Situation<'_> {
+    pub(super) fn member(&self, agent: &AgentId) -> Option<&Member> {
+        self.members.iter().find(|m| m.agent_id == *agent)
+    }
+
+    pub(super) fn presence_of(&self, agent: &AgentId) -> Presence {
+        let never_seen = Presence { silent_ms: u64::MAX, ..Presence::default() };
+        self.presence.get(agent).copied().unwrap_or(never_seen)
+    }
+
+    pub(super) fn is_driver(&self, agent: &AgentId) -> bool {
+        self.member(agent).is_some_and(|m| m.role == MemberRole::Driver)
+    }
+
+    pub(super) fn is_owner(&self, agent: &AgentId) -> bool {
+        self.turn.state == TurnPhase::Owned && self.turn.owner.as_ref() == Some(agent)
+    }
+
+    pub(super) fn lease_has_expired(&self) -> bool {
+        self.turn.lease.as_ref().is_some_and(|lease| {
+            lease.boot_id != self.now.boot_id || self.now.mono_ms >= lease.deadline_mono_ms
+        })
+    }
+
+    pub(super) fn owner_is_gone(&self) -> bool {
+        let grace = if self.turn.implicit { IMPLICIT_GONE_MS } else { self.policy.gone_grace_ms };
+        self.turn.owner.as_ref().is_some_and(|owner| {
+            let presence = self.presence_of(owner);
+            presence.liveness == Liveness::Gone && presence.silent_ms > grace
+        })
+    }
+
+    /// Whether someone other than `agent` waits for the turn.
+    pub(super) fn has_waiter_besides(&self, agent: &AgentId) -> bool {
+        self.members.iter().any(|m| m.agent_id != *agent && self.presence_of(&m.agent_id).waiting)
+    }
+}
+
+/// The most useful description of a turn, computed on read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Label {
+    /// The owner's harness ended, and the owner has been silent for the grace period.
+    OwnerGone,
+    /// The lease expired without renewal.
+    OwnerStale,
+    /// The owner is alive but silent while another member waits.
+    OwnerIdle,
+    /// The turn is reserved for an agent whose harness ended.
+    RecipientGone,
+    /// No member was active recently.
+    Dormant,
+    /// Nobody holds the turn.
+    Idle,
+    /// A member holds the turn.
+    Owned,
+    /// The turn waits for one member.
+    Reserved,
+    /// The session is closed.
+    Closed,
+}
+
+/// Returns the label of a turn, the most actionable one first.
+#[must_use]
+pub fn label(s: Situation<'_>) -> Label {
+    let turn = s.turn;
+    if turn.state == TurnPhase::Owned {
+        if s.owner_is_gone() {
+            return Label::OwnerGone;
+        }
+        if s.lease_has_expired() {
+            return Label::OwnerStale;
+        }
+        if owner_is_idle(s) {
+            return Label::OwnerIdle;
+        }
+    }
+    if let Some(recipient) = &turn.reserved_for
+        && s.presence_of(recipient).liveness == Liveness::Gone
+    {
+        return Label::RecipientGone;
+    }
+    let recent = |m: &Member| s.presence_of(&m.agent_id).silent_ms <= s.policy.presence_ttl_ms;
+    if turn.state != TurnPhase::Closed && !s.members.iter().any(recent) {
+        return Label::Dormant;
+    }
+    match turn.state {
+        TurnPhase::Idle => Label::Idle,
+        TurnPhase::Owned => Label::Owned,
+        TurnPhase::Reserved => Label::Reserved,
+        TurnPhase::Closed => Label::Closed,
+    }
+}
+
+pub(super) fn owner_is_idle(s: Situation<'_>) -> bool {
+    s.turn.owner.as_ref().is_some_and(|owner| {
+        let presence = s.presence_of(owner);
+        !presence.in_flight && presence.silent_ms >= s.policy.owner_idle_ms && s.has_waiter_besides(owner)
+    })
+}
