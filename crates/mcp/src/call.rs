@@ -6,6 +6,7 @@ use crate::files::{self, Folders};
 use crate::hints;
 use crate::policy::{ClientPolicy, permit};
 use crate::server::Shared;
+use crate::setup::Setup;
 use crate::tool_result::ToolResult;
 use crate::tools::{self, Tool};
 use rmcp::model::CallToolResult;
@@ -69,10 +70,12 @@ pub(crate) struct Incoming {
 }
 
 impl Incoming {
-    /// Returns the caller of this call over a connection.
-    fn caller(&self, connection: &Connection) -> Caller {
+    /// Returns the caller of this call over a connection, confined to folders.
+    fn caller(&self, connection: &Connection, setup: &Setup, file_roots: Vec<PathBuf>) -> Caller {
         let mut caller = connection.caller.clone();
         caller.evidence.metadata.clone_from(&self.metadata);
+        caller.file_roots = Some(file_roots);
+        caller.installed_apps_only = !setup.allow_programs;
         caller
     }
 }
@@ -309,8 +312,8 @@ async fn run_invocation(
         let named = lock(&connection.roots).clone().unwrap_or_default();
         Folders::new(&named, &connection.caller, &shared.setup.allow)
     });
-    let prepared =
-        checked.and_then(|()| prepare_command(shared, connection, entry, work, (folders.roots, incoming)));
+    let caller = incoming.caller(connection, &shared.setup, folders.roots);
+    let prepared = checked.and_then(|()| prepare_command(shared, connection, entry, work, caller));
     let (client, request) = match prepared {
         Ok(prepared) => prepared,
         Err(e) => return (failed_response(name, e), None),
@@ -335,11 +338,10 @@ fn prepare_client_command(
     let form = work.command.form();
     permit(setup, form, form.spec.effect, &work.input)?;
     let client = shared.named_client(work.options.state_dir.as_deref())?;
-    let caller = incoming.caller(connection);
-    let folders = folders.unwrap_or_else(|| Folders::new(&[], &caller, &setup.allow));
+    let folders = folders.unwrap_or_else(|| Folders::new(&[], &connection.caller, &setup.allow));
+    let mut caller = incoming.caller(connection, setup, folders.roots.clone());
     // Relative paths start at the client's first root.
-    let (cwd, file_roots) = (folders.start.clone(), Some(folders.roots.clone()));
-    let caller = Caller { cwd, file_roots, installed_apps_only: !setup.allow_programs, ..caller };
+    caller.cwd.clone_from(&folders.start);
     let call = Call {
         client: Arc::clone(&client) as Arc<dyn Client>,
         caller: caller.clone(),
@@ -372,7 +374,7 @@ fn prepare_command(
     connection: &Connection,
     entry: &'static Entry,
     work: Invocation,
-    (file_roots, incoming): (Vec<PathBuf>, &Incoming),
+    caller: Caller,
 ) -> Result<(Arc<SocketClient>, Request)> {
     let Invocation { mut input, options, .. } = work;
     let setup = &shared.setup;
@@ -395,11 +397,7 @@ fn prepare_command(
         command: entry.spec.name.to_owned(),
         input,
         session,
-        caller: Caller {
-            file_roots: Some(file_roots),
-            installed_apps_only: !setup.allow_programs,
-            ..incoming.caller(connection)
-        },
+        caller,
         render,
         timeout_ms: options.timeout_ms,
         since,

@@ -1,8 +1,7 @@
 //! Hints for MCP clients: commands and options become tool calls and arguments.
 //!
-//! Hints of the kernel and of the devices are written for the command line. "run `stickpin press
-//! @e3
-//! --settle`" reaches an MCP client as "run `press {"target":"@e3","settle":true}`".
+//! Hints of the kernel and of the devices are written for the command line. An MCP client gets
+//! "run `stickpin press @e3 --settle`" as "run `press {"target":"@e3","settle":true}`".
 
 use crate::profile::{CORE, Profile};
 use crate::tools::{members, tool_name};

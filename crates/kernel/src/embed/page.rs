@@ -9,13 +9,11 @@ use crate::commands::press::PressOutput;
 use crate::commands::snapshot::{OutlineOutput, SnapshotOutput};
 use crate::embed::answer::Answer;
 use crate::observe::changes::Changes;
+use crate::observe::resolve::{MAX_CANDIDATES, add_candidates};
 use std::str::FromStr as _;
 use stickpin_device::{Error, Result};
-use stickpin_refs::{Generation, RefToken};
+use stickpin_refs::{Generation, Ref, RefToken};
 use stickpin_tree::quote;
-
-/// The maximum number of lines in an error.
-const CANDIDATES: usize = 5;
 
 /// An output that lists elements, one a line: `@e12 button "Save"`.
 pub trait Listing {
@@ -87,18 +85,18 @@ impl<C: Command<Output: Listing>> Answer<C> {
             [&(token, _)] => self.pinned(token),
             [] => {
                 let wanted = name.to_lowercase();
-                let like = |line: &&str| line.to_lowercase().contains(&wanted);
-                let near: Vec<&str> = listed.iter().map(|(_, line)| *line).filter(like).collect();
+                let near: Vec<_> =
+                    listed.iter().filter(|(_, line)| line.to_lowercase().contains(&wanted)).collect();
                 let e = Error::element_not_found(format!("no listed element is called {}", quote(name)));
                 Err(match near.is_empty() {
                     true => e.hint("use a name as the snapshot prints it, or search with `Session::find`"),
-                    false => with_candidates(e, "nearest:", &near),
+                    false => add_candidates(e, "nearest:", &first(&near), near.len()),
                 })
             }
             ref several => {
-                let lines: Vec<&str> = several.iter().map(|(_, line)| *line).collect();
-                let message = format!("{} listed elements are called {}", lines.len(), quote(name));
-                Err(with_candidates(Error::ambiguous_match(message), "use a part of one line:", &lines))
+                let message = format!("{} listed elements are called {}", several.len(), quote(name));
+                let e = Error::ambiguous_match(message);
+                Err(add_candidates(e, "use a part of one line:", &first(several), several.len()))
             }
         }
     }
@@ -119,6 +117,11 @@ impl<C: Command<Output: Listing>> Answer<C> {
         };
         Ok(RefToken { pin: Some(Generation::new(generation)), ..token }.into())
     }
+}
+
+/// Returns the first of the lines, as many as an error names.
+fn first(listed: &[&(RefToken, &str)]) -> Vec<(Ref, String)> {
+    listed.iter().take(MAX_CANDIDATES).map(|(token, line)| (token.id, (*line).to_owned())).collect()
 }
 
 /// Splits the ref off a line.
@@ -144,24 +147,6 @@ fn is_named(line: &str, name: &str) -> bool {
     after.split_once('"').is_some_and(|(left, next)| {
         (left.is_empty() || is_count(left)) && (next.is_empty() || next.starts_with([' ', ',']))
     })
-}
-
-/// Lists lines in the hint, and in the details as a selector that matches several elements does.
-fn with_candidates(e: Error, lead: &str, lines: &[&str]) -> Error {
-    let mut hint = lead.to_owned();
-    for line in lines.iter().take(CANDIDATES) {
-        hint.push_str("\n  ");
-        hint.push_str(line);
-    }
-    if lines.len() > CANDIDATES {
-        hint.push_str(&format!("\n  … {} more", lines.len() - CANDIDATES));
-    }
-    let candidates = lines
-        .iter()
-        .take(CANDIDATES)
-        .map(|line| serde_json::json!({ "ref": line.split(' ').next(), "is": line }));
-    let candidates: Vec<_> = candidates.collect();
-    e.hint(hint).details(serde_json::json!({ "candidates": candidates, "total": lines.len() }))
 }
 
 #[cfg(test)]

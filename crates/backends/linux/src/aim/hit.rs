@@ -237,16 +237,8 @@ mod tests {
     use crate::app::capture;
     use crate::model::overlaps::{is_frame, is_label_of};
     use crate::model::{Object, ObjectTree, states};
-    use crate::tests::heap::spot;
+    use crate::tests::heap::{spot, why};
     use crate::tests::speaker::{FIRST, SECOND, Speaker, WINDOW};
-
-    /// Why nobody knows what is there.
-    fn why(unresolved: Unresolved) -> String {
-        match unresolved {
-            Unresolved::Unknown(why) => why,
-            Unresolved::Failed(error) => panic!("{error}"),
-        }
-    }
 
     #[test]
     fn what_lies_over_an_element_comes_later_in_a_panel() {

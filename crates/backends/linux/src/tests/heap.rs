@@ -1,13 +1,21 @@
 //! An app of things that lie in, beside and over one another, and can change after it was read.
 
 use super::speaker::{Answers, Speaker, object, unknown};
-use crate::aim::hit::HitPoint;
+use crate::aim::hit::{HitPoint, Unresolved};
 use crate::app::LinuxDevice;
 use crate::bus::names;
 use crate::model::states as s;
 use crate::toolkit::Toolkit;
 use stickpin_device::{CaptureRequest, Device, HitResult};
 use zbus::{Message, Variant};
+
+/// Why nobody knows what is at a point.
+pub(crate) fn why(unresolved: Unresolved) -> String {
+    match unresolved {
+        Unresolved::Unknown(why) => why,
+        Unresolved::Failed(error) => panic!("{error}"),
+    }
+}
 
 /// What is said of a thing that can be seen and used.
 const SEEN: u64 = s::VISIBLE | s::SHOWING | s::ENABLED | s::SENSITIVE;

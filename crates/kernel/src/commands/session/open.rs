@@ -14,6 +14,7 @@ use crate::host::open_session::{LifetimeFolder, OpenSession};
 use crate::host::queue::Turn;
 use crate::host::screenshots::ClientScreenshots;
 use crate::observe::navigation;
+use serde_json::{Map, Value};
 use stickpin_device::{AppFolders, LeavePolicy, Navigation, NavigationResult, OpenRequest, Viewport};
 use stickpin_refs::Generation;
 use stickpin_session::{Ladder, Session, SessionConfig};
@@ -122,7 +123,7 @@ impl Command for Open {
         if let Some(file) = crate::api::paths::resolve_opened(&cx.caller, &self.what) {
             self.what = file.display().to_string();
         }
-        self.device_options(cx)?;
+        let options = self.device_options(cx)?;
         self.check_program(cx)?;
         let kind = cx.host.provider(&self.what)?.kind();
         loop {
@@ -141,12 +142,12 @@ impl Command for Open {
                 Ok(live) if !self.relaunch => {
                     let open = live.device.info().kind;
                     if open == kind {
-                        self.go_on(cx).await
+                        self.go_on(cx, options).await
                     } else {
                         Err(other_kind(&slot.name, open, &self.what))
                     }
                 }
-                _ => self.launch(cx).await,
+                _ => self.launch(cx, options).await,
             };
             if cx.open_session().is_err() {
                 // A session exists only if its app could be opened.
@@ -184,13 +185,13 @@ impl Open {
     }
 
     /// Navigates in the open app, or launches a new one if the app has ended unnoticed.
-    async fn go_on(&self, cx: &mut Cx) -> Result<OpenOutput> {
+    async fn go_on(&self, cx: &mut Cx, options: Map<String, Value>) -> Result<OpenOutput> {
         match self.navigate(cx).await {
             Err(e) if e.code == ErrorCode::BackendLost => {
                 cx.warn(format!("{}: a new lifetime begins, and earlier refs have ended.", e.message));
                 // The recording continues in the new lifetime.
                 let recorder = cx.open_session()?.recorder.take();
-                let opened = self.launch(cx).await?;
+                let opened = self.launch(cx, options).await?;
                 cx.open_session()?.recorder = recorder;
                 Ok(opened)
             }
@@ -270,7 +271,7 @@ impl Open {
         Ok(())
     }
 
-    async fn launch(&self, cx: &mut Cx) -> Result<OpenOutput> {
+    async fn launch(&self, cx: &mut Cx, options: Map<String, Value>) -> Result<OpenOutput> {
         let _under_way = cx.begin_operation();
         if let Some(live) = cx.lease.as_mut().and_then(|l| l.session.take()) {
             // A failed shutdown ends the app all the same.
@@ -285,8 +286,7 @@ impl Open {
         let folder = format!("{}.{lifetime}", cx.session_name);
         let dir = LifetimeFolder::create(host.config.state_dir.join("sessions").join(folder))?;
         let profile = self.profile.as_deref().map(|p| cx.path(p));
-        let mut request =
-            OpenRequest::new(&self.what, &cx.session_name, dir.path()).with_options(self.device_options(cx)?);
+        let mut request = OpenRequest::new(&self.what, &cx.session_name, dir.path()).with_options(options);
         (request.home, request.cwd) = (cx.caller.home.clone(), cx.caller.cwd.clone());
         request.file_roots.clone_from(&cx.caller.file_roots);
         (request.ready_timeout, request.cancel) = (READY_TIMEOUT, cx.cancel.clone());

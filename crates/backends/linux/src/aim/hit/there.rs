@@ -114,17 +114,9 @@ fn in_popovers(picture: &ObjectTree) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::heap::spot;
+    use crate::tests::heap::{spot, why};
     use crate::tests::speaker::{FIRST, SECOND, Speaker, WINDOW};
     use crate::toolkit::Toolkit;
-
-    /// Why nobody knows what is there.
-    fn why(unresolved: Unresolved) -> String {
-        match unresolved {
-            Unresolved::Unknown(why) => why,
-            Unresolved::Failed(error) => panic!("{error}"),
-        }
-    }
 
     /// A point of both buttons where one lies over the other.
     const OVERLAP: (f64, f64) = (50.0, 70.0);
