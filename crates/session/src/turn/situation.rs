@@ -1,5 +1,5 @@
-//! What a request or a timer about a turn is judged against: the stored turn, the members, the time,
-//! and what is known about agents right now.
+//! What a request or a timer about a turn is judged against: the stored turn, the members, the
+//! time, and what is known about agents right now.
 
 use super::{AgentId, Deadline, Lease, Member, MemberRole, Policy, TurnPhase, TurnState};
 use crate::timestamp::Timestamp;
