@@ -74,7 +74,7 @@ pub(crate) fn ancestry(pid: Option<u32>) -> Vec<Process> {
     ancestors.into_iter().map(|a| Process { pid: a.pid, start: a.start, args: a.args }).collect()
 }
 
-fn now() -> Timestamp {
+pub(crate) fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }
@@ -98,7 +98,7 @@ fn host_id(folder: &Path) -> Result<String> {
 }
 
 /// Returns the id of the running boot; empty where the platform has none.
-fn boot_id() -> String {
+pub(crate) fn boot_id() -> String {
     std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
 }
 

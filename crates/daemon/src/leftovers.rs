@@ -1,15 +1,15 @@
-//! Session folders that a killed daemon left behind. Their processes have already been ended by the
+//! Folders of lifetimes that a killed daemon left behind. Their processes have already been ended by the
 //! providers. A folder with a mount that cannot be unmounted stays.
 //!
 //! Removal may take long and runs in the background. The list of folders is made before any session
 //! opens, and a new session never reuses an existing folder.
 
 use std::path::{Path, PathBuf};
-use stickpin_kernel::CancellationToken;
+use stickpin_kernel::{CancellationToken, LIVE};
 
 /// Returns the session folders that exist now.
 pub(crate) fn find(state_dir: &Path) -> Vec<PathBuf> {
-    let sessions = state_dir.join("sessions");
+    let sessions = state_dir.join(LIVE);
     match std::fs::read_dir(&sessions) {
         Ok(entries) => entries.flatten().map(|entry| entry.path()).collect(),
         // No session was ever opened.
@@ -42,13 +42,13 @@ mod tests {
     #[test]
     fn only_session_folders_are_removed() {
         let tmp = tempfile::tempdir().unwrap();
-        let dir = tmp.path().join("sessions/shop");
+        let dir = tmp.path().join("live/shop");
         std::fs::create_dir_all(dir.join("profile")).unwrap();
         std::fs::write(tmp.path().join("other"), "").unwrap();
         let (left, going) = (find(tmp.path()), CancellationToken::new());
         assert_eq!(left, std::slice::from_ref(&dir));
         // A session that opens while folders are removed.
-        let opened = tmp.path().join("sessions/opened");
+        let opened = tmp.path().join("live/opened");
         std::fs::create_dir(&opened).unwrap();
         remove(&left, &going);
         assert!(!dir.exists() && opened.exists() && tmp.path().join("other").exists());
@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn mount_in_session_folder_keeps_its_files() {
         let tmp = tempfile::tempdir().unwrap();
-        let (dir, person) = (tmp.path().join("sessions/shop"), tmp.path().join("person"));
+        let (dir, person) = (tmp.path().join("live/shop"), tmp.path().join("person"));
         let place = dir.join("run/doc");
         std::fs::create_dir_all(&place).unwrap();
         std::fs::create_dir(&person).unwrap();

@@ -22,6 +22,7 @@
 //! ```
 
 mod agents;
+mod authority;
 mod files;
 mod leftovers;
 mod lock;

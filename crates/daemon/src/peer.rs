@@ -208,7 +208,7 @@ impl Peer {
                     self.bound.lock().unwrap_or_else(PoisonError::into_inner).insert(session);
                 }
             }
-            method::STATUS => self.result(id, self.daemon.status()).await,
+            method::STATUS => drop(self.result(id, self.daemon.status()).await),
             method::STOP => match params_of::<Option<Stop>>(params) {
                 Ok(stop) => self.stop(id, stop.unwrap_or_default()).await,
                 Err(e) => self.fault(id, code::INVALID_PARAMS, e).await,
@@ -265,9 +265,15 @@ impl Peer {
         self.daemon.calls.fetch_add(1, Ordering::Relaxed);
         let peer = Arc::clone(self);
         tokio::spawn(async move {
+            let agent = request.caller.agent.as_ref().map(|agent| agent.agent_id.clone());
             let response = peer.daemon.host.call(request, token).await;
             peer.calls().remove(&id.to_string());
-            peer.result(id, response).await;
+            // A turn that was granted to a client that is gone is reserved for its agent again.
+            if peer.result(id, response).await
+                && let Some(agent) = agent
+            {
+                peer.daemon.coordinator.delivered(&agent);
+            }
             drop((place, room));
             peer.daemon.calls.fetch_sub(1, Ordering::Relaxed);
             peer.daemon.touch();
@@ -307,22 +313,28 @@ impl Peer {
         self.daemon.shutdown.cancel();
     }
 
-    async fn result<R: Serialize>(&self, id: Value, result: R) {
-        self.send(&Answer::ok(id, result)).await;
+    /// Sends an answer. Returns whether the client took it.
+    async fn result<R: Serialize>(&self, id: Value, result: R) -> bool {
+        self.send(&Answer::ok(id, result)).await
     }
 
     async fn fault(&self, id: Value, code: i32, error: Error) {
-        self.send(&Answer::<Value>::with_error(id, code, error)).await;
+        // Whether a client takes a refusal changes nothing.
+        let _ = self.send(&Answer::<Value>::with_error(id, code, error)).await;
     }
 
-    async fn send<R: Serialize>(&self, answer: &Answer<R>) {
+    async fn send<R: Serialize>(&self, answer: &Answer<R>) -> bool {
         let mut out = self.out.lock().await;
         // A client that has disconnected gets no answer; the read side then ends the connection.
-        if timeout(READ_TIMEOUT, out.write_all(&encode(answer))).await.is_err() {
-            tracing::warn!("a client does not read its answers");
-            self.gone.cancel();
-            // The answer may be half written, so nothing can follow it.
-            let _ = out.shutdown().await;
+        match timeout(READ_TIMEOUT, out.write_all(&encode(answer))).await {
+            Ok(written) => written.is_ok() && !self.gone.is_cancelled(),
+            Err(_) => {
+                tracing::warn!("a client does not read its answers");
+                self.gone.cancel();
+                // The answer may be half written, so nothing can follow it.
+                let _ = out.shutdown().await;
+                false
+            }
         }
     }
 

@@ -2,11 +2,12 @@
 
 use crate::agents::Agents;
 use crate::thread_pool::ThreadPool;
-use crate::{DiskNumbers, Options, leftovers, peer};
+use crate::{DiskNumbers, Options, authority, leftovers, peer};
 use std::os::unix::net::UnixListener as StdListener;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
+use stickpin_coordinator::Coordinator;
 use stickpin_kernel::{CancellationToken, Host, Result, io_error};
 use stickpin_wire::StateDir;
 use stickpin_wire::rpc::{self, Status};
@@ -24,6 +25,7 @@ const MESSAGE_PERMITS: usize = 2 * stickpin_wire::MAX_FRAME / peer::BYTES_PER_PE
 pub(crate) struct Daemon {
     pub(crate) host: Host,
     pub(crate) agents: Agents,
+    pub(crate) coordinator: Coordinator,
     numbers: Arc<DiskNumbers>,
     pub(crate) state_dir: StateDir,
     started: Instant,
@@ -46,6 +48,7 @@ pub(crate) async fn serve(options: &Options, state_dir: StateDir, listener: StdL
 
     let daemon = Arc::new(Daemon::new(options, state_dir)?);
     daemon.repair().await;
+    tokio::spawn(daemon.coordinator.clone().supervise(daemon.shutdown.clone()));
     let lanes = ThreadPool::new(std::thread::available_parallelism().map_or(1, usize::from));
     let idle = daemon.wait_until_idle(options.idle_exit);
     tokio::pin!(idle);
@@ -93,13 +96,16 @@ impl Daemon {
     fn new(options: &Options, state_dir: StateDir) -> Result<Self> {
         let numbers = DiskNumbers::new(state_dir.path(), Arc::new(SystemTime::now));
         let source = Arc::clone(&numbers);
+        let coordinator = authority::coordinator(&state_dir)?;
         let host = Host::builder(state_dir.path())
+            .coordinator(coordinator.clone())
             .providers((options.providers)())
             .script_writer(Arc::clone(&options.scribe))
             .numbers(Arc::new(move |session| Ok(source.for_session(session))))
             .build()?;
         Ok(Self {
             agents: Agents::read(state_dir.path())?,
+            coordinator,
             numbers,
             host,
             state_dir,

@@ -77,18 +77,64 @@ codes! {
     PolicyDenied = "POLICY_DENIED", 1, policy_denied;
     /// The arguments are invalid.
     InvalidArgs = "INVALID_ARGS", 2, invalid_args;
+    /// A handoff lacks its text, or is too long.
+    InvalidHandoff = "INVALID_HANDOFF", 2, invalid_handoff;
+    /// A message or note is empty.
+    InvalidBody = "INVALID_BODY", 2, invalid_body;
+    /// A message or note is too long.
+    MessageTooLarge = "MESSAGE_TOO_LARGE", 2, message_too_large;
+    /// The session has no record that new.
+    InvalidCursor = "INVALID_CURSOR", 2, invalid_cursor;
+    /// The session had no such turn yet.
+    InvalidTurnId = "INVALID_TURN_ID", 2, invalid_turn_id;
+    /// An agent has to say why it takes a turn.
+    ReasonRequired = "REASON_REQUIRED", 2, reason_required;
+    /// A member cannot remove itself.
+    CannotKickSelf = "CANNOT_KICK_SELF", 2, cannot_kick_self;
+    /// A session cannot be its own peer.
+    PeerSelf = "PEER_SELF", 2, peer_self;
     /// A wait ended without its condition, or a deadline passed.
     Timeout = "TIMEOUT", 3, timeout;
     /// Another agent holds the session.
     NotYourTurn = "NOT_YOUR_TURN", 5, not_your_turn;
+    /// A handoff waits to be read before anybody acts.
+    TurnRequired = "TURN_REQUIRED", 5, turn_required;
+    /// The turn moved on since the caller looked.
+    TurnMismatch = "TURN_MISMATCH", 5, turn_mismatch;
+    /// The caller does not hold the current turn, or holds an old lease.
+    StaleLease = "STALE_LEASE", 5, stale_lease;
+    /// The turn cannot be taken from its owner now.
+    TakeoverNotAvailable = "TAKEOVER_NOT_AVAILABLE", 5, takeover_not_available;
+    /// Another wait of the same agent is connected.
+    DuplicateListener = "DUPLICATE_LISTENER", 5, duplicate_listener;
+    /// The owner of the turn has to release it first.
+    MustReleaseFirst = "MUST_RELEASE_FIRST", 5, must_release_first;
+    /// The member is active.
+    TargetActive = "TARGET_ACTIVE", 5, target_active;
+    /// Another session has borrowed a part of that scope.
+    LoanConflict = "LOAN_CONFLICT", 5, loan_conflict;
+    /// Nothing renews leases.
+    GuardianUnavailable = "GUARDIAN_UNAVAILABLE", 5, guardian_unavailable;
     /// Another session drives the device.
     DeviceInUse = "DEVICE_IN_USE", 5, device_in_use;
     /// The session is open on something else, or belongs to another caller.
     SessionExists = "SESSION_EXISTS", 5, session_exists;
     /// No such session.
     SessionNotFound = "SESSION_NOT_FOUND", 6, session_not_found;
+    /// The session is not one that the caller may see.
+    SessionNotVisible = "SESSION_NOT_VISIBLE", 6, session_not_visible;
+    /// The agent is not a member of the session.
+    UnknownMember = "UNKNOWN_MEMBER", 6, unknown_member;
+    /// Several members have that name.
+    AmbiguousRecipient = "AMBIGUOUS_RECIPIENT", 6, ambiguous_recipient;
+    /// No such note.
+    NoteNotFound = "NOTE_NOT_FOUND", 6, note_not_found;
+    /// No such loan.
+    LoanNotFound = "LOAN_NOT_FOUND", 6, loan_not_found;
     /// No such app, page or device.
     DeviceNotFound = "DEVICE_NOT_FOUND", 6, device_not_found;
+    /// The request may come from several agents.
+    IdentityAmbiguous = "IDENTITY_AMBIGUOUS", 7, identity_ambiguous;
     /// The daemon cannot be reached or started.
     DaemonUnreachable = "DAEMON_UNREACHABLE", 8, daemon_unreachable;
     /// Client and daemon do not speak the same protocol.
@@ -97,6 +143,30 @@ codes! {
     Io = "IO", 9, io;
     /// The disk is full.
     StorageFull = "STORAGE_FULL", 9, storage_full;
+    /// The log of the session is damaged.
+    LogCorrupt = "LOG_CORRUPT", 9, log_corrupt;
+    /// The log of the session accepts nothing.
+    LogReadonly = "LOG_READONLY", 9, log_readonly;
+    /// Another version of stickpin wrote the log.
+    LogVersionUnsupported = "LOG_VERSION_UNSUPPORTED", 9, log_version_unsupported;
+    /// The metadata of the session cannot be read.
+    MetaCorrupt = "META_CORRUPT", 9, meta_corrupt;
+    /// The metadata of the session would be too long.
+    MetaTooLarge = "META_TOO_LARGE", 9, meta_too_large;
+    /// The state directory is on a network file system.
+    StateDirNotLocal = "STATE_DIR_NOT_LOCAL", 9, state_dir_not_local;
+    /// The session may not do this to that target.
+    ScopeDenied = "SCOPE_DENIED", 10, scope_denied;
+    /// The session lends more than it has.
+    LoanNotSubset = "LOAN_NOT_SUBSET", 10, loan_not_subset;
+    /// An observer cannot hold the turn.
+    RoleObserver = "ROLE_OBSERVER", 10, role_observer;
+    /// The session is closed.
+    SessionClosed = "SESSION_CLOSED", 11, session_closed;
+    /// The session cannot be restored.
+    NotRestorable = "NOT_RESTORABLE", 12, not_restorable;
+    /// The session could not be restored in time.
+    RestoreTimeout = "RESTORE_TIMEOUT", 12, restore_timeout;
     /// The app or browser behind the session is gone.
     BackendLost = "BACKEND_LOST", 12, backend_lost;
     /// A program that the device needs is not installed.

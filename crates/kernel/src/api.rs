@@ -4,7 +4,6 @@
 pub(crate) mod command_definition;
 pub(crate) mod expectation;
 pub mod files;
-pub(crate) mod journal;
 pub(crate) mod keys;
 pub mod paths;
 pub(crate) mod render;

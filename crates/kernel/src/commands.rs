@@ -3,6 +3,7 @@
 //! [`Session::run`](crate::Session::run) runs any of them.
 
 pub(crate) mod act;
+pub(crate) mod coordinate;
 pub(crate) mod navigate;
 pub(crate) mod prelude;
 pub(crate) mod read;
@@ -12,6 +13,7 @@ pub(crate) mod wait;
 pub use crate::act::outcome::ActionOutput;
 pub use crate::observe::changes::Changes;
 pub use act::*;
+pub use coordinate::*;
 pub use navigate::*;
 pub use read::*;
 pub use session::*;

@@ -7,7 +7,6 @@ pub(crate) mod recording;
 #[cfg_attr(not(feature = "pictures"), allow(dead_code, reason = "only `screenshot` needs all of it"))]
 pub(crate) mod screenshots;
 
-use crate::api::journal::{Journal, NoJournal};
 use crate::host::queue::{Mailbox, TaskEnd, Turn};
 use crate::host::recording::{NoScriptWriter, ScriptWriter};
 use indexmap::IndexMap;
@@ -16,10 +15,14 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, SystemTime};
+use stickpin_coordinator::Coordinator;
 use stickpin_device::{Dialog, Error, Provider, Result};
 use stickpin_session::{InMemoryNumbers, Ladder, NumberSource};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+
+/// The folder of a state directory with the folder of each lifetime: a profile, sockets, a home.
+pub const LIVE: &str = "live";
 
 /// The maximum number of remembered endings, which tell the next command why its session is gone.
 const MAX_ENDINGS: usize = 64;
@@ -42,8 +45,8 @@ pub(crate) struct HostConfig {
     pub(crate) numbers: NumberSources,
     /// How sessions treat refs that are alive but not certain; `open --stale-refs` overrides it.
     pub(crate) ladder: Ladder,
-    /// The journal, which receives every command.
-    pub(crate) journal: Arc<dyn Journal>,
+    /// Who may act on a session, and the log of each. Without one, every caller may.
+    pub(crate) coordinator: Option<Coordinator>,
     /// Converts recordings to scripts.
     pub(crate) script_writer: Arc<dyn ScriptWriter>,
     /// The idle timeout of sessions without a window; `open --idle-timeout` overrides it.
@@ -60,7 +63,7 @@ impl HostConfig {
             clock: Arc::new(SystemTime::now),
             numbers: Arc::new(|_| Ok(Box::new(InMemoryNumbers::new()))),
             ladder: Ladder::default(),
-            journal: Arc::new(NoJournal),
+            coordinator: None,
             script_writer: Arc::new(NoScriptWriter),
             idle_timeout: Duration::from_secs(60 * 60),
         }
@@ -233,6 +236,7 @@ impl HostInner {
 /// Cleans up at the end of a session's task.
 async fn ended(host: Weak<HostInner>, slot: Weak<SessionSlot>, end: TaskEnd) {
     let (Some(host), Some(slot)) = (host.upgrade(), slot.upgrade()) else { return };
+    let closed = matches!(end, TaskEnd::Idle(_));
     let (live, why) = match end {
         TaskEnd::Closed => return,
         TaskEnd::Idle(live) => {
@@ -251,6 +255,11 @@ async fn ended(host: Weak<HostInner>, slot: Weak<SessionSlot>, end: TaskEnd) {
     };
     if host.remove(&slot) {
         host.remember(&slot.name, why);
+    }
+    if let (Some(coordinator), true) = (&host.config.coordinator, closed)
+        && let Err(e) = coordinator.close(&slot.name)
+    {
+        tracing::warn!(session = slot.name, "the log does not say that the session was closed: {e}");
     }
     if let Some(Err(e)) = match live {
         Some(live) => Some(live.close().await),

@@ -83,11 +83,11 @@ pub use embed::{
     page::Listing,
     session::{IntoTarget, Session},
 };
-pub use host::NumberSources;
 #[cfg(feature = "recording")]
 pub use host::recording::{
     RecordedCommand, RecordedTarget, Recording, RepairSite, ScriptRepair, ScriptWriter,
 };
+pub use host::{LIVE, NumberSources};
 pub use run::respond::respond_outside_host;
 pub use stickpin_device::{CancellationToken, Dispatched, Error, ErrorCode, Result, io_error};
 pub use stickpin_session::agent::{EnvAge, Evidence, evidence_variables};

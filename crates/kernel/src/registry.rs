@@ -80,6 +80,15 @@ list! {
     commands::session::doctor::Doctor,
     commands::session::sessions::SessionList,
     commands::session::sessions::SessionShow,
+    commands::coordinate::claim::TurnWait,
+    commands::coordinate::claim::TurnTry,
+    commands::coordinate::hand_over::TurnRelease,
+    commands::coordinate::hand_over::TurnAssign,
+    commands::coordinate::claim::TurnTake,
+    commands::coordinate::members::TurnState,
+    commands::coordinate::members::TurnJoin,
+    commands::coordinate::members::TurnLeave,
+    commands::coordinate::members::TurnKick,
     commands::session::whoami::Whoami,
 }
 

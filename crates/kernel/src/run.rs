@@ -1,4 +1,5 @@
 //! One command, from its turn to its response.
 
+pub(crate) mod authority;
 pub(crate) mod execute;
 pub(crate) mod respond;

@@ -417,19 +417,6 @@ fn millis(time: Duration) -> f64 {
 /// Whether an error is the fault of the machinery, not of the app.
 #[must_use]
 pub fn is_broken(code: ErrorCode) -> bool {
-    matches!(
-        code,
-        ErrorCode::BackendLost
-            | ErrorCode::ToolMissing
-            | ErrorCode::DaemonUnreachable
-            | ErrorCode::ProtocolMismatch
-            | ErrorCode::Io
-            | ErrorCode::StorageFull
-            | ErrorCode::DeviceInUse
-            | ErrorCode::DeviceNotFound
-            | ErrorCode::NotYourTurn
-            | ErrorCode::SessionExists
-            | ErrorCode::SessionNotFound
-            | ErrorCode::Internal
-    )
+    // Refusals of the app and of the arguments, and waits that ended without their condition, are 1 to 3.
+    code.exit() >= ErrorCode::SessionExists.exit()
 }

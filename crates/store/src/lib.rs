@@ -91,6 +91,6 @@ pub use error::{Phase, Result, StoreError};
 pub use files::{DiskFiles, Files, Handle};
 pub use recover::Diagnostic;
 pub use repair::Repaired;
-pub use session_log::{CommandOutcome, EndStatus, NewCommand, Opened, Origin, SessionLog, Start};
+pub use session_log::{Amendment, CommandOutcome, EndStatus, NewCommand, Opened, Origin, SessionLog, Start};
 pub use store::Store;
 pub use verify::Verified;

@@ -9,15 +9,16 @@ pub use commands::{CommandOutcome, EndStatus, NewCommand};
 pub use lifetime::Start;
 pub use open::Opened;
 
-use crate::error::{Result, StoreError};
+use crate::error::{Phase, Result, StoreError};
 use crate::layout::SessionDir;
 use crate::segment::SegmentWriter;
 use crate::store::Store;
 use crate::unsynced::Unsynced;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use stickpin_session::Timestamp;
-use stickpin_session::log::{BlobRef, Kind, SessionMeta, Via};
-use stickpin_session::turn::{AgentId, Lease};
+use stickpin_session::log::{BlobRef, Kind, Record, SessionMeta, Via};
+use stickpin_session::turn::{AgentId, Lease, TurnState, WaitMode};
 
 /// When, by whom and through which surface a record comes to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,6 +49,23 @@ impl Origin {
     }
 }
 
+/// A change of the metadata that has no record.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Amendment {
+    /// What a turn says beside its owner and its number: that its grant was delivered, or that its
+    /// handoff was read.
+    Turn(TurnState),
+    /// How a member waits.
+    Waits {
+        /// The member.
+        agent: AgentId,
+        /// How.
+        mode: WaitMode,
+        /// Since when.
+        at: Timestamp,
+    },
+}
+
 /// The log of one session. A record that was refused changed nothing; one that was accepted is
 /// folded into [`Self::meta`], and survives the death of the process.
 #[derive(Debug)]
@@ -67,6 +85,8 @@ pub struct SessionLog {
     pending_ends: Vec<(Origin, Kind)>,
     /// Why nothing may be written until the session is opened again.
     broken: Option<String>,
+    /// The newest records that this process wrote, oldest first, for readers that follow the log.
+    recent: VecDeque<Arc<Record>>,
 }
 
 impl SessionLog {
@@ -137,5 +157,39 @@ impl SessionLog {
             self.meta.turn.lease = Some(lease);
         }
         self.store_meta()
+    }
+
+    /// Changes what has no record, and is stored with the next one or by [`Self::renew_lease`].
+    pub fn amend(&mut self, amendment: Amendment) {
+        match amendment {
+            Amendment::Turn(turn) => {
+                let known = &self.meta.turn;
+                if (turn.state, turn.turn_id, &turn.owner) == (known.state, known.turn_id, &known.owner) {
+                    self.meta.turn = turn;
+                }
+            }
+            Amendment::Waits { agent, mode, at } => {
+                if let Some(member) = self.meta.members.iter_mut().find(|m| m.agent_id == agent) {
+                    (member.wait_mode, member.last_wait_at) = (mode, Some(at));
+                }
+            }
+        }
+    }
+
+    /// Returns records with a `seq` above `after`, oldest first: from memory while this process
+    /// wrote them recently, else from disk.
+    ///
+    /// # Errors
+    /// If the log cannot be read or is damaged.
+    pub fn records_after(&self, after: u64, limit: usize, phase: Phase) -> Result<Vec<Arc<Record>>> {
+        if after >= self.meta.applied_seq {
+            return Ok(Vec::new());
+        }
+        if self.recent.front().is_some_and(|first| first.seq <= after + 1) {
+            let skip = self.recent.partition_point(|record| record.seq <= after);
+            return Ok(self.recent.iter().skip(skip).take(limit).map(Arc::clone).collect());
+        }
+        let records = self.store.records_after(&self.dir.name, after, limit, phase)?;
+        Ok(records.into_iter().map(Arc::new).collect())
     }
 }

@@ -89,4 +89,21 @@ impl Store {
     pub(crate) fn dir(&self, name: &str) -> Result<SessionDir> {
         SessionDir::new(&self.state_dir, name)
     }
+
+    /// Returns the folder of a session.
+    ///
+    /// # Errors
+    /// If the name cannot be one of a session.
+    pub fn folder(&self, name: &str) -> Result<PathBuf> {
+        Ok(self.dir(name)?.root)
+    }
+
+    /// Removes a session with its log. For one that never began.
+    ///
+    /// # Errors
+    /// If it cannot be removed.
+    pub fn remove(&self, name: &str) -> Result<()> {
+        let root = self.dir(name)?.root;
+        std::fs::remove_dir_all(&root).map_err(|e| StoreError::io("remove", &root, e))
+    }
 }

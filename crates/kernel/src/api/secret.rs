@@ -64,6 +64,11 @@ pub fn hide(response: &mut Response, secrets: &[Secret]) {
     }
 }
 
+/// Replaces secrets with dots in a text.
+pub(crate) fn hide_in_text(text: &mut String, secrets: &[Secret]) {
+    hide_in(text, &forms(secrets));
+}
+
 /// Returns all encodings of the secrets, longest first, because one may be part of another.
 fn forms(secrets: &[Secret]) -> Vec<String> {
     let mut forms = Vec::new();

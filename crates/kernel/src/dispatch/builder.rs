@@ -10,6 +10,7 @@ use crate::registry;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use stickpin_coordinator::Coordinator;
 use stickpin_device::{Error, Provider, Result};
 
 /// Configures a [`Host`]: what it can open, and which commands it has beside its own.
@@ -57,6 +58,13 @@ impl HostBuilder {
     /// Sets what converts recordings to scripts. By default nothing can be recorded.
     pub fn script_writer(mut self, script_writer: Arc<dyn ScriptWriter>) -> Self {
         self.config.script_writer = script_writer;
+        self
+    }
+
+    /// Sets who may act on a session: its turns, members and log. By default every caller may act
+    /// at any time, and nothing is logged.
+    pub fn coordinator(mut self, coordinator: Coordinator) -> Self {
+        self.config.coordinator = Some(coordinator);
         self
     }
 

@@ -66,6 +66,21 @@ const PLAIN: &[&str] = &[
     "tab show id",
     "alert accept text",
     "record start meeting",
+    "turn release status",
+    "turn release nextAction",
+    "turn release openQuestion",
+    "turn release doNot",
+    "turn release handoff",
+    "turn assign to",
+    "turn assign status",
+    "turn assign nextAction",
+    "turn assign handoff",
+    "turn take reason",
+    "turn join as",
+    "turn leave status",
+    "turn leave nextAction",
+    "turn kick member",
+    "turn kick reason",
 ];
 
 /// What is checked of a client that is confined to folders is what the annotations say.

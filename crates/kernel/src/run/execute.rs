@@ -9,6 +9,7 @@ use crate::command::entry::{Entry, ErasedOutput, Prepared};
 use crate::host::SessionSlot;
 use crate::observe::navigation;
 use crate::recording;
+use crate::run::authority::{self, Admitted};
 use crate::run::respond;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -21,13 +22,17 @@ pub(crate) async fn execute(
     slot: Option<Arc<SessionSlot>>,
     cx: &mut Cx,
 ) -> Result<Box<dyn ErasedOutput>> {
+    let mut admitted = None;
     if let Some(slot) = slot {
         match entry.spec.lane {
             Lane::Beside => cx.slot = Some(slot),
-            lane => cx.take_turn(slot, lane.into()).await?,
+            lane => {
+                admitted = authority::admit(cx, prepared.effect).await?;
+                cx.take_turn(slot, lane.into()).await?;
+            }
         }
     }
-    let result = run(entry, prepared, cx).await;
+    let result = run(entry, prepared, admitted, cx).await;
     if entry.spec.lane != Lane::Beside {
         publish(cx, None);
     }
@@ -56,7 +61,12 @@ pub(crate) async fn execute_nested(cx: &mut Cx, entry: &'static Entry, prepared:
 }
 
 /// Runs a command in an entered session.
-async fn run(entry: &'static Entry, mut prepared: Prepared, cx: &mut Cx) -> Result<Box<dyn ErasedOutput>> {
+async fn run(
+    entry: &'static Entry,
+    mut prepared: Prepared,
+    admitted: Option<Admitted>,
+    cx: &mut Cx,
+) -> Result<Box<dyn ErasedOutput>> {
     cx.check()?;
     if entry.spec.lane != Lane::Beside {
         publish(cx, Some(entry.spec.name));
@@ -76,13 +86,12 @@ async fn run(entry: &'static Entry, mut prepared: Prepared, cx: &mut Cx) -> Resu
         Some(moved) => cx.warn(format!("Note: {moved}.")),
         None => {}
     }
+    let begun = authority::begin(cx, entry, admitted, &input)?;
     if effect == Effect::Mutates
         && let Ok(live) = cx.open_session()
     {
         live.begin_action();
     }
-    let journal = cx.host.config.journal.clone();
-    journal.command_begin(&cx.session_name, entry.spec.name, effect);
     recording::record_question_targets(cx, entry, effect, &mut input);
     let result = prepared.run(cx).await;
     // An assertion that did not hold is not recorded.
@@ -99,7 +108,7 @@ async fn run(entry: &'static Entry, mut prepared: Prepared, cx: &mut Cx) -> Resu
     };
     navigation::warn_ended_tabs(cx);
     navigation::warn_device_notices(cx);
-    journal.command_end(&cx.session_name, entry.spec.name, result.as_ref().err().map(|e| e.code));
+    authority::end(cx, begun, result.as_ref().err());
     result
 }
 

@@ -1,72 +1,72 @@
 //! The invariants of the kernel, one test for each.
 
-use super::support::Bench;
+use super::support::{Bench, agent};
 use crate::Host;
-use crate::api::journal::Journal;
-use crate::api::spec::Effect;
 use serde_json::json;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
-use stickpin_device::{Dialog, Dispatched, ErrorCode};
+use stickpin_coordinator::{Coordinator, Environment};
+use stickpin_device::{Dialog, Dispatched};
+use stickpin_session::Timestamp;
+use stickpin_session::log::Kind;
+use stickpin_session::turn::{Liveness, Now};
 use tokio_util::sync::CancellationToken;
 
 const PAGE: &str = "heading \"Shop\" #2\nbutton \"Buy\" #3\ntextbox \"Note\" #4\n";
 
-/// Notes each entry together with how much the app had received by then.
-#[derive(Debug)]
-struct Notes {
-    fake: crate::tests::fake::Fake,
-    lines: Mutex<Vec<String>>,
-}
-
-impl Journal for Notes {
-    fn command_begin(&self, session: &str, command: &str, effect: Effect) {
-        let touched = {
-            let world = self.fake.world();
-            world.log.len() + world.opened
-        };
-        self.lines.lock().unwrap().push(format!("begin {session} {command} {effect:?} {touched}"));
-    }
-
-    fn command_end(&self, _session: &str, command: &str, failed: Option<ErrorCode>) {
-        let touched = {
-            let world = self.fake.world();
-            world.log.len() + world.opened
-        };
-        self.lines.lock().unwrap().push(format!("end {command} {failed:?} {touched}"));
-    }
+/// A coordinator in whose log the time of a record is how much the app had received by then.
+fn counting(b: &Bench) -> Coordinator {
+    let fake = b.fake.clone();
+    let environment = Environment {
+        now: Arc::new(move || {
+            let world = fake.world();
+            let received = (world.log.len() + world.opened) as u64;
+            Now { mono_ms: 0, boot_id: "b1".into(), wall: Timestamp::from_millis(received) }
+        }),
+        random: Arc::new(|| 7),
+        liveness: Arc::new(|_| Liveness::Unknown),
+        pid: 1,
+    };
+    Coordinator::open(&b.caller.cwd, 1, environment).expect("a coordinator")
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_journal_knows_of_a_command_before_the_device_does() {
+async fn the_log_knows_of_a_command_before_the_device_does() {
     let mut b = Bench::new(PAGE);
-    let notes = Arc::new(Notes { fake: b.fake.clone(), lines: Mutex::default() });
-    let config = b.host.inner.config.clone();
-    let journal = notes.clone();
-    let host =
-        Host::builder(&config.state_dir).configured(|c| *c = crate::host::HostConfig { journal, ..config });
+    let coordinator = counting(&b);
+    let config =
+        crate::host::HostConfig { coordinator: Some(coordinator.clone()), ..b.host.inner.config.clone() };
+    let host = Host::builder(&config.state_dir).configured(|c| *c = config);
     b.host = host.build().expect("a host");
+    b.caller.agent = Some(agent("claude:ada"));
     b.ok("open", json!({ "what": "fake:/" })).await;
     b.ok("snapshot", json!({})).await;
     b.ok("press", json!({ "target": "@e2" })).await;
     b.fails("press", json!({ "target": "@e99" })).await;
     let step = json!([{ "command": "press", "input": { "target": "@e2" } }]);
     b.ok("batch", json!({ "steps": step })).await;
+    let records = coordinator.session("mine").expect("a session").records_after(0, 99).expect("records");
+    let lines = records.iter().filter_map(|record| match &record.kind {
+        Kind::CommandBegin(begin) => Some(format!("begin {} {}", begin.verb, record.ts.millis())),
+        Kind::CommandEnd(end) => {
+            let failed = end.error.as_ref().map_or("ok", |e| e.code.as_str());
+            Some(format!("end {failed} {}", record.ts.millis()))
+        }
+        _ => None,
+    });
     assert_eq!(
-        *notes.lines.lock().unwrap(),
+        lines.collect::<Vec<_>>(),
         [
-            "begin mine open Mutates 0",
-            "end open None 1",
-            "begin mine snapshot Reads 1",
-            "end snapshot None 1",
-            "begin mine press Mutates 1",
-            "end press None 2",
-            "begin mine press Mutates 2",
-            "end press Some(RefNotFound) 2",
-            "begin mine batch Mutates 2",
-            "begin mine press Mutates 2",
-            "end press None 3",
-            "end batch None 3",
+            "begin open 0",
+            "end ok 1",
+            "begin snapshot 1",
+            "end ok 1",
+            "begin press 1",
+            "end ok 2",
+            "begin press 2",
+            "end REF_NOT_FOUND 2",
+            "begin press 2",
+            "end ok 3",
         ]
     );
 }

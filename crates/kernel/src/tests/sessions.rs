@@ -375,7 +375,7 @@ async fn a_session_that_ends_slowly_takes_its_own_folder_along_only() {
 #[tokio::test(start_paused = true)]
 async fn the_folder_of_a_hung_session_goes_with_it() {
     let b = Bench::open(PAGE).await;
-    let folders = || std::fs::read_dir(b.caller.cwd.join("sessions")).unwrap().count();
+    let folders = || std::fs::read_dir(b.caller.cwd.join(crate::LIVE)).unwrap().count();
     assert_eq!(folders(), 1);
     b.fake.world().hangs_in = Some("perform");
     assert_eq!(b.fails("press", json!({ "target": "role=button" })).await.0, "BACKEND_LOST");

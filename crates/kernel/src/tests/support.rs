@@ -5,6 +5,8 @@ use crate::{Caller, Format, Host, Render, Request, Response};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use stickpin_session::agent::{AgentKind, Resolution};
+use stickpin_session::turn::AgentId;
 use tokio_util::sync::CancellationToken;
 
 /// A host, a fake, and one caller.
@@ -96,6 +98,20 @@ impl Bench {
 
     pub(crate) fn log(&self) -> Vec<String> {
         self.fake.world().log.clone()
+    }
+}
+
+/// An agent that the host knows.
+pub(crate) fn agent(id: &str) -> Resolution {
+    Resolution {
+        agent_id: AgentId::new(id),
+        harness: id.split(':').next().unwrap_or_default().to_owned(),
+        kind: AgentKind::Harness,
+        provisional: false,
+        aliases: Vec::new(),
+        anchor: None,
+        ambiguous: Vec::new(),
+        attempts: Vec::new(),
     }
 }
 

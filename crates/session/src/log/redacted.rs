@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 /// What must not reach the log.
-pub trait Redactor {
+pub trait Redactor: Send + Sync {
     /// Whether the value of this argument is a secret as a whole, such as the text for a password
     /// field.
     fn is_secret(&self, argument: &str) -> bool;

@@ -140,7 +140,9 @@ pub fn enter(s: Situation<'_>, fence: &Fence, lease_id: LeaseId) -> Result<Optio
                 Some(owner) if owner != by => {
                     Err(TurnError::TurnHeld { owner: owner.clone(), turn_id: s.turn.turn_id })
                 }
-                // Reserved for the caller: the handoff has to be read first.
+                // Reserved for the caller, without anything to read.
+                _ if s.turn.pending_handoff_seq.is_none() => implicitly(s, by, lease_id),
+                // The handoff has to be read first.
                 _ => Err(TurnError::TurnRequired),
             }
         }
@@ -153,16 +155,24 @@ pub fn enter(s: Situation<'_>, fence: &Fence, lease_id: LeaseId) -> Result<Optio
                     TurnError::TurnMismatch { expected, current }
                 });
             }
-            if s.turn.pending_handoff_seq.is_some() || s.policy.implicit_turns == ImplicitTurns::Never {
+            if s.turn.pending_handoff_seq.is_some() {
                 return Err(TurnError::TurnRequired);
             }
-            if !s.is_driver(by) {
-                return Err(TurnError::NotADriver { agent: by.clone() });
-            }
-            let event = TurnEvent::Claimed { by: by.clone(), reason: ClaimReason::Implicit };
-            Ok(Some(Transition { after: granted(s, by, lease_id, true), event }))
+            implicitly(s, by, lease_id)
         }
     }
+}
+
+/// Grants a turn to a command, without a wait.
+fn implicitly(s: Situation<'_>, by: &AgentId, lease_id: LeaseId) -> Result<Option<Transition>, TurnError> {
+    if s.policy.implicit_turns == ImplicitTurns::Never {
+        return Err(TurnError::TurnRequired);
+    }
+    if !s.is_driver(by) {
+        return Err(TurnError::NotADriver { agent: by.clone() });
+    }
+    let event = TurnEvent::Claimed { by: by.clone(), reason: ClaimReason::Implicit };
+    Ok(Some(Transition { after: granted(s, by, lease_id, true), event }))
 }
 
 /// Checks that a request comes from the owner of the current turn.
@@ -236,7 +246,12 @@ pub fn assign(
     Ok(Transition { after: reserved(s, to, true, prev, handoff), event })
 }
 
-fn take_reason(s: Situation<'_>, by: &AgentId) -> Option<TakeReason> {
+/// Returns why `by` may take the turn from its owner without being asked to by an operator.
+#[must_use]
+pub fn take_reason(s: Situation<'_>, by: &AgentId) -> Option<TakeReason> {
+    if s.turn.state != TurnPhase::Owned || s.is_owner(by) {
+        return None;
+    }
     // An owner that was just replaced does not come back before the waiters had the turn.
     if s.turn.prev_owner.as_ref() == Some(by) && s.has_waiter_besides(by) {
         return None;
@@ -359,6 +374,14 @@ pub fn reopened(turn: &TurnState) -> TurnState {
 pub fn renewed(s: Situation<'_>) -> TurnState {
     let ttl_ms = if s.turn.implicit { s.policy.implicit_lease_ms } else { s.policy.lease_ttl_ms };
     TurnState { lease: Some(s.now.lease(ttl_ms)), ..s.turn.clone() }
+}
+
+/// Returns the turn of an owner that asks for it again: with a whole lease, and no longer one that a
+/// command took by itself.
+#[must_use]
+pub fn confirmed(s: Situation<'_>) -> TurnState {
+    let lease = Some(s.now.lease(s.policy.lease_ttl_ms));
+    TurnState { lease, implicit: false, ..s.turn.clone() }
 }
 
 /// Whether the guardian renews the lease: the owner's harness is alive, or the owner made a request

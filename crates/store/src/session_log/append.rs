@@ -4,12 +4,16 @@ use super::{Origin, SessionLog};
 use crate::atomic;
 use crate::blobs;
 use crate::error::{Result, StoreError};
+use crate::layout::SessionDir;
 use crate::segment::{Refused, SegmentWriter};
 use std::sync::Arc;
-use stickpin_session::log::{Kind, Record, SegmentEnd, SessionMeta, StartReason, legal_turn};
+use stickpin_session::log::{FoldFault, Kind, Record, SegmentEnd, SessionMeta, StartReason, legal_turn};
 
 /// The metadata on disk lags behind by fewer records than this.
 const META_EVERY: u64 = 256;
+
+/// The records that are kept in memory.
+const RECENT: usize = 1_024;
 
 impl SessionLog {
     /// Appends a record and returns its `seq`. On disk when this returns, except for commands,
@@ -21,6 +25,17 @@ impl SessionLog {
     pub fn append(&mut self, origin: &Origin, kind: Kind) -> Result<u64> {
         self.flush_ends()?;
         self.commit(origin, kind)
+    }
+
+    /// Returns the `seq` that the next record gets. A full segment is followed first, so that the
+    /// number holds.
+    ///
+    /// # Errors
+    /// If the next segment cannot be begun.
+    pub fn next_seq(&mut self, origin: &Origin) -> Result<u64> {
+        self.flush_ends()?;
+        self.rotate(origin)?;
+        Ok(self.meta.applied_seq + 1)
     }
 
     pub(super) fn commit(&mut self, origin: &Origin, mut kind: Kind) -> Result<u64> {
@@ -65,7 +80,7 @@ impl SessionLog {
         }
         let mut after = self.meta.clone();
         let segment = self.writer.as_ref().map_or(1, |writer| writer.number);
-        after.fold(segment, record).map_err(|fault| self.gap(fault))?;
+        after.fold(segment, record).map_err(|fault| gap(&self.dir, fault))?;
         self.meta_bytes(&after).map(drop)
     }
 
@@ -103,12 +118,18 @@ impl SessionLog {
         }
         writer.ended = matches!(record.kind, Kind::SegmentEnd(_));
         let segment = writer.number;
-        self.meta.fold(segment, &record).map_err(|fault| self.gap(fault))?;
-        if group.changes_metadata() || self.meta.applied_seq - self.stored_seq >= META_EVERY {
+        self.meta.fold(segment, &record).map_err(|fault| gap(&self.dir, fault))?;
+        let seq = record.seq;
+        if self.recent.len() == RECENT {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(Arc::new(record));
+        let due = group.changes_metadata() || self.meta.applied_seq - self.stored_seq >= META_EVERY;
+        if due {
             // The record is committed. Metadata that lags behind is normal, and tried again.
             self.meta_fault = self.store_meta().err();
         }
-        Ok(record.seq)
+        Ok(seq)
     }
 
     /// Ends a segment that is full and begins the next one. Not while the disk is full, and only
@@ -146,10 +167,6 @@ impl SessionLog {
         Ok(bytes)
     }
 
-    pub(super) fn gap(&self, fault: stickpin_session::log::FoldFault) -> StoreError {
-        StoreError::Gap { session: self.dir.name.clone(), fault }
-    }
-
     /// Begins the next segment with its first record. If that fails there is no new segment.
     pub(super) fn begin_segment(
         &mut self,
@@ -184,4 +201,9 @@ impl SessionLog {
     fn last_segment(&self) -> Result<u32> {
         Ok(crate::recover::segments(&*self.store.files, &self.dir)?.last().copied().unwrap_or(0))
     }
+}
+
+/// Names records that do not follow one another.
+pub(super) fn gap(dir: &SessionDir, fault: FoldFault) -> StoreError {
+    StoreError::Gap { session: dir.name.clone(), fault }
 }

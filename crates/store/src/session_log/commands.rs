@@ -49,11 +49,8 @@ impl SessionLog {
     /// # Errors
     /// If it cannot be written; the command must not run then.
     pub fn begin(&mut self, origin: &Origin, command: NewCommand) -> Result<CommandId> {
-        self.flush_ends()?;
         let NewCommand { verb, args_raw, args_resolved, summary, ref_pins } = command;
-        // A full segment is followed first, so that the id is the `seq` of the record.
-        self.rotate(origin)?;
-        let cmd_id = CommandId::new(self.meta.applied_seq + 1);
+        let cmd_id = CommandId::new(self.next_seq(origin)?);
         let begin = CommandBegin { cmd_id, verb, args_raw, args_resolved, summary, ref_pins };
         self.commit(origin, Kind::CommandBegin(Box::new(begin)))?;
         Ok(cmd_id)

@@ -6,6 +6,7 @@ use crate::files::Files;
 use crate::recover;
 use crate::store::Store;
 use crate::unsynced::Unsynced;
+use std::collections::VecDeque;
 use std::io::ErrorKind;
 use std::sync::Arc;
 use stickpin_session::Timestamp;
@@ -69,6 +70,7 @@ impl SessionLog {
             meta_fault: None,
             pending_ends: Vec::new(),
             broken: None,
+            recent: VecDeque::new(),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Opening a session that another process wrote, and perhaps did not finish writing.
 
+use super::append::gap;
 use super::{Origin, SessionLog};
 use crate::atomic::quarantine;
 use crate::error::{Result, StoreError};
@@ -55,7 +56,7 @@ impl SessionLog {
             let path = self.dir.segment(number);
             let tail = recover::tail(&*self.store.files, &path, known)?;
             for located in &tail.records {
-                self.meta.fold(number, &located.record).map_err(|fault| self.gap(fault))?;
+                self.meta.fold(number, &located.record).map_err(|fault| gap(&self.dir, fault))?;
             }
             ends.push((number, tail));
         }

@@ -5,6 +5,7 @@ use crate::commands::prelude::*;
 use crate::commands::session::record::{
     RecordStopOutput, discard_recording, has_repaired, save, take_turn_if_open,
 };
+use crate::run::authority;
 
 /// Close the session and its app.
 ///
@@ -16,6 +17,9 @@ pub struct Close {
     /// Close all sessions of this state directory, including those of other callers.
     #[serde(default)]
     pub all: bool,
+    /// Close the session although another agent holds its turn.
+    #[serde(default)]
+    pub force: bool,
     /// Write the recording as a script first.
     #[schemars(extend("x-value" = "optional", "x-path" = "written", "x-placeholder" = "FILE"))]
     pub save: Option<OptionalValue<String>>,
@@ -83,6 +87,7 @@ impl Command for Close {
                     "{name}: the recording was not written; `stickpin --session {name} record stop` still writes it."
                 ));
             }
+            authority::close(cx, &slot.name, self.force)?;
             if let Err(e) = cx.host.close(&slot).await {
                 cx.warn(format!("{}: {e}.", slot.name));
             }

@@ -3,22 +3,28 @@
 pub(super) mod options;
 mod values;
 
+use crate::api::command_definition::CommandDefinition;
 use crate::command::args::OptionalValue;
 use crate::commands::prelude::*;
 use crate::commands::read::get::page;
 use crate::commands::read::snapshot::{OutlineOutput, Snapshot};
 use crate::commands::session::open::values::{ContextRule, StaleRefs};
 use crate::commands::session::record;
-use crate::host::SessionSlot;
 use crate::host::open_session::{LifetimeFolder, OpenSession};
 use crate::host::queue::Turn;
 use crate::host::screenshots::ClientScreenshots;
+use crate::host::{LIVE, SessionSlot};
 use crate::observe::navigation;
+use crate::run::authority;
 use serde_json::{Map, Value};
 use stickpin_device::{AppFolders, LeavePolicy, Navigation, NavigationResult, OpenRequest, Viewport};
 use stickpin_refs::Generation;
+use stickpin_session::log::StartReason;
 use stickpin_session::{Ladder, Session, SessionConfig};
 use stickpin_tree::{bare_url, escape, quote};
+
+/// `open` as the log has it.
+static DEFINITION: CommandDefinition = CommandDefinition::of::<Open>(Open::SPEC);
 
 /// The maximum time until a document is ready and quiet.
 const READY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -131,6 +137,8 @@ impl Command for Open {
             if !new && slot.owner != cx.caller.key {
                 return Err(taken(&slot));
             }
+            // What happens to an open session is an act in it.
+            let admitted = if new { None } else { authority::admit(cx, Effect::Mutates).await? };
             cx.take_turn(slot.clone(), Turn::Next).await?;
             // The session may have been closed, or may have failed to open, while this command
             // waited for its turn.
@@ -138,16 +146,16 @@ impl Command for Open {
                 cx.return_turn();
                 continue;
             }
-            let opened = match cx.open_session() {
-                Ok(live) if !self.relaunch => {
-                    let open = live.device.info().kind;
-                    if open == kind {
-                        self.go_on(cx, options).await
-                    } else {
-                        Err(other_kind(&slot.name, open, &self.what))
-                    }
+            let open = cx.open_session().ok().map(|live| live.device.info().kind);
+            let opened = match open.filter(|_| !self.relaunch) {
+                Some(open) if open != kind => Err(other_kind(&slot.name, open, &self.what)),
+                Some(_) => {
+                    let begun = authority::begin(cx, &DEFINITION, admitted, &self.arguments()?)?;
+                    let opened = self.go_on(cx, options).await;
+                    authority::end(cx, begun, opened.as_ref().err());
+                    opened
                 }
-                _ => self.launch(cx, options).await,
+                None => self.launch(cx, options, StartReason::Open).await,
             };
             if cx.open_session().is_err() {
                 // A session exists only if its app could be opened.
@@ -191,7 +199,7 @@ impl Open {
                 cx.warn(format!("{}: a new lifetime begins, and earlier refs have ended.", e.message));
                 // The recording continues in the new lifetime.
                 let recorder = cx.open_session()?.recorder.take();
-                let opened = self.launch(cx, options).await?;
+                let opened = self.launch(cx, options, StartReason::Restore).await?;
                 cx.open_session()?.recorder = recorder;
                 Ok(opened)
             }
@@ -271,7 +279,39 @@ impl Open {
         Ok(())
     }
 
-    async fn launch(&self, cx: &mut Cx, options: Map<String, Value>) -> Result<OpenOutput> {
+    /// Starts the app in a new lifetime, whose beginning is in the log before the app starts.
+    pub(super) async fn launch(
+        &self,
+        cx: &mut Cx,
+        options: Map<String, Value>,
+        reason: StartReason,
+    ) -> Result<OpenOutput> {
+        let arguments = self.arguments()?;
+        let platform = cx.host.provider(&self.what)?.kind();
+        let lifetime = authority::begin_lifetime(cx, &DEFINITION, &arguments, platform, reason)?;
+        let admitted = lifetime.as_ref().map(|lifetime| lifetime.admitted());
+        let begun = authority::begin(cx, &DEFINITION, admitted, &arguments)?;
+        let opened = self.start(cx, options).await;
+        authority::end(cx, begun, opened.as_ref().err());
+        if let (Err(_), Some(lifetime)) = (&opened, lifetime) {
+            authority::give_up_lifetime(cx, lifetime)?;
+        }
+        opened
+    }
+
+    /// Returns the arguments as the log and a later `session restore` have them.
+    fn arguments(&self) -> Result<Map<String, Value>> {
+        match serde_json::to_value(self) {
+            Ok(Value::Object(mut arguments)) => {
+                arguments.retain(|_, value| !value.is_null());
+                Ok(arguments)
+            }
+            Ok(_) => Err(Error::internal("the arguments of `open` are no object")),
+            Err(e) => Err(Error::internal(format!("the arguments of `open` cannot be written: {e}"))),
+        }
+    }
+
+    async fn start(&self, cx: &mut Cx, options: Map<String, Value>) -> Result<OpenOutput> {
         let _under_way = cx.begin_operation();
         if let Some(live) = cx.lease.as_mut().and_then(|l| l.session.take()) {
             // A failed shutdown ends the app all the same.
@@ -284,7 +324,7 @@ impl Open {
         // One folder per lifetime: an earlier session of this name may still be ending, and then
         // removes its own folder.
         let folder = format!("{}.{lifetime}", cx.session_name);
-        let dir = LifetimeFolder::create(host.config.state_dir.join("sessions").join(folder))?;
+        let dir = LifetimeFolder::create(host.config.state_dir.join(LIVE).join(folder))?;
         let profile = self.profile.as_deref().map(|p| cx.path(p));
         let mut request = OpenRequest::new(&self.what, &cx.session_name, dir.path()).with_options(options);
         (request.home, request.cwd) = (cx.caller.home.clone(), cx.caller.cwd.clone());

@@ -88,7 +88,8 @@ pub struct TurnReleased {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TurnAssigned {
     /// What the owner tells the next one.
-    pub handoff: RedactedHandoff,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub handoff: Option<RedactedHandoff>,
     /// The agent claims that its operator asked for it.
     pub operator_requested: bool,
     /// The turn after this record.

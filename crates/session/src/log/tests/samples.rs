@@ -309,7 +309,7 @@ pub(super) fn every_kind() -> (Vec<Record>, usize) {
     log.add(2, Kind::TurnTaken(Box::new(taken)));
     log.add(1, end(late, true));
     let assigned =
-        TurnAssigned { handoff: handoff(), operator_requested: false, turn_after: reserved(2, ada) };
+        TurnAssigned { handoff: Some(handoff()), operator_requested: false, turn_after: reserved(2, ada) };
     log.add(2, Kind::TurnAssigned(Box::new(assigned)));
     let expired = ReservationExpired { missed: agent(ada), turn_after: idle(2) };
     log.add(2, Kind::ReservationExpired(Box::new(expired)));

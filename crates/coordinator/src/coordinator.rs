@@ -1,0 +1,220 @@
+//! All sessions of a state directory.
+
+use crate::environment::Environment;
+use crate::error;
+use crate::participant::Participant;
+use crate::session::{Closing, SessionAuthority, Shared, State};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use stickpin_device::{ErrorCode, Result};
+use stickpin_session::log::{DaemonStarted, Kind, RepairedTurn, SessionMeta, StartReason, Status};
+use stickpin_session::turn::{AgentId, Policy, TurnPhase, machine};
+use stickpin_store::{Amendment, Diagnostic, Origin, SessionLog, Start, Store, Verified};
+use tokio::sync::watch;
+
+/// The sessions of a state directory, each with its log, members and turn. One process has it;
+/// clones share it.
+#[derive(Debug, Clone)]
+pub struct Coordinator {
+    store: Store,
+    shared: Arc<Shared>,
+    sessions: Arc<Mutex<BTreeMap<String, Arc<SessionAuthority>>>>,
+}
+
+impl Coordinator {
+    /// Opens the sessions of a state directory. Reads none of them yet. `epoch` counts the starts of
+    /// a host there.
+    ///
+    /// # Errors
+    /// Returns `IO` or `STORAGE_FULL` when the folders cannot be made.
+    pub fn open(state_dir: &Path, epoch: u64, environment: Environment) -> Result<Self> {
+        let store = Store::open(state_dir).map_err(error::of_store)?;
+        let shared =
+            Shared { environment, epoch, renewing: AtomicBool::new(true), guardian: watch::Sender::new(0) };
+        Ok(Self { store, shared: Arc::new(shared), sessions: Arc::default() })
+    }
+
+    fn loaded(&self) -> MutexGuard<'_, BTreeMap<String, Arc<SessionAuthority>>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the sessions that were used since the host started.
+    pub(crate) fn in_use(&self) -> Vec<Arc<SessionAuthority>> {
+        self.loaded().values().cloned().collect()
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    /// Returns the names of all sessions, in order. Reads no session.
+    ///
+    /// # Errors
+    /// Returns `IO` when the folder cannot be read.
+    pub fn names(&self) -> Result<Vec<String>> {
+        self.store.names().map_err(error::of_store)
+    }
+
+    /// Returns what a session is now, for a list. Never reads its log.
+    ///
+    /// # Errors
+    /// Returns `SESSION_NOT_FOUND`, and `META_CORRUPT` for metadata that cannot be read.
+    pub fn meta(&self, name: &str) -> Result<(SessionMeta, Vec<Diagnostic>)> {
+        if let Some(session) = self.loaded().get(name) {
+            return Ok((session.meta(), Vec::new()));
+        }
+        self.store.meta(name).map_err(error::of_store)
+    }
+
+    /// Returns a session, loaded from its metadata and the end of its log if it is used for the
+    /// first time. A turn that a killed host left is repaired.
+    ///
+    /// # Errors
+    /// Returns `SESSION_NOT_FOUND`, `LOG_CORRUPT`, `META_CORRUPT` and other errors of the log.
+    pub fn session(&self, name: &str) -> Result<Arc<SessionAuthority>> {
+        let mut loaded = self.loaded();
+        if let Some(session) = loaded.get(name) {
+            return Ok(Arc::clone(session));
+        }
+        let now = (self.shared.environment.now)();
+        let opened = SessionLog::open(&self.store, name, now.wall).map_err(error::of_store)?;
+        for diagnostic in &opened.diagnostics {
+            tracing::info!(session = name, "repaired: {}", diagnostic.name());
+        }
+        let mut log = opened.log;
+        let repaired = self.repair_turn(&mut log)?;
+        let session = Arc::new(SessionAuthority::new(log, Arc::clone(&self.shared), repaired));
+        loaded.insert(name.to_owned(), Arc::clone(&session));
+        drop(loaded);
+        self.shared.guardian.send_modify(|count| *count += 1);
+        Ok(session)
+    }
+
+    /// Gives the turn of a host that ended back to its owner, or surrenders it after a reboot.
+    fn repair_turn(&self, log: &mut SessionLog) -> Result<bool> {
+        let now = (self.shared.environment.now)();
+        let before = log.meta().turn.clone();
+        if !matches!(before.state, TurnPhase::Owned | TurnPhase::Reserved)
+            || log.meta().status != Status::Open
+        {
+            return Ok(false);
+        }
+        let after = machine::after_restart(&before, &now);
+        let daemon = Origin::daemon(now.wall);
+        let owned = after.state == TurnPhase::Owned;
+        let owner = after.owner.clone().filter(|_| owned);
+        let repaired =
+            owner.into_iter().map(|owner| RepairedTurn { turn_id: after.turn_id, owner }).collect();
+        let started = DaemonStarted { epoch: self.shared.epoch, repaired };
+        if after.state == before.state {
+            log.amend(Amendment::Turn(after));
+        } else {
+            let surrendered = crate::session::surrendered_by_reboot(&before, after);
+            log.append(&daemon, surrendered).map_err(error::of_store)?;
+        }
+        log.append(&daemon, Kind::DaemonStarted(started)).map_err(error::of_store)?;
+        Ok(owned)
+    }
+
+    /// Begins a lifetime of a session: the first one, or another one of a session that was closed
+    /// or lost. The caller becomes a member, and holds an implicit turn unless somebody else does.
+    ///
+    /// # Errors
+    /// Returns errors of the log. Nothing may be opened then.
+    pub fn begin_lifetime(
+        &self,
+        name: &str,
+        start: Start,
+        reason: StartReason,
+        who: Option<&Participant>,
+    ) -> Result<Arc<SessionAuthority>> {
+        let known = match self.session(name) {
+            Ok(session) => Some(session),
+            Err(e) if e.code == ErrorCode::SessionNotFound => None,
+            Err(e) => return Err(e),
+        };
+        let now = (self.shared.environment.now)();
+        let origin = who.map_or_else(|| Origin::daemon(now.wall), |who| State::origin(who, &now));
+        let session = match known {
+            Some(session) => {
+                session
+                    .change(|state, _| state.log.restart(reason, start, &origin).map_err(error::of_store))?;
+                session
+            }
+            None => {
+                let uid = format!("{:032x}", (self.shared.environment.random)());
+                let log =
+                    SessionLog::create(&self.store, name, &uid, start, &origin).map_err(error::of_store)?;
+                let session = Arc::new(SessionAuthority::new(log, Arc::clone(&self.shared), false));
+                self.loaded().insert(name.to_owned(), Arc::clone(&session));
+                session
+            }
+        };
+        if let Some(who) = who {
+            session.join_opener(who)?;
+        }
+        Ok(session)
+    }
+
+    /// Whether there is a session of this name, open or not.
+    #[must_use]
+    pub fn exists(&self, name: &str) -> bool {
+        self.loaded().contains_key(name) || self.store.meta(name).is_ok()
+    }
+
+    /// Returns the limits of a session, which outlive its lifetimes.
+    #[must_use]
+    pub fn policy(&self, name: &str) -> Policy {
+        self.meta(name).map(|(meta, _)| meta.policy).unwrap_or_default()
+    }
+
+    /// Takes down that a session was closed by the host.
+    ///
+    /// # Errors
+    /// Returns errors of the log.
+    pub fn close(&self, name: &str) -> Result<()> {
+        match self.session(name) {
+            Ok(session) => session.close(None, Closing { force: true }),
+            Err(e) if e.code == ErrorCode::SessionNotFound => Ok(()),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Removes a session whose first lifetime could not begin, so that nothing is left of it.
+    pub fn discard(&self, name: &str) -> Result<()> {
+        self.loaded().remove(name);
+        self.store.remove(name).map_err(error::of_store)
+    }
+
+    /// Takes down that the answers to an agent reached it.
+    pub fn delivered(&self, agent: &AgentId) {
+        for session in self.in_use() {
+            session.delivered(agent);
+        }
+    }
+
+    /// Checks every record of the log of a session.
+    ///
+    /// # Errors
+    /// Returns `LOG_CORRUPT` for a record that cannot be read.
+    pub fn verify(&self, name: &str) -> Result<Verified> {
+        self.store.verify(name).map_err(error::of_store)
+    }
+
+    /// Returns the folder of a session.
+    ///
+    /// # Errors
+    /// Returns `INVALID_ARGS` for a name that cannot be one.
+    pub fn folder(&self, name: &str) -> Result<PathBuf> {
+        self.store.folder(name).map_err(error::of_store)
+    }
+
+    /// Returns the store, for what concerns no running session.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+}

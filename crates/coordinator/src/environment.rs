@@ -1,0 +1,31 @@
+//! What a coordinator knows about the world: the time, randomness, and which processes run.
+
+use std::fmt;
+use std::sync::Arc;
+use stickpin_session::turn::{Anchor, Liveness, Now};
+
+/// The clock, randomness and processes of the host. Tests pass their own.
+#[derive(Clone)]
+pub struct Environment {
+    /// Returns the time on both clocks.
+    pub now: Arc<dyn Fn() -> Now + Send + Sync>,
+    /// Returns 128 random bits, for lease ids and the ids of sessions.
+    pub random: Arc<dyn Fn() -> u128 + Send + Sync>,
+    /// Returns whether the root process of a harness runs.
+    pub liveness: Arc<dyn Fn(&Anchor) -> Liveness + Send + Sync>,
+    /// The process that renews leases.
+    pub pid: u32,
+}
+
+impl fmt::Debug for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Environment").field("pid", &self.pid).finish_non_exhaustive()
+    }
+}
+
+impl Environment {
+    /// Returns a new fencing token of a grant.
+    pub(crate) fn lease_id(&self) -> stickpin_session::turn::LeaseId {
+        stickpin_session::turn::LeaseId::new(format!("{:032x}", (self.random)()))
+    }
+}

@@ -1,0 +1,75 @@
+//! The guardian: renews leases and commits what is due by the passage of time.
+
+use crate::coordinator::Coordinator;
+use crate::session::{STORE_EVERY_MS, SessionAuthority};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use stickpin_session::turn::machine;
+use tokio_util::sync::CancellationToken;
+
+impl Coordinator {
+    /// Renews leases and commits what is due until `shutdown` is cancelled. Sleeps while nothing
+    /// is due, however many agents wait.
+    pub async fn guard(&self, shutdown: CancellationToken) {
+        let mut woken = self.shared().guardian.subscribe();
+        loop {
+            woken.mark_unchanged();
+            let next = self.in_use().iter().filter_map(|session| session.guard()).min();
+            let sleep = async {
+                match next {
+                    Some(next) => tokio::time::sleep(next).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = shutdown.cancelled() => return,
+                _ = woken.changed() => {}
+                () = sleep => {}
+            }
+        }
+    }
+
+    /// Runs the guardian again if it panics, once within a minute; after that, no turn is granted.
+    pub async fn supervise(self, shutdown: CancellationToken) {
+        let mut last: Option<tokio::time::Instant> = None;
+        loop {
+            let (this, ends) = (self.clone(), shutdown.clone());
+            let Err(e) = tokio::spawn(async move { this.guard(ends).await }).await else { return };
+            tracing::error!("the guardian failed: {e}");
+            let now = tokio::time::Instant::now();
+            if last.is_some_and(|last| now - last < Duration::from_secs(60)) {
+                self.shared().renewing.store(false, Ordering::Relaxed);
+                return;
+            }
+            last = Some(now);
+        }
+    }
+}
+
+impl SessionAuthority {
+    /// Does what is due for this session, and returns when to look again.
+    fn guard(&self) -> Option<Duration> {
+        let guarded = self.change(|state, now| {
+            let environment = &self.shared.environment;
+            let someone_waits = state.has_waits();
+            // An implicit turn concerns nobody until somebody else wants to act.
+            if !state.log.meta().turn.implicit || someone_waits {
+                state.commit_due(environment, now, None)?;
+            }
+            if state.judge(environment, now, machine::is_renewable) {
+                let policy = &state.log.meta().policy;
+                let due = state.lease_left(now) + policy.renew_ms <= policy.lease_ttl_ms;
+                if due {
+                    let renewed = state.judge(environment, now, machine::renewed);
+                    state.renew(renewed, now, STORE_EVERY_MS)?;
+                }
+            }
+            Ok(state.next_due(environment, now))
+        });
+        guarded.unwrap_or_else(|e| {
+            // What is due stays due. The log refuses more until it can be written again.
+            tracing::warn!(session = self.name(), "the turn could not be kept: {e}");
+            Some(Duration::from_secs(5))
+        })
+    }
+}

@@ -1,0 +1,65 @@
+//! Who may act on a session, and what happened in it, while a host runs.
+//!
+//! A [`Coordinator`] has the sessions of a state directory. Each [`SessionAuthority`] owns the log of
+//! one session and is its only writer: members join and leave, the turn passes from one agent to the
+//! next, and every command is taken down before the device is touched. The rules are those of
+//! `stickpin_session::turn`; the bytes are the business of `stickpin_store`. This crate runs them:
+//! it knows the time, who waits, and who is connected.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use stickpin_coordinator::{Coordinator, Environment, Participant, Start};
+//! use stickpin_session::Timestamp;
+//! use stickpin_session::log::{Arguments, StartReason, Via};
+//! use stickpin_session::turn::{AgentId, BaseScope, Liveness, MemberKind, Now, Policy};
+//!
+//! # fn main() -> stickpin_device::Result<()> {
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let state_dir = folder.path();
+//! let environment = Environment {
+//!     now: Arc::new(|| Now { mono_ms: 0, boot_id: "b1".into(), wall: Timestamp::from_millis(0) }),
+//!     random: Arc::new(|| 7),
+//!     liveness: Arc::new(|_| Liveness::Unknown),
+//!     pid: std::process::id(),
+//! };
+//! let coordinator = Coordinator::open(state_dir, 1, environment)?;
+//! let ada = Participant {
+//!     agent: AgentId::new("claude:ada"),
+//!     harness: "claude".into(),
+//!     kind: MemberKind::Harness,
+//!     anchor: None,
+//!     ambiguous: Vec::new(),
+//!     via: Via::Cli,
+//! };
+//! let start = Start {
+//!     platform: "sim".into(),
+//!     manifest: Arguments::default(),
+//!     policy: Policy::default(),
+//!     targets: Vec::new(),
+//!     base_scope: BaseScope::default(),
+//! };
+//! // Who opens a session holds its turn until somebody else asks for it.
+//! let shop = coordinator.begin_lifetime("shop", start, StartReason::Open, Some(&ada))?;
+//! assert_eq!(shop.state(None)?.owner, Some(ada.agent));
+//! # Ok(())
+//! # }
+//! ```
+
+mod coordinator;
+mod environment;
+mod error;
+mod feed;
+mod guardian;
+mod participant;
+mod replies;
+mod session;
+
+pub use coordinator::Coordinator;
+pub use environment::Environment;
+pub use participant::Participant;
+pub use replies::{GrantReason, Granted, Guardian, NotYet, TakeoverAvailable, TurnReply, TurnSummary};
+pub use session::{
+    Admission, Assigned, Closing, Ended, Joined, Kicked, MemberState, NewCommand, Released, SessionAuthority,
+    SessionState, TakeOptions, TakeoverState, Ticket, WaitOptions, WaitReply, Waiter,
+};
+pub use stickpin_store::Start;

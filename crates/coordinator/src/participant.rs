@@ -1,0 +1,47 @@
+//! The agent behind a request.
+
+use stickpin_session::agent::{AgentKind, Resolution};
+use stickpin_session::log::Via;
+use stickpin_session::turn::{AgentId, Anchor, MemberKind};
+
+/// The agent or person behind a request, and the surface that the request came through.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Participant {
+    /// The id, which only the host's owner resolves.
+    pub agent: AgentId,
+    /// The family of the harness; `human` or `terminal` for a person.
+    pub harness: String,
+    /// Whether the agent is a program or a person.
+    pub kind: MemberKind,
+    /// The root process of the harness, where it is known.
+    pub anchor: Option<Anchor>,
+    /// Agents that the request could also come from. With any, it may only read.
+    pub ambiguous: Vec<AgentId>,
+    /// The surface.
+    pub via: Via,
+}
+
+impl Participant {
+    /// Creates the participant that a host resolved from the evidence of a request.
+    #[must_use]
+    pub fn new(resolution: &Resolution, via: Via) -> Self {
+        let kind = match resolution.kind {
+            AgentKind::Harness => MemberKind::Harness,
+            AgentKind::Human => MemberKind::Human,
+        };
+        Self {
+            agent: resolution.agent_id.clone(),
+            harness: resolution.harness.clone(),
+            kind,
+            anchor: resolution.anchor.clone(),
+            ambiguous: resolution.ambiguous.clone(),
+            via,
+        }
+    }
+
+    /// Whether a person asks, who needs no reason for what an agent has to explain.
+    #[must_use]
+    pub fn is_person(&self) -> bool {
+        self.kind != MemberKind::Harness
+    }
+}

@@ -1,0 +1,182 @@
+//! Answers about the turn, as every surface shows them.
+
+use serde::{Deserialize, Serialize};
+use stickpin_session::Timestamp;
+use stickpin_session::turn::{AgentId, ClaimReason, Handoff, Label, LeaseId, TakeReason, TurnPhase};
+
+/// The answer to `turn wait`, `turn try` and `turn take`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
+pub enum TurnReply {
+    /// The caller holds the turn and may act.
+    YourTurn(Box<Granted>),
+    /// Another agent has the turn, or precedes the caller.
+    NotYet(NotYet),
+    /// The caller may take the turn from its owner.
+    TakeoverAvailable(TakeoverAvailable),
+    /// The session is closed.
+    Closed(NotYet),
+}
+
+/// A turn that the caller holds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Granted {
+    /// The session.
+    pub session: String,
+    /// The number of the turn.
+    pub turn_id: u64,
+    /// The fencing token of this grant.
+    pub lease_id: LeaseId,
+    /// The process that renews the lease.
+    pub guardian_pid: u32,
+    /// What renews the lease.
+    pub guardian: Guardian,
+    /// Why the turn was granted.
+    pub reason: GrantReason,
+    /// What the holder before said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handoff: Option<Handoff>,
+    /// The holder before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<AgentId>,
+    /// The agent that lost the turn to a takeover.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revoked: Option<AgentId>,
+    /// The command of the former holder that was still running.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inflight: Option<String>,
+    /// The lease had expired and was renewed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lease_renewed: bool,
+    /// The host restarted since the turn was granted, and renews the lease again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub guardian_repaired: bool,
+    /// Notes that nobody has resolved.
+    pub open_notes: usize,
+    /// A warning about refs from before this turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refs_note: Option<String>,
+    /// The `seq` of the newest record.
+    pub cursor_seq: u64,
+}
+
+/// What renews a lease.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Guardian {
+    /// Always `daemon`.
+    pub kind: String,
+    /// The process.
+    pub pid: u32,
+    /// Counts the starts of the host.
+    pub epoch: u64,
+    /// Whether it runs. Without it, nothing may be changed.
+    pub renewing: bool,
+}
+
+/// Why the caller holds the turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GrantReason {
+    /// The turn was assigned to the caller.
+    Direct,
+    /// The caller was next in line.
+    Sequence,
+    /// Nobody held the turn.
+    OpenClaim,
+    /// The holder before disappeared.
+    AfterSurrender,
+    /// A command took the idle turn.
+    Implicit,
+    /// The caller held it already.
+    AlreadyOwner,
+    /// The lease of the owner had expired.
+    OwnerTimeout,
+    /// The harness of the owner had ended.
+    OwnerGone,
+    /// The owner was silent while the caller waited.
+    OwnerIdle,
+    /// The caller replaced the owner in the same harness.
+    SessionReplaced,
+    /// The operator of the caller asked for it.
+    OperatorOverride,
+}
+
+impl From<ClaimReason> for GrantReason {
+    fn from(reason: ClaimReason) -> Self {
+        match reason {
+            ClaimReason::Direct => Self::Direct,
+            ClaimReason::Sequence => Self::Sequence,
+            ClaimReason::OpenClaim => Self::OpenClaim,
+            ClaimReason::AfterSurrender => Self::AfterSurrender,
+            ClaimReason::Implicit => Self::Implicit,
+        }
+    }
+}
+
+impl From<TakeReason> for GrantReason {
+    fn from(reason: TakeReason) -> Self {
+        match reason {
+            TakeReason::OwnerTimeout => Self::OwnerTimeout,
+            TakeReason::OwnerGone => Self::OwnerGone,
+            TakeReason::OwnerIdle => Self::OwnerIdle,
+            TakeReason::SessionReplaced => Self::SessionReplaced,
+            TakeReason::OperatorOverride => Self::OperatorOverride,
+        }
+    }
+}
+
+/// Who has the turn, for a caller that does not.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NotYet {
+    /// The session.
+    pub session: String,
+    /// The stored state of the turn.
+    pub state: TurnPhase,
+    /// The number of the turn.
+    pub turn_id: u64,
+    /// The holder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<AgentId>,
+    /// The agent that may claim the turn next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reserved_for: Option<AgentId>,
+    /// When the lease of the holder ends without renewal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease_expires_at: Option<Timestamp>,
+    /// The `seq` of the newest record.
+    pub cursor_seq: u64,
+}
+
+/// A turn that the caller may take.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TakeoverAvailable {
+    /// The session.
+    pub session: String,
+    /// Why it may be taken.
+    pub reason: TakeReason,
+    /// The number of the turn.
+    pub turn_id: u64,
+    /// The holder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<AgentId>,
+    /// The `seq` of the newest record.
+    pub cursor_seq: u64,
+}
+
+/// A turn in a list of sessions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnSummary {
+    /// The most actionable description of the turn.
+    pub label: Label,
+    /// The holder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<AgentId>,
+    /// The agent that may claim the turn next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reserved_for: Option<AgentId>,
+}

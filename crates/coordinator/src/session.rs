@@ -1,0 +1,20 @@
+//! One session while a host runs: its log, what is known about its members right now, and who
+//! waits for its turn.
+
+mod authority;
+mod commands;
+mod commit;
+mod members;
+mod state;
+mod turns;
+mod wait;
+
+pub use authority::SessionAuthority;
+pub(crate) use authority::{Shared, State};
+pub use commands::{Admission, Ended, NewCommand, Ticket};
+pub(crate) use commit::surrendered_by_reboot;
+pub use members::{Joined, Kicked};
+pub use state::{MemberState, SessionState, TakeoverState, Waiter};
+pub(crate) use turns::STORE_EVERY_MS;
+pub use turns::{Assigned, Closing, Released, TakeOptions};
+pub use wait::{WaitOptions, WaitReply};

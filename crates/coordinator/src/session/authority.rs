@@ -1,0 +1,310 @@
+//! The state of one session behind one lock, which is the single writer of its log.
+
+use crate::environment::Environment;
+use crate::error;
+use crate::participant::Participant;
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use stickpin_device::Result;
+use stickpin_session::log::{CommandId, Record, SessionMeta, Via};
+use stickpin_session::turn::{
+    AgentId, Anchor, Liveness, Member, Now, Presence, Situation, TurnPhase, TurnState,
+};
+use stickpin_store::{Amendment, Origin, Phase, SessionLog};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+/// A session of a state directory, loaded from its metadata and log.
+#[derive(Debug)]
+pub struct SessionAuthority {
+    pub(super) name: String,
+    pub(crate) shared: Arc<Shared>,
+    pub(super) state: Mutex<State>,
+    /// The `seq` of the newest record, for readers that follow the log.
+    pub(super) feed: watch::Sender<u64>,
+    /// Counts the changes of the turn and of its members, for whoever waits for the turn.
+    pub(super) turns: watch::Sender<u64>,
+}
+
+/// What all sessions of a coordinator share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) environment: Environment,
+    /// Counts the starts of a host in this state directory.
+    pub(crate) epoch: u64,
+    /// Whether the guardian runs.
+    pub(crate) renewing: AtomicBool,
+    /// Wakes the guardian when a deadline may have moved.
+    pub(crate) guardian: watch::Sender<u64>,
+}
+
+/// What the lock protects.
+#[derive(Debug)]
+pub(crate) struct State {
+    pub(crate) log: SessionLog,
+    /// When and how each agent was last seen.
+    pub(super) seen: BTreeMap<AgentId, Seen>,
+    /// The agents whose `turn wait` is connected.
+    pub(super) waits: BTreeMap<AgentId, Registration>,
+    /// The commands that run on the device.
+    pub(super) running: Vec<Running>,
+    /// When the turn became idle, on the monotonic clock.
+    pub(super) idle_since: Option<u64>,
+    /// When the lease was last stored, on the monotonic clock.
+    pub(super) lease_stored: u64,
+    /// The turn that was last reported to each agent.
+    pub(super) reported: BTreeMap<AgentId, u64>,
+    /// When the session was loaded, on the monotonic clock: nobody can have been silent for longer,
+    /// as far as this host knows.
+    pub(super) loaded: u64,
+    /// Whether a restarted host gave the turn back to its owner.
+    pub(super) repaired: bool,
+    /// Counts the waits, so that each has its own number.
+    pub(super) registrations: u64,
+}
+
+/// When and how an agent was last seen.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Seen {
+    /// The last request, in milliseconds of the monotonic clock.
+    pub(super) at: u64,
+    /// The end of the last wait.
+    pub(super) polled: Option<u64>,
+    pub(super) via_mcp: bool,
+    pub(super) anchor: Option<Anchor>,
+}
+
+/// A connected wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Registration {
+    pub(super) number: u64,
+    /// The agent listens without claiming.
+    pub(super) parked: bool,
+    pub(super) since: u64,
+}
+
+/// A command that runs on the device.
+#[derive(Debug)]
+pub(super) struct Running {
+    pub(super) command: CommandId,
+    pub(super) agent: AgentId,
+    /// Cancelled when the command has to end for the next owner of the turn.
+    pub(super) cancel: CancellationToken,
+}
+
+impl SessionAuthority {
+    pub(crate) fn new(log: SessionLog, shared: Arc<Shared>, repaired: bool) -> Self {
+        let state = State {
+            log,
+            seen: BTreeMap::new(),
+            waits: BTreeMap::new(),
+            running: Vec::new(),
+            idle_since: None,
+            lease_stored: 0,
+            reported: BTreeMap::new(),
+            loaded: (shared.environment.now)().mono_ms,
+            repaired,
+            registrations: 0,
+        };
+        Self {
+            name: state.log.meta().name.clone(),
+            shared,
+            feed: watch::Sender::new(state.log.meta().applied_seq),
+            turns: watch::Sender::new(0),
+            state: Mutex::new(state),
+        }
+    }
+
+    /// Returns the name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns what the session is now.
+    #[must_use]
+    pub fn meta(&self) -> SessionMeta {
+        self.lock().log.meta().clone()
+    }
+
+    /// Returns a receiver of the `seq` of the newest record.
+    #[must_use]
+    pub fn feed(&self) -> watch::Receiver<u64> {
+        self.feed.subscribe()
+    }
+
+    /// Returns a receiver that is notified when the turn or its members change.
+    pub(super) fn turns(&self) -> watch::Receiver<u64> {
+        self.turns.subscribe()
+    }
+
+    /// Returns records with a `seq` above `after`, oldest first and at most `limit`.
+    ///
+    /// # Errors
+    /// Returns `LOG_CORRUPT` and other errors of reading the log.
+    pub fn records_after(&self, after: u64, limit: usize) -> Result<Vec<Arc<Record>>> {
+        self.lock().log.records_after(after, limit, Phase::Feed).map_err(error::of_store)
+    }
+
+    /// Remembers that an agent made a request.
+    pub fn touch(&self, who: &Participant) {
+        let now = self.now();
+        self.lock().touch(who, &now);
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn now(&self) -> Now {
+        (self.shared.environment.now)()
+    }
+
+    /// Runs a change under the lock, and wakes whoever waits for what it changed.
+    pub(crate) fn change<T>(&self, with: impl FnOnce(&mut State, &Now) -> Result<T>) -> Result<T> {
+        let now = self.now();
+        let mut state = self.lock();
+        let before = state.version();
+        let result = with(&mut state, &now);
+        let after = state.version();
+        drop(state);
+        if after.seq != before.seq {
+            self.feed.send_replace(after.seq);
+        }
+        if (after.turn, after.phase, after.members) != (before.turn, before.phase, before.members) {
+            self.turns.send_modify(|count| *count += 1);
+            self.shared.guardian.send_modify(|count| *count += 1);
+        }
+        result
+    }
+
+    pub(crate) fn turn_error(&self, e: stickpin_session::turn::TurnError) -> stickpin_device::Error {
+        crate::error::of_turn(&self.name, e)
+    }
+}
+
+/// What tells whether a change concerns readers, waiters or the guardian.
+struct Version {
+    seq: u64,
+    turn: u64,
+    phase: TurnPhase,
+    members: usize,
+}
+
+impl State {
+    fn version(&self) -> Version {
+        let meta = self.log.meta();
+        Version {
+            seq: meta.applied_seq,
+            turn: meta.turn.turn_id,
+            phase: meta.turn.state,
+            members: meta.members.len() + self.waits.len(),
+        }
+    }
+
+    pub(crate) fn touch(&mut self, who: &Participant, now: &Now) {
+        let seen = self.seen.entry(who.agent.clone()).or_default();
+        seen.at = now.mono_ms;
+        seen.via_mcp = who.via == Via::Mcp;
+        if who.anchor.is_some() {
+            seen.anchor.clone_from(&who.anchor);
+        }
+    }
+
+    /// Returns what is known about all members right now.
+    pub(crate) fn presence(&self, environment: &Environment, now: &Now) -> BTreeMap<AgentId, Presence> {
+        let members = self.log.meta().members.iter();
+        members.map(|m| (m.agent_id.clone(), self.presence_of(m, environment, now))).collect()
+    }
+
+    pub(super) fn presence_of(&self, member: &Member, environment: &Environment, now: &Now) -> Presence {
+        let agent = &member.agent_id;
+        let seen = self.seen.get(agent);
+        let anchor = seen.and_then(|seen| seen.anchor.as_ref()).or(member.anchor.as_ref());
+        let since = |at: u64| now.mono_ms.saturating_sub(at);
+        Presence {
+            liveness: anchor.map_or(Liveness::Unknown, |anchor| (environment.liveness)(anchor)),
+            silent_ms: since(seen.map_or(self.loaded, |seen| seen.at)),
+            waiting: self.waits.get(agent).is_some_and(|wait| !wait.parked),
+            last_poll_ms: seen.and_then(|seen| seen.polled).map(since),
+            via_mcp: seen.is_some_and(|seen| seen.via_mcp),
+            in_flight: self.running.iter().any(|running| running.agent == *agent),
+        }
+    }
+
+    /// Judges something by the turn, the members and the time.
+    pub(crate) fn judge<T>(
+        &self,
+        environment: &Environment,
+        now: &Now,
+        by: impl FnOnce(Situation<'_>) -> T,
+    ) -> T {
+        let presence = self.presence(environment, now);
+        let meta = self.log.meta();
+        by(Situation {
+            turn: &meta.turn,
+            members: &meta.members,
+            policy: &meta.policy,
+            presence: &presence,
+            idle_ms: self.idle_since.map(|since| now.mono_ms.saturating_sub(since)),
+            now,
+        })
+    }
+
+    /// Whether anybody waits for the turn.
+    pub(crate) fn has_waits(&self) -> bool {
+        !self.waits.is_empty()
+    }
+
+    /// Returns how long the lease still runs, in milliseconds.
+    pub(crate) fn lease_left(&self, now: &Now) -> u64 {
+        let lease = self.log.meta().turn.lease.as_ref();
+        lease.map_or(0, |lease| lease.deadline_mono_ms.saturating_sub(now.mono_ms))
+    }
+
+    /// Replaces the lease, on disk at most every `store_every` milliseconds.
+    pub(crate) fn renew(&mut self, turn: TurnState, now: &Now, store_every: u64) -> Result<()> {
+        if now.mono_ms.saturating_sub(self.lease_stored) < store_every {
+            self.log.amend(Amendment::Turn(turn));
+            return Ok(());
+        }
+        self.lease_stored = now.mono_ms;
+        match turn.lease {
+            Some(lease) => self.log.renew_lease(lease).map_err(error::of_store),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns when time alone may change the turn.
+    pub(crate) fn next_due(&self, environment: &Environment, now: &Now) -> Option<Duration> {
+        let meta = self.log.meta();
+        let turn = &meta.turn;
+        let ms = match turn.state {
+            TurnPhase::Idle | TurnPhase::Closed => return None,
+            TurnPhase::Reserved => turn.claim_deadline.as_ref()?.mono_ms.saturating_sub(now.mono_ms),
+            TurnPhase::Owned if turn.implicit && self.waits.is_empty() => return None,
+            TurnPhase::Owned if turn.implicit => meta.policy.implicit_idle_ms,
+            TurnPhase::Owned if !turn.grant.delivered => 1_000,
+            TurnPhase::Owned => {
+                let owner =
+                    turn.owner.as_ref().and_then(|owner| meta.members.iter().find(|m| m.agent_id == *owner));
+                let gone = owner.is_some_and(|owner| {
+                    self.presence_of(owner, environment, now).liveness == Liveness::Gone
+                });
+                // A harness that ended is noticed within a fraction of its grace.
+                if gone {
+                    meta.policy.gone_grace_ms / 4
+                } else {
+                    meta.policy.renew_ms.min(meta.policy.gone_grace_ms / 4)
+                }
+            }
+        };
+        Some(Duration::from_millis(ms.max(20)))
+    }
+
+    pub(crate) fn origin(who: &Participant, now: &Now) -> Origin {
+        Origin::agent(now.wall, who.agent.clone(), who.via)
+    }
+}

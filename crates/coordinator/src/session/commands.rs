@@ -1,0 +1,219 @@
+//! Commands: who may run one, and its beginning and end in the log.
+//!
+//! A command that changes the app passes two gates. [`SessionAuthority::admit`] runs before the
+//! command queues for the device: it waits for an implicit turn of another agent to end, and takes
+//! an idle turn. [`SessionAuthority::begin`] runs once the command has the device: it proves that
+//! the turn is still the one that was admitted, and writes the beginning to the log.
+
+use super::authority::{Registration, Running, SessionAuthority, State};
+use super::commit::Remarks;
+use crate::environment::Environment;
+use crate::error;
+use crate::participant::Participant;
+use serde_json::json;
+use std::time::Duration;
+use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_session::log::{CommandError, CommandId};
+use stickpin_session::turn::{AgentId, Fence, Now, machine};
+use stickpin_store::{Amendment, CommandOutcome, EndStatus, Origin};
+use tokio_util::sync::CancellationToken;
+
+pub use stickpin_store::NewCommand;
+
+/// The right of one command to run: the turn that it was admitted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Admission {
+    turn: u64,
+}
+
+/// A command that has begun.
+#[derive(Debug)]
+#[must_use = "the end of a command belongs into the log"]
+pub struct Ticket {
+    command: CommandId,
+    origin: Origin,
+    began: u64,
+}
+
+/// How the end of a command was taken down.
+#[derive(Debug)]
+pub enum Ended {
+    /// The end is in the log.
+    Logged,
+    /// The end could not be written; no further command may change the app until it is.
+    NotPersisted(Error),
+}
+
+impl SessionAuthority {
+    /// Lets a command in that changes the app. Waits at most `patience` for an implicit turn of
+    /// another agent to end.
+    ///
+    /// # Errors
+    /// Returns `NOT_YOUR_TURN` while another agent has the turn, `TURN_REQUIRED` while a handoff
+    /// waits to be read, `ROLE_OBSERVER`, `IDENTITY_AMBIGUOUS`, `SESSION_CLOSED`, and errors of the
+    /// log.
+    pub async fn admit(
+        &self,
+        who: &Participant,
+        patience: Duration,
+        cancel: &CancellationToken,
+    ) -> Result<Admission> {
+        refuse_ambiguous(who)?;
+        let until = tokio::time::Instant::now() + patience;
+        let mut changes = self.turns();
+        let mut waiting: Option<Registration> = None;
+        let admitted = loop {
+            changes.mark_unchanged();
+            let (held, pause) = match self.enter(who) {
+                Ok(admission) => break Ok(admission),
+                Err((e, Some(pause))) => (e, pause),
+                Err((e, None)) => break Err(e),
+            };
+            if tokio::time::Instant::now() >= until {
+                break Err(held);
+            }
+            if waiting.is_none() {
+                waiting = Some(self.register(who, false, false)?);
+            }
+            let next = until.min(tokio::time::Instant::now() + pause);
+            tokio::select! {
+                _ = changes.changed() => {}
+                () = tokio::time::sleep_until(next) => {}
+                () = cancel.cancelled() => break Err(held),
+            }
+        };
+        if let Some(waiting) = waiting {
+            self.unregister(&who.agent, waiting);
+        }
+        admitted
+    }
+
+    /// Takes or proves the turn. With a pause, the refusal may be over after it.
+    fn enter(&self, who: &Participant) -> Result<Admission, (Error, Option<Duration>)> {
+        let entered = self.change(|state, now| {
+            state.touch(who, now);
+            state.join_as_driver(who, now)?;
+            state.commit_due(&self.shared.environment, now, Some(&who.agent))?;
+            let fence = Fence { agent: who.agent.clone(), turn_id: None, lease_id: None };
+            let lease_id = self.shared.environment.lease_id();
+            match state.judge(&self.shared.environment, now, |s| machine::enter(s, &fence, lease_id)) {
+                Ok(None) => {}
+                Ok(Some(transition)) => {
+                    let by = State::origin(who, now);
+                    state.commit(Some(&by), transition, Remarks::default(), now)?;
+                }
+                Err(e) => {
+                    return Ok(Err((self.turn_error(e), state.implicit_rest(&self.shared.environment, now))));
+                }
+            }
+            let turn = state.log.meta().turn.turn_id;
+            state.reported.insert(who.agent.clone(), turn);
+            Ok(Ok(Admission { turn }))
+        });
+        entered.unwrap_or_else(|e| Err((e, None)))
+    }
+
+    /// Takes down that a command begins. The device must not be touched before this returned.
+    /// `admission` is that of a command that changes the app.
+    ///
+    /// # Errors
+    /// Returns `TURN_MISMATCH` or `STALE_LEASE` when the turn moved on while the command waited for
+    /// the device, and errors of the log.
+    pub fn begin(
+        &self,
+        who: &Participant,
+        admission: Option<Admission>,
+        command: NewCommand,
+        cancel: &CancellationToken,
+    ) -> Result<Ticket> {
+        self.change(|state, now| {
+            state.touch(who, now);
+            if let Some(Admission { turn }) = admission {
+                let fence = Fence { agent: who.agent.clone(), turn_id: Some(turn), lease_id: None };
+                let proven = state.judge(&self.shared.environment, now, |s| machine::check(s, &fence));
+                proven.map_err(|e| self.turn_error(e))?;
+                let amended = machine::after_command(&state.log.meta().turn);
+                state.log.amend(Amendment::Turn(amended));
+            }
+            let origin = State::origin(who, now);
+            let command = state.log.begin(&origin, command).map_err(error::of_store)?;
+            state.running.push(Running { command, agent: who.agent.clone(), cancel: cancel.clone() });
+            Ok(Ticket { command, origin, began: now.mono_ms })
+        })
+    }
+
+    /// Takes down how a command ended. `generation` is that of the tree behind it.
+    pub fn end(&self, ticket: Ticket, failure: Option<CommandError>, generation: Option<u64>) -> Ended {
+        let Ticket { command, origin, began } = ticket;
+        let ended = self.change(|state, now| {
+            state.running.retain(|running| running.command != command);
+            if let Some(seen) = origin.agent.as_ref().and_then(|agent| state.seen.get_mut(agent)) {
+                seen.at = now.mono_ms;
+            }
+            let duration_ms = now.mono_ms.saturating_sub(began);
+            let outcome = CommandOutcome { error: failure, duration_ms, generation };
+            let origin = Origin { ts: now.wall, ..origin };
+            match state.log.end(&origin, command, outcome) {
+                EndStatus::Persisted(_) => Ok(()),
+                EndStatus::NotPersisted(e) => Err(error::of_store(e)),
+            }
+        });
+        match ended {
+            Ok(()) => Ended::Logged,
+            Err(e) => Ended::NotPersisted(e),
+        }
+    }
+
+    /// Waits until no command of another agent runs, at most as long as the policy lets one run on,
+    /// and then cancels it. Returns the command that was still running at first.
+    pub(super) async fn drain(&self, new_owner: &AgentId) -> Option<CommandId> {
+        let (first, drain_ms) = {
+            let state = self.lock();
+            (state.running_of_others(new_owner), state.log.meta().policy.drain_ms)
+        };
+        let first = first?;
+        let mut feed = self.feed();
+        let ended = async {
+            loop {
+                feed.mark_unchanged();
+                if self.lock().running_of_others(new_owner).is_none() || feed.changed().await.is_err() {
+                    return;
+                }
+            }
+        };
+        if tokio::time::timeout(Duration::from_millis(drain_ms), ended).await.is_err() {
+            let state = self.lock();
+            state.running.iter().filter(|r| r.agent != *new_owner).for_each(|r| r.cancel.cancel());
+        }
+        Some(first)
+    }
+}
+
+impl State {
+    fn running_of_others(&self, agent: &AgentId) -> Option<CommandId> {
+        self.running.iter().find(|running| running.agent != *agent).map(|running| running.command)
+    }
+
+    /// Returns after how long an implicit turn of another agent may be over; `None` for a turn that
+    /// does not end by itself.
+    fn implicit_rest(&self, environment: &Environment, now: &Now) -> Option<Duration> {
+        let meta = self.log.meta();
+        let owner = meta.turn.owner.as_ref().filter(|_| meta.turn.implicit)?;
+        let member = meta.members.iter().find(|m| m.agent_id == *owner);
+        let presence = member.map(|member| self.presence_of(member, environment, now)).unwrap_or_default();
+        let silent = if presence.in_flight { 0 } else { presence.silent_ms };
+        Some(Duration::from_millis(meta.policy.implicit_idle_ms.saturating_sub(silent).max(1)))
+    }
+}
+
+/// Refuses to change anything for a caller that may be one of several agents.
+pub(super) fn refuse_ambiguous(who: &Participant) -> Result<()> {
+    if who.ambiguous.is_empty() {
+        return Ok(());
+    }
+    let candidates: Vec<_> = who.ambiguous.iter().map(ToString::to_string).collect();
+    let message = format!("this request may come from {}; nothing was done", candidates.join(" or "));
+    Err(Error::new(ErrorCode::IdentityAmbiguous, message)
+        .hint("set STICKPIN_AGENT_ID, or link this connection with `stickpin identity link`")
+        .details(json!({ "candidates": candidates })))
+}

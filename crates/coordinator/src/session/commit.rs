@@ -1,0 +1,142 @@
+//! A change of the turn to the log, and from there into memory.
+
+use super::authority::State;
+use crate::environment::Environment;
+use crate::error;
+use stickpin_device::Result;
+use stickpin_session::log::{
+    Kind, MemberKicked, MemberLeft, Redacted, RedactedHandoff, ReleaseReason, ReservationExpired,
+    SurrenderReason, TurnAssigned, TurnClaimed, TurnClosed, TurnReleased, TurnSurrendered, TurnTaken,
+};
+use stickpin_session::turn::{AgentId, Now, Transition, TurnEvent, TurnPhase, TurnState, machine};
+use stickpin_store::Origin;
+
+/// What a record says beside the change itself.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Remarks {
+    pub(super) handoff: Option<RedactedHandoff>,
+    pub(super) reason: Option<Redacted>,
+    pub(super) operator_requested: bool,
+    /// Who removed the member that left the turn.
+    pub(super) kicked: bool,
+}
+
+impl State {
+    /// Appends a record.
+    pub(crate) fn append(&mut self, origin: &Origin, kind: Kind) -> Result<u64> {
+        self.log.append(origin, kind).map_err(error::of_store)
+    }
+
+    /// Appends the record of a transition. `by` is who caused it, `None` for the passage of time.
+    pub(super) fn commit(
+        &mut self,
+        by: Option<&Origin>,
+        transition: Transition,
+        remarks: Remarks,
+        now: &Now,
+    ) -> Result<u64> {
+        let Transition { after, event } = transition;
+        let daemon = Origin::daemon(now.wall);
+        let mut origin = by.cloned().unwrap_or(daemon);
+        origin.to = addressee(&event).cloned();
+        let becomes_idle = after.state == TurnPhase::Idle;
+        let inflight = self.running.iter().next().map(|running| running.command);
+        let kind = kind(event, after, remarks, inflight);
+        let seq = self.append(&origin, kind)?;
+        self.idle_since = becomes_idle.then_some(now.mono_ms);
+        self.repaired = false;
+        Ok(seq)
+    }
+
+    /// Commits what is due by the passage of time. An implicit turn of a member that nobody waits
+    /// for and that acts itself does not end.
+    pub(crate) fn commit_due(
+        &mut self,
+        environment: &Environment,
+        now: &Now,
+        acting: Option<&AgentId>,
+    ) -> Result<()> {
+        loop {
+            let turn = &self.log.meta().turn;
+            if turn.implicit && acting.is_some() && turn.owner.as_ref() == acting {
+                return Ok(());
+            }
+            let Some(transition) = self.judge(environment, now, machine::due) else { return Ok(()) };
+            self.commit(None, transition, Remarks::default(), now)?;
+        }
+    }
+}
+
+/// Returns the agent that an event is aimed at.
+fn addressee(event: &TurnEvent) -> Option<&AgentId> {
+    match event {
+        TurnEvent::Released { to, .. } => to.as_ref(),
+        TurnEvent::Assigned { to, .. } | TurnEvent::Undelivered { to } => Some(to),
+        TurnEvent::Taken { revoked, .. } => revoked.as_ref(),
+        TurnEvent::Surrendered { by } => Some(by),
+        TurnEvent::ReservationExpired { missed, .. } => Some(missed),
+        TurnEvent::Claimed { .. } | TurnEvent::Left { .. } | TurnEvent::Closed => None,
+    }
+}
+
+fn kind(
+    event: TurnEvent,
+    turn_after: TurnState,
+    remarks: Remarks,
+    inflight: Option<stickpin_session::log::CommandId>,
+) -> Kind {
+    let Remarks { handoff, reason: note, operator_requested, kicked } = remarks;
+    match event {
+        TurnEvent::Claimed { reason, .. } => Kind::TurnClaimed(Box::new(TurnClaimed { reason, turn_after })),
+        TurnEvent::Released { implicit_end, .. } => {
+            let reason = if implicit_end { ReleaseReason::ImplicitEnd } else { ReleaseReason::Release };
+            Kind::TurnReleased(Box::new(TurnReleased { reason, handoff, turn_after }))
+        }
+        TurnEvent::Undelivered { .. } => Kind::TurnReleased(Box::new(TurnReleased {
+            reason: ReleaseReason::Undelivered,
+            handoff: None,
+            turn_after,
+        })),
+        TurnEvent::Assigned { .. } => {
+            Kind::TurnAssigned(Box::new(TurnAssigned { handoff, operator_requested, turn_after }))
+        }
+        TurnEvent::Taken { revoked, reason, .. } => Kind::TurnTaken(Box::new(TurnTaken {
+            revoked,
+            reason,
+            note,
+            operator_requested,
+            inflight,
+            turn_after,
+        })),
+        TurnEvent::Surrendered { .. } => Kind::TurnSurrendered(Box::new(TurnSurrendered {
+            reason: SurrenderReason::OwnerGone,
+            turn_after,
+        })),
+        TurnEvent::ReservationExpired { missed, .. } => {
+            Kind::ReservationExpired(Box::new(ReservationExpired { missed, turn_after }))
+        }
+        TurnEvent::Left { who } if kicked => Kind::MemberKicked(Box::new(MemberKicked {
+            agent_id: who,
+            reason: note,
+            turn_after: Some(turn_after),
+        })),
+        TurnEvent::Left { who } => {
+            Kind::MemberLeft(Box::new(MemberLeft { agent_id: who, turn_after: Some(turn_after) }))
+        }
+        TurnEvent::Closed => Kind::TurnClosed(Box::new(TurnClosed { turn_after })),
+    }
+}
+
+/// Returns the record of a turn that a reboot took from its owner, or from whom it was reserved for.
+pub(crate) fn surrendered_by_reboot(before: &TurnState, after: TurnState) -> Kind {
+    match &before.reserved_for {
+        Some(missed) => Kind::ReservationExpired(Box::new(ReservationExpired {
+            missed: missed.clone(),
+            turn_after: after,
+        })),
+        None => Kind::TurnSurrendered(Box::new(TurnSurrendered {
+            reason: SurrenderReason::Reboot,
+            turn_after: after,
+        })),
+    }
+}

@@ -1,0 +1,231 @@
+//! Members: joining, leaving, removal.
+
+use super::authority::{SessionAuthority, State};
+use super::commands::refuse_ambiguous;
+use super::commit::Remarks;
+use crate::participant::Participant;
+use serde_json::json;
+use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_session::log::{Kind, MemberJoined, MemberKicked, MemberLeft, Redacted, Redactor};
+use stickpin_session::turn::{AgentId, Fence, Member, MemberRole, Now, TurnPhase, WaitMode, machine};
+
+/// What joining returned.
+#[derive(Debug, Clone)]
+pub struct Joined {
+    /// The member.
+    pub member: Member,
+    /// Whether it was none before.
+    pub created: bool,
+    /// The `seq` of the newest record at the commit of the join.
+    pub cursor_seq: u64,
+}
+
+/// What the removal of a member changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kicked {
+    /// Whether the member owned the turn.
+    pub was_owner: bool,
+    /// Whether the turn was reserved for it.
+    pub was_reserved: bool,
+}
+
+impl SessionAuthority {
+    /// Makes the caller a member, or changes its role or display name.
+    ///
+    /// # Errors
+    /// Returns `SESSION_CLOSED`, `MUST_RELEASE_FIRST` for an owner that would become an observer,
+    /// and errors of the log.
+    pub fn join(&self, who: &Participant, observer: bool, display: Option<String>) -> Result<Joined> {
+        refuse_ambiguous(who)?;
+        self.change(|state, now| {
+            state.touch(who, now);
+            let role = if observer { MemberRole::Observer } else { MemberRole::Driver };
+            let turn = &state.log.meta().turn;
+            if turn.state == TurnPhase::Closed {
+                return Err(self.turn_error(stickpin_session::turn::TurnError::Closed));
+            }
+            if observer && turn.owner.as_ref() == Some(&who.agent) {
+                let (agent, turn_id) = (who.agent.clone(), turn.turn_id);
+                return Err(
+                    self.turn_error(stickpin_session::turn::TurnError::MustReleaseFirst { agent, turn_id })
+                );
+            }
+            let created = state.member(&who.agent).is_none();
+            let member = state.put_member(who, role, display, now)?;
+            Ok(Joined { member, created, cursor_seq: state.log.meta().applied_seq })
+        })
+    }
+
+    /// Ends the membership of the caller.
+    ///
+    /// # Errors
+    /// Returns `MUST_RELEASE_FIRST` for the owner of the turn, `UNKNOWN_MEMBER`, and errors of the
+    /// log.
+    pub fn leave(&self, who: &Participant) -> Result<usize> {
+        self.change(|state, now| {
+            state.touch(who, now);
+            state.require_member(&self.name, &who.agent)?;
+            let left = state.judge(&self.shared.environment, now, |s| machine::leave(s, &who.agent));
+            let origin = State::origin(who, now);
+            match left.map_err(|e| self.turn_error(e))? {
+                Some(transition) => state.commit(Some(&origin), transition, Remarks::default(), now)?,
+                None => {
+                    let left = MemberLeft { agent_id: who.agent.clone(), turn_after: None };
+                    state.append(&origin, Kind::MemberLeft(Box::new(left)))?
+                }
+            };
+            Ok(state.log.meta().members.len())
+        })
+    }
+
+    /// Removes another member.
+    ///
+    /// # Errors
+    /// Returns `TARGET_ACTIVE` for a live member without `force`, `CANNOT_KICK_SELF`,
+    /// `UNKNOWN_MEMBER`, `AMBIGUOUS_RECIPIENT`, and errors of the log.
+    pub fn kick(
+        &self,
+        who: &Participant,
+        target: &str,
+        reason: Option<String>,
+        force: bool,
+        redactor: &dyn Redactor,
+    ) -> Result<Kicked> {
+        refuse_ambiguous(who)?;
+        self.change(|state, now| {
+            state.touch(who, now);
+            state.require_member(&self.name, &who.agent)?;
+            let target = state.find_member(&self.name, target)?;
+            if target == who.agent {
+                let message = format!("{target} cannot remove itself");
+                return Err(Error::new(ErrorCode::CannotKickSelf, message)
+                    .hint("run `stickpin turn leave` to leave the session"));
+            }
+            let turn = &state.log.meta().turn;
+            let kicked = Kicked {
+                was_owner: turn.owner.as_ref() == Some(&target),
+                was_reserved: turn.reserved_for.as_ref() == Some(&target),
+            };
+            let change =
+                state.judge(&self.shared.environment, now, |s| machine::kick(s, &who.agent, &target, force));
+            let reason = reason.map(|reason| Redacted::new(reason, redactor));
+            let origin = State::origin(who, now);
+            match change.map_err(|e| self.turn_error(e))? {
+                Some(transition) => {
+                    let remarks = Remarks { reason, kicked: true, ..Remarks::default() };
+                    state.commit(Some(&origin), transition, remarks, now)?
+                }
+                None => {
+                    let kicked = MemberKicked { agent_id: target, reason, turn_after: None };
+                    state.append(&origin, Kind::MemberKicked(Box::new(kicked)))?
+                }
+            };
+            Ok(kicked)
+        })
+    }
+}
+
+impl SessionAuthority {
+    /// Makes the opener of a lifetime a member, and gives it an implicit turn if nobody has the
+    /// turn.
+    pub(crate) fn join_opener(&self, who: &Participant) -> Result<()> {
+        self.change(|state, now| {
+            state.touch(who, now);
+            state.join_as_driver(who, now)?;
+            let fence = Fence { agent: who.agent.clone(), turn_id: None, lease_id: None };
+            let lease_id = self.shared.environment.lease_id();
+            let entered = state.judge(&self.shared.environment, now, |s| machine::enter(s, &fence, lease_id));
+            // Somebody else holds the turn, or a handoff has to be read first: the opener acts later.
+            if let Ok(Some(transition)) = entered {
+                state.commit(Some(&State::origin(who, now)), transition, Remarks::default(), now)?;
+            }
+            Ok(())
+        })
+    }
+}
+
+impl State {
+    pub(super) fn member(&self, agent: &AgentId) -> Option<&Member> {
+        self.log.meta().members.iter().find(|member| member.agent_id == *agent)
+    }
+
+    /// Refuses an agent that is no member.
+    pub(crate) fn require_member(&self, session: &str, agent: &AgentId) -> Result<()> {
+        if self.member(agent).is_some() {
+            return Ok(());
+        }
+        Err(Error::new(ErrorCode::UnknownMember, format!("{agent} is not a member of session `{session}`"))
+            .hint(format!("run `stickpin --session {session} turn join` first")))
+    }
+
+    /// Returns the member that a caller names by its id or its display name.
+    pub(crate) fn find_member(&self, session: &str, name: &str) -> Result<AgentId> {
+        let members = &self.log.meta().members;
+        if let Some(member) = members.iter().find(|member| member.agent_id.as_str() == name) {
+            return Ok(member.agent_id.clone());
+        }
+        let named: Vec<_> = members.iter().filter(|member| member.display == name).collect();
+        let names: Vec<_> = members.iter().map(|member| member.agent_id.to_string()).collect();
+        match named.as_slice() {
+            [member] => Ok(member.agent_id.clone()),
+            [] => Err(Error::new(
+                ErrorCode::UnknownMember,
+                format!("no member of session `{session}` is named {}", stickpin_tree::quote(name)),
+            )
+            .hint("run `stickpin turn state` to list the members")
+            .details(json!({ "members": names }))),
+            several => {
+                let candidates: Vec<_> = several.iter().map(|m| m.agent_id.to_string()).collect();
+                Err(Error::new(
+                    ErrorCode::AmbiguousRecipient,
+                    format!("several members of session `{session}` have this display name"),
+                )
+                .hint("name the member by its agent id")
+                .details(json!({ "candidates": candidates })))
+            }
+        }
+    }
+
+    /// Makes an agent that acts a member, unless it is one.
+    pub(super) fn join_as_driver(&mut self, who: &Participant, now: &Now) -> Result<()> {
+        match self.member(&who.agent) {
+            Some(_) => Ok(()),
+            None => self.put_member(who, MemberRole::Driver, None, now).map(drop),
+        }
+    }
+
+    /// Changes how a member waits, which only its metadata says.
+    pub(super) fn put_member(
+        &mut self,
+        who: &Participant,
+        role: MemberRole,
+        display: Option<String>,
+        now: &Now,
+    ) -> Result<Member> {
+        let members = &self.log.meta().members;
+        let known = self.member(&who.agent);
+        let next = members.iter().map(|member| member.ordinal).max().unwrap_or(0) + 1;
+        let member = Member {
+            agent_id: who.agent.clone(),
+            display: display
+                .or_else(|| known.map(|m| m.display.clone()))
+                .unwrap_or_else(|| who.agent.to_string()),
+            harness: who.harness.clone(),
+            kind: who.kind,
+            ordinal: known.map_or(next, |m| m.ordinal),
+            joined_at: known.map_or(now.wall, |m| m.joined_at),
+            last_seen_at: now.wall,
+            last_wait_at: known.and_then(|m| m.last_wait_at),
+            wait_mode: known.map_or(WaitMode::None, |m| m.wait_mode),
+            last_held_turn: known.and_then(|m| m.last_held_turn),
+            anchor: who.anchor.clone(),
+            role,
+        };
+        let unchanged = known.is_some_and(|m| m.role == role && m.display == member.display);
+        if !unchanged {
+            let joined = MemberJoined { member: member.clone() };
+            self.append(&State::origin(who, now), Kind::MemberJoined(Box::new(joined)))?;
+        }
+        Ok(member)
+    }
+}

@@ -1,0 +1,160 @@
+//! `turn state`: what is known about the turn and the members, without changing anything.
+
+use super::authority::SessionAuthority;
+use crate::participant::Participant;
+use crate::replies::Guardian;
+use serde::{Deserialize, Serialize};
+use stickpin_device::Result;
+use stickpin_session::Timestamp;
+use stickpin_session::turn::{
+    self, AgentId, Handoff, Label, Liveness, Loan, MemberKind, MemberRole, Policy, TakeReason, TurnPhase,
+};
+
+/// The turn of a session, its members and who waits.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionState {
+    /// The session.
+    pub session: String,
+    /// The most actionable description of the turn.
+    pub label: Label,
+    /// The stored state of the turn.
+    pub state: TurnPhase,
+    /// The number of the turn.
+    pub turn_id: u64,
+    /// The holder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<AgentId>,
+    /// Whether a command took the turn, which then ends by itself.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub implicit: bool,
+    /// When the lease of the holder ends without renewal, in wall time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease_expires_at: Option<Timestamp>,
+    /// The agent that may claim the turn next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reserved_for: Option<AgentId>,
+    /// What renews leases.
+    pub guardian: Guardian,
+    /// The members in the order in which they joined.
+    pub members: Vec<MemberState>,
+    /// Members whose `turn wait` is connected.
+    pub waiters: Vec<Waiter>,
+    /// The handoff that the next holder has to read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pending_handoff: Option<Handoff>,
+    /// Whether the caller may take the turn.
+    pub takeover: TakeoverState,
+    /// Scope that was lent to other sessions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loans: Vec<Loan>,
+    /// Notes that nobody has resolved.
+    pub open_notes: usize,
+    /// The limits of the session.
+    pub policy: Policy,
+    /// The `seq` of the newest record.
+    pub cursor_seq: u64,
+}
+
+/// A member of a session.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MemberState {
+    /// The id.
+    pub agent_id: AgentId,
+    /// The name for a reader.
+    pub display: String,
+    /// Whether it is a program or a person.
+    pub kind: MemberKind,
+    /// Whether it may hold the turn.
+    pub role: MemberRole,
+    /// Whether its harness runs; absent where nobody can tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alive: Option<bool>,
+    /// Milliseconds since its last request; absent if this host has seen none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub silent_ms: Option<u64>,
+    /// Whether it is the caller.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub you: bool,
+}
+
+/// A member whose `turn wait` is connected.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Waiter {
+    /// The member.
+    pub agent_id: AgentId,
+    /// Whether it listens without claiming the turn.
+    pub parked: bool,
+}
+
+/// Whether the caller may take the turn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TakeoverState {
+    /// Whether it may, without its operator.
+    pub available: bool,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<TakeReason>,
+}
+
+impl SessionAuthority {
+    /// Returns the turn, the members and who waits, as `who` sees them.
+    ///
+    /// # Errors
+    /// Returns errors of the log, which holds the handoff.
+    pub fn state(&self, who: Option<&Participant>) -> Result<SessionState> {
+        let now = self.now();
+        let mut state = self.lock();
+        if let Some(who) = who {
+            state.touch(who, &now);
+        }
+        let environment = &self.shared.environment;
+        let presence = state.presence(environment, &now);
+        let label = state.judge(environment, &now, turn::label);
+        let reason =
+            who.and_then(|who| state.judge(environment, &now, |s| turn::machine::take_reason(s, &who.agent)));
+        let pending_handoff = state.pending_handoff()?;
+        let meta = state.log.meta();
+        let members = meta.members.iter().map(|member| {
+            let presence = presence.get(&member.agent_id).copied().unwrap_or_default();
+            MemberState {
+                agent_id: member.agent_id.clone(),
+                display: member.display.clone(),
+                kind: member.kind,
+                role: member.role,
+                alive: match presence.liveness {
+                    Liveness::Alive => Some(true),
+                    Liveness::Gone => Some(false),
+                    Liveness::Unknown => None,
+                },
+                silent_ms: (presence.silent_ms != u64::MAX).then_some(presence.silent_ms),
+                you: who.is_some_and(|who| who.agent == member.agent_id),
+            }
+        });
+        let waiters = state.waits.iter();
+        Ok(SessionState {
+            session: self.name().to_owned(),
+            label,
+            state: meta.turn.state,
+            turn_id: meta.turn.turn_id,
+            owner: meta.turn.owner.clone(),
+            implicit: meta.turn.implicit,
+            lease_expires_at: meta.turn.lease.as_ref().map(|lease| lease.display_expires_at),
+            reserved_for: meta.turn.reserved_for.clone(),
+            guardian: self.guardian(),
+            members: members.collect(),
+            waiters: waiters
+                .map(|(agent, wait)| Waiter { agent_id: agent.clone(), parked: wait.parked })
+                .collect(),
+            pending_handoff,
+            takeover: TakeoverState { available: reason.is_some(), reason },
+            loans: meta.loans.clone(),
+            open_notes: meta.open_note_count(),
+            policy: meta.policy.clone(),
+            cursor_seq: meta.applied_seq,
+        })
+    }
+}

@@ -1,0 +1,405 @@
+//! Requests about the turn: claim, release, assign, take, close.
+
+use super::authority::{SessionAuthority, State};
+use super::commands::refuse_ambiguous;
+use super::commit::Remarks;
+use crate::participant::Participant;
+use crate::replies::{GrantReason, Granted, Guardian, NotYet, TakeoverAvailable, TurnReply};
+use serde_json::json;
+use std::sync::atomic::Ordering;
+use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_session::log::{Kind, Redacted, RedactedHandoff, Redactor};
+use stickpin_session::turn::machine::{self, Claim, Takeover};
+use stickpin_session::turn::{AgentId, Fence, Handoff, Now, Transition, TurnError, TurnEvent, TurnPhase};
+use stickpin_store::{Amendment, Phase};
+
+/// How a session is closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Closing {
+    /// Close although another agent holds the turn.
+    pub force: bool,
+}
+
+/// How an agent takes a turn.
+#[derive(Debug, Clone, Default)]
+pub struct TakeOptions {
+    /// Why, in the words of the caller.
+    pub reason: Option<String>,
+    /// The operator of the caller asked for it.
+    pub operator_requested: bool,
+    /// The turn that the caller decided about; by default the one that was last reported to it.
+    pub expected_turn: Option<u64>,
+}
+
+/// A turn that was given up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Released {
+    /// The agent that may claim the turn next.
+    pub reserved_for: Option<AgentId>,
+    /// The `seq` of the record.
+    pub seq: u64,
+    /// Members that wait.
+    pub waiters: usize,
+}
+
+/// A turn that was reserved for a named agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assigned {
+    /// The agent.
+    pub reserved_for: AgentId,
+    /// The `seq` of the record.
+    pub seq: u64,
+    /// Whether that agent only listens, and has to be told.
+    pub routed_to_parked: bool,
+}
+
+impl SessionAuthority {
+    /// Gives the turn up, with what the next owner has to know.
+    ///
+    /// # Errors
+    /// Returns `TURN_MISMATCH`, `STALE_LEASE`, `INVALID_HANDOFF`, and errors of the log. The details
+    /// of a refusal return the handoff, so that its text is not lost.
+    pub fn release(
+        &self,
+        who: &Participant,
+        expected_turn: Option<u64>,
+        handoff: Handoff,
+        redactor: &dyn Redactor,
+    ) -> Result<Released> {
+        check_handoff(&handoff)?;
+        let given = handoff.clone();
+        self.change(|state, now| {
+            state.touch(who, now);
+            let fence = Fence { agent: who.agent.clone(), turn_id: expected_turn, lease_id: None };
+            let origin = State::origin(who, now);
+            let seq = state.next_seq(&origin)?;
+            let released = state.judge(&self.shared.environment, now, |s| machine::release(s, &fence, seq));
+            let released = released.map_err(|e| with_handoff(self.turn_error(e), &given))?;
+            let remarks =
+                Remarks { handoff: Some(RedactedHandoff::new(handoff, redactor)), ..Remarks::default() };
+            let seq = state.commit(Some(&origin), released, remarks, now)?;
+            Ok(Released {
+                reserved_for: state.log.meta().turn.reserved_for.clone(),
+                seq,
+                waiters: state.waits.len(),
+            })
+        })
+    }
+
+    /// Reserves the turn for the member that is named, or for the next one in line with `next`.
+    ///
+    /// # Errors
+    /// As [`Self::release`], and `UNKNOWN_MEMBER`.
+    pub fn assign(
+        &self,
+        who: &Participant,
+        to: &str,
+        expected_turn: Option<u64>,
+        handoff: Handoff,
+        operator_requested: bool,
+        redactor: &dyn Redactor,
+    ) -> Result<Assigned> {
+        check_handoff(&handoff)?;
+        let given = handoff.clone();
+        self.change(|state, now| {
+            state.touch(who, now);
+            let to = match to {
+                "next" => state.next_in_line(self, who, now)?,
+                name => state.find_member(&self.name, name)?,
+            };
+            let fence = Fence { agent: who.agent.clone(), turn_id: expected_turn, lease_id: None };
+            let origin = State::origin(who, now);
+            let seq = state.next_seq(&origin)?;
+            let assigned = state.judge(&self.shared.environment, now, |s| {
+                machine::assign(s, &fence, &to, seq, operator_requested)
+            });
+            let assigned = assigned.map_err(|e| with_handoff(self.turn_error(e), &given))?;
+            let handoff = Some(RedactedHandoff::new(handoff, redactor));
+            let remarks = Remarks { handoff, operator_requested, ..Remarks::default() };
+            let seq = state.commit(Some(&origin), assigned, remarks, now)?;
+            let routed_to_parked = state.waits.get(&to).is_some_and(|wait| wait.parked);
+            Ok(Assigned { reserved_for: to, seq, routed_to_parked })
+        })
+    }
+
+    /// Takes the turn from its owner. Returns after the former owner's command ended.
+    ///
+    /// # Errors
+    /// Returns `TAKEOVER_NOT_AVAILABLE`, `TURN_MISMATCH`, `REASON_REQUIRED` for an agent that gives
+    /// none, and errors of the log.
+    pub async fn take(
+        &self,
+        who: &Participant,
+        options: TakeOptions,
+        redactor: &dyn Redactor,
+    ) -> Result<TurnReply> {
+        refuse_ambiguous(who)?;
+        self.require_guardian()?;
+        let TakeOptions { reason, operator_requested, expected_turn } = options;
+        if reason.as_deref().is_none_or(|reason| reason.trim().is_empty())
+            && !operator_requested
+            && !who.is_person()
+        {
+            return Err(Error::new(ErrorCode::ReasonRequired, "an agent that takes a turn has to say why")
+                .hint("add --reason TEXT, or --operator-requested if your operator asked for it"));
+        }
+        let mut reply = self.change(|state, now| {
+            state.touch(who, now);
+            state.join_as_driver(who, now)?;
+            state.commit_due(&self.shared.environment, now, Some(&who.agent))?;
+            let expected_turn = expected_turn.or_else(|| state.reported.get(&who.agent).copied());
+            let how =
+                Takeover { expected_turn, operator_requested, replaces_owner: state.replaces_owner(who) };
+            let lease_id = self.shared.environment.lease_id();
+            let claim =
+                state.judge(&self.shared.environment, now, |s| machine::take(s, &who.agent, lease_id, how));
+            let claim = claim.map_err(|e| self.turn_error(e))?;
+            let reason = reason.map(|reason| Redacted::new(reason, redactor));
+            self.answer(state, who, claim, Remarks { reason, operator_requested, ..Remarks::default() }, now)
+        })?;
+        if let TurnReply::YourTurn(granted) = &mut reply
+            && granted.revoked.is_some()
+        {
+            granted.inflight = self.drain(&who.agent).await.map(|command| command.to_string());
+        }
+        Ok(reply)
+    }
+
+    /// Claims the turn once.
+    pub(super) fn claim(&self, who: &Participant) -> Result<TurnReply> {
+        self.change(|state, now| {
+            state.touch(who, now);
+            if state.log.meta().turn.state == TurnPhase::Closed {
+                return Ok(TurnReply::Closed(state.not_yet()));
+            }
+            state.join_as_driver(who, now)?;
+            state.commit_due(&self.shared.environment, now, Some(&who.agent))?;
+            let lease_id = self.shared.environment.lease_id();
+            let claim =
+                state.judge(&self.shared.environment, now, |s| machine::claim(s, &who.agent, lease_id));
+            let claim = claim.map_err(|e| self.turn_error(e))?;
+            self.answer(state, who, claim, Remarks::default(), now)
+        })
+    }
+
+    /// Commits a claim and says what it led to.
+    fn answer(
+        &self,
+        state: &mut State,
+        who: &Participant,
+        claim: Claim,
+        remarks: Remarks,
+        now: &Now,
+    ) -> Result<TurnReply> {
+        let reply = match claim {
+            Claim::Granted(transition) => {
+                let from = state.log.meta().turn.prev_owner.clone();
+                let (reason, revoked) = reason_of(&transition);
+                state.commit(Some(&State::origin(who, now)), transition, remarks, now)?;
+                state.lease_stored = now.mono_ms;
+                let granted = self.granted(state, reason, from.or_else(|| revoked.clone()))?;
+                TurnReply::YourTurn(Box::new(Granted { revoked, ..granted }))
+            }
+            Claim::AlreadyOwner { renewed } => {
+                let (lease_renewed, guardian_repaired) = (renewed.is_some(), state.repaired);
+                let turn = state.judge(&self.shared.environment, now, machine::confirmed);
+                let was_implicit = state.log.meta().turn.implicit;
+                state.log.amend(Amendment::Turn(turn.clone()));
+                // That the turn was asked for must survive this process.
+                let store_every = if was_implicit { 0 } else { STORE_EVERY_MS };
+                state.renew(turn, now, store_every)?;
+                state.repaired = false;
+                let from = state.log.meta().turn.prev_owner.clone();
+                let granted = self.granted(state, GrantReason::AlreadyOwner, from)?;
+                TurnReply::YourTurn(Box::new(Granted { lease_renewed, guardian_repaired, ..granted }))
+            }
+            Claim::NotYet => TurnReply::NotYet(state.not_yet()),
+            Claim::TakeoverAvailable(reason) => {
+                let meta = state.log.meta();
+                TurnReply::TakeoverAvailable(TakeoverAvailable {
+                    session: self.name.clone(),
+                    reason,
+                    turn_id: meta.turn.turn_id,
+                    owner: meta.turn.owner.clone(),
+                    cursor_seq: meta.applied_seq,
+                })
+            }
+        };
+        let turn = state.log.meta().turn.turn_id;
+        state.reported.insert(who.agent.clone(), turn);
+        Ok(reply)
+    }
+
+    fn granted(&self, state: &State, reason: GrantReason, from: Option<AgentId>) -> Result<Granted> {
+        let meta = state.log.meta();
+        let turn = &meta.turn;
+        let lease_id = turn.lease_id.clone();
+        let lease_id = lease_id.ok_or_else(|| Error::internal("an owned turn has no lease"))?;
+        let handoff = state.pending_handoff()?;
+        let by_another = from.is_some() && reason != GrantReason::AlreadyOwner;
+        let note = || format!("refs issued before turn {} may be stale; take a snapshot first", turn.turn_id);
+        Ok(Granted {
+            session: self.name.clone(),
+            turn_id: turn.turn_id,
+            lease_id,
+            guardian_pid: self.shared.environment.pid,
+            guardian: self.guardian(),
+            reason,
+            handoff,
+            from,
+            revoked: None,
+            inflight: None,
+            lease_renewed: false,
+            guardian_repaired: false,
+            open_notes: meta.open_note_count(),
+            refs_note: by_another.then(note),
+            cursor_seq: meta.applied_seq,
+        })
+    }
+
+    /// Returns what renews the leases of this session.
+    #[must_use]
+    pub fn guardian(&self) -> Guardian {
+        Guardian {
+            kind: "daemon".to_owned(),
+            pid: self.shared.environment.pid,
+            epoch: self.shared.epoch,
+            renewing: self.shared.renewing.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Refuses to grant a turn that nothing would renew.
+    pub(super) fn require_guardian(&self) -> Result<()> {
+        if self.shared.renewing.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let message = format!("no turn of session `{}` is granted: nothing renews its lease", self.name);
+        Err(Error::new(ErrorCode::GuardianUnavailable, message)
+            .hint("run `stickpin daemon stop`, then the command again"))
+    }
+
+    /// Ends the turn with the session.
+    ///
+    /// # Errors
+    /// Returns `NOT_YOUR_TURN` when another agent holds the turn, unless a person asks or `force` is
+    /// given; and errors of the log.
+    pub fn close(&self, who: Option<&Participant>, how: Closing) -> Result<()> {
+        self.change(|state, now| {
+            let origin = who.map(|who| State::origin(who, now));
+            state.commit_due(&self.shared.environment, now, who.map(|who| &who.agent))?;
+            let turn = &state.log.meta().turn;
+            if turn.state == TurnPhase::Closed {
+                return Ok(());
+            }
+            if let (Some(who), Some(owner)) = (who, &turn.owner)
+                && *owner != who.agent
+                && !who.is_person()
+                && !how.force
+            {
+                let e = TurnError::TurnHeld { owner: owner.clone(), turn_id: turn.turn_id };
+                return Err(self.turn_error(e));
+            }
+            let closed = state.judge(&self.shared.environment, now, machine::close);
+            state.commit(origin.as_ref(), closed, Remarks::default(), now).map(drop)
+        })
+    }
+
+    /// Takes down that the grants of an agent reached it.
+    pub fn delivered(&self, agent: &AgentId) {
+        let mut state = self.lock();
+        let turn = &state.log.meta().turn;
+        if turn.owner.as_ref() == Some(agent) && !turn.grant.delivered {
+            let amended = machine::acknowledged(turn);
+            state.log.amend(Amendment::Turn(amended));
+        }
+    }
+}
+
+impl State {
+    pub(super) fn next_seq(&mut self, origin: &stickpin_store::Origin) -> Result<u64> {
+        self.log.next_seq(origin).map_err(crate::error::of_store)
+    }
+
+    /// Returns the handoff that the owner has not acted on yet.
+    pub(super) fn pending_handoff(&self) -> Result<Option<Handoff>> {
+        let Some(seq) = self.log.meta().turn.pending_handoff_seq else { return Ok(None) };
+        let records = self.log.records_after(seq - 1, 1, Phase::Feed).map_err(crate::error::of_store)?;
+        Ok(records.first().and_then(|record| match &record.kind {
+            Kind::TurnReleased(released) => released.handoff.as_ref().map(|handoff| handoff.get().clone()),
+            Kind::TurnAssigned(assigned) => assigned.handoff.as_ref().map(|handoff| handoff.get().clone()),
+            _ => None,
+        }))
+    }
+
+    pub(super) fn not_yet(&self) -> NotYet {
+        let meta = self.log.meta();
+        NotYet {
+            session: meta.name.clone(),
+            state: meta.turn.state,
+            turn_id: meta.turn.turn_id,
+            owner: meta.turn.owner.clone(),
+            reserved_for: meta.turn.reserved_for.clone(),
+            lease_expires_at: meta.turn.lease.as_ref().map(|lease| lease.display_expires_at),
+            cursor_seq: meta.applied_seq,
+        }
+    }
+
+    /// Returns the member that `release` would choose.
+    fn next_in_line(&self, session: &SessionAuthority, who: &Participant, now: &Now) -> Result<AgentId> {
+        let next = self
+            .judge(&session.shared.environment, now, |s| stickpin_session::turn::next_owner(s, &who.agent));
+        match next {
+            stickpin_session::turn::Next::Waiter(agent) => Ok(agent),
+            _ => Err(Error::new(
+                ErrorCode::UnknownMember,
+                format!("nobody waits for the turn of session `{}`", session.name),
+            )
+            .hint("name a member, or run `stickpin turn release`")
+            .details(json!({ "waiters": [] }))),
+        }
+    }
+
+    /// Whether the caller replaced the owner in the same process of a harness.
+    fn replaces_owner(&self, who: &Participant) -> bool {
+        let Some(owner) = &self.log.meta().turn.owner else { return false };
+        let of_owner = self.seen.get(owner).and_then(|seen| seen.anchor.as_ref());
+        let of_owner = of_owner.or_else(|| self.member(owner).and_then(|m| m.anchor.as_ref()));
+        *owner != who.agent && who.anchor.is_some() && of_owner == who.anchor.as_ref()
+    }
+}
+
+/// How often a lease is stored at most, in milliseconds.
+pub(crate) const STORE_EVERY_MS: u64 = 60_000;
+
+/// The largest text of a handoff, in bytes.
+const MAX_HANDOFF: usize = 16 * 1024;
+
+/// Refuses a handoff that says nothing, or too much.
+fn check_handoff(handoff: &Handoff) -> Result<()> {
+    for (field, text) in [("status", &handoff.status), ("nextAction", &handoff.next_action)] {
+        if text.trim().is_empty() || text.len() > MAX_HANDOFF {
+            let message = format!("`{field}` of a handoff needs 1 to {MAX_HANDOFF} bytes of text");
+            return Err(Error::new(ErrorCode::InvalidHandoff, message)
+                .hint("say what was done in --status and what comes next in --next-action")
+                .details(json!({ "field": field })));
+        }
+    }
+    Ok(())
+}
+
+fn with_handoff(e: Error, handoff: &Handoff) -> Error {
+    let mut details = e.details.clone();
+    if !details.is_object() {
+        details = json!({});
+    }
+    details["handoff"] = json!(handoff);
+    e.details(details)
+}
+
+fn reason_of(transition: &Transition) -> (GrantReason, Option<AgentId>) {
+    match &transition.event {
+        TurnEvent::Claimed { reason, .. } => ((*reason).into(), None),
+        TurnEvent::Taken { reason, revoked, .. } => ((*reason).into(), revoked.clone()),
+        _ => (GrantReason::OpenClaim, None),
+    }
+}

@@ -1,0 +1,167 @@
+//! `turn wait`: waiting until the turn comes.
+
+use super::authority::{Registration, SessionAuthority};
+use super::commands::refuse_ambiguous;
+use crate::participant::Participant;
+use crate::replies::TurnReply;
+use serde_json::json;
+use std::time::Duration;
+use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_session::turn::{AgentId, MemberRole, WaitMode};
+use stickpin_store::Amendment;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// How an agent waits.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct WaitOptions {
+    /// How long; `None` for as long as it takes, zero for one attempt.
+    pub timeout: Option<Duration>,
+    /// Listen without claiming the turn.
+    pub park: bool,
+    /// Do not claim the turn while no other driver is a member.
+    pub no_solo: bool,
+    /// Also return when the session has news for the agent behind this `seq`.
+    pub after: Option<u64>,
+}
+
+/// Why a wait returned.
+#[derive(Debug, Clone)]
+pub struct WaitReply {
+    /// Who has the turn.
+    pub reply: TurnReply,
+    /// Whether there are events for the agent.
+    pub woken_by_event: bool,
+}
+
+/// Ends a registration when the wait ends, also by a panic or when its client disappears.
+struct Registered<'s> {
+    session: &'s SessionAuthority,
+    agent: AgentId,
+    registration: Registration,
+}
+
+impl Drop for Registered<'_> {
+    fn drop(&mut self) {
+        self.session.unregister(&self.agent, self.registration);
+    }
+}
+
+impl SessionAuthority {
+    /// Waits until the caller holds the turn, may take it, or the time is up.
+    ///
+    /// # Errors
+    /// Returns `DUPLICATE_LISTENER` while another wait of the agent is connected,
+    /// `GUARDIAN_UNAVAILABLE`, `ROLE_OBSERVER`, `IDENTITY_AMBIGUOUS`, and errors of the log.
+    pub async fn wait(
+        &self,
+        who: &Participant,
+        options: WaitOptions,
+        cancel: &CancellationToken,
+    ) -> Result<WaitReply> {
+        refuse_ambiguous(who)?;
+        self.require_guardian()?;
+        let until = options.timeout.map(|timeout| Instant::now() + timeout);
+        let mut turns = self.turns();
+        let mut feed = self.feed();
+        let registration = self.register(who, options.park, true)?;
+        let _registered = Registered { session: self, agent: who.agent.clone(), registration };
+        loop {
+            turns.mark_unchanged();
+            feed.mark_unchanged();
+            let reply = if options.park || (options.no_solo && self.is_alone(&who.agent)) {
+                self.look(who)
+            } else {
+                self.claim(who)?
+            };
+            let woken_by_event = match options.after {
+                Some(after) => self.has_news(&who.agent, after)?,
+                None => false,
+            };
+            let over = until.is_some_and(|until| Instant::now() >= until);
+            if over || woken_by_event || cancel.is_cancelled() || !matches!(reply, TurnReply::NotYet(_)) {
+                return Ok(WaitReply { reply, woken_by_event });
+            }
+            let again = Instant::now() + self.next_look(&who.agent);
+            let next = until.map_or(again, |until| until.min(again));
+            tokio::select! {
+                _ = turns.changed() => {}
+                _ = feed.changed(), if options.after.is_some() => {}
+                () = tokio::time::sleep_until(next) => {}
+                () = cancel.cancelled() => {}
+            }
+        }
+    }
+
+    /// Says who has the turn, without claiming it.
+    fn look(&self, who: &Participant) -> TurnReply {
+        let now = self.now();
+        let mut state = self.lock();
+        state.touch(who, &now);
+        TurnReply::NotYet(state.not_yet())
+    }
+
+    fn is_alone(&self, agent: &AgentId) -> bool {
+        let state = self.lock();
+        !state.log.meta().members.iter().any(|m| m.agent_id != *agent && m.role == MemberRole::Driver)
+    }
+
+    /// Returns when time alone may change the answer of a wait.
+    fn next_look(&self, agent: &AgentId) -> Duration {
+        let state = self.lock();
+        let meta = state.log.meta();
+        let policy = &meta.policy;
+        let ms = if meta.turn.implicit {
+            policy.implicit_idle_ms
+        } else if meta.turn.prev_owner.as_ref() == Some(agent) {
+            policy.waiter_grace_ms
+        } else {
+            // The label of an owner that is silent or gone.
+            policy.owner_idle_ms.min(policy.gone_grace_ms)
+        };
+        Duration::from_millis(ms.max(1))
+    }
+
+    /// Takes down that a wait of the caller is connected. A wait that asks for the turn excludes
+    /// another one.
+    pub(super) fn register(&self, who: &Participant, parked: bool, exclusive: bool) -> Result<Registration> {
+        self.change(|state, now| {
+            state.touch(who, now);
+            state.join_as_driver(who, now)?;
+            if exclusive && let Some(other) = state.waits.get(&who.agent) {
+                let message =
+                    format!("another wait of {} is connected to session `{}`", who.agent, self.name);
+                return Err(Error::new(ErrorCode::DuplicateListener, message)
+                    .hint("end it, or read `stickpin turn state` instead")
+                    .details(json!({ "sinceMs": now.mono_ms.saturating_sub(other.since) })));
+            }
+            let registration = Registration { number: state.registrations, parked, since: now.mono_ms };
+            state.registrations += 1;
+            state.waits.insert(who.agent.clone(), registration);
+            let mode = if parked { WaitMode::Parked } else { WaitMode::Active };
+            state.log.amend(Amendment::Waits { agent: who.agent.clone(), mode, at: now.wall });
+            Ok(registration)
+        })
+    }
+
+    pub(super) fn unregister(&self, agent: &AgentId, registration: Registration) {
+        let ended = self.change(|state, now| {
+            if state.waits.get(agent) == Some(&registration) {
+                state.waits.remove(agent);
+                if let Some(seen) = state.seen.get_mut(agent) {
+                    seen.polled = Some(now.mono_ms);
+                }
+            }
+            Ok(())
+        });
+        debug_assert!(ended.is_ok(), "a registration ends without a record");
+    }
+
+    /// Whether a record behind `after` is meant for the agent.
+    fn has_news(&self, agent: &AgentId, after: u64) -> Result<bool> {
+        let state = self.lock();
+        let records = state.log.records_after(after, 500, stickpin_store::Phase::Feed);
+        let records = records.map_err(crate::error::of_store)?;
+        Ok(records.iter().any(|record| crate::feed::is_for(record, agent)))
+    }
+}

@@ -1,0 +1,13 @@
+//! Several agents and one session: who may act, who waits, and what the log says. Time is paused, so
+//! that hours pass at once and every run is the same.
+
+#[path = "../../../testkit/src/floors.rs"]
+mod floors;
+mod support;
+mod turns;
+
+#[test]
+fn import_cycles_types_and_folders_stay_small() {
+    let src = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    floors::assert_small(&src, &[], (6, 3));
+}

@@ -1,0 +1,146 @@
+//! A coordinator whose clock is that of the paused runtime.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use stickpin_coordinator::{Coordinator, Environment, NewCommand, Participant, SessionAuthority, Start};
+use stickpin_device::ErrorCode;
+use stickpin_session::Timestamp;
+use stickpin_session::log::{Arguments, Redacted, Redactor, StartReason, Via};
+use stickpin_session::turn::{AgentId, Anchor, BaseScope, Handoff, Liveness, MemberKind, Now, Policy};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// Keeps nothing secret.
+pub(crate) struct Plain;
+
+impl Redactor for Plain {
+    fn is_secret(&self, _argument: &str) -> bool {
+        false
+    }
+
+    fn redact(&self, _text: &mut String) {}
+}
+
+/// A state directory, its coordinator, and the processes that have ended.
+pub(crate) struct World {
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) coordinator: Coordinator,
+    /// The pids of harnesses that have ended.
+    pub(crate) ended: Arc<Mutex<BTreeSet<u32>>>,
+    began: Instant,
+    epoch: u64,
+    boot: String,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let ended = Arc::default();
+        let began = Instant::now();
+        let coordinator = coordinator(&folder, began, 1, "b1", &ended);
+        Self { folder, coordinator, ended, began, epoch: 1, boot: "b1".into() }
+    }
+
+    /// As after a `kill -9` of the host.
+    pub(crate) fn restart(&mut self) {
+        self.epoch += 1;
+        self.coordinator = coordinator(&self.folder, self.began, self.epoch, &self.boot, &self.ended);
+    }
+
+    /// As after a restart of the machine.
+    pub(crate) fn reboot(&mut self) {
+        self.boot.push('+');
+        self.restart();
+    }
+
+    /// Opens the session `shop` and starts the guardian.
+    pub(crate) fn open(&self, who: &Participant) -> Arc<SessionAuthority> {
+        let start = Start {
+            platform: "sim".into(),
+            manifest: Arguments::default(),
+            policy: Policy::default(),
+            targets: Vec::new(),
+            base_scope: BaseScope::default(),
+        };
+        let shop = self.coordinator.begin_lifetime("shop", start, StartReason::Open, Some(who)).unwrap();
+        self.guard();
+        shop
+    }
+
+    pub(crate) fn guard(&self) {
+        let coordinator = self.coordinator.clone();
+        tokio::spawn(async move { coordinator.guard(CancellationToken::new()).await });
+    }
+}
+
+fn coordinator(
+    folder: &tempfile::TempDir,
+    began: Instant,
+    epoch: u64,
+    boot: &str,
+    ended: &Arc<Mutex<BTreeSet<u32>>>,
+) -> Coordinator {
+    let (boot, ended) = (boot.to_owned(), Arc::clone(ended));
+    let random = AtomicU64::new(epoch << 32);
+    let now = move || {
+        let ms = u64::try_from(began.elapsed().as_millis()).unwrap() + 1_000_000;
+        Now { mono_ms: ms, boot_id: boot.clone(), wall: Timestamp::from_millis(1_785_500_000_000 + ms) }
+    };
+    let alive = move |anchor: &Anchor| match ended.lock().unwrap().contains(&anchor.pid) {
+        true => Liveness::Gone,
+        false => Liveness::Alive,
+    };
+    let environment = Environment {
+        now: Arc::new(now),
+        random: Arc::new(move || u128::from(random.fetch_add(1, Ordering::Relaxed))),
+        liveness: Arc::new(alive),
+        pid: 4_711,
+    };
+    Coordinator::open(folder.path(), epoch, environment).unwrap()
+}
+
+/// An agent in a harness of its own.
+pub(crate) fn agent(name: &str, pid: u32) -> Participant {
+    let harness = "claude".to_owned();
+    let anchor = Anchor { host_id: "h".into(), pid, process_start: 1, boot_id: "b1".into(), harness };
+    Participant {
+        agent: AgentId::new(format!("claude:{name}")),
+        harness: "claude".into(),
+        kind: MemberKind::Harness,
+        anchor: Some(anchor),
+        ambiguous: Vec::new(),
+        via: Via::Cli,
+    }
+}
+
+pub(crate) fn handoff() -> Handoff {
+    Handoff {
+        status: "cart filled".into(),
+        next_action: "pay".into(),
+        artifacts: Vec::new(),
+        open_questions: Vec::new(),
+        do_not: Vec::new(),
+        ui: None,
+    }
+}
+
+pub(crate) fn press() -> NewCommand {
+    NewCommand {
+        verb: "press".into(),
+        args_raw: Arguments::default(),
+        args_resolved: Arguments::default(),
+        summary: Redacted::literal("press"),
+        ref_pins: Vec::new(),
+    }
+}
+
+/// Runs a command that changes the app, as the kernel does.
+pub(crate) async fn act(shop: &SessionAuthority, who: &Participant) -> Result<(), ErrorCode> {
+    let cancel = CancellationToken::new();
+    let patience = std::time::Duration::from_secs(10);
+    let admission = shop.admit(who, patience, &cancel).await.map_err(|e| e.code)?;
+    let ticket = shop.begin(who, Some(admission), press(), &cancel).map_err(|e| e.code)?;
+    shop.end(ticket, None, Some(1));
+    Ok(())
+}

@@ -1,0 +1,230 @@
+//! The turn of a session.
+
+use crate::support::{Plain, World, act, agent, handoff, press};
+use std::sync::Arc;
+use std::time::Duration;
+use stickpin_coordinator::Participant;
+use stickpin_coordinator::{GrantReason, Granted, SessionAuthority, TakeOptions, TurnReply, WaitOptions};
+use stickpin_device::ErrorCode;
+use stickpin_session::turn::{Label, TurnPhase};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+async fn wait(shop: &SessionAuthority, who: &Participant, ms: u64) -> TurnReply {
+    let options = WaitOptions { timeout: Some(Duration::from_millis(ms)), ..WaitOptions::default() };
+    shop.wait(who, options, &CancellationToken::new()).await.unwrap().reply
+}
+
+#[track_caller]
+fn granted(reply: TurnReply) -> Granted {
+    match reply {
+        TurnReply::YourTurn(granted) => *granted,
+        other => panic!("no turn: {other:?}"),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_single_agent_notices_nothing() {
+    let world = World::new();
+    let ada = agent("ada", 1);
+    let shop = world.open(&ada);
+    for hours in [0, 1, 100] {
+        tokio::time::sleep(Duration::from_secs(3_600 * hours)).await;
+        let began = Instant::now();
+        act(&shop, &ada).await.unwrap();
+        assert_eq!(began.elapsed(), Duration::ZERO);
+    }
+    assert_eq!(shop.state(None).unwrap().turn_id, 1, "its turn never ended");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_command_waits_for_the_implicit_turn_of_another_agent() {
+    let world = World::new();
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    let shop = world.open(&ada);
+    act(&shop, &ada).await.unwrap();
+    let began = Instant::now();
+    act(&shop, &bob).await.unwrap();
+    assert!(began.elapsed() >= Duration::from_secs(5), "after {:?}", began.elapsed());
+    assert_eq!(shop.state(None).unwrap().owner, Some(bob.agent));
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_acts_in_the_turn_of_another_agent() {
+    let world = World::new();
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    let shop = world.open(&ada);
+    let turn = granted(wait(&shop, &ada, 0).await);
+    assert_eq!((turn.guardian_pid, turn.guardian.renewing), (4_711, true));
+    assert_eq!(act(&shop, &bob).await, Err(ErrorCode::NotYourTurn));
+    act(&shop, &ada).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_released_turn_goes_to_who_waits_with_its_handoff() {
+    let world = World::new();
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    let shop = world.open(&ada);
+    let first = granted(wait(&shop, &ada, 0).await);
+    let waits = {
+        let (shop, bob) = (Arc::clone(&shop), bob.clone());
+        tokio::spawn(async move { wait(&shop, &bob, 60_000).await })
+    };
+    tokio::task::yield_now().await;
+    let released = shop.release(&ada, Some(first.turn_id), handoff(), &Plain).unwrap();
+    assert_eq!(released.reserved_for, Some(bob.agent.clone()));
+    let second = granted(waits.await.unwrap());
+    assert_eq!((second.turn_id, second.reason), (first.turn_id + 1, GrantReason::Sequence));
+    assert_eq!((second.from, second.handoff), (Some(ada.agent.clone()), Some(handoff())));
+    assert_eq!(act(&shop, &ada).await, Err(ErrorCode::NotYourTurn));
+    let late = shop.release(&ada, Some(first.turn_id), handoff(), &Plain).unwrap_err();
+    assert_eq!(late.code, ErrorCode::TurnMismatch);
+    assert_eq!(late.details["handoff"]["status"], "cart filled", "its text is not lost");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handoff_has_to_be_read_before_anybody_acts() {
+    let world = World::new();
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    let shop = world.open(&ada);
+    granted(wait(&shop, &ada, 0).await);
+    shop.release(&ada, None, handoff(), &Plain).unwrap();
+    assert_eq!(act(&shop, &bob).await, Err(ErrorCode::TurnRequired));
+    assert_eq!(granted(wait(&shop, &bob, 0).await).handoff, Some(handoff()));
+    act(&shop, &bob).await.unwrap();
+    assert_eq!(granted(wait(&shop, &bob, 0).await).handoff, None, "it was acted on");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_command_that_queues_while_its_turn_is_taken_does_not_run() {
+    let world = World::new();
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    let shop = world.open(&ada);
+    granted(wait(&shop, &ada, 0).await);
+    let cancel = CancellationToken::new();
+    let admission = shop.admit(&ada, Duration::ZERO, &cancel).await.unwrap();
+    let options = TakeOptions { operator_requested: true, ..TakeOptions::default() };
+    let taken = granted(shop.take(&bob, options, &Plain).await.unwrap());
+    assert_eq!((taken.revoked, taken.inflight), (Some(ada.agent.clone()), None));
+    let refused = shop.begin(&ada, Some(admission), press(), &cancel).unwrap_err();
+    assert_eq!(refused.code, ErrorCode::TurnMismatch);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_takeover_drains_the_running_command_and_then_cancels_it() {
+    let world = World::new();
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    let shop = world.open(&ada);
+    granted(wait(&shop, &ada, 0).await);
+    let cancel = CancellationToken::new();
+    let admission = shop.admit(&ada, Duration::ZERO, &cancel).await.unwrap();
+    let ticket = shop.begin(&ada, Some(admission), press(), &cancel).unwrap();
+    let options = TakeOptions { operator_requested: true, ..TakeOptions::default() };
+    let began = Instant::now();
+    let taken = granted(shop.take(&bob, options, &Plain).await.unwrap());
+    assert!(taken.inflight.is_some() && cancel.is_cancelled());
+    assert_eq!(began.elapsed(), Duration::from_secs(10));
+    shop.end(ticket, None, None);
+    let last = shop.records_after(0, 99).unwrap().last().cloned().unwrap();
+    assert_eq!(last.turn_id, taken.turn_id - 1, "its end belongs to the turn that it began in");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_disappears_loses_its_turn_after_a_grace() {
+    let world = World::new();
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    let shop = world.open(&ada);
+    let first = granted(wait(&shop, &ada, 0).await);
+    world.coordinator.delivered(&ada.agent);
+    // A long and quiet turn of a live agent goes on.
+    tokio::time::sleep(Duration::from_secs(3 * 3_600)).await;
+    assert_eq!(shop.state(None).unwrap().label, Label::Owned);
+    world.ended.lock().unwrap().insert(1);
+    let second = granted(wait(&shop, &bob, 10 * 60_000).await);
+    assert_eq!((second.turn_id, second.reason), (first.turn_id + 1, GrantReason::AfterSurrender));
+    assert_eq!(second.handoff, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_grant_that_never_arrived_is_reserved_for_its_agent() {
+    let world = World::new();
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    let opener = agent("opener", 3);
+    let shop = world.open(&opener);
+    granted(wait(&shop, &opener, 0).await);
+    shop.release(&opener, None, handoff(), &Plain).unwrap();
+    let first = granted(wait(&shop, &ada, 0).await);
+    let other = wait(&shop, &bob, 60_000).await;
+    assert!(matches!(other, TurnReply::NotYet(_)), "{other:?}");
+    let state = shop.state(None).unwrap();
+    assert_eq!((state.state, state.reserved_for), (TurnPhase::Reserved, Some(ada.agent.clone())));
+    let again = granted(wait(&shop, &ada, 0).await);
+    assert_eq!((again.turn_id, again.handoff), (first.turn_id + 1, Some(handoff())));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_killed_host_gives_the_turn_back_and_a_reboot_surrenders_it() {
+    let mut world = World::new();
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    let shop = world.open(&ada);
+    let first = granted(wait(&shop, &ada, 0).await);
+    world.restart();
+    let shop = world.coordinator.session("shop").unwrap();
+    assert!(matches!(wait(&shop, &bob, 0).await, TurnReply::NotYet(_)));
+    let again = granted(wait(&shop, &ada, 0).await);
+    assert_eq!((again.turn_id, &again.lease_id), (first.turn_id, &first.lease_id));
+    assert!(again.guardian_repaired && again.reason == GrantReason::AlreadyOwner);
+    assert_eq!(again.guardian.epoch, 2);
+    world.reboot();
+    let shop = world.coordinator.session("shop").unwrap();
+    assert_eq!(shop.state(None).unwrap().state, TurnPhase::Idle);
+    assert_eq!(granted(wait(&shop, &bob, 0).await).turn_id, first.turn_id + 1);
+    assert!(world.coordinator.verify("shop").unwrap().findings.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_second_wait_of_an_agent_is_refused_until_the_first_ends() {
+    let world = World::new();
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    let shop = world.open(&ada);
+    granted(wait(&shop, &ada, 0).await);
+    let waits = {
+        let (shop, bob) = (Arc::clone(&shop), bob.clone());
+        tokio::spawn(async move { wait(&shop, &bob, 3_600_000).await })
+    };
+    tokio::task::yield_now().await;
+    let options = WaitOptions { timeout: Some(Duration::ZERO), ..WaitOptions::default() };
+    let second = shop.wait(&bob, options, &CancellationToken::new()).await.unwrap_err();
+    assert_eq!(second.code, ErrorCode::DuplicateListener);
+    // As when its client is killed.
+    waits.abort();
+    assert!(waits.await.unwrap_err().is_cancelled());
+    assert!(matches!(wait(&shop, &bob, 0).await, TurnReply::NotYet(_)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_of_many_agents_that_claim_at_once_gets_each_turn() {
+    let world = World::new();
+    let opener = agent("opener", 99);
+    let shop = world.open(&opener);
+    granted(wait(&shop, &opener, 0).await);
+    shop.release(&opener, None, handoff(), &Plain).unwrap();
+    let mut last = shop.state(None).unwrap().turn_id;
+    for round in 0..100_u32 {
+        let claims = (0..8).map(|n| {
+            let (shop, who) = (Arc::clone(&shop), agent(&format!("a{n}"), n + 1));
+            tokio::spawn(async move { (who.clone(), wait(&shop, &who, 0).await) })
+        });
+        let mut winners = Vec::new();
+        for claim in claims.collect::<Vec<_>>() {
+            if let (who, TurnReply::YourTurn(granted)) = claim.await.unwrap() {
+                winners.push((who, granted.turn_id));
+            }
+        }
+        let [(winner, turn)] = &winners[..] else { panic!("round {round}: {winners:?}") };
+        assert_eq!(*turn, last + 1, "round {round}");
+        last = *turn;
+        shop.release(winner, Some(last), handoff(), &Plain).unwrap();
+        tokio::time::sleep(Duration::from_secs(20)).await;
+    }
+}

@@ -1,0 +1,5 @@
+//! Commands of several agents in one session: who may act, and what they tell one another.
+
+pub mod claim;
+pub mod hand_over;
+pub mod members;

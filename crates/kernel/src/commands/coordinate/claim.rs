@@ -1,0 +1,236 @@
+//! `turn wait`, `turn try`, `turn take`: the turn of a session, for an agent that wants to act.
+
+use crate::commands::prelude::*;
+use crate::run::authority;
+use stickpin_coordinator::{Granted, TakeOptions, TurnReply, WaitOptions};
+use stickpin_session::agent::EnvAge;
+use stickpin_session::turn::AgentId;
+use stickpin_tree::quote;
+
+/// The longest wait for a turn.
+const LONGEST: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// What a wait and its answer may take beyond the wait.
+const ALLOWANCE: Duration = Duration::from_secs(15);
+
+/// The exit status while another agent has the turn.
+const NOT_YET: u8 = 3;
+
+/// The exit status when the turn may be taken from its owner.
+const TAKEOVER: u8 = 4;
+
+/// The exit status of a closed session.
+const CLOSED: u8 = 11;
+
+/// Wait for the turn of the session, and hold it until you release it.
+///
+/// Exits with 0 when it is your turn, 3 when the time is up, and 4 when the turn may be taken from an
+/// owner that is gone or silent. The daemon renews your turn; keep no process running for it.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TurnWait {
+    /// Milliseconds to wait; by default until the turn comes, over MCP 25 seconds.
+    #[schemars(extend("x-placeholder" = "MS"))]
+    pub timeout: Option<u64>,
+    /// Listen without claiming the turn.
+    #[serde(default)]
+    pub park: bool,
+    /// Do not claim the turn while no other driver is a member.
+    #[serde(default)]
+    pub no_solo: bool,
+    /// Also return when a record after this number is meant for you.
+    #[schemars(extend("x-placeholder" = "SEQ"))]
+    pub after: Option<u64>,
+}
+
+/// Claim the turn of the session once, without waiting.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TurnTry {}
+
+/// Take the turn from an owner that is gone, silent or late, or because your operator asks for it.
+///
+/// The command of the former owner that is running is waited for, then cancelled.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TurnTake {
+    /// Why, for the log and for the former owner. An agent has to give a reason.
+    #[schemars(extend("x-placeholder" = "TEXT"))]
+    pub reason: Option<String>,
+    /// State that your operator asked you to take the turn, whoever holds it.
+    #[serde(default)]
+    pub operator_requested: bool,
+    /// The turn that you decided about; by default the one that you were last told of.
+    #[schemars(extend("x-placeholder" = "ID"))]
+    pub turn: Option<u64>,
+}
+
+/// Who has the turn.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnOutput {
+    /// The answer.
+    #[serde(flatten)]
+    pub reply: TurnReply,
+    /// What ended a wait: `turn`, `event`, `timeout` or `closed`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wake_reason: Option<WakeReason>,
+}
+
+/// What ended a wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum WakeReason {
+    /// The turn, or the right to take it.
+    Turn,
+    /// A record for the caller. It grants nothing.
+    Event,
+    /// The time is up.
+    Timeout,
+    /// The session is closed.
+    Closed,
+}
+
+impl Command for TurnWait {
+    const SPEC: Spec = Spec {
+        name: "turn wait",
+        examples: &["stickpin turn wait", "stickpin --session shop turn wait --timeout 60000"],
+        ..Spec::HOST
+    };
+    type Output = TurnOutput;
+
+    fn time_limits(&self) -> TimeLimits {
+        let deadline = self.timeout.map_or(LONGEST, Duration::from_millis) + ALLOWANCE;
+        TimeLimits { deadline, response_limit: None }
+    }
+
+    async fn run(self, cx: &mut Cx) -> Result<TurnOutput> {
+        let (session, who) = authority::require(cx)?;
+        // A tool call must return before its harness gives it up.
+        let slice = match cx.caller.evidence.env_age {
+            EnvAge::Spawn => Some(Duration::from_millis(session.meta().policy.wait_slice_mcp_ms)),
+            EnvAge::Request => None,
+        };
+        let options = WaitOptions {
+            timeout: self.timeout.map(Duration::from_millis).or(slice),
+            park: self.park,
+            no_solo: self.no_solo,
+            after: self.after,
+        };
+        let cancel = cx.cancel.clone();
+        let waited = session.wait(&who, options, &cancel).await?;
+        let wake_reason = Some(match &waited.reply {
+            TurnReply::Closed(_) => WakeReason::Closed,
+            TurnReply::NotYet(_) if waited.woken_by_event => WakeReason::Event,
+            TurnReply::NotYet(_) => WakeReason::Timeout,
+            TurnReply::YourTurn(_) | TurnReply::TakeoverAvailable(_) => WakeReason::Turn,
+        });
+        Ok(TurnOutput { reply: waited.reply, wake_reason })
+    }
+}
+
+impl Command for TurnTry {
+    const SPEC: Spec = Spec { name: "turn try", examples: &["stickpin turn try"], ..Spec::HOST };
+    type Output = TurnOutput;
+
+    async fn run(self, cx: &mut Cx) -> Result<TurnOutput> {
+        let (session, who) = authority::require(cx)?;
+        let options = WaitOptions { timeout: Some(Duration::ZERO), ..WaitOptions::default() };
+        let cancel = cx.cancel.clone();
+        let waited = session.wait(&who, options, &cancel).await?;
+        Ok(TurnOutput { reply: waited.reply, wake_reason: None })
+    }
+}
+
+impl Command for TurnTake {
+    const SPEC: Spec = Spec {
+        name: "turn take",
+        examples: &[
+            "stickpin turn take --reason 'the owner has been silent for an hour'",
+            "stickpin turn take --operator-requested",
+        ],
+        ..Spec::HOST
+    };
+    type Output = TurnOutput;
+
+    async fn run(self, cx: &mut Cx) -> Result<TurnOutput> {
+        let (session, who) = authority::require(cx)?;
+        let options = TakeOptions {
+            reason: self.reason,
+            operator_requested: self.operator_requested,
+            expected_turn: self.turn,
+        };
+        let redactor = authority::redactor(cx);
+        let reply = session.take(&who, options, &redactor).await?;
+        Ok(TurnOutput { reply, wake_reason: None })
+    }
+}
+
+impl Show for TurnOutput {
+    fn exit(&self) -> u8 {
+        match &self.reply {
+            TurnReply::YourTurn(_) => 0,
+            TurnReply::NotYet(_) => NOT_YET,
+            TurnReply::TakeoverAvailable(_) => TAKEOVER,
+            TurnReply::Closed(_) => CLOSED,
+        }
+    }
+
+    fn show(&self, text: &mut Text) {
+        match &self.reply {
+            TurnReply::YourTurn(granted) => show_granted(granted, text),
+            TurnReply::NotYet(not_yet) => {
+                let who = holder(not_yet.owner.as_ref(), not_yet.reserved_for.as_ref());
+                text.line(format_args!("not yet: turn {} of {} {who}", not_yet.turn_id, not_yet.session));
+            }
+            TurnReply::TakeoverAvailable(takeover) => {
+                let owner = takeover.owner.as_ref().map_or_else(String::new, |owner| format!(" of {owner}"));
+                text.line(format_args!(
+                    "turn {}{owner} may be taken: run `stickpin --session {} turn take --reason TEXT`",
+                    takeover.turn_id, takeover.session
+                ));
+            }
+            TurnReply::Closed(closed) => text.line(format_args!("session {} is closed", closed.session)),
+        }
+        if self.wake_reason == Some(WakeReason::Event) {
+            text.line("there are records for you: read them with `stickpin events`");
+        }
+    }
+}
+
+/// Says who has a turn, as the end of a sentence.
+pub(super) fn holder(owner: Option<&AgentId>, reserved_for: Option<&AgentId>) -> String {
+    match (owner, reserved_for) {
+        (Some(owner), _) => format!("is held by {owner}"),
+        (None, Some(next)) => format!("is reserved for {next}"),
+        (None, None) => "is idle".to_owned(),
+    }
+}
+
+fn show_granted(granted: &Granted, text: &mut Text) {
+    text.line(format_args!("your turn: turn {} of {}", granted.turn_id, granted.session));
+    if let Some(revoked) = &granted.revoked {
+        text.line(format_args!("taken from {revoked}"));
+    }
+    if let Some(handoff) = &granted.handoff {
+        let from = granted.from.as_ref().map_or_else(String::new, |from| format!(" from {from}"));
+        text.line(format_args!("handoff{from}:"));
+        text.line(format_args!("  done: {}", quote(&handoff.status)));
+        text.line(format_args!("  next: {}", quote(&handoff.next_action)));
+        for question in &handoff.open_questions {
+            text.line(format_args!("  open: {}", quote(question)));
+        }
+        for warning in &handoff.do_not {
+            text.line(format_args!("  do not: {}", quote(warning)));
+        }
+    }
+    if granted.open_notes > 0 {
+        text.line(format_args!("{} open notes: read them with `stickpin notes list`", granted.open_notes));
+    }
+    if let Some(note) = &granted.refs_note {
+        text.line(note);
+    }
+    if !granted.guardian.renewing {
+        text.line("nothing renews this turn: do not act");
+    }
+}

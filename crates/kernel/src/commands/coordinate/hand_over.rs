@@ -1,0 +1,226 @@
+//! `turn release`, `turn assign`: the turn goes to somebody else, with what they have to know.
+
+use crate::commands::prelude::*;
+use crate::run::authority;
+use stickpin_coordinator::Participant;
+use stickpin_session::turn::{Artifact, Handoff, HandoffUi};
+
+/// Give the turn to whoever waits for it, and say what was done and what comes next.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TurnRelease {
+    /// What was done.
+    #[schemars(extend("x-placeholder" = "TEXT"))]
+    pub status: Option<String>,
+    /// What the next owner should do.
+    #[schemars(extend("x-placeholder" = "TEXT"))]
+    pub next_action: Option<String>,
+    /// What is not decided; may be repeated.
+    #[serde(default)]
+    #[schemars(extend("x-placeholder" = "TEXT"))]
+    pub open_question: Vec<String>,
+    /// What the next owner must leave alone; may be repeated.
+    #[serde(default)]
+    #[schemars(extend("x-placeholder" = "TEXT"))]
+    pub do_not: Vec<String>,
+    /// The handoff as JSON, instead of the arguments above: `{"status": ..., "nextAction": ...,
+    /// "artifacts": [...]}`.
+    #[schemars(extend("x-placeholder" = "JSON"))]
+    pub handoff: Option<String>,
+    /// The turn that you believe you hold.
+    #[schemars(extend("x-placeholder" = "ID"))]
+    pub turn: Option<u64>,
+}
+
+/// Reserve the turn for another member, and say what was done and what comes next.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TurnAssign {
+    /// The agent id or display name of the member, or `next` for whoever waits longest.
+    #[schemars(extend("x-positional" = 0))]
+    pub to: String,
+    /// What was done.
+    #[schemars(extend("x-placeholder" = "TEXT"))]
+    pub status: Option<String>,
+    /// What the next owner should do.
+    #[schemars(extend("x-placeholder" = "TEXT"))]
+    pub next_action: Option<String>,
+    /// The handoff as JSON, instead of the arguments above.
+    #[schemars(extend("x-placeholder" = "JSON"))]
+    pub handoff: Option<String>,
+    /// The turn that you believe you hold.
+    #[schemars(extend("x-placeholder" = "ID"))]
+    pub turn: Option<u64>,
+    /// State that your operator asked you to redirect a turn that is reserved for another member.
+    #[serde(default)]
+    pub operator_requested: bool,
+}
+
+/// A turn that was given up.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnReleaseOutput {
+    /// Always `released`.
+    pub status: String,
+    /// The session.
+    pub session: String,
+    /// The agent that may claim the turn next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reserved_for: Option<String>,
+    /// The number of the record.
+    pub seq: u64,
+    /// Members that wait.
+    pub waiters: usize,
+}
+
+/// A turn that was reserved for a member.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnAssignOutput {
+    /// Always `assigned`.
+    pub status: String,
+    /// The session.
+    pub session: String,
+    /// The member.
+    pub reserved_for: String,
+    /// The number of the record.
+    pub seq: u64,
+    /// Whether the member only listens, and has to be told.
+    pub routed_to_parked: bool,
+}
+
+impl Command for TurnRelease {
+    const SPEC: Spec = Spec {
+        name: "turn release",
+        aliases: &["turn pass"],
+        examples: &[
+            "stickpin turn release --status 'cart filled' --next-action 'pay with the test card'",
+            r#"stickpin turn release --handoff '{"status":"cart filled","nextAction":"pay"}'"#,
+        ],
+        ..Spec::HOST
+    };
+    type Output = TurnReleaseOutput;
+
+    async fn run(self, cx: &mut Cx) -> Result<TurnReleaseOutput> {
+        let (session, who) = authority::require(cx)?;
+        let mut handoff = handoff(&who, self.handoff.as_deref(), self.status, self.next_action)?;
+        handoff.open_questions.extend(self.open_question);
+        handoff.do_not.extend(self.do_not);
+        handoff.ui = screen(cx);
+        let released = session.release(&who, self.turn, handoff, &authority::redactor(cx))?;
+        Ok(TurnReleaseOutput {
+            status: "released".to_owned(),
+            session: session.name().to_owned(),
+            reserved_for: released.reserved_for.map(|agent| agent.to_string()),
+            seq: released.seq,
+            waiters: released.waiters,
+        })
+    }
+}
+
+impl Command for TurnAssign {
+    const SPEC: Spec = Spec {
+        name: "turn assign",
+        examples: &["stickpin turn assign codex:d4bc2492 --status 'cart filled' --next-action 'pay'"],
+        ..Spec::HOST
+    };
+    type Output = TurnAssignOutput;
+
+    async fn run(self, cx: &mut Cx) -> Result<TurnAssignOutput> {
+        let (session, who) = authority::require(cx)?;
+        let mut handoff = handoff(&who, self.handoff.as_deref(), self.status, self.next_action)?;
+        handoff.ui = screen(cx);
+        let redactor = authority::redactor(cx);
+        let assigned =
+            session.assign(&who, &self.to, self.turn, handoff, self.operator_requested, &redactor)?;
+        Ok(TurnAssignOutput {
+            status: "assigned".to_owned(),
+            session: session.name().to_owned(),
+            reserved_for: assigned.reserved_for.to_string(),
+            seq: assigned.seq,
+            routed_to_parked: assigned.routed_to_parked,
+        })
+    }
+}
+
+/// A handoff as a caller writes it; the screen is added by the host.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Given {
+    status: String,
+    next_action: String,
+    #[serde(default)]
+    artifacts: Vec<Artifact>,
+    #[serde(default)]
+    open_questions: Vec<String>,
+    #[serde(default)]
+    do_not: Vec<String>,
+}
+
+/// Reads the handoff of a caller. A person may leave both texts out.
+pub(super) fn handoff(
+    who: &Participant,
+    json: Option<&str>,
+    status: Option<String>,
+    next_action: Option<String>,
+) -> Result<Handoff> {
+    let given = match json {
+        Some(json) => {
+            if status.is_some() || next_action.is_some() {
+                return Err(Error::invalid_args(
+                    "`handoff` cannot be combined with `status` or `next-action`",
+                ));
+            }
+            serde_json::from_str(json).map_err(|e| {
+                Error::new(ErrorCode::InvalidHandoff, format!("the handoff is not understood: {e}"))
+                    .hint(r#"write it as {"status": "what was done", "nextAction": "what comes next"}"#)
+            })?
+        }
+        None => {
+            let stock = |text: Option<String>, stock: &str| {
+                text.unwrap_or_else(|| if who.is_person() { stock.to_owned() } else { String::new() })
+            };
+            Given {
+                status: stock(status, "A person worked here."),
+                next_action: stock(next_action, "Look at the screen and go on."),
+                artifacts: Vec::new(),
+                open_questions: Vec::new(),
+                do_not: Vec::new(),
+            }
+        }
+    };
+    let Given { status, next_action, artifacts, open_questions, do_not } = given;
+    Ok(Handoff { status, next_action, artifacts, open_questions, do_not, ui: None })
+}
+
+/// Returns what the next owner will see, where the session is open.
+pub(super) fn screen(cx: &Cx) -> Option<HandoffUi> {
+    let slot = cx.host.slot(cx.session_name()).ok()?;
+    let status = slot.status.borrow();
+    let url_or_activity = if status.url.is_empty() { status.label.clone() } else { status.url.clone() };
+    Some(HandoffUi {
+        generation: status.generation?,
+        last_snapshot_blob: None,
+        url_or_activity,
+        focused_ref: None,
+    })
+}
+
+impl Show for TurnReleaseOutput {
+    fn show(&self, text: &mut Text) {
+        let to = self.reserved_for.as_ref().map_or_else(
+            || "idle; whoever waits first gets it".to_owned(),
+            |agent| format!("reserved for {agent}"),
+        );
+        text.line(format_args!("released the turn of {}: it is {to}", self.session));
+    }
+}
+
+impl Show for TurnAssignOutput {
+    fn show(&self, text: &mut Text) {
+        text.line(format_args!("reserved the turn of {} for {}", self.session, self.reserved_for));
+        if self.routed_to_parked {
+            text.line("it only listens: tell it with `stickpin msg send`");
+        }
+    }
+}

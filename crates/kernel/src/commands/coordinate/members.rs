@@ -1,0 +1,241 @@
+//! `turn join`, `turn leave`, `turn kick`, `turn state`: the members of a session.
+
+use crate::api::render::Cell;
+use crate::commands::coordinate::{claim, hand_over};
+use crate::commands::prelude::*;
+use crate::run::authority;
+use stickpin_coordinator::{MemberState, SessionState};
+use stickpin_session::turn::MemberRole;
+use stickpin_tree::quote;
+
+/// Become a member of the session, as a driver that may hold its turn.
+///
+/// Waiting for the turn and acting join you too; this command sets your name, or makes you an
+/// observer.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TurnJoin {
+    /// Only watch: read, send messages, and never hold the turn.
+    #[serde(default)]
+    pub observer: bool,
+    /// The name that others see.
+    #[serde(rename = "as")]
+    #[schemars(extend("x-placeholder" = "NAME"))]
+    pub display: Option<String>,
+}
+
+/// Leave the session.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TurnLeave {
+    /// Release the turn first, if you hold it.
+    #[serde(default)]
+    pub release: bool,
+    /// What was done, for the next owner.
+    #[schemars(extend("x-placeholder" = "TEXT"))]
+    pub status: Option<String>,
+    /// What the next owner should do.
+    #[schemars(extend("x-placeholder" = "TEXT"))]
+    pub next_action: Option<String>,
+}
+
+/// Remove a member that is gone, or any other with --force.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TurnKick {
+    /// The agent id or display name of the member.
+    #[schemars(extend("x-positional" = 0))]
+    pub member: String,
+    /// Why, for the log.
+    #[schemars(extend("x-placeholder" = "TEXT"))]
+    pub reason: Option<String>,
+    /// Remove the member although it is active.
+    #[serde(default)]
+    pub force: bool,
+}
+
+/// Show who has the turn, who waits, and the members. Changes nothing.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TurnState {}
+
+/// A membership.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnJoinOutput {
+    /// Always `joined`.
+    pub status: String,
+    /// The id of the caller.
+    pub agent_id: String,
+    /// Whether the caller was no member before.
+    pub created: bool,
+    /// The position of the caller among the members.
+    pub ordinal: u32,
+    /// The number of the newest record: `events --after` continues there.
+    pub cursor_seq: u64,
+    /// The session.
+    #[serde(flatten)]
+    pub state: SessionState,
+}
+
+/// The end of a membership.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnLeaveOutput {
+    /// Always `left`.
+    pub status: String,
+    /// The session.
+    pub session: String,
+    /// The members that are left.
+    pub remaining_members: usize,
+}
+
+/// The removal of a member.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnKickOutput {
+    /// Always `kicked`.
+    pub status: String,
+    /// The session.
+    pub session: String,
+    /// Whether the member held the turn.
+    pub was_owner: bool,
+    /// Whether the turn was reserved for it.
+    pub was_reserved: bool,
+}
+
+/// Who has the turn, who waits, and the members.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TurnStateOutput(pub SessionState);
+
+impl Command for TurnJoin {
+    const SPEC: Spec = Spec {
+        name: "turn join",
+        examples: &["stickpin turn join --as reviewer", "stickpin turn join --observer"],
+        ..Spec::HOST
+    };
+    type Output = TurnJoinOutput;
+
+    async fn run(self, cx: &mut Cx) -> Result<TurnJoinOutput> {
+        let (session, who) = authority::require(cx)?;
+        let joined = session.join(&who, self.observer, self.display)?;
+        Ok(TurnJoinOutput {
+            status: "joined".to_owned(),
+            agent_id: joined.member.agent_id.to_string(),
+            created: joined.created,
+            ordinal: joined.member.ordinal,
+            cursor_seq: joined.cursor_seq,
+            state: session.state(Some(&who))?,
+        })
+    }
+}
+
+impl Command for TurnLeave {
+    const SPEC: Spec = Spec {
+        name: "turn leave",
+        examples: &["stickpin turn leave", "stickpin turn leave --release --status done --next-action none"],
+        ..Spec::HOST
+    };
+    type Output = TurnLeaveOutput;
+
+    async fn run(self, cx: &mut Cx) -> Result<TurnLeaveOutput> {
+        let (session, who) = authority::require(cx)?;
+        if self.release && session.meta().turn.owner.as_ref() == Some(&who.agent) {
+            let mut handoff = hand_over::handoff(&who, None, self.status, self.next_action)?;
+            handoff.ui = hand_over::screen(cx);
+            session.release(&who, None, handoff, &authority::redactor(cx))?;
+        }
+        let remaining_members = session.leave(&who)?;
+        let session = session.name().to_owned();
+        Ok(TurnLeaveOutput { status: "left".to_owned(), session, remaining_members })
+    }
+}
+
+impl Command for TurnKick {
+    const SPEC: Spec =
+        Spec { name: "turn kick", examples: &["stickpin turn kick codex:d4bc2492 --force"], ..Spec::HOST };
+    type Output = TurnKickOutput;
+
+    async fn run(self, cx: &mut Cx) -> Result<TurnKickOutput> {
+        let (session, who) = authority::require(cx)?;
+        let redactor = authority::redactor(cx);
+        let kicked = session.kick(&who, &self.member, self.reason, self.force, &redactor)?;
+        Ok(TurnKickOutput {
+            status: "kicked".to_owned(),
+            session: session.name().to_owned(),
+            was_owner: kicked.was_owner,
+            was_reserved: kicked.was_reserved,
+        })
+    }
+}
+
+impl Command for TurnState {
+    const SPEC: Spec = Spec { name: "turn state", examples: &["stickpin turn state"], ..Spec::HOST };
+    type Output = TurnStateOutput;
+
+    async fn run(self, cx: &mut Cx) -> Result<TurnStateOutput> {
+        let (session, who) = authority::require(cx)?;
+        session.state(Some(&who)).map(TurnStateOutput)
+    }
+}
+
+impl Show for TurnJoinOutput {
+    fn show(&self, text: &mut Text) {
+        text.line(format_args!("{} is member {} of {}", self.agent_id, self.ordinal, self.state.session));
+        show_state(&self.state, text);
+    }
+}
+
+impl Show for TurnLeaveOutput {
+    fn show(&self, text: &mut Text) {
+        text.line(format_args!("left {}, which has {} more members", self.session, self.remaining_members));
+    }
+}
+
+impl Show for TurnKickOutput {
+    fn show(&self, text: &mut Text) {
+        let turn = if self.was_owner { "; the turn is idle" } else { "" };
+        text.line(format_args!("removed the member from {}{turn}", self.session));
+    }
+}
+
+impl Show for TurnStateOutput {
+    fn show(&self, text: &mut Text) {
+        show_state(&self.0, text);
+    }
+}
+
+fn show_state(state: &SessionState, text: &mut Text) {
+    let holder = claim::holder(state.owner.as_ref(), state.reserved_for.as_ref());
+    let implicit = if state.implicit { ", which a command took" } else { "" };
+    text.line(format_args!("turn {} of {} {holder}{implicit}", state.turn_id, state.session));
+    if let Some(handoff) = &state.pending_handoff {
+        text.line(format_args!("handoff: {}, next: {}", quote(&handoff.status), quote(&handoff.next_action)));
+    }
+    if state.takeover.available {
+        text.line("you may take it with `stickpin turn take --reason TEXT`");
+    }
+    let waits =
+        |member: &MemberState| state.waiters.iter().any(|w| w.agent_id == member.agent_id && !w.parked);
+    let rows = state.members.iter().map(|member| {
+        let mut words = Vec::new();
+        words.extend(member.you.then_some("you"));
+        words.extend((member.role == MemberRole::Observer).then_some("observer"));
+        words.extend(waits(member).then_some("waits"));
+        words.extend((member.alive == Some(false)).then_some("ended"));
+        vec![
+            Cell::Word(member.agent_id.to_string()),
+            Cell::Prose(if member.display == member.agent_id.as_str() {
+                String::new()
+            } else {
+                quote(&member.display).to_string()
+            }),
+            Cell::Word(words.join(", ")),
+        ]
+    });
+    text.table(&rows.collect::<Vec<_>>(), "  ");
+    if state.open_notes > 0 {
+        text.line(format_args!("{} open notes", state.open_notes));
+    }
+}

@@ -1,0 +1,270 @@
+//! Commands and the authority of their session: who may act, and what the log says of it.
+
+use crate::api::command_definition::CommandDefinition;
+use crate::api::secret::{self, Secret};
+use crate::api::spec::Effect;
+use crate::api::target::Target;
+use crate::command::context::Cx;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+use std::time::Duration;
+use stickpin_coordinator::{
+    Admission, Closing, Ended, NewCommand, Participant, SessionAuthority, Start, Ticket,
+};
+use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_session::agent::EnvAge;
+use stickpin_session::log::{Arguments, CommandError, Redacted, Redactor, RefPin, StartReason, Via};
+use stickpin_session::turn::BaseScope;
+use stickpin_tree::States;
+
+/// How long a command waits for an implicit turn of another agent to end, beyond the rest of that
+/// turn.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The right of a command to act in its session.
+pub(crate) struct Admitted {
+    session: Arc<SessionAuthority>,
+    who: Participant,
+    /// That of a command that changes the app.
+    turn: Option<Admission>,
+}
+
+/// The beginning of a command in the log of its session.
+pub(crate) struct Begun {
+    session: Arc<SessionAuthority>,
+    ticket: Ticket,
+    redactor: CommandRedactor,
+}
+
+/// Returns the agent behind a call, where the host knows it.
+pub(crate) fn participant(cx: &Cx) -> Option<Participant> {
+    let via = match cx.caller.evidence.env_age {
+        _ if cx.replayed => Via::Replay,
+        EnvAge::Spawn => Via::Mcp,
+        EnvAge::Request => Via::Cli,
+    };
+    cx.caller.agent.as_ref().map(|agent| Participant::new(agent, via))
+}
+
+/// Returns the authority of the session of a command; `None` on a host without a coordinator, or
+/// for a caller that it does not know.
+pub(crate) fn authority(cx: &Cx) -> Result<Option<(Arc<SessionAuthority>, Participant)>> {
+    let Some(coordinator) = &cx.host.config.coordinator else { return Ok(None) };
+    let Some(who) = participant(cx) else { return Ok(None) };
+    Ok(Some((coordinator.session(&cx.session_name)?, who)))
+}
+
+/// Returns the authority of the session that the caller names, open or not.
+///
+/// # Errors
+/// Returns `UNSUPPORTED` on a host without a coordinator, `SESSION_NOT_FOUND`, and errors of the log.
+pub(crate) fn require(cx: &Cx) -> Result<(Arc<SessionAuthority>, Participant)> {
+    let found = authority(cx)?;
+    found.ok_or_else(|| Error::unsupported("this host has no turns: every caller may act at any time"))
+}
+
+/// Returns what keeps the secrets of a call out of the log.
+pub(crate) fn redactor(cx: &Cx) -> impl Redactor + use<> {
+    CommandRedactor { secrets: cx.caller.secrets.values().cloned().collect(), typed: Vec::new() }
+}
+
+/// Lets a command in, before it queues for the device.
+///
+/// # Errors
+/// Returns `NOT_YOUR_TURN` while another agent holds the turn, and other refusals of the turn.
+pub(crate) async fn admit(cx: &mut Cx, effect: Effect) -> Result<Option<Admitted>> {
+    let Some((session, who)) = authority(cx)? else { return Ok(None) };
+    let turn = match effect {
+        Effect::Reads => None,
+        Effect::Mutates => {
+            let cancel = cx.cancel.clone();
+            Some(session.admit(&who, PATIENCE, &cancel).await?)
+        }
+    };
+    Ok(Some(Admitted { session, who, turn }))
+}
+
+/// Takes down that a command begins, before the device is touched.
+///
+/// # Errors
+/// Returns `TURN_MISMATCH` when the turn moved on since the command was admitted, and errors of the
+/// log. A command that only reads goes on without a record.
+pub(crate) fn begin(
+    cx: &mut Cx,
+    definition: &CommandDefinition,
+    admitted: Option<Admitted>,
+    input: &Map<String, Value>,
+) -> Result<Option<Begun>> {
+    let Some(Admitted { session, who, turn }) = admitted else { return Ok(None) };
+    let redactor = CommandRedactor::new(cx, definition, input, turn.is_some());
+    let args = Arguments::new(input, &redactor);
+    let command = NewCommand {
+        verb: definition.spec.name.to_owned(),
+        args_raw: args.clone(),
+        args_resolved: args,
+        summary: Redacted::new(definition.spec.name.to_owned(), &redactor),
+        ref_pins: pins(definition, input),
+    };
+    match session.begin(&who, turn, command, &cx.cancel) {
+        Ok(ticket) => Ok(Some(Begun { session, ticket, redactor })),
+        Err(e) if turn.is_none() => {
+            cx.warn(format!("This command is not in the session log: {e}."));
+            Ok(None)
+        }
+        Err(e) => Err(e),
+    }
+}
+
+/// A lifetime that began in the log.
+pub(crate) struct Lifetime {
+    session: Arc<SessionAuthority>,
+    who: Participant,
+    /// Whether the session did not exist before.
+    first: bool,
+}
+
+impl Lifetime {
+    /// Returns the right to take down what happens in this lifetime.
+    pub(crate) fn admitted(&self) -> Admitted {
+        Admitted { session: Arc::clone(&self.session), who: self.who.clone(), turn: None }
+    }
+}
+
+/// Begins a lifetime in the log, before its app starts.
+///
+/// # Errors
+/// Returns errors of the log; the app must not be started then.
+pub(crate) fn begin_lifetime(
+    cx: &mut Cx,
+    definition: &CommandDefinition,
+    arguments: &Map<String, Value>,
+    platform: &str,
+    reason: StartReason,
+) -> Result<Option<Lifetime>> {
+    let Some(coordinator) = cx.host.config.coordinator.clone() else { return Ok(None) };
+    let Some(who) = participant(cx) else { return Ok(None) };
+    let redactor = CommandRedactor::new(cx, definition, arguments, false);
+    let first = !coordinator.exists(&cx.session_name);
+    let start = Start {
+        platform: platform.to_owned(),
+        manifest: Arguments::new(arguments, &redactor),
+        policy: coordinator.policy(&cx.session_name),
+        targets: Vec::new(),
+        base_scope: BaseScope::default(),
+    };
+    let session = coordinator.begin_lifetime(&cx.session_name, start, reason, Some(&who))?;
+    Ok(Some(Lifetime { session, who, first }))
+}
+
+/// Takes a lifetime back whose app could not be started.
+///
+/// # Errors
+/// Returns errors of the log.
+pub(crate) fn give_up_lifetime(cx: &Cx, lifetime: Lifetime) -> Result<()> {
+    match &cx.host.config.coordinator {
+        Some(coordinator) if lifetime.first => coordinator.discard(&cx.session_name),
+        _ => lifetime.session.close(Some(&lifetime.who), Closing { force: true }),
+    }
+}
+
+/// Takes down that a session is closed.
+///
+/// # Errors
+/// Returns `NOT_YOUR_TURN` when another agent holds the turn, unless a person asks or `force` is
+/// given; and errors of the log.
+pub(crate) fn close(cx: &Cx, name: &str, force: bool) -> Result<()> {
+    let Some(coordinator) = &cx.host.config.coordinator else { return Ok(()) };
+    match coordinator.session(name) {
+        Ok(session) => session.close(participant(cx).as_ref(), Closing { force }),
+        // Opened by a caller that the host does not know.
+        Err(e) if e.code == ErrorCode::SessionNotFound => Ok(()),
+        Err(e) => Err(e),
+    }
+}
+
+/// Takes down how a command ended.
+pub(crate) fn end(cx: &mut Cx, begun: Option<Begun>, failed: Option<&Error>) {
+    let Some(Begun { session, ticket, redactor }) = begun else { return };
+    let failure = failed.map(|e| CommandError {
+        code: e.code.name().to_owned(),
+        message: Redacted::new(e.message.clone(), &redactor),
+    });
+    let generation = cx.open_session().ok().and_then(|live| live.session.generation()).map(|g| g.get());
+    if let Ended::NotPersisted(e) = session.end(ticket, failure, generation) {
+        cx.warn(format!(
+            "The end of this command is not in the session log, which accepts no further command until it is: {e}."
+        ));
+    }
+}
+
+/// Returns the refs of an input with their pins.
+fn pins(definition: &CommandDefinition, input: &Map<String, Value>) -> Vec<RefPin> {
+    let mut pins = Vec::new();
+    let mut input = input.clone();
+    crate::api::target_rewrite::rewrite_targets(definition, &mut input, &mut |target| {
+        if let Ok(Target::Ref(r)) = target.parse() {
+            let pin = r.token().pin.map(|pin| pin.get());
+            pins.push(RefPin { r#ref: r.without_pin().to_string(), pin });
+        }
+        None
+    });
+    pins
+}
+
+/// Keeps secrets out of the log: those that the caller named, those that were filled in before, and
+/// what is typed where it may go into a field that hides it.
+#[derive(Debug)]
+struct CommandRedactor {
+    secrets: Vec<Secret>,
+    /// The arguments that are typed into a field that may hide them.
+    typed: Vec<String>,
+}
+
+impl CommandRedactor {
+    fn new(cx: &mut Cx, definition: &CommandDefinition, input: &Map<String, Value>, acts: bool) -> Self {
+        let mut secrets: Vec<Secret> = cx.caller.secrets.values().cloned().collect();
+        secrets.extend(cx.open_session().map(|live| live.secrets.clone()).unwrap_or_default());
+        let mut typed = Vec::new();
+        if acts && may_type_secret(cx, definition, input) {
+            let fields = definition.fields().iter();
+            let free = fields.filter(|field| field.is_free_text || field.nested_targets.is_some());
+            typed.extend(free.map(|field| field.name.clone()));
+        }
+        Self { secrets, typed }
+    }
+}
+
+impl Redactor for CommandRedactor {
+    fn is_secret(&self, argument: &str) -> bool {
+        self.typed.iter().any(|name| name == argument)
+    }
+
+    fn redact(&self, text: &mut String) {
+        secret::hide_in_text(text, &self.secrets);
+    }
+}
+
+/// Whether text of a command may go into a field that hides it: its target is one, or is not known
+/// yet while the app shows one.
+fn may_type_secret(cx: &mut Cx, definition: &CommandDefinition, input: &Map<String, Value>) -> bool {
+    // Before the first snapshot, nobody knows what the app shows.
+    let Ok(tree) = cx.tree() else { return true };
+    if !tree.nodes().any(|node| node.is(States::PROTECTED)) {
+        return false;
+    }
+    let client = cx.client_id();
+    let Ok(live) = cx.open_session() else { return true };
+    let (mut targets, mut plain) = (0, 0);
+    let mut input = input.clone();
+    crate::api::target_rewrite::rewrite_targets(definition, &mut input, &mut |target| {
+        targets += 1;
+        if let Ok(Target::Ref(r)) = target.parse()
+            && let Some(node) = live.session.resolve(&client, r.token()).ok().and_then(|found| found.node)
+            && !tree.node(node).is(States::PROTECTED)
+        {
+            plain += 1;
+        }
+        None
+    });
+    targets == 0 || plain < targets
+}
