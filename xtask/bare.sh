@@ -92,9 +92,10 @@ exec chroot "$root" sh -euc "cd \"$1\"; $run"
 run='
 cargo xtask setup > /var/log/setup 2>&1 || { tail -n 40 /var/log/setup; exit 1; }
 cargo xtask setup 2>&1 | grep "no package is missing"
-cargo test --workspace --no-fail-fast --test staleness_sim
-cargo test --workspace --no-fail-fast --test scenarios process
-STICKPIN_REQUIRE_NPM=1 cargo test --workspace --test mcp inspector
+cargo test --workspace --no-fail-fast --test suite staleness_sim::
+cargo test --workspace --no-fail-fast --test suite scenarios:: -- \
+    --skip linux:: --skip web:: --skip ::mcp --skip ::script --skip ::socket
+STICKPIN_REQUIRE_NPM=1 cargo test --workspace --test suite inspector
 '
 
 home=${HOME:-/root}

@@ -1,4 +1,4 @@
-//! Installs what the flows drive (`crates/stickpin/tests/flows`): apps of ours that use npm
+//! Installs what the flows drive (`crates/stickpin/tests/suite/flows`): apps of ours that use npm
 //! libraries, the task pages of a PyPI package, and servers from PyPI and npm. Manifests and lock
 //! files are committed; packages are installed below the target folder.
 

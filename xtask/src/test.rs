@@ -8,8 +8,8 @@ use std::process::Command;
 /// Suites that need neither a browser nor a desktop: the pure crates, the kernel, the simulated
 /// device, and its scenarios in one process.
 const QUICK: &str = "not (package(stickpin) + package(stickpin-backend-linux) + package(stickpin-backend-web) \
-     + package(stickpin-x11desk)) + package(stickpin) & (binary(layers) + binary(staleness_sim) \
-     + binary(scenarios) & test(in_process))";
+     + package(stickpin-x11desk)) + package(stickpin) & (test(/^(layers|staleness_sim)::/) \
+     + test(/^scenarios::/) & test(in_process))";
 
 /// Tests that run at a time on two cores. Most wait for a browser, an app or a limit of time, so
 /// one at a time uses half of a core; with four, apps of the size of LibreOffice become slow.

@@ -1,5 +1,6 @@
 //! What is held of what clients were shown, where each of many was shown another version of a large
-//! page.
+//! page, by an allocator that counts. Alone in its program, because every other test would be
+//! counted, too.
 
 use peak_alloc::PeakAlloc;
 use std::sync::{Arc, Weak};

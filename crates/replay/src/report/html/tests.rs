@@ -1,4 +1,4 @@
-//! The page as text. `crates/stickpin/tests/report.rs` tests its look and keys in a browser.
+//! The page as text. `crates/stickpin/tests/suite/report.rs` tests its look and keys in a browser.
 
 use super::*;
 use crate::report::model::{Attempt, Picture, RefBox, Step};

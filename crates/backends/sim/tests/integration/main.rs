@@ -1,0 +1,4 @@
+//! The simulated device below the kernel, and the floors of the crate.
+
+mod device;
+mod floors;

@@ -1,0 +1,38 @@
+//! The floors of this crate: a module uses only what lies on its own floor or below it; circles of
+//! imports stay small, and no type or folder grows into a place where nobody finds anything.
+
+#[path = "../../../../testkit/src/floors.rs"]
+mod graph;
+
+use graph::Imports;
+use std::path::{Path, PathBuf};
+
+/// Lowest first.
+const FLOORS: &[&str] = &[
+    "address downloads find",
+    "browser_state launch",
+    "driven",
+    "file_gate",
+    "events",
+    "unresponsive navigate tabs",
+    "act",
+    "popup",
+    "facets",
+    "device provider",
+];
+
+fn src() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+}
+
+#[test]
+fn imports_go_down() {
+    let imports = Imports::of(&src(), &[]);
+    assert_eq!(imports.upward(FLOORS), Vec::<String>::new());
+    assert!(imports.contains("device", "driven"), "the search finds nothing");
+}
+
+#[test]
+fn import_cycles_types_and_folders_stay_small() {
+    graph::assert_small(&src(), &[], (10, 3));
+}

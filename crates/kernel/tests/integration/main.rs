@@ -1,0 +1,5 @@
+//! The kernel as a library, and the floors of the crate.
+
+mod embedding;
+mod examples;
+mod floors;

@@ -1,0 +1,219 @@
+//! MiniWoB++: small tasks with a sentence that says what is wanted, and a reward that the page
+//! itself gives.
+//!
+//! The solvers see what an agent sees: the sentence, snapshots, what `get` answers. They act by
+//! refs.
+
+mod clicks;
+mod dates;
+mod drags;
+mod drawings;
+mod lists;
+mod mails;
+mod menus;
+mod pages;
+mod texts;
+
+use super::agent::{Agent, Known};
+use std::path::Path;
+use stickpin_testkit::{Listing, ListingLine};
+use stickpin_testkit::{PageResponse, RequestHandler};
+
+/// Episodes of each task, each with a seed of its own.
+pub const EPISODES: usize = 5;
+
+/// A task and what solves it. `None`: it could not go on.
+pub type Task = (&'static str, fn(&mut Wob<'_, '_>) -> Option<()>);
+
+/// All tasks that are solved, by kind.
+pub fn tasks() -> Vec<Task> {
+    [
+        clicks::TASKS,
+        texts::TASKS,
+        lists::TASKS,
+        dates::TASKS,
+        pages::TASKS,
+        mails::TASKS,
+        drawings::TASKS,
+        drags::TASKS,
+        menus::TASKS,
+    ]
+    .concat()
+}
+
+/// Put into each page: seeds for the episodes, all the time in the world, and the page's own reward
+/// for our log.
+const HARNESS: &str = "<script>(() => {
+  let episode = 0;
+  const log = line => fetch('/__log', { method: 'POST', body: line, keepalive: true });
+  addEventListener('load', () => {
+    core.EPISODE_MAX_TIME = 1e8;
+    const start = core.startEpisodeReal, end = core.endEpisode;
+    core.startEpisodeReal = () => { Math.seedrandom('stickpin ' + episode++); start(); log('start'); };
+    core.endEpisode = (...args) => {
+      const before = WOB_EPISODE_ID;
+      end(...args);
+      if (WOB_EPISODE_ID !== before && WOB_DONE_GLOBAL) log('reward ' + WOB_RAW_REWARD_GLOBAL + ' ' + (WOB_REWARD_REASON || ''));
+    };
+  });
+})()</script>";
+
+/// The server's side: the pages with the harness in them.
+pub fn answers(html: &Path) -> RequestHandler {
+    let html = html.to_owned();
+    Box::new(move |asked| {
+        let path = asked.target.split('?').next()?;
+        let name = path.strip_prefix("/miniwob/").filter(|n| n.ends_with(".html") && !n.contains('/'))?;
+        let page = std::fs::read_to_string(html.join("miniwob").join(name)).ok()?;
+        let page = page.replacen("</head>", &format!("{HARNESS}</head>"), 1);
+        Some(PageResponse { media: "text/html; charset=utf-8", body: page.into_bytes(), log: None })
+    })
+}
+
+/// An agent in one episode.
+pub struct Wob<'w, 'a> {
+    agent: &'w mut Agent<'a>,
+    /// What is wanted.
+    pub goal: String,
+    /// The task as it was read once, at the begin.
+    pub first: Listing,
+}
+
+/// Runs the episodes of a task; what failed is a line in the flow.
+pub fn run(agent: &mut Agent<'_>, solve: fn(&mut Wob<'_, '_>) -> Option<()>) {
+    agent.judged = false;
+    for episode in 0..EPISODES {
+        agent.expect_ok(&["press", "text=START", "--receipt", "off"]);
+        agent.reported("start");
+        let mut wob = Wob { agent: &mut *agent, goal: String::new(), first: Listing::default() };
+        wob.goal = wob.get("text", "css=\"#query\"");
+        wob.first = wob.look();
+        let (went_on, goal, first) = (solve(&mut wob).is_some(), wob.goal.clone(), wob.first.clone());
+        let failed = match agent.told("reward ") {
+            Some(told)
+                if told.split(' ').next().and_then(|r| r.parse::<f64>().ok()).is_some_and(|r| r > 0.0) =>
+            {
+                None
+            }
+            // The page saw another thing than what was meant, or the solver was wrong: both are to
+            // be looked
+            // at.
+            Some(told) => Some((true, told)),
+            None => Some((false, "no reward".to_owned())),
+        };
+        if let Some((wrong, told)) = failed {
+            let stopped = if went_on { "" } else { ", the solver stopped" };
+            let lines: Vec<String> =
+                first.0.iter().map(|l| format!("{} {} {:?} {}", l.id, l.role, l.name, l.suffix)).collect();
+            let said = format!("episode {episode}{stopped}: {told}: {goal:?}\n{}", lines.join("\n"));
+            if wrong {
+                agent.flow.wrong.push(said)
+            } else {
+                agent.flow.lost.push(said)
+            }
+            return;
+        }
+    }
+}
+
+/// What the harness and the page itself show beside the task.
+const NOT_THE_TASK: [&str; 5] = ["Last reward:", "Last 10 average:", "Time left:", "Episodes done:", "START"];
+
+impl Wob<'_, '_> {
+    /// Reads the task.
+    pub fn look(&mut self) -> Listing {
+        let read = self.agent.look();
+        Self::of_the_task(read)
+    }
+
+    /// Reads what can be acted on, as most agents do.
+    pub fn look_at_controls(&mut self) -> Listing {
+        let response = self.agent.expect_ok(&["snapshot", "-i", "--all"]);
+        Self::of_the_task(Listing::read(response.text.as_deref().unwrap_or("")))
+    }
+
+    fn of_the_task(read: Listing) -> Listing {
+        Listing(read.0.into_iter().filter(|l| !NOT_THE_TASK.iter().any(|n| l.name.starts_with(n))).collect())
+    }
+
+    /// What `get` answers.
+    pub fn get(&mut self, what: &str, target: &str) -> String {
+        let response = self.agent.expect_ok(&["get", what, target]);
+        response.text.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// The whole value of a field, as it is.
+    pub fn value(&mut self, field: &ListingLine) -> String {
+        let response = self.agent.expect_ok(&["get", "value", &field.id]);
+        let value = response.output.as_ref().and_then(|o| o["value"].as_str().map(str::to_owned));
+        value.or(response.text).unwrap_or_default()
+    }
+
+    /// The box of an element: left, top, width, height.
+    pub fn rect(&mut self, line: &ListingLine) -> Option<[f64; 4]> {
+        let response = self.agent.expect_ok(&["get", "box", &line.id]);
+        let output = response.output?;
+        let side = |name: &str| output["box"][name].as_f64().or_else(|| output["value"][name].as_f64());
+        Some([side("x")?, side("y")?, side("width")?, side("height")?])
+    }
+
+    /// Takes a picture: points mean its pixels from then on.
+    pub fn picture(&mut self) {
+        self.run(&["screenshot"]);
+    }
+
+    /// A command without a ref.
+    pub fn run(&mut self, words: &[&str]) {
+        self.agent.expect_ok(words);
+    }
+
+    /// One use of a ref.
+    pub fn act(&mut self, line: &ListingLine, words: &[&str]) {
+        let mut known: Known = Agent::of(line);
+        self.agent.act(&mut known, words, "");
+    }
+
+    pub fn press(&mut self, line: &ListingLine) {
+        self.act(line, &["press", "{}"]);
+    }
+
+    pub fn fill(&mut self, line: &ListingLine, text: &str) {
+        self.act(line, &["fill", "{}", text]);
+    }
+
+    /// Presses an element of the first reading.
+    pub fn press_named(&mut self, role: &str, name: &str) -> Option<()> {
+        let line = self.first.get(role, name)?.clone();
+        self.press(&line);
+        Some(())
+    }
+
+    /// Presses the button that ends most tasks.
+    pub fn submit(&mut self) -> Option<()> {
+        let named = |n: &&ListingLine| n.role == "button" && n.name.eq_ignore_ascii_case("submit");
+        let line = self.first.0.iter().find(named)?.clone();
+        self.press(&line);
+        Some(())
+    }
+
+    /// The first field of the first reading.
+    pub fn field(&self) -> Option<ListingLine> {
+        self.first
+            .0
+            .iter()
+            .find(|l| matches!(l.role.as_str(), "textbox" | "searchbox" | "spinbutton"))
+            .cloned()
+    }
+
+    /// The texts of the sentence that stand in quotes.
+    pub fn quoted(&self) -> Vec<String> {
+        self.goal.split('"').skip(1).step_by(2).map(str::to_owned).collect()
+    }
+
+    /// What stands between two parts of the sentence.
+    pub fn between(&self, before: &str, after: &str) -> Option<String> {
+        let from = self.goal.find(before)? + before.len();
+        let rest = &self.goal[from..];
+        Some(rest[..if after.is_empty() { rest.len() } else { rest.find(after)? }].trim().to_owned())
+    }
+}

@@ -1,0 +1,184 @@
+//! Ordinary flows on apps that nobody built for us: how often is an act answered with a notice or a
+//! refusal that should act, and does anything else ever receive the input? Some apps are ours,
+//! their libraries are not (`fixtures/web/flows`); the servers (`fixtures/web/servers`) and the
+//! tasks of MiniWoB++ are not ours at all. `cargo xtask setup` installs and builds them.
+
+mod account;
+mod agent;
+mod board;
+mod chat;
+mod desk;
+mod editors;
+mod feed;
+mod kanban;
+mod library;
+mod mail;
+mod memory;
+mod miniwob;
+mod monitor;
+mod office;
+mod place;
+mod planner;
+mod post;
+mod records;
+mod server;
+mod shop;
+mod staff;
+mod tables;
+mod wiki;
+mod writer;
+
+use account::{Account, Flow};
+use agent::Agent;
+use server::{Programs, Server};
+use std::sync::Arc;
+use stickpin_testkit::{InProcess, PageServer, chromium};
+
+/// Notices of 1,000 acts, at most. The goal is 15: 10.7 and 17.9 were measured on a machine under
+/// load.
+const NOTICES: f64 = 20.0;
+
+/// Refusals of 1,000 acts, at most.
+const REFUSALS: f64 = 5.0;
+
+/// Acts of a run in which nothing is skipped.
+const AT_LEAST: usize = 1500;
+
+/// A browser, the server of the apps, and what came of the flows so far.
+struct Stage {
+    surface: InProcess,
+    pages: PageServer,
+    account: Account,
+    _dir: tempfile::TempDir,
+}
+
+impl Stage {
+    /// `None`, said on stderr, where something is missing.
+    fn new(pages: PageServer) -> Option<Self> {
+        let dir = tempfile::tempdir().expect("a folder");
+        let surface = InProcess::new(dir.path(), vec![Arc::new(chromium()?)]);
+        Some(Self { surface, pages, account: Account::default(), _dir: dir })
+    }
+
+    /// Runs a flow on a page of the site whose handlers report every act.
+    fn flow(&mut self, app: &'static str, name: &str, path: &str, run: impl FnOnce(&mut Agent<'_>)) {
+        if is_chosen(app, name) {
+            let flow = self.run(None, app, name, path, run);
+            self.account.0.push(flow);
+        }
+    }
+
+    /// Runs a flow on a page of the site that ends with what the app holds.
+    fn checked(&mut self, app: &'static str, name: &str, run: impl FnOnce(&mut Agent<'_>)) {
+        if is_chosen(app, name) {
+            let flow = self.run(None, app, name, &format!("{app}/index.html"), run);
+            self.account.0.push(with_check(flow));
+        }
+    }
+
+    /// Runs a flow on a server of its own, from a path of it, that ends with what the server's data
+    /// is.
+    fn served(
+        &mut self,
+        programs: &Programs,
+        script: &str,
+        [app, name, path]: [&'static str; 3],
+        run: impl FnOnce(&mut Agent<'_>),
+    ) {
+        if is_chosen(app, name) {
+            let server = Server::start(programs, script, &self.pages);
+            let flow = self.run(Some(&server), app, name, path, run);
+            self.account.0.push(with_check(flow));
+        }
+    }
+
+    fn run(
+        &mut self,
+        server: Option<&Server>,
+        app: &'static str,
+        name: &str,
+        path: &str,
+        run: impl FnOnce(&mut Agent<'_>),
+    ) -> Flow {
+        let flow = Flow { app, name: name.to_owned(), ..Flow::default() };
+        let mut agent = Agent::open(&mut self.surface, &self.pages, server, flow, path);
+        run(&mut agent);
+        agent.end()
+    }
+}
+
+/// `FLOWS_ONLY` tries some of them, by app or name.
+fn is_chosen(app: &str, name: &str) -> bool {
+    std::env::var("FLOWS_ONLY").map_or(true, |only| name.contains(&only) || app.contains(&only))
+}
+
+fn with_check(mut flow: Flow) -> Flow {
+    if !flow.checked {
+        flow.lost.push("the flow never compared what the app holds".to_owned());
+    }
+    flow
+}
+
+/// The apps of the site. `None` where something is missing.
+fn apps() -> Option<Vec<Flow>> {
+    let site = place::installed("site")?;
+    let pages = PageServer::start_with(&site, mail::answers()).expect("a loopback port");
+    let mut stage = Stage::new(pages)?;
+    desk::flows(&mut stage);
+    board::flows(&mut stage);
+    feed::flows(&mut stage);
+    chat::flows(&mut stage);
+    mail::flows(&mut stage);
+    editors::flows(&mut stage);
+    shop::flows(&mut stage);
+    office::flows(&mut stage);
+    monitor::flows(&mut stage);
+    planner::flows(&mut stage);
+    kanban::flows(&mut stage);
+    writer::flows(&mut stage);
+    post::flows(&mut stage);
+    Some(stage.account.0)
+}
+
+/// The servers. `None` where something is missing.
+fn servers() -> Option<Vec<Flow>> {
+    let programs = Programs::installed()?;
+    // It has no pages: the servers report to it.
+    let data = tempfile::tempdir().expect("a folder");
+    let log = PageServer::start(data.path()).expect("a loopback port");
+    let mut stage = Stage::new(log)?;
+    library::flows(&mut stage, &programs);
+    staff::flows(&mut stage, &programs);
+    tables::flows(&mut stage, &programs);
+    records::flows(&mut stage, &programs);
+    wiki::flows(&mut stage, &programs);
+    Some(stage.account.0)
+}
+
+/// The tasks of MiniWoB++. `None` where something is missing.
+fn tasks() -> Option<Vec<Flow>> {
+    let installed = place::installed("tasks")?;
+    let html = installed.join("miniwob").join("html");
+    let pages = PageServer::start_with(&html, miniwob::answers(&html)).expect("a loopback port");
+    let mut stage = Stage::new(pages)?;
+    let tasks = miniwob::tasks();
+    assert!(tasks.len() >= 40, "{} tasks are solved", tasks.len());
+    for (name, solve) in tasks {
+        stage.flow("miniwob", name, &format!("miniwob/{name}.html"), |agent| miniwob::run(agent, solve));
+    }
+    Some(stage.account.0)
+}
+
+/// All parts beside each other, each in a browser of its own, and one account of them.
+#[test]
+fn ordinary_flows() {
+    let parts = std::thread::scope(|scope| {
+        [scope.spawn(apps), scope.spawn(servers), scope.spawn(tasks)].map(|part| match part.join() {
+            Ok(flows) => flows,
+            Err(panic) => std::panic::resume_unwind(panic),
+        })
+    });
+    let is_whole = parts.iter().all(Option::is_some) && std::env::var_os("FLOWS_ONLY").is_none();
+    let account = Account(parts.into_iter().flatten().flatten().collect());
+    account.judge(if is_whole { AT_LEAST } else { 0 }, NOTICES, REFUSALS);
+}

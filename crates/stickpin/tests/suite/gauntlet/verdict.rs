@@ -1,0 +1,105 @@
+//! The verdict on one use of a ref, by what the page received.
+
+use super::data::{Kind, Situation};
+use super::site::Hit;
+use stickpin_kernel::{ErrorCode, Response};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// The right element received it, and the answer says so.
+    Correct,
+    /// Nothing was done; a situation that must refuse, or may.
+    Refused,
+    /// The client was shown the ref anew in its changed surroundings, and it was acted on.
+    Relisted,
+    /// Nothing was done where it should have been, and the answer says so.
+    RefusedUnneeded,
+    /// The wrong element received it and the answer says nothing.
+    WrongSilent,
+    /// The wrong element received it; the answer tells afterwards what it reads now.
+    WrongTold,
+    /// The wrong element received it, and the answer is an error.
+    WrongError,
+    /// The right element received it, and the answer is an error.
+    ErrorButDone,
+    /// Nothing happened, and the answer claims that it did.
+    NoEffect,
+}
+
+impl Verdict {
+    pub const ALL: [Self; 9] = [
+        Self::Correct,
+        Self::Refused,
+        Self::Relisted,
+        Self::RefusedUnneeded,
+        Self::WrongSilent,
+        Self::WrongTold,
+        Self::WrongError,
+        Self::ErrorButDone,
+        Self::NoEffect,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Correct => "CORRECT",
+            Self::Refused => "REFUSED",
+            Self::Relisted => "RELISTED",
+            Self::RefusedUnneeded => "REFUSED-UNNEEDED",
+            Self::WrongSilent => "WRONG-SILENT",
+            Self::WrongTold => "WRONG-TOLD",
+            Self::WrongError => "WRONG-ERROR",
+            Self::ErrorButDone => "ERROR-BUT-DONE",
+            Self::NoEffect => "NOOP",
+        }
+    }
+
+    /// Whether another element than the right one received the input.
+    pub fn is_wrong(self) -> bool {
+        matches!(self, Self::WrongSilent | Self::WrongTold | Self::WrongError)
+    }
+}
+
+/// A snapshot between the change and the use that listed the same ref again. Holds the record that
+/// the element belongs to now; `None` when the app replaced the element.
+pub struct Relisting(pub Option<String>);
+
+impl Relisting {
+    fn allows(&self, hits: &[Hit]) -> bool {
+        self.0.as_ref().is_none_or(|record| hits.iter().all(|hit| hit.rec == *record))
+    }
+}
+
+/// Judges one use.
+pub fn judge(situation: &Situation, used: &Response, hits: &[Hit], relisting: Option<&Relisting>) -> Verdict {
+    let ok = used.error.is_none();
+    if hits.is_empty() {
+        return match (ok, situation.kind) {
+            (true, _) => Verdict::NoEffect,
+            (false, Kind::Act) => Verdict::RefusedUnneeded,
+            (false, Kind::Refuse | Kind::Either) => Verdict::Refused,
+        };
+    }
+    if hits.iter().all(|hit| situation.want.contains(&hit.rec)) {
+        return if ok { Verdict::Correct } else { Verdict::ErrorButDone };
+    }
+    match (ok, situation.kind) {
+        (true, Kind::Refuse | Kind::Either) if relisting.is_some_and(|r| r.allows(hits)) => Verdict::Relisted,
+        (true, _) if warns_afterwards(used) => Verdict::WrongTold,
+        (true, _) => Verdict::WrongSilent,
+        (false, _) => Verdict::WrongError,
+    }
+}
+
+pub fn is_notice(used: &Response) -> bool {
+    used.error.as_ref().is_some_and(|e| e.code == ErrorCode::ContextChanged)
+}
+
+/// Whether an answer says that what was acted on is not what it was.
+fn warns_afterwards(used: &Response) -> bool {
+    let warning = used.warning.iter().map(String::as_str);
+    let text = used.text.iter().flat_map(|text| text.lines());
+    let signs = ["It reads ", "eading above it reads", "eading that was above it is gone"];
+    warning.chain(text).any(|line| {
+        signs.iter().any(|sign| line.contains(sign)) || (line.contains(" is ") && line.ends_with(" now."))
+    })
+}

@@ -1,0 +1,35 @@
+//! Tests of the whole product: one module per subject, in one binary, so that it is linked once.
+//! Most run the real binary with a daemon of its own (`support`).
+
+mod bad_input;
+mod cli;
+mod daemon;
+#[cfg(all(feature = "web", target_os = "linux"))]
+mod docs;
+#[cfg(feature = "web")]
+mod flows;
+#[cfg(feature = "web")]
+mod gauntlet;
+mod layers;
+#[cfg(feature = "linux")]
+mod linux;
+#[cfg(feature = "sim")]
+mod mcp;
+#[cfg(feature = "sim")]
+mod replay;
+#[cfg(all(feature = "web", feature = "sim"))]
+mod report;
+#[cfg(feature = "sim")]
+mod scenarios;
+#[cfg(feature = "sim")]
+mod scripts;
+#[cfg(all(feature = "sim", feature = "web", target_os = "linux"))]
+mod security;
+mod sessions;
+#[cfg(feature = "sim")]
+mod staleness_sim;
+mod support;
+#[cfg(feature = "sim")]
+mod terminal;
+#[cfg(feature = "web")]
+mod web;

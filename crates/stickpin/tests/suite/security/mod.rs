@@ -1,0 +1,57 @@
+//! What a client, a page or another user of the machine must not be able to do, tried through the
+//! real binary. What became of it is read from files, processes and the page's own server, not from
+//! our answers.
+
+mod folders;
+mod options;
+mod pages;
+#[cfg(feature = "linux")]
+mod programs;
+mod read_only;
+mod secrets;
+mod swaps;
+
+use crate::support::World;
+use crate::support::client::{Client, text};
+use serde_json::json;
+use stickpin_testkit::skipped;
+
+/// A world with a folder outside of the project, that holds a word nobody may read.
+struct Outside {
+    world: World,
+}
+
+/// What stands in the files outside.
+const CANARY: &str = "canary-of-the-vault";
+
+impl Outside {
+    fn new() -> Self {
+        let world = World::new();
+        std::fs::create_dir(world.path().join("vault")).expect("a folder");
+        let outside = Self { world };
+        outside.put("vault/secret.html", &format!("<title>{CANARY}</title><p>{CANARY}</p>"));
+        outside.put("vault/secret.txt", CANARY);
+        outside
+    }
+
+    fn put(&self, name: &str, text: &str) {
+        std::fs::write(self.world.path().join(name), text).expect("a file");
+    }
+
+    fn url(&self, name: &str) -> String {
+        let path = self.world.path().canonicalize().expect("a folder").join(name);
+        format!("file://{}", path.display())
+    }
+}
+
+/// Whether a browser is there; a page of the project is open then.
+fn opened(client: &mut Client, what: &str) -> bool {
+    let result = client.tool("open", json!({"what": what}));
+    let said = text(&result);
+    if said.starts_with("TOOL_MISSING") {
+        skipped("STICKPIN_REQUIRE_CHROMIUM", said);
+        return false;
+    }
+    assert_eq!(result["isError"], false, "{said}");
+    true
+}

@@ -1,0 +1,194 @@
+//! The real binary with a state dir of its own; its daemon ends with the test.
+
+pub mod client;
+#[cfg(feature = "linux")]
+pub mod shared;
+
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// A state dir, a project folder, and the binary.
+pub struct World {
+    tmp: tempfile::TempDir,
+    program: PathBuf,
+}
+
+/// What a command line gave.
+#[derive(Debug)]
+pub struct Ran {
+    pub code: i32,
+    pub out: String,
+    pub err: String,
+}
+
+impl Ran {
+    /// The one JSON value on stdout.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("{e} in {self:?}"))
+    }
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).expect("text");
+        Self { code: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
+    }
+}
+
+impl World {
+    pub fn new() -> Self {
+        Self::with(env!("CARGO_BIN_EXE_stickpin"))
+    }
+
+    /// A world whose binary is another build of stickpin.
+    pub fn with(program: impl Into<PathBuf>) -> Self {
+        let tmp = tempfile::tempdir().unwrap();
+        std::fs::create_dir(tmp.path().join("shop")).unwrap();
+        Self { tmp, program: program.into() }
+    }
+
+    /// The state dir. Not there before the first command.
+    pub fn state_dir(&self) -> PathBuf {
+        self.tmp.path().join("state")
+    }
+
+    pub fn path(&self) -> &Path {
+        self.tmp.path()
+    }
+
+    /// A command in the project's folder, that knows nothing of the surroundings of the test.
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        command.args(args).current_dir(self.tmp.path().join("shop")).env_clear();
+        command.env("HOME", self.tmp.path()).env("PATH", path).env("STICKPIN_STATE_DIR", self.state_dir());
+        command.stdin(Stdio::null());
+        command
+    }
+
+    pub fn run(&self, args: &[&str]) -> Ran {
+        self.command(args).output().unwrap().into()
+    }
+
+    /// Runs what has to succeed and gives its stdout.
+    pub fn ok(&self, line: &str) -> String {
+        let ran = self.run(&words(line));
+        assert_eq!(ran.code, 0, "{line}: {ran:?}");
+        ran.out
+    }
+
+    /// The session of the project's folder, which is open alone.
+    pub fn session(&self) -> String {
+        let list = self.run(&["session", "list", "--json"]).json();
+        list["output"]["sessions"][0]["name"].as_str().expect("a session").to_owned()
+    }
+
+    /// The daemon's process, if one runs.
+    pub fn pid(&self) -> Option<u32> {
+        let status = self.run(&["daemon", "status", "--json"]).json();
+        status["output"]["pid"].as_u64().map(|pid| u32::try_from(pid).unwrap())
+    }
+
+    pub fn signal(&self, signal: &str, pid: u32) {
+        let status = Command::new("kill").args([signal, &pid.to_string()]).status().unwrap();
+        assert!(status.success());
+    }
+
+    pub fn socket(&self) -> PathBuf {
+        self.state_dir().join("daemon/sock")
+    }
+
+    /// A client that speaks the protocol by hand.
+    pub fn raw(&self) -> Raw {
+        let stream = UnixStream::connect(self.socket()).unwrap();
+        // A daemon that says nothing fails the test instead of hanging it.
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        Raw { reader: BufReader::new(stream) }
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        if self.state_dir().exists() {
+            // A test that is failing already must not fail twice.
+            let _ = self.command(&["daemon", "stop", "--force"]).output();
+        }
+    }
+}
+
+/// A connection without a client.
+pub struct Raw {
+    pub reader: BufReader<UnixStream>,
+}
+
+impl Raw {
+    pub fn write(&mut self, bytes: &[u8]) {
+        self.reader.get_mut().write_all(bytes).unwrap();
+    }
+
+    pub fn send(&mut self, value: &Value) {
+        self.write(format!("{value}\n").as_bytes());
+    }
+
+    /// The next answer; null at the end of the connection.
+    pub fn answer(&mut self) -> Value {
+        let mut line = String::new();
+        self.reader.read_line(&mut line).unwrap();
+        if line.is_empty() { Value::Null } else { serde_json::from_str(&line).unwrap() }
+    }
+
+    pub fn ask(&mut self, method: &str, params: Value) -> Value {
+        self.send(&json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}));
+        self.answer()
+    }
+
+    /// Says hello as a client of this version.
+    pub fn hello(&mut self, protocol: u32, version: &str) -> Value {
+        self.ask("hello", json!({"protocol": protocol, "version": version}))["result"].clone()
+    }
+
+    pub fn welcome(mut self) -> Self {
+        assert_eq!(self.hello(1, env!("CARGO_PKG_VERSION"))["verdict"], "serve");
+        self
+    }
+}
+
+/// A request as the command line would send it.
+pub fn request(command: &str, input: Value) -> Value {
+    json!({"command": command, "input": input, "caller": {"cwd": "/", "key": "test", "ownSession": "test"}})
+}
+
+/// Words, with single quotes around those that hold spaces or nothing.
+pub fn words(line: &str) -> Vec<&str> {
+    let parts = line.split('\'').enumerate();
+    parts
+        .flat_map(|(i, part)| if i % 2 == 1 { vec![part] } else { part.split_whitespace().collect() })
+        .collect()
+}
+
+/// Waits for something that ends by itself.
+#[track_caller]
+pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !holds() {
+        assert!(Instant::now() < deadline, "never happened: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// A program in user and mount namespaces of its own, where it may mount.
+pub fn unshared(words: &[&str]) -> std::process::Command {
+    let mut command = std::process::Command::new("unshare");
+    command.args(["--user", "--map-root-user", "--mount"]).args(words);
+    command
+}
+
+/// Whether a program in namespaces of its own may mount on this machine.
+pub fn may_mount() -> bool {
+    let mounted = unshared(&["mount", "-t", "tmpfs", "tmpfs", "/tmp"]).output();
+    mounted.is_ok_and(|ran| ran.status.success())
+}

@@ -1,0 +1,214 @@
+//! What a person at a terminal gets: colors, tables, completions, steps from standard input.
+
+use crate::support::{Ran, World};
+use std::io::Write;
+use std::process::Stdio;
+use stickpin_testkit::skipped;
+
+const ESCAPE: char = '\u{1b}';
+
+/// Runs a command line on a terminal of so many columns, where there is a program that makes one.
+fn on_terminal(world: &World, columns: u16, env: &[(&str, &str)], line: &str) -> Option<String> {
+    let program = env!("CARGO_BIN_EXE_stickpin");
+    let script = format!("stty cols {columns}; exec {program} {line}");
+    let ours = world.command(&[]);
+    let mut terminal = std::process::Command::new("script");
+    terminal.args(["-qec", &script, "/dev/null"]).env_clear().stdin(Stdio::null());
+    terminal.current_dir(ours.get_current_dir().expect("a folder"));
+    for (name, value) in ours.get_envs() {
+        terminal.env(name, value.expect("a value"));
+    }
+    terminal
+        .envs(env.iter().copied())
+        .env("TERM", env.iter().find(|(k, _)| *k == "TERM").map_or("xterm", |e| e.1));
+    match terminal.output() {
+        Ok(output) => Some(String::from_utf8(output.stdout).expect("text").replace("\r\n", "\n")),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+            skipped("STICKPIN_REQUIRE_TERMINAL", "there is no program `script`, which makes a terminal");
+            None
+        }
+        Err(e) => panic!("{e}"),
+    }
+}
+
+#[test]
+fn colors_are_shown_on_a_terminal_unless_they_are_unwanted() {
+    let world = World::new();
+    world.ok("open sim:shop");
+    let Some(shown) = on_terminal(&world, 100, &[], "snapshot -i") else { return };
+    assert!(shown.contains("\u{1b}[36m@e1\u{1b}[0m "), "{shown:?}");
+    let shown = on_terminal(&world, 100, &[], "press @e99").expect("a terminal");
+    assert!(shown.starts_with("\u{1b}[1m\u{1b}[31mREF_NOT_FOUND:\u{1b}[0m @e99"), "{shown:?}");
+    for (env, line) in [
+        (&[("NO_COLOR", "1")][..], "snapshot -i"),
+        (&[("NO_COLOR", "1"), ("CLICOLOR_FORCE", "1")], "snapshot -i"),
+        (&[("CLICOLOR", "0")], "snapshot -i"),
+        (&[("TERM", "dumb")], "snapshot -i"),
+        (&[], "snapshot -i --color never"),
+        (&[], "--color=never press @e99"),
+        (&[], "snapshot -i --json"),
+        (&[("CLICOLOR_FORCE", "1")], "press @e99 --json --color always"),
+    ] {
+        let shown = on_terminal(&world, 100, env, line).expect("a terminal");
+        assert!(!shown.contains(ESCAPE) && shown.contains("@e"), "{env:?} {line}: {shown:?}");
+    }
+}
+
+#[test]
+fn colors_are_shown_elsewhere_only_where_they_are_asked_for() {
+    let world = World::new();
+    world.ok("open sim:shop");
+    assert!(!world.ok("snapshot -i").contains(ESCAPE));
+    assert!(world.ok("snapshot -i --color always").contains("\u{1b}[36m@e1\u{1b}[0m "));
+    let ran: Ran =
+        world.command(&["snapshot", "-i"]).env("CLICOLOR_FORCE", "1").output().expect("it runs").into();
+    assert!(ran.out.contains(ESCAPE), "{ran:?}");
+    let ran: Ran = world
+        .command(&["press", "@e99", "--color", "sometimes"])
+        .env("CLICOLOR_FORCE", "1")
+        .output()
+        .expect("it runs")
+        .into();
+    assert!(ran.code == 2 && ran.err.contains("not one of auto, always, never"), "{ran:?}");
+}
+
+#[test]
+fn lists_are_tables_that_fit_the_terminal() {
+    let world = World::new();
+    world.ok("--session a open sim:shop");
+    world.ok("--session checkout open sim:settings/devices");
+    let Some(wide) = on_terminal(&world, 200, &[], "session list") else { return };
+    let column = |line: &str, word: &str| line.find(word).unwrap_or_else(|| panic!("{word}: {line}"));
+    let lines: Vec<&str> = wide.lines().collect();
+    assert_eq!(lines.len(), 2, "{wide}");
+    for word in ["sim:", "yours", "open ", "idle "] {
+        assert_eq!(column(lines[0], word), column(lines[1], word), "{word}: {wide}");
+    }
+    let narrow = on_terminal(&world, 90, &[], "devices").expect("a terminal");
+    assert!(narrow.contains("…\"") && narrow.lines().all(|line| line.chars().count() <= 90), "{narrow}");
+    let piped = world.ok("devices");
+    assert!(!piped.contains('…') && piped.contains("sim:shop  \""), "{piped}");
+}
+
+#[test]
+fn batch_reads_command_lines_and_standard_input() {
+    let world = World::new();
+    let log = world.path().join("log");
+    world.ok(&format!("open sim:shop?log={} -i", log.display()));
+    let ran = world.run(&["batch", "press 'role=button text=\"Add to cart\" nth=1'", "get title"]);
+    assert!(ran.code == 0 && ran.out.contains("[1] press") && ran.out.contains("[2] get"), "{ran:?}");
+    let mut child = world
+        .command(&["batch", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    stdin
+        .write_all(b"# buys a chair\npress 'text=\"Add to cart\" nth=2'\n\nget title\n")
+        .expect("it is read");
+    drop(stdin);
+    let ran: Ran = child.wait_with_output().expect("it ends").into();
+    assert!(ran.code == 0 && ran.out.contains("[2] get"), "{ran:?}");
+    let received = std::fs::read_to_string(&log).expect("a log");
+    for element in ["add lamp", "add chair"] {
+        let pressed = format!("\"press\",\"element\":\"{element}\"");
+        assert!(received.contains(&pressed), "{element}: {received}");
+    }
+}
+
+/// What bash offers at the end of a line.
+fn bash(world: &World, line: &str) -> Vec<String> {
+    let script = r#"
+        PATH="$BIN:$PATH"
+        source <(stickpin completions bash)
+        COMP_LINE="$LINE" COMP_POINT=${#LINE}
+        read -ra COMP_WORDS <<< "$LINE"
+        [[ "$LINE" == *" " ]] && COMP_WORDS+=("")
+        COMP_CWORD=$(( ${#COMP_WORDS[@]} - 1 ))
+        _stickpin_with_values stickpin "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"
+        printf '%s\n' "${COMPREPLY[@]}"
+    "#;
+    let bin = std::path::Path::new(env!("CARGO_BIN_EXE_stickpin")).parent().expect("a folder");
+    let ours = world.command(&[]);
+    let mut command = std::process::Command::new("bash");
+    command.args(["--norc", "-c", script]).env_clear().env("BIN", bin).env("LINE", line);
+    for (name, value) in ours.get_envs() {
+        command.env(name, value.expect("a value"));
+    }
+    let ran: Ran = command.stdin(Stdio::null()).output().expect("bash").into();
+    assert_eq!(ran.code, 0, "{ran:?}");
+    ran.out.lines().map(str::to_owned).collect()
+}
+
+/// What fish offers at the end of a line, where it is installed.
+fn fish(world: &World, line: &str) -> Option<Vec<String>> {
+    let script = "set PATH $BIN $PATH; stickpin completions fish | source; complete -C $LINE";
+    let bin = std::path::Path::new(env!("CARGO_BIN_EXE_stickpin")).parent().expect("a folder");
+    let mut command = std::process::Command::new("fish");
+    command.args(["--no-config", "-c", script]).env_clear().stdin(Stdio::null());
+    for (name, value) in world.command(&[]).get_envs() {
+        command.env(name, value.expect("a value"));
+    }
+    match command.env("BIN", bin).env("LINE", line).output() {
+        Ok(output) => {
+            let ran = Ran::from(output);
+            assert_eq!((ran.code, &*ran.err), (0, ""), "{ran:?}");
+            let word = |line: &str| line.split('\t').next().map(str::to_owned);
+            Some(ran.out.lines().filter_map(word).collect())
+        }
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+            skipped("STICKPIN_REQUIRE_TERMINAL", "fish is not installed");
+            None
+        }
+        Err(e) => panic!("{e}"),
+    }
+}
+
+#[test]
+fn completions_offer_what_there_is() {
+    let world = World::new();
+    let applications = world.path().join(".local/share/applications");
+    std::fs::create_dir_all(&applications).expect("a folder");
+    std::fs::write(applications.join("org.example.Own.desktop"), "[Desktop Entry]\nExec=own\n")
+        .expect("a file");
+    assert!(bash(&world, "stickpin --session ").iter().all(String::is_empty), "no daemon runs");
+    world.ok("--session checkout open sim:shop");
+    for (line, offered) in [
+        ("stickpin --session ch", "checkout"),
+        ("stickpin help sel", "selectors"),
+        ("stickpin help snap", "snapshot"),
+        ("stickpin open --stale-refs e", "enforce"),
+        ("stickpin --detail di", "digest"),
+        ("stickpin press @e1 --color al", "always"),
+        ("stickpin open sim:sh", "shop"),
+        #[cfg(feature = "linux")]
+        ("stickpin open linux:org.example.", "org.example.Own"),
+    ] {
+        let all = bash(&world, line);
+        assert!(all.iter().any(|one| one == offered), "{line}: {all:?}");
+    }
+    if let Some(all) = fish(&world, "stickpin --session ch") {
+        assert_eq!(all, ["checkout"]);
+        assert!(fish(&world, "stickpin help sel").expect("fish").contains(&"selectors".to_owned()));
+        assert!(fish(&world, "stickpin open sim:sh").expect("fish").contains(&"sim:shop".to_owned()));
+    }
+    let zsh = world.ok("completions zsh");
+    assert!(zsh.contains("($(stickpin complete sessions 2>/dev/null))"), "sessions");
+    assert!(zsh.contains("stickpin complete apps 2>/dev/null"), "apps");
+}
+
+#[test]
+fn manual_pages_are_written_for_every_command() {
+    let world = World::new();
+    let said = world.ok("man --out pages");
+    let pages = world.path().join("shop/pages");
+    let count = std::fs::read_dir(&pages).expect("a folder").count();
+    assert!(count > 60 && said.contains(&format!("wrote {count} ")), "{count}: {said}");
+    let press = std::fs::read_to_string(pages.join("stickpin-press.1")).expect("a page");
+    assert!(press.contains(".TH stickpin-press 1") && press.contains("\\-\\-settle"), "{press}");
+    assert_eq!(world.ok("man press"), press);
+    let ran = world.run(&["man", "nonsense"]);
+    assert!(ran.code == 2 && ran.err.contains("there is no command"), "{ran:?}");
+}

@@ -1,0 +1,130 @@
+//! What happens to a wait when a dialog opens, its tab goes or crashes, or its browser is killed.
+//! Each is set off by the look of the wait itself, or before it begins: the answer is the same.
+
+use super::is_browser;
+use super::site::{PATIENCE, Process, Site};
+use crate::support::eventually;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use stickpin_kernel::{Error, ErrorCode};
+
+/// How long the waits would go on. Whoever comes near it was not told.
+const LONG: &str = "60000";
+
+/// Waits for what never comes while something happens, and ends long before its time.
+#[track_caller]
+fn waited(site: &mut Site, words: &[&str], code: ErrorCode) -> Error {
+    let words = [words, &["--timeout", LONG]].concat();
+    let began = Instant::now();
+    let error = site.fails(&words, code);
+    assert!(began.elapsed() < Duration::from_secs(40), "{words:?} ended after {:?}", began.elapsed());
+    error
+}
+
+#[test]
+fn a_dialog_ends_a_wait() {
+    let Some(mut site) = Site::new() else { return };
+    site.open("guards.html");
+    // A look may be one of several.
+    let asks = "(window.asked ??= setTimeout(() => confirm('Sure?'), 30)) && false";
+    let waits: [&[&str]; 6] = [
+        &["wait", "fn", asks],
+        &["wait", "text", "Zebra"],
+        &["wait", "url", "/nowhere"],
+        &["wait", "request", "/nothing"],
+        &["wait", "download"],
+        &["wait", "css=\"#zebra\""],
+    ];
+    for (n, words) in waits.iter().enumerate() {
+        if n > 0 {
+            // A page that asks by itself, a moment later.
+            site.ok(&["wait", "fn", "setTimeout(() => confirm('Sure?'), 300)"]);
+        }
+        let error = waited(&mut site, words, ErrorCode::DialogOpen);
+        assert!(error.message.contains("Sure?") && error.hint.contains("alert"), "{words:?}: {error:?}");
+        site.ok(&["alert", "dismiss"]);
+    }
+    site.goes_on();
+}
+
+#[test]
+fn a_tab_that_closes_ends_a_wait() {
+    let Some(mut site) = Site::new() else { return };
+    site.open("popups.html");
+    site.ok(&["press", "css=\"#one\""]);
+    assert!(site.server.wait_for("click one", PATIENCE));
+    site.ok(&["tab", "switch", "t2"]);
+    let error = waited(
+        &mut site,
+        &["wait", "fn", "setTimeout(() => close(), 30) && false"],
+        ErrorCode::DeviceNotFound,
+    );
+    assert!(error.message.contains("t2 was closed"), "{error:?}");
+    eventually("the session is in the other tab", || site.text(&["get", "title"]).trim() == "Popups");
+    site.goes_on();
+}
+
+/// What a wait looks at, which tells the server that the wait has begun.
+const TELLS: &str = "void fetch('/__log', { method: 'POST', body: 'looked' })";
+
+/// Kills what `which` picks while a wait is under way.
+#[track_caller]
+fn killed_while_waiting(site: &mut Site, which: fn(&Process) -> bool) -> Error {
+    site.open("guards.html");
+    let victims: Vec<Process> = site.processes().into_iter().filter(which).collect();
+    assert!(!victims.is_empty(), "{:#?}", site.processes());
+    let server = Arc::clone(&site.server);
+    let killer = std::thread::spawn(move || {
+        assert!(server.wait_for("looked", PATIENCE), "the wait never looked");
+        victims.iter().for_each(Process::kill);
+    });
+    let error = waited(site, &["wait", "fn", TELLS], ErrorCode::BackendLost);
+    killer.join().unwrap();
+    assert!(error.hint.contains("open"), "{error:?}");
+    site.open("guards.html");
+    // The last looks of the wait may arrive late.
+    drop(site.server.received());
+    site.goes_on();
+    error
+}
+
+#[test]
+fn a_renderer_that_dies_ends_a_wait() {
+    let Some(mut site) = Site::new() else { return };
+    killed_while_waiting(&mut site, |p| p.line.contains("--type=renderer"));
+}
+
+#[test]
+fn a_browser_that_dies_ends_a_wait() {
+    let Some(mut site) = Site::new() else { return };
+    killed_while_waiting(&mut site, is_browser);
+}
+
+#[test]
+fn a_page_that_asks_before_it_is_left() {
+    let Some(mut site) = Site::new() else { return };
+    site.open("leaving.html");
+    site.ok(&["fill", "label=Draft", "Dear Ada"]);
+    // Going away by a link, by history or by reloading: a person's draft is at stake, so somebody
+    // answers.
+    for (words, told) in [(&["press", "css=\"#away\""][..], Some("click away")), (&["reload"], None)] {
+        let response = site.surface.request(words, |_| {});
+        let dialog = response.dialog.unwrap_or_else(|| panic!("{words:?}: {:?}", response.error));
+        assert_eq!(dialog.kind, "beforeunload");
+        site.fails(&["snapshot", "-i"], ErrorCode::DialogOpen);
+        site.ok(&["alert", "dismiss"]);
+        assert_eq!(site.text(&["get", "value", "label=Draft"]).trim(), "Dear Ada");
+        assert!(told.is_none_or(|line| site.server.wait_for(line, PATIENCE)), "{words:?}");
+    }
+    site.goes_on();
+    site.ok(&["press", "css=\"#away\""]);
+    site.ok(&["alert", "accept"]);
+    assert!(site.server.wait_for("click away", PATIENCE));
+    eventually("it is left", || site.text(&["get", "title"]).trim() == "Targets that cannot be reached");
+    site.goes_on();
+    // `open` is told to go there, and goes.
+    site.open("leaving.html");
+    site.ok(&["fill", "label=Draft", "Dear Grace"]);
+    site.open("guards.html");
+    site.goes_on();
+}
