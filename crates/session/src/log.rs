@@ -68,5 +68,6 @@ pub use record::{Record, VERSION, Via};
 pub use redacted::{
     Argument, Arguments, BlobId, BlobRef, InvalidBlobId, Offload, Redacted, RedactedHandoff, Redactor,
 };
+pub(crate) use redacted::{MASK, redact_strings};
 pub use segment::{Corruption, Located, Records, last_commit};
 pub use verify::{Finding, Summary, Verifier};

@@ -7,6 +7,7 @@ mod lifetime;
 mod promise;
 mod renewing;
 mod standing;
+mod summary;
 mod table;
 
 use crate::{

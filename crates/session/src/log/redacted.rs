@@ -9,6 +9,9 @@ use serde_json::{Map, Number, Value};
 use std::collections::BTreeMap;
 use std::fmt;
 
+/// What stands in place of a secret within a text.
+pub(crate) const MASK: &str = "•••";
+
 /// What must not reach the log.
 pub trait Redactor: Send + Sync {
     /// Whether the value of this argument is a secret as a whole, such as the text for a password
@@ -293,7 +296,8 @@ impl Argument {
     }
 }
 
-fn redact_strings(value: Value, redactor: &dyn Redactor) -> Value {
+/// Redacts every string of a value, and masks the values of secret keys.
+pub(crate) fn redact_strings(value: Value, redactor: &dyn Redactor) -> Value {
     match value {
         Value::String(mut text) => {
             redactor.redact(&mut text);
@@ -306,7 +310,7 @@ fn redact_strings(value: Value, redactor: &dyn Redactor) -> Value {
                 .map(|(mut key, value)| {
                     let value = match value {
                         Value::Null | Value::Bool(_) => value,
-                        _ if redactor.is_secret(&key) => Value::String("•••".to_owned()),
+                        _ if redactor.is_secret(&key) => Value::String(MASK.to_owned()),
                         _ => redact_strings(value, redactor),
                     };
                     redactor.redact(&mut key);
