@@ -6,7 +6,8 @@ use clap::ColorChoice;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use stickpin_kernel::{Caller, Error, ErrorCode, Evidence, Result, Secret, paths};
+use stickpin_kernel::paths::{self, ResolvedPath};
+use stickpin_kernel::{Caller, Error, ErrorCode, Evidence, Result, Secret};
 
 /// The environment of one call.
 #[derive(Debug, Clone, Default)]
@@ -15,6 +16,8 @@ pub struct Env {
     pub cwd: PathBuf,
     /// The home directory.
     pub home: Option<PathBuf>,
+    /// `CLAUDE_PROJECT_DIR`: the project folder of a harness that starts the MCP server elsewhere.
+    pub project_dir: Option<String>,
     /// `STICKPIN_STATE_DIR`.
     pub state_dir: Option<String>,
     /// `STICKPIN_SESSION`.
@@ -85,15 +88,23 @@ impl Env {
         }
     }
 
+    /// Resolves a path of the command line.
+    ///
+    /// # Errors
+    /// Returns the errors of [`paths::resolve`].
+    pub fn resolve(&self, path: &str) -> Result<PathBuf> {
+        let caller = Caller { cwd: self.cwd.clone(), home: self.home.clone(), ..Caller::default() };
+        paths::resolve(&caller, path).map(ResolvedPath::into_path_buf)
+    }
+
     /// Returns the state directory: the option, else the variable, else a folder below the home
     /// directory.
     ///
     /// # Errors
-    /// Returns `IO` when there is no home directory either.
+    /// Returns the errors of [`paths::resolve`], or `IO` when there is no home directory either.
     pub fn state_dir(&self, option: Option<&str>) -> Result<PathBuf> {
         if let Some(path) = option.or(self.state_dir.as_deref()).filter(|path| !path.is_empty()) {
-            let caller = Caller { cwd: self.cwd.clone(), home: self.home.clone(), ..Caller::default() };
-            return Ok(paths::resolve(&caller, path));
+            return self.resolve(path);
         }
         match &self.home {
             Some(home) => Ok(home.join(".local/state/stickpin")),

@@ -204,7 +204,7 @@ fn run_local(
         }
         LocalAction::Complete => (hooks.apps)().join("\n"),
         LocalAction::Man => match matches.get_one::<String>("out") {
-            Some(dir) => format!("wrote {} manual pages", man::write_all(&env.cwd.join(dir), &others)?),
+            Some(dir) => format!("wrote {} manual pages", man::write_all(&env.resolve(dir)?, &others)?),
             None => man::page(&words("command"), &others)?,
         },
         LocalAction::Help => help::about(&words("topic"), &others)?,

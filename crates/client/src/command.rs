@@ -10,7 +10,6 @@ use async_trait::async_trait;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::Path;
 use std::sync::Arc;
 use stickpin_kernel::registry::CommandDefinition;
 use stickpin_kernel::{Caller, CancellationToken, Render, Response, Result};
@@ -75,17 +74,12 @@ pub struct Progress {
 /// The permissions of a caller. A command that consists of others checks each of them before it
 /// sends the first.
 pub trait Policy: Send + Sync {
-    /// Checks that the caller may run this command, and makes the paths in `input` absolute.
+    /// Checks that the caller may run this command, and use the files in its input. `input` is
+    /// mutable only so that it can be visited.
     ///
     /// # Errors
-    /// `POLICY_DENIED`.
+    /// `POLICY_DENIED`, or why a path cannot be resolved.
     fn command(&self, form: &CommandDefinition, input: &mut Map<String, Value>) -> Result<()>;
-
-    /// Checks that the caller may read or write this file.
-    ///
-    /// # Errors
-    /// `POLICY_DENIED`.
-    fn path(&self, path: &Path) -> Result<()>;
 }
 
 /// Allows everything: the policy of a person at a terminal.
@@ -94,10 +88,6 @@ pub struct AllowAll;
 
 impl Policy for AllowAll {
     fn command(&self, _: &CommandDefinition, _: &mut Map<String, Value>) -> Result<()> {
-        Ok(())
-    }
-
-    fn path(&self, _: &Path) -> Result<()> {
         Ok(())
     }
 }

@@ -4,6 +4,7 @@ use crate::options;
 use clap::builder::PossibleValue;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Map, Value};
+use stickpin_kernel::paths;
 use stickpin_kernel::registry::CommandDefinition;
 pub(crate) use stickpin_kernel::schema::kebab_case;
 use stickpin_kernel::schema::{Field, Kind, NestedTargets};
@@ -51,7 +52,8 @@ fn base_grammar(name: &str) -> Command {
         .args_override_self(true)
 }
 
-/// Returns the examples, and the other commands of the group whose default this command is.
+/// Returns the examples, the other commands of the group whose default this command is, and the
+/// rules for paths if the command has a path argument.
 fn after_help(form: &CommandDefinition) -> Option<String> {
     let mut parts = Vec::new();
     if !form.spec.examples.is_empty() {
@@ -66,6 +68,9 @@ fn after_help(form: &CommandDefinition) -> Option<String> {
         .collect();
     if !members.is_empty() {
         parts.push(format!("See also: {}", members.join(", ")));
+    }
+    if form.fields().iter().any(|field| field.is_path || field.is_openable) {
+        parts.push(paths::RULES.to_owned());
     }
     (!parts.is_empty()).then(|| parts.join("\n\n"))
 }

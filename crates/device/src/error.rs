@@ -93,6 +93,12 @@ codes! {
     CannotKickSelf = "CANNOT_KICK_SELF", 2, cannot_kick_self;
     /// A session cannot be its own peer.
     PeerSelf = "PEER_SELF", 2, peer_self;
+    /// The path starts with `~name`, which is not expanded.
+    PathTildeUser = "PATH_TILDE_USER", 2, path_tilde_user;
+    /// The path starts with `~`, and the caller has no home directory.
+    HomeUnavailable = "HOME_UNAVAILABLE", 2, home_unavailable;
+    /// The path is relative, and the client has no folder that it could start from.
+    RelativePathWithoutRoot = "RELATIVE_PATH_WITHOUT_ROOT", 2, relative_path_without_root;
     /// A wait ended without its condition, or a deadline passed.
     Timeout = "TIMEOUT", 3, timeout;
     /// Another agent holds the session.

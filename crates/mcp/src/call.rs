@@ -12,7 +12,6 @@ use crate::tools::{self, Tool};
 use rmcp::model::CallToolResult;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 use stickpin_client::{Call, Client, ClientCommand, ClientCommands, Progress, SocketClient};
 use stickpin_cmdline::{Options, ParsedArguments, help};
@@ -71,10 +70,9 @@ pub(crate) struct Incoming {
 
 impl Incoming {
     /// Returns the caller of this call over a connection, confined to folders.
-    fn caller(&self, connection: &Connection, setup: &Setup, file_roots: Vec<PathBuf>) -> Caller {
-        let mut caller = connection.caller.clone();
+    fn caller(&self, connection: &Connection, setup: &Setup, folders: &Folders) -> Caller {
+        let mut caller = folders.confine(connection.caller.clone());
         caller.evidence.metadata.clone_from(&self.metadata);
-        caller.file_roots = Some(file_roots);
         caller.installed_apps_only = !setup.allow_programs;
         caller
     }
@@ -290,11 +288,18 @@ async fn run_invocation(
         true => known.insert(folders.await).check(form, &mut work.input, &connection.caller),
         false => Ok(()),
     };
+    // A call that names no file does not wait for the client's roots. The roots known so far
+    // confine it, or else the folders that the server was started with.
+    let folders = known.unwrap_or_else(|| {
+        let (named, setup) = (lock(&connection.roots).clone().unwrap_or_default(), &shared.setup);
+        Folders::new(&named, &connection.caller, &setup.allow, setup.project_dir.as_ref())
+    });
+    let caller = incoming.caller(connection, &shared.setup, &folders);
     let entry = match work.command {
         CommandRef::Entry(entry) => entry,
         CommandRef::ClientCommand(command) => {
             let asked =
-                checked.and_then(|()| prepare_client_command(shared, connection, work, known, incoming));
+                checked.and_then(|()| prepare_client_command(shared, work, folders, caller, incoming));
             return match asked {
                 Ok((client, input, call)) => {
                     if call.session.is_none() {
@@ -306,13 +311,6 @@ async fn run_invocation(
             };
         }
     };
-    // A call that names no file does not wait for the client's roots. The roots known so far
-    // confine it, or else the folders that the server was started with.
-    let folders = known.unwrap_or_else(|| {
-        let named = lock(&connection.roots).clone().unwrap_or_default();
-        Folders::new(&named, &connection.caller, &shared.setup.allow)
-    });
-    let caller = incoming.caller(connection, &shared.setup, folders.roots);
     let prepared = checked.and_then(|()| prepare_command(shared, connection, entry, work, caller));
     let (client, request) = match prepared {
         Ok(prepared) => prepared,
@@ -329,19 +327,15 @@ async fn run_invocation(
 /// Prepares a command that runs in this process.
 fn prepare_client_command(
     shared: &Shared,
-    connection: &Connection,
     work: Invocation,
-    folders: Option<Folders>,
+    folders: Folders,
+    caller: Caller,
     incoming: &Incoming,
 ) -> Result<(Arc<SocketClient>, Map<String, Value>, Call)> {
     let setup = &shared.setup;
     let form = work.command.form();
     permit(setup, form, form.spec.effect, &work.input)?;
     let client = shared.named_client(work.options.state_dir.as_deref())?;
-    let folders = folders.unwrap_or_else(|| Folders::new(&[], &connection.caller, &setup.allow));
-    let mut caller = incoming.caller(connection, setup, folders.roots.clone());
-    // Relative paths start at the client's first root.
-    caller.cwd.clone_from(&folders.start);
     let call = Call {
         client: Arc::clone(&client) as Arc<dyn Client>,
         caller: caller.clone(),

@@ -1,5 +1,5 @@
-//! The files that a client may name: below its roots, else below the server's working directory,
-//! and below the `--allow-path` folders. All links are resolved first, so that neither `..` nor a
+//! The files that a client may name: below its roots, else below the server's working directory or
+//! its project folder, and below the `--allow-path` folders. All links are resolved first, so that neither `..` nor a
 //! link leads out.
 
 use std::path::{Path, PathBuf};
@@ -10,74 +10,84 @@ use url::Url;
 /// The folders of one client.
 #[derive(Debug, Clone)]
 pub(crate) struct Folders {
-    /// The base of relative paths: the client's first root, else the working directory.
-    pub(crate) start: PathBuf,
-    /// The folders that may contain files: the client's roots, else the working directory, and the
-    /// folders that the server was started with.
+    /// The base of relative paths, if there is one: the client's first root, else the working
+    /// directory, else the project folder that the server's environment names.
+    pub(crate) start: Option<PathBuf>,
+    /// The folders that may contain files: the client's roots, else the base of relative paths, and
+    /// the folders that the server was started with.
     pub(crate) roots: Vec<PathBuf>,
 }
 
 impl Folders {
     /// Creates the folders of a client with these roots. Desktop clients start the server in `/` or
     /// the home folder. That allows neither: only folders that were named are open.
-    pub(crate) fn new(named: &[PathBuf], caller: &Caller, allowed: &[PathBuf]) -> Self {
+    pub(crate) fn new(
+        named: &[PathBuf],
+        caller: &Caller,
+        allowed: &[PathBuf],
+        project_dir: Option<&PathBuf>,
+    ) -> Self {
         let holds_home = |dir: &Path| {
             let home = caller.home.as_deref().and_then(|home| home.canonicalize().ok());
             let dir = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
             dir.parent().is_none() || home.is_some_and(|home| home.starts_with(&dir))
         };
         let own = match named {
-            [] if holds_home(&caller.cwd) => Vec::new(),
-            [] => vec![caller.cwd.clone()],
+            [] => {
+                let known = std::iter::once(&caller.cwd).chain(project_dir);
+                Vec::from_iter(known.filter(|dir| !holds_home(dir)).take(1).cloned())
+            }
             named => named.to_vec(),
         };
-        let start = own.first().unwrap_or(&caller.cwd).clone();
+        let start = own.first().cloned();
         Self { start, roots: own.into_iter().chain(allowed.iter().cloned()).collect() }
     }
 
-    /// Checks every path in an input, including nested ones, and makes each absolute.
+    /// Confines a caller to these folders.
+    pub(crate) fn confine(&self, mut caller: Caller) -> Caller {
+        caller.cwd = self.start.clone().unwrap_or_default();
+        caller.file_roots = Some(self.roots.clone());
+        caller
+    }
+
+    /// Checks every path in an input, including nested ones.
     ///
     /// # Errors
-    /// Returns `POLICY_DENIED` for the first path outside the folders.
+    /// Returns the errors of [`paths::resolve`] for the first path that cannot be used:
+    /// `POLICY_DENIED` for one outside the folders.
     pub(crate) fn check(
         &self,
         entry: &CommandDefinition,
         input: &mut serde_json::Map<String, serde_json::Value>,
         caller: &Caller,
     ) -> Result<()> {
-        let caller = Caller { cwd: self.start.clone(), ..caller.clone() };
-        let mut refused = Ok(());
+        let caller = self.confine(caller.clone());
+        let mut checked = Ok(());
         targets::visit_arguments(entry, input, &mut |field, value| {
-            let mut check = |value: &mut serde_json::Value| {
-                let Some(text) = value.as_str() else { return };
-                let (path, whole) = match () {
-                    () if field.is_path => (Some(paths::resolve(&caller, text)), true),
-                    () if field.is_openable => match paths::resolve_opened(&caller, text) {
-                        Some(path) => (Some(path), true),
-                        None => (file_of_url(text), false),
-                    },
-                    () => (None, false),
-                };
-                let Some(path) = path.filter(|_| refused.is_ok()) else { return };
-                match self.allow(&path) {
-                    Ok(()) if whole => *value = path.display().to_string().into(),
-                    Ok(()) => {}
-                    Err(e) => refused = Err(e),
+            let mut check = |value: &serde_json::Value| {
+                let Some(text) = value.as_str().filter(|_| checked.is_ok()) else { return };
+                if field.is_path {
+                    checked = paths::resolve(&caller, text).map(drop);
+                } else if field.is_openable {
+                    checked = paths::resolve_opened(&caller, text).and_then(|file| match file {
+                        Some(_) => Ok(()),
+                        None => file_of_url(text).map_or(Ok(()), |path| self.allow(&path)),
+                    });
                 }
             };
             match value {
-                serde_json::Value::Array(items) => items.iter_mut().for_each(check),
+                serde_json::Value::Array(items) => items.iter().for_each(check),
                 value => check(value),
             }
         });
-        refused
+        checked
     }
 
     /// Checks that a file is in one of the folders.
     ///
     /// # Errors
     /// Returns `POLICY_DENIED` if it is in none.
-    pub(crate) fn allow(&self, path: &Path) -> Result<()> {
+    fn allow(&self, path: &Path) -> Result<()> {
         match stickpin_device::paths::is_within(path, &self.roots) {
             true => Ok(()),
             false => Err(stickpin_device::paths::outside_roots_error(path, &self.roots)),
@@ -127,7 +137,7 @@ mod tests {
             }
             std::fs::write(root.join("out/secret.html"), "x").expect("a file");
             let caller = Caller { cwd: root.join("in"), home: Some(root.join("out")), ..Caller::default() };
-            let folders = Folders::new(&[root.join("in")], &caller, &[root.join("also")]);
+            let folders = Folders::new(&[root.join("in")], &caller, &[root.join("also")], None);
             Self { tmp, folders, caller }
         }
 
@@ -135,11 +145,12 @@ mod tests {
             self.tmp.path().canonicalize().expect("a folder").join(name).display().to_string()
         }
 
-        /// Returns the checked path of a screenshot.
+        /// Returns where a screenshot would be written.
         fn shot(&self, path: &str) -> Result<String> {
             let mut input = json!({"path": path}).as_object().expect("an object").clone();
             self.folders.check(find("screenshot").expect("a command"), &mut input, &self.caller)?;
-            Ok(input["path"].as_str().expect("a path").to_owned())
+            let written = paths::resolve(&self.folders.confine(self.caller.clone()), path)?;
+            Ok(written.display().to_string())
         }
 
         fn open(&self, what: &str) -> Result<()> {
@@ -216,15 +227,32 @@ mod tests {
         let home = w.caller.home.clone().expect("a home");
         for cwd in [PathBuf::from("/"), home.clone(), home.join("..")] {
             let caller = Caller { cwd: cwd.clone(), ..w.caller.clone() };
-            let e = Folders::new(&[], &caller, &[]).allow(&home.join("secret.html")).expect_err("outside");
+            let folders = Folders::new(&[], &caller, &[], Some(&home));
+            let e = folders.allow(&home.join("secret.html")).expect_err("outside");
             assert_eq!(e.code, ErrorCode::PolicyDenied, "{}", cwd.display());
             assert!(e.hint.contains("--allow-path"), "{}", e.hint);
+            let e = paths::resolve(&folders.confine(caller), "a.png").expect_err("no folder");
+            assert_eq!(e.code, ErrorCode::RelativePathWithoutRoot, "{}", cwd.display());
         }
         let caller = Caller { cwd: home.join("project"), ..w.caller.clone() };
-        Folders::new(&[], &caller, &[]).allow(&home.join("project/page.html")).expect("the project's");
-        Folders::new(std::slice::from_ref(&home), &w.caller, &[])
+        Folders::new(&[], &caller, &[], None).allow(&home.join("project/page.html")).expect("the project's");
+        Folders::new(std::slice::from_ref(&home), &w.caller, &[], None)
             .allow(&home.join("a"))
             .expect("it was named");
+    }
+
+    #[test]
+    fn relative_path_starts_at_root_then_cwd_then_project_folder() {
+        let w = TestFolders::new();
+        let (root, project) = (PathBuf::from(w.path("in")), PathBuf::from(w.path("also")));
+        let start = |named: &[PathBuf], cwd: &str| {
+            let caller = Caller { cwd: cwd.into(), ..w.caller.clone() };
+            let folders = Folders::new(named, &caller, &[], Some(&project));
+            paths::resolve(&folders.confine(caller), "a.png").expect("a path").into_path_buf()
+        };
+        assert_eq!(start(std::slice::from_ref(&root), "/"), root.join("a.png"));
+        assert_eq!(start(&[], root.to_str().expect("text")), root.join("a.png"));
+        assert_eq!(start(&[], "/"), project.join("a.png"));
     }
 
     #[test]

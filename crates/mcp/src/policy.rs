@@ -4,7 +4,6 @@ use crate::files::Folders;
 use crate::setup::Setup;
 use crate::tools;
 use serde_json::{Map, Value};
-use std::path::Path;
 use stickpin_client::Policy;
 use stickpin_device::Capability;
 use stickpin_kernel::registry::CommandDefinition;
@@ -24,10 +23,6 @@ impl Policy for ClientPolicy {
         }
         permit(&self.setup, form, form.spec.effect, input)?;
         self.folders.check(form, input, &self.caller)
-    }
-
-    fn path(&self, path: &Path) -> Result<()> {
-        self.folders.allow(path)
     }
 }
 

@@ -178,6 +178,7 @@ impl Server {
     /// Returns the folders that this client may use. The roots are requested once, and again after
     /// the client reports a change.
     async fn folders(&self, peer: &Peer<RoleServer>, asks: bool) -> Folders {
+        let setup = &self.shared.setup;
         let known = lock(&self.connection.roots).clone();
         let roots = match known {
             Some(roots) => roots,
@@ -195,7 +196,7 @@ impl Server {
                 roots
             }
         };
-        Folders::new(&roots, &self.connection.caller, &self.shared.setup.allow)
+        Folders::new(&roots, &self.connection.caller, &setup.allow, setup.project_dir.as_ref())
     }
 
     pub(crate) async fn log(&self, peer: &Peer<RoleServer>, level: LoggingLevel, data: Value) {

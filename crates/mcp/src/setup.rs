@@ -25,6 +25,9 @@ pub struct Setup {
     pub read_only: bool,
     /// Folders that may contain files, besides the client's roots or the working directory.
     pub allow: Vec<PathBuf>,
+    /// The project folder that the server's environment names, for a client without roots whose
+    /// working directory is `/` or holds the home directory.
+    pub project_dir: Option<PathBuf>,
     /// State directories that a call may name, besides the server's own.
     pub state_dirs: Vec<PathBuf>,
     /// Serve commands that run a client's script in the app.

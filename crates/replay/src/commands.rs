@@ -6,12 +6,13 @@ mod replay;
 mod report_files;
 mod test;
 
-use crate::plan::{Plan, read_script};
+use crate::plan::{Plan, read_script_or};
 use crate::vars::Vars;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use stickpin_client::{Call, ClientCommand, Progress};
-use stickpin_kernel::{Result, paths};
+use stickpin_kernel::Result;
+use stickpin_kernel::paths::{self, PathArg, ResolvedPath};
 
 /// All client commands, in the order of help.
 pub const COMMANDS: &[&dyn ClientCommand] = &[
@@ -38,15 +39,20 @@ fn read_plan(call: &Call, file: &Path, given: &[String], built_in: BTreeMap<Stri
 /// Returns a function that reads a script if the caller may read it.
 fn file_reader(call: &Call) -> impl Fn(&Path) -> Result<String> {
     |path| {
-        let path = absolute_path(call, path);
-        call.policy.path(&path)?;
-        read_script(&path)
+        let path = resolve_file(call, path)?;
+        read_script_or(&path, &|e| path.io_error("read", e))
     }
 }
 
-/// Resolves a path relative to the caller's working directory.
-fn absolute_path(call: &Call, path: &Path) -> PathBuf {
+/// Resolves the path of a script, as it was named or as another script includes it.
+fn resolve_file(call: &Call, path: &Path) -> Result<ResolvedPath> {
     paths::resolve(&call.caller, &path.to_string_lossy())
+}
+
+/// Resolves an optional path argument.
+fn resolve_optional(call: &Call, path: Option<&PathArg>) -> Result<Option<PathBuf>> {
+    let resolved = path.map(|path| paths::resolve(&call.caller, path.as_written())).transpose()?;
+    Ok(resolved.map(ResolvedPath::into_path_buf))
 }
 
 /// Returns the built-in variables of a script.

@@ -30,7 +30,11 @@ pub type Visit<'v> =
 /// # Errors
 /// Returns `IO`, or `INVALID_ARGS` for a file that is not text or is too long.
 pub fn read_script(path: &Path) -> Result<String> {
-    let failed = |e: &std::io::Error| stickpin_kernel::io_error("read", path, e);
+    read_script_or(path, &|e| stickpin_kernel::io_error("read", path, e))
+}
+
+/// Reads a script's file like [`read_script`]. `failed` converts a file system error.
+pub(crate) fn read_script_or(path: &Path, failed: &dyn Fn(&std::io::Error) -> Error) -> Result<String> {
     let file = std::fs::File::open(path).map_err(|e| failed(&e))?;
     let size = file.metadata().map_err(|e| failed(&e))?.len();
     let most = u64::try_from(script::MAX_BYTES).unwrap_or(u64::MAX);
@@ -49,6 +53,15 @@ pub fn read_script(path: &Path) -> Result<String> {
         return Err(too_large(most + 1));
     }
     String::from_utf8(text).map_err(|_| invalid_script(format!("`{}` is not UTF-8 text", path.display())))
+}
+
+/// Returns the path of a file that a script includes: relative to the script's folder, or from the
+/// home directory.
+pub(crate) fn included_file(script: &Path, file: &str) -> PathBuf {
+    match file.starts_with('~') {
+        true => PathBuf::from(file),
+        false => script.parent().unwrap_or(Path::new("")).join(file),
+    }
 }
 
 /// The steps to run.
@@ -260,7 +273,7 @@ impl PlanReader<'_> {
                 NodeKind::Command(words) => items.push(Item::Step(self.step(words, at, expected, known)?)),
                 NodeKind::Include { file, env } => {
                     let file = known.fill(file).map_err(|e| unset_variable(&at, &e))?;
-                    let file = path.parent().unwrap_or(Path::new("")).join(file);
+                    let file = included_file(path, &file);
                     let inside = known.inside(env).map_err(|e| unset_variable(&at, &e))?;
                     items.extend(self.file(&file, Some(&at), inside)?.1);
                 }

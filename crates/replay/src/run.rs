@@ -418,5 +418,8 @@ fn millis(time: Duration) -> f64 {
 #[must_use]
 pub fn is_broken(code: ErrorCode) -> bool {
     // Refusals of the app and of the arguments, and waits that ended without their condition, are 1 to 3.
-    code.exit() >= ErrorCode::SessionExists.exit()
+    code.exit() >=PathTildeUser
+            | ErrorCode::HomeUnavailable
+            | ErrorCode::RelativePathWithoutRoot
+            | ErrorCode:: ErrorCode::SessionExists.exit()
 }

@@ -13,6 +13,9 @@ use stickpin_kernel::{Error, ErrorCode, Result, Secret};
 
 /// The state directory of the daemon.
 const STATE_DIR: &str = "STICKPIN_STATE_DIR";
+/// The project folder of an agent, for an MCP server that is started without roots in `/` or in the
+/// home directory.
+const PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
 /// The session, instead of the project's own.
 const SESSION: &str = "STICKPIN_SESSION";
 /// The default of `open --stale-refs`: `warn` or `enforce`.
@@ -169,6 +172,7 @@ pub(crate) fn command_line_env() -> Result<Env> {
     Ok(Env {
         cwd,
         home,
+        project_dir: text(PROJECT_DIR),
         state_dir: text(STATE_DIR),
         session: text(SESSION),
         stale_refs: text(STALE_REFS),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_cli::{Env, Mcp, Streams};
-use stickpin_kernel::{Caller, EnvAge, Error, ErrorCode, Result, paths};
+use stickpin_kernel::{EnvAge, Error, ErrorCode, Result};
 use stickpin_mcp::{CLIENT_TIMEOUT, HttpOptions, MAX_CHARS, Profile, Setup};
 
 /// Serves a client, or prints how to configure one.
@@ -53,17 +53,17 @@ fn kept(mcp: &Mcp) -> Vec<String> {
 
 fn setup(mcp: &Mcp, env: &Env) -> Result<Setup> {
     let word = mcp.profile.as_deref().or(env.mcp_profile.as_deref());
-    let caller = Caller { cwd: env.cwd.clone(), home: env.home.clone(), ..Caller::default() };
     let folders =
-        |named: &[String]| -> Vec<PathBuf> { named.iter().map(|dir| paths::resolve(&caller, dir)).collect() };
+        |named: &[String]| named.iter().map(|dir| env.resolve(dir)).collect::<Result<Vec<PathBuf>>>();
     // An empty variable counts as unset; an empty option was already refused.
     let given = |name: &Option<String>| name.clone().filter(|name| !name.is_empty());
     let (of_caller, of_dir, state_dir) = (env.clone(), env.clone(), mcp.state_dir.clone());
     Ok(Setup {
         profile: word.map(str::parse).transpose()?.unwrap_or(Profile::default()),
         read_only: mcp.read_only,
-        allow: folders(&mcp.allow),
-        state_dirs: folders(&mcp.allow_state_dirs),
+        allow: folders(&mcp.allow)?,
+        project_dir: env.project_dir.as_ref().map(PathBuf::from).filter(|dir| dir.is_absolute()),
+        state_dirs: folders(&mcp.allow_state_dirs)?,
         allow_script: mcp.allow_script,
         allow_programs: mcp.allow_programs,
         structured: mcp.structured,

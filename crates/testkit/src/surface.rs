@@ -37,6 +37,7 @@ fn env(dir: &Path, program: &Path) -> Env {
     Env {
         cwd: dir.to_owned(),
         home: Some(dir.to_owned()),
+        project_dir: None,
         state_dir: Some(dir.join("state").to_string_lossy().into_owned()),
         session: Some("scenario".to_owned()),
         stale_refs: None,

@@ -99,7 +99,7 @@ fn field(name: &str, schema: &Value, required: bool) -> Field {
         short: schema["x-short"].as_str().and_then(|s| s.chars().next()),
         optional_value: schema["x-value"] == "optional",
         is_free_text: flag("x-text"),
-        is_path: flag("x-path") || schema["x-path"] == "written",
+        is_path: flag("x-path") || schema["x-path"] == "written" || schema["items"]["x-path"] == true,
         is_output_path: schema["x-path"] == "written",
         is_openable: flag("x-opens"),
         is_secret_name: flag("x-secret"),

@@ -1,5 +1,6 @@
 //! Arguments that several commands share.
 
+use crate::api::paths::PathArg;
 use crate::command::definition::{Command, TimeLimits};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -52,13 +53,16 @@ impl JsonSchema for OptionalValue<u64> {
     }
 }
 
-impl JsonSchema for OptionalValue<String> {
+impl JsonSchema for OptionalValue<PathArg> {
     fn schema_name() -> Cow<'static, str> {
-        "GivenText".into()
+        "GivenPath".into()
     }
 
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": ["string", "boolean"], "x-value": "optional" })
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = PathArg::json_schema(generator);
+        schema.insert("type".to_owned(), serde_json::json!(["string", "boolean"]));
+        schema.insert("x-value".to_owned(), "optional".into());
+        schema
     }
 }
 

@@ -2,6 +2,7 @@
 //! fills.
 
 use crate::api::expectation::Expectation;
+use crate::api::paths::{self, PathArg, ResolvedPath};
 use crate::api::request::{Caller, RefDetail, Render};
 use crate::command::entry::Entry;
 use crate::host::open_session::OpenSession;
@@ -103,24 +104,20 @@ impl Cx {
         &self.session_name
     }
 
-    /// Resolves a path for the caller.
-    #[must_use]
-    pub fn path(&self, path: &str) -> PathBuf {
-        crate::api::paths::resolve(&self.caller, path)
-    }
-
-    /// Resolves a path for the caller and checks that the caller may reach it.
+    /// Resolves a path argument for the caller.
     ///
     /// # Errors
-    /// Returns `POLICY_DENIED` outside the caller's folders.
-    pub fn resolve_reachable(&self, path: &str) -> Result<PathBuf> {
-        let path = self.path(path);
-        match &self.caller.file_roots {
-            Some(roots) if !stickpin_device::paths::is_within(&path, roots) => {
-                Err(stickpin_device::paths::outside_roots_error(&path, roots))
-            }
-            _ => Ok(path),
-        }
+    /// Returns the errors of [`paths::resolve`].
+    pub fn resolve_path(&self, path: &PathArg) -> Result<ResolvedPath> {
+        paths::resolve(&self.caller, path.as_written())
+    }
+
+    /// Resolves an optional path argument for the caller.
+    ///
+    /// # Errors
+    /// Returns the errors of [`paths::resolve`].
+    pub fn resolve_optional_path(&self, path: Option<&PathArg>) -> Result<Option<ResolvedPath>> {
+        path.map(|path| self.resolve_path(path)).transpose()
     }
 
     /// Writes a file that the caller named, or whose folder the caller named.

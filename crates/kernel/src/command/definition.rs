@@ -27,8 +27,9 @@ pub struct TimeLimits {
 /// is a one-letter flag. `x-value` = `optional` marks a flag that works with and without `=VALUE`,
 /// and `x-text` free text that may begin with a hyphen.
 ///
-/// Two annotations mark access to files: `x-path` a path of the caller (`"written"` where it is
-/// written), and `x-opens` an address or a file that the app goes to.
+/// Two annotations mark access to files: `x-path` a path of the caller, which a field of the type
+/// [`PathArg`](crate::paths::PathArg) has by itself (`"written"` where it is written), and `x-opens`
+/// an address or a file that the app goes to.
 pub trait Command: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static {
     /// The properties of the command that every surface needs.
     const SPEC: Spec;

@@ -3,6 +3,7 @@
 pub(crate) use crate::act::action_target::{ActionTarget, Actionability};
 pub(crate) use crate::act::outcome::{self, ActionOutput};
 pub(crate) use crate::act::{self, input};
+pub(crate) use crate::api::paths::{PathArg, ResolvedPath};
 pub(crate) use crate::api::render::{Show, Text};
 pub(crate) use crate::api::spec::{Effect, Lane, Spec};
 pub(crate) use crate::api::target::Target;

@@ -239,6 +239,7 @@ fn setup(dir: &Path) -> Setup {
         profile: Profile::default(),
         read_only: true,
         allow: Vec::new(),
+        project_dir: None,
         state_dirs: Vec::new(),
         allow_script: false,
         allow_programs: false,

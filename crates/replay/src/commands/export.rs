@@ -1,6 +1,6 @@
 //! `replay export`: writes a script in another tool's format.
 
-use super::{absolute_path, file_reader, format_count};
+use super::{file_reader, format_count, resolve_optional};
 use crate::formats::{self, Note};
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use stickpin_client::{Call, ClientCommand};
+use stickpin_kernel::paths::PathArg;
 use stickpin_kernel::registry::CommandDefinition;
 use stickpin_kernel::{Effect, Response, Result, Show, Spec, Text, files, respond_outside_host};
 
@@ -19,13 +20,13 @@ use stickpin_kernel::{Effect, Response, Result, Show, Spec, Text, files, respond
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Arguments {
     /// The script.
-    #[schemars(extend("x-positional" = 0, "x-path" = true))]
-    file: String,
+    #[schemars(extend("x-positional" = 0))]
+    file: PathArg,
     /// The format to write.
     format: formats::Format,
     /// The file to write; by default the result is printed.
     #[schemars(extend("x-path" = "written", "x-placeholder" = "FILE"))]
-    out: Option<String>,
+    out: Option<PathArg>,
 }
 
 static FORM: CommandDefinition = CommandDefinition::of::<Arguments>(Spec {
@@ -67,11 +68,10 @@ struct Exported {
 
 fn export(input: Map<String, Value>, call: &Call) -> Result<Exported> {
     let args: Arguments = FORM.read(input)?;
-    let written = formats::export(Path::new(&args.file), args.format, &file_reader(call))?;
+    let out = resolve_optional(call, args.out.as_ref())?;
+    let written = formats::export(Path::new(args.file.as_written()), args.format, &file_reader(call))?;
     let formats::Export { text, notes } = written;
-    let Some(out) = args.out else { return Ok(Exported { path: None, text: Some(text), notes }) };
-    let path = absolute_path(call, Path::new(&out));
-    call.policy.path(&path)?;
+    let Some(path) = out else { return Ok(Exported { path: None, text: Some(text), notes }) };
     files::write_within(call.caller.file_roots.as_deref(), &path, text.as_bytes())?;
     Ok(Exported { path: Some(path), text: None, notes })
 }

@@ -1,7 +1,7 @@
 //! `replay`: runs one script in the caller's own session.
 
 use super::report_files::ReportFiles;
-use super::{absolute_path, built_in_variables, format_count, format_seconds, read_plan, report_progress};
+use super::{built_in_variables, format_count, format_seconds, read_plan, report_progress, resolve_file};
 use crate::divergence::{Divergence, Resume};
 use crate::formats::read::is_maestro;
 use crate::plan::{Plan, SourceLocation};
@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use stickpin_client::{Call, ClientCommand, Progress};
+use stickpin_kernel::paths::{self, PathArg};
 use stickpin_kernel::registry::CommandDefinition;
 use stickpin_kernel::{Effect, Error, ErrorCode, Response, Result, Show, Spec, Text, respond_outside_host};
 use stickpin_tree::quote;
@@ -28,8 +29,8 @@ use stickpin_tree::quote;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Arguments {
     /// The script.
-    #[schemars(extend("x-positional" = 0, "x-path" = true))]
-    file: String,
+    #[schemars(extend("x-positional" = 0))]
+    file: PathArg,
     /// Set a variable of the script; repeatable.
     #[serde(default)]
     #[schemars(extend("x-short" = "e", "x-placeholder" = "KEY=VALUE"))]
@@ -58,7 +59,7 @@ struct Arguments {
     timeout: Option<u64>,
     /// Write an HTML report: steps with pictures, changes and divergences.
     #[schemars(extend("x-path" = "written", "x-placeholder" = "FILE"))]
-    report: Option<String>,
+    report: Option<PathArg>,
 }
 
 static FORM: CommandDefinition = CommandDefinition::of::<Arguments>(Spec {
@@ -127,16 +128,17 @@ struct Replayed {
 }
 
 async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, RunResult, Option<Error>)> {
-    let mut args: Arguments = FORM.read(input)?;
+    let args: Arguments = FORM.read(input)?;
     // Some front ends pass absolute paths; a person reads the relative one.
-    if let Ok(short) = absolute_path(call, Path::new(&args.file)).strip_prefix(&call.caller.cwd) {
-        args.file = short.display().to_string();
-    }
-    let file = Path::new(&args.file);
+    let file = match Path::new(args.file.as_written()) {
+        path if path.is_absolute() => paths::relative(&call.caller, path),
+        path => path.to_owned(),
+    };
+    let file = file.as_path();
     let session = call.session.as_ref().unwrap_or(&call.caller.own_session);
     let plan = read_plan(call, file, &args.env, built_in_variables(file, session))?;
     let from = start_position(&plan, &args)?;
-    let accounts = ReportFiles::new(call, None, args.report.as_deref())?;
+    let accounts = ReportFiles::new(call, None, args.report.as_ref())?;
     let options = RunOptions {
         session: call.session.clone(),
         from: from.clone(),
@@ -183,7 +185,7 @@ async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, Run
         }
     };
     let replayed = Replayed {
-        file: args.file.clone(),
+        file: file.display().to_string(),
         outcome: ran.end.outcome(),
         plan_digest: plan.digest(),
         millis: begun.elapsed().as_secs_f64() * 1000.0,
@@ -237,11 +239,11 @@ fn start_position(plan: &Plan, args: &Arguments) -> Result<Position> {
 /// Starts to record a repair of a script's line. Returns false for Maestro flows, which are not
 /// repaired.
 async fn start_repair(call: &Call, at: &SourceLocation, met: &Position, keeps: bool) -> Result<bool> {
-    let file = absolute_path(call, Path::new(&at.file));
+    let file = resolve_file(call, Path::new(&at.file))?;
     if is_maestro(&file) {
         return Ok(false);
     }
-    let input = json!({ "mends": file, "line": at.line, "keepLine": keeps, "meeting": met.to_string() });
+    let input = json!({ "mends": &*file, "line": at.line, "keepLine": keeps, "meeting": met.to_string() });
     let response = ask(call, "record start", input, call.session.as_deref()).await;
     response.error.map_or(Ok(true), Err)
 }

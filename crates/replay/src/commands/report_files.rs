@@ -1,10 +1,11 @@
 //! The report files of a run: checked before it begins, written after it ends.
 
-use super::absolute_path;
+use super::resolve_optional;
 use crate::report::model::Report;
 use crate::report::{html, junit};
 use std::path::{Path, PathBuf};
 use stickpin_client::Call;
+use stickpin_kernel::paths::PathArg;
 use stickpin_kernel::{Result, files, io_error};
 
 /// The requested report files.
@@ -22,10 +23,9 @@ impl ReportFiles {
     /// run, not after it.
     ///
     /// # Errors
-    /// Returns `IO` or `STORAGE_FULL` for such a path.
-    pub(super) fn new(call: &Call, junit: Option<&str>, html: Option<&str>) -> Result<Self> {
-        let path = |given: Option<&str>| given.map(|path| absolute_path(call, Path::new(path)));
-        let (junit, html) = (path(junit), path(html));
+    /// Returns `IO` or `STORAGE_FULL` for such a path, and the errors of resolving a path.
+    pub(super) fn new(call: &Call, junit: Option<&PathArg>, html: Option<&PathArg>) -> Result<Self> {
+        let (junit, html) = (resolve_optional(call, junit)?, resolve_optional(call, html)?);
         junit.iter().chain(&html).try_for_each(|path| check_writable(path))?;
         let roots = call.caller.file_roots.clone();
         Ok(Self {

@@ -1,7 +1,7 @@
 //! `test`: runs scripts as a suite, each in its own session.
 
 use super::report_files::ReportFiles;
-use super::{absolute_path, read_plan};
+use super::{read_plan, resolve_optional};
 use crate::report::model::{Report, Shard};
 use crate::run::DEFAULT_WAIT;
 use crate::suite::{Attempts, Limits, Suite, find};
@@ -9,14 +9,12 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_client::{Call, ClientCommand};
+use stickpin_kernel::paths::PathArg;
 use stickpin_kernel::registry::CommandDefinition;
-use stickpin_kernel::{
-    Effect, Error, ErrorCode, Response, Result, Spec, io_error, paths, respond_outside_host,
-};
+use stickpin_kernel::{Effect, Error, ErrorCode, Response, Result, Spec, io_error, respond_outside_host};
 use stickpin_tree::quote;
 
 /// Maximum number of concurrent sessions.
@@ -32,8 +30,8 @@ const MOST_WORKERS: usize = 64;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Arguments {
     /// Scripts, folders, or patterns like 'flows/**/*.ad'.
-    #[schemars(extend("x-positional" = 0, "x-trailing" = true, "x-path" = true, "x-placeholder" = "PATH"))]
-    paths: Vec<String>,
+    #[schemars(extend("x-positional" = 0, "x-trailing" = true, "x-placeholder" = "PATH"))]
+    paths: Vec<PathArg>,
     /// Set a variable of all scripts; repeatable.
     #[serde(default)]
     #[schemars(extend("x-short" = "e", "x-placeholder" = "KEY=VALUE"))]
@@ -58,13 +56,13 @@ struct Arguments {
     wait: Option<u64>,
     /// Write the results as JUnit XML.
     #[schemars(extend("x-path" = "written", "x-placeholder" = "FILE"))]
-    junit: Option<String>,
+    junit: Option<PathArg>,
     /// Write an HTML report: steps with pictures, changes and divergences.
     #[schemars(extend("x-path" = "written", "x-placeholder" = "FILE"))]
-    report: Option<String>,
+    report: Option<PathArg>,
     /// Keep pictures, screens and details of failed attempts.
     #[schemars(extend("x-path" = "written", "x-placeholder" = "DIR"))]
-    artifacts: Option<String>,
+    artifacts: Option<PathArg>,
 }
 
 static FORM: CommandDefinition = CommandDefinition::of::<Arguments>(Spec {
@@ -110,7 +108,7 @@ async fn test(input: Map<String, Value>, call: Call) -> Result<Report> {
             format!("`workers` must be a number from 1 to {MOST_WORKERS}"),
         ));
     }
-    let mut files = find(&args.paths, &|path| paths::resolve(&call.caller, path), &call.caller.cwd)?;
+    let mut files = find(&args.paths, &call.caller)?;
     if let Some(shard) = shard {
         let mut at = 0;
         files.retain(|_| {
@@ -118,8 +116,8 @@ async fn test(input: Map<String, Value>, call: Call) -> Result<Report> {
             at % shard.of == shard.number % shard.of
         });
     }
-    let accounts = ReportFiles::new(&call, args.junit.as_deref(), args.report.as_deref())?;
-    let artifacts = args.artifacts.as_deref().map(|path| absolute_path(&call, Path::new(path)));
+    let accounts = ReportFiles::new(&call, args.junit.as_ref(), args.report.as_ref())?;
+    let artifacts = resolve_optional(&call, args.artifacts.as_ref())?;
     if let Some(folder) = &artifacts {
         std::fs::create_dir_all(folder).map_err(|e| io_error("make the folder", folder, &e))?;
     }

@@ -4,7 +4,7 @@
 //! each format then writes them in its own syntax.
 
 use super::read::{line as read_line, parse};
-use crate::plan::{MAX_INCLUDES, ReadFile, SourceLocation};
+use crate::plan::{MAX_INCLUDES, ReadFile, SourceLocation, included_file};
 use crate::script::{Block, Node, NodeKind, Script, Template, TemplatePart, line as spelled};
 use crate::script_writer::ANNOTATION;
 use serde::Serialize;
@@ -268,7 +268,7 @@ impl<'r> ExportReader<'r> {
                     let outer = scope.iter().filter(|(key, _)| inner.iter().all(|(k, _)| k != key));
                     let outer: Vec<_> = outer.cloned().collect();
                     inner.extend(outer);
-                    let file = path.parent().unwrap_or(Path::new("")).join(file);
+                    let file = included_file(path, &file);
                     items.extend(self.file(&file, Some(&at), &inner)?.1);
                 }
                 NodeKind::Block(block, body) => {

@@ -4,8 +4,9 @@ use crate::formats::read::is_maestro;
 use std::collections::BTreeSet;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use stickpin_kernel::{Error, ErrorCode, Result, io_error};
-use stickpin_tree::quote;
+use stickpin_kernel::paths::{self, PathArg};
+use stickpin_kernel::{Caller, Error, ErrorCode, Result, io_error};
+use stickpin_tree::{escape, quote};
 
 /// The file extension of scripts.
 const EXTENSION: &str = "ad";
@@ -21,30 +22,34 @@ const MAX_HEADER_BYTES: usize = 4096;
 /// as in Maestro, flows in subfolders are run by others, and a pattern can name them.
 ///
 /// # Errors
-/// Returns `INVALID_ARGS` for a path that names no script.
-pub(crate) fn find(paths: &[String], whole: &dyn Fn(&str) -> PathBuf, cwd: &Path) -> Result<Vec<PathBuf>> {
+/// Returns `INVALID_ARGS` for a path that names no script, and the errors of resolving a path.
+pub(crate) fn find(paths: &[PathArg], caller: &Caller) -> Result<Vec<PathBuf>> {
     let mut found = BTreeSet::new();
     for path in paths {
-        let place = whole(path);
+        let path = path.as_written();
+        let place = paths::resolve(caller, path)?.into_path_buf();
         let mut here = BTreeSet::new();
         if place.is_dir() {
             find_in_folder(&place, true, &mut here)?;
         } else if place.exists() {
-            here.insert(place);
+            here.insert(place.clone());
         } else if path.contains(['*', '?', '[']) {
             find_by_pattern(&place, path, &mut here)?;
         }
         if here.is_empty() {
-            return Err(nothing_found(path));
+            return Err(nothing_found(path, &place));
         }
         found.extend(here);
     }
-    let named = |path: PathBuf| path.strip_prefix(cwd).map(Path::to_owned).unwrap_or(path);
-    Ok(found.into_iter().map(named).collect())
+    Ok(found.into_iter().map(|path| paths::relative(caller, &path)).collect())
 }
 
-fn nothing_found(path: &str) -> Error {
-    Error::new(ErrorCode::InvalidArgs, format!("{} does not match a script", quote(path)))
+fn nothing_found(path: &str, resolved: &Path) -> Error {
+    let mut message = format!("{} does not match a script", quote(path));
+    if resolved != Path::new(path) {
+        message.push_str(&format!(" (resolved to {})", escape(&resolved.to_string_lossy(), 300)));
+    }
+    Error::new(ErrorCode::InvalidArgs, message)
         .hint("name a file, a folder with .ad files or Maestro flows, or a quoted pattern: `stickpin test 'flows/**/*.ad'`")
 }
 

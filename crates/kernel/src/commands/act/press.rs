@@ -28,7 +28,7 @@ acting! {
         modifiers: HeldModifiers = HeldModifiers::default(),
         /// Wait for the download and save it to this path or into this folder.
         #[schemars(extend("x-path" = "written", "x-placeholder" = "PATH"))]
-        download: Option<String> = None,
+        download: Option<PathArg> = None,
     }
 }
 
@@ -84,6 +84,7 @@ impl Command for Press {
     }
 
     async fn run(self, cx: &mut Cx) -> Result<PressOutput> {
+        let save_as = cx.resolve_optional_path(self.download.as_ref())?;
         if !(1..=3).contains(&self.count) {
             return Err(Error::invalid_args(format!("`count` is {}, not 1, 2 or 3", self.count)));
         }
@@ -101,7 +102,7 @@ impl Command for Press {
         let acted =
             outcome::finish_action(cx, Some(&ready), opts, ActionOutput::new("pressed", &ready.description))
                 .await?;
-        let downloaded = match &self.download {
+        let downloaded = match &save_as {
             Some(to) => Some(
                 wait_download(cx, None, Some(to), default_timeout())
                     .await

@@ -4,7 +4,7 @@ use crate::act::input::{FailedAttempts, InputPosition};
 use crate::commands::prelude::*;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
-use stickpin_device::{Action, Dispatched, FileInput, InputFile, InputOutcome, io_error};
+use stickpin_device::{Action, Dispatched, FileInput, InputFile, InputOutcome};
 use stickpin_tree::{Handle, escape, quote};
 
 /// The maximum length of an input's `accept` in a message, in characters.
@@ -20,8 +20,8 @@ acting! {
         #[schemars(extend("x-positional" = 0))]
         target: Target,
         /// The files, in this order; they replace the files of the input.
-        #[schemars(length(min = 1), extend("x-positional" = 1, "x-trailing" = true, "x-path" = true, "x-placeholder" = "FILE"))]
-        files: Vec<String>,
+        #[schemars(length(min = 1), extend("x-positional" = 1, "x-trailing" = true, "x-placeholder" = "FILE"))]
+        files: Vec<PathArg>,
     }
 }
 
@@ -78,26 +78,26 @@ struct LocalFile {
 }
 
 /// Checks every file before anything is sent.
-fn read(cx: &Cx, files: &[String]) -> Result<Vec<LocalFile>> {
+fn read(cx: &Cx, files: &[PathArg]) -> Result<Vec<LocalFile>> {
     if files.is_empty() {
         return Err(Error::invalid_args("`upload` needs at least one file")
             .hint("for example: `stickpin upload @e5 ~/cv.pdf`"));
     }
-    files.iter().map(|file| one(cx.resolve_reachable(file)?)).collect()
+    files.iter().map(|file| one(cx.resolve_path(file)?)).collect()
 }
 
-fn one(path: PathBuf) -> Result<LocalFile> {
-    let about = std::fs::metadata(&path).map_err(|e| io_error("read", &path, &e))?;
+fn one(path: ResolvedPath) -> Result<LocalFile> {
+    let about = std::fs::metadata(&*path).map_err(|e| path.io_error("read", &e))?;
     if about.is_dir() {
         let message = format!("`{}` is a folder, not a file", path.display());
         return Err(Error::invalid_args(message).hint("name the files in it"));
     }
     // Only opening the file shows whether it is readable.
-    std::fs::File::open(&path).map_err(|e| io_error("read", &path, &e))?;
+    std::fs::File::open(&*path).map_err(|e| path.io_error("read", &e))?;
     let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     let since = about.modified().ok().and_then(|t| t.duration_since(UNIX_EPOCH).ok());
     let modified = since.map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX));
-    Ok(LocalFile { held: InputFile::new(name, about.len(), modified), path })
+    Ok(LocalFile { held: InputFile::new(name, about.len(), modified), path: path.into_path_buf() })
 }
 
 fn names(files: &[LocalFile]) -> String {

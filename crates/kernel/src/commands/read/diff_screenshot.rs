@@ -4,7 +4,7 @@ use crate::commands::prelude::*;
 use crate::commands::read::screenshot::{self, DEFAULT_MAX_PX, capture_without_motion, write_image};
 use crate::picture::image::{Format, Image};
 use std::path::PathBuf;
-use stickpin_device::{ScreenshotRequest, io_error};
+use stickpin_device::ScreenshotRequest;
 
 /// The default tolerance per color channel. Edges of letters are not drawn identically twice.
 const DEFAULT_TOLERANCE: u8 = 8;
@@ -16,11 +16,11 @@ const DEFAULT_TOLERANCE: u8 = 8;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct DiffScreenshot {
     /// The older picture: PNG or WebP.
-    #[schemars(extend("x-positional" = 0, "x-path" = true, "x-placeholder" = "BEFORE"))]
-    pub before: String,
+    #[schemars(extend("x-positional" = 0, "x-placeholder" = "BEFORE"))]
+    pub before: PathArg,
     /// The newer one; without it, the app as it is now.
-    #[schemars(extend("x-positional" = 1, "x-path" = true, "x-placeholder" = "AFTER"))]
-    pub after: Option<String>,
+    #[schemars(extend("x-positional" = 1, "x-placeholder" = "AFTER"))]
+    pub after: Option<PathArg>,
     /// Compare only this element of the app.
     #[schemars(extend("x-placeholder" = "TARGET"))]
     pub of: Option<Target>,
@@ -37,7 +37,7 @@ pub struct DiffScreenshot {
     /// Where to write the picture of the differences; by default a file of the session, which
     /// `close` removes.
     #[schemars(extend("x-path" = "written", "x-placeholder" = "FILE"))]
-    pub out: Option<String>,
+    pub out: Option<PathArg>,
 }
 
 /// The outcome of a comparison.
@@ -70,9 +70,10 @@ impl Command for DiffScreenshot {
     type Output = ComparisonOutput;
 
     async fn run(self, cx: &mut Cx) -> Result<ComparisonOutput> {
-        let read = |cx: &Cx, path: &str| {
-            let path = cx.resolve_reachable(path)?;
-            let bytes = std::fs::read(&path).map_err(|e| io_error("read", &path, &e))?;
+        let out = cx.resolve_optional_path(self.out.as_ref())?.map(ResolvedPath::into_path_buf);
+        let read = |cx: &Cx, path: &PathArg| {
+            let path = cx.resolve_path(path)?;
+            let bytes = std::fs::read(&*path).map_err(|e| path.io_error("read", &e))?;
             Image::read(&path, &bytes)
         };
         let before = read(cx, &self.before)?;
@@ -95,7 +96,6 @@ impl Command for DiffScreenshot {
         if pixels == 0 {
             return Ok(compared);
         }
-        let out = self.out.as_deref().map(|path| cx.path(path));
         let bytes = picture.encode(out.as_deref().and_then(Format::from_extension).unwrap_or_default())?;
         let number = if out.is_none() { cx.open_session()?.screenshots.next_id() } else { 0 };
         compared.path = Some(write_image(cx, out, &format!("p{number}-differences.png"), &bytes)?);

@@ -30,7 +30,7 @@ pub(super) const DEFAULT_MAX_PX: u32 = 1568;
 pub struct Screenshot {
     /// Where to write the picture; by default a file of the session, which `close` removes.
     #[schemars(extend("x-positional" = 0, "x-path" = "written"))]
-    pub path: Option<String>,
+    pub path: Option<PathArg>,
     /// Draw a frame with its ref around every element that can be acted on.
     #[serde(default)]
     pub overlay: bool,
@@ -107,6 +107,7 @@ impl Command for Screenshot {
     type Output = ScreenshotOutput;
 
     async fn run(self, cx: &mut Cx) -> Result<ScreenshotOutput> {
+        let named = cx.resolve_optional_path(self.path.as_ref())?.map(ResolvedPath::into_path_buf);
         let request =
             ScreenshotRequest::default().of(address_to_capture(cx, self.of.as_ref()).await?).full(self.full);
         let (tree, shot, boxes) = capture_without_motion(cx, request).await?;
@@ -142,7 +143,6 @@ impl Command for Screenshot {
             cx.open_session()?.screenshots.set(client, picture);
             return Ok(taken);
         }
-        let named = self.path.as_ref().map(|path| cx.path(path));
         let format = self.format.or(named.as_deref().and_then(Format::from_extension)).unwrap_or_default();
         let mut boxes = None;
         let mut drawn = Vec::new();

@@ -5,7 +5,7 @@ use crate::commands::prelude::*;
 use crate::registry;
 use crate::run::execute;
 use serde_json::{Map, Value};
-use stickpin_device::{Dispatched, io_error};
+use stickpin_device::Dispatched;
 
 /// The maximum number of steps in a batch.
 const MAX_STEPS: usize = 200;
@@ -24,8 +24,8 @@ pub struct Batch {
     #[schemars(extend("x-placeholder" = "JSON", "x-targets" = "step"))]
     pub steps: Option<Vec<Step>>,
     /// A file with the steps as a JSON list.
-    #[schemars(extend("x-path" = true, "x-placeholder" = "FILE", "x-targets" = "file"))]
-    pub file: Option<String>,
+    #[schemars(extend("x-placeholder" = "FILE", "x-targets" = "file"))]
+    pub file: Option<PathArg>,
 }
 
 /// One command.
@@ -61,12 +61,12 @@ impl Batch {
         let steps = match (self.steps, self.file) {
             (Some(steps), None) => steps,
             (None, Some(file)) => {
-                let path = cx.resolve_reachable(&file)?;
-                let read = |e| io_error("read", &path, &e);
-                if std::fs::metadata(&path).map_err(read)?.len() > MAX_FILE_BYTES {
+                let path = cx.resolve_path(&file)?;
+                let read = |e| path.io_error("read", &e);
+                if std::fs::metadata(&*path).map_err(read)?.len() > MAX_FILE_BYTES {
                     return Err(bad(format!("{} is larger than {MAX_FILE_BYTES} bytes", path.display())));
                 }
-                let text = std::fs::read_to_string(&path).map_err(read)?;
+                let text = std::fs::read_to_string(&*path).map_err(read)?;
                 serde_json::from_str(&text).map_err(|e| bad(format!("{}: {e}", path.display())))?
             }
             _ => return Err(bad("`batch` takes either `steps` or `file`".to_owned())),

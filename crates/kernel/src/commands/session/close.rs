@@ -22,7 +22,7 @@ pub struct Close {
     pub force: bool,
     /// Write the recording as a script first.
     #[schemars(extend("x-value" = "optional", "x-path" = "written", "x-placeholder" = "FILE"))]
-    pub save: Option<OptionalValue<String>>,
+    pub save: Option<OptionalValue<PathArg>>,
 }
 
 /// The sessions that were closed.
@@ -56,12 +56,13 @@ impl Command for Close {
             )
             .hint("close each recorded session with `stickpin close --save`"));
         }
+        let path = cx.resolve_optional_path(save_to.as_ref().and_then(Option::as_ref))?;
+        let path = path.map(ResolvedPath::into_path_buf);
         let mut saved = None;
         if save_to.is_some() || recorded {
             take_turn_if_open(cx).await?;
             // A repaired script is always written: whoever started the repair asked for it.
             if save_to.is_some() || has_repaired(cx) {
-                let path = save_to.flatten().map(|path| cx.path(&path));
                 saved = Some(save(cx, path, true)?);
             } else if cx.open_session().is_ok() {
                 discard_recording(cx)?;

@@ -4,6 +4,7 @@ pub(super) mod options;
 mod values;
 
 use crate::api::command_definition::CommandDefinition;
+use crate::api::paths::resolve_opened;
 use crate::command::args::OptionalValue;
 use crate::commands::prelude::*;
 use crate::commands::read::get::page;
@@ -17,6 +18,7 @@ use crate::host::{LIVE, SessionSlot};
 use crate::observe::navigation;
 use crate::run::authority;
 use serde_json::{Map, Value};
+use std::path::PathBuf;
 use stickpin_device::{AppFolders, LeavePolicy, Navigation, NavigationResult, OpenRequest, Viewport};
 use stickpin_refs::Generation;
 use stickpin_session::log::StartReason;
@@ -65,7 +67,7 @@ pub struct Open {
     pub viewport: Option<Viewport>,
     /// Keep cookies and logins in this folder, instead of a temporary one that `close` removes.
     #[schemars(extend("x-path" = "written", "x-placeholder" = "DIR"))]
-    pub profile: Option<String>,
+    pub profile: Option<PathArg>,
     /// Another option of the device; `stickpin capabilities` lists them by platform.
     #[serde(default)]
     #[schemars(extend("x-placeholder" = "NAME=VALUE"))]
@@ -75,7 +77,7 @@ pub struct Open {
     pub idle_timeout: Option<u32>,
     /// Record all further commands; `record stop` or `close --save` writes the script.
     #[schemars(extend("x-value" = "optional", "x-path" = "written", "x-placeholder" = "FILE", "x-unrecorded" = true))]
-    pub record: Option<OptionalValue<String>>,
+    pub record: Option<OptionalValue<PathArg>>,
     /// How to treat refs that are alive but unproven.
     #[schemars(extend("x-placeholder" = "HOW"))]
     pub stale_refs: Option<StaleRefs>,
@@ -126,9 +128,11 @@ impl Command for Open {
             return Err(Error::unsupported("this host records no scripts; nothing was opened")
                 .hint("leave --record out"));
         }
-        if let Some(file) = crate::api::paths::resolve_opened(&cx.caller, &self.what) {
+        if let Some(file) = resolve_opened(&cx.caller, &self.what)? {
             self.what = file.display().to_string();
         }
+        let script = cx.resolve_optional_path(recorded.as_ref().and_then(Option::as_ref))?;
+        let script = script.map(ResolvedPath::into_path_buf);
         let options = self.device_options(cx)?;
         self.check_program(cx)?;
         let kind = cx.host.provider(&self.what)?.kind();
@@ -162,9 +166,8 @@ impl Command for Open {
                 cx.host.remove(&slot);
             }
             let mut opened = opened?;
-            if let Some(path) = recorded {
-                let path = path.map(|path| cx.path(&path));
-                record::start_recording(cx, path, false)?;
+            if recorded.is_some() {
+                record::start_recording(cx, script, false)?;
             } else if opened.new && cx.open_session()?.recorder.is_none() {
                 record::warn_unsaved(cx);
             }
@@ -228,6 +231,10 @@ impl Open {
         ))
     }
 
+    fn profile_folder(&self, cx: &Cx) -> Result<Option<PathBuf>> {
+        Ok(cx.resolve_optional_path(self.profile.as_ref())?.map(ResolvedPath::into_path_buf))
+    }
+
     async fn navigate(&self, cx: &mut Cx) -> Result<OpenOutput> {
         self.apply(cx).await?;
         // Opening another page is a decision to leave this one.
@@ -242,7 +249,7 @@ impl Open {
     /// Returns `INVALID_ARGS` that names `--relaunch` for an option that cannot change; nothing is
     /// changed then.
     async fn apply(&self, cx: &mut Cx) -> Result<()> {
-        let profile = self.profile.as_deref().map(|p| cx.path(p));
+        let profile = self.profile_folder(cx)?;
         let live = cx.open_session()?;
         let fixed = if self.headed && !live.headed {
             Some("--headed")
@@ -325,9 +332,13 @@ impl Open {
         // removes its own folder.
         let folder = format!("{}.{lifetime}", cx.session_name);
         let dir = LifetimeFolder::create(host.config.state_dir.join(LIVE).join(folder))?;
-        let profile = self.profile.as_deref().map(|p| cx.path(p));
+        let profile = self.profile_folder(cx)?;
         let mut request = OpenRequest::new(&self.what, &cx.session_name, dir.path()).with_options(options);
-        (request.home, request.cwd) = (cx.caller.home.clone(), cx.caller.cwd.clone());
+        request.home.clone_from(&cx.caller.home);
+        request.cwd = match (cx.caller.cwd.is_absolute(), &cx.caller.home) {
+            (false, Some(home)) => home.clone(),
+            _ => cx.caller.cwd.clone(),
+        };
         request.file_roots.clone_from(&cx.caller.file_roots);
         (request.ready_timeout, request.cancel) = (READY_TIMEOUT, cx.cancel.clone());
         let device = host.provider(&self.what)?.open(request).await?;

@@ -23,14 +23,14 @@ pub struct RecordStart {
     /// Where to write the script; by default NAME.ad in your working directory.
     #[serde(default)]
     #[schemars(extend("x-positional" = 0, "x-path" = "written"))]
-    pub file: Option<String>,
+    pub file: Option<PathArg>,
     /// Also record commands that only read.
     #[serde(default)]
     pub keep_reads: bool,
     /// Repair this script: the recording replaces `--line`, and the repaired script is written at
     /// close.
-    #[schemars(extend("x-path" = true, "x-placeholder" = "SCRIPT"))]
-    pub mends: Option<String>,
+    #[schemars(extend("x-placeholder" = "SCRIPT"))]
+    pub mends: Option<PathArg>,
     /// The line to replace, from 1.
     #[schemars(extend("x-placeholder" = "N"))]
     pub line: Option<u32>,
@@ -53,7 +53,7 @@ pub struct RecordStop {
     /// Where to write the script, instead of the file named at the start.
     #[serde(default)]
     #[schemars(extend("x-positional" = 0, "x-path" = "written"))]
-    pub file: Option<String>,
+    pub file: Option<PathArg>,
     /// Discard the recording.
     #[serde(default)]
     pub discard: bool,
@@ -104,12 +104,13 @@ impl Command for RecordStart {
     type Output = RecordStartOutput;
 
     async fn run(self, cx: &mut Cx) -> Result<RecordStartOutput> {
-        let path = self.file.as_deref().map(|file| cx.path(file));
+        let path = cx.resolve_optional_path(self.file.as_ref())?.map(ResolvedPath::into_path_buf);
         match (&self.mends, self.line) {
             (None, None) => start_recording(cx, path, self.keep_reads)?,
             (Some(script), Some(line)) => {
-                let file = cx.resolve_reachable(script)?;
-                let text = std::fs::read_to_string(&file).map_err(|e| io_error("read", &file, &e))?;
+                let file = cx.resolve_path(script)?;
+                let text = std::fs::read_to_string(&*file).map_err(|e| file.io_error("read", &e))?;
+                let file = file.into_path_buf();
                 let to = path.unwrap_or_else(|| file.with_extension("repaired.ad"));
                 let meeting = self.meeting.clone();
                 mend(cx, RepairRequest { file, text, to, line, keeps: self.keep_line, meeting })?;
@@ -134,7 +135,7 @@ impl Command for RecordStop {
     type Output = RecordStopOutput;
 
     async fn run(self, cx: &mut Cx) -> Result<RecordStopOutput> {
-        let path = self.file.as_deref().map(|file| cx.path(file));
+        let path = cx.resolve_optional_path(self.file.as_ref())?.map(ResolvedPath::into_path_buf);
         take_turn_if_open(cx).await?;
         if self.discard {
             let steps = recorded(cx)?.len();
@@ -293,7 +294,7 @@ pub(crate) fn save(cx: &mut Cx, path: Option<PathBuf>, closes: bool) -> Result<R
         let script = script_writer.script(&recording)?;
         let path = match path.or(recording.path) {
             Some(path) => path,
-            None => free(&cx.caller.cwd, cx.session_name()),
+            None => free(&cx.resolve_path(&PathArg::from("."))?, cx.session_name()),
         };
         cx.write(&path, script.as_bytes())?;
         RecordStopOutput { path: Some(path), steps, healed: Vec::new() }

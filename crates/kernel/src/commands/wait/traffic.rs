@@ -49,7 +49,7 @@ pub struct WaitDownload {
     pub name: Option<String>,
     /// Copy the file to this path, or into this folder.
     #[schemars(extend("x-path" = "written", "x-placeholder" = "PATH"))]
-    pub save_as: Option<String>,
+    pub save_as: Option<PathArg>,
     /// Time limit in milliseconds.
     #[serde(default = "default_timeout")]
     #[schemars(extend("x-placeholder" = "MS"))]
@@ -214,7 +214,8 @@ impl Command for WaitDownload {
     }
 
     async fn run(self, cx: &mut Cx) -> Result<DownloadOutput> {
-        wait_download(cx, self.name.as_deref(), self.save_as.as_deref(), self.timeout).await
+        let save_as = cx.resolve_optional_path(self.save_as.as_ref())?;
+        wait_download(cx, self.name.as_deref(), save_as.as_ref(), self.timeout).await
     }
 }
 
@@ -227,7 +228,7 @@ impl Command for WaitDownload {
 pub(crate) async fn wait_download(
     cx: &mut Cx,
     name: Option<&str>,
-    save_as: Option<&str>,
+    save_as: Option<&ResolvedPath>,
     timeout: u64,
 ) -> Result<DownloadOutput> {
     let patience = WaitTimeout::new(Duration::from_millis(timeout));
@@ -245,7 +246,9 @@ pub(crate) async fn wait_download(
             match state {
                 DownloadState::Done(path) => {
                     let path = match save_as {
-                        Some(to) => copy(cx.caller.file_roots.clone(), &path, cx.path(to), &name).await?,
+                        Some(to) => {
+                            copy(cx.caller.file_roots.clone(), &path, to.to_path_buf(), &name).await?
+                        }
                         None => path,
                     };
                     let truth = format!(

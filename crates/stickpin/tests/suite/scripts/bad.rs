@@ -18,7 +18,8 @@ fn faults_are_said_before_anything_runs() {
         ("press \"a\tb\"\n", "bad.ad:2:9: a control character"),
         ("press a\rb\n", "bad.ad:2:8: the line contains a carriage return"),
         ("include bad.ad\n", "includes itself"),
-        ("include not-there.ad\n", "bad.ad:2: could not read "),
+        ("include not-there.ad\n", "bad.ad:2: no such file: not-there.ad (resolved to /"),
+        ("include ~ada/a.ad\n", "bad.ad:2: \"~ada/a.ad\" names the home of a user"),
         ("retry 2 {\npress a\n", "bad.ad:2:1: this block is not closed"),
         ("press @e1~3\n", "bad.ad:2: "),
     ] {
@@ -47,7 +48,10 @@ fn faults_are_said_before_anything_runs() {
     for (flow, says) in [
         ("appId: sim:shop\n---\n- tapOn: [\n", "bad.yaml:4:1: this is not YAML"),
         ("appId: sim:shop\n---\n- tapOn: a\n\t- back\n", "bad.yaml:3:10: this is not YAML"),
-        ("appId: sim:shop\n---\n- runFlow: not-there.yaml\n", "bad.yaml:3: could not read "),
+        (
+            "appId: sim:shop\n---\n- runFlow: not-there.yaml\n",
+            "bad.yaml:3: no such file: not-there.yaml (resolved to /",
+        ),
     ] {
         desk.write("bad.yaml", flow);
         let ran = desk.run("replay bad.yaml");
@@ -57,13 +61,13 @@ fn faults_are_said_before_anything_runs() {
     assert!(desk.run("replay binary.ad").err.contains("is not UTF-8 text"));
     for (line, says) in [
         ("replay", "`replay` needs FILE"),
-        ("replay not-there.ad", "could not read"),
+        ("replay not-there.ad", "no such file: not-there.ad (resolved to /"),
         ("replay good.ad -e 1=2", "is not the name of a variable"),
         ("replay good.ad -e AD_SESSION=x", "belongs to the runner"),
         ("replay good.ad --from 7", "cannot begin at step 7: it has 1 step"),
         ("replay good.ad --plan-digest 0123456789abcdef", "has changed: its digest is"),
         ("test", "`test` needs PATH"),
-        ("test not-there", "\"not-there\" does not match a script"),
+        ("test not-there", "\"not-there\" does not match a script (resolved to /"),
         ("test 'flows/**/*.ad'", "does not match a script"),
         ("test good.ad --shard 3/2", "is not of the form I/N"),
         ("test good.ad --workers 0", "`workers` must be a number"),

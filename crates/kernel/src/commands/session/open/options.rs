@@ -39,8 +39,11 @@ impl Open {
                 return Err(not_taken(&name, kind, cx));
             };
             let value = match &value {
-                Value::String(path) if field.is_path => serde_json::to_value(cx.resolve_reachable(path)?)
-                    .map_err(|_| Error::invalid_args(format!("the path of {} is no text", spelled(&name))))?,
+                Value::String(path) if field.is_path => {
+                    serde_json::to_value(&*cx.resolve_path(&PathArg::from(path.as_str()))?).map_err(|_| {
+                        Error::invalid_args(format!("the path of {} is no text", spelled(&name)))
+                    })?
+                }
                 Value::String(text) => typed(&field.kind, text),
                 value => value.clone(),
             };

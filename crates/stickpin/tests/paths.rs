@@ -1,0 +1,257 @@
+//! Paths that a caller names: one rule on the command line, over MCP and in scripts, told in the
+//! help of every command that takes a path.
+
+#![cfg(feature = "sim")]
+
+mod support;
+
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use stickpin_kernel::paths::RULES;
+use stickpin_kernel::registry::{COMMANDS, CommandDefinition};
+use stickpin_kernel::schema::Kind;
+use support::World;
+use support::client::{Client, hello};
+
+/// How a caller takes a picture, or compares one.
+#[derive(Debug, Clone, Copy)]
+enum Surface {
+    CommandLine,
+    Mcp,
+    /// A script on the command line.
+    Replay,
+    /// A script over MCP.
+    McpReplay,
+}
+
+const SURFACES: [Surface; 4] = [Surface::CommandLine, Surface::Mcp, Surface::Replay, Surface::McpReplay];
+
+/// One caller in the folder `shop` of a world, whose home is the folder above unless `home` is
+/// another.
+struct Caller<'w> {
+    world: &'w World,
+    home: Option<&'w str>,
+    /// Options of the MCP server.
+    options: &'w [&'w str],
+}
+
+impl Caller<'_> {
+    fn command(&self, args: &[&str]) -> std::process::Command {
+        let mut command = self.world.command(args);
+        if let Some(home) = self.home {
+            command.env("HOME", home);
+        }
+        command
+    }
+
+    fn client(&self) -> Client {
+        Client::of(self.command(&[&["mcp"], self.options].concat()))
+    }
+
+    /// Runs a command on an open app; returns what failed, as text.
+    fn run(&self, surface: Surface, command: &str, field: &str, path: &str) -> Result<(), String> {
+        let script = format!("open sim:shop\n{command} \"{path}\"\n");
+        let in_client = |tools: &[(&str, Value)]| {
+            let mut client = self.client();
+            for (tool, input) in tools {
+                let result = client.tool(tool, input.clone());
+                if result["isError"] == true {
+                    return Err(support::client::text(&result));
+                }
+            }
+            Ok(())
+        };
+        let in_process = |words: &[&str]| {
+            let ran = support::Ran::from(self.command(words).output().expect("the binary runs"));
+            if ran.code == 0 { Ok(()) } else { Err(ran.err) }
+        };
+        match surface {
+            Surface::CommandLine => {
+                in_process(&["open", "sim:shop"])?;
+                in_process(&[command.split(' ').collect(), vec![path]].concat())
+            }
+            Surface::Mcp => in_client(&[
+                ("open", json!({"what": "sim:shop"})),
+                (&command.replace(' ', "_"), json!({ field: path })),
+            ]),
+            Surface::Replay | Surface::McpReplay => {
+                std::fs::write(self.world.path().join("shop/s.ad"), script).expect("a script");
+                match surface {
+                    Surface::Replay => in_process(&["replay", "s.ad"]),
+                    _ => in_client(&[("replay", json!({"file": "s.ad"}))]),
+                }
+            }
+        }
+    }
+
+    fn shot(&self, surface: Surface, path: &str) -> Result<(), String> {
+        self.run(surface, "screenshot", "path", path)
+    }
+}
+
+#[test]
+fn path_leads_to_one_place_on_every_surface() {
+    let world = World::new();
+    let caller = Caller { world: &world, home: None, options: &["--allow-path", "~"] };
+    let (home, shop) = (world.path().to_owned(), world.path().join("shop"));
+    for surface in SURFACES {
+        for (path, written) in [
+            ("~/x.png", home.join("x.png")),
+            ("./~x.png", shop.join("~x.png")),
+            ("a/~", shop.join("a/~")),
+            ("a/../b.png", shop.join("b.png")),
+            ("$HOME/x.png", shop.join("$HOME/x.png")),
+        ] {
+            caller.shot(surface, path).unwrap_or_else(|e| panic!("{surface:?} {path}: {e}"));
+            assert!(written.is_file(), "{surface:?} {path}");
+            std::fs::remove_file(&written).expect("it was written");
+        }
+        for (path, code) in [
+            ("~", "IO: "),
+            ("~u", "PATH_TILDE_USER: "),
+            ("~u/x.png", "PATH_TILDE_USER: "),
+            ("", "INVALID_ARGS: "),
+        ] {
+            let e = caller.shot(surface, path).expect_err(path);
+            assert!(e.contains(code), "{surface:?} {path:?}: {e}");
+        }
+        let e = caller.shot(surface, "~u/x.png").expect_err("a user");
+        assert!(e.contains("use `./~u/x.png` for a literal file"), "{surface:?}: {e}");
+    }
+}
+
+#[test]
+fn missing_file_is_named_as_written_and_as_resolved_on_every_surface() {
+    let world = World::new();
+    let caller = Caller { world: &world, home: None, options: &["--allow-path", "~"] };
+    let resolved = world.path().join("dev/a.png");
+    for surface in SURFACES {
+        let e = caller.run(surface, "diff screenshot", "before", "~/dev/a.png").expect_err("no file");
+        let message = format!("no such file: ~/dev/a.png (resolved to {})", resolved.display());
+        assert!(e.contains(&message), "{surface:?}: {e}");
+    }
+    let ran = world.run(&["open", "~/a.html"]);
+    let message = format!("no such file: ~/a.html (resolved to {})", world.path().join("a.html").display());
+    assert!(ran.code == 6 && ran.err.contains(&message), "{ran:?}");
+}
+
+#[test]
+fn unknown_home_is_told_on_every_surface() {
+    let world = World::new();
+    // A relative home directory is none, and is not guessed.
+    let caller = Caller { world: &world, home: Some("home"), options: &[] };
+    for surface in SURFACES {
+        let e = caller.shot(surface, "~/x.png").expect_err("no home");
+        assert!(e.contains("HOME_UNAVAILABLE: "), "{surface:?}: {e}");
+        caller.shot(surface, "x.png").unwrap_or_else(|e| panic!("{surface:?}: {e}"));
+    }
+}
+
+#[test]
+fn home_outside_the_folders_of_an_mcp_client_is_refused() {
+    let world = World::new();
+    let caller = Caller { world: &world, home: None, options: &[] };
+    for surface in [Surface::Mcp, Surface::McpReplay] {
+        for path in ["~", "~/x.png", "../x.png"] {
+            let e = caller.shot(surface, path).expect_err(path);
+            assert!(e.contains("POLICY_DENIED: ") && e.contains("--allow-path"), "{surface:?} {path}: {e}");
+        }
+        caller.shot(surface, "~/shop/x.png").unwrap_or_else(|e| panic!("{surface:?}: {e}"));
+    }
+    assert!(!world.path().join("x.png").exists());
+}
+
+#[test]
+fn relative_path_of_a_client_without_a_folder_needs_a_project_folder() {
+    let world = World::new();
+    for cwd in [PathBuf::from("/"), world.path().to_owned()] {
+        let mut command = world.command(&["mcp"]);
+        command.current_dir(&cwd);
+        let mut client = Client::of(command);
+        client.ok("open", json!({"what": "sim:shop", "record": true}));
+        // A script without a name is written to the client's folder.
+        for (tool, input) in [("screenshot", json!({"path": "x.png"})), ("close", json!({"save": true}))] {
+            let e = client.err(tool, input);
+            assert!(e.starts_with("RELATIVE_PATH_WITHOUT_ROOT: "), "{} {tool}: {e}", cwd.display());
+        }
+
+        let mut command = world.command(&["mcp"]);
+        command.current_dir(&cwd).env("CLAUDE_PROJECT_DIR", world.path().join("shop"));
+        let mut client = Client::of(command);
+        client.ok("open", json!({"what": "sim:shop"}));
+        client.ok("screenshot", json!({"path": "x.png"}));
+        let written = world.path().join("shop/x.png");
+        assert!(written.is_file(), "{}", cwd.display());
+        std::fs::remove_file(written).expect("it was written");
+    }
+}
+
+/// All commands with a form, of the registry and of the front ends.
+fn forms() -> Vec<&'static CommandDefinition> {
+    let registry = COMMANDS.iter().map(|entry| &**entry);
+    registry.chain(stickpin_replay::COMMANDS.iter().map(|command| command.form())).collect()
+}
+
+/// Arguments of text whose description speaks of a file or a folder that they do not name.
+const NO_PATHS: &[&str] = &[
+    // Names of downloads, as the app gives them.
+    "wait download name",
+    // A pass over a line of a file that `mends` names.
+    "record start meeting",
+];
+
+/// Every path is resolved by the resolver: only a `PathArg` has the format `path`.
+#[test]
+fn argument_documented_as_a_path_is_resolved_by_the_resolver() {
+    let speaks_of_a_path = |name: &str, schema: &Value| {
+        let told = format!("{name} {} {}", schema["description"], schema["x-placeholder"]).to_lowercase();
+        let mut words = told.split(|c: char| !c.is_ascii_alphanumeric());
+        words.any(|word| {
+            ["path", "paths", "file", "files", "folder", "folders", "dir", "directory"].contains(&word)
+        })
+    };
+    let takes_text = |kind: &Kind| match kind {
+        Kind::List(of) => **of == Kind::String,
+        kind => *kind == Kind::String,
+    };
+    let (mut paths, mut others) = (0, Vec::new());
+    for form in forms() {
+        let properties = form.schema()["properties"].as_object().expect("properties");
+        for (name, schema) in properties {
+            let named = format!("{} {name}", form.spec.name);
+            let field = form.fields().iter().find(|field| field.name == *name).expect("a field");
+            let resolved = schema["format"] == "path" || schema["items"]["format"] == "path";
+            assert_eq!(
+                field.is_path, resolved,
+                "{named}: a path is a `PathArg`, and nothing else has `x-path`"
+            );
+            paths += usize::from(resolved);
+            let told = takes_text(&field.kind) && speaks_of_a_path(name, schema);
+            if told && !resolved && !field.is_openable {
+                others.push(named);
+            }
+        }
+    }
+    assert_eq!(others, NO_PATHS, "described as paths, and no `PathArg`");
+    assert!(paths > 15, "the search finds nothing");
+}
+
+#[test]
+fn help_of_every_command_with_a_path_tells_the_rules_once() {
+    for form in forms() {
+        let help = stickpin_cmdline::command_grammar(form).render_help().to_string();
+        let takes = form.fields().iter().any(|field| field.is_path || field.is_openable);
+        assert_eq!(help.matches(RULES).count(), usize::from(takes), "{}: {help}", form.spec.name);
+    }
+    let world = World::new();
+    for command in ["man", "mcp"] {
+        assert_eq!(world.ok(&format!("help {command}")).matches(RULES).count(), 1, "{command}");
+    }
+    let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(one_line(&world.ok("help paths")).starts_with(RULES));
+    // The lists of tools have no room for it, so that every MCP client is told once.
+    let mut client = Client::start(&world, &[]);
+    let welcome = client.ask("initialize", hello("2025-11-25"));
+    let instructions = welcome["result"]["instructions"].as_str().expect("instructions");
+    assert_eq!(instructions.matches(RULES).count(), 1, "{instructions}");
+}
