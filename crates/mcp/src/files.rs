@@ -1,6 +1,6 @@
 //! The files that a client may name: below its roots, else below the server's working directory or
-//! its project folder, and below the `--allow-path` folders. All links are resolved first, so that neither `..` nor a
-//! link leads out.
+//! its project folder, and below the `--allow-path` folders. All links are resolved first, so that
+//! neither `..` nor a link leads out.
 
 use std::path::{Path, PathBuf};
 use stickpin_kernel::registry::CommandDefinition;
@@ -11,7 +11,8 @@ use url::Url;
 #[derive(Debug, Clone)]
 pub(crate) struct Folders {
     /// The base of relative paths, if there is one: the client's first root, else the working
-    /// directory, else the project folder that the server's environment names.
+    /// directory, else the project folder that the server's environment names. A working directory
+    /// that is or holds the home folder counts only where the server was started with it.
     pub(crate) start: Option<PathBuf>,
     /// The folders that may contain files: the client's roots, else the base of relative paths, and
     /// the folders that the server was started with.
@@ -39,7 +40,12 @@ impl Folders {
             }
             named => named.to_vec(),
         };
-        let start = own.first().cloned();
+        // A person who opened the home folder may work in it.
+        let opened = || {
+            let is_opened = stickpin_device::paths::is_within(&caller.cwd, allowed);
+            (is_opened && caller.cwd.parent().is_some()).then(|| caller.cwd.clone())
+        };
+        let start = own.first().cloned().or_else(opened);
         Self { start, roots: own.into_iter().chain(allowed.iter().cloned()).collect() }
     }
 
@@ -253,6 +259,10 @@ mod tests {
         assert_eq!(start(std::slice::from_ref(&root), "/"), root.join("a.png"));
         assert_eq!(start(&[], root.to_str().expect("text")), root.join("a.png"));
         assert_eq!(start(&[], "/"), project.join("a.png"));
+        let home = w.caller.home.clone().expect("a home");
+        let caller = Caller { cwd: home.clone(), ..w.caller.clone() };
+        let folders = Folders::new(&[], &caller, &[PathBuf::from("/")], None);
+        assert_eq!(folders.start, Some(home));
     }
 
     #[test]
