@@ -1,12 +1,10 @@
 //! Routing of inputs to the member that they are for.
 
 use crate::environment::{CompositeDevice, Environment};
-use crate::handles::to_composite;
+use crate::handles::{to_composite, to_member};
 use crate::members::{Member, element_gone};
-use crate::route::{Route, drop_in_other_member, for_member};
-use stickpin_device::{
-    Action, AimOptions, CancellationToken, Delivery, Device, HitResult, InputOutcome, Result,
-};
+use crate::route::Route;
+use stickpin_device::{Action, AimOptions, CancellationToken, Device, HitResult, InputOutcome, Result};
 
 impl<G: Environment> CompositeDevice<G> {
     /// Sends an input to its member.
@@ -19,16 +17,24 @@ impl<G: Environment> CompositeDevice<G> {
             return Ok(performed);
         }
         let number = self.receiving_member(action).await?;
-        let end = drop_in_other_member(action, number);
+        // The target of a drag that ends in another member.
+        let end = match action {
+            Action::Drag { target, .. } => target.filter(|target| to_member(*target).0 != number),
+            _ => None,
+        };
         if let Some(end) = end
             && let Some(what) = in_the_way(self.aim(end, AimOptions::default()).await?.hit)
         {
-            return Ok(stopped(what));
+            return Ok(InputOutcome::stopped(what));
         }
-        let action = for_member(action, number);
+        let mut action = action.clone();
+        action.retain_targets(|target| {
+            let (of, own) = to_member(target);
+            (of == number).then_some(own)
+        });
         self.parts.device(number, G::NAME)?;
         if let Route::Element(element) = Route::for_action(&action)
-            && self.parts.keyboard_member() != Some(number)
+            && self.parts.keyboard_member != Some(number)
         {
             // From here on, keys go to this member, and its focused element must be the target.
             let member = &mut self.parts.get(number).ok_or_else(element_gone)?.member;
@@ -38,7 +44,7 @@ impl<G: Environment> CompositeDevice<G> {
         if end.is_some()
             && let Some(words) = self.covers_the_end(&action).await?
         {
-            return Ok(stopped(words));
+            return Ok(InputOutcome::stopped(words));
         }
         let device = self.parts.device(number, G::NAME)?;
         let performed = device.perform(&action, cancel).await;
@@ -65,10 +71,4 @@ fn in_the_way(hit: HitResult) -> Option<String> {
         HitResult::Covered { what, .. } | HitResult::PopupGrab { what, .. } => Some(what),
         _ => Some("nothing on the screen".to_owned()),
     }
-}
-
-/// The result of an input that was not sent, because something else would have received it.
-fn stopped(what: String) -> InputOutcome {
-    let landed = Delivery::Elsewhere { what, stopped: true };
-    InputOutcome::done().delivery(landed)
 }

@@ -50,7 +50,7 @@ impl<G: Environment> Device for CompositeDevice<G> {
     }
 
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
-        self.member_rects(handles, false).await
+        self.rects_of(handles, false).await
     }
 
     async fn aim(&mut self, handle: Handle, options: AimOptions<'_>) -> Result<Aim> {
@@ -92,11 +92,8 @@ impl<G: Environment> Device for CompositeDevice<G> {
             match self.check_member(number, answer).await {
                 Ok(part) => {
                     settled.is_quiet &= part.is_quiet;
-                    settled.pending.extend(
-                        part.pending
-                            .into_iter()
-                            .map(|still| PendingActivity::Other(format!("{name}: {still}"))),
-                    );
+                    let named = |still| PendingActivity::Other(format!("{name}: {still}"));
+                    settled.pending.extend(part.pending.into_iter().map(named));
                 }
                 Err(e) if e.code == ErrorCode::ElementNotFound => {}
                 Err(e) if e.code == ErrorCode::Timeout => {
@@ -130,10 +127,8 @@ impl<G: Environment> Device for CompositeDevice<G> {
         if let Some(part) = member_named_by(handle).and_then(|number| self.parts.get(number)) {
             return match query {
                 Query::Attrs => {
-                    let mut attrs =
-                        serde_json::Map::from_iter([("name".to_owned(), part.name.as_str().into())]);
-                    attrs.extend(part.member.attrs());
-                    Ok(attrs.into())
+                    let name = ("name".to_owned(), part.name.as_str().into());
+                    Ok(std::iter::once(name).chain(part.member.attrs()).collect())
                 }
                 Query::Text => Ok(part.name.as_str().into()),
                 Query::Html => Err(unsupported(self.ground.info().kind, "show the markup of an element")),
@@ -193,7 +188,7 @@ impl<G: Environment> Device for CompositeDevice<G> {
 #[async_trait]
 impl<G: Environment> Geometry for CompositeDevice<G> {
     async fn visible_rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
-        self.member_rects(handles, true).await
+        self.rects_of(handles, true).await
     }
 
     async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
@@ -213,7 +208,7 @@ impl<G: Environment> Geometry for CompositeDevice<G> {
 impl<G: Environment> Screenshots for CompositeDevice<G> {
     async fn screenshot(&mut self, request: ScreenshotRequest) -> Result<ScreenshotImage> {
         let place = match request.of {
-            Some(handle) => self.member_rects(&[handle], false).await?.pop().flatten(),
+            Some(handle) => self.rects_of(&[handle], false).await?.pop().flatten(),
             None => None,
         };
         self.ground.screenshot(&request, place).await

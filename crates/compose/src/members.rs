@@ -99,8 +99,9 @@ pub struct Members<M> {
     pub(crate) merged: Option<MergedTree>,
     /// The members that the current command has acted on.
     pub(crate) acted_on: Vec<u64>,
-    /// The member that was acted on last.
-    keyboard_member: Option<u64>,
+    /// The member that was acted on last, which receives keys without a target. `None`: the one with
+    /// the active window.
+    pub keyboard_member: Option<u64>,
     /// The folders that members are started with.
     folders: Option<AppFolders>,
 }
@@ -179,17 +180,6 @@ impl<M: Member> Members<M> {
     /// Adds a notice for the next response of any kind.
     pub fn add_device_notice(&mut self, notice: Notice) {
         keep(&mut self.device_notices, notice);
-    }
-
-    /// Returns the member that was acted on last, which receives keys without a target.
-    #[must_use]
-    pub fn keyboard_member(&self) -> Option<u64> {
-        self.keyboard_member
-    }
-
-    /// Sets the member that receives keys without a target. `None`: the one with the active window.
-    pub fn set_keyboard_member(&mut self, number: Option<u64>) {
-        self.keyboard_member = number;
     }
 
     /// Records that a command has started a member: the rest of the command concerns only that one.

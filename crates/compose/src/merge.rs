@@ -23,14 +23,6 @@ pub(crate) struct MemberTree {
     pub(crate) tree: Option<Arc<Tree>>,
 }
 
-impl MemberTree {
-    /// Whether both are the same reading of the same member.
-    fn is_same(&self, other: &Self) -> bool {
-        let key = |of: &Self| (of.number, of.tree.as_ref().map(Arc::as_ptr));
-        key(self) == key(other) && self.name == other.name
-    }
-}
-
 /// The active window and the keyboard, which exist only once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct InputFocus {
@@ -46,7 +38,7 @@ pub(crate) struct InputFocus {
 pub(crate) struct MergedTree {
     pub(crate) tree: Arc<Tree>,
     parts: Vec<MemberTree>,
-    pub(crate) attention: InputFocus,
+    pub(crate) focus: InputFocus,
     /// Where the document of each member begins; `None` for one that does not answer.
     document_starts: Vec<Option<u32>>,
 }
@@ -60,13 +52,13 @@ impl MergedTree {
     pub(crate) fn merge(
         (grade, url, empty): (IdentityGrade, &str, &str),
         parts: Vec<MemberTree>,
-        attention: InputFocus,
+        focus: InputFocus,
         hidden: Vec<Handle>,
     ) -> Result<Self, TreeError> {
         let mut builder = TreeBuilder::new(grade);
         let truncated = parts.iter().filter_map(|part| part.tree.as_ref()).any(|tree| tree.is_truncated());
         builder.set_surface(SurfaceId(1)).set_truncated(truncated);
-        let active = attention.window.and_then(|(number, window)| {
+        let active = focus.window.and_then(|(number, window)| {
             let part = parts.iter().find(|part| part.number == number)?;
             part.tree.as_ref()?.find_handle(window)
         });
@@ -83,7 +75,7 @@ impl MergedTree {
             let states = if part.tree.is_some() { States::empty() } else { States::BUSY };
             builder.node(1, NodeSpec { role, name, id, states, ..NodeSpec::default() })?;
             begins.push(match &part.tree {
-                Some(tree) => Some(add(&mut builder, part.number, tree, attention)?),
+                Some(tree) => Some(add(&mut builder, part.number, tree, focus)?),
                 None => {
                     builder.node(2, status("does not answer in time: its content is left out"))?;
                     None
@@ -91,15 +83,17 @@ impl MergedTree {
             });
         }
         builder.add_hidden(hidden);
-        Ok(Self { tree: Arc::new(builder.finish()?), parts, attention, document_starts: begins })
+        Ok(Self { tree: Arc::new(builder.finish()?), parts, focus, document_starts: begins })
     }
 
     /// Whether merging these would give the same tree.
-    pub(crate) fn is_merge_of(&self, parts: &[MemberTree], attention: InputFocus, hidden: &[Handle]) -> bool {
-        self.attention == attention
+    pub(crate) fn is_merge_of(&self, parts: &[MemberTree], focus: InputFocus, hidden: &[Handle]) -> bool {
+        let reading = |of: &MemberTree| (of.number, of.tree.as_ref().map(Arc::as_ptr));
+        let same = |(a, b): (&MemberTree, &MemberTree)| reading(a) == reading(b) && a.name == b.name;
+        self.focus == focus
             && self.tree.hidden() == hidden
             && self.parts.len() == parts.len()
-            && self.parts.iter().zip(parts).all(|(a, b)| a.is_same(b))
+            && self.parts.iter().zip(parts).all(same)
     }
 
     /// Returns the place of a member's node in the merged tree; `None` if the tree is another
@@ -112,11 +106,11 @@ impl MergedTree {
 }
 
 /// Copies the tree of a member below its node. Returns where the copy begins.
-fn add(builder: &mut TreeBuilder, number: u64, tree: &Tree, attention: InputFocus) -> Result<u32, TreeError> {
+fn add(builder: &mut TreeBuilder, number: u64, tree: &Tree, focus: InputFocus) -> Result<u32, TreeError> {
     // With more nodes, the builder fails.
     let begin = u32::try_from(builder.len()).unwrap_or(u32::MAX);
-    let active = attention.window.filter(|(app, _)| *app == number).map(|(_, window)| window);
-    let focused = attention.keys.is_none_or(|keys| keys == number);
+    let active = focus.window.filter(|(app, _)| *app == number).map(|(_, window)| window);
+    let focused = focus.keys.is_none_or(|keys| keys == number);
     let mut depths: Vec<usize> = Vec::with_capacity(tree.len());
     for node in tree.nodes() {
         let depth = node.parent().map_or(2, |parent| depths[parent.id().index()] + 1);
@@ -183,9 +177,9 @@ mod tests {
         MemberTree { number, name: format!("form {number}"), tree: tree.cloned() }
     }
 
-    fn merged(parts: &[MemberTree], attention: InputFocus) -> MergedTree {
+    fn merged(parts: &[MemberTree], focus: InputFocus) -> MergedTree {
         let whole = (IdentityGrade::WhileAlive, "fake:whole", NOBODY);
-        MergedTree::merge(whole, parts.to_vec(), attention, Vec::new()).unwrap()
+        MergedTree::merge(whole, parts.to_vec(), focus, Vec::new()).unwrap()
     }
 
     #[test]
@@ -228,8 +222,8 @@ mod tests {
         let (a, b) = (form("A"), form("B"));
         let parts = [part(1, Some(&a)), part(2, Some(&b))];
         let window = Handle { scope: APP, id: 2 };
-        let attention = InputFocus { window: Some((2, window)), keys: Some(1) };
-        let both = merged(&parts, attention);
+        let focus = InputFocus { window: Some((2, window)), keys: Some(1) };
+        let both = merged(&parts, focus);
         let current: Vec<&str> =
             both.tree.nodes().filter(|n| n.attr(Attr::Current).is_some()).map(|n| n.name()).collect();
         assert_eq!(current, ["B"]);
@@ -245,11 +239,11 @@ mod tests {
         let unknown = merged(&parts, InputFocus::default());
         assert_eq!(unknown.tree.nodes().filter(|n| n.is(States::FOCUSED)).count(), 2);
         assert!(
-            both.is_merge_of(&parts, attention, &[]) && !both.is_merge_of(&parts, InputFocus::default(), &[])
+            both.is_merge_of(&parts, focus, &[]) && !both.is_merge_of(&parts, InputFocus::default(), &[])
         );
-        assert!(!both.is_merge_of(&parts[..1], attention, &[]));
-        assert!(!both.is_merge_of(&[part(1, Some(&a)), part(2, None)], attention, &[]));
-        assert!(!both.is_merge_of(&parts, attention, &[window]));
+        assert!(!both.is_merge_of(&parts[..1], focus, &[]));
+        assert!(!both.is_merge_of(&[part(1, Some(&a)), part(2, None)], focus, &[]));
+        assert!(!both.is_merge_of(&parts, focus, &[window]));
     }
 
     #[test]

@@ -17,12 +17,12 @@ impl<G: Environment> CompositeDevice<G> {
     pub(crate) async fn capture_members(&mut self, watch: &[Handle]) -> Result<&Arc<Tree>> {
         let (readings, hidden) = self.readings(watch).await?;
         let window = self.active_window().await?;
-        let keys = self.parts.keyboard_member().filter(|&number| self.parts.contains(number));
-        let attention = InputFocus { window, keys: keys.or(window.map(|(number, _)| number)) };
-        let last = self.parts.merged.take().filter(|last| last.is_merge_of(&readings, attention, &hidden));
+        let keys = self.parts.keyboard_member.filter(|&number| self.parts.contains(number));
+        let focus = InputFocus { window, keys: keys.or(window.map(|(number, _)| number)) };
+        let last = self.parts.merged.take().filter(|last| last.is_merge_of(&readings, focus, &hidden));
         let merged = match last {
             Some(last) => last,
-            None => self.merge(readings, attention, hidden)?,
+            None => self.merge(readings, focus, hidden)?,
         };
         Ok(&self.parts.merged.insert(merged).tree)
     }
@@ -54,11 +54,7 @@ impl<G: Environment> CompositeDevice<G> {
 
     /// Returns the bounding boxes of elements. With `on_top`, elements behind another window have
     /// none.
-    pub(crate) async fn member_rects(
-        &mut self,
-        handles: &[Handle],
-        on_top: bool,
-    ) -> Result<Vec<Option<Rect>>> {
+    pub(crate) async fn rects_of(&mut self, handles: &[Handle], on_top: bool) -> Result<Vec<Option<Rect>>> {
         let mut rects = vec![None; handles.len()];
         let own: Vec<(u64, Handle)> = handles.iter().map(|&handle| to_member(handle)).collect();
         let asked = self.parts.iter_mut().map(|part| {
@@ -147,14 +143,9 @@ impl<G: Environment> CompositeDevice<G> {
         Ok((readings, hidden))
     }
 
-    fn merge(
-        &self,
-        readings: Vec<MemberTree>,
-        attention: InputFocus,
-        hidden: Vec<Handle>,
-    ) -> Result<MergedTree> {
+    fn merge(&self, readings: Vec<MemberTree>, focus: InputFocus, hidden: Vec<Handle>) -> Result<MergedTree> {
         let whole = (self.ground.info().grade, self.ground.url(), G::EMPTY);
-        MergedTree::merge(whole, readings, attention, hidden)
+        MergedTree::merge(whole, readings, focus, hidden)
             .map_err(|e| Error::internal(format!("the {} made no tree: {e}", G::NAME)))
     }
 
@@ -170,8 +161,8 @@ impl<G: Environment> CompositeDevice<G> {
         let name = self.parts.iter().find(|part| part.number == number).map(|part| part.name.clone());
         let reading =
             MemberTree { number, name: name.unwrap_or_default(), tree: Some(Arc::clone(&found.tree)) };
-        let attention = merged.map_or_else(InputFocus::default, |merged| merged.attention);
-        let alone = self.merge(vec![reading], attention, Vec::new())?;
+        let focus = merged.map_or_else(InputFocus::default, |merged| merged.focus);
+        let alone = self.merge(vec![reading], focus, Vec::new())?;
         let node = alone.node_in_merged(number, &found.tree, found.node).ok_or_else(element_gone)?;
         Ok(LocatedElement::new(alone.tree, node))
     }

@@ -28,24 +28,6 @@ impl Route {
     }
 }
 
-/// Returns the target of a drag that ends in another member.
-pub(crate) fn drop_in_other_member(action: &Action, part: u64) -> Option<Handle> {
-    match action {
-        Action::Drag { target, .. } => target.filter(|target| to_member(*target).0 != part),
-        _ => None,
-    }
-}
-
-/// Converts an input to the handles of a member; targets in other members are dropped.
-pub(crate) fn for_member(action: &Action, part: u64) -> Action {
-    let mut action = action.clone();
-    action.retain_targets(|handle| {
-        let (of, own) = to_member(handle);
-        (of == part).then_some(own)
-    });
-    action
-}
-
 impl<G: Environment> CompositeDevice<G> {
     /// Returns the active window. If not exactly one member reports its own, the ground decides.
     ///
@@ -62,16 +44,8 @@ impl<G: Environment> CompositeDevice<G> {
         Ok(found.map(|&(number, window, _)| (number, window)))
     }
 
-    /// Returns the member that receives keys without a target: the one that was acted on last,
-    /// otherwise the one with the active window.
-    async fn keyboard(&mut self) -> Result<Option<u64>> {
-        match self.parts.keyboard_member().filter(|&number| self.parts.contains(number)) {
-            Some(number) => Ok(Some(number)),
-            None => Ok(self.active_window().await?.map(|(number, _)| number)),
-        }
-    }
-
-    /// Returns the member that an input is for.
+    /// Returns the member that an input is for: keys without a target go to the one that was acted
+    /// on last, otherwise to the one with the active window.
     ///
     /// # Errors
     /// Returns `ELEMENT_OFFSCREEN` or `ELEMENT_NOT_FOUND` if there is none; otherwise as
@@ -86,11 +60,16 @@ impl<G: Environment> CompositeDevice<G> {
                     Error::element_offscreen(what).hint("`stickpin screenshot` shows what is there")
                 })
             }
-            Route::Keyboard => self.keyboard().await?.ok_or_else(|| {
-                Error::element_not_found(format!("no app of the {} has the keyboard", G::NAME)).hint(
-                    "name the element: `stickpin type TEXT --into TARGET`; `stickpin snapshot -i` lists them",
-                )
-            }),
+            Route::Keyboard => {
+                if let Some(number) = self.parts.keyboard_member.filter(|&last| self.parts.contains(last)) {
+                    return Ok(number);
+                }
+                self.active_window().await?.map(|(number, _)| number).ok_or_else(|| {
+                    Error::element_not_found(format!("no app of the {} has the keyboard", G::NAME)).hint(
+                        "name the element: `stickpin type TEXT --into TARGET`; `stickpin snapshot -i` lists them",
+                    )
+                })
+            }
         }
     }
 }

@@ -360,6 +360,13 @@ impl InputOutcome {
     pub fn done() -> Self {
         Self { handled: true, ..Self::default() }
     }
+
+    /// Creates the outcome of an input that was not sent, because something else, `what` in words,
+    /// would have received it.
+    #[must_use]
+    pub fn stopped(what: String) -> Self {
+        Self::done().delivery(Delivery::Elsewhere { what, stopped: true })
+    }
 }
 
 setters!(InputOutcome {

@@ -23,7 +23,7 @@ impl DesktopEnvironment {
         action: &Action,
         cancel: &CancellationToken,
     ) -> Result<Option<InputOutcome>> {
-        if apps.keyboard_member().is_some() {
+        if apps.keyboard_member.is_some() {
             self.inaccessible_keys = None;
         }
         let keys = self.inaccessible_keys;
@@ -59,7 +59,7 @@ impl DesktopEnvironment {
                 if !window.popup {
                     self.inaccessible_keys = Some(window.id);
                 }
-                apps.set_keyboard_member(None);
+                apps.keyboard_member = None;
             }
             Action::Type { text, .. } => {
                 let text: Vec<char> = text.chars().collect();
