@@ -2,7 +2,7 @@
 //! session lives.
 
 use crate::display::Display;
-use crate::error::X11Error;
+use crate::error::{X11Error, X11Result};
 use std::time::{Duration, Instant};
 use x11rb::connection::{Connection, RequestConnection};
 use x11rb::protocol::xproto::{
@@ -33,7 +33,7 @@ pub(crate) struct Clipboard {
 ///
 /// # Errors
 /// Returns `Refused` when the owner does not hand its text over, or the text is too long.
-pub fn read(d: &mut Display) -> Result<String, X11Error> {
+pub fn read(d: &mut Display) -> X11Result<String> {
     let clipboard = d.atoms.CLIPBOARD;
     let owner = d.conn.get_selection_owner(clipboard)?.reply()?.owner;
     if owner == x11rb::NONE {
@@ -50,7 +50,7 @@ pub fn read(d: &mut Display) -> Result<String, X11Error> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn ask(d: &mut Display, target: Atom) -> Result<Option<Vec<u8>>, X11Error> {
+fn ask(d: &mut Display, target: Atom) -> X11Result<Option<Vec<u8>>> {
     let (own, place) = (d.own, d.atoms.STICKPIN_CLIPBOARD);
     d.conn.delete_property(own, place)?;
     d.handle_events()?;
@@ -84,7 +84,7 @@ fn ask(d: &mut Display, target: Atom) -> Result<Option<Vec<u8>>, X11Error> {
 }
 
 /// Reads a property of our window and deletes it.
-fn take(d: &Display, place: Atom) -> Result<(Atom, Vec<u8>), X11Error> {
+fn take(d: &Display, place: Atom) -> X11Result<(Atom, Vec<u8>)> {
     let length = u32::try_from(MAX_BYTES / 4).unwrap_or(u32::MAX);
     let value = d.conn.get_property(true, d.own, place, AtomEnum::ANY, 0, length)?.reply()?;
     Ok((value.type_, value.value))
@@ -95,7 +95,7 @@ fn take(d: &Display, place: Atom) -> Result<(Atom, Vec<u8>), X11Error> {
 /// # Errors
 /// Returns `Refused` when the text does not fit into one request, or another window keeps the
 /// clipboard.
-pub fn write(d: &mut Display, text: String) -> Result<(), X11Error> {
+pub fn write(d: &mut Display, text: String) -> X11Result<()> {
     // Only what fits into one request is provided; sending in parts is not implemented.
     let (bytes, most) = (text.len(), d.conn.maximum_request_bytes().saturating_sub(64));
     if bytes > most {
@@ -114,7 +114,7 @@ pub fn write(d: &mut Display, text: String) -> Result<(), X11Error> {
 }
 
 /// Answers a request for our text.
-pub(crate) fn serve_request(d: &mut Display, asked: &SelectionRequestEvent) -> Result<(), X11Error> {
+pub(crate) fn serve_request(d: &mut Display, asked: &SelectionRequestEvent) -> X11Result<()> {
     let a = d.atoms;
     let place = if asked.property == x11rb::NONE { asked.target } else { asked.property };
     let texts = [a.UTF8_STRING, a.TEXT_PLAIN_UTF8, a.TEXT_PLAIN, a.TEXT, AtomEnum::STRING.into()];

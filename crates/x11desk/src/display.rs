@@ -3,7 +3,7 @@
 
 use crate::atoms::Atoms;
 use crate::clipboard::{self, Clipboard};
-use crate::error::X11Error;
+use crate::error::X11Result;
 use crate::keymap::Keymap;
 use crate::window;
 use hashbrown::HashMap;
@@ -77,7 +77,7 @@ impl LentKeys {
 
 impl Display {
     /// Creates our window and selects the events of the root window and of the clipboard.
-    pub(crate) fn new(conn: RustConnection, screen: usize) -> Result<Self, X11Error> {
+    pub(crate) fn new(conn: RustConnection, screen: usize) -> X11Result<Self> {
         let screen = &conn.setup().roots[screen];
         let (root, size) = (screen.root, (screen.width_in_pixels, screen.height_in_pixels));
         let atoms = Atoms::new(&conn)?.reply()?;
@@ -134,7 +134,7 @@ impl Display {
     }
 
     /// Handles all queued events. Returns whether there were any.
-    pub(crate) fn handle_events(&mut self) -> Result<bool, X11Error> {
+    pub(crate) fn handle_events(&mut self) -> X11Result<bool> {
         self.conn.flush()?;
         let mut any = false;
         while let Some(event) = self.conn.poll_for_event()? {
@@ -144,7 +144,7 @@ impl Display {
         Ok(any)
     }
 
-    fn handle(&mut self, event: Event) -> Result<(), X11Error> {
+    fn handle(&mut self, event: Event) -> X11Result<()> {
         match event {
             // The mapping of our own keyboard is changed by us only.
             Event::MappingNotify(_) if !self.has_seat() => self.keymap = None,
@@ -174,8 +174,8 @@ impl Display {
     pub(crate) fn wait_for<T>(
         &mut self,
         deadline: Instant,
-        mut done: impl FnMut(&mut Self) -> Result<Option<T>, X11Error>,
-    ) -> Result<Option<T>, X11Error> {
+        mut done: impl FnMut(&mut Self) -> X11Result<Option<T>>,
+    ) -> X11Result<Option<T>> {
         loop {
             self.handle_events()?;
             if let Some(value) = done(self)? {
@@ -195,8 +195,8 @@ impl Display {
     pub(crate) fn wait_until_true(
         &mut self,
         deadline: Instant,
-        mut holds: impl FnMut(&mut Self) -> Result<bool, X11Error>,
-    ) -> Result<bool, X11Error> {
+        mut holds: impl FnMut(&mut Self) -> X11Result<bool>,
+    ) -> X11Result<bool> {
         Ok(self.wait_for(deadline, |d| Ok(holds(d)?.then_some(())))?.is_some())
     }
 
@@ -208,7 +208,7 @@ impl Display {
     /// ids: a process that connects after a killed one mostly gets the same ids. Another window
     /// therefore counts only if it has our title, and a note with our own id from before we changed
     /// anything is a leftover, too.
-    pub(crate) fn is_owner_alive(&self, owner: WindowId) -> Result<bool, X11Error> {
+    pub(crate) fn is_owner_alive(&self, owner: WindowId) -> X11Result<bool> {
         let (name, text) = (self.atoms._NET_WM_NAME, self.atoms.UTF8_STRING);
         let called = self.conn.get_property(false, owner, name, text, 0, 16)?.reply();
         // The server refuses if there is no such window.
@@ -216,23 +216,23 @@ impl Display {
     }
 
     /// Waits until the server has processed all requests.
-    pub(crate) fn sync(&self) -> Result<(), X11Error> {
+    pub(crate) fn sync(&self) -> X11Result<()> {
         Ok(self.conn.sync()?)
     }
 
     /// Returns the numbers of a property; none if the window has gone.
-    pub(crate) fn numbers(&self, window: WindowId, property: u32) -> Result<Vec<u32>, X11Error> {
+    pub(crate) fn numbers(&self, window: WindowId, property: u32) -> X11Result<Vec<u32>> {
         let asked = self.conn.get_property(false, window, property, AtomEnum::ANY, 0, MAX_PROPERTY_WORDS)?;
         Ok(numbers(asked.reply()))
     }
 
     /// Returns the first number of a property of the root window.
-    pub(crate) fn root_property(&self, property: u32) -> Result<Option<u32>, X11Error> {
+    pub(crate) fn root_property(&self, property: u32) -> X11Result<Option<u32>> {
         Ok(self.numbers(self.root, property)?.first().copied())
     }
 
     /// Whether the server has an extension.
-    pub(crate) fn has_extension(&self, name: &'static str) -> Result<bool, X11Error> {
+    pub(crate) fn has_extension(&self, name: &'static str) -> X11Result<bool> {
         use x11rb::connection::RequestConnection as _;
         Ok(self.conn.extension_information(name)?.is_some())
     }

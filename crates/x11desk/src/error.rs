@@ -15,6 +15,9 @@ pub enum X11Error {
     Refused(String),
 }
 
+/// The result of a job on a display.
+pub type X11Result<T> = Result<T, X11Error>;
+
 impl<E: Into<ReplyOrIdError>> From<E> for X11Error {
     fn from(e: E) -> Self {
         match e.into() {

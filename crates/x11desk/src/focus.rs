@@ -6,7 +6,7 @@
 //! the focus.
 
 use crate::display::Display;
-use crate::error::{RESTORE_TIMEOUT, X11Error};
+use crate::error::{RESTORE_TIMEOUT, X11Error, X11Result};
 use crate::window::Window;
 use crate::{keyboard, seat, window_manager, windows};
 use std::time::Instant;
@@ -34,7 +34,7 @@ pub enum KeyDelivery {
 
 /// Returns the window that receives our keys and its ancestors, innermost first; `None` if the
 /// focus is on no window in particular.
-fn focused(d: &Display) -> Result<Option<Vec<WindowId>>, X11Error> {
+fn focused(d: &Display) -> X11Result<Option<Vec<WindowId>>> {
     let focus = seat::focused(d)?;
     if [InputFocus::NONE.into(), InputFocus::POINTER_ROOT.into(), d.root].contains(&focus) {
         return Ok(None);
@@ -59,13 +59,13 @@ fn focused(d: &Display) -> Result<Option<Vec<WindowId>>, X11Error> {
 ///
 /// # Errors
 /// Returns `Lost` when the connection is lost.
-pub fn foreign_focus(d: &mut Display, window: WindowId) -> Result<Option<Window>, X11Error> {
+pub fn foreign_focus(d: &mut Display, window: WindowId) -> X11Result<Option<Window>> {
     let Some(path) = focused(d)?.filter(|path| !path.contains(&window)) else { return Ok(None) };
     Ok(windows::list_windows(d)?.into_iter().find(|other| path.contains(&other.id)))
 }
 
 /// Waits for the window manager to hand the focus to a window, then answers as [`foreign_focus`].
-pub fn foreign_focus_after_grab(d: &mut Display, window: WindowId) -> Result<Option<Window>, X11Error> {
+pub fn foreign_focus_after_grab(d: &mut Display, window: WindowId) -> X11Result<Option<Window>> {
     let until = Instant::now() + RESTORE_TIMEOUT;
     loop {
         match foreign_focus(d, window)? {
@@ -77,7 +77,7 @@ pub fn foreign_focus_after_grab(d: &mut Display, window: WindowId) -> Result<Opt
 
 /// Gives the keyboard focus to a window: that of our own keyboard if there is one, otherwise by
 /// activating the window.
-pub fn give_keyboard(d: &mut Display, window: WindowId) -> Result<(), X11Error> {
+pub fn give_keyboard(d: &mut Display, window: WindowId) -> X11Result<()> {
     if d.has_seat() {
         return seat::focus(d, window);
     }
@@ -97,7 +97,7 @@ pub fn send_chord_to_window(
     modifiers: Modifiers,
     name: &str,
     popup: bool,
-) -> Result<KeyDelivery, X11Error> {
+) -> X11Result<KeyDelivery> {
     let until = Instant::now() + RESTORE_TIMEOUT;
     loop {
         if !windows::is_viewable(d, window)? {
@@ -128,7 +128,7 @@ fn chord_if_alone(
     modifiers: Modifiers,
     name: &str,
     popup: bool,
-) -> Result<KeyDelivery, X11Error> {
+) -> X11Result<KeyDelivery> {
     if !focused(d)?.is_some_and(|path| path.contains(&window)) {
         return Ok(KeyDelivery::Elsewhere);
     }

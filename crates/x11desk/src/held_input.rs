@@ -1,7 +1,7 @@
 //! Buttons and modifiers that are held down for an act and released with it.
 
 use crate::display::Display;
-use crate::error::X11Error;
+use crate::error::X11Result;
 use crate::x11::X11;
 use crate::{keyboard, pointer};
 use stickpin_device::{Button, Modifiers, Result};
@@ -23,7 +23,7 @@ impl HeldInput {
         Self { x11: x11.clone(), modifiers, button, down: true }
     }
 
-    fn release(&self) -> impl FnOnce(&mut Display) -> Result<(), X11Error> + use<> {
+    fn release(&self) -> impl FnOnce(&mut Display) -> X11Result<()> + use<> {
         let (modifiers, button) = (self.modifiers, self.button);
         move |d| pointer::release(d, button).and(keyboard::hold(d, modifiers, false))
     }

@@ -5,7 +5,7 @@
 //! restores what a killed one left.
 
 use crate::display::Display;
-use crate::error::X11Error;
+use crate::error::{X11Error, X11Result};
 use crate::keymap::{self, Keymap, NO_SYMBOL, Stroke};
 use crate::{pointer, seat};
 use std::time::Instant;
@@ -26,7 +26,7 @@ fn held(modifiers: Modifiers) -> impl Iterator<Item = u32> {
 }
 
 /// Returns the keycode of a modifier.
-fn modifier(keymap: &Keymap, sym: u32) -> Result<u8, X11Error> {
+fn modifier(keymap: &Keymap, sym: u32) -> X11Result<u8> {
     let key = keymap.find(sym, 0, false).map(|stroke| stroke.code);
     key.ok_or_else(|| {
         X11Error::Refused(format!("a chord: the keyboard has no key for the modifier {sym:#x}"))
@@ -37,7 +37,7 @@ fn modifier(keymap: &Keymap, sym: u32) -> Result<u8, X11Error> {
 ///
 /// A keyboard of our own gets the same mapping: modifiers are looked up there, and a new keyboard
 /// starts with the layout of the server, not with that of the person.
-pub(crate) fn read_keymap(d: &mut Display) -> Result<Keymap, X11Error> {
+pub(crate) fn read_keymap(d: &mut Display) -> X11Result<Keymap> {
     // Changes of the mapping cause an event; those of the person's keyboard beside ours do not.
     d.handle_events()?;
     let own = d.has_seat();
@@ -64,7 +64,7 @@ pub(crate) fn read_keymap(d: &mut Display) -> Result<Keymap, X11Error> {
 
 /// Assigns a keysym to a key of the keyboard that apps look keys up in, and of our own. Both levels
 /// are set, so held modifiers do not matter.
-fn mean(d: &Display, code: u8, sym: u32) -> Result<(), X11Error> {
+fn mean(d: &Display, code: u8, sym: u32) -> X11Result<()> {
     if d.has_seat() {
         d.conn.change_keyboard_mapping(1, code, 2, &[sym, sym])?;
     }
@@ -72,7 +72,7 @@ fn mean(d: &Display, code: u8, sym: u32) -> Result<(), X11Error> {
 }
 
 /// Returns the active layout of the keyboard, and whether Caps Lock is on.
-fn locks(d: &Display) -> Result<(usize, bool), X11Error> {
+fn locks(d: &Display) -> X11Result<(usize, bool)> {
     if !d.has_extension(xkb::X11_EXTENSION_NAME)? {
         return Ok((0, false));
     }
@@ -84,7 +84,7 @@ fn locks(d: &Display) -> Result<(usize, bool), X11Error> {
 
 /// Plans the strokes for these keysyms, assigning spare keys where no key makes one. Returns fewer
 /// strokes if there are no more spare keys: the rest has to wait until the app has read these.
-fn plan(d: &mut Display, keymap: &Keymap, syms: &[u32]) -> Result<Vec<Stroke>, X11Error> {
+fn plan(d: &mut Display, keymap: &Keymap, syms: &[u32]) -> X11Result<Vec<Stroke>> {
     let (group, caps) = locks(d)?;
     let mut out = Vec::with_capacity(syms.len());
     let mut free = None;
@@ -118,7 +118,7 @@ fn plan(d: &mut Display, keymap: &Keymap, syms: &[u32]) -> Result<Vec<Stroke>, X
 }
 
 /// Types a prefix of the text, at least one character. Returns how many characters it typed.
-pub fn type_text(d: &mut Display, text: &[char]) -> Result<usize, X11Error> {
+pub fn type_text(d: &mut Display, text: &[char]) -> X11Result<usize> {
     let keymap = read_keymap(d)?;
     let syms: Vec<u32> = text.iter().map(|&c| keymap::keysym_of_char(c)).collect();
     let mut strokes = plan(d, &keymap, &syms)?;
@@ -139,7 +139,7 @@ pub fn type_text(d: &mut Display, text: &[char]) -> Result<usize, X11Error> {
 }
 
 /// Sends one chord. Returns false if there is no such key.
-pub fn chord(d: &mut Display, modifiers: Modifiers, name: &str) -> Result<bool, X11Error> {
+pub fn chord(d: &mut Display, modifiers: Modifiers, name: &str) -> X11Result<bool> {
     let Some(sym) = keymap::keysym_of_name(name) else { return Ok(false) };
     let keymap = read_keymap(d)?;
     let Some(&stroke) = plan(d, &keymap, &[sym])?.first() else { return Ok(false) };
@@ -149,7 +149,7 @@ pub fn chord(d: &mut Display, modifiers: Modifiers, name: &str) -> Result<bool, 
 }
 
 /// Presses the keys of these modifiers, or releases them in reverse order.
-pub fn hold(d: &mut Display, modifiers: Modifiers, down: bool) -> Result<(), X11Error> {
+pub fn hold(d: &mut Display, modifiers: Modifiers, down: bool) -> X11Result<()> {
     let keymap = read_keymap(d)?;
     let mut codes = held(modifiers).map(|sym| modifier(&keymap, sym)).collect::<Result<Vec<_>, _>>()?;
     if !down {
@@ -158,14 +158,14 @@ pub fn hold(d: &mut Display, modifiers: Modifiers, down: bool) -> Result<(), X11
     codes.into_iter().try_for_each(|code| key(d, code, down))
 }
 
-fn key(d: &Display, code: u8, down: bool) -> Result<(), X11Error> {
+fn key(d: &Display, code: u8, down: bool) -> X11Result<()> {
     pointer::send_fake_input(d, if down { KEY_PRESS_EVENT } else { KEY_RELEASE_EVENT }, code, 0, 0)
 }
 
 /// Whether another client grabs the keyboard ([`pointer::is_grabbed`]): it then receives our keys,
 /// regardless of the focus. `with_core` also checks the core keyboard of the server, where ours is
 /// another one.
-pub(crate) fn is_grabbed(d: &Display, with_core: bool) -> Result<bool, X11Error> {
+pub(crate) fn is_grabbed(d: &Display, with_core: bool) -> X11Result<bool> {
     let mode = GrabMode::ASYNC;
     let ours = d.conn.grab_keyboard(false, d.own, x11rb::CURRENT_TIME, mode, mode)?;
     let core = with_core && seat::is_core_device_grabbed(d, seat::CORE.1)?;
@@ -178,7 +178,7 @@ fn send(
     keymap: &Keymap,
     Stroke { code, shift, level3 }: Stroke,
     modifiers: Modifiers,
-) -> Result<(), X11Error> {
+) -> X11Result<()> {
     let modifiers = Modifiers { shift: modifiers.shift || shift, ..modifiers };
     let syms = held(modifiers).chain(level3.then_some(keymap::LEVEL3));
     let mut codes = syms.map(|sym| modifier(keymap, sym)).collect::<Result<Vec<_>, _>>()?;
@@ -190,7 +190,7 @@ fn send(
 }
 
 /// Restores the keys that we have assigned keysyms to.
-pub(crate) fn restore_spares(d: &mut Display) -> Result<(), X11Error> {
+pub(crate) fn restore_spares(d: &mut Display) -> X11Result<()> {
     let lent = std::mem::take(&mut d.lent_keys).lent;
     if lent.is_empty() {
         return Ok(());
@@ -201,7 +201,7 @@ pub(crate) fn restore_spares(d: &mut Display) -> Result<(), X11Error> {
 }
 
 /// Restores the keys that killed processes have assigned keysyms to.
-pub(crate) fn remove_leftovers(d: &Display) -> Result<(), X11Error> {
+pub(crate) fn remove_leftovers(d: &Display) -> X11Result<()> {
     let left = lent(d, false)?;
     if left.is_empty() {
         return Ok(());
@@ -212,7 +212,7 @@ pub(crate) fn remove_leftovers(d: &Display) -> Result<(), X11Error> {
 }
 
 /// Removes the keysyms of these keys.
-fn unlend(d: &Display, mut codes: impl Iterator<Item = u8>) -> Result<(), X11Error> {
+fn unlend(d: &Display, mut codes: impl Iterator<Item = u8>) -> X11Result<()> {
     codes.try_for_each(|code| mean(d, code, NO_SYMBOL))
 }
 
@@ -224,7 +224,7 @@ fn pairs(numbers: &[u32]) -> Vec<(WindowId, u8)> {
 
 /// Returns the keys that are noted as assigned, by processes that live or by those that do not,
 /// each with the window of its process.
-fn lent(d: &Display, lives: bool) -> Result<Vec<(WindowId, u8)>, X11Error> {
+fn lent(d: &Display, lives: bool) -> X11Result<Vec<(WindowId, u8)>> {
     let mut lent = Vec::new();
     for (owner, code) in pairs(&d.numbers(d.root, d.atoms.STICKPIN_SPARES)?) {
         if d.is_owner_alive(owner)? == lives {
@@ -235,7 +235,7 @@ fn lent(d: &Display, lives: bool) -> Result<Vec<(WindowId, u8)>, X11Error> {
 }
 
 /// Notes the keys that we have assigned, beside those of other live processes.
-fn note_lent(d: &Display) -> Result<(), X11Error> {
+fn note_lent(d: &Display) -> X11Result<()> {
     let ours = d.lent_keys.lent.values().map(|&code| (d.own, code));
     let all = lent(d, true)?.into_iter().chain(ours);
     let all: Vec<u32> = all.flat_map(|(owner, code)| [owner, code.into()]).collect();

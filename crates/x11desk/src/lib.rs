@@ -30,7 +30,7 @@ mod x11;
 
 pub use address::Address;
 pub use display::Display;
-pub use error::{JOB_TIMEOUT, X11Error};
+pub use error::{JOB_TIMEOUT, X11Error, X11Result};
 pub use focus::KeyDelivery;
 pub use held_input::HeldInput;
 pub use private::{Home, PrivateDisplay, missing_tools};

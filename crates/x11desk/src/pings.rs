@@ -2,7 +2,7 @@
 //! input.
 
 use crate::display::Display;
-use crate::error::X11Error;
+use crate::error::X11Result;
 use std::time::{Duration, Instant};
 use x11rb::protocol::xproto::{ClientMessageEvent, ConnectionExt, EventMask, Window as WindowId};
 
@@ -11,7 +11,7 @@ pub(crate) const PONG_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// Waits until the app has read all input that was sent to this window before. Apps reply to a ping
 /// in the order of their events. For an app that does not reply, this waits for `PONG_TIMEOUT`.
-pub fn await_delivery(d: &mut Display, window: WindowId) -> Result<(), X11Error> {
+pub fn await_delivery(d: &mut Display, window: WindowId) -> X11Result<()> {
     let sent = send(d, window)?;
     if !is_answered(d, sent)? {
         tracing::debug!(window, "no answer to a ping");
@@ -20,7 +20,7 @@ pub fn await_delivery(d: &mut Display, window: WindowId) -> Result<(), X11Error>
 }
 
 /// Sends a ping to a window. Returns the number that identifies the reply.
-pub fn send(d: &mut Display, window: WindowId) -> Result<u32, X11Error> {
+pub fn send(d: &mut Display, window: WindowId) -> X11Result<u32> {
     d.sync()?;
     d.pongs.clear();
     d.pinged = d.pinged.wrapping_add(1).max(1);
@@ -34,11 +34,11 @@ pub fn send(d: &mut Display, window: WindowId) -> Result<u32, X11Error> {
 }
 
 /// Waits for the reply to a ping; false if it does not arrive within `PONG_TIMEOUT`.
-pub fn is_answered(d: &mut Display, sent: u32) -> Result<bool, X11Error> {
+pub fn is_answered(d: &mut Display, sent: u32) -> X11Result<bool> {
     d.wait_until_true(Instant::now() + PONG_TIMEOUT, |d| Ok(d.pongs.contains(&sent)))
 }
 
 /// Whether a window exists and declares that it replies to pings.
-pub fn are_answered(d: &Display, window: WindowId) -> Result<bool, X11Error> {
+pub fn are_answered(d: &Display, window: WindowId) -> X11Result<bool> {
     Ok(d.numbers(window, d.atoms.WM_PROTOCOLS)?.contains(&d.atoms._NET_WM_PING))
 }

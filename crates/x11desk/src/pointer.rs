@@ -1,7 +1,7 @@
 //! The pointer: moves, buttons and wheels through the XTEST extension.
 
 use crate::display::{Display, pixel};
-use crate::error::X11Error;
+use crate::error::X11Result;
 use crate::{seat, window_manager};
 use stickpin_device::Button;
 use x11rb::protocol::xproto::{
@@ -22,14 +22,14 @@ fn number(button: Button) -> u8 {
     }
 }
 
-pub(crate) fn send_fake_input(d: &Display, kind: u8, detail: u8, x: i16, y: i16) -> Result<(), X11Error> {
+pub(crate) fn send_fake_input(d: &Display, kind: u8, detail: u8, x: i16, y: i16) -> X11Result<()> {
     let root = if kind == MOTION_NOTIFY_EVENT { d.root } else { x11rb::NONE };
     d.conn.xtest_fake_input(kind, detail, x11rb::CURRENT_TIME, root, x, y, 0)?;
     Ok(())
 }
 
 /// Moves the pointer.
-pub fn move_to(d: &Display, x: f64, y: f64) -> Result<(), X11Error> {
+pub fn move_to(d: &Display, x: f64, y: f64) -> X11Result<()> {
     let (x, y) = pixel(x, y);
     // Zero means absolute.
     send_fake_input(d, MOTION_NOTIFY_EVENT, 0, x, y)
@@ -38,22 +38,22 @@ pub fn move_to(d: &Display, x: f64, y: f64) -> Result<(), X11Error> {
 /// Presses a button and waits until the window manager has passed the press on. Many inspect each
 /// press first, also in the active window, and the app would answer questions before it receives
 /// the press.
-pub fn press(d: &mut Display, button: Button) -> Result<(), X11Error> {
+pub fn press(d: &mut Display, button: Button) -> X11Result<()> {
     turn(d, number(button), true)?;
     window_manager::sync(d)
 }
 
 /// Releases a button. Has no effect if it is up.
-pub fn release(d: &Display, button: Button) -> Result<(), X11Error> {
+pub fn release(d: &Display, button: Button) -> X11Result<()> {
     turn(d, number(button), false)
 }
 
-fn turn(d: &Display, number: u8, down: bool) -> Result<(), X11Error> {
+fn turn(d: &Display, number: u8, down: bool) -> X11Result<()> {
     send_fake_input(d, if down { BUTTON_PRESS_EVENT } else { BUTTON_RELEASE_EVENT }, number, 0, 0)
 }
 
 /// Turns the wheel by this many notches to the right and down.
-pub fn wheel(d: &Display, right: i32, down: i32) -> Result<(), X11Error> {
+pub fn wheel(d: &Display, right: i32, down: i32) -> X11Result<()> {
     let [up, below, left, to_right] = WHEEL;
     for (notches, minus, plus) in [(right, left, to_right), (down, up, below)] {
         let button = if notches < 0 { minus } else { plus };
@@ -70,7 +70,7 @@ pub fn wheel(d: &Display, right: i32, down: i32) -> Result<(), X11Error> {
 /// The check requests a grab with a window that is never shown. The server always refuses it, and
 /// names the reason only if no other client has the grab (`GrabDevice` in `dix/events.c` checks
 /// that first). So nothing is grabbed.
-pub fn is_grabbed(d: &Display) -> Result<bool, X11Error> {
+pub fn is_grabbed(d: &Display) -> X11Result<bool> {
     let (mode, none, now) = (GrabMode::ASYNC, x11rb::NONE, x11rb::CURRENT_TIME);
     let ours = d.conn.grab_pointer(false, d.own, EventMask::NO_EVENT, mode, mode, none, none, now)?;
     // A menu that was opened without our pointer grabs the core pointer of the server.
@@ -79,7 +79,7 @@ pub fn is_grabbed(d: &Display) -> Result<bool, X11Error> {
 }
 
 /// Releases all buttons that are still held down.
-pub(crate) fn release_all(d: &Display) -> Result<(), X11Error> {
+pub(crate) fn release_all(d: &Display) -> X11Result<()> {
     let mask = u16::from(d.conn.query_pointer(d.root)?.reply()?.mask);
     let held = [(KeyButMask::BUTTON1, 1), (KeyButMask::BUTTON2, 2), (KeyButMask::BUTTON3, 3)];
     for (bit, number) in held {

@@ -1,7 +1,7 @@
 //! Pictures of the screen.
 
 use crate::display::Display;
-use crate::error::X11Error;
+use crate::error::{X11Error, X11Result};
 use crate::window;
 use stickpin_device::rgb;
 use stickpin_tree::Rect;
@@ -76,7 +76,7 @@ fn byte_of(mask: u32, order: ImageOrder) -> Option<usize> {
 ///
 /// # Errors
 /// Returns `Refused` when pixels do not have 32 bits with 8 per colour.
-pub fn take_screenshot(d: &mut Display, area: Rect) -> Result<Option<ScreenPixels>, X11Error> {
+pub fn take_screenshot(d: &mut Display, area: Rect) -> X11Result<Option<ScreenPixels>> {
     let Some((x, y, width, height)) = pixels(area, d.size) else { return Ok(None) };
     let places = layout(d)?;
     let image = d.conn.get_image(ImageFormat::Z_PIXMAP, d.root, x, y, width, height, u32::MAX)?.reply()?;
@@ -84,7 +84,7 @@ pub fn take_screenshot(d: &mut Display, area: Rect) -> Result<Option<ScreenPixel
 }
 
 /// Returns the offsets of red, green and blue inside a pixel.
-fn layout(d: &Display) -> Result<[usize; 3], X11Error> {
+fn layout(d: &Display) -> X11Result<[usize; 3]> {
     let setup = d.conn.setup();
     let screen = setup.roots.iter().find(|s| s.root == d.root);
     let found = screen.and_then(|screen| {

@@ -2,7 +2,7 @@
 //! The person's pointer and focus stay where they are.
 
 use crate::display::{Display, Seat};
-use crate::error::X11Error;
+use crate::error::{X11Error, X11Result};
 use x11rb::protocol::xinput::{
     self, ChangeMode, ConnectionExt as _, DeviceId, DeviceType, GrabOwner, HierarchyChange,
     HierarchyChangeData, HierarchyChangeDataAddMaster, HierarchyChangeDataRemoveMaster,
@@ -27,7 +27,7 @@ fn owner(name: &[u8]) -> Option<WindowId> {
 
 /// Whether the server supports several pointers. Clients have to declare their XInput version
 /// first.
-fn is_supported(d: &Display) -> Result<bool, X11Error> {
+fn is_supported(d: &Display) -> X11Result<bool> {
     let there = d.has_extension(xinput::X11_EXTENSION_NAME)?;
     if there {
         d.conn.xinput_xi_query_version(2, 2)?.reply()?;
@@ -37,7 +37,7 @@ fn is_supported(d: &Display) -> Result<bool, X11Error> {
 
 /// Creates a pointer and a keyboard of our own. If the server refuses, the connection uses those of
 /// the person.
-pub(crate) fn add_seat(d: &mut Display) -> Result<(), X11Error> {
+pub(crate) fn add_seat(d: &mut Display) -> X11Result<()> {
     if !is_supported(d)? {
         tracing::debug!("no XInput: the pointer is the person's own");
         return Ok(());
@@ -59,7 +59,7 @@ pub(crate) fn add_seat(d: &mut Display) -> Result<(), X11Error> {
     Ok(())
 }
 
-pub(crate) fn add_master(d: &Display, name: String) -> Result<(), X11Error> {
+pub(crate) fn add_master(d: &Display, name: String) -> X11Result<()> {
     let name = name.into_bytes();
     // The length in units of four bytes: eight bytes and the name.
     let len = (8 + name.len()).div_ceil(4);
@@ -69,14 +69,14 @@ pub(crate) fn add_master(d: &Display, name: String) -> Result<(), X11Error> {
 }
 
 /// Returns the master devices of this and other stickpin processes, with their windows.
-pub(crate) fn masters(d: &Display) -> Result<Vec<(DeviceId, DeviceType, WindowId)>, X11Error> {
+pub(crate) fn masters(d: &Display) -> X11Result<Vec<(DeviceId, DeviceType, WindowId)>> {
     let devices = d.conn.xinput_xi_query_device(ALL_MASTERS)?.reply()?;
     let masters = devices.infos.iter();
     Ok(masters.filter_map(|d| Some((d.deviceid, d.type_, owner(&d.name)?))).collect())
 }
 
 /// Removes the pointers of processes that have ended.
-pub(crate) fn remove_leftovers(d: &Display) -> Result<(), X11Error> {
+pub(crate) fn remove_leftovers(d: &Display) -> X11Result<()> {
     if !is_supported(d)? {
         return Ok(());
     }
@@ -89,7 +89,7 @@ pub(crate) fn remove_leftovers(d: &Display) -> Result<(), X11Error> {
     Ok(())
 }
 
-fn remove_master(d: &Display, deviceid: DeviceId) -> Result<(), X11Error> {
+fn remove_master(d: &Display, deviceid: DeviceId) -> X11Result<()> {
     let data = HierarchyChangeDataRemoveMaster {
         deviceid,
         return_mode: ChangeMode::ATTACH,
@@ -100,16 +100,13 @@ fn remove_master(d: &Display, deviceid: DeviceId) -> Result<(), X11Error> {
     Ok(d.conn.xinput_xi_change_hierarchy(&[change])?.check()?)
 }
 
-pub(crate) fn remove_seat(d: &mut Display) -> Result<(), X11Error> {
+pub(crate) fn remove_seat(d: &mut Display) -> X11Result<()> {
     d.seat.take().map_or(Ok(()), |seat| remove_master(d, seat.pointer))
 }
 
 /// Runs requests about the person's keyboard. All apps look keys up in its mapping, whichever
 /// keyboard they came from.
-pub(crate) fn query_core_keyboard<T>(
-    d: &Display,
-    ask: impl FnOnce() -> Result<T, X11Error>,
-) -> Result<T, X11Error> {
+pub(crate) fn query_core_keyboard<T>(d: &Display, ask: impl FnOnce() -> X11Result<T>) -> X11Result<T> {
     let Some(seat) = d.seat else { return ask() };
     d.conn.xinput_xi_set_client_pointer(x11rb::NONE, CORE.0)?;
     let asked = ask();
@@ -124,7 +121,7 @@ pub(crate) fn is_taken(status: GrabStatus) -> bool {
 
 /// Whether another client grabs a core device while we have our own. Checks like
 /// [`pointer::is_grabbed`](crate::pointer::is_grabbed).
-pub(crate) fn is_core_device_grabbed(d: &Display, device: DeviceId) -> Result<bool, X11Error> {
+pub(crate) fn is_core_device_grabbed(d: &Display, device: DeviceId) -> X11Result<bool> {
     if !d.has_seat() {
         return Ok(false);
     }
@@ -136,13 +133,13 @@ pub(crate) fn is_core_device_grabbed(d: &Display, device: DeviceId) -> Result<bo
 
 /// Sets the focus of our keyboard to a window. Without a keyboard of our own, the window manager
 /// decides.
-pub(crate) fn focus(d: &Display, window: WindowId) -> Result<(), X11Error> {
+pub(crate) fn focus(d: &Display, window: WindowId) -> X11Result<()> {
     let Some(seat) = d.seat else { return Ok(()) };
     Ok(d.conn.xinput_xi_set_focus(window, x11rb::CURRENT_TIME, seat.keyboard)?.check()?)
 }
 
 /// Returns the window that has the focus of our keyboard, or of the shared one.
-pub(crate) fn focused(d: &Display) -> Result<WindowId, X11Error> {
+pub(crate) fn focused(d: &Display) -> X11Result<WindowId> {
     let Some(seat) = d.seat else { return Ok(d.conn.get_input_focus()?.reply()?.focus) };
     Ok(d.conn.xinput_xi_get_focus(seat.keyboard)?.reply()?.focus)
 }

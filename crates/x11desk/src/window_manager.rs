@@ -2,7 +2,7 @@
 //! has done so.
 
 use crate::display::Display;
-use crate::error::{RESTORE_TIMEOUT, X11Error};
+use crate::error::{RESTORE_TIMEOUT, X11Error, X11Result};
 use crate::pings::PONG_TIMEOUT;
 use crate::window::{Extents, Window};
 use crate::windows;
@@ -15,7 +15,7 @@ use x11rb::protocol::xproto::{
 const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Waits until a window manager is running and answers (EWMH, `_NET_REQUEST_FRAME_EXTENTS`).
-pub(crate) fn await_start(d: &mut Display, deadline: Instant) -> Result<(), X11Error> {
+pub(crate) fn await_start(d: &mut Display, deadline: Instant) -> X11Result<()> {
     let start = Instant::now();
     let there =
         d.wait_until_true(deadline, |d| Ok(d.root_property(d.atoms._NET_SUPPORTING_WM_CHECK)?.is_some()))?;
@@ -34,7 +34,7 @@ pub(crate) fn await_start(d: &mut Display, deadline: Instant) -> Result<(), X11E
 /// Window managers answer a question in the order of their events (EWMH,
 /// `_NET_REQUEST_FRAME_EXTENTS`). For one that does not answer, this waits for the timeout. Without
 /// a window manager, it returns at once.
-pub fn sync(d: &mut Display) -> Result<(), X11Error> {
+pub fn sync(d: &mut Display) -> X11Result<()> {
     if is_present(d)? && !answers(d, PONG_TIMEOUT)? {
         tracing::debug!("no answer of a window manager");
     }
@@ -42,7 +42,7 @@ pub fn sync(d: &mut Display) -> Result<(), X11Error> {
 }
 
 /// Asks the window manager a question. Returns false if it does not answer in time.
-fn answers(d: &mut Display, patience: Duration) -> Result<bool, X11Error> {
+fn answers(d: &mut Display, patience: Duration) -> X11Result<bool> {
     d.managed = false;
     tell(d, d.own, d.atoms._NET_REQUEST_FRAME_EXTENTS, [0; 5])?;
     d.wait_until_true(Instant::now() + patience, |d| Ok(d.managed))
@@ -50,14 +50,14 @@ fn answers(d: &mut Display, patience: Duration) -> Result<bool, X11Error> {
 
 /// Whether a window manager is running: only one client at a time may redirect events of the root
 /// window (ICCCM 4.1).
-fn is_present(d: &Display) -> Result<bool, X11Error> {
+fn is_present(d: &Display) -> X11Result<bool> {
     let root = d.conn.get_window_attributes(d.root)?.reply()?;
     Ok(root.all_event_masks.contains(EventMask::SUBSTRUCTURE_REDIRECT))
 }
 
 /// Activates a window, also if it is minimised or on another workspace, and waits until it is
 /// shown. Returns false if it does not appear.
-pub fn raise(d: &mut Display, window: &Window) -> Result<bool, X11Error> {
+pub fn raise(d: &mut Display, window: &Window) -> X11Result<bool> {
     let time = x11rb::CURRENT_TIME;
     // Source 2 is a pager, which window managers obey.
     tell(d, window.id, d.atoms._NET_ACTIVE_WINDOW, [2, time, 0, 0, 0])?;
@@ -74,7 +74,7 @@ pub fn raise(d: &mut Display, window: &Window) -> Result<bool, X11Error> {
 
 /// Changes the size of a window's content and waits for the result. Returns false if the window
 /// keeps another size.
-pub fn resize(d: &mut Display, window: &Window, width: u32, height: u32) -> Result<bool, X11Error> {
+pub fn resize(d: &mut Display, window: &Window, width: u32, height: u32) -> X11Result<bool> {
     let Extents { left, right, top, bottom } = window.shadow;
     let (id, width, height) = (window.id, width + left + right, height + top + bottom);
     d.conn.configure_window(id, &ConfigureWindowAux::new().width(width).height(height))?;
@@ -85,7 +85,7 @@ pub fn resize(d: &mut Display, window: &Window, width: u32, height: u32) -> Resu
 }
 
 /// Moves a window and waits until it has moved. Returns false if it stays.
-pub fn move_by(d: &mut Display, window: &Window, (dx, dy): (f64, f64)) -> Result<bool, X11Error> {
+pub fn move_by(d: &mut Display, window: &Window, (dx, dy): (f64, f64)) -> X11Result<bool> {
     let (whole, shadow) = (window.area_with_decoration(), window.shadow);
     #[expect(clippy::cast_possible_truncation, reason = "a place near a screen")]
     let to = |at: f64, by: f64, shadow: u32| (at + by) as i32 - i32::try_from(shadow).unwrap_or(0);
@@ -98,7 +98,7 @@ pub fn move_by(d: &mut Display, window: &Window, (dx, dy): (f64, f64)) -> Result
     })
 }
 
-fn tell(d: &Display, window: WindowId, what: u32, data: [u32; 5]) -> Result<(), X11Error> {
+fn tell(d: &Display, window: WindowId, what: u32, data: [u32; 5]) -> X11Result<()> {
     let event = ClientMessageEvent::new(32, window, what, data);
     let mask = EventMask::SUBSTRUCTURE_NOTIFY | EventMask::SUBSTRUCTURE_REDIRECT;
     d.conn.send_event(false, d.root, mask, event)?;

@@ -1,7 +1,7 @@
 //! The windows of the display: their processes, places and stacking order.
 
 use crate::display::{Display, MAX_PROPERTY_WORDS, numbers, pixel};
-use crate::error::X11Error;
+use crate::error::X11Result;
 use crate::window::{Extents, Visibility, Window, pixels};
 use hashbrown::{HashMap, HashSet};
 use x11rb::connection::Connection;
@@ -43,13 +43,13 @@ fn is_on(desktop: Option<u32>, current: Option<u32>) -> bool {
 ///
 /// # Errors
 /// Returns `Lost` when the connection is lost.
-pub fn list_windows(d: &mut Display) -> Result<Vec<Window>, X11Error> {
+pub fn list_windows(d: &mut Display) -> X11Result<Vec<Window>> {
     let tops = d.conn.query_tree(d.root)?.reply()?.children;
     // All requests are sent before the first reply is read, so that there is only one round trip.
     let asked = tops
         .iter()
         .map(|&top| Ok((d.conn.get_window_attributes(top)?, d.conn.get_geometry(top)?)))
-        .collect::<Result<Vec<_>, X11Error>>()?;
+        .collect::<X11Result<Vec<_>>>()?;
     let managed = d.numbers(d.root, d.atoms._NET_CLIENT_LIST_STACKING)?;
     let active = d.root_property(d.atoms._NET_ACTIVE_WINDOW)?;
     let desktop = d.root_property(d.atoms._NET_CURRENT_DESKTOP)?;
@@ -89,11 +89,7 @@ fn frame_of(d: &Display, window: WindowId, tops: &[WindowId]) -> Option<WindowId
 }
 
 /// Reads the properties of these windows. `current` is the workspace that is shown.
-fn describe(
-    d: &Display,
-    frames: &[(WindowId, WindowId)],
-    current: Option<u32>,
-) -> Result<Vec<Window>, X11Error> {
+fn describe(d: &Display, frames: &[(WindowId, WindowId)], current: Option<u32>) -> X11Result<Vec<Window>> {
     let a = d.atoms;
     let properties = [
         a._NET_WM_NAME,
@@ -115,7 +111,7 @@ fn describe(
             properties.map(|p| d.conn.get_property(false, id, p, AtomEnum::ANY, 0, MAX_PROPERTY_WORDS)),
         ))
     };
-    let asked = frames.iter().map(ask).collect::<Result<Vec<_>, X11Error>>()?;
+    let asked = frames.iter().map(ask).collect::<X11Result<Vec<_>>>()?;
     let pids = pids(d, frames.iter().map(|&(id, _)| id));
     let mut windows = Vec::with_capacity(frames.len());
     for (&(id, frame), (origin, size, said)) in frames.iter().zip(asked) {
@@ -164,7 +160,7 @@ fn pids(d: &Display, windows: impl Iterator<Item = WindowId>) -> HashMap<u32, u3
 ///
 /// # Errors
 /// Returns `Lost` when the connection is lost.
-pub fn describe_with_program(d: &mut Display, window: &Window) -> Result<String, X11Error> {
+pub fn describe_with_program(d: &mut Display, window: &Window) -> X11Result<String> {
     // A window that has gone has no class.
     let class = WmClass::get(&d.conn, window.id)?.reply().ok().flatten();
     let class = class.map(|class| String::from_utf8_lossy(class.class()).into_owned());
@@ -175,7 +171,7 @@ pub fn describe_with_program(d: &mut Display, window: &Window) -> Result<String,
 }
 
 /// Whether a window is on the screen: it exists, is not minimised and not on another workspace.
-pub(crate) fn is_viewable(d: &Display, window: WindowId) -> Result<bool, X11Error> {
+pub(crate) fn is_viewable(d: &Display, window: WindowId) -> X11Result<bool> {
     // A window that has gone has no attributes.
     let attributes = d.conn.get_window_attributes(window)?.reply();
     Ok(attributes.is_ok_and(|attributes| attributes.map_state == MapState::VIEWABLE))
@@ -183,7 +179,7 @@ pub(crate) fn is_viewable(d: &Display, window: WindowId) -> Result<bool, X11Erro
 
 /// Returns the child of the root window that receives input at this point; `None` if that is the
 /// root window itself.
-pub fn toplevel_at(d: &Display, x: f64, y: f64) -> Result<Option<WindowId>, X11Error> {
+pub fn toplevel_at(d: &Display, x: f64, y: f64) -> X11Result<Option<WindowId>> {
     let (x, y) = pixel(x, y);
     // The server considers the shapes of windows, including input shapes.
     let there = d.conn.translate_coordinates(d.root, d.root, x, y)?.reply()?;

@@ -3,7 +3,7 @@
 
 use crate::address::Address;
 use crate::display::Display;
-use crate::error::{JOB_TIMEOUT, X11Error};
+use crate::error::{JOB_TIMEOUT, X11Error, X11Result};
 use crate::{keyboard, pointer, screenshot, seat, window_manager};
 use std::fmt;
 use std::os::fd::OwnedFd;
@@ -77,7 +77,7 @@ impl X11 {
     }
 
     /// Runs a job on the display without waiting for it.
-    pub fn post(&self, job: impl FnOnce(&mut Display) -> Result<(), X11Error> + Send + 'static) {
+    pub fn post(&self, job: impl FnOnce(&mut Display) -> X11Result<()> + Send + 'static) {
         let job = move |display: &mut Display| {
             if let Err(e) = job(display) {
                 tracing::debug!("a display: {e}");
@@ -118,7 +118,7 @@ impl X11 {
     /// gone.
     pub async fn run<T: Send + 'static>(
         &self,
-        job: impl FnOnce(&mut Display) -> Result<T, X11Error> + Send + 'static,
+        job: impl FnOnce(&mut Display) -> X11Result<T> + Send + 'static,
     ) -> Result<T> {
         let (answer, answered) = oneshot::channel();
         let job = move |display: &mut Display| {
@@ -147,7 +147,7 @@ fn unusable(name: &str, why: &dyn fmt::Display) -> Error {
 fn prepare(address: &Address, until: Instant) -> Result<Display> {
     let failed = |e: &dyn fmt::Display| unusable(&address.name, e);
     let (conn, screen) = address.open().map_err(|e| failed(&e))?;
-    let prepare = || -> Result<Display, X11Error> {
+    let prepare = || -> X11Result<Display> {
         let mut display = Display::new(conn, screen)?;
         seat::remove_leftovers(&display)?;
         keyboard::remove_leftovers(&display)?;
@@ -165,7 +165,7 @@ fn prepare(address: &Address, until: Instant) -> Result<Display> {
 /// Makes the server draw all windows completely, even where others cover them, until this
 /// connection ends. Firefox reports a window's content as not shown once none of its pixels would
 /// be drawn, so it could not be read behind another app.
-fn draw_covered_windows(d: &Display) -> Result<(), X11Error> {
+fn draw_covered_windows(d: &Display) -> X11Result<()> {
     if !d.has_extension(composite::X11_EXTENSION_NAME)? {
         tracing::debug!("no Composite: a window of Firefox that is covered entirely shows nothing");
         return Ok(());
@@ -202,7 +202,7 @@ fn serve(mut d: Display, todo: &mpsc::Receiver<Job>, woken: &OwnedFd) {
 }
 
 /// Restores what was changed for us.
-fn leave(d: &mut Display) -> Result<(), X11Error> {
+fn leave(d: &mut Display) -> X11Result<()> {
     pointer::release_all(d)?;
     keyboard::restore_spares(d)?;
     seat::remove_seat(d)?;

@@ -115,15 +115,15 @@ pub(crate) async fn press(
     let Some(index) = own_action(&actions) else { return Ok(None) };
     // A button of Qt may have its menu on a part of it only. No action presses the other part.
     let menu = actions[index].eq_ignore_ascii_case("showmenu");
-    if menu && device.app.link.toolkit.profile().menu_on_a_part && device.app.screen.has_pointer() {
+    if menu && device.app.profile().menu_on_a_part && device.app.screen.has_pointer() {
         return Ok(None);
     }
     mouse::note_toggle(&device.app, &object, &actions[index], "there is no pointer");
-    if device.app.link.toolkit.profile().acts_later {
+    if device.app.profile().acts_later {
         device.activated = Some((object.path.clone(), Instant::now()));
     }
     let call = ask::do_action(&object.path, index);
-    let (link, profile) = (&device.app.link, device.app.link.toolkit.profile());
+    let (link, profile) = (&device.app.link, device.app.profile());
     let together = ahead.is_some() && !link.orders_apart() && !profile.locks_up_in_dialogs;
     // A question behind the order on the same connection is answered after it, in the same round
     // trip.

@@ -209,14 +209,14 @@ async fn aim_once(
 /// Waits until a GTK app has drawn what the pointer's arrival made it show. Only then do positions
 /// hold. `changes` is the app's count of changes from before.
 async fn until_drawn(app: &App, mut changes: u64) -> Result<()> {
-    if !app.link.toolkit.profile().draws_after_arrival {
+    if !app.profile().draws_after_arrival {
         return Ok(());
     }
     for round in 0..FRAMES {
         lifecycle::wait_until_input_read(app).await?;
         let now = app.events.state().changes;
         // GTK 4 does not signal elements that were never shown before.
-        let silent = round == 0 && app.link.toolkit.profile().new_is_silent;
+        let silent = round == 0 && app.profile().new_is_silent;
         if now == changes && !silent {
             break;
         }

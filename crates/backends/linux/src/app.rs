@@ -15,11 +15,12 @@ use crate::bus::{AccessibilityBus, Link};
 use crate::capture::CaptureCache;
 use crate::events::AppEvents;
 use crate::limits::ACTIVATION;
-use crate::model::ids::{AppAddress, PathNumbers};
+use crate::model::ids::PathNumbers;
 use crate::model::{Object, ObjectTree, parents, rows};
 use crate::screen::Screen;
-use crate::toolkit::Toolkit;
+use crate::toolkit::{Profile, Toolkit};
 use hashbrown::HashMap;
+use std::ops::Index;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stickpin_device::{AppFolders, DeviceInfo, Dispatched, Error, Result};
@@ -37,7 +38,8 @@ pub(crate) struct App {
     pub(crate) link: Link,
     pub(crate) events: Arc<AppEvents>,
     pub(crate) ids: Arc<PathNumbers>,
-    pub(crate) at: AppAddress,
+    /// The address that was opened, such as `linux:gedit`.
+    pub(crate) url: String,
     /// The display that shows its windows.
     pub(crate) screen: Screen,
     /// Whether it is one app of a desktop session, which reaches the others, too.
@@ -95,7 +97,7 @@ impl LinuxDevice {
             link,
             events: heard,
             ids: Arc::default(),
-            at: AppAddress { url: what.to_owned() },
+            url: what.to_owned(),
             screen,
             is_on_desktop: false,
             child: Mutex::default(),
@@ -188,6 +190,11 @@ impl App {
         quote(&self.info.label)
     }
 
+    /// Returns the facts about the app's toolkit.
+    pub(crate) fn profile(&self) -> Profile {
+        self.link.profile()
+    }
+
     /// Whether all windows of the display belong to the app or came because of it.
     pub(crate) fn is_alone(&self) -> bool {
         self.screen.is_own() && !self.is_on_desktop
@@ -241,7 +248,7 @@ impl LastCapture {
 
     /// Returns the paths of objects.
     pub(crate) fn paths(&self, of: &[usize]) -> Vec<String> {
-        of.iter().map(|&at| self.picture.objects[at].path.clone()).collect()
+        of.iter().map(|&at| self[at].path.clone()).collect()
     }
 
     /// Returns an element's node in the tree.
@@ -261,7 +268,7 @@ impl LastCapture {
 
     /// Returns the object with a path.
     pub(crate) fn object(&self, path: &str) -> Option<&Object> {
-        self.at(path).map(|at| &self.picture.objects[at])
+        self.at(path).map(|at| &self[at])
     }
 
     /// Returns the indices from an object up to its window, itself first.
@@ -272,6 +279,14 @@ impl LastCapture {
     /// Returns the top-level window of an object.
     pub(crate) fn top(&self, at: usize) -> usize {
         self.chain(at).last().copied().unwrap_or(at)
+    }
+}
+
+impl Index<usize> for LastCapture {
+    type Output = Object;
+
+    fn index(&self, at: usize) -> &Object {
+        &self.picture[at]
     }
 }
 

@@ -39,7 +39,7 @@ impl Device for LinuxDevice {
     async fn page(&mut self) -> Result<Option<Page>> {
         lifecycle::alive(&self.app).await?;
         let title = query::title(&self.app).await?;
-        Ok(title.map(|title| Page::new(self.app.at.url.clone(), title)))
+        Ok(title.map(|title| Page::new(self.app.url.clone(), title)))
     }
 
     async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<CaptureResult> {
@@ -218,7 +218,7 @@ impl Navigator for LinuxDevice {
     async fn url(&mut self) -> Result<Option<String>> {
         lifecycle::alive(&self.app).await?;
         // The address that was opened, whatever the app has become.
-        Ok(Some(self.app.at.url.clone()))
+        Ok(Some(self.app.url.clone()))
     }
 
     async fn navigate(

@@ -2,7 +2,6 @@
 //! recorded answers can replace an app.
 
 pub(crate) mod extents;
-pub(crate) mod floating;
 pub(crate) mod ids;
 pub(crate) mod names;
 pub(crate) mod overlaps;
@@ -11,7 +10,9 @@ pub(crate) mod roles;
 pub(crate) mod rows;
 pub(crate) mod states;
 
-use crate::toolkit::Toolkit;
+use crate::model::states as s;
+use crate::toolkit::{Profile, Toolkit};
+use std::ops::{Index, IndexMut};
 
 /// The interfaces of an object, as bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -104,7 +105,7 @@ pub(crate) struct Object {
 impl Object {
     /// Describes the object for messages, by role and name.
     pub(crate) fn describe(&self) -> String {
-        format!("{} {}", crate::model::roles::tag(self.role), stickpin_tree::quote(&self.name))
+        format!("{} {}", roles::tag(self.role), stickpin_tree::quote(&self.name))
     }
 
     /// The size of all its texts in bytes.
@@ -129,6 +130,11 @@ impl Object {
     /// Whether its rectangle is known to be empty.
     pub(crate) fn is_flat(&self) -> bool {
         self.extents.is_some_and(|[_, _, width, height]| width <= 0 || height <= 0)
+    }
+
+    /// Whether it is a part of a Qt window that has a window of its own.
+    pub(crate) fn floats(&self) -> bool {
+        self.role == roles::number::FRAME && self.is(s::RESIZABLE)
     }
 
     /// Returns an attribute.
@@ -166,17 +172,16 @@ impl ObjectTree {
     /// inside.
     pub(crate) fn active(&self) -> Option<usize> {
         let windows = &self.root().children;
-        let seen = |&&w: &&usize| crate::model::states::is_visible(self.objects[w].states, self.toolkit);
-        let active = windows.iter().filter(seen).find(|&&w| self.objects[w].is(crate::model::states::ACTIVE));
-        let focused =
-            |window| self.inside(window).any(|at| self.objects[at].is(crate::model::states::FOCUSED));
+        let seen = |&&w: &&usize| s::is_visible(self[w].states, self.toolkit);
+        let active = windows.iter().filter(seen).find(|&&w| self[w].is(s::ACTIVE));
+        let focused = |window| self.inside(window).any(|at| self[at].is(s::FOCUSED));
         active.or_else(|| windows.iter().filter(seen).find(|&&w| focused(w))).copied()
     }
 
     /// Returns the title of the app: that of its active window, of the first window with a title,
     /// or its own name. An open menu is a window without a title.
     pub(crate) fn title(&self) -> &str {
-        let title = |window: usize| self.objects[window].name.trim();
+        let title = |window: usize| self[window].name.trim();
         let mut titles = self.active().into_iter().chain(self.root().children.iter().copied()).map(title);
         titles.find(|title| !title.is_empty()).unwrap_or_else(|| self.root().name.trim())
     }
@@ -184,12 +189,40 @@ impl ObjectTree {
     /// Returns an object and its descendants in order, each once. Objects that are not shown may
     /// have several parents, and even contain themselves.
     pub(crate) fn inside(&self, at: usize) -> impl Iterator<Item = usize> + '_ {
+        self.walk(at, |_| true)
+    }
+
+    /// As [`ObjectTree::inside`], without what is inside objects that do not meet a condition.
+    pub(crate) fn walk<'p>(
+        &'p self,
+        at: usize,
+        enters: impl Fn(&Object) -> bool + 'p,
+    ) -> impl Iterator<Item = usize> + 'p {
         let (mut seen, mut next) = (vec![false; self.objects.len()], vec![at]);
         std::iter::from_fn(move || {
             let at = std::iter::from_fn(|| next.pop()).find(|&at| !std::mem::replace(&mut seen[at], true))?;
-            next.extend(self.objects[at].children.iter().rev());
+            next.extend(self[at].children.iter().rev().filter(|_| enters(&self[at])));
             Some(at)
         })
+    }
+
+    /// Returns the facts about the app's toolkit.
+    pub(crate) fn profile(&self) -> Profile {
+        self.toolkit.profile()
+    }
+}
+
+impl Index<usize> for ObjectTree {
+    type Output = Object;
+
+    fn index(&self, at: usize) -> &Object {
+        &self.objects[at]
+    }
+}
+
+impl IndexMut<usize> for ObjectTree {
+    fn index_mut(&mut self, at: usize) -> &mut Object {
+        &mut self.objects[at]
     }
 }
 

@@ -55,11 +55,6 @@ impl Toolkit {
             _ => Self::Other,
         }
     }
-
-    /// Returns the facts about the toolkit.
-    pub(crate) fn profile(self) -> Profile {
-        Profile::of(self)
-    }
 }
 
 #[cfg(test)]

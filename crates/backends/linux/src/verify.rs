@@ -12,7 +12,7 @@ use crate::aim::{position, press};
 use crate::app::window_stack::{ActionPrefetch, FreshAnswer};
 use crate::app::{AppView, LinuxDevice, capture, lifecycle};
 use crate::bus::calls::listed;
-use crate::bus::error::BusError;
+use crate::bus::error::BusResult;
 use crate::capture::tree;
 use crate::model::{Object, ObjectTree};
 use std::sync::Arc;
@@ -48,7 +48,7 @@ pub(crate) async fn reuse_last_tree(
             biased;
             if_wanted(by_action, position::aim_rects(link, picture, at)),
             again.ask(link, picture),
-            if_wanted(by_action, listed(link, &picture.objects[at].path)),
+            if_wanted(by_action, listed(link, &picture[at].path)),
         );
         match now {
             Ok(now) if app.events.state().changes == seen && now.same => {
@@ -69,17 +69,14 @@ pub(crate) async fn reuse_last_tree(
 }
 
 /// Asks a question, if it is wanted. Returns `None` without an answer.
-async fn if_wanted<T>(
-    wanted: bool,
-    question: impl Future<Output = std::result::Result<T, BusError>>,
-) -> Option<T> {
+async fn if_wanted<T>(wanted: bool, question: impl Future<Output = BusResult<T>>) -> Option<T> {
     if wanted { question.await.ok() } else { None }
 }
 
 /// Returns the paths of the windows that the app lists.
 fn windows(picture: &ObjectTree) -> Vec<String> {
     let Object { children, duplicate_children: aside, .. } = picture.root();
-    children.iter().chain(aside).map(|&at| picture.objects[at].path.clone()).collect()
+    children.iter().chain(aside).map(|&at| picture[at].path.clone()).collect()
 }
 
 /// Returns the last tree with the current answers of the element in it, whatever else has changed;
@@ -102,7 +99,7 @@ pub(crate) type ElementRecheck = (RecheckedObjects, RecheckAnswers);
 pub(crate) async fn ask_itself(
     AppView { app, last }: AppView<'_>,
     handle: Handle,
-) -> Option<std::result::Result<ElementRecheck, BusError>> {
+) -> Option<BusResult<ElementRecheck>> {
     let again = RecheckedObjects::itself(&last.picture, &app.ids, handle)?;
     let now = again.ask(&app.link, &last.picture).await;
     Some(now.map(|now| (again, now)))
@@ -126,7 +123,7 @@ pub(crate) fn exchange_in_tree(
     // Exchanged only while the tree is built, because a copy of the whole reading would cost as
     // much as the tree.
     again.exchange(&mut now, &mut last.picture);
-    let tree = tree::build(&last.picture, &device.app.ids, &device.app.at, &[]);
+    let tree = tree::build(&last.picture, &device.app.ids, &device.app.url, &[]);
     again.exchange(&mut now, &mut last.picture);
     tree.map(|tree| Some(Arc::new(tree))).map_err(|e| capture::not_a_tree(&device.app, &e))
 }

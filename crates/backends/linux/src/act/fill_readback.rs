@@ -2,7 +2,7 @@
 //! some report success without taking it.
 
 use crate::app::{App, ask, query, unknown};
-use crate::bus::error::BusError;
+use crate::bus::error::{BusError, BusResult};
 use crate::bus::names::TEXT;
 use crate::limits::FRAME;
 use crate::model::roles::number::PASSWORD;
@@ -22,7 +22,7 @@ const STABLE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Returns the content of a field after `text` was set; `None` if the field does not report it. A
 /// password field reports only its length: if that matches, `text` is returned.
-pub(crate) async fn read_back(app: &App, field: &Object, text: &str) -> Result<Option<String>, BusError> {
+pub(crate) async fn read_back(app: &App, field: &Object, text: &str) -> BusResult<Option<String>> {
     let value = match query::whole_text(app, &field.path).await {
         Ok(value) => comparable(field, text, &value).to_owned(),
         Err(BusError::Unknown) => return Ok(None),

@@ -107,7 +107,7 @@ pub(crate) async fn focus_to_fill(device: &mut LinuxDevice, target: Handle) -> R
 /// # Errors
 /// Returns `BACKEND_LOST`.
 pub(crate) async fn caret_to_end(app: &App, field: &Object, text: &str) -> Result<()> {
-    if !app.link.toolkit.profile().caret_stays_before_text || !field.has(Interfaces::TEXT) {
+    if !app.profile().caret_stays_before_text || !field.has(Interfaces::TEXT) {
         return Ok(());
     }
     let end = i32::try_from(text.chars().count()).unwrap_or(i32::MAX);

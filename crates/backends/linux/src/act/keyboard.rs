@@ -124,8 +124,7 @@ async fn closing_over(device: &mut LinuxDevice) -> Result<()> {
         if own.len() < 2 || device.unlisted == own {
             break;
         }
-        let seen =
-            |picture: &ObjectTree, at: usize| s::is_visible(picture.objects[at].states, picture.toolkit);
+        let seen = |picture: &ObjectTree, at: usize| s::is_visible(picture[at].states, picture.toolkit);
         let listed = match timeout(HANDLED, query::windows(&device.app.link)).await {
             Ok(Ok(picture)) => picture.root().children.iter().filter(|&&at| seen(&picture, at)).count(),
             // If the app is gone or hangs, the next call reports it.

@@ -96,7 +96,7 @@ pub(crate) async fn press_group_box(
     target: Handle,
     cancel: &CancellationToken,
 ) -> Result<InputOutcome> {
-    let at = device.view().index(target).map(|at| &device.last.objects()[at]);
+    let at = device.view().index(target).map(|at| &device.last[at]);
     let object = at.filter(|object| press::is_group_box(&device.app, &device.last.picture, object)).cloned();
     let Some(object) = object else { return Ok(InputOutcome::default()) };
     let before = ask::states_of(&device.app, &object.path).await? & s::CHECKED;
@@ -114,7 +114,7 @@ pub(crate) async fn press_group_box(
 
 /// Adds a notice that an action was used in place of a press, with possibly different effects.
 pub(crate) fn note_toggle(app: &App, object: &Object, action: &str, why: &str) {
-    if app.link.toolkit.profile().turns_without_click && is_toggle(action) {
+    if app.profile().turns_without_click && is_toggle(action) {
         let what = format!(
             "{why}: {} was toggled by its accessibility action, and what the app does on a click may not have \
              happened",

@@ -8,7 +8,7 @@ use crate::act::delivered_to_target;
 use crate::app::{App, AppView, LastCapture, LinuxDevice, ask, capture, unknown};
 use crate::bus::body::Reference;
 use crate::bus::calls::property;
-use crate::bus::error::BusError;
+use crate::bus::error::{BusError, BusResult};
 use crate::bus::names::{ACCESSIBLE, SELECTION};
 use crate::bus::{Call, Message};
 use crate::model::roles::number as n;
@@ -99,7 +99,7 @@ pub(crate) async fn select(
     }
     // GTK 4 does not list the options of its combo boxes. The selection of a table chooses rows,
     // not cells.
-    let mute = combo && device.app.link.toolkit.profile().combo_boxes_list_nothing;
+    let mute = combo && device.app.profile().combo_boxes_list_nothing;
     let table = matches!(object.role, n::TABLE | n::TREE_TABLE);
     if !object.has(Interfaces::SELECTION) || mute || table {
         return Ok(InputOutcome::default());
@@ -197,7 +197,7 @@ async fn place_of(view: AppView<'_>, list: &OptionList, path: &str) -> Result<Op
 /// Returns the names in an option from when it was read, itself first.
 fn parts_of(last: &LastCapture, path: &str) -> Vec<(String, String)> {
     let inside = last.at(path).into_iter().flat_map(|at| last.picture.inside(at));
-    let named = inside.map(|at| &last.objects()[at]).filter(|object| !object.name.is_empty());
+    let named = inside.map(|at| &last[at]).filter(|object| !object.name.is_empty());
     named.take(PARTS).map(|object| (object.path.clone(), object.name.clone())).collect()
 }
 
@@ -210,11 +210,11 @@ async fn are_chosen(app: &App, list: &OptionList, chosen: &mut [Choice]) -> Resu
         calls.push(children(&list.holder));
         // An answer counts only for an option that has the same index before and after it.
         let mut answers = app.link.calls(&calls).await.into_iter();
-        let order = |answer: Option<Result<Message, BusError>>| {
+        let order = |answer: Option<BusResult<Message>>| {
             paths(app, &list.holder, &answer.unwrap_or(Err(BusError::Vanished))?)
         };
         let (before, after) = (order(answers.next()), order(answers.next_back()));
-        let said: Result<Vec<bool>, BusError> = answers.map(|answer| answer?.read()).collect();
+        let said: BusResult<Vec<bool>> = answers.map(|answer| answer?.read()).collect();
         let read = said.and_then(|said| Ok((before?, said, after?)));
         let Some((before, said, after)) = ask::unless_vanished(app, &list.object.path, read).await? else {
             return Ok(false);
@@ -317,8 +317,8 @@ async fn chosen_in(app: &App, list: &Object) -> Result<Option<Vec<String>>> {
         return Ok(None);
     };
     let calls: Vec<Call<'_>> = (0..count).map(|at| of_child(list, "GetSelectedChild", at)).collect();
-    let child = |answer: Result<Message, BusError>| Ok(app.link.named(&list.path, answer?.read()?));
-    let chosen: Result<Vec<_>, BusError> = app.link.calls(&calls).await.into_iter().map(child).collect();
+    let child = |answer: BusResult<Message>| Ok(app.link.named(&list.path, answer?.read()?));
+    let chosen: BusResult<Vec<_>> = app.link.calls(&calls).await.into_iter().map(child).collect();
     ask::unless_vanished(app, &list.path, chosen).await
 }
 
@@ -329,7 +329,7 @@ async fn children_of(app: &App, path: &str) -> Result<Option<Vec<String>>> {
 }
 
 /// Returns the objects that an answer of this object refers to.
-fn paths(app: &App, of: &str, answer: &Message) -> Result<Vec<String>, BusError> {
+fn paths(app: &App, of: &str, answer: &Message) -> BusResult<Vec<String>> {
     let all: Vec<Reference> = answer.read()?;
     Ok(all.into_iter().map(|path| app.link.named(of, path)).collect())
 }
@@ -362,7 +362,7 @@ async fn list_of(view: AppView<'_>, object: Object) -> Result<Option<OptionList>
 }
 
 /// Reads the names and texts of options.
-async fn offered(view: AppView<'_>, options: Vec<String>) -> Result<Vec<ListOption>, BusError> {
+async fn offered(view: AppView<'_>, options: Vec<String>) -> BusResult<Vec<ListOption>> {
     let names = options.iter().map(|path| property(path, ACCESSIBLE, "Name"));
     let roles = options.iter().map(|path| Call::new(path, ACCESSIBLE, "GetRole"));
     let asked: Vec<_> = names.chain(roles).collect();

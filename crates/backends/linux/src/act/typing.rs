@@ -139,7 +139,7 @@ async fn typed_field(view: AppView<'_>, target: Option<Handle>, since: usize) ->
         Some(target) => view.index(target),
         None => focused(&last.picture),
     };
-    let object = at.map(|at| &last.picture.objects[at]);
+    let object = at.map(|at| &last.picture[at]);
     let Some(object) = object.filter(|object| is_field(object.role) && object.has(Interfaces::TEXT)) else {
         return Ok(None);
     };
@@ -238,22 +238,20 @@ fn focus_beside(
 ) -> Option<String> {
     let picture = &view.last.picture;
     let at = focused(picture);
-    let inner =
-        at.is_some_and(|at| chain(picture, at).iter().any(|&i| picture.objects[i].path == field.path));
+    let inner = at.is_some_and(|at| chain(picture, at).iter().any(|&i| picture[i].path == field.path));
     let took_all = inside == Some(progress.sent - field.since);
-    let another = at.is_some_and(|at| is_field(picture.objects[at].role));
+    let another = at.is_some_and(|at| is_field(picture[at].role));
     if inner || took_all && !another {
         return None;
     }
-    let words = at
-        .map(|at| view.app.ids.handle(&picture.objects[at].path))
-        .and_then(|handle| view.last.words(handle));
+    let words =
+        at.map(|at| view.app.ids.handle(&picture[at].path)).and_then(|handle| view.last.words(handle));
     Some(words.unwrap_or_else(|| "something else".to_owned()))
 }
 
 /// Returns the innermost object that reports the focus.
 fn focused(picture: &ObjectTree) -> Option<usize> {
-    let has_it = |&at: &usize| picture.objects[at].shown && picture.objects[at].is(s::FOCUSED);
+    let has_it = |&at: &usize| picture[at].shown && picture[at].is(s::FOCUSED);
     (1..picture.objects.len()).filter(has_it).max_by_key(|&at| chain(picture, at).len())
 }
 

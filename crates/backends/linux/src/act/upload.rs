@@ -52,10 +52,10 @@ pub(crate) fn chooser_of(device: &mut LinuxDevice, handle: Handle) -> Option<Fil
     let at = device.view().index(handle)?;
     let picture = &device.last.picture;
     let top = *chain(picture, at).last()?;
-    if !is_chooser(picture, top) || (at != top && !is_field(picture.objects[at].role)) {
+    if !is_chooser(picture, top) || (at != top && !is_field(picture[at].role)) {
         return None;
     }
-    let path = picture.objects[top].path.clone();
+    let path = picture[top].path.clone();
     let input = device.app.ids.handle(&path);
     Some(takes(device.view(), input, &path))
 }
@@ -64,7 +64,7 @@ pub(crate) fn chooser_of(device: &mut LinuxDevice, handle: Handle) -> Option<Fil
 fn takes(view: AppView<'_>, input: Handle, top: &str) -> FileInput {
     // The field of Qt takes several quoted paths, but not reliably once it has contained another
     // name. The field of GTK takes one, even if its list takes several.
-    let multiple = view.app.link.toolkit.profile().choosers_say_what_they_do
+    let multiple = view.app.profile().choosers_say_what_they_do
         && of(view.last, top, says_it_opens).flatten() == Some(true);
     let one_by_one = (!multiple).then(|| ONE_BY_ONE.to_owned());
     FileInput::new(input).multiple(multiple).one_by_one(one_by_one)
@@ -121,7 +121,7 @@ pub(crate) async fn give_files(
         return foreign_chooser::give_elsewhere(device, chooser, files, cancel).await;
     }
     let at = device.view().index(chooser).ok_or_else(gone)?;
-    let top = device.last.objects()[at].path.clone();
+    let top = device.last[at].path.clone();
     let chooser = window::chooser_known(device, &top).await?;
     let title = title_of(&device.last, &top);
     let text = as_text(files);
@@ -226,7 +226,7 @@ async fn type_path(device: &mut LinuxDevice, chooser: &Chooser, field: &Object, 
     if !act::set_text(&device.app, field, text).await? {
         return Err(takes_no_text(&chooser.window.title));
     }
-    if device.app.link.toolkit.profile().choosers_say_what_they_do {
+    if device.app.profile().choosers_say_what_they_do {
         // The button may have named the action for the earlier content of the field.
         capture::capture_app(device, &[]).await?;
         if of(&device.last, &chooser.top, says_it_opens).flatten() == Some(false) {
@@ -244,7 +244,7 @@ async fn type_path(device: &mut LinuxDevice, chooser: &Chooser, field: &Object, 
 /// Activates a field by its own action, as Enter does. Returns false if it has none. GTK 4 reports
 /// success without doing anything.
 async fn activates(app: &App, field: &Object) -> Result<bool> {
-    if !field.has(Interfaces::ACTION) || app.link.toolkit.profile().fields_activate_nothing {
+    if !field.has(Interfaces::ACTION) || app.profile().fields_activate_nothing {
         return Ok(false);
     }
     let actions = ask::actions_of(app, &field.path).await?;
@@ -261,7 +261,7 @@ async fn activates(app: &App, field: &Object) -> Result<bool> {
 
 /// Returns the paths of the app's windows that meet a condition.
 fn windows_that(last: &LastCapture, are: impl Fn(usize, &Object) -> bool) -> Vec<String> {
-    let windows = last.picture.root().children.iter().map(|&at| (at, &last.objects()[at]));
+    let windows = last.picture.root().children.iter().map(|&at| (at, &last[at]));
     windows.filter(|&(at, window)| are(at, window)).map(|(_, window)| window.path.clone()).collect()
 }
 
@@ -283,7 +283,7 @@ fn modal_windows(last: &LastCapture) -> Vec<String> {
 /// Whether the chooser with this path saves, or may do so. If a chooser of Qt does not tell, a
 /// nonexistent name is put into its field, observed, and removed again.
 async fn saves(device: &mut LinuxDevice, top: &str) -> Result<bool> {
-    if !device.app.link.toolkit.profile().choosers_say_what_they_do {
+    if !device.app.profile().choosers_say_what_they_do {
         return Ok(of(&device.last, top, is_to_save_in).unwrap_or(false));
     }
     if let Some(opens) = of(&device.last, top, says_it_opens).flatten() {
@@ -319,7 +319,7 @@ async fn is_shown(app: &App, path: &str) -> Result<bool> {
 
 /// Returns the field for paths of the chooser with this path.
 fn field_of(last: &LastCapture, top: &str) -> Option<Object> {
-    path_field(&last.picture, last.at(top)?).map(|field| last.picture.objects[field].clone())
+    path_field(&last.picture, last.at(top)?).map(|field| last.picture[field].clone())
 }
 
 /// Reads the app until it shows the wanted thing; `None` once it has been silent.

@@ -120,7 +120,7 @@ async fn within(
     asked: bool,
     over: Option<&[Option<Rect>]>,
 ) -> Resolved<HitOutcome> {
-    let ordered = asked && spot.view.app.link.toolkit.profile().draws_in_order;
+    let ordered = asked && spot.view.app.profile().draws_in_order;
     if ordered && let Some(hit) = stacking::stacking_hit(spot, at).await? {
         return Ok(HitOutcome { hit, named: true });
     }
@@ -140,7 +140,7 @@ async fn inner_hit(spot: HitPoint<'_>, at: usize) -> Resolved<Option<HitResult>>
     let page = above.iter().copied().find(|&holder| is_document(objects[holder].role)).unwrap_or(top);
     // These toolkits name everything that they show. If the window names nothing, the document has
     // to.
-    let all = last.picture.toolkit.profile().knows_all_that_it_shows;
+    let all = last.picture.profile().knows_all_that_it_shows;
     let mut there = deepest(spot, &objects[top].path).await?;
     if all && there.is_none() {
         there = deepest(spot, &objects[page].path).await?;
@@ -190,7 +190,7 @@ async fn beside_hit(spot: HitPoint<'_>, at: usize, said: Option<&[Option<Rect>]>
     if is_picked(spot, at).await? {
         return Ok(HitResult::Target);
     }
-    let by = Some(app.ids.handle(&last.objects()[covers].path));
+    let by = Some(app.ids.handle(&last[covers].path));
     Ok(HitResult::Covered { by, what: words(&last.picture, covers) })
 }
 
@@ -198,7 +198,7 @@ async fn beside_hit(spot: HitPoint<'_>, at: usize, said: Option<&[Option<Rect>]>
 /// lets presses through, or is not drawn, has a place above others and does not say so.
 async fn is_picked(spot: HitPoint<'_>, at: usize) -> Result<bool> {
     let AppView { app, last } = spot.view;
-    if !last.picture.toolkit.profile().says_what_a_press_reaches {
+    if !last.picture.profile().says_what_a_press_reaches {
         return Ok(false);
     }
     let (objects, chain) = (last.objects(), last.chain(at));

@@ -64,7 +64,7 @@ pub(crate) async fn check_not_grabbed(
 /// The result for an open pop-up that takes an input; `popup` is its object, if known.
 fn held_by(AppView { app, last }: AppView<'_>, popup: Option<usize>) -> HitResult {
     let above = popup.map(|at| last.chain(at)).unwrap_or_default();
-    let handles: Vec<_> = above.iter().map(|&i| app.ids.handle(&last.objects()[i].path)).collect();
+    let handles: Vec<_> = above.iter().map(|&i| app.ids.handle(&last[i].path)).collect();
     let mut nodes = handles.iter().filter_map(|handle| last.node(*handle));
     let named = |n: &NodeRef<'_>| !n.name().is_empty() && n.role() != Role::Window;
     let inside = nodes.clone().next().and_then(|n| n.subtree().find(named));
@@ -78,13 +78,13 @@ fn held_by(AppView { app, last }: AppView<'_>, popup: Option<usize>) -> HitResul
 
 /// Returns a modal popover of GTK 3 in the window of an object that the object is not in.
 fn modal_panel(picture: &ObjectTree, at: usize) -> Option<usize> {
-    if !picture.toolkit.profile().popovers_are_panels {
+    if !picture.profile().popovers_are_panels {
         return None;
     }
     let above = chain(picture, at);
     let top = above.last();
     let modal = |at: &usize| {
-        let object = &picture.objects[*at];
+        let object = &picture[*at];
         object.role == role::PANEL && object.shown && object.is(states::MODAL)
     };
     let beside = |panel: &usize| !above.contains(panel) && chain(picture, *panel).last() == top;
@@ -95,7 +95,7 @@ fn modal_panel(picture: &ObjectTree, at: usize) -> Option<usize> {
 /// switches menus.
 pub(super) fn of_the_open_bar(picture: &ObjectTree, at: usize) -> bool {
     let bar = chain(picture, at).get(1).copied();
-    let bar = bar.filter(|&bar| picture.objects[bar].role == role::MENU_BAR);
+    let bar = bar.filter(|&bar| picture[bar].role == role::MENU_BAR);
     let open = open_beside(picture, Some(at));
     bar.zip(open).is_some_and(|(bar, open)| chain(picture, open).contains(&bar))
 }
@@ -107,15 +107,14 @@ fn open_beside(picture: &ObjectTree, at: Option<usize>) -> Option<usize> {
     let own = popup_in(picture, &above).map(|popup| above[popup]);
     let parents = parents::parents(picture);
     let is_open = |&popup: &usize| {
-        let mut children = picture.objects[popup].children.iter();
+        let mut children = picture[popup].children.iter();
         let over = Some(parents[popup]).filter(|&over| over != 0);
-        picture.objects[popup].shown
-            && children.any(|&c| picture.objects[c].shown && holds_popup(picture, popup, c, over))
+        picture[popup].shown && children.any(|&c| picture[c].shown && holds_popup(picture, popup, c, over))
     };
     let beside = |&popup: &usize| match own {
         Some(own) => {
             let from = chain(picture, popup);
-            from.contains(&own) && !above.contains(&popup) && !is_menu(picture.objects[popup].role)
+            from.contains(&own) && !above.contains(&popup) && !is_menu(picture[popup].role)
         }
         None => !above.contains(&popup),
     };

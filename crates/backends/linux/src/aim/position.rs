@@ -6,9 +6,8 @@ use crate::app::ask::query_extents;
 use crate::app::window_stack::{AimRects, ElementPosition, WindowStack};
 use crate::app::{AppView, ask};
 use crate::bus::Link;
-use crate::bus::error::BusError;
+use crate::bus::error::BusResult;
 use crate::model::extents::intersection;
-use crate::model::floating::floats;
 use crate::model::overlaps::possible_covers;
 use crate::model::parents::{chain, popup_in};
 use crate::model::roles::number as n;
@@ -33,7 +32,7 @@ fn is_behind(windows: &[Window], window: u32, point: (f64, f64)) -> bool {
 pub(super) fn panes(picture: &ObjectTree, at: usize) -> Vec<usize> {
     let chain = chain(picture, at);
     let end = popup_in(picture, &chain).map_or(chain.len(), |popup| popup + 1);
-    chain[1..end.max(1)].iter().copied().filter(|&i| scrolls(&picture.objects[i])).collect()
+    chain[1..end.max(1)].iter().copied().filter(|&i| scrolls(&picture[i])).collect()
 }
 
 /// Whether an object shows only a part of its content.
@@ -57,7 +56,7 @@ pub(super) fn translate(rect: Rect, (x, y): (f64, f64)) -> Rect {
 fn whereabouts(picture: &ObjectTree, at: usize) -> Vec<String> {
     let window = chain(picture, at).last().copied().unwrap_or(at);
     let all = std::iter::once(at).chain(panes(picture, at)).chain([window]);
-    all.map(|i| picture.objects[i].path.clone()).collect()
+    all.map(|i| picture[i].path.clone()).collect()
 }
 
 /// Returns the bounding boxes of elements on the screen.
@@ -68,7 +67,7 @@ pub(crate) async fn boxes(view: AppView<'_>, handles: &[Handle]) -> Result<Vec<O
     let paths: Vec<String> = handles.iter().map(path).collect();
     let mut rects = ask::extents_of(app, &paths).await?;
     rects.iter_mut().for_each(|rect| *rect = rect.filter(|rect| !nowhere(*rect)));
-    if app.link.toolkit.profile().places_are_in_the_window
+    if app.profile().places_are_in_the_window
         && let Some(sight) = WindowStack::of(app).await?
     {
         let mut frames = HashMap::new();
@@ -76,7 +75,7 @@ pub(crate) async fn boxes(view: AppView<'_>, handles: &[Handle]) -> Result<Vec<O
             let Some((at, rect)) = view.index(*handle).zip(rect.as_mut()) else { continue };
             let top = view.last.top(at);
             if !frames.contains_key(&top) {
-                frames.insert(top, ask::place(app, &view.last.objects()[top].path).await?);
+                frames.insert(top, ask::place(app, &view.last[top].path).await?);
             }
             *rect = translate(*rect, offset(view, at, frames[&top], &sight).await?);
         }
@@ -99,7 +98,7 @@ pub(crate) async fn boxes_on_top(view: AppView<'_>, handles: &[Handle]) -> Resul
         let Some((at, place)) = view.index(*handle).zip(*rect) else { continue };
         let chain = view.last.chain(at);
         // It has a window of its own.
-        let apart = chain[..chain.len() - 1].iter().any(|&i| floats(&view.last.objects()[i]));
+        let apart = chain[..chain.len() - 1].iter().any(|&i| view.last[i].floats());
         if apart || popup_in(&view.last.picture, &chain).is_some() {
             continue;
         }
@@ -125,7 +124,7 @@ async fn offset(
 ) -> Result<(f64, f64)> {
     let popup = window::popup(view, at, &sight.windows).await?;
     let shown = popup.or_else(|| {
-        let (frame, title) = (frame?, &view.last.objects()[view.last.top(at)].name);
+        let (frame, title) = (frame?, &view.last[view.last.top(at)].name);
         let size = Some((frame.width, frame.height));
         let window = extents::window_of(&sight.windows, view.app.info.pid, title, size)?;
         Some((window.clone(), frame))
@@ -156,10 +155,10 @@ pub(crate) async fn locate_on_screen(
 ///
 /// # Errors
 /// Returns a fault when the app is gone or silent.
-pub(crate) async fn aim_rects(link: &Link, picture: &ObjectTree, at: usize) -> Result<AimRects, BusError> {
+pub(crate) async fn aim_rects(link: &Link, picture: &ObjectTree, at: usize) -> BusResult<AimRects> {
     let mut paths = whereabouts(picture, at);
     let count = paths.len();
-    paths.extend(possible_covers(picture, at).into_iter().map(|i| picture.objects[i].path.clone()));
+    paths.extend(possible_covers(picture, at).into_iter().map(|i| picture[i].path.clone()));
     let mut own = query_extents(link, &paths).await?;
     let over = own.split_off(count);
     Ok(AimRects { own, over })
@@ -175,9 +174,7 @@ pub(super) async fn position_from_answers(
     let [own, panes @ .., frame] = said else { return Ok(None) };
     let Some(rect) = own.filter(|rect| !nowhere(*rect)) else { return Ok(None) };
     let offset = match sight {
-        Some(sight) if view.app.link.toolkit.profile().places_are_in_the_window => {
-            offset(view, at, *frame, sight).await?
-        }
+        Some(sight) if view.app.profile().places_are_in_the_window => offset(view, at, *frame, sight).await?,
         _ => (0.0, 0.0),
     };
     tracing::debug!(at, ?said, ?offset, "where it is, the containers that it scrolls in, and its window");

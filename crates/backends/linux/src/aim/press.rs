@@ -8,7 +8,7 @@ use stickpin_tree::Rect;
 
 /// Whether an object is pressed by its action, not by the pointer.
 pub(crate) fn presses_by_action(AppView { app, last }: AppView<'_>, at: usize) -> bool {
-    let object = &last.objects()[at];
+    let object = &last[at];
     object.has(Interfaces::ACTION) && acts_itself(app, object.role)
 }
 
@@ -21,7 +21,7 @@ pub(crate) fn presses_by_action(AppView { app, last }: AppView<'_>, at: usize) -
 /// - GTK 3 over the bus alone locks up at the next key if its action shows a dialog from inside
 ///   (`bus/orders.rs`).
 fn acts_itself(app: &App, role: u32) -> bool {
-    let profile = app.link.toolkit.profile();
+    let profile = app.profile();
     let differs = profile.turns_without_click && (is_menu_item(role) || is_checkable(role))
         || profile.locks_up_in_dialogs && !app.link.orders_apart();
     is_pressed_by_action(role) && !(differs && app.screen.has_pointer())
@@ -30,8 +30,8 @@ fn acts_itself(app: &App, role: u32) -> bool {
 /// Whether an object is a checkable group box of Qt. A press inside it reaches the controls that it
 /// contains.
 pub(crate) fn is_group_box(app: &App, picture: &ObjectTree, object: &Object) -> bool {
-    let is_control = |&child: &usize| !is_menu(picture.objects[child].role);
-    app.link.toolkit.profile().boxes_hold_controls
+    let is_control = |&child: &usize| !is_menu(picture[child].role);
+    app.profile().boxes_hold_controls
         && app.screen.has_pointer()
         && object.role == n::CHECK_BOX
         && object.children.iter().any(is_control)
@@ -42,8 +42,8 @@ pub(crate) fn is_group_box(app: &App, picture: &ObjectTree, object: &Object) -> 
 /// the text.
 pub(crate) fn press_point(AppView { app, last }: AppView<'_>, at: usize, visible: Rect) -> (f64, f64) {
     let (x, y) = visible.center();
-    let object = &last.objects()[at];
-    let profile = app.link.toolkit.profile();
+    let object = &last[at];
+    let profile = app.profile();
     let leads = profile.takes_presses_on_text_only && is_checkable(object.role)
         || profile.spins_behind_text && object.role == n::SPIN_BUTTON;
     if !leads {

@@ -28,7 +28,7 @@ pub(crate) async fn scroll_into_view(
     at: usize,
     sight: Option<&WindowStack>,
 ) -> Result<Option<ElementPosition>> {
-    let path = &view.last.objects()[at].path;
+    let path = &view.last[at].path;
     let scroll = Call::new(path, COMPONENT, "ScrollTo").with((ANYWHERE,));
     ask::or_none(view.app, view.app.link.call(scroll).await).await?;
     let mut placed = position::locate_on_screen(view, at, sight).await?;
@@ -56,7 +56,7 @@ pub(crate) async fn scroll_into_view(
         };
         let Some(&(pane, away)) = panes_away(view, at, now).await?.first() else { break };
         let before = now.rect;
-        let handle = view.app.ids.handle(&view.last.objects()[pane].path);
+        let handle = view.app.ids.handle(&view.last[pane].path);
         match scroll::scroll(view, Some(handle), away.0, away.1).await {
             Ok(_) => {}
             Err(e) if e.code == ErrorCode::BackendLost => return Err(e),
@@ -139,7 +139,7 @@ pub(super) async fn scroll_pane(
 
 /// Returns the scroll bars of a container that report their position.
 fn bars_of(last: &LastCapture, pane: usize) -> Vec<String> {
-    let children = last.objects()[pane].children.iter().map(|&child| &last.objects()[child]);
+    let children = last[pane].children.iter().map(|&child| &last[child]);
     let bars = children.filter(|o| o.role == n::SCROLL_BAR && o.has(Interfaces::VALUE));
     bars.map(|o| o.path.clone()).collect()
 }

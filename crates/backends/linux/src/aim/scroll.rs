@@ -16,7 +16,7 @@ pub(crate) async fn scroll(
     dx: f64,
     dy: f64,
 ) -> Result<InputOutcome> {
-    let is_pane = |&i: &usize| view.last.objects()[i].role == n::SCROLL_PANE;
+    let is_pane = |&i: &usize| view.last[i].role == n::SCROLL_PANE;
     let at = target.and_then(|target| view.index(target));
     let pane = at.and_then(|at| view.last.chain(at).into_iter().find(is_pane));
     if let Some(pane) = pane

@@ -43,7 +43,7 @@ pub(crate) async fn wheel_at(
     let Some(at) = container.or_else(|| active_top(view.last)) else { return Ok(middle) };
     let Some(sight) = WindowStack::of(view.app).await? else { return Ok(middle) };
     let Some(placed) = position::locate_on_screen(view, at, Some(&sight)).await? else { return Ok(middle) };
-    let words = view.last.objects()[at].describe();
+    let words = view.last[at].describe();
     // For a window, any container in the middle may be scrolled.
     let takers = takers(&view.last.picture, at, container.is_some());
     let places = ask::extents_of(view.app, &view.last.paths(&takers)).await?.into_iter().flatten();
@@ -74,7 +74,7 @@ pub(crate) async fn wheel_at(
 /// Returns the window of the app that reports to be active.
 fn active_top(last: &LastCapture) -> Option<usize> {
     let mut tops = last.picture.root().children.iter().copied();
-    tops.find(|&top| last.objects()[top].shown && last.objects()[top].is(states::ACTIVE))
+    tops.find(|&top| last[top].shown && last[top].is(states::ACTIVE))
 }
 
 fn everywhere(words: &str) -> Error {
@@ -115,7 +115,7 @@ fn free(area: Rect, places: &[Rect], (across, down): (bool, bool)) -> Vec<WheelP
 /// containers.
 fn takers(picture: &ObjectTree, at: usize, inner: bool) -> Vec<usize> {
     let takes = |&other: &usize| {
-        let object = &picture.objects[other];
+        let object = &picture[other];
         object.shown && (is_turned(object.role) || (inner && other != at && scrolls(object)))
     };
     picture.inside(at).filter(takes).collect()

@@ -3,7 +3,6 @@
 use crate::app::window_stack::WindowStack;
 use crate::app::{App, AppView, ask};
 use crate::model::extents::{self, intersection};
-use crate::model::floating::floats;
 use crate::model::parents::{POPOVER, popup_in};
 use crate::model::roles::{is_menu_item, number as role};
 use crate::model::{ObjectTree, states};
@@ -14,7 +13,7 @@ use stickpin_x11desk::{Visibility, Window, X11, window_manager, windows};
 
 /// Returns the X window that shows an object: its pop-up or its top-level window.
 pub(crate) async fn window_of(view: AppView<'_>, at: usize, windows: &[Window]) -> Result<Option<Window>> {
-    let frame = ask::place(view.app, &view.last.objects()[view.last.top(at)].path).await?;
+    let frame = ask::place(view.app, &view.last[view.last.top(at)].path).await?;
     window_with(view, at, frame, windows).await
 }
 
@@ -31,7 +30,7 @@ pub(crate) async fn window_with(
     if let Some(floating) = floating(view, at, windows).await? {
         return Ok(Some(floating));
     }
-    let title = &view.last.objects()[view.last.top(at)].name;
+    let title = &view.last[view.last.top(at)].name;
     let size = frame.map(|r| (r.width, r.height));
     Ok(extents::window_of(windows, view.app.info.pid, title, size).cloned())
 }
@@ -45,7 +44,7 @@ async fn floating(
 ) -> Result<Option<Window>> {
     let (objects, chain) = (last.objects(), last.chain(at));
     let inner = &chain[..chain.len() - 1];
-    let floats = |&&i: &&usize| last.picture.toolkit.profile().docks_float && floats(&objects[i]);
+    let floats = |&&i: &&usize| last.picture.profile().docks_float && objects[i].floats();
     let Some(&dock) = inner.iter().find(floats) else { return Ok(None) };
     let Some(place) = ask::place(app, &objects[dock].path).await? else { return Ok(None) };
     let own = |w: &&Window| !w.popup && w.pid == app.info.pid && w.title == objects[dock].name;
@@ -65,7 +64,7 @@ pub(crate) async fn popup(
         return Ok(None);
     }
     let chain = last.chain(at);
-    let relative = picture.toolkit.profile().places_are_in_the_window;
+    let relative = picture.profile().places_are_in_the_window;
     if let Some(popup) = popup_in(picture, &chain) {
         let popup = chain[popup];
         // A menu of GTK 3 reports where it was opened, not where it is. Its entries report their
@@ -89,7 +88,7 @@ pub(crate) async fn popup(
     // Outside in: a pop-up may be a top-level object of the app, or have an unknown role.
     let names_popups = picture.objects.iter().any(|o| o.name == POPOVER);
     let outside_in: Vec<usize> = chain.into_iter().rev().collect();
-    let asked: &[usize] = match picture.toolkit.profile().popups {
+    let asked: &[usize] = match picture.profile().popups {
         Popups::InWindows if names_popups => &[],
         Popups::InWindows => &outside_in[1..],
         Popups::AsWindows => &outside_in[..1],
@@ -117,10 +116,10 @@ pub(super) fn pending_dialog(view: AppView<'_>, at: usize, windows: &[Window]) -
 /// object.
 fn coming<'p>(picture: &'p ObjectTree, top: usize, shown: &[&Window]) -> Option<&'p str> {
     // A modal window may have others below it.
-    if picture.objects[top].is(states::MODAL) {
+    if picture[top].is(states::MODAL) {
         return None;
     }
-    let windows = picture.root().children.iter().filter(|&&w| w != top).map(|&w| &picture.objects[w]);
+    let windows = picture.root().children.iter().filter(|&&w| w != top).map(|&w| &picture[w]);
     let mut modal = windows.filter(|o| o.is(states::MODAL) && states::is_visible(o.states, picture.toolkit));
     modal.find(|o| !shown.iter().any(|w| w.modal || w.title == o.name)).map(|o| o.name.as_str())
 }

@@ -2,10 +2,11 @@
 
 use crate::app::{App, gone, lifecycle};
 use crate::bus::calls::listed;
-use crate::bus::error::{BusError, unless_lost};
+use crate::bus::error::{BusError, BusResult, unless_lost};
 use crate::bus::names::{ACCESSIBLE, ACTION};
 use crate::bus::{Call, Link, Message, calls};
 use crate::limits::{DONE, FRAME};
+use crate::model::extents::rect;
 use crate::model::{rows, states as s};
 use std::time::Duration;
 use stickpin_device::{Dispatched, Result};
@@ -22,11 +23,7 @@ pub(crate) async fn actions_of(app: &App, path: &str) -> Result<Vec<String>> {
 ///
 /// # Errors
 /// As [`refused`].
-pub(crate) async fn unless_vanished<T>(
-    app: &App,
-    path: &str,
-    answer: Result<T, BusError>,
-) -> Result<Option<T>> {
+pub(crate) async fn unless_vanished<T>(app: &App, path: &str, answer: BusResult<T>) -> Result<Option<T>> {
     match answer {
         Ok(answer) => Ok(Some(answer)),
         Err(fault) => refused(app, path, fault).await.map(|()| None),
@@ -70,7 +67,7 @@ pub(crate) async fn refused(app: &App, path: &str, fault: BusError) -> Result<()
 ///
 /// # Errors
 /// Returns `BACKEND_LOST` or `TIMEOUT`.
-pub(crate) async fn or_none<T>(app: &App, answer: Result<T, BusError>) -> Result<Option<T>> {
+pub(crate) async fn or_none<T>(app: &App, answer: BusResult<T>) -> Result<Option<T>> {
     lifecycle::check_answer(app, unless_lost(answer)).await
 }
 
@@ -78,12 +75,7 @@ pub(crate) async fn or_none<T>(app: &App, answer: Result<T, BusError>) -> Result
 ///
 /// # Errors
 /// Returns the fault of the answer.
-pub(crate) async fn property(
-    app: &App,
-    path: &str,
-    interface: &str,
-    name: &str,
-) -> Result<Message, BusError> {
+pub(crate) async fn property(app: &App, path: &str, interface: &str, name: &str) -> BusResult<Message> {
     app.link.call(calls::property(path, interface, name)).await
 }
 
@@ -91,12 +83,7 @@ pub(crate) async fn property(
 ///
 /// # Errors
 /// As [`property`].
-pub(crate) async fn number(
-    app: &App,
-    path: &str,
-    interface: &str,
-    name: &str,
-) -> Result<Option<f64>, BusError> {
+pub(crate) async fn number(app: &App, path: &str, interface: &str, name: &str) -> BusResult<Option<f64>> {
     property(app, path, interface, name).await?.property_number()
 }
 
@@ -104,12 +91,7 @@ pub(crate) async fn number(
 ///
 /// # Errors
 /// As [`property`].
-pub(crate) async fn count(
-    app: &App,
-    path: &str,
-    interface: &str,
-    name: &str,
-) -> Result<Option<usize>, BusError> {
+pub(crate) async fn count(app: &App, path: &str, interface: &str, name: &str) -> BusResult<Option<usize>> {
     let count = number(app, path, interface, name).await?.filter(|count| *count >= 0.0);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count, not below 0")]
     let count = count.map(|count| count as usize);
@@ -154,7 +136,7 @@ pub(crate) async fn has_focus(app: &App, path: &str) -> Result<bool> {
 ///
 /// # Errors
 /// Returns the fault of the answer.
-pub(crate) async fn states_now(app: &App, path: &str) -> Result<u64, BusError> {
+pub(crate) async fn states_now(app: &App, path: &str) -> BusResult<u64> {
     let answer = app.link.call(Call::new(path, ACCESSIBLE, "GetState")).await?;
     Ok(s::join_words(&answer.read::<Vec<u32>>()?))
 }
@@ -182,17 +164,11 @@ pub(crate) async fn extents_of(app: &App, paths: &[String]) -> Result<Vec<Option
 }
 
 /// As [`extents_of`], with faults instead of errors.
-pub(crate) async fn query_extents(link: &Link, paths: &[String]) -> Result<Vec<Option<Rect>>, BusError> {
+pub(crate) async fn query_extents(link: &Link, paths: &[String]) -> BusResult<Vec<Option<Rect>>> {
     // Objects that a reading made up are unknown to the app.
     let real = |path: &&String| !path.is_empty() && !path.ends_with(rows::ROW);
     let calls: Vec<Call<'_>> = paths.iter().filter(real).map(|path| calls::extents(path)).collect();
     let mut places = link.each::<[i32; 4]>(&calls).await?.into_iter();
     let mut place = |path| real(&path).then(|| places.next().flatten()).flatten().and_then(rect);
     Ok(paths.iter().map(&mut place).collect())
-}
-
-/// Converts a rectangle; `None` if it is empty.
-pub(crate) fn rect(place: [i32; 4]) -> Option<Rect> {
-    let [x, y, width, height] = place.map(f64::from);
-    (width > 0.0 && height > 0.0).then_some(Rect { x, y, width, height })
 }

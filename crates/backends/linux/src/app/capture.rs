@@ -30,7 +30,7 @@ pub(crate) async fn capture_app(device: &mut LinuxDevice, watch: &[Handle]) -> R
     let picture = picture.unwrap_or_else(|_| Err(BusError::Silent(CAPTURE_TIMEOUT.as_millis())));
     let picture = lifecycle::check_answer(&device.app, picture).await?;
     listen_to_embedded(&device.app, &picture).await;
-    let tree = tree::build(&picture, &device.app.ids, &device.app.at, watch);
+    let tree = tree::build(&picture, &device.app.ids, &device.app.url, watch);
     let tree =
         tree::reuse_if_equal(tree.map_err(|e| not_a_tree(&device.app, &e))?, device.last.tree.as_ref());
     device.last = LastCapture::new(picture, Arc::clone(&tree), changes);
@@ -58,5 +58,5 @@ pub(crate) async fn listen_to_embedded(app: &App, picture: &ObjectTree) {
 
 /// The error for a picture that makes no valid tree.
 pub(crate) fn not_a_tree(app: &App, e: &dyn std::error::Error) -> Error {
-    Error::internal(format!("{} made no tree: {e}", app.at.url))
+    Error::internal(format!("{} made no tree: {e}", app.url))
 }

@@ -1,7 +1,7 @@
 //! The life of an app: whether it is still there, how it ended, and ending it.
 
 use crate::app::{App, end_child, lost};
-use crate::bus::error::BusError;
+use crate::bus::error::{BusError, BusResult};
 use std::process::ExitStatus;
 use std::time::Duration;
 use stickpin_device::{Error, Result};
@@ -37,7 +37,7 @@ pub(crate) async fn capture_error(app: &App, fault: BusError) -> Error {
 ///
 /// # Errors
 /// As [`failed`].
-pub(crate) async fn check_answer<T>(app: &App, answer: Result<T, BusError>) -> Result<T> {
+pub(crate) async fn check_answer<T>(app: &App, answer: BusResult<T>) -> Result<T> {
     match answer {
         Ok(answer) => Ok(answer),
         Err(fault) => Err(capture_error(app, fault).await),

@@ -1,7 +1,7 @@
 //! Facts about one element that are not in the tree, and long texts.
 
 use crate::app::{App, LinuxDevice, ask, capture, gone};
-use crate::bus::error::{BusError, unless_lost};
+use crate::bus::error::{BusError, BusResult, unless_lost};
 use crate::bus::names::{ACCESSIBLE, ROOT, TEXT};
 use crate::bus::{Call, Link};
 use crate::capture::question::{Question, Questions};
@@ -38,14 +38,14 @@ fn is_misspelled(key: &str, value: &str) -> bool {
 async fn told<T: Serialize>(
     app: &App,
     asked: bool,
-    question: impl Future<Output = Result<T, BusError>>,
+    question: impl Future<Output = BusResult<T>>,
 ) -> Result<Value> {
     let told = if asked { ask::or_none(app, question.await).await? } else { None };
     Ok(json!(told))
 }
 
 /// Reads the app and its windows without their content.
-pub(crate) async fn windows(link: &Link) -> Result<ObjectTree, BusError> {
+pub(crate) async fn windows(link: &Link) -> BusResult<ObjectTree> {
     let root = Object { path: ROOT.to_owned(), ..Object::default() };
     let mut picture = ObjectTree { toolkit: link.toolkit, objects: vec![root], truncated: false };
     let mut questions = Questions::default();
@@ -57,7 +57,7 @@ pub(crate) async fn windows(link: &Link) -> Result<ObjectTree, BusError> {
         for child in children {
             let at = picture.objects.len();
             picture.objects.push(Object { path: link.named(ROOT, child), ..Object::default() });
-            picture.objects[0].children.push(at);
+            picture[0].children.push(at);
             questions.add(at, Question::States);
             questions.add(at, Question::Name);
         }
@@ -116,7 +116,7 @@ async fn attributes(device: &mut LinuxDevice, handle: Handle) -> Result<Value> {
     let mut out = facts(object);
     let field = object.has(Interfaces::TEXT) && is_field(object.role) && object.role != role::PASSWORD;
     // A capture does not read descriptions of plain text.
-    let undescribed = device.app.link.toolkit.profile().reads_text_late && object.description.is_empty();
+    let undescribed = device.app.profile().reads_text_late && object.description.is_empty();
     let app = &device.app;
     let description = async { ask::property(app, &path, ACCESSIBLE, "Description").await?.property_text() };
     let told = tokio::try_join!(
@@ -137,18 +137,18 @@ async fn attributes(device: &mut LinuxDevice, handle: Handle) -> Result<Value> {
 }
 
 /// Returns the selected ranges of a text.
-pub(crate) async fn selections(app: &App, path: &str) -> Result<Vec<(i32, i32)>, BusError> {
+pub(crate) async fn selections(app: &App, path: &str) -> BusResult<Vec<(i32, i32)>> {
     let count: i32 = app.link.call(Call::new(path, TEXT, "GetNSelections")).await?.read()?;
     let selection = |n| Call::new(path, TEXT, "GetSelection").with((n,));
     let asked: Vec<_> = (0..count.clamp(0, SELECTIONS)).map(selection).collect();
     let ranges = app.link.calls(&asked).await.into_iter().map(|range| range?.read());
-    let mut ranges: Vec<(i32, i32)> = ranges.collect::<Result<_, BusError>>()?;
+    let mut ranges: Vec<(i32, i32)> = ranges.collect::<BusResult<_>>()?;
     ranges.retain(|(start, end)| start < end);
     Ok(ranges)
 }
 
 /// Returns the selected ranges with their texts.
-async fn selected(app: &App, path: &str) -> Result<Vec<Value>, BusError> {
+async fn selected(app: &App, path: &str) -> BusResult<Vec<Value>> {
     let mut ranges = selections(app, path).await?;
     ranges.iter_mut().for_each(|(start, end)| *end = (*end).min(start.saturating_add(limits::TEXT)));
     let texts = pieces(app, path, &ranges).await?;
@@ -157,14 +157,14 @@ async fn selected(app: &App, path: &str) -> Result<Vec<Value>, BusError> {
 }
 
 /// Reads these ranges of a text.
-async fn pieces(app: &App, path: &str, ranges: &[(i32, i32)]) -> Result<Vec<String>, BusError> {
+async fn pieces(app: &App, path: &str, ranges: &[(i32, i32)]) -> BusResult<Vec<String>> {
     let call = |&range: &(i32, i32)| Call::new(path, TEXT, "GetText").with(range);
     let asked: Vec<_> = ranges.iter().map(call).collect();
     app.link.calls(&asked).await.into_iter().map(|answer| answer?.read()).collect()
 }
 
 /// Returns the words that a spell checker has marked, in order.
-async fn misspelled(app: &App, path: &str) -> Result<Vec<String>, BusError> {
+async fn misspelled(app: &App, path: &str) -> BusResult<Vec<String>> {
     let mut marked = Vec::new();
     let mut at = 0;
     for _ in 0..RUNS {
@@ -204,7 +204,7 @@ async fn text(device: &mut LinuxDevice, handle: Handle) -> Result<String> {
 ///
 /// # Errors
 /// Returns `Unknown` when it has none.
-pub(crate) async fn whole_text(app: &App, path: &str) -> Result<String, BusError> {
+pub(crate) async fn whole_text(app: &App, path: &str) -> BusResult<String> {
     let count = ask::count(app, path, TEXT, "CharacterCount").await?.unwrap_or_default();
     let count = i32::try_from(count).unwrap_or(MAX_TEXT_CHARS).min(MAX_TEXT_CHARS);
     let mut text = String::new();

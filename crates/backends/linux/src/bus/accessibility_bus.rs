@@ -2,7 +2,7 @@
 
 use crate::bus::body::{Call, Reference, whole};
 use crate::bus::calls::{self, of_bus, property};
-use crate::bus::error::{BusError, remaining};
+use crate::bus::error::{BusError, BusResult, remaining};
 use crate::bus::limits::BUS;
 use crate::bus::names::{ACCESSIBLE, DAEMON, ROOT};
 use crate::bus::wire::{Answer, Listener, Wire};
@@ -80,7 +80,7 @@ impl AccessibilityBus {
         addresses: &Addresses,
         listener: Listener,
         until: Instant,
-    ) -> Result<Self, BusError> {
+    ) -> BusResult<Self> {
         Self::at(find(addresses, until).await?.into(), listener, until).await
     }
 
@@ -88,11 +88,11 @@ impl AccessibilityBus {
     ///
     /// # Errors
     /// Returns a fault when the bus does not answer.
-    pub(crate) async fn reconnect(&self, listener: Listener, until: Instant) -> Result<Self, BusError> {
+    pub(crate) async fn reconnect(&self, listener: Listener, until: Instant) -> BusResult<Self> {
         Self::at(Arc::clone(&self.address), listener, until).await
     }
 
-    async fn at(address: Arc<str>, listener: Listener, until: Instant) -> Result<Self, BusError> {
+    async fn at(address: Arc<str>, listener: Listener, until: Instant) -> BusResult<Self> {
         let wire = Wire::connect(&address, true, remaining(until), listener).await?;
         Ok(Self { wire: Arc::new(wire), address })
     }
@@ -119,7 +119,7 @@ impl AccessibilityBus {
     ///
     /// # Errors
     /// Returns a fault when the bus or its registry does not answer.
-    pub(crate) async fn listen(&self, app: &str, until: Instant) -> Result<(), BusError> {
+    pub(crate) async fn listen(&self, app: &str, until: Instant) -> BusResult<()> {
         self.hear(app, until).await?;
         // Apps send all events that any client has registered, until that client leaves the bus.
         let register =
@@ -132,7 +132,7 @@ impl AccessibilityBus {
     ///
     /// # Errors
     /// Returns a fault when the bus does not answer.
-    pub(crate) async fn hear(&self, app: &str, until: Instant) -> Result<(), BusError> {
+    pub(crate) async fn hear(&self, app: &str, until: Instant) -> BusResult<()> {
         let signals = ["Event.Object", "Event.Window", "Event.Document", "Cache"]
             .map(|of| format!("type='signal',sender='{app}',interface='org.a11y.atspi.{of}'"));
         let leaving = format!("type='signal',sender='{DAEMON}',member='NameOwnerChanged',arg0='{app}'");
@@ -141,7 +141,7 @@ impl AccessibilityBus {
     }
 
     /// Makes calls and discards their results.
-    async fn tell(&self, whom: &str, calls: &[Call<'_>], until: Instant) -> Result<(), BusError> {
+    async fn tell(&self, whom: &str, calls: &[Call<'_>], until: Instant) -> BusResult<()> {
         let answers = self.wire.calls(Some(whom), calls, remaining(until)).await;
         answers.into_iter().try_for_each(|answer| answer.map(drop))
     }
@@ -151,7 +151,7 @@ impl AccessibilityBus {
     ///
     /// # Errors
     /// Returns a fault when the registry does not answer.
-    pub(crate) async fn running(&self, until: Instant) -> Result<Vec<RegisteredApp>, BusError> {
+    pub(crate) async fn running(&self, until: Instant) -> BusResult<Vec<RegisteredApp>> {
         let (_, apps) = self.registered(until).await?;
         Ok(join_all(apps.into_iter().map(|bus| self.describe_app(bus))).await)
     }
@@ -161,7 +161,7 @@ impl AccessibilityBus {
     ///
     /// # Errors
     /// Returns a fault when the registry does not answer.
-    pub(crate) async fn registered(&self, until: Instant) -> Result<(String, Vec<String>), BusError> {
+    pub(crate) async fn registered(&self, until: Instant) -> BusResult<(String, Vec<String>)> {
         let children = Call::new(ROOT, ACCESSIBLE, "GetChildren");
         let answer = self.wire.call(Some(REGISTRY), &children, remaining(until)).await?;
         let apps: Vec<Reference> = answer.read()?;
@@ -174,7 +174,7 @@ impl AccessibilityBus {
     ///
     /// # Errors
     /// Returns a fault when the bus does not answer.
-    pub(crate) async fn names(&self, until: Instant) -> Result<Vec<String>, BusError> {
+    pub(crate) async fn names(&self, until: Instant) -> BusResult<Vec<String>> {
         let answer = self.wire.call(Some(DAEMON), &of_bus("ListNames"), remaining(until)).await?;
         let mut names: Vec<String> = answer.read()?;
         names.retain(|name| name.starts_with(':') && *name != self.wire.name());
@@ -202,7 +202,7 @@ impl AccessibilityBus {
     ///
     /// # Errors
     /// Returns a fault when the name has no owner.
-    pub(crate) async fn pid(&self, bus: &str) -> Result<u32, BusError> {
+    pub(crate) async fn pid(&self, bus: &str) -> BusResult<u32> {
         let call = of_bus("GetConnectionUnixProcessID").with((bus,));
         self.wire.call(Some(DAEMON), &call, BUS).await?.read()
     }
@@ -215,7 +215,7 @@ impl AccessibilityBus {
 
 /// Finds the address of the accessibility bus: from the environment, the session bus, or the X
 /// server.
-async fn find(addresses: &Addresses, until: Instant) -> Result<String, BusError> {
+async fn find(addresses: &Addresses, until: Instant) -> BusResult<String> {
     if let Some(address) = &addresses.accessibility {
         return Ok(address.clone());
     }

@@ -1,7 +1,7 @@
 //! Bodies of messages. Answers come from another program: zbus checks each length, text and path
 //! while it reads them as the requested type. Invalid values are faults.
 
-use crate::bus::error::BusError;
+use crate::bus::error::{BusError, BusResult};
 use serde::de::DeserializeOwned;
 use zbus::message::{Body, Type};
 use zbus::{OwnedVariant, Structure, Variant};
@@ -32,7 +32,7 @@ impl<'a> Call<'a> {
     ///
     /// # Errors
     /// Returns `Vanished` if the path is not valid: an object with such a name does not exist.
-    pub(super) fn message(&self, destination: Option<&str>) -> Result<zbus::Message, BusError> {
+    pub(super) fn message(&self, destination: Option<&str>) -> BusResult<zbus::Message> {
         let mut message = zbus::Message::method_call(self.path, self.member).interface(self.interface);
         if let Some(destination) = destination {
             message = message.destination(destination);
@@ -73,7 +73,7 @@ impl Message {
     ///
     /// # Errors
     /// Returns `Corrupt` if it has another type.
-    pub(crate) fn read<T: DeserializeOwned + zbus::Type>(&self) -> Result<T, BusError> {
+    pub(crate) fn read<T: DeserializeOwned + zbus::Type>(&self) -> BusResult<T> {
         self.body.deserialize_ignore_signature().map_err(|_| BusError::Corrupt("a value of another type"))
     }
 
@@ -81,7 +81,7 @@ impl Message {
     ///
     /// # Errors
     /// As [`Message::read`].
-    pub(crate) fn property_text(&self) -> Result<String, BusError> {
+    pub(crate) fn property_text(&self) -> BusResult<String> {
         Ok(text(&self.read()?))
     }
 
@@ -89,7 +89,7 @@ impl Message {
     ///
     /// # Errors
     /// As [`Message::read`].
-    pub(crate) fn property_number(&self) -> Result<Option<f64>, BusError> {
+    pub(crate) fn property_number(&self) -> BusResult<Option<f64>> {
         Ok(match *self.read::<OwnedVariant>()? {
             Variant::F64(number) => Some(number),
             Variant::I32(number) => Some(f64::from(number)),

@@ -1,7 +1,7 @@
 //! Calls that are made in several places.
 
 use crate::bus::body::{Call, Message};
-use crate::bus::error::BusError;
+use crate::bus::error::BusResult;
 use crate::bus::link::Link;
 use crate::bus::names::{ACCESSIBLE, ACTION, COMPONENT, DAEMON, PROPERTIES, ROOT, SCREEN};
 use std::collections::BTreeMap;
@@ -61,12 +61,12 @@ pub(crate) fn of_bus(member: &str) -> Call<'_> {
 ///
 /// # Errors
 /// Returns the fault of the answer.
-pub(crate) async fn listed(link: &Link, path: &str) -> Result<Vec<String>, BusError> {
+pub(crate) async fn listed(link: &Link, path: &str) -> BusResult<Vec<String>> {
     actions(&link.call(Call::new(path, ACTION, "GetActions")).await?)
 }
 
 /// Returns the names of actions in order.
-pub(crate) fn actions(answer: &Message) -> Result<Vec<String>, BusError> {
+pub(crate) fn actions(answer: &Message) -> BusResult<Vec<String>> {
     let actions: Vec<(String, String, String)> = answer.read()?;
     Ok(actions.into_iter().map(|(name, ..)| name).take(ACTIONS).collect())
 }

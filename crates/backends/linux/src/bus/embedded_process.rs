@@ -7,7 +7,7 @@
 
 use crate::bus::body::{Call, Reference};
 use crate::bus::calls::of_bus;
-use crate::bus::error::BusError;
+use crate::bus::error::{BusError, BusResult};
 use crate::bus::link::Link;
 use crate::bus::names::DAEMON;
 use crate::bus::wire::Answer;
@@ -51,7 +51,7 @@ impl Link {
     }
 
     /// Returns the owner of a well-known name.
-    async fn owner(&self, name: &str) -> Result<String, BusError> {
+    async fn owner(&self, name: &str) -> BusResult<String> {
         self.bus.call(Some(DAEMON), &of_bus("GetNameOwner").with((name,)), PATIENCE).await?.read()
     }
 

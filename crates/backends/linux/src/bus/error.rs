@@ -32,11 +32,14 @@ pub(crate) enum BusError {
     Corrupt(&'static str),
 }
 
+/// The answer to a call, or what calls led to; otherwise the fault.
+pub(crate) type BusResult<T> = Result<T, BusError>;
+
 /// Converts an answer to `None` if only its object has none.
 ///
 /// # Errors
 /// Returns `Closed` or `Silent`, which concern the whole app.
-pub(crate) fn unless_lost<T>(answer: Result<T, BusError>) -> Result<Option<T>, BusError> {
+pub(crate) fn unless_lost<T>(answer: BusResult<T>) -> BusResult<Option<T>> {
     match answer {
         Ok(value) => Ok(Some(value)),
         Err(fault) if fault.is_lost() => Err(fault),

@@ -6,11 +6,11 @@ use crate::bus::accessibility_bus::AccessibilityBus;
 use crate::bus::body::{Call, Message, Reference, referred};
 use crate::bus::calls::{child, property, role};
 use crate::bus::embedded_process::embedded_path;
-use crate::bus::error::{BusError, remaining, unless_lost};
+use crate::bus::error::{BusError, BusResult, remaining, unless_lost};
 use crate::bus::limits::{AT_ONCE, PATIENCE, SOCKET};
 use crate::bus::names::{ACCESSIBLE, APPLICATION, ROOT};
 use crate::bus::wire::{Answer, Wire};
-use crate::toolkit::Toolkit;
+use crate::toolkit::{Profile, Toolkit};
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,7 +36,7 @@ impl Link {
     ///
     /// # Errors
     /// Returns a fault when the app does not answer.
-    pub(crate) async fn to(desktop: &AccessibilityBus, name: &str, until: Instant) -> Result<Self, BusError> {
+    pub(crate) async fn to(desktop: &AccessibilityBus, name: &str, until: Instant) -> BusResult<Self> {
         let bus = Arc::clone(&desktop.wire);
         let asked = [
             property(ROOT, APPLICATION, "ToolkitName"),
@@ -70,6 +70,11 @@ impl Link {
     pub(crate) async fn calls(&self, calls: &[Call<'_>]) -> Vec<Answer> {
         let mixed = calls.iter().any(|call| embedded_path(call.path).is_some());
         if mixed { self.call_with_embedded(calls).await } else { self.calls_to_app(calls).await }
+    }
+
+    /// Returns the facts about the app's toolkit.
+    pub(crate) fn profile(&self) -> Profile {
+        self.toolkit.profile()
     }
 
     /// Returns the connection for questions, and the app's name on it.
@@ -115,11 +120,7 @@ impl Link {
     ///
     /// # Errors
     /// Returns the fault of sending or of the answer.
-    pub(crate) async fn order(
-        &self,
-        call: &Call<'_>,
-        patience: Duration,
-    ) -> Result<Option<Message>, BusError> {
+    pub(crate) async fn order(&self, call: &Call<'_>, patience: Duration) -> BusResult<Option<Message>> {
         self.order_among(call, patience, None).await
     }
 
@@ -132,7 +133,7 @@ impl Link {
         call: &Call<'_>,
         patience: Duration,
         windows: Option<Vec<String>>,
-    ) -> Result<Option<Message>, BusError> {
+    ) -> BusResult<Option<Message>> {
         if embedded_path(call.path).is_some() {
             let told =
                 tokio::time::timeout(patience, self.call_with_embedded(std::slice::from_ref(call))).await;
@@ -163,7 +164,7 @@ impl Link {
     pub(crate) async fn each<T: DeserializeOwned + Type>(
         &self,
         calls: &[Call<'_>],
-    ) -> Result<Vec<Option<T>>, BusError> {
+    ) -> BusResult<Vec<Option<T>>> {
         let answers = self.calls(calls).await.into_iter();
         answers.map(|answer| unless_lost(answer.and_then(|answer| answer.read()))).collect()
     }
@@ -172,7 +173,7 @@ impl Link {
     ///
     /// # Errors
     /// Returns a fault when the app is gone or silent.
-    pub(crate) async fn parents(&self, paths: &[&str]) -> Result<Vec<Option<Reference>>, BusError> {
+    pub(crate) async fn parents(&self, paths: &[&str]) -> BusResult<Vec<Option<Reference>>> {
         let calls: Vec<Call<'_>> = paths.iter().map(|path| property(path, ACCESSIBLE, "Parent")).collect();
         let parents = self.each::<OwnedVariant>(&calls).await?;
         Ok(parents.into_iter().map(|parent| parent.and_then(|parent| referred(&parent))).collect())
@@ -184,7 +185,7 @@ impl Link {
     ///
     /// # Errors
     /// Returns a fault when the app is gone or silent.
-    pub(crate) async fn calls_in_order(&self, calls: &[Call<'_>]) -> Result<Vec<Answer>, BusError> {
+    pub(crate) async fn calls_in_order(&self, calls: &[Call<'_>]) -> BusResult<Vec<Answer>> {
         let (answers, heard) = tokio::join!(self.calls(calls), async {
             let asked = calls.iter().any(|call| embedded_path(call.path).is_none());
             if self.socket().is_none() && asked { Ok(()) } else { self.barrier().await }
@@ -197,7 +198,7 @@ impl Link {
     ///
     /// # Errors
     /// Returns a fault when the app does not answer.
-    pub(crate) async fn barrier(&self) -> Result<(), BusError> {
+    pub(crate) async fn barrier(&self) -> BusResult<()> {
         self.bus.call(Some(&self.name), &role(), PATIENCE).await.map(drop)
     }
 }

@@ -9,7 +9,7 @@
 
 use crate::bus::body::{Call, Message, Reference};
 use crate::bus::calls::role;
-use crate::bus::error::BusError;
+use crate::bus::error::{BusError, BusResult};
 use crate::bus::limits::{PATIENCE, SOCKET};
 use crate::bus::link::Link;
 use crate::bus::names::{ACCESSIBLE, ACTION, ROOT};
@@ -68,7 +68,7 @@ impl OrderSockets {
     }
 
     /// Returns the index of a free socket; connects a new one if there is none.
-    async fn free(&self, sockets: &mut Vec<Socket>, windows: &[String]) -> Result<usize, BusError> {
+    async fn free(&self, sockets: &mut Vec<Socket>, windows: &[String]) -> BusResult<usize> {
         sockets.retain(|socket| !socket.wire.closed());
         let proven = |socket: &&mut Socket| socket.state == State::Probed && !socket.wire.is_stuck();
         sockets.iter_mut().filter(proven).for_each(|socket| socket.state = State::Free);
@@ -117,7 +117,7 @@ impl Link {
         call: &Call<'_>,
         patience: Duration,
         windows: Option<Vec<String>>,
-    ) -> Result<Option<Message>, BusError> {
+    ) -> BusResult<Option<Message>> {
         let mut sockets = Arc::clone(&orders.sockets).lock_owned().await;
         let windows = match windows {
             Some(known) => known,
@@ -143,7 +143,7 @@ impl Link {
     }
 
     /// Returns the paths of the app's windows.
-    async fn windows(&self) -> Result<Vec<String>, BusError> {
+    async fn windows(&self) -> BusResult<Vec<String>> {
         let windows = self.each::<Vec<Reference>>(&[Call::new(ROOT, ACCESSIBLE, "GetChildren")]).await?;
         // An app without windows has an empty list.
         Ok(windows.into_iter().flatten().flatten().map(|(_, path)| path).collect())

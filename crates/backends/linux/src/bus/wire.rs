@@ -9,7 +9,7 @@
 //! before it draws, and answers later once it draws (ADR 35).
 
 use super::body::{Call, Message};
-use crate::bus::error::BusError;
+use crate::bus::error::{BusError, BusResult};
 use crate::bus::limits::{AT_ONCE, PATIENCE};
 use hashbrown::HashMap;
 use std::num::NonZeroU32;
@@ -38,7 +38,7 @@ pub(crate) struct Wire {
 }
 
 /// The answer to a call, or the fault.
-pub(crate) type Answer = Result<Message, BusError>;
+pub(crate) type Answer = BusResult<Message>;
 
 #[derive(Debug, Default)]
 struct WireState(Mutex<PendingCalls>);
@@ -81,7 +81,7 @@ impl Wire {
         bus: bool,
         patience: Duration,
         listener: Listener,
-    ) -> Result<Self, BusError> {
+    ) -> BusResult<Self> {
         let mut failed = BusError::Closed(format!("{addresses:?} contains no address"));
         for address in addresses.split(';').filter(|address| !address.is_empty()) {
             if !address.starts_with("unix:") {
@@ -171,7 +171,7 @@ impl Wire {
         &self,
         waiting: &mut PendingCalls,
         message: zbus::Message,
-    ) -> Result<oneshot::Receiver<Answer>, BusError> {
+    ) -> BusResult<oneshot::Receiver<Answer>> {
         if let Some(why) = &waiting.closed {
             return Err(BusError::Closed(why.clone()));
         }

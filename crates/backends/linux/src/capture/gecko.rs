@@ -17,7 +17,7 @@
 
 use super::question::Question;
 use crate::bus::body::Reference;
-use crate::bus::error::BusError;
+use crate::bus::error::BusResult;
 use crate::bus::{Call, Link, calls};
 use crate::model::ids::PathNumbers;
 use crate::model::roles::{self, Facts, number as role};
@@ -42,10 +42,7 @@ const CANONICAL: u32 = 1;
 ///
 /// # Errors
 /// Returns a fault when the app is gone or silent.
-pub(crate) async fn roles<'d>(
-    link: &Link,
-    documents: &'d [String],
-) -> Result<HashMap<String, u32>, BusError> {
+pub(crate) async fn roles<'d>(link: &Link, documents: &'d [String]) -> BusResult<HashMap<String, u32>> {
     let asked =
         documents.iter().flat_map(|document| roles::with(Facts::COMMON).map(move |role| (document, role)));
     let asked: Vec<(&String, u32)> = asked.collect();
@@ -133,8 +130,8 @@ pub(super) const NOTHING: &str = "shows nothing while other windows cover all of
 
 /// Whether a window reports all of its content as hidden.
 pub(super) fn shows_nothing(picture: &ObjectTree, window: usize) -> bool {
-    let window = &picture.objects[window];
-    picture.toolkit.profile().hides_covered_windows
+    let window = &picture[window];
+    picture.profile().hides_covered_windows
         && window.shown
         && !window.children.is_empty()
         && picture.children(window).all(|child| !child.shown)
@@ -153,20 +150,18 @@ pub(super) fn covered_handles(picture: &ObjectTree, ids: &PathNumbers, watch: &[
 /// of cells, where no columns begin.
 pub(super) fn row_headers(picture: &ObjectTree) -> HashSet<usize> {
     let mut out = HashSet::new();
-    if !picture.toolkit.profile().first_cells_are_headers {
+    if !picture.profile().first_cells_are_headers {
         return out;
     }
-    let shown =
-        |at: usize| picture.objects[at].children.iter().copied().filter(|&c| picture.objects[c].shown);
-    let role_of = |at: usize| picture.objects[at].role;
+    let shown = |at: usize| picture[at].children.iter().copied().filter(|&c| picture[c].shown);
+    let role_of = |at: usize| picture[at].role;
     let headed = |row: usize| {
         let mut cells = shown(row);
         let first = cells.next().filter(|&first| role_of(first) == role::COLUMN_HEADER)?;
         let mut rest = cells.peekable();
         (rest.peek().is_some() && rest.all(|cell| role_of(cell) == role::TABLE_CELL)).then_some(first)
     };
-    let tables =
-        (0..picture.objects.len()).filter(|&at| role_of(at) == role::TABLE && picture.objects[at].shown);
+    let tables = (0..picture.objects.len()).filter(|&at| role_of(at) == role::TABLE && picture[at].shown);
     for table in tables {
         // A part of a table may have an object of its own.
         let lines = shown(table).flat_map(|at| {
@@ -186,6 +181,7 @@ pub(super) fn row_headers(picture: &ObjectTree) -> HashSet<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bus::error::BusError;
     use crate::events::AppEvents;
     use crate::tests::peer::App;
     use std::sync::Arc;
@@ -301,7 +297,7 @@ mod tests {
 mod covered_tests {
     use super::*;
     use crate::capture::tree::build;
-    use crate::model::ids::{APP, AppAddress};
+    use crate::model::ids::APP;
     use crate::toolkit::Toolkit;
     use stickpin_tree::{Role, Tree};
 
@@ -335,8 +331,7 @@ mod covered_tests {
         // Of a page that is not even listed while the window is covered, too.
         let (reload, link) = (handle(&ids, "Reload"), handle(&ids, "link of a page"));
         let watch = [reload, link];
-        let of =
-            |toolkit, shown| build(&picture(toolkit, shown), &ids, &AppAddress::default(), &watch).unwrap();
+        let of = |toolkit, shown| build(&picture(toolkit, shown), &ids, "", &watch).unwrap();
         let covered = of(Toolkit::Gecko, false);
         assert_eq!((statuses(&covered), covered.hidden()), (vec![NOTHING], &watch[..]));
         let open = of(Toolkit::Gecko, true);
@@ -353,7 +348,7 @@ mod covered_tests {
         let reload = Handle { scope: APP, id: ids.id("Reload") };
         let mut picture = picture(Toolkit::Gecko, false);
         picture.objects[3].states |= states::DEFUNCT;
-        let tree = build(&picture, &ids, &AppAddress::default(), &[reload]).unwrap();
+        let tree = build(&picture, &ids, "", &[reload]).unwrap();
         assert_eq!(tree.hidden(), []);
     }
 }

@@ -10,7 +10,7 @@
 //! with one handle, so each is kept in one place.
 
 use crate::bus::body::Reference;
-use crate::bus::error::{BusError, unless_lost};
+use crate::bus::error::{BusResult, unless_lost};
 use crate::bus::names::{ACCESSIBLE, SELECTION};
 use crate::bus::{Call, Link, calls};
 use crate::model::roles::number as role;
@@ -22,27 +22,27 @@ use std::collections::VecDeque;
 ///
 /// # Errors
 /// Returns a fault when the app is gone or silent.
-pub(super) async fn read_combo_values(link: &Link, picture: &mut ObjectTree) -> Result<(), BusError> {
-    if !picture.toolkit.profile().combo_boxes_are_called_after_their_choice {
+pub(super) async fn read_combo_values(link: &Link, picture: &mut ObjectTree) -> BusResult<()> {
+    if !picture.profile().combo_boxes_are_called_after_their_choice {
         return Ok(());
     }
     let is_asked = |at: &usize| {
-        let o = &picture.objects[*at];
+        let o = &picture[*at];
         let named = !o.name.trim().is_empty() && o.labelled_by.is_empty();
         o.shown && o.role == role::COMBO_BOX && named && o.has(Interfaces::SELECTION)
     };
     let asked: Vec<usize> = (0..picture.objects.len()).filter(is_asked).collect();
-    let first = |&at: &usize| Call::new(&picture.objects[at].path, SELECTION, "GetSelectedChild").with((0,));
+    let first = |&at: &usize| Call::new(&picture[at].path, SELECTION, "GetSelectedChild").with((0,));
     let chosen = link.each::<Reference>(&asked.iter().map(first).collect::<Vec<_>>()).await?;
     // Those that return nothing have no selected option.
     let chosen = asked.iter().zip(chosen).filter_map(|(&at, child)| Some((at, child?)));
     let chosen: Vec<(usize, String)> =
-        chosen.map(|(at, child)| (at, link.named(&picture.objects[at].path, child))).collect();
+        chosen.map(|(at, child)| (at, link.named(&picture[at].path, child))).collect();
     let calls: Vec<Call<'_>> =
         chosen.iter().map(|(_, path)| calls::property(path, ACCESSIBLE, "Name")).collect();
     for ((at, _), answer) in chosen.iter().zip(link.calls(&calls).await) {
         if let Some(name) = unless_lost(answer.and_then(|answer| answer.property_text()))? {
-            picture.objects[*at].text = Some(name.trim().to_owned()).filter(|name| !name.is_empty());
+            picture[*at].text = Some(name.trim().to_owned()).filter(|name| !name.is_empty());
         }
     }
     Ok(())

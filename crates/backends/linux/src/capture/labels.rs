@@ -89,7 +89,7 @@ fn has_no_text(number: u32) -> bool {
 /// adjacent label in `beside`.
 pub(super) fn untitled<'p>(picture: &'p ObjectTree, beside: &HashMap<&str, &str>) -> HashSet<&'p str> {
     let mut out = HashSet::new();
-    if !picture.toolkit.profile().group_boxes_name_what_they_hold {
+    if !picture.profile().group_boxes_name_what_they_hold {
         return out;
     }
     for parent in picture.objects.iter().filter(|parent| parent.shown) {

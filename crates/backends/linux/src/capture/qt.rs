@@ -17,11 +17,11 @@
 //! parent. So they are listed with the windows while they are shown.
 
 use crate::bus::Link;
-use crate::bus::error::BusError;
+use crate::bus::error::BusResult;
 use crate::bus::names::ROOT;
 use crate::limits;
 use crate::model::ObjectTree;
-use crate::model::floating::floats;
+use crate::model::extents::{intersection, rect};
 use crate::model::parents::chain;
 use crate::model::roles::{self, Facts, number as n};
 use crate::model::states as s;
@@ -30,7 +30,7 @@ use hashbrown::HashSet;
 /// Returns the objects that wrongly report the focus.
 pub(super) fn unfocused(picture: &ObjectTree) -> HashSet<usize> {
     let mut out = HashSet::new();
-    if !picture.toolkit.profile().several_say_focused {
+    if !picture.profile().several_say_focused {
         return out;
     }
     let mut found = FocusClaims::default();
@@ -39,12 +39,12 @@ pub(super) fn unfocused(picture: &ObjectTree) -> HashSet<usize> {
     }
     let FocusClaims { widgets, holders, items } = found;
     // It is unknown which of several passes it on, unless exactly one is a text field.
-    let mut fields = holders.iter().copied().filter(|&at| picture.objects[at].is(s::EDITABLE));
+    let mut fields = holders.iter().copied().filter(|&at| picture[at].is(s::EDITABLE));
     if let (Some(field), None) = (fields.next(), fields.next()) {
         let around = chain(picture, field);
         out.extend(widgets.into_iter().filter(|at| !around.contains(at)));
     }
-    let has_it = |list: Option<usize>| list.is_some_and(|list| picture.objects[list].is(s::FOCUSED));
+    let has_it = |list: Option<usize>| list.is_some_and(|list| picture[list].is(s::FOCUSED));
     // Tables of Qt 5 never report the focus. If there is only one, its item is believed.
     let lists: HashSet<Option<usize>> = items.iter().map(|&(_, list)| list).collect();
     let believed = holders.is_empty() && lists.len() == 1;
@@ -67,7 +67,7 @@ impl FocusClaims {
     /// Searches an object and its descendants; `list` is its container if it is an item. Returns
     /// whether a widget in it reports the focus.
     fn look(&mut self, picture: &ObjectTree, at: usize, list: Option<usize>, depth: usize) -> bool {
-        let object = &picture.objects[at];
+        let object = &picture[at];
         if !object.shown || depth > limits::DEPTH {
             return false;
         }
@@ -104,7 +104,7 @@ fn is_list(role: u32) -> bool {
 
 /// Returns the windows with such parts, and the parts, whose rectangles are needed.
 pub(super) fn parked_docks(picture: &ObjectTree) -> Vec<usize> {
-    if !picture.toolkit.profile().parks_parts_outside {
+    if !picture.profile().parks_parts_outside {
         return Vec::new();
     }
     let mut out = Vec::new();
@@ -118,15 +118,16 @@ pub(super) fn parked_docks(picture: &ObjectTree) -> Vec<usize> {
 
 /// Hides the parts that are outside their window.
 pub(super) fn remove_parked_docks(picture: &mut ObjectTree) {
-    if !picture.toolkit.profile().parks_parts_outside {
+    if !picture.profile().parks_parts_outside {
         return;
     }
     for window in picture.root().children.clone() {
-        let Some(frame) = picture.objects[window].extents.take() else { continue };
+        let Some(frame) = picture[window].extents.take() else { continue };
         for part in parts(picture, window).collect::<Vec<_>>() {
-            if picture.objects[part].extents.take().is_some_and(|place| apart(place, frame)) {
+            let place = picture[part].extents.take().and_then(rect);
+            if place.zip(rect(frame)).is_some_and(|(place, frame)| intersection(place, frame).is_none()) {
                 let inside: Vec<usize> = picture.inside(part).collect();
-                inside.into_iter().for_each(|at| picture.objects[at].shown = false);
+                inside.into_iter().for_each(|at| picture[at].shown = false);
             }
         }
     }
@@ -136,15 +137,8 @@ fn parts(picture: &ObjectTree, window: usize) -> impl Iterator<Item = usize> + '
     let part = |role| matches!(role, n::FRAME | n::PAGE_TAB_LIST);
     let objects = &picture.objects;
     let children = objects[window].children.iter().copied();
-    let lies = move |at: usize| objects[at].shown && part(objects[at].role) && !floats(&objects[at]);
+    let lies = move |at: usize| objects[at].shown && part(objects[at].role) && !objects[at].floats();
     children.filter(move |&at| objects[window].shown && lies(at))
-}
-
-/// Whether two rectangles do not intersect. Empty ones do not count.
-fn apart(a: [i32; 4], b: [i32; 4]) -> bool {
-    let sized = |[_, _, width, height]: [i32; 4]| width > 0 && height > 0;
-    let beyond = |a: [i32; 4], b: [i32; 4], at: usize| b[at] >= a[at].saturating_add(a[at + 2]);
-    sized(a) && sized(b) && (0..2).any(|at| beyond(a, b, at) || beyond(b, a, at))
 }
 
 /// The objects that have signalled that they are shown.
@@ -165,7 +159,7 @@ impl ShownObjects {
         &mut self,
         link: &Link,
         is_known: impl Fn(&str) -> bool,
-    ) -> Result<Vec<String>, BusError> {
+    ) -> BusResult<Vec<String>> {
         let Self { paths, inside } = self;
         inside.retain(|path| paths.contains(path));
         let asked = paths.iter().map(String::as_str);

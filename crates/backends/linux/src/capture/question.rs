@@ -1,7 +1,7 @@
 //! Questions about objects, and storing their answers.
 
 use crate::bus::body::{Reference, whole};
-use crate::bus::error::BusError;
+use crate::bus::error::{BusError, BusResult};
 use crate::bus::names::{ACCESSIBLE, ACTION, CACHE, DOCUMENT, TEXT as TEXT_INTERFACE, VALUE};
 use crate::bus::wire::Answer;
 use crate::bus::{Call, Link, Message, calls};
@@ -96,8 +96,8 @@ impl Question {
         at: usize,
         picture: &mut ObjectTree,
         out: &mut Answers,
-    ) -> Result<(), BusError> {
-        let object = &mut picture.objects[at];
+    ) -> BusResult<()> {
+        let object = &mut picture[at];
         match self {
             Self::States => object.states = states::join_words(&answer.read::<Vec<u32>>()?),
             Self::Role => object.role = answer.read()?,
@@ -156,7 +156,7 @@ impl Questions {
     /// # Errors
     /// Returns a fault when the app is gone or silent. Missing answers of single objects are left
     /// out.
-    pub(crate) async fn ask(self, link: &Link, picture: &mut ObjectTree) -> Result<Answers, BusError> {
+    pub(crate) async fn ask(self, link: &Link, picture: &mut ObjectTree) -> BusResult<Answers> {
         let answers = link.calls(&self.calls(picture)).await;
         self.read(link, answers, picture)
     }
@@ -166,11 +166,7 @@ impl Questions {
     ///
     /// # Errors
     /// As [`Questions::question`].
-    pub(crate) async fn ask_in_order(
-        self,
-        link: &Link,
-        picture: &mut ObjectTree,
-    ) -> Result<Answers, BusError> {
+    pub(crate) async fn ask_in_order(self, link: &Link, picture: &mut ObjectTree) -> BusResult<Answers> {
         let answers = link.calls_in_order(&self.calls(picture)).await?;
         let mut answers = self.read(link, answers, picture)?;
         answers.vanished.append(&mut answers.unanswered);
@@ -179,13 +175,13 @@ impl Questions {
 
     fn calls<'p>(&self, picture: &'p ObjectTree) -> Vec<Call<'p>> {
         let call = |&(at, ask): &(usize, Question)| {
-            let object = &picture.objects[at];
+            let object = &picture[at];
             ask.call(&object.path, object, picture.toolkit)
         };
         self.0.iter().map(call).collect()
     }
 
-    fn read(self, link: &Link, answers: Vec<Answer>, picture: &mut ObjectTree) -> Result<Answers, BusError> {
+    fn read(self, link: &Link, answers: Vec<Answer>, picture: &mut ObjectTree) -> BusResult<Answers> {
         let mut out = Answers::default();
         let mut room = TEXTS.saturating_sub(picture.objects.iter().map(Object::text_size).sum());
         for ((at, ask), answer) in self.0.into_iter().zip(answers) {
@@ -203,7 +199,7 @@ impl Questions {
                 Err(BusError::Vanished) => out.vanished.push(at),
                 // Facts that an object does not know keep their values.
                 Err(e) => {
-                    tracing::trace!("{ask:?} of {}: {e}", picture.objects[at].path);
+                    tracing::trace!("{ask:?} of {}: {e}", picture[at].path);
                     // An unsupported question is an answer, but after an error it is unknown what
                     // the object shows.
                     let unread = matches!(e, BusError::Refused(_) | BusError::Corrupt(_));
@@ -235,7 +231,7 @@ pub(crate) struct Answers {
 ///
 /// # Errors
 /// Returns a fault when there is none, or the app is gone.
-pub(super) async fn cached(link: &Link) -> Result<Vec<(Object, String, i32)>, BusError> {
+pub(super) async fn cached(link: &Link) -> BusResult<Vec<(Object, String, i32)>> {
     let answer = link.call(Call::new("/org/a11y/atspi/cache", CACHE, "GetItems")).await?;
     // The caches of older bridges list children. There, each object is asked.
     if answer.signature() != "a((so)(so)(so)iiassusau)" {
@@ -258,11 +254,9 @@ fn cached_item(item: Item) -> (Object, String, i32) {
 /// Whether an object may be a socket for another process (`AtkSocket`): it has no other children,
 /// and does not list that one.
 pub(crate) fn may_be_socket(picture: &ObjectTree, at: usize) -> bool {
-    let object = &picture.objects[at];
-    let elsewhere = |&child: &usize| !Link::same_process(&object.path, &picture.objects[child].path);
-    picture.toolkit.profile().has_sockets
-        && object.role == role::FILLER
-        && object.children.iter().all(elsewhere)
+    let object = &picture[at];
+    let elsewhere = |&child: &usize| !Link::same_process(&object.path, &picture[child].path);
+    picture.profile().has_sockets && object.role == role::FILLER && object.children.iter().all(elsewhere)
 }
 
 /// Whether an object reports nothing about itself, not even that it is shown, as sockets and their

@@ -10,7 +10,7 @@ use super::qt::ShownObjects;
 use super::question::{ALL_QUESTIONS, Answers, Question, Questions, cached, is_mute, may_be_socket};
 use super::{CaptureCache, gecko, gtk3, stack_pages};
 use crate::bus::body::Reference;
-use crate::bus::error::BusError;
+use crate::bus::error::BusResult;
 use crate::bus::names::ROOT;
 use crate::bus::{Link, embedded_path};
 use crate::limits::{CHILDREN, DEPTH, OBJECTS, TEXTS};
@@ -23,7 +23,7 @@ use hashbrown::HashMap;
 ///
 /// # Errors
 /// Returns a fault when the app is gone or silent.
-pub(crate) async fn read(link: &Link, known: &mut CaptureCache) -> Result<ObjectTree, BusError> {
+pub(crate) async fn read(link: &Link, known: &mut CaptureCache) -> BusResult<ObjectTree> {
     let mut reading = ObjectReader::begin(link).await?;
     reading.descend(link, vec![0]).await?;
     let popups = reading.popups(link, &mut known.appeared).await?;
@@ -48,12 +48,11 @@ struct ObjectReader {
 
 impl ObjectReader {
     /// Creates the root, and reads the cache of the app.
-    async fn begin(link: &Link) -> Result<Self, BusError> {
+    async fn begin(link: &Link) -> BusResult<Self> {
         let root = Object { path: ROOT.to_owned(), count: -1, role: 75, ..Object::default() };
         let picture = ObjectTree { toolkit: link.toolkit, objects: vec![root], truncated: false };
         // The cache of Qt is empty.
-        let items =
-            if link.toolkit.profile().has_an_empty_cache { Ok(Vec::new()) } else { cached(link).await };
+        let items = if link.profile().has_an_empty_cache { Ok(Vec::new()) } else { cached(link).await };
         let by_path = HashMap::from_iter([(ROOT.to_owned(), 0)]);
         let mut reading = Self { picture, by_path, named: HashMap::new(), roles: HashMap::new() };
         match items {
@@ -84,7 +83,7 @@ impl ObjectReader {
                 break;
             }
             match self.by_path.get(&object.path) {
-                Some(0) => self.picture.objects[0] = object,
+                Some(0) => self.picture[0] = object,
                 // For duplicates, the first counts.
                 Some(_) => {}
                 None => placed.push((parent, place, self.push(object))),
@@ -99,13 +98,13 @@ impl ObjectReader {
             if last.insert(parent, place).is_some_and(|before| before == place) || place < 0 {
                 doubtful.push(parent);
             }
-            self.picture.objects[parent].children.push(at);
+            self.picture[parent].children.push(at);
             self.named.insert(at, parent);
         }
         for object in &mut self.picture.objects {
             object.complete = usize::try_from(object.count).is_ok_and(|count| count == object.children.len());
         }
-        doubtful.into_iter().for_each(|at| self.picture.objects[at].complete = false);
+        doubtful.into_iter().for_each(|at| self.picture[at].complete = false);
     }
 
     /// Adds an object. Returns its index.
@@ -117,8 +116,8 @@ impl ObjectReader {
     }
 
     /// Adds pop-ups that the app does not list to its windows. Only Qt leaves them out.
-    async fn popups(&mut self, link: &Link, appeared: &mut ShownObjects) -> Result<Vec<usize>, BusError> {
-        if !link.toolkit.profile().leaves_out_popups || appeared.paths.is_empty() {
+    async fn popups(&mut self, link: &Link, appeared: &mut ShownObjects) -> BusResult<Vec<usize>> {
+        if !link.profile().leaves_out_popups || appeared.paths.is_empty() {
             return Ok(Vec::new());
         }
         let by_path = &self.by_path;
@@ -131,28 +130,28 @@ impl ObjectReader {
         }
         let gone = questions.ask(link, &mut self.picture).await?.vanished;
         let pops_up = |at: &usize| {
-            let object = &self.picture.objects[*at];
+            let object = &self.picture[*at];
             // The box around the list of a combo box is none: its list is known.
             let list = matches!(object.role, role::LIST | role::LIST_BOX | role::TREE | role::TABLE);
             let listed = list || roles::is_menu(object.role);
             listed && !gone.contains(at) && states::is_visible(object.states, link.toolkit)
         };
         let shown: Vec<usize> = (from..self.picture.objects.len()).filter(pops_up).collect();
-        shown.iter().for_each(|&at| self.picture.objects[at].shown = true);
-        self.picture.objects[0].children.extend(&shown);
+        shown.iter().for_each(|&at| self.picture[at].shown = true);
+        self.picture[0].children.extend(&shown);
         Ok(shown)
     }
 
     /// Descends level by level through visible objects, and asks for what the cache did not have.
-    async fn descend(&mut self, link: &Link, from: Vec<usize>) -> Result<(), BusError> {
-        self.picture.objects[0].shown = true;
+    async fn descend(&mut self, link: &Link, from: Vec<usize>) -> BusResult<()> {
+        self.picture[0].shown = true;
         // Each with whether it is inside a scroll container, which may scroll hidden objects into
         // view.
         let mut level: Vec<_> = from.into_iter().map(|at| (at, false)).collect();
         for _ in 0..DEPTH {
             let mut questions = Questions::default();
             for &(at, _) in &level {
-                let object = &self.picture.objects[at];
+                let object = &self.picture[at];
                 // Before the role is known, the children are not.
                 if !object.complete && !is_vast(object) && object.count != 0 {
                     questions.add(at, Question::Children);
@@ -175,10 +174,10 @@ impl ObjectReader {
     }
 
     /// Adds the children that objects named, and reads the new ones.
-    async fn adopt(&mut self, link: &Link, answers: Answers) -> Result<(), BusError> {
+    async fn adopt(&mut self, link: &Link, answers: Answers) -> BusResult<()> {
         let mut fresh = Vec::new();
         let elsewhere = |(at, child): &(usize, Reference)| {
-            let host = &self.picture.objects[*at].path;
+            let host = &self.picture[*at].path;
             !Link::same_process(host, &link.named(host, child.clone()))
         };
         let plugged: Vec<_> = answers.plugged.into_iter().filter(elsewhere).collect();
@@ -186,7 +185,7 @@ impl ObjectReader {
         for (at, named) in answers.children.into_iter().chain(plugged) {
             let mut children = Vec::with_capacity(named.len());
             for child in named {
-                let host = self.picture.objects[at].path.as_str();
+                let host = self.picture[at].path.as_str();
                 let mut path = link.named(host, child);
                 if !Link::same_process(host, &path) {
                     match link.embedded_child(host, &path).await {
@@ -207,15 +206,15 @@ impl ObjectReader {
                     }
                 }
             }
-            let object = &mut self.picture.objects[at];
+            let object = &mut self.picture[at];
             object.children = children;
             object.complete = true;
         }
-        let gecko = link.toolkit.profile().reads_text_late;
+        let gecko = link.profile().reads_text_late;
         let mut first = Questions::default();
         for &at in &fresh {
             first.add(at, Question::States);
-            let object = &mut self.picture.objects[at];
+            let object = &mut self.picture[at];
             match self.roles.get(&object.path) {
                 Some(&role) => object.role = role,
                 // The next questions to Firefox depend on the role.
@@ -227,7 +226,7 @@ impl ObjectReader {
         let mut rest = Questions::default();
         let mut plain = Vec::new();
         for &at in &fresh {
-            let object = &self.picture.objects[at];
+            let object = &self.picture[at];
             // VISIBLE is enough, because objects in a scroll container may be out of view.
             let mute = object.states == 0 || embedded_path(&object.path).is_some();
             if !object.is(states::VISIBLE | states::SHOWING) && !mute {
@@ -243,9 +242,9 @@ impl ObjectReader {
             asks.iter().filter(|ask| !known(ask)).for_each(|&ask| rest.add(at, ask));
         }
         rest.ask(link, &mut self.picture).await?;
-        plain.into_iter().for_each(|at| gecko::answered(&mut self.picture.objects[at]));
+        plain.into_iter().for_each(|at| gecko::answered(&mut self.picture[at]));
         if gecko {
-            let pages = fresh.iter().map(|&at| &self.picture.objects[at]).filter(|o| gecko::is_page(o));
+            let pages = fresh.iter().map(|&at| &self.picture[at]).filter(|o| gecko::is_page(o));
             let pages: Vec<String> = pages.map(|page| page.path.clone()).collect();
             self.roles.extend(gecko::roles(link, &pages).await?);
         }
@@ -257,10 +256,10 @@ impl ObjectReader {
         let toolkit = self.picture.toolkit;
         let mut next = Vec::new();
         for &(at, above) in level {
-            let parent = &self.picture.objects[at];
+            let parent = &self.picture[at];
             let scrolls = scrolls(parent.role, above);
             for child in parent.children.clone() {
-                let object = &mut self.picture.objects[child];
+                let object = &mut self.picture[child];
                 // An object with several parents is shown at the first.
                 if object.shown {
                     continue;

@@ -13,7 +13,7 @@
 //! merely covered belongs to the selected tab, or to no such stack.
 
 use crate::bus::body::Reference;
-use crate::bus::error::BusError;
+use crate::bus::error::BusResult;
 use crate::bus::names::WINDOW;
 use crate::bus::{Call, Link, calls};
 use crate::model::parents::{ancestors, parents, top};
@@ -53,8 +53,8 @@ pub(super) struct Page {
 ///
 /// # Errors
 /// Returns a fault when the app is gone or silent.
-pub(super) async fn remove_hidden_pages(link: &Link, picture: &mut ObjectTree) -> Result<(), BusError> {
-    if !picture.toolkit.profile().hides_pages_silently {
+pub(super) async fn remove_hidden_pages(link: &Link, picture: &mut ObjectTree) -> BusResult<()> {
+    if !picture.profile().hides_pages_silently {
         return Ok(());
     }
     for find in [stacks, told_stacks] {
@@ -76,8 +76,8 @@ pub(super) async fn at_points(
     picture: &ObjectTree,
     of: usize,
     points: impl Iterator<Item = (i32, i32)>,
-) -> Result<Vec<String>, BusError> {
-    let path = picture.objects[of].path.as_str();
+) -> BusResult<Vec<String>> {
+    let path = picture[of].path.as_str();
     let calls: Vec<Call<'_>> = points.map(|point| calls::at_point(path, point, WINDOW)).collect();
     let mut there = paths(link.each(&calls).await?);
     let known: HashSet<&str> = picture.objects.iter().map(|object| object.path.as_str()).collect();
@@ -103,24 +103,24 @@ fn paths(named: Vec<Option<Reference>>) -> Vec<String> {
 impl Stack {
     /// Hides the pages without any of these objects.
     pub(super) fn hide(&self, picture: &mut ObjectTree, there: &[String]) {
-        let is_there = |page: &&Page| page.inside.iter().any(|&at| there.contains(&picture.objects[at].path));
+        let is_there = |page: &&Page| page.inside.iter().any(|&at| there.contains(&picture[at].path));
         let (shown, hidden): (Vec<&Page>, Vec<&Page>) = self.pages.iter().partition(is_there);
         if shown.is_empty() && !self.is_told {
             return;
         }
         // Including the content: it is hidden, not gone, because the page may be shown again.
         for &at in hidden.into_iter().flat_map(|page| &page.inside).chain(&self.bare) {
-            picture.objects[at].shown = false;
+            picture[at].shown = false;
         }
     }
 }
 
 /// Returns the stacks whose current page is unknown.
 fn stacks(picture: &ObjectTree) -> Vec<Stack> {
-    let holds = |at: &usize| picture.objects[*at].shown && picture.objects[*at].has(Interfaces::COMPONENT);
+    let holds = |at: &usize| picture[*at].shown && picture[*at].has(Interfaces::COMPONENT);
     let stacks = (1..picture.objects.len()).filter(holds).filter_map(|at| {
-        let is_page = |&&c: &&usize| picture.objects[c].shown && is_nothing_itself(&picture.objects[c]);
-        let pages = picture.objects[at].children.iter().filter(is_page).map(|&page| read(picture, page));
+        let is_page = |&&c: &&usize| picture[c].shown && is_nothing_itself(&picture[c]);
+        let pages = picture[at].children.iter().filter(is_page).map(|&page| read(picture, page));
         let (pages, bare): (Vec<Page>, Vec<Page>) = pages.partition(|page| !page.points.is_empty());
         let bare: Vec<usize> = bare.iter().map(|page| page.at).collect();
         let several = pages.len() + bare.len() > 1;
@@ -150,18 +150,18 @@ impl PagePoint {
     /// Returns the position of an object on such a page, if it is on one. `above` holds the parent
     /// of each object.
     pub(crate) fn of(picture: &ObjectTree, above: &[usize], at: usize) -> Option<Self> {
-        if !picture.toolkit.profile().hides_pages_silently {
+        if !picture.profile().hides_pages_silently {
             return None;
         }
         let is_stack = |at: usize| {
-            let object = &picture.objects[at];
+            let object = &picture[at];
             let pages = picture.children(object).filter(|child| is_nothing_itself(child));
             object.has(Interfaces::COMPONENT) && pages.count() > 1
         };
-        let is_page = |&at: &usize| is_nothing_itself(&picture.objects[at]) && is_stack(above[at]);
+        let is_page = |&at: &usize| is_nothing_itself(&picture[at]) && is_stack(above[at]);
         let mut pages = ancestors(above, at).filter(is_page);
         let page = pages.next()?;
-        let point = middle(&picture.objects[at])?;
+        let point = middle(&picture[at])?;
         Some(Self { stack: above[pages.last().unwrap_or(page)], page, point })
     }
 
@@ -169,11 +169,11 @@ impl PagePoint {
     ///
     /// # Errors
     /// Returns a fault when the app is gone or silent.
-    pub(crate) async fn is_shown(&self, link: &Link, picture: &ObjectTree) -> Result<bool, BusError> {
-        let call = calls::at_point(&picture.objects[self.stack].path, self.point, WINDOW);
+    pub(crate) async fn is_shown(&self, link: &Link, picture: &ObjectTree) -> BusResult<bool> {
+        let call = calls::at_point(&picture[self.stack].path, self.point, WINDOW);
         let there = paths(link.each(&[call]).await?);
         let on = read(picture, self.page).inside;
-        Ok(on.iter().any(|&at| there.contains(&picture.objects[at].path)))
+        Ok(on.iter().any(|&at| there.contains(&picture[at].path)))
     }
 }
 
@@ -187,10 +187,10 @@ pub(super) fn read(picture: &ObjectTree, at: usize) -> Page {
     let (mut inside, mut next, mut points) = (Vec::new(), vec![at], Vec::new());
     while let Some(here) = next.pop() {
         inside.push(here);
-        let object = &picture.objects[here];
+        let object = &picture[here];
         let count = next.len();
         // Hidden objects may contain themselves.
-        next.extend(object.children.iter().filter(|&&child| picture.objects[child].shown));
+        next.extend(object.children.iter().filter(|&&child| picture[child].shown));
         // A container may be as large as the page, with nothing of its own at its center.
         points.extend(middle(object).filter(|_| next.len() == count));
     }
@@ -236,12 +236,12 @@ fn tabs(picture: &ObjectTree) -> impl Iterator<Item = (usize, usize, usize)> {
 /// tabs: it has one page per tab, and each has the same place as the stack or, if never shown,
 /// none.
 fn others(picture: &ObjectTree, at: usize, selected: usize, count: usize) -> Option<Stack> {
-    let object = &picture.objects[at];
+    let object = &picture[at];
     let place = object.extents.filter(|_| object.shown && object.has(Interfaces::COMPONENT))?;
-    let seen = |at: &usize| states::is_visible(picture.objects[*at].states, picture.toolkit);
+    let seen = |at: &usize| states::is_visible(picture[*at].states, picture.toolkit);
     let pages: Vec<usize> = object.children.iter().copied().filter(seen).collect();
-    let is_shown = |at: usize| picture.objects[at].extents == Some(place);
-    let is_bare = |at: usize| picture.objects[at].extents.is_some_and(|[_, _, w, h]| w <= 0 && h <= 0);
+    let is_shown = |at: usize| picture[at].extents == Some(place);
+    let is_bare = |at: usize| picture[at].extents.is_some_and(|[_, _, w, h]| w <= 0 && h <= 0);
     let fits = pages.len() == count
         && pages.iter().all(|&page| is_shown(page) || is_bare(page))
         && pages.get(selected).is_some_and(|&page| is_shown(page));

@@ -13,7 +13,7 @@ mod visible_range;
 
 use crate::bus::body::{Reference, whole};
 use crate::bus::calls::property;
-use crate::bus::error::BusError;
+use crate::bus::error::{BusError, BusResult};
 use crate::bus::names::ACCESSIBLE;
 use crate::bus::{Call, Link};
 use crate::capture::question::{ALL_QUESTIONS, Question, Questions};
@@ -57,18 +57,17 @@ pub(crate) type Cells = HashMap<String, Paths>;
 ///
 /// # Errors
 /// Returns a fault when the app is gone or silent.
-pub(crate) async fn read(link: &Link, picture: &mut ObjectTree, cells: &mut Cells) -> Result<(), BusError> {
+pub(crate) async fn read(link: &Link, picture: &mut ObjectTree, cells: &mut Cells) -> BusResult<()> {
     let is_table = |o: &Object| o.shown && o.is(states::MANAGES_DESCENDANTS) && o.has(Interfaces::TABLE);
-    let tables: Vec<usize> =
-        (0..picture.objects.len()).filter(|&at| is_table(&picture.objects[at])).collect();
+    let tables: Vec<usize> = (0..picture.objects.len()).filter(|&at| is_table(&picture[at])).collect();
     picture.truncated |= tables.len() > TABLES;
-    cells.retain(|path, _| tables.iter().any(|&at| picture.objects[at].path == *path));
+    cells.retain(|path, _| tables.iter().any(|&at| picture[at].path == *path));
     for at in tables.into_iter().take(TABLES) {
-        let path = picture.objects[at].path.clone();
+        let path = picture[at].path.clone();
         match (Table { link, picture, at, path }).read(cells).await {
             Err(fault) if fault.is_lost() => return Err(fault),
             Err(e) => {
-                tracing::debug!("the cells of {} cannot be read: {e}", picture.objects[at].path);
+                tracing::debug!("the cells of {} cannot be read: {e}", picture[at].path);
                 // It need not be empty.
                 picture.truncated |= matches!(e, BusError::Refused(_) | BusError::Corrupt(_));
             }
@@ -96,14 +95,13 @@ struct Table<'a> {
 
 impl Table<'_> {
     /// Reads the visible cells.
-    async fn read(&mut self, kept: &mut Cells) -> Result<(), BusError> {
+    async fn read(&mut self, kept: &mut Cells) -> BusResult<()> {
         let path = self.path.clone();
         let asked = [property(&path, TABLE, "NRows"), property(&path, TABLE, "NColumns")];
         let answers = self.link.calls(&asked).await.into_iter();
         let size = answers.map(|answer| Ok(whole(answer?.property_number()?.or(Some(0.0)))));
         let [rows, columns] = size.collect::<Result<Vec<_>, _>>()?[..] else { return Ok(()) };
-        let icons = self.link.toolkit.profile().shows_icons_in_tables
-            && self.picture.objects[self.at].role == role::TABLE;
+        let icons = self.link.profile().shows_icons_in_tables && self.picture[self.at].role == role::TABLE;
         let extra = if icons { self.last_line((rows, columns)).await? } else { Vec::new() };
         let rows = if extra.is_empty() { rows } else { rows + 1 };
         if rows <= 0 || columns <= 0 {
@@ -125,8 +123,7 @@ impl Table<'_> {
         let columns = first(part.columns, 200);
         let rows = first(part.rows, CELLS / (columns.end - columns.start).max(1));
         let part = TableRange { rows, columns, ..part };
-        let tree = self.link.toolkit.profile().counts_trees_by_lines
-            && self.picture.objects[self.at].role == role::TREE;
+        let tree = self.link.profile().counts_trees_by_lines && self.picture[self.at].role == role::TREE;
         if tree && let Some(known) = kept.get_mut(&path) {
             *known = self.moved(known, &part).await?;
         }
@@ -136,10 +133,10 @@ impl Table<'_> {
     }
 
     /// Returns the current positions of known cells of a tree. Folded cells have none.
-    async fn moved(&self, known: &Paths, part: &TableRange) -> Result<Paths, BusError> {
+    async fn moved(&self, known: &Paths, part: &TableRange) -> BusResult<Paths> {
         let (rows, columns) = part.all;
         // Its children are its lines, beginning with the headers.
-        let above = (self.picture.objects[self.at].count / columns).saturating_sub(rows);
+        let above = (self.picture[self.at].count / columns).saturating_sub(rows);
         let mut moved: Paths = known
             .iter()
             .filter(|((row, column), _)| *row < 0 && *column < columns)
@@ -167,7 +164,7 @@ impl Table<'_> {
         part: &TableRange,
         mut known: Option<&mut Paths>,
         (sheet, extra): (bool, Vec<(CellPosition, String)>),
-    ) -> Result<(), BusError> {
+    ) -> BusResult<()> {
         let places = part.rows.clone().flat_map(|row| part.columns.clone().map(move |column| (row, column)));
         let mut places: Vec<CellPosition> = places.collect();
         let first: &[Question] =
@@ -194,24 +191,24 @@ impl Table<'_> {
         found.sort_unstable();
         let empty = |object: &Object| object.text.as_deref().is_none_or(|text| text.trim().is_empty());
         found.retain(|&(_, new)| {
-            let object = &self.picture.objects[new];
+            let object = &self.picture[new];
             // Empty cells of a spreadsheet are left out, unless they have the focus.
             !object.is(states::DEFUNCT) && (!sheet || !empty(object) || object.is(states::FOCUSED))
         });
         let asks = ALL_QUESTIONS.iter().filter(|ask| !matches!(ask, Question::States | Question::Count));
         let asked = found.iter().flat_map(|&(_, new)| asks.clone().map(move |&ask| (new, ask)));
         let mut rest = Questions(asked.collect());
-        let outline = matches!(self.picture.objects[self.at].role, role::TREE | role::TREE_TABLE);
-        let opens = |&&(_, new): &&(CellPosition, usize)| self.picture.objects[new].is(rows::OPENS);
+        let outline = matches!(self.picture[self.at].role, role::TREE | role::TREE_TABLE);
+        let opens = |&&(_, new): &&(CellPosition, usize)| self.picture[new].is(rows::OPENS);
         // If nothing can be opened and everything is known, there is only one level.
         let deep = outline && (found.iter().any(|cell| opens(&cell)) || part.rows.start > 0);
         if deep {
-            let by_parents = self.link.toolkit.profile().rows_name_their_parent;
+            let by_parents = self.link.profile().rows_name_their_parent;
             let ask = if by_parents { Question::Relations } else { Question::Extents };
             levels::firsts(&found).for_each(|(_, new)| rest.add(new, ask));
         }
         rest.ask(self.link, self.picture).await?;
-        if self.link.toolkit.profile().cells_hold_cells {
+        if self.link.profile().cells_hold_cells {
             self.read_pieces(&found).await?;
         }
         if deep {
@@ -223,7 +220,7 @@ impl Table<'_> {
     }
 
     /// Returns the objects that the table has at positions; `None` where an adjacent cell extends.
-    async fn objects(&self, calls: &[Call<'_>]) -> Result<Vec<Option<String>>, BusError> {
+    async fn objects(&self, calls: &[Call<'_>]) -> BusResult<Vec<Option<String>>> {
         let named = self.link.each::<Reference>(calls).await?.into_iter();
         let object = |named| {
             Some(self.link.named(&self.path, named)).filter(|o| !o.is_empty() && !o.ends_with("/null"))
@@ -237,7 +234,7 @@ impl Table<'_> {
         &mut self,
         cells: Vec<(CellPosition, String)>,
         asks: &[Question],
-    ) -> Result<(Vec<(CellPosition, usize)>, Vec<CellPosition>), BusError> {
+    ) -> BusResult<(Vec<(CellPosition, usize)>, Vec<CellPosition>)> {
         let from = self.picture.objects.len();
         let mut questions = Questions::default();
         let mut places = Vec::new();

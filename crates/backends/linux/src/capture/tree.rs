@@ -8,7 +8,7 @@ mod values;
 
 use super::{gecko, labels, qt};
 use crate::limits::DEPTH;
-use crate::model::ids::{APP, AppAddress, PathNumbers};
+use crate::model::ids::{APP, PathNumbers};
 use crate::model::names;
 use crate::model::roles::{self, ParentContext, is_field, is_menu, number as n};
 use crate::model::states as s;
@@ -29,13 +29,13 @@ use values::{clipped, value};
 pub(crate) fn build(
     picture: &ObjectTree,
     ids: &PathNumbers,
-    at: &AppAddress,
+    url: &str,
     watch: &[Handle],
 ) -> Result<Tree, TreeError> {
     let mut builder = TreeBuilder::new(IdentityGrade::WhileAlive);
     builder.set_surface(SurfaceId(1)).set_truncated(picture.truncated);
     let title = picture.title().to_owned();
-    let document = Document { scope: APP, frame: String::new(), url: at.url.clone(), title };
+    let document = Document { scope: APP, frame: String::new(), url: url.to_owned(), title };
     builder.document(0, document, ids.id(&picture.root().path))?;
     let by_path = picture.objects.iter().enumerate().map(|(at, object)| (object.path.as_str(), at)).collect();
     let beside = labels::of_fields(picture);
@@ -81,7 +81,7 @@ fn hidden(picture: &ObjectTree, ids: &PathNumbers, watch: &[Handle]) -> Vec<Hand
     if watch.is_empty() {
         return Vec::new();
     }
-    let objects = picture.inside(0).map(|at| &picture.objects[at]);
+    let objects = picture.inside(0).map(|at| &picture[at]);
     let unseen = objects.filter(|object| !object.shown && !object.is(s::DEFUNCT));
     let unseen: HashSet<&str> = unseen.map(|object| object.path.as_str()).collect();
     let is_unseen = |handle: &Handle| ids.path(handle.id).is_some_and(|path| unseen.contains(&*path));
@@ -112,7 +112,7 @@ impl<'a> TreeAssembly<'a> {
     /// child.
     fn add(&mut self, at: usize, depth: usize, above: ParentContext, lent: &str) -> Result<(), TreeError> {
         let picture = self.picture;
-        let object = &picture.objects[at];
+        let object = &picture[at];
         if !object.shown {
             return Ok(());
         }
@@ -219,9 +219,9 @@ impl<'a> TreeAssembly<'a> {
     /// 3 puts the entries of a menu into the button, without the menu.
     fn opened(&mut self, object: &'a Object, depth: usize, below: ParentContext) -> Result<(), TreeError> {
         let picture = self.picture;
-        let opened = object.children.iter().filter(|&&child| opens(object, &picture.objects[child]));
+        let opened = object.children.iter().filter(|&&child| opens(object, &picture[child]));
         let is_bare = |object: &Object| object.shown && !is_popup(object.role);
-        let bare = opened.clone().any(|&child| is_bare(&picture.objects[child]));
+        let bare = opened.clone().any(|&child| is_bare(&picture[child]));
         if bare {
             self.builder.node(depth, NodeSpec { role: Some(Role::Menu), ..NodeSpec::default() })?;
         }
@@ -234,7 +234,7 @@ impl<'a> TreeAssembly<'a> {
     /// Adds the text and the children of an object in reading order.
     fn inside(&mut self, object: &'a Object, depth: usize, below: ParentContext) -> Result<(), TreeError> {
         let picture = self.picture;
-        let mut children = object.children.iter().filter(|&&child| !opens(object, &picture.objects[child]));
+        let mut children = object.children.iter().filter(|&&child| !opens(object, &picture[child]));
         if let Some(text) = &object.text
             && !is_field(object.role)
             && object.role != n::COMBO_BOX
@@ -286,7 +286,7 @@ impl<'a> TreeAssembly<'a> {
     /// Returns the only child of an object that duplicates it, such as the button in a
     /// `GtkMenuButton` or the text in a `GtkEntry`, and the name that it passes on.
     fn only_wraps(&self, object: &Object, lent: &str) -> Option<(usize, String)> {
-        if !self.picture.toolkit.profile().wraps_controls || object.is(s::FOCUSABLE) {
+        if !self.picture.profile().wraps_controls || object.is(s::FOCUSABLE) {
             return None;
         }
         let objects = &self.picture.objects;

@@ -119,6 +119,12 @@ pub(crate) fn bounding_rect(all: impl Iterator<Item = Rect>) -> Option<Rect> {
     })
 }
 
+/// Converts a rectangle of the toolkit; `None` if it is empty.
+pub(crate) fn rect(place: [i32; 4]) -> Option<Rect> {
+    let [x, y, width, height] = place.map(f64::from);
+    (width > 0.0 && height > 0.0).then_some(Rect { x, y, width, height })
+}
+
 /// Returns the intersection of two rectangles; `None` if it is empty.
 pub(crate) fn intersection(a: Rect, b: Rect) -> Option<Rect> {
     let (x, y) = (a.x.max(b.x), a.y.max(b.y));

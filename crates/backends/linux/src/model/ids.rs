@@ -1,19 +1,13 @@
 //! Numbers for object paths. A number belongs to one path for ever. The app may reuse the path for
 //! another object, which is why the identity grade is only `WhileAlive`.
 
-use hashbrown::HashMap;
+use indexmap::IndexSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use stickpin_tree::Handle;
 
 /// The numbers of one app, which are never removed.
 #[derive(Debug, Default)]
-pub(crate) struct PathNumbers(Mutex<Numbers>);
-
-#[derive(Debug, Default)]
-struct Numbers {
-    numbers: HashMap<Arc<str>, u64>,
-    paths: Vec<Arc<str>>,
-}
+pub(crate) struct PathNumbers(Mutex<IndexSet<Arc<str>>>);
 
 impl PathNumbers {
     /// Returns the number of a path, counting from 1; 0 for an object that a reading made up.
@@ -22,14 +16,8 @@ impl PathNumbers {
             return 0;
         }
         let mut known = self.known();
-        if let Some(&number) = known.numbers.get(path) {
-            return number;
-        }
-        let path: Arc<str> = path.into();
-        known.paths.push(Arc::clone(&path));
-        let number = known.paths.len() as u64;
-        known.numbers.insert(path, number);
-        number
+        let index = known.get_index_of(path).unwrap_or_else(|| known.insert_full(path.into()).0);
+        index as u64 + 1
     }
 
     /// Returns the handle of the object with a path.
@@ -39,24 +27,17 @@ impl PathNumbers {
 
     /// Returns the path of a number.
     pub(crate) fn path(&self, id: u64) -> Option<Arc<str>> {
-        self.known().paths.get(usize::try_from(id).ok()?.checked_sub(1)?).cloned()
+        self.known().get_index(usize::try_from(id).ok()?.checked_sub(1)?).cloned()
     }
 
     /// No update is left incomplete while the lock is held.
-    fn known(&self) -> MutexGuard<'_, Numbers> {
+    fn known(&self) -> MutexGuard<'_, IndexSet<Arc<str>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The scope of everything outside web pages.
 pub(crate) const APP: u64 = 1;
-
-/// The address of an app.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct AppAddress {
-    /// The address that was opened, such as `linux:gedit`.
-    pub(crate) url: String,
-}
 
 #[cfg(test)]
 mod tests {

@@ -1,12 +1,11 @@
 //! What may cover an object, and what belongs to it.
 
-use crate::model::extents;
+use crate::model::extents::{intersection, rect};
 use crate::model::parents::{POPOVER, chain, popup_in};
 use crate::model::roles;
 use crate::model::roles::number as role;
 use crate::model::states;
 use crate::model::{Object, ObjectTree};
-use stickpin_tree::Rect;
 
 /// Whether an object at the same place belongs to the target, wherever it is in the tree.
 pub(crate) fn belongs_to(object: &Object, target: &Object) -> bool {
@@ -30,15 +29,10 @@ pub(crate) fn is_frame(object: &Object, target: &Object) -> bool {
 
 /// Describes an object for messages, by the first name inside it if it has none.
 pub(crate) fn words(picture: &ObjectTree, at: usize) -> String {
-    let mut next = vec![&picture.objects[at]];
-    while let Some(object) = next.pop() {
-        if !object.name.trim().is_empty() && object.shown {
-            return object.describe();
-        }
-        // Hidden objects have no meaningful names, and may contain themselves.
-        next.extend(picture.children(object).rev().filter(|child| child.shown));
-    }
-    format!("{} without a name", roles::tag(picture.objects[at].role))
+    // Hidden objects have no meaningful names.
+    let mut shown = picture.walk(at, |object| object.shown).map(|at| &picture[at]).filter(|o| o.shown);
+    let named = shown.find(|object| !object.name.trim().is_empty());
+    named.map_or_else(|| format!("{} without a name", roles::tag(picture[at].role)), Object::describe)
 }
 
 /// Returns what may cover an object in its window: later siblings of it and of its ancestors, in
@@ -46,7 +40,7 @@ pub(crate) fn words(picture: &ObjectTree, at: usize) -> String {
 /// overlap. Pop-ups and scroll bars do not count.
 pub(crate) fn possible_covers(picture: &ObjectTree, at: usize) -> Vec<usize> {
     let objects = &picture.objects;
-    let profile = picture.toolkit.profile();
+    let profile = picture.profile();
     if !profile.children_overlap {
         return Vec::new();
     }
@@ -75,16 +69,13 @@ pub(crate) fn possible_covers(picture: &ObjectTree, at: usize) -> Vec<usize> {
 
 /// Whether an object is or contains a pop-up.
 pub(crate) fn is_popup(picture: &ObjectTree, at: usize) -> bool {
-    let object = &picture.objects[at];
+    let object = &picture[at];
     matches!(object.role, role::MENU | role::POPUP_MENU | role::WINDOW | role::DIALOG | role::TOOL_TIP)
         || object.name == POPOVER
         || picture.children(object).any(|child| child.name == POPOVER)
 }
 
 pub(crate) fn overlap(a: Option<[i32; 4]>, b: Option<[i32; 4]>) -> bool {
-    let rect = |place: [i32; 4]| {
-        let [x, y, width, height] = place.map(f64::from);
-        Rect { x, y, width, height }
-    };
-    a.zip(b).is_none_or(|(a, b)| extents::intersection(rect(a), rect(b)).is_some())
+    let meet = |(a, b)| intersection(a, b).is_some();
+    a.zip(b).is_none_or(|(a, b)| rect(a).zip(rect(b)).is_some_and(meet))
 }

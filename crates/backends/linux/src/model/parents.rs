@@ -49,9 +49,9 @@ pub(crate) const DEEP: usize = 64;
 
 /// Whether an object is the pop-up that shows its `child`; `above` is its parent.
 pub(crate) fn holds_popup(picture: &ObjectTree, at: usize, child: usize, above: Option<usize>) -> bool {
-    let role = |at: usize| picture.objects[at].role;
-    match picture.toolkit.profile().popovers_by_class {
-        true => picture.objects[at].name == POPOVER,
+    let role = |at: usize| picture[at].role;
+    match picture.profile().popovers_by_class {
+        true => picture[at].name == POPOVER,
         false => match role(at) {
             n::MENU | n::POPUP_MENU => true,
             // GTK 3 puts the entries of a menu button's menu into the button.

@@ -20,5 +20,5 @@ pub(crate) fn is_box(object: &Object) -> bool {
 /// Whether a cell is inside another cell.
 pub(crate) fn is_piece(picture: &ObjectTree, object: &Object, above: u32) -> bool {
     let in_cell = matches!(above, role::TABLE_CELL | role::TREE_ITEM);
-    picture.toolkit.profile().cells_hold_cells && object.role == role::TABLE_CELL && in_cell
+    picture.profile().cells_hold_cells && object.role == role::TABLE_CELL && in_cell
 }

@@ -6,7 +6,7 @@ use crate::capture::read::read;
 use crate::capture::tree::build;
 use crate::capture::{CaptureCache, gecko};
 use crate::model::ObjectTree;
-use crate::model::ids::{AppAddress, PathNumbers};
+use crate::model::ids::PathNumbers;
 use crate::model::parents::chain;
 use crate::model::roles::{self, number};
 use hashbrown::HashMap;
@@ -40,7 +40,7 @@ fn lines(tree: &Tree) -> String {
 }
 
 fn tree_of(picture: &ObjectTree, ids: &PathNumbers, watch: &[Handle]) -> Tree {
-    build(picture, ids, &AppAddress { url: "linux:app".to_owned() }, watch).unwrap()
+    build(picture, ids, "linux:app", watch).unwrap()
 }
 
 #[test]

@@ -17,16 +17,25 @@ macro_rules! profile {
             $($(#[$doc])* pub(crate) $fact: bool,)*
         }
 
-        impl Profile {
+        impl Toolkit {
+            /// Returns the facts about the toolkit.
             #[inline]
-            pub(super) const fn of(toolkit: Toolkit) -> Self {
-                Self {
+            pub(crate) const fn profile(self) -> Profile {
+                Profile {
                     // GTK 4 returns nothing for -1; others read beyond the text if the end lies
                     // behind it.
-                    text_end: if matches!(toolkit, Toolkit::Gtk4) { i32::MAX } else { -1 },
-                    chooser: Chooser::of(toolkit),
-                    popups: Popups::of(toolkit),
-                    $($fact: matches!(toolkit, $(Toolkit::$toolkit)|+),)*
+                    text_end: if matches!(self, Self::Gtk4) { i32::MAX } else { -1 },
+                    chooser: match self {
+                        Self::Gtk4 => Chooser::Class,
+                        Self::Qt => Chooser::Folder,
+                        _ => Chooser::Role,
+                    },
+                    popups: match self {
+                        Self::Gtk3 => Popups::AsWindows,
+                        Self::Gtk4 => Popups::InWindows,
+                        _ => Popups::Anywhere,
+                    },
+                    $($fact: matches!(self, $(Self::$toolkit)|+),)*
                 }
             }
         }
@@ -172,16 +181,6 @@ pub(crate) enum Chooser {
     Folder,
 }
 
-impl Chooser {
-    const fn of(toolkit: Toolkit) -> Self {
-        match toolkit {
-            Toolkit::Gtk4 => Self::Class,
-            Toolkit::Qt => Self::Folder,
-            _ => Self::Role,
-        }
-    }
-}
-
 /// Where an app lists its pop-ups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Popups {
@@ -192,14 +191,4 @@ pub(crate) enum Popups {
     /// Inside windows, never as one. Asked about a point, the window answers as if they did not
     /// exist.
     InWindows,
-}
-
-impl Popups {
-    const fn of(toolkit: Toolkit) -> Self {
-        match toolkit {
-            Toolkit::Gtk3 => Self::AsWindows,
-            Toolkit::Gtk4 => Self::InWindows,
-            _ => Self::Anywhere,
-        }
-    }
 }

@@ -2,7 +2,7 @@
 
 use super::recheck::RecheckedObjects;
 use crate::bus::body::Reference;
-use crate::bus::error::BusError;
+use crate::bus::error::BusResult;
 use crate::bus::{Link, embedded_path};
 use crate::model::states;
 use crate::model::{Object, ObjectTree};
@@ -21,12 +21,8 @@ pub(crate) struct RecheckAnswers {
 impl RecheckedObjects {
     /// Asks again and compares. All signals that preceded the answers have been received when it
     /// returns.
-    pub(crate) async fn ask(
-        &self,
-        link: &Link,
-        picture: &ObjectTree,
-    ) -> std::result::Result<RecheckAnswers, BusError> {
-        let old: Vec<&Object> = self.objects.iter().map(|&at| &picture.objects[at]).collect();
+    pub(crate) async fn ask(&self, link: &Link, picture: &ObjectTree) -> BusResult<RecheckAnswers> {
+        let old: Vec<&Object> = self.objects.iter().map(|&at| &picture[at]).collect();
         let objects = old.iter().map(|&object| object.clone()).collect();
         let mut now = ObjectTree { toolkit: picture.toolkit, objects, truncated: false };
         let questions = self.questions(picture, &old);
@@ -38,7 +34,7 @@ impl RecheckedObjects {
         let (shown, answers) = tokio::join!(biased; shown, answers);
         let (shown, answers) = (shown?, answers?);
         let objects = now.objects;
-        let path = |at: &usize| picture.objects[*at].path.as_str();
+        let path = |at: &usize| picture[*at].path.as_str();
         let same_children = |(at, named): &(usize, Vec<Reference>)| {
             let host = &old[*at].path;
             let own = |path: &str| Link::same_process(host, path);
@@ -73,14 +69,14 @@ impl RecheckedObjects {
     /// Whether the answers can replace the old objects: nothing came or went.
     pub(super) fn fits(&self, now: &RecheckAnswers, picture: &ObjectTree) -> bool {
         let seen = |object: &Object| states::is_visible(object.states, picture.toolkit);
-        let kept = |(object, &at): (&Object, &usize)| seen(object) == seen(&picture.objects[at]);
+        let kept = |(object, &at): (&Object, &usize)| seen(object) == seen(&picture[at]);
         now.there && now.objects.iter().zip(&self.objects).all(kept)
     }
 
     /// Exchanges the answers with the old objects of the picture.
     pub(super) fn exchange(&self, now: &mut RecheckAnswers, picture: &mut ObjectTree) {
         for (object, &at) in now.objects.iter_mut().zip(&self.objects) {
-            std::mem::swap(object, &mut picture.objects[at]);
+            std::mem::swap(object, &mut picture[at]);
         }
     }
 }

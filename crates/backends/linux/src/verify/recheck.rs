@@ -56,7 +56,7 @@ impl RecheckedObjects {
                 if at != target {
                     again.above.insert(at);
                 }
-                let whole = is_row(&picture.objects[at]) || (at == target && names_itself(picture, at));
+                let whole = is_row(&picture[at]) || (at == target && names_itself(picture, at));
                 again.add(picture, at, whole, &mut seen)?;
             }
         }
@@ -69,7 +69,7 @@ impl RecheckedObjects {
         let target = shown(picture, &ids.path(handle.id)?)?;
         let find = |path: &str| picture.objects.iter().position(|o| o.path == path);
         let (mut again, mut seen) = (Self::default(), HashSet::new());
-        let labels = picture.objects[target].labelled_by.iter().filter_map(|label| find(label));
+        let labels = picture[target].labelled_by.iter().filter_map(|label| find(label));
         for at in std::iter::once(target).chain(labels) {
             again.add(picture, at, at != target || names_itself(picture, at), &mut seen)?;
         }
@@ -86,11 +86,11 @@ impl RecheckedObjects {
         if seen.insert(at) {
             self.objects.push(at);
         }
-        let children = if whole { &*picture.objects[at].children } else { &[] };
+        let children = if whole { &*picture[at].children } else { &[] };
         if !children.is_empty() {
             self.above.insert(at);
         }
-        let mut children = children.iter().filter(|&&child| picture.objects[child].shown);
+        let mut children = children.iter().filter(|&&child| picture[child].shown);
         children.try_for_each(|&child| self.add(picture, child, true, seen))
     }
 
@@ -121,14 +121,14 @@ impl RecheckedObjects {
 
 /// Returns the object with a path, if it is shown.
 fn shown(picture: &ObjectTree, path: &str) -> Option<usize> {
-    picture.objects.iter().position(|object| object.path == path).filter(|&at| picture.objects[at].shown)
+    picture.objects.iter().position(|object| object.path == path).filter(|&at| picture[at].shown)
 }
 
 /// Whether the content of an object is short and may be its name.
 fn names_itself(picture: &ObjectTree, at: usize) -> bool {
-    let object = &picture.objects[at];
+    let object = &picture[at];
     // In GTK 3, the name of a cell may come from the cells inside it.
-    let of_pieces = picture.toolkit.profile().cells_hold_cells && object.role == role::TABLE_CELL;
+    let of_pieces = picture.profile().cells_hold_cells && object.role == role::TABLE_CELL;
     roles::is(object.role, Facts::CONTENT) || of_pieces
 }
 

@@ -11,12 +11,12 @@ const GTK4_CHOOSER: &str = "GtkFileChooserWidget";
 
 /// Whether a window is a file chooser.
 pub(super) fn is_chooser(picture: &ObjectTree, window: usize) -> bool {
-    let object = &picture.objects[window];
+    let object = &picture[window];
     if !object.shown {
         return false;
     }
-    let below = || shown_in(picture, window, |_| false).skip(1).map(|at| &picture.objects[at]);
-    match picture.toolkit.profile().chooser {
+    let below = || shown_in(picture, window, |_| false).skip(1).map(|at| &picture[at]);
+    match picture.profile().chooser {
         Chooser::Class => below().any(|o| o.name == GTK4_CHOOSER),
         // A chooser of Qt has no role of its own, but a combo box with the current folder, and a
         // field.
@@ -34,14 +34,8 @@ fn shown_in<'p>(
     window: usize,
     skips: impl Fn(u32) -> bool + 'p,
 ) -> impl Iterator<Item = usize> + 'p {
-    let mut next = vec![window];
-    std::iter::from_fn(move || {
-        let at = std::iter::from_fn(|| next.pop()).find(|&at| picture.objects[at].shown)?;
-        if !skips(picture.objects[at].role) {
-            next.extend(picture.objects[at].children.iter().rev());
-        }
-        Some(at)
-    })
+    let shown = picture.walk(window, move |object| object.shown && !skips(object.role));
+    shown.filter(|&at| picture[at].shown)
 }
 
 /// Returns the field for paths: the first one outside a list.
@@ -59,7 +53,7 @@ pub(super) fn path_field(picture: &ObjectTree, window: usize) -> Option<usize> {
 /// list of places in one that saves. In one that opens, it follows it, if it exists.
 pub(super) fn is_to_save_in(picture: &ObjectTree, window: usize) -> bool {
     let holds = |role| matches!(role, n::TABLE | n::TREE_TABLE | n::TREE);
-    let mut roles = shown_in(picture, window, holds).map(|at| picture.objects[at].role);
+    let mut roles = shown_in(picture, window, holds).map(|at| picture[at].role);
     let first = roles.find(|&role| is_field(role) || matches!(role, n::LIST | n::LIST_BOX));
     first.is_some_and(is_field) && roles.any(|role| matches!(role, n::LIST | n::LIST_BOX))
 }
@@ -80,7 +74,7 @@ pub(super) fn takes_the_name(picture: &ObjectTree, window: usize) -> bool {
 fn behind_the_field(picture: &ObjectTree, window: usize) -> impl Iterator<Item = &Object> {
     let field = path_field(picture, window);
     let behind = picture.inside(window).skip_while(move |&at| Some(at) != field);
-    behind.map(|at| &picture.objects[at]).filter(|object| object.shown && object.role == n::PUSH_BUTTON)
+    behind.map(|at| &picture[at]).filter(|object| object.shown && object.role == n::PUSH_BUTTON)
 }
 
 /// Formats paths for a chooser: one as it is, several in quotes.

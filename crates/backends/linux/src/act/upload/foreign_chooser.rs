@@ -7,7 +7,7 @@
 
 use crate::act::upload::{self, window};
 use crate::app::{self, App, Chooser, FOREIGN, ForeignChooser, LinuxDevice};
-use crate::bus::error::BusError;
+use crate::bus::error::{BusError, BusResult};
 use crate::bus::{AccessibilityBus, Link, RegisteredApp};
 use crate::events::AppEvents;
 use crate::limits::STRANGER;
@@ -187,7 +187,7 @@ fn elsewhere(app: &App, window: &Window, why: &str) -> Error {
         "{} was opened; it belongs to another process{pid}, and has no file yet: {why}",
         window.describe()
     );
-    let hint = hint(window, app.is_on_desktop, app.screen.is_own(), &app.at.url);
+    let hint = hint(window, app.is_on_desktop, app.screen.is_own(), &app.url);
     Error::unsupported(message).hint(hint)
 }
 
@@ -198,7 +198,7 @@ async fn reach(
     window: &Window,
     until: Instant,
     cancel: &CancellationToken,
-) -> Result<(AccessibilityBus, Link, Arc<AppEvents>), BusError> {
+) -> BusResult<(AccessibilityBus, Link, Arc<AppEvents>)> {
     let heard = Arc::new(AppEvents::new());
     let listener = Arc::clone(&heard);
     let desktop = desktop.reconnect(Box::new(move |message| listener.handle_signal(message)), until).await?;

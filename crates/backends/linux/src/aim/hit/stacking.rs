@@ -10,7 +10,6 @@ use crate::bus::Call;
 use crate::bus::body::Reference;
 use crate::bus::names::ACCESSIBLE;
 use crate::capture::question::{Question, Questions};
-use crate::model::floating::floats;
 use crate::model::overlaps::{belongs_to, words};
 use crate::model::parents::popup_in;
 use crate::model::roles::{is_wrapper, number as n};
@@ -28,7 +27,7 @@ pub(super) async fn stacking_hit(spot: HitPoint<'_>, at: usize) -> Result<Option
     let AppView { app, last } = spot.view;
     let Some(path) = covering_object(spot, at).await? else { return Ok(Some(HitResult::Target)) };
     let known = last.at(&path);
-    let what = match known.filter(|&at| last.objects()[at].shown) {
+    let what = match known.filter(|&at| last[at].shown) {
         Some(at) => words(&last.picture, at),
         None => words(&read_objects(app, vec![path.clone()]).await?, 0),
     };
@@ -40,7 +39,7 @@ pub(super) async fn covers_point(spot: HitPoint<'_>, at: usize) -> Result<bool> 
     let AppView { app, last } = spot.view;
     let above = last.chain(at);
     let holders = &above[1..end_of_window(&last.picture, &above)];
-    if holders.iter().any(|&holder| last.objects()[holder].role == n::LAYERED_PANE) {
+    if holders.iter().any(|&holder| last[holder].role == n::LAYERED_PANE) {
         return Ok(false);
     }
     let said = ask::extents_of(app, &last.paths(holders)).await?;
@@ -57,7 +56,7 @@ pub(super) async fn covering_object(spot: HitPoint<'_>, at: usize) -> Result<Opt
     if here.is_empty() {
         return Ok(None);
     }
-    let own = &last.objects()[at];
+    let own = &last[at];
     let now = read_objects(app, here).await?;
     // The last one is drawn on top.
     let over = now.objects.into_iter().rev().find(|object| lies_over(object, own, now.toolkit));
@@ -108,8 +107,8 @@ pub(super) async fn read_objects(app: &App, paths: Vec<String>) -> Result<Object
 /// Returns the index in `above` at which the ancestors inside the window end: a pop-up lies above
 /// the window.
 fn end_of_window(picture: &ObjectTree, above: &[usize]) -> usize {
-    let panel = |at: &usize| picture.objects[*at].role == n::PANEL && picture.objects[*at].is(s::MODAL);
-    let popover = || above.iter().position(panel).filter(|_| picture.toolkit.profile().popovers_are_panels);
+    let panel = |at: &usize| picture[*at].role == n::PANEL && picture[*at].is(s::MODAL);
+    let popover = || above.iter().position(panel).filter(|_| picture.profile().popovers_are_panels);
     popup_in(picture, above).or_else(popover).map_or(above.len(), |popup| popup + 1)
 }
 
@@ -137,7 +136,7 @@ fn lies_over(object: &Object, target: &Object, toolkit: Toolkit) -> bool {
     s::is_visible(object.states, toolkit)
         && !apart
         && !paints
-        && !floats(object)
+        && !object.floats()
         && !belongs_to(object, target)
 }
 

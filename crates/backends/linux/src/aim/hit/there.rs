@@ -40,7 +40,7 @@ async fn once_there(device: &mut LinuxDevice, (x, y): (f64, f64)) -> Resolved<Op
     };
     let (view, last) = (device.view(), &device.last);
     // GTK 4 answers for a window as if it had no pop-ups, so their content is asked.
-    let apart = window.popup && last.picture.toolkit.profile().popups == Popups::InWindows;
+    let apart = window.popup && last.picture.profile().popups == Popups::InWindows;
     let tops = if apart { in_popovers(&last.picture) } else { last.picture.root().children.clone() };
     for at in tops {
         let shown_by = window::window_of(view, at, &sight.windows).await?;
@@ -52,7 +52,7 @@ async fn once_there(device: &mut LinuxDevice, (x, y): (f64, f64)) -> Resolved<Op
             Some(placed) if (window.popup && !apart) || placed.rect.contains(x, y) => placed.offset,
             _ => continue,
         };
-        let path = &last.objects()[at].path;
+        let path = &last[at].path;
         let found = match deepest(HitPoint { view, point: (x, y), offset }, path).await? {
             Some(found) => found,
             None if apart => path.clone(),
@@ -77,12 +77,11 @@ async fn uppermost(
     // Each step goes to an object that is later in the app's order.
     for _ in 0..DEEP {
         let spot = HitPoint { view: device.view(), point, offset };
-        let ordered =
-            device.app.link.toolkit.profile().draws_in_order && stacking::covers_point(spot, at).await?;
+        let ordered = device.app.profile().draws_in_order && stacking::covers_point(spot, at).await?;
         let over = if ordered { stacking::covering_object(spot, at).await? } else { None };
         let Some(over) = over else {
             let header = header_at(spot, at).await?;
-            let path = header.as_ref().unwrap_or(&device.last.objects()[at].path);
+            let path = header.as_ref().unwrap_or(&device.last[at].path);
             return Ok(device.app.ids.handle(path));
         };
         let found = deepest(spot, &over).await?.unwrap_or(over);
@@ -108,7 +107,7 @@ async fn read_at(device: &mut LinuxDevice, path: &str) -> Result<Option<usize>> 
 fn in_popovers(picture: &ObjectTree) -> Vec<usize> {
     let popovers = picture.objects.iter().filter(|object| object.shown && object.name == POPOVER);
     let inside = popovers.flat_map(|popover| popover.children.iter().copied());
-    inside.filter(|&at| picture.objects[at].shown).collect()
+    inside.filter(|&at| picture[at].shown).collect()
 }
 
 #[cfg(test)]

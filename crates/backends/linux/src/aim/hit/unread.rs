@@ -11,16 +11,16 @@ use stickpin_device::{HitResult, Result};
 /// ancestors up to one that was read.
 pub(super) async fn unread_hit(view: AppView<'_>, target: usize, path: &str) -> Result<HitResult> {
     let AppView { app, last } = view;
-    let own = &last.objects()[target];
+    let own = &last[target];
     // GTK 4 names what receives an input; others may name hidden objects.
-    let seen = app.link.toolkit.profile().says_what_a_press_reaches;
+    let seen = app.profile().says_what_a_press_reaches;
     let Some((up, holder)) = up_to_read(view, path, target).await? else { return Ok(HitResult::Target) };
     let inside = last.chain(holder).contains(&target);
     let holds_both = last.chain(target).contains(&holder);
     if inside || (holds_both && !seen) {
         return Ok(HitResult::Target);
     }
-    let named = if holds_both { up } else { last.objects()[holder].path.clone() };
+    let named = if holds_both { up } else { last[holder].path.clone() };
     let there = stacking::read_objects(app, vec![path.to_owned(), named]).await?;
     if there.objects.iter().any(|object| belongs_to(object, own)) {
         return Ok(HitResult::Target);
@@ -39,8 +39,7 @@ async fn up_to_read(
     let mut here = path.to_owned();
     for _ in 0..DEEP {
         let Some(above) = above_now(app, &here).await? else { return Ok(None) };
-        let read =
-            last.at(&above).filter(|&at| last.objects()[at].shown || above == last.objects()[target].path);
+        let read = last.at(&above).filter(|&at| last[at].shown || above == last[target].path);
         if let Some(at) = read {
             return Ok(Some((here, at)));
         }

@@ -1,7 +1,7 @@
 //! Details of visible objects that no cache has: texts, values, rectangles and labels.
 
 use super::ObjectReader;
-use crate::bus::error::BusError;
+use crate::bus::error::BusResult;
 use crate::bus::{Link, embedded_path};
 use crate::capture::labels::{borrows_name, lacks_name};
 use crate::capture::question::{Question, Questions, is_mute};
@@ -13,7 +13,7 @@ use crate::toolkit::Toolkit;
 
 impl ObjectReader {
     /// Reads all details.
-    pub(super) async fn details(&mut self, link: &Link) -> Result<(), BusError> {
+    pub(super) async fn details(&mut self, link: &Link) -> BusResult<()> {
         let toolkit = self.picture.toolkit;
         let mut questions = Questions::default();
         let mut long = Vec::new();
@@ -28,7 +28,7 @@ impl ObjectReader {
         let places = beside_labels(&self.picture).into_iter().chain(folded_lists(&self.picture));
         places.chain(qt::parked_docks(&self.picture)).for_each(|at| questions.add(at, Question::Extents));
         let gone = questions.ask(link, &mut self.picture).await?.vanished;
-        gone.into_iter().for_each(|at| self.picture.objects[at].shown = false);
+        gone.into_iter().for_each(|at| self.picture[at].shown = false);
         let mut texts = Questions::default();
         long.into_iter().for_each(|at| texts.add(at, Question::Text));
         if toolkit.profile().reads_text_late {
@@ -49,10 +49,10 @@ impl ObjectReader {
 /// together.
 fn beside_labels(picture: &ObjectTree) -> Vec<usize> {
     // GTK 4 is asked for all rectangles anyway.
-    if picture.toolkit.profile().is_asked_for_places {
+    if picture.profile().is_asked_for_places {
         return Vec::new();
     }
-    let object = |at: usize| &picture.objects[at];
+    let object = |at: usize| &picture[at];
     let label = |at: usize| object(at).role == role::LABEL;
     let mut out = Vec::new();
     for parent in picture.objects.iter().filter(|parent| parent.shown) {
@@ -69,12 +69,12 @@ fn beside_labels(picture: &ObjectTree) -> Vec<usize> {
 /// Returns the lists of Qt's combo boxes, which always report to be shown. They have no rectangle
 /// while they are closed.
 fn folded_lists(picture: &ObjectTree) -> Vec<usize> {
-    if !picture.toolkit.profile().folded_lists_say_shown {
+    if !picture.profile().folded_lists_say_shown {
         return Vec::new();
     }
     let boxes = picture.objects.iter().filter(|object| object.shown && object.role == role::COMBO_BOX);
     let lists = boxes.flat_map(|object| object.children.iter().copied());
-    lists.filter(|&child| picture.objects[child].role == role::LIST).collect()
+    lists.filter(|&child| picture[child].role == role::LIST).collect()
 }
 
 /// Returns the questions about a visible object.

@@ -3,7 +3,7 @@
 //! no width.
 
 use super::{CellPosition, Table};
-use crate::bus::error::BusError;
+use crate::bus::error::BusResult;
 use crate::capture::question::{ALL_QUESTIONS, Question, Questions};
 use crate::model::roles::number as role;
 use crate::model::states;
@@ -15,9 +15,9 @@ const PIECES: usize = 16;
 impl Table<'_> {
     /// Reads the inner cells of cells that report nothing themselves, and which of them are check
     /// boxes.
-    pub(super) async fn read_pieces(&mut self, found: &[(CellPosition, usize)]) -> Result<(), BusError> {
+    pub(super) async fn read_pieces(&mut self, found: &[(CellPosition, usize)]) -> BusResult<()> {
         let mut questions = Questions::default();
-        for &(_, cell) in found.iter().filter(|(_, cell)| is_mute(&self.picture.objects[*cell])) {
+        for &(_, cell) in found.iter().filter(|(_, cell)| is_mute(&self.picture[*cell])) {
             questions.add(cell, Question::Children);
             questions.add(cell, Question::Actions);
         }
@@ -25,7 +25,7 @@ impl Table<'_> {
         let mut cells = Vec::new();
         for (cell, named) in questions.ask(self.link, self.picture).await?.children {
             let line = i32::try_from(cells.len()).unwrap_or(i32::MAX);
-            let path = |child| self.link.named(&self.picture.objects[cell].path, child);
+            let path = |child| self.link.named(&self.picture[cell].path, child);
             inside
                 .extend((0..).zip(named.into_iter().take(PIECES)).map(|(n, child)| ((line, n), path(child))));
             cells.push(cell);
@@ -34,7 +34,7 @@ impl Table<'_> {
         let mut texts: Vec<(usize, usize)> = Vec::new();
         for ((line, _), new) in self.look_at(inside, ALL_QUESTIONS).await?.0 {
             let Some(&cell) = usize::try_from(line).ok().and_then(|line| cells.get(line)) else { continue };
-            self.picture.objects[cell].children.push(new);
+            self.picture[cell].children.push(new);
             let object = &mut self.picture.objects[new];
             // An icon has nothing to read.
             object.shown = object.role == role::TABLE_CELL

@@ -1,7 +1,7 @@
 //! Headers of columns and rows.
 
 use super::{CellPosition, Paths, Table, TableRange};
-use crate::bus::error::BusError;
+use crate::bus::error::BusResult;
 use crate::bus::{Call, calls};
 use crate::capture::question::{ALL_QUESTIONS, Question};
 use crate::model::roles::number as role;
@@ -24,13 +24,13 @@ impl Table<'_> {
         found: &[(CellPosition, usize)],
         part: &TableRange,
         mut known: Option<&mut Paths>,
-    ) -> Result<Headers, BusError> {
-        if !self.link.toolkit.profile().headers_lie_before_cells {
+    ) -> BusResult<Headers> {
+        if !self.link.profile().headers_lie_before_cells {
             return Ok(Headers::default());
         }
         let first = self.children_at(&[((-1, 0), 0)], known.as_deref_mut()).await?;
         let Some(&(_, first)) = first.first() else { return Ok(Headers::default()) };
-        let (above, before) = match self.picture.objects[first].role {
+        let (above, before) = match self.picture[first].role {
             role::TABLE_COLUMN_HEADER => (1, 0),
             role::TABLE_ROW_HEADER => (0, 1),
             // The corner, so there are both.
@@ -44,7 +44,7 @@ impl Table<'_> {
             places.extend(part.columns.clone().map(|column| ((-1, column), before + i64::from(column))));
         }
         // If the number of children differs, it is unknown which are headers.
-        if before == 1 && i64::from(self.picture.objects[self.at].count) == (i64::from(rows) + above) * line {
+        if before == 1 && i64::from(self.picture[self.at].count) == (i64::from(rows) + above) * line {
             let mut seen: Vec<i32> = found.iter().map(|&((row, _), _)| row).collect();
             seen.dedup();
             places.extend(seen.into_iter().map(|row| ((row, -1), (i64::from(row) + above) * line)));
@@ -76,7 +76,7 @@ impl Table<'_> {
         &mut self,
         places: &[(CellPosition, i64)],
         known: Option<&mut Paths>,
-    ) -> Result<Vec<(CellPosition, usize)>, BusError> {
+    ) -> BusResult<Vec<(CellPosition, usize)>> {
         let mut fresh = Paths::default();
         let known = known.unwrap_or(&mut fresh);
         let unknown = places.iter().filter(|(place, _)| !known.contains_key(place));
@@ -89,7 +89,7 @@ impl Table<'_> {
         let children =
             places.iter().filter_map(|(place, _)| Some((*place, known.get(place)?.clone()))).collect();
         let mut asks = ALL_QUESTIONS.to_vec();
-        if self.link.toolkit.profile().headers_may_be_hidden {
+        if self.link.profile().headers_may_be_hidden {
             asks.push(Question::Extents);
         }
         let (alive, gone) = self.look_at(children, &asks).await?;

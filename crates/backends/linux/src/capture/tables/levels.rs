@@ -1,7 +1,7 @@
 //! Levels of rows in trees.
 
 use super::{CellPosition, Table, cell};
-use crate::bus::error::BusError;
+use crate::bus::error::BusResult;
 use crate::capture::question::Question;
 use crate::limits::DEPTH;
 use hashbrown::HashMap;
@@ -14,29 +14,26 @@ pub(super) fn firsts(found: &[(CellPosition, usize)]) -> impl Iterator<Item = (i
 
 impl Table<'_> {
     /// Sets the levels of the rows of a tree.
-    pub(super) async fn read_levels(&mut self, found: &[(CellPosition, usize)]) -> Result<(), BusError> {
-        let deep = match self.link.toolkit.profile().rows_name_their_parent {
+    pub(super) async fn read_levels(&mut self, found: &[(CellPosition, usize)]) -> BusResult<()> {
+        let deep = match self.link.profile().rows_name_their_parent {
             true => self.levels_by_parents(found).await?,
             false => self.levels_by_place(found).await?,
         };
         for (at, level) in deep {
-            self.picture.objects[at].attributes.push(("level".to_owned(), level.to_string()));
+            self.picture[at].attributes.push(("level".to_owned(), level.to_string()));
         }
         Ok(())
     }
 
     /// Determines levels by parent rows, as in GTK 3, where rows out of view have no rectangle.
-    async fn levels_by_parents(
-        &mut self,
-        found: &[(CellPosition, usize)],
-    ) -> Result<Vec<(usize, usize)>, BusError> {
+    async fn levels_by_parents(&mut self, found: &[(CellPosition, usize)]) -> BusResult<Vec<(usize, usize)>> {
         let mut outer: HashMap<String, String> = HashMap::new();
         let mut next: Vec<usize> = firsts(found).map(|(_, new)| new).collect();
         for _ in 0..DEPTH {
-            for object in next.iter().map(|&at| &self.picture.objects[at]) {
+            for object in next.iter().map(|&at| &self.picture[at]) {
                 outer.insert(object.path.clone(), object.child_of.clone());
             }
-            let above = next.iter().map(|&at| self.picture.objects[at].child_of.clone());
+            let above = next.iter().map(|&at| self.picture[at].child_of.clone());
             let unread =
                 |above: &String| !above.is_empty() && *above != self.path && !outer.contains_key(above);
             let above: BTreeSet<String> = above.filter(unread).collect();
@@ -49,8 +46,7 @@ impl Table<'_> {
                 self.look_at(above, &[Question::Relations]).await?.0.into_iter().map(|(_, at)| at).collect();
         }
         let level = |at: usize| {
-            let up =
-                std::iter::successors(outer.get(&self.picture.objects[at].path), |above| outer.get(*above));
+            let up = std::iter::successors(outer.get(&self.picture[at].path), |above| outer.get(*above));
             // A chain that does not end at this tree is invalid.
             up.take(DEPTH).position(|above| *above == self.path).map(|above| (at, above + 1))
         };
@@ -58,22 +54,19 @@ impl Table<'_> {
     }
 
     /// Determines levels by indentation, as in Qt, which reports nothing else.
-    async fn levels_by_place(
-        &mut self,
-        found: &[(CellPosition, usize)],
-    ) -> Result<Vec<(usize, usize)>, BusError> {
+    async fn levels_by_place(&mut self, found: &[(CellPosition, usize)]) -> BusResult<Vec<(usize, usize)>> {
         let mut open: Vec<i32> = Vec::new();
         // The first row is never indented, even if it is out of view.
         if firsts(found).next().is_some_and(|(row, _)| row > 0)
             && let Some(first) = self.objects(&[cell(&self.path, (0, 0))]).await?.pop().flatten()
         {
             let first = self.look_at(vec![((0, 0), first)], &[Question::Extents]).await?.0;
-            open.extend(first.first().and_then(|&(_, new)| Some(self.picture.objects[new].extents?[0])));
+            open.extend(first.first().and_then(|&(_, new)| Some(self.picture[new].extents?[0])));
         }
         let mut levels = Vec::new();
         for (_, new) in firsts(found) {
             // Needed only for this; cells without a rectangle are read anyway.
-            if let Some([left, ..]) = self.picture.objects[new].extents.take() {
+            if let Some([left, ..]) = self.picture[new].extents.take() {
                 levels.push((new, level(&mut open, left)));
             }
         }

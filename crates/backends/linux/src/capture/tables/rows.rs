@@ -23,7 +23,7 @@ pub(super) fn arrange(
     let single = part.all.1 == 1 && headers.rows.is_empty();
     let mut children: Vec<usize> = Vec::new();
     for &(column, header) in &headers.columns {
-        let object = &mut picture.objects[header];
+        let object = &mut picture[header];
         object.shown = true;
         object.attributes.push(("colindex".to_owned(), (column + 1).to_string()));
     }
@@ -31,19 +31,19 @@ pub(super) fn arrange(
     match above.first() {
         Some(&first) if !single => {
             children.push(picture.objects.len());
-            let line = row_of(&picture.objects[first], None, above);
+            let line = row_of(&picture[first], None, above);
             picture.objects.push(line);
         }
         _ => children.extend(above),
     }
     // Icons in a grid are separate items, whereas the cells of a row with headers belong together.
-    let items = picture.toolkit.profile().shows_icons_in_tables
-        && picture.objects[at].role == role::TABLE
+    let items = picture.profile().shows_icons_in_tables
+        && picture[at].role == role::TABLE
         && headers.columns.is_empty()
         && headers.rows.is_empty();
     let mut last = None;
     for (place, &((row, column), cell)) in found.iter().enumerate() {
-        picture.objects[cell].shown = true;
+        picture[cell].shown = true;
         if single {
             children.push(cell);
             continue;
@@ -51,28 +51,28 @@ pub(super) fn arrange(
         if last != Some(row) {
             last = Some(row);
             let header = headers.rows.get(&row).copied();
-            header.iter().for_each(|&header| picture.objects[header].shown = true);
+            header.iter().for_each(|&header| picture[header].shown = true);
             children.push(picture.objects.len());
-            let line = row_of(&picture.objects[cell], Some(row), header.into_iter().collect());
+            let line = row_of(&picture[cell], Some(row), header.into_iter().collect());
             picture.objects.push(line);
             // Cells of hidden columns exist as well; in a row out of view, all cells are hidden.
             let in_row = found[place..].iter().take_while(|((other, _), _)| *other == row).map(|&(_, at)| at);
-            let seen = |at: &usize| states::is_visible(picture.objects[*at].states, picture.toolkit);
+            let seen = |at: &usize| states::is_visible(picture[*at].states, picture.toolkit);
             let leads = in_row.clone().find(seen).unwrap_or(cell);
             if !items {
-                picture.objects[leads].attributes.push((LEADS.to_owned(), String::new()));
+                picture[leads].attributes.push((LEADS.to_owned(), String::new()));
             }
         }
-        if items && states::is_visible(picture.objects[cell].states, picture.toolkit) {
-            picture.objects[cell].attributes.push((LEADS.to_owned(), String::new()));
+        if items && states::is_visible(picture[cell].states, picture.toolkit) {
+            picture[cell].attributes.push((LEADS.to_owned(), String::new()));
         }
-        let object = &mut picture.objects[cell];
+        let object = &mut picture[cell];
         object.attributes.push(("colindex".to_owned(), (column + 1).to_string()));
         if let Some(&row) = children.last() {
-            picture.objects[row].children.push(cell);
+            picture[row].children.push(cell);
         }
     }
-    let table = &mut picture.objects[at];
+    let table = &mut picture[at];
     table.children = children;
     table.complete = true;
     let (rows, columns) = part.all;

@@ -5,7 +5,7 @@
 //! remaining items are children of the table, but have no position in it.
 
 use super::{CellPosition, TABLE, Table, TableRange};
-use crate::bus::error::BusError;
+use crate::bus::error::BusResult;
 use crate::bus::names::{ACCESSIBLE, SCREEN};
 use crate::bus::{Call, calls};
 use crate::model::roles::number as role;
@@ -18,7 +18,7 @@ const POINTS: i32 = 8;
 
 impl Table<'_> {
     /// Returns the cells between those at the top left and bottom right corners.
-    pub(super) async fn visible_range(&self, all: (i32, i32)) -> Result<Option<TableRange>, BusError> {
+    pub(super) async fn visible_range(&self, all: (i32, i32)) -> BusResult<Option<TableRange>> {
         let extents = self.link.call(calls::extents(&self.path)).await?;
         let [x, y, width, height]: [i32; 4] = extents.read()?;
         if width <= 0 || height <= 0 {
@@ -39,11 +39,7 @@ impl Table<'_> {
 
     /// Returns the cells between those at points all over the table, and one more line on each
     /// side: icons have gaps between them, and none at the corners.
-    async fn among(
-        &self,
-        [x, y, width, height]: [i32; 4],
-        all: (i32, i32),
-    ) -> Result<Option<TableRange>, BusError> {
+    async fn among(&self, [x, y, width, height]: [i32; 4], all: (i32, i32)) -> BusResult<Option<TableRange>> {
         let at = |from: i32, size: i32, of: i32| {
             from.saturating_add(size.saturating_mul(2 * of + 1) / (2 * POINTS))
         };
@@ -63,7 +59,7 @@ impl Table<'_> {
     }
 
     /// Returns the position of the first cell at one of these points.
-    async fn corner(&self, points: impl Iterator<Item = (i32, i32)>) -> Result<Option<(i32, i32)>, BusError> {
+    async fn corner(&self, points: impl Iterator<Item = (i32, i32)>) -> BusResult<Option<(i32, i32)>> {
         for point in points {
             let there = self.objects(&[calls::at_point(&self.path, point, SCREEN)]).await?.pop().flatten();
             let Some(cell) = there.filter(|cell| *cell != self.path) else { continue };
@@ -86,8 +82,8 @@ impl Table<'_> {
     pub(super) async fn last_line(
         &self,
         (rows, columns): (i32, i32),
-    ) -> Result<Vec<(CellPosition, String)>, BusError> {
-        let count = self.picture.objects[self.at].count;
+    ) -> BusResult<Vec<(CellPosition, String)>> {
+        let count = self.picture[self.at].count;
         let whole = rows.checked_mul(columns).filter(|_| rows >= 0).unwrap_or(count);
         let over = count.saturating_sub(whole);
         if over <= 0 || over >= columns {

@@ -17,7 +17,7 @@ pub(super) fn role(
     named: bool,
 ) -> Role {
     // GTK 4 reports dialogs as mere windows of the app.
-    let dialog = above.top && object.role == n::FILLER && picture.toolkit.profile().dialogs_are_fillers;
+    let dialog = above.top && object.role == n::FILLER && picture.profile().dialogs_are_fillers;
     let number = if dialog { n::DIALOG } else { number };
     let mut role = roles::aria_role(number, above, object.states, named, picture.toolkit);
     if object.role == n::LANDMARK {
@@ -118,7 +118,7 @@ pub(super) fn is_grid_item(object: &Object, above: ParentContext, toolkit: Toolk
 pub(super) fn takes_press(picture: &ObjectTree, object: &Object, above: ParentContext) -> bool {
     let line = object.role == n::LIST_ITEM || is_line(object, above);
     let bare = line && object.is(s::FOCUSABLE) && !object.is(s::SELECTABLE);
-    picture.toolkit.profile().lines_say_no_press && bare && !holds_value(picture, object, 0)
+    picture.profile().lines_say_no_press && bare && !holds_value(picture, object, 0)
 }
 
 /// Whether a descendant of an object is a control with a value.
@@ -142,7 +142,7 @@ fn takes_choices(picture: &ObjectTree, object: &Object) -> bool {
 fn takes_several(picture: &ObjectTree, object: &Object) -> bool {
     let says = |object| picture.children(object).any(|child| child.is(s::MULTISELECTABLE));
     let mut rows = picture.children(object).filter(|child| child.role == n::TABLE_ROW);
-    picture.toolkit.profile().items_say_that_several_may_be_chosen && (says(object) || rows.any(says))
+    picture.profile().items_say_that_several_may_be_chosen && (says(object) || rows.any(says))
 }
 
 /// Whether a press has an effect although the role does not imply one.

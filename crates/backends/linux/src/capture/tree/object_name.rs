@@ -50,7 +50,7 @@ impl TreeAssembly<'_> {
         let own =
             if chosen || untitled { "" } else { names::clean_name(&object.name, toolkit, unnamed, &content) };
         let label = |path: &String| {
-            let label = &self.picture.objects[*self.by_path.get(path.as_str())?];
+            let label = &self.picture[*self.by_path.get(path.as_str())?];
             Some(label.text.as_deref().unwrap_or(&label.name).trim()).filter(|text| !text.is_empty())
         };
         let labels: Vec<&str> = object.labelled_by.iter().filter(|_| !untitled).filter_map(label).collect();
@@ -80,7 +80,7 @@ impl TreeAssembly<'_> {
     /// one with its name.
     fn page(&self, object: &Object) -> Option<String> {
         let objects = &self.picture.objects;
-        if !self.picture.toolkit.profile().tabs_have_one_name || !stack_pages::is_nothing_itself(object) {
+        if !self.picture.profile().tabs_have_one_name || !stack_pages::is_nothing_itself(object) {
             return None;
         }
         let labels = object.labelled_by.iter().filter_map(|path| self.by_path.get(path.as_str()));

@@ -12,7 +12,7 @@ use stickpin_tree::{Role, States};
 /// Returns the value of a control.
 pub(super) fn value(picture: &ObjectTree, object: &Object, role: Role, states: States) -> String {
     let mut value = own(object, role, states);
-    if role == Role::Combobox && picture.toolkit.profile().combo_boxes_list_nothing {
+    if role == Role::Combobox && picture.profile().combo_boxes_list_nothing {
         // The button that opens it shows the selected option.
         let is_button = |o: &&Object| o.shown && matches!(o.role, n::PUSH_BUTTON | n::TOGGLE_BUTTON);
         let button = picture.children(object).find(is_button);
@@ -21,7 +21,7 @@ pub(super) fn value(picture: &ObjectTree, object: &Object, role: Role, states: S
         // The selected option may differ from the text.
         value = field.text.clone().unwrap_or_default();
     } else if object.role == n::COMBO_BOX
-        && picture.toolkit.profile().combo_boxes_have_no_other_name
+        && picture.profile().combo_boxes_have_no_other_name
         && value.is_empty()
     {
         object.name.trim().clone_into(&mut value);
@@ -34,7 +34,7 @@ pub(super) fn value(picture: &ObjectTree, object: &Object, role: Role, states: S
 /// Returns the field of an editable combo box.
 fn own_field<'p>(picture: &'p ObjectTree, object: &'p Object) -> Option<&'p Object> {
     let field = picture.children(object).find(|child| child.shown && is_field(child.role));
-    field.filter(|_| object.role == n::COMBO_BOX && picture.toolkit.profile().combo_boxes_hold_their_field)
+    field.filter(|_| object.role == n::COMBO_BOX && picture.profile().combo_boxes_hold_their_field)
 }
 
 /// Returns the value that an object itself reports.

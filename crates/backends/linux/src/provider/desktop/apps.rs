@@ -132,7 +132,7 @@ impl Member for DesktopApp {
     fn active_window(&mut self) -> Option<(Handle, bool)> {
         let device = self.device.as_deref()?;
         let picture = &device.last.picture;
-        let window = &picture.objects[picture.active()?];
+        let window = &picture[picture.active()?];
         Some((device.app.ids.handle(&window.path), window.is(s::ACTIVE)))
     }
 
