@@ -1,6 +1,11 @@
 //! Bodies of D-Bus messages that an app sends.
 
+use serde::de::DeserializeOwned;
+use std::collections::HashMap;
+use stickpin_backend_linux::fuzzing::read_property;
 use stickpin_fuzz::{Target, run};
+use zbus::wire::{LE, serialized};
+use zbus::{OwnedVariant, Type};
 
 const PIECES: &[&str] = &[
     "\0",
@@ -20,12 +25,47 @@ const PIECES: &[&str] = &[
     "é",
 ];
 
+/// A reference to an object: bus name and path.
+type Reference = (String, String);
+
+/// Reads bytes as each of the types that answers and signals of apps are read as. Returns how many
+/// of them are what the bytes hold.
+fn readings(bytes: &[u8]) -> usize {
+    let read = [
+        is::<String>,
+        is::<bool>,
+        is::<u32>,
+        is::<Reference>,
+        is::<Vec<Reference>>,
+        is::<Vec<String>>,
+        is::<Vec<u32>>,
+        is::<Vec<bool>>,
+        is::<HashMap<String, String>>,
+        is::<Vec<(u32, Vec<Reference>)>>,
+        is::<Vec<(String, String, String)>>,
+        is::<(Vec<(String, String)>, i32, i32)>,
+        is::<(String, i32, i32, OwnedVariant)>,
+        is::<[i32; 4]>,
+        |bytes: &[u8]| body::<OwnedVariant>(bytes).inspect(read_property).is_some(),
+    ];
+    read.iter().filter(|is| is(bytes)).count()
+}
+
+fn body<T: DeserializeOwned + Type>(bytes: &[u8]) -> Option<T> {
+    let data = serialized::Data::new(bytes, serialized::Context::new(LE, 0));
+    data.deserialize().ok().map(|(value, _)| value)
+}
+
+fn is<T: DeserializeOwned + Type>(bytes: &[u8]) -> bool {
+    body::<T>(bytes).is_some()
+}
+
 #[test]
 fn dbus() {
     run(Target {
         name: "dbus",
         seeds: Vec::new(),
         pieces: PIECES,
-        read: &|bytes, _| Ok(stickpin_backend_linux::fuzzing::readings(bytes) > 0),
+        read: &|bytes, _| Ok(readings(bytes) > 0),
     });
 }

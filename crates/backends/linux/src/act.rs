@@ -108,9 +108,9 @@ pub(crate) async fn press(
     if !device.view().index(target).is_some_and(|at| press::presses_by_action(device.view(), at)) {
         return Ok(None);
     }
-    let (actions, windows) = match ahead.as_ref().and_then(|ahead| ahead.if_fresh(&device.app, target)) {
-        Some(ahead) => (ahead.actions.clone(), Some(ahead.windows.clone())),
-        None => (ask::actions_of(&device.app, &object.path).await?, None),
+    let actions = match ahead.as_ref().and_then(|ahead| ahead.if_fresh(&device.app, target)) {
+        Some(ahead) => ahead.actions.clone(),
+        None => ask::actions_of(&device.app, &object.path).await?,
     };
     let Some(index) = own_action(&actions) else { return Ok(None) };
     // A button of Qt may have its menu on a part of it only. No action presses the other part.
@@ -134,7 +134,7 @@ pub(crate) async fn press(
         let asked = timeout(DONE, verify::ask_itself(device.view(), target)).await;
         asked.ok().flatten()?.ok()
     };
-    let (answer, itself) = tokio::join!(biased; link.order_among(&call, DONE, windows), behind);
+    let (answer, itself) = tokio::join!(biased; link.order(&call, DONE), behind);
     if let Some((_, at)) = device.activated.as_mut().filter(|_| matches!(answer, Ok(Some(_)))) {
         // The app may have been busy until now: the delay starts when it takes the order.
         *at = Instant::now();
@@ -185,10 +185,8 @@ async fn fill(
         }
     }
     if (hides || object.has(Interfaces::EDITABLE)) && set_text(app, &object, text).await? {
-        let value =
-            ask::unless_vanished(app, &object.path, fill_readback::read_back(app, &object, text).await)
-                .await?
-                .flatten();
+        let value = fill_readback::read_back(app, &object, text).await;
+        let value = ask::unless_vanished(app, &object.path, value).await?.flatten();
         // Some fields of browsers report that they took the text although they did not. The earlier
         // content of a password field is unknown.
         let before = object.text.as_deref().map(|before| comparable(&object, text, before));
@@ -215,11 +213,8 @@ pub(crate) async fn set_text(app: &App, object: &Object, text: &str) -> Result<b
 
 /// The error for a press that the app answered with an unknown error. The effect is not known.
 fn perhaps_pressed(object: &Object, why: &str) -> Error {
-    let message = format!(
-        "the action of {} failed with {}, and may have had its effect",
-        object.describe(),
-        quote(why)
-    );
+    let (action, why) = (object.describe(), quote(why));
+    let message = format!("the action of {action} failed with {why}, and may have had its effect");
     Error::unsupported(message)
         .hint("check its effect before you press again: `stickpin snapshot -i`")
         .dispatched(Dispatched::Unknown)

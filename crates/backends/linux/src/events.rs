@@ -106,7 +106,11 @@ impl EventState {
         let (interface, member) = (message.interface(), message.member());
         let Some(event) = interface.strip_prefix("org.a11y.atspi.") else { return false };
         let detail = kept(&message.read::<String>().unwrap_or_default());
-        let said = || any_text(message);
+        // The text of an event (`siiv…`); empty if it has another shape.
+        let said = || {
+            let event = message.read::<(String, i32, i32, OwnedVariant)>();
+            event.map_or_else(|_| String::new(), |(.., value)| kept(text(&value).trim()))
+        };
         match (event, member.as_str()) {
             // A new object in the cache need not be visible.
             ("Cache", _) => return false,
@@ -159,12 +163,6 @@ fn keep<T>(list: &mut VecDeque<T>, new: T, most: usize) {
 /// Truncates a long text.
 fn kept(text: &str) -> String {
     text.chars().take(MAX_TEXT).collect()
-}
-
-/// Returns the text of an event (`siiv…`); empty if it has another shape.
-fn any_text(message: &Message) -> String {
-    let event = message.read::<(String, i32, i32, OwnedVariant)>();
-    event.map_or_else(|_| String::new(), |(.., value)| kept(text(&value).trim()))
 }
 
 #[cfg(test)]

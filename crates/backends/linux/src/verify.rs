@@ -14,7 +14,7 @@ use crate::app::{AppView, LinuxDevice, capture, lifecycle};
 use crate::bus::calls::listed;
 use crate::bus::error::BusResult;
 use crate::capture::tree;
-use crate::model::{Object, ObjectTree};
+use futures_util::future::OptionFuture;
 use std::sync::Arc;
 use stickpin_device::{Result, Ticket};
 use stickpin_tree::{Handle, Tree};
@@ -44,19 +44,15 @@ pub(crate) async fn reuse_last_tree(
     if let Some((tree, again)) = again {
         let (link, picture, at) = (&app.link, &last.picture, again.target());
         let by_action = press::presses_by_action(view, at);
-        let (places, now, actions) = tokio::join!(
-            biased;
-            if_wanted(by_action, position::aim_rects(link, picture, at)),
-            again.ask(link, picture),
-            if_wanted(by_action, listed(link, &picture[at].path)),
-        );
+        let places = OptionFuture::from(by_action.then(|| position::aim_rects(link, picture, at)));
+        let actions = OptionFuture::from(by_action.then(|| listed(link, &picture[at].path)));
+        let (places, now, actions) = tokio::join!(biased; places, again.ask(link, picture), actions);
         match now {
             Ok(now) if app.events.state().changes == seen && now.same => {
-                let (context, windows) = (context.to_vec(), windows(picture));
                 // Questions without an answer are repeated when needed, which reports the error.
-                let ahead = places.zip(actions);
-                let ahead =
-                    ahead.map(|(places, actions)| ActionPrefetch { context, places, actions, windows });
+                let ahead = places.and_then(Result::ok).zip(actions.and_then(Result::ok));
+                let context = context.to_vec();
+                let ahead = ahead.map(|(places, actions)| ActionPrefetch { context, places, actions });
                 let ticket = Ticket::from_option(ahead.map(|ahead| FreshAnswer::new(handle, seen, ahead)));
                 return Ok(Some((Arc::clone(tree), ticket)));
             }
@@ -66,17 +62,6 @@ pub(crate) async fn reuse_last_tree(
     }
     // Signals up to now belong to the next reading.
     lifecycle::barrier(app).await.map(|()| None)
-}
-
-/// Asks a question, if it is wanted. Returns `None` without an answer.
-async fn if_wanted<T>(wanted: bool, question: impl Future<Output = BusResult<T>>) -> Option<T> {
-    if wanted { question.await.ok() } else { None }
-}
-
-/// Returns the paths of the windows that the app lists.
-fn windows(picture: &ObjectTree) -> Vec<String> {
-    let Object { children, duplicate_children: aside, .. } = picture.root();
-    children.iter().chain(aside).map(|&at| picture[at].path.clone()).collect()
 }
 
 /// Returns the last tree with the current answers of the element in it, whatever else has changed;

@@ -47,17 +47,12 @@ pub(crate) async fn typing(device: &mut LinuxDevice, target: Option<Handle>) -> 
         // The answer comes after the action. If the app hangs, the next call reports it.
         drop(timeout(HANDLED, device.app.link.barrier()).await);
     }
-    let window = match target.and_then(|target| Some((target, device.view().index(target)?))) {
+    let target = target.and_then(|target| Some((target, device.view().index(target)?)));
+    let own = match target {
         Some((target, at)) => window_of_target(device.view(), target, at).await?,
-        None => {
-            closing_over(device).await?;
-            None
-        }
+        None => closing_over(device).await.map(|()| None)?,
     };
-    let window = match window {
-        Some(window) => Some(window),
-        None => window::active_window(&device.app).await?,
-    };
+    let window = if own.is_some() { own } else { window::active_window(&device.app).await? };
     let Some((x11, window)) = window else { return Err(device.app.screen.unseen("type keys")) };
     let windows = x11.run(windows::list_windows).await?;
     input_grab::check_not_grabbed(&device.app, &windows, &window, &x11, "the keys of the app").await?;
@@ -262,11 +257,8 @@ pub(crate) async fn chord_in(
     app.screen.check_visible(now).await?;
     let name = key.to_owned();
     let popup = now.popup_among(&windows).is_some();
-    match x11
-        .run(move |d| focus::send_chord_to_window(d, id, modifiers, &name, popup))
-        .await
-        .map_err(unknown)?
-    {
+    let sent = x11.run(move |d| focus::send_chord_to_window(d, id, modifiers, &name, popup)).await;
+    match sent.map_err(unknown)? {
         KeyDelivery::Delivered => {}
         KeyDelivery::NoSuchKey => return Err(no_key(key)),
         KeyDelivery::Gone => return Err(closed()),

@@ -7,8 +7,7 @@ use crate::bus::Link;
 use crate::model::{Object, states as s};
 use std::time::{Duration, Instant};
 use stickpin_device::{
-    Action, AimOptions, Button, CancellationToken, Delivery, HitResult, InputOutcome, Modifiers, Notice,
-    Result,
+    Action, AimOptions, Button, CancellationToken, HitResult, InputOutcome, Modifiers, Notice, Result,
 };
 use stickpin_tree::Handle;
 use stickpin_x11desk::{HeldInput, keyboard, pings, pointer, window_manager};
@@ -157,8 +156,7 @@ pub(crate) async fn drag(
         match aim.hit {
             HitResult::Target | HitResult::Unknown => {}
             HitResult::Covered { what, .. } | HitResult::PopupGrab { what, .. } => {
-                let landed = Delivery::Elsewhere { what, stopped: true };
-                return Ok(InputOutcome::done().delivery(landed));
+                return Ok(InputOutcome::stopped(what));
             }
             _ => return Ok(InputOutcome::default()),
         }

@@ -90,6 +90,4 @@ pub(crate) struct ActionPrefetch {
     pub(crate) places: AimRects,
     /// The names of its actions.
     pub(crate) actions: Vec<String>,
-    /// The paths of the app's windows.
-    pub(crate) windows: Vec<String>,
 }

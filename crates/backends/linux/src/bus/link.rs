@@ -121,26 +121,13 @@ impl Link {
     /// # Errors
     /// Returns the fault of sending or of the answer.
     pub(crate) async fn order(&self, call: &Call<'_>, patience: Duration) -> BusResult<Option<Message>> {
-        self.order_among(call, patience, None).await
-    }
-
-    /// As [`Link::order`], with the app's current `windows` if they are known.
-    ///
-    /// # Errors
-    /// As [`Link::order`].
-    pub(crate) async fn order_among(
-        &self,
-        call: &Call<'_>,
-        patience: Duration,
-        windows: Option<Vec<String>>,
-    ) -> BusResult<Option<Message>> {
         if embedded_path(call.path).is_some() {
             let told =
                 tokio::time::timeout(patience, self.call_with_embedded(std::slice::from_ref(call))).await;
             return told.ok().and_then(|mut answers| answers.pop()).transpose();
         }
         if let Some(orders) = self.order_sockets() {
-            return self.order_on_own_socket(orders, call, patience, windows).await;
+            return self.order_on_own_socket(orders, call, patience).await;
         }
         let (wire, to) = self.way();
         match wire.call(to, call, patience).await {

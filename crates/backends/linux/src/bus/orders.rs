@@ -41,25 +41,8 @@ pub(super) struct OrderSockets {
 #[derive(Debug)]
 struct Socket {
     wire: Arc<Wire>,
-    state: State,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum State {
-    /// Its last order has returned.
-    Free,
-    /// Its order may still be running. Holds the windows that the app had before it.
-    Running(Vec<String>),
-    /// Its order seemed to have returned. The answer to a question that was sent will prove it.
-    Probed,
-}
-
-impl Socket {
-    /// Whether a question waits behind an order that has not returned. Any key would then lock up
-    /// the app.
-    fn is_blocked(&self) -> bool {
-        self.state == State::Probed && self.wire.is_stuck()
-    }
+    /// The windows that the app had before an order that may still be running.
+    running: Option<Vec<String>>,
 }
 
 impl OrderSockets {
@@ -70,9 +53,8 @@ impl OrderSockets {
     /// Returns the index of a free socket; connects a new one if there is none.
     async fn free(&self, sockets: &mut Vec<Socket>, windows: &[String]) -> BusResult<usize> {
         sockets.retain(|socket| !socket.wire.closed());
-        let proven = |socket: &&mut Socket| socket.state == State::Probed && !socket.wire.is_stuck();
-        sockets.iter_mut().filter(proven).for_each(|socket| socket.state = State::Free);
-        if let Some(at) = sockets.iter().position(|socket| socket.state == State::Free) {
+        let is_free = |socket: &Socket| socket.running.is_none() && !socket.wire.is_stuck();
+        if let Some(at) = sockets.iter().position(is_free) {
             return Ok(at);
         }
         if sockets.len() >= MAX_SOCKETS {
@@ -84,30 +66,31 @@ impl OrderSockets {
             return Err(BusError::Silent(PROBED.as_millis()));
         }
         let wire = Wire::connect(&self.address, false, SOCKET, Box::new(|_| {})).await?;
-        sockets.push(Socket { wire: Arc::new(wire), state: State::Free });
+        sockets.push(Socket { wire: Arc::new(wire), running: None });
         Ok(sockets.len() - 1)
     }
 }
 
 impl Socket {
-    /// Checks whether an order that opened none of these windows has returned.
+    /// Whether a question waits behind an order that has not returned. Any key would then lock up
+    /// the app.
+    fn is_blocked(&self) -> bool {
+        self.running.is_none() && self.wire.is_stuck()
+    }
+
+    /// Checks whether an order that opened none of these windows has returned. It seems so; the
+    /// answer to a question proves it, now or later.
     async fn probe(&mut self, windows: &[String]) -> bool {
-        let State::Running(before) = &self.state else { return self.state == State::Free };
-        if self.wire.is_stuck() || !windows.iter().all(|window| before.contains(window)) {
+        let came = |before: &Vec<String>| windows.iter().any(|window| !before.contains(window));
+        if self.wire.is_stuck() || self.running.as_ref().is_some_and(came) {
             return false;
         }
-        self.state = State::Probed;
-        let answered = self.wire.call(None, &role(), PROBED).await.is_ok();
-        if answered {
-            self.state = State::Free;
-        }
-        answered
+        self.running.take().is_none() || self.wire.call(None, &role(), PROBED).await.is_ok()
     }
 }
 
 impl Link {
-    /// Gives an order on a separate socket. `windows` holds the paths of the app's windows, if they
-    /// are known.
+    /// Gives an order on a separate socket.
     ///
     /// # Errors
     /// As [`Link::order`].
@@ -116,17 +99,13 @@ impl Link {
         orders: &OrderSockets,
         call: &Call<'_>,
         patience: Duration,
-        windows: Option<Vec<String>>,
     ) -> BusResult<Option<Message>> {
         let mut sockets = Arc::clone(&orders.sockets).lock_owned().await;
-        let windows = match windows {
-            Some(known) => known,
-            None => self.windows().await?,
-        };
+        let windows = self.windows().await?;
         let at = orders.free(&mut sockets, &windows).await?;
         let wire = Arc::clone(&sockets[at].wire);
         // Set even if the caller stops waiting.
-        sockets[at].state = State::Running(windows);
+        sockets[at].running = Some(windows);
         match wire.call(None, call, patience).await {
             Err(BusError::Silent(_)) => Ok(None),
             Err(fault @ BusError::Closed(_)) => Err(fault),
@@ -136,7 +115,7 @@ impl Link {
                 answer.map(Some)
             }
             answer => {
-                sockets[at].state = State::Free;
+                sockets[at].running = None;
                 answer.map(Some)
             }
         }
@@ -225,11 +204,11 @@ mod tests {
     async fn socket_is_not_probed_while_a_window_of_its_order_is_open() {
         let other = App::start();
         let wire = Arc::new(other.connect(Box::new(|_| {})).await);
-        let mut socket = Socket { wire, state: State::Running(names(&["/1", "/2"])) };
+        let mut socket = Socket { wire, running: Some(names(&["/1", "/2"])) };
         assert!(!socket.probe(&names(&["/1", "/3"])).await);
-        assert_eq!((other.calls(), &socket.state), (0, &State::Running(names(&["/1", "/2"]))));
+        assert_eq!((other.calls(), &socket.running), (0, &Some(names(&["/1", "/2"]))));
         assert!(socket.probe(&names(&["/2"])).await, "one was closed, none opened");
-        assert_eq!((other.calls(), socket.state), (1, State::Free));
+        assert_eq!((other.calls(), socket.running), (1, None));
     }
 
     #[tokio::test]
@@ -239,7 +218,7 @@ mod tests {
         assert!(matches!(link.order(&press(), SHORT * 20).await, Ok(Some(_))));
         let sockets = link.orders.as_ref().map(|orders| Arc::clone(&orders.sockets)).expect("it has some");
         let mut all = sockets.lock().await;
-        all[0].state = State::Running(Vec::new());
+        all[0].running = Some(Vec::new());
         other.hold();
         assert!(!all[0].probe(&[]).await);
         drop(all);

@@ -17,8 +17,8 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinSet;
 use tokio::time::timeout;
+use tokio_util::task::AbortOnDropHandle;
 use zbus::export::futures_core::Stream;
 use zbus::message::Type;
 use zbus::{Connection, MessageStream, connection};
@@ -34,7 +34,7 @@ pub(crate) struct Wire {
     /// Messages that are waiting to be written. The writer ends when it is dropped.
     outbox: mpsc::UnboundedSender<zbus::Message>,
     /// Aborted when the connection is dropped.
-    _reader: JoinSet<()>,
+    _reader: AbortOnDropHandle<()>,
 }
 
 /// The answer to a call, or the fault.
@@ -104,8 +104,7 @@ impl Wire {
         let shared = Arc::new(WireState::default());
         let stream = MessageStream::from(&connection);
         let (outbox, posted) = mpsc::unbounded_channel();
-        let mut reader = JoinSet::new();
-        reader.spawn(read_all(stream, Arc::clone(&shared), listener));
+        let reader = AbortOnDropHandle::new(tokio::spawn(read_all(stream, Arc::clone(&shared), listener)));
         tokio::spawn(write_all(connection.clone(), posted, Arc::clone(&shared)));
         Self { shared, connection, outbox, _reader: reader }
     }

@@ -39,17 +39,12 @@ impl RecheckedObjects {
             let host = &old[*at].path;
             let own = |path: &str| Link::same_process(host, path);
             let named = named.iter().map(|child| link.named(host, child.clone()));
-            let known = old[*at].children.iter().map(path).filter(|path| own(path)).map(str::to_owned);
-            // Children that another parent shows: they must still be listed, and nothing else.
-            let mut aside: Vec<&str> = old[*at].duplicate_children.iter().map(path).collect();
-            let mut here = Vec::new();
-            for named in named.filter(|path| own(path)) {
-                match aside.iter().position(|path| *path == named) {
-                    Some(at) => drop(aside.swap_remove(at)),
-                    None => here.push(named),
-                }
-            }
-            aside.is_empty() && known.eq(here)
+            let mut named: Vec<String> = named.filter(|path| own(path)).collect();
+            // Children that another parent shows must still be listed.
+            let aside = old[*at].duplicate_children.iter().map(path).all(|aside| {
+                named.iter().position(|path| path == aside).map(|at| named.remove(at)).is_some()
+            });
+            aside && old[*at].children.iter().map(path).filter(|path| own(path)).eq(&named)
         };
         // A plugged-in process may be named differently than it names itself.
         let same_plugged = |(at, child): &(usize, Reference)| {

@@ -21,55 +21,48 @@ pub(super) fn arrange(
     part: &TableRange,
 ) {
     let single = part.all.1 == 1 && headers.rows.is_empty();
-    let mut children: Vec<usize> = Vec::new();
-    for &(column, header) in &headers.columns {
-        let object = &mut picture[header];
-        object.shown = true;
-        object.attributes.push(("colindex".to_owned(), (column + 1).to_string()));
-    }
-    let above: Vec<usize> = headers.columns.iter().map(|&(_, header)| header).collect();
-    match above.first() {
-        Some(&first) if !single => {
-            children.push(picture.objects.len());
-            let line = row_of(&picture[first], None, above);
-            picture.objects.push(line);
-        }
-        _ => children.extend(above),
-    }
     // Icons in a grid are separate items, whereas the cells of a row with headers belong together.
     let items = picture.profile().shows_icons_in_tables
         && picture[at].role == role::TABLE
         && headers.columns.is_empty()
         && headers.rows.is_empty();
-    let mut last = None;
-    for (place, &((row, column), cell)) in found.iter().enumerate() {
-        picture[cell].shown = true;
-        if single {
-            children.push(cell);
-            continue;
-        }
-        if last != Some(row) {
-            last = Some(row);
-            let header = headers.rows.get(&row).copied();
-            header.iter().for_each(|&header| picture[header].shown = true);
+    let cells = found.iter().map(|&((_, column), cell)| (column, cell));
+    for (column, cell) in headers.columns.iter().copied().chain(cells.clone().filter(|_| !single)) {
+        picture[cell].attributes.push(("colindex".to_owned(), (column + 1).to_string()));
+    }
+    let above: Vec<usize> = headers.columns.iter().map(|&(_, header)| header).collect();
+    let shown = above.iter().chain(headers.rows.values()).copied().chain(cells.clone().map(|(_, cell)| cell));
+    shown.for_each(|at| picture[at].shown = true);
+    let mut children: Vec<usize> = Vec::new();
+    if single {
+        children = above.into_iter().chain(cells.map(|(_, cell)| cell)).collect();
+    } else {
+        let mut add = |picture: &mut ObjectTree, first: usize, row: Option<i32>, cells: Vec<usize>| {
             children.push(picture.objects.len());
-            let line = row_of(&picture[cell], Some(row), header.into_iter().collect());
+            let line = row_of(&picture[first], row, cells);
             picture.objects.push(line);
+        };
+        if let Some(&first) = above.first() {
+            add(picture, first, None, above);
+        }
+        for line in found.chunk_by(|((row, _), _), ((next, _), _)| row == next) {
+            let ((row, _), first) = line[0];
+            let cells = line.iter().map(|&(_, cell)| cell);
             // Cells of hidden columns exist as well; in a row out of view, all cells are hidden.
-            let in_row = found[place..].iter().take_while(|((other, _), _)| *other == row).map(|&(_, at)| at);
             let seen = |at: &usize| states::is_visible(picture[*at].states, picture.toolkit);
-            let leads = in_row.clone().find(seen).unwrap_or(cell);
+            let mut leads: Vec<usize> = cells.clone().filter(seen).collect();
             if !items {
-                picture[leads].attributes.push((LEADS.to_owned(), String::new()));
+                leads = vec![leads.first().copied().unwrap_or(first)];
             }
-        }
-        if items && states::is_visible(picture[cell].states, picture.toolkit) {
-            picture[cell].attributes.push((LEADS.to_owned(), String::new()));
-        }
-        let object = &mut picture[cell];
-        object.attributes.push(("colindex".to_owned(), (column + 1).to_string()));
-        if let Some(&row) = children.last() {
-            picture[row].children.push(cell);
+            for at in leads {
+                picture[at].attributes.push((LEADS.to_owned(), String::new()));
+            }
+            add(
+                picture,
+                first,
+                Some(row),
+                headers.rows.get(&row).copied().into_iter().chain(cells).collect(),
+            );
         }
     }
     let table = &mut picture[at];

@@ -18,8 +18,8 @@ use std::time::Duration;
 use stickpin_compose::{Environment, Member, Members};
 use stickpin_device::{Device, Notice, Result};
 use stickpin_tree::Handle;
-use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
+use tokio_util::task::AbortOnDropHandle;
 
 /// Timeout for the registry to list the apps, once everything is running. After a timeout, it is
 /// asked again only once it responds; meanwhile the bus itself is asked.
@@ -75,7 +75,7 @@ impl Registry {
     }
 
     fn hangs(&self) -> bool {
-        self.hangs.as_ref().is_some_and(ResponseProbe::is_pending)
+        self.hangs.as_ref().is_some_and(|probe| !probe.is_finished())
     }
 }
 
@@ -92,25 +92,12 @@ pub(crate) struct DesktopApp {
 }
 
 /// A pending question to an app that hangs. It is asked nothing else meanwhile, so that no command
-/// waits for it.
-#[derive(Debug)]
-pub(super) struct ResponseProbe(JoinHandle<()>);
+/// waits for it. Dropped, it ends.
+type ResponseProbe = AbortOnDropHandle<()>;
 
-impl ResponseProbe {
-    fn of(bus: &AccessibilityBus, app: &str) -> Self {
-        let (bus, app) = (bus.clone(), app.to_owned());
-        Self(tokio::spawn(async move { bus.wait_until_responsive(&app).await }))
-    }
-
-    fn is_pending(&self) -> bool {
-        !self.0.is_finished()
-    }
-}
-
-impl Drop for ResponseProbe {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
+fn probe(bus: &AccessibilityBus, app: &str) -> ResponseProbe {
+    let (bus, app) = (bus.clone(), app.to_owned());
+    AbortOnDropHandle::new(tokio::spawn(async move { bus.wait_until_responsive(&app).await }))
 }
 
 #[async_trait]
@@ -120,12 +107,12 @@ impl Member for DesktopApp {
     }
 
     fn is_silent(&self) -> bool {
-        self.waking.as_ref().is_some_and(ResponseProbe::is_pending)
+        self.waking.as_ref().is_some_and(|probe| !probe.is_finished())
     }
 
     fn mark_silent(&mut self) {
         if let Some(device) = &self.device {
-            self.waking = Some(ResponseProbe::of(&device.app.desktop, &self.bus));
+            self.waking = Some(probe(&device.app.desktop, &self.bus));
         }
     }
 
@@ -250,7 +237,7 @@ impl DesktopEnvironment {
             Err(fault) if self.bus.closed() => Err(no_registry(fault)),
             Err(fault) => {
                 tracing::debug!("the apps that were known stay: the registry does not answer: {fault}");
-                self.registry.hangs = Some(ResponseProbe::of(&self.bus, &self.registry.events.state().app));
+                self.registry.hangs = Some(probe(&self.bus, &self.registry.events.state().app));
                 apps.add_device_notice(Notice::ComponentMissing { what: REGISTRY_HANGS.to_owned() });
                 Ok(None)
             }
@@ -275,7 +262,7 @@ impl DesktopEnvironment {
         let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
         let called = if title.is_empty() { program(pid) } else { Some(title) };
         let called = called.unwrap_or_else(|| bus.clone());
-        let waking = device.is_none().then(|| ResponseProbe::of(&self.bus, &bus));
+        let waking = device.is_none().then(|| probe(&self.bus, &bus));
         let device = device.map(Box::new);
         let Some(known) = apps.iter_mut().find(|app| app.member.bus == bus) else {
             apps.add(&called, DesktopApp { bus, pid, device, waking });

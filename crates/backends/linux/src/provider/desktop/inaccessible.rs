@@ -7,7 +7,7 @@ use crate::act::keyboard::no_key;
 use crate::act::mouse::hold_unconfirmed;
 use crate::opening::is_of;
 use stickpin_compose::{Members, Route};
-use stickpin_device::{Action, CancellationToken, Delivery, Error, InputOutcome, Notice, Result};
+use stickpin_device::{Action, CancellationToken, Error, InputOutcome, Notice, Result};
 use stickpin_x11desk::{HeldInput, Window, X11, focus, keyboard, pings, pointer, windows};
 
 impl DesktopEnvironment {
@@ -118,8 +118,7 @@ async fn taken_from(x11: &X11, window: &Window) -> Result<Option<InputOutcome>> 
         focus::give_keyboard(d, id)?;
         focus::foreign_focus_after_grab(d, id)
     });
-    let landed = taker.await?.map(|taker| Delivery::Elsewhere { what: taker.describe(), stopped: true });
-    Ok(landed.map(|landed| InputOutcome::done().delivery(landed)))
+    Ok(taker.await?.map(|taker| InputOutcome::stopped(taker.describe())))
 }
 
 fn only_points(window: &Window) -> Error {
