@@ -12,15 +12,10 @@ pub(crate) mod upload;
 
 use crate::act::fill_readback::comparable;
 use crate::aim::{press, scroll};
-use crate::app::window_stack::{ActionPrefetch, FreshAnswer};
-use crate::app::{App, AppView, LinuxDevice, ask, unknown};
-use crate::bus::body::on_the_wire;
-use crate::bus::error::BusError;
-use crate::bus::names::{EDITABLE, VALUE};
-use crate::bus::{Call, calls};
+use crate::app::{ActionPrefetch, App, AppView, FreshAnswer, LinuxDevice, ask, unknown};
+use crate::bus::{BusError, Call, EDITABLE, VALUE, calls, on_the_wire};
 use crate::limits::DONE;
-use crate::model::roles::number as n;
-use crate::model::{Interfaces, Object};
+use crate::model::{Interfaces, Object, role as n};
 use crate::verify;
 use std::sync::Arc;
 use std::time::Instant;

@@ -15,9 +15,11 @@ pub(crate) mod wheel;
 pub(crate) mod window;
 
 use crate::aim::hit::{HitOutcome, HitPoint, IntendedTarget, Resolved, Unresolved};
-use crate::app::window_stack::{ActionPrefetch, ElementPosition, FreshAnswer, WindowStack};
-use crate::app::{self, App, LinuxDevice, capture, lifecycle, pointer};
-use crate::model::extents::intersection;
+use crate::app::{
+    self, ActionPrefetch, App, ElementPosition, FreshAnswer, LinuxDevice, WindowStack, capture, lifecycle,
+    pointer,
+};
+use crate::model::intersection;
 use std::time::{Duration, Instant};
 use stickpin_device::{Aim, AimOptions, HitResult, Result};
 use stickpin_tree::{Handle, Rect};

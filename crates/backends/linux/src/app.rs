@@ -9,14 +9,15 @@ pub(crate) mod readahead;
 pub(crate) mod settle;
 pub(crate) mod window_stack;
 
+pub(crate) use window_stack::{ActionPrefetch, AimRects, ElementPosition, FreshAnswer, WindowStack};
+
 use crate::app::pointer::LastPress;
 use crate::app::readahead::Readahead;
 use crate::bus::{AccessibilityBus, Link};
 use crate::capture::CaptureCache;
 use crate::events::AppEvents;
 use crate::limits::ACTIVATION;
-use crate::model::ids::PathNumbers;
-use crate::model::{Object, ObjectTree, parents, rows};
+use crate::model::{Object, ObjectTree, PathNumbers, ROW, parents};
 use crate::screen::Screen;
 use crate::toolkit::{Profile, Toolkit};
 use hashbrown::HashMap;
@@ -182,7 +183,7 @@ impl App {
     pub(crate) fn path(&self, handle: Handle) -> Result<Arc<str>> {
         let path = self.ids.path(handle.id).filter(|_| !is_foreign(handle)).ok_or_else(gone)?;
         // A row without an object of its own is located at its first cell.
-        Ok(path.strip_suffix(rows::ROW).map(Into::into).unwrap_or(path))
+        Ok(path.strip_suffix(ROW).map(Into::into).unwrap_or(path))
     }
 
     /// Returns the app's name for messages. It is quoted, because the app chose it.

@@ -1,9 +1,7 @@
 //! The events of an app, counted and summarised. Waiting for a change, for quiet or for the app's
 //! end means waiting for events.
 
-use crate::bus::Message;
-use crate::bus::body::text;
-use crate::bus::names::DAEMON;
+use crate::bus::{DAEMON, Message, text};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;

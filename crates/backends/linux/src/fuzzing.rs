@@ -1,6 +1,6 @@
 //! The readers of D-Bus values, for `fuzz`.
 
-use crate::bus::body::{referred, text, whole};
+use crate::bus::{referred, text, whole};
 use std::hint::black_box;
 use zbus::{OwnedVariant, Variant};
 

@@ -7,12 +7,28 @@ pub(crate) mod names;
 pub(crate) mod overlaps;
 pub(crate) mod parents;
 pub(crate) mod roles;
-pub(crate) mod rows;
 pub(crate) mod states;
+
+pub(crate) use extents::{bounding_rect, intersection, rect};
+pub(crate) use ids::{APP, PathNumbers};
+pub(crate) use parents::{DEEP, POPOVER, ancestors, chain, holds_popup, popup_in};
+pub(crate) use roles::{Facts, ParentContext, is_field, is_menu, is_menu_item, is_wrapper, number as role};
 
 use crate::model::states as s;
 use crate::toolkit::{Profile, Toolkit};
 use std::ops::{Index, IndexMut};
+
+/// The suffix that makes the path of a row, which the app has no object for, from that of its first
+/// cell.
+pub(crate) const ROW: &str = "#row";
+
+/// The attribute of the first visible cell of a row; columns may be hidden.
+pub(crate) const LEADS: &str = "leads";
+
+/// Whether the app has an object with this path: a reading may have made it up.
+pub(crate) fn is_real(path: &str) -> bool {
+    !path.is_empty() && !path.ends_with(ROW)
+}
 
 /// The interfaces of an object, as bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -134,7 +150,14 @@ impl Object {
 
     /// Whether it is a part of a Qt window that has a window of its own.
     pub(crate) fn floats(&self) -> bool {
-        self.role == roles::number::FRAME && self.is(s::RESIZABLE)
+        self.role == role::FRAME && self.is(s::RESIZABLE)
+    }
+
+    /// Whether it is a cell with a check box. Its states report that it is checked, but not that it
+    /// is checkable.
+    pub(crate) fn is_box(&self) -> bool {
+        self.role == role::TABLE_CELL
+            && self.actions.iter().any(|action| action.eq_ignore_ascii_case("toggle"))
     }
 
     /// Returns an attribute.
@@ -204,6 +227,12 @@ impl ObjectTree {
             next.extend(self[at].children.iter().rev().filter(|_| enters(&self[at])));
             Some(at)
         })
+    }
+
+    /// Whether an object is a cell inside another cell. `above` is the role of its parent.
+    pub(crate) fn is_piece(&self, object: &Object, above: u32) -> bool {
+        let in_cell = matches!(above, role::TABLE_CELL | role::TREE_ITEM);
+        self.profile().cells_hold_cells && object.role == role::TABLE_CELL && in_cell
     }
 
     /// Returns the facts about the app's toolkit.

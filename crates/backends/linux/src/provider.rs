@@ -8,8 +8,7 @@ mod installed;
 mod launch;
 
 use crate::app::{LinuxDevice, capture, lost};
-use crate::bus::error::BusError;
-use crate::bus::{AccessibilityBus, Link, RegisteredApp};
+use crate::bus::{AccessibilityBus, BusError, Link, RegisteredApp};
 use crate::events::AppEvents;
 use crate::opening::{Opening, runs, unsaid};
 use crate::screen::Screen;

@@ -5,22 +5,19 @@
 //! ancestors, its row, and the context of its record are therefore asked again. On any difference,
 //! the whole app is read again.
 
-mod comparison;
 mod recheck;
 
 use crate::aim::{position, press};
-use crate::app::window_stack::{ActionPrefetch, FreshAnswer};
-use crate::app::{AppView, LinuxDevice, capture, lifecycle};
+use crate::app::{ActionPrefetch, AppView, FreshAnswer, LinuxDevice, capture, lifecycle};
+use crate::bus::BusResult;
 use crate::bus::calls::listed;
-use crate::bus::error::BusResult;
 use crate::capture::tree;
 use futures_util::future::OptionFuture;
 use std::sync::Arc;
 use stickpin_device::{Result, Ticket};
 use stickpin_tree::{Handle, Tree};
 
-use comparison::RecheckAnswers;
-use recheck::RecheckedObjects;
+use recheck::{RecheckAnswers, RecheckedObjects};
 
 /// Returns the last tree, if it still holds for this element, and a ticket with what came along
 /// with the answers.

@@ -2,8 +2,7 @@
 //! some report success without taking it.
 
 use crate::app::{App, ask, query, unknown};
-use crate::bus::error::{BusError, BusResult};
-use crate::bus::names::TEXT;
+use crate::bus::{BusError, BusResult, TEXT};
 use crate::limits::FRAME;
 use crate::model::roles::number::PASSWORD;
 use crate::model::{Object, states as s};

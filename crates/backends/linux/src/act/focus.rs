@@ -3,12 +3,9 @@
 use crate::act::keyboard::HANDLED;
 use crate::act::mouse;
 use crate::aim::window;
-use crate::app::window_stack::WindowStack;
-use crate::app::{App, AppView, LinuxDevice, ask};
-use crate::bus::Call;
-use crate::bus::names::{COMPONENT, TEXT};
-use crate::model::roles::is_field;
-use crate::model::{Interfaces, Object, states as s};
+use crate::app::{App, AppView, LinuxDevice, WindowStack, ask};
+use crate::bus::{COMPONENT, Call, TEXT};
+use crate::model::{Interfaces, Object, is_field, states as s};
 use std::time::Duration;
 use stickpin_device::{CancellationToken, Error, ErrorCode, Result};
 use stickpin_tree::Handle;

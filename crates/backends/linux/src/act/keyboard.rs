@@ -3,8 +3,7 @@
 use crate::act::focus::focus_element;
 use crate::act::{fill_readback, typing};
 use crate::aim::{input_grab, window};
-use crate::app::window_stack::WindowStack;
-use crate::app::{self, App, AppView, LinuxDevice, ask, query, unknown};
+use crate::app::{self, App, AppView, LinuxDevice, WindowStack, ask, query, unknown};
 use crate::limits::FRAME;
 use crate::model::{ObjectTree, states as s};
 use std::time::Duration;

@@ -2,7 +2,7 @@
 
 use crate::aim::{position, window};
 use crate::app::AppView;
-use crate::model::extents::bounding_rect;
+use crate::model::bounding_rect;
 use stickpin_device::{Error, Result, ScreenshotImage, ScreenshotRequest};
 use stickpin_tree::Rect;
 use stickpin_x11desk::{Window, windows};

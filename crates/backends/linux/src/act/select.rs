@@ -6,13 +6,9 @@
 
 use crate::act::delivered_to_target;
 use crate::app::{App, AppView, LastCapture, LinuxDevice, ask, capture, unknown};
-use crate::bus::body::Reference;
 use crate::bus::calls::property;
-use crate::bus::error::{BusError, BusResult};
-use crate::bus::names::{ACCESSIBLE, SELECTION};
-use crate::bus::{Call, Message};
-use crate::model::roles::number as n;
-use crate::model::{Interfaces, Object, states as s};
+use crate::bus::{ACCESSIBLE, BusError, BusResult, Call, Message, Reference, SELECTION};
+use crate::model::{Interfaces, Object, role as n, states as s};
 use stickpin_device::{Error, InputOutcome, Result};
 use stickpin_tree::{Handle, quote};
 

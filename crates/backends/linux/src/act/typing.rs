@@ -7,11 +7,9 @@ use crate::act::keyboard::{
 };
 use crate::aim::window;
 use crate::app::{App, AppView, LinuxDevice, ask, capture, query, unknown};
-use crate::bus::names::TEXT;
+use crate::bus::TEXT;
 use crate::limits::FRAME;
-use crate::model::parents::chain;
-use crate::model::roles::is_field;
-use crate::model::{Interfaces, ObjectTree, states as s};
+use crate::model::{Interfaces, ObjectTree, chain, is_field, states as s};
 use std::time::Duration;
 use stickpin_device::{CancellationToken, Error, InputOutcome, Result};
 use stickpin_tree::Handle;

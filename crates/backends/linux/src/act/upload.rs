@@ -3,18 +3,16 @@
 
 mod chooser_kinds;
 pub(crate) mod foreign_chooser;
-pub(crate) mod window;
 
 use crate::act::{self, focus, keyboard, mouse};
 use crate::app::{
     self, App, AppView, Chooser, LastCapture, LinuxDevice, ask, capture, gone, is_foreign, lifecycle, query,
     settle, unknown,
 };
-use crate::bus::error::BusError;
+use crate::bus::BusError;
 use crate::limits::DONE;
-use crate::model::parents::chain;
-use crate::model::roles::is_field;
-use crate::model::{Interfaces, Object, ObjectTree, states as s};
+use crate::model::extents::only_window_of;
+use crate::model::{Interfaces, Object, ObjectTree, chain, is_field, states as s};
 use chooser_kinds::{as_text, is_chooser, is_to_save_in, path_field, says_it_opens, takes_the_name};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -22,6 +20,7 @@ use stickpin_device::{
     Action, CancellationToken, Error, ErrorCode, FileInput, InputOutcome, Modifiers, Result,
 };
 use stickpin_tree::{Handle, quote};
+use stickpin_x11desk::{Window, windows};
 use tokio::time::Instant;
 
 /// Timeout for a chooser to open, to show its field, and to close.
@@ -29,6 +28,9 @@ const CHOOSER: Duration = Duration::from_secs(5);
 
 /// Silence after a press that means that no chooser opens.
 const SILENT: Duration = Duration::from_millis(600);
+
+/// Timeout for a window to appear on the screen.
+const SHOWN: Duration = Duration::from_secs(2);
 
 /// How often a path is given to a chooser that does not accept it.
 const TRIES: usize = 4;
@@ -78,7 +80,7 @@ pub(crate) async fn choose(
     cancel: &CancellationToken,
 ) -> Result<InputOutcome> {
     let before: Vec<String> = choosers(&device.last);
-    let there: Vec<u32> = window::on_screen(&device.app).await?.into_iter().map(|window| window.id).collect();
+    let there: Vec<u32> = on_screen(&device.app).await?.into_iter().map(|window| window.id).collect();
     app::until_activated(device, target).await?;
     let mut performed = match act::press(device, target, None).await? {
         Some(performed) => performed,
@@ -95,7 +97,7 @@ pub(crate) async fn choose(
         return Ok(performed);
     }
     let Some(top) = opened else { return Ok(performed) };
-    let chooser = window::window_of_chooser(device.view(), &top, Some(&there)).await.map_err(unknown)?;
+    let chooser = window_of_chooser(device.view(), &top, Some(&there)).await.map_err(unknown)?;
     if saves(device, &top).await.map_err(unknown)? {
         let error = to_save_in(&title_of(&device.last, &top));
         let closed = escape(device, &chooser).await.map_err(unknown)?;
@@ -122,7 +124,7 @@ pub(crate) async fn give_files(
     }
     let at = device.view().index(chooser).ok_or_else(gone)?;
     let top = device.last[at].path.clone();
-    let chooser = window::chooser_known(device, &top).await?;
+    let chooser = chooser_known(device, &top).await?;
     let title = title_of(&device.last, &top);
     let text = as_text(files);
     let not_taken = |why: &str| {
@@ -180,7 +182,7 @@ pub(crate) async fn close_chooser(device: &mut LinuxDevice, chooser: Handle) -> 
         return foreign_chooser::close_elsewhere(device, chooser).await;
     }
     let path = device.app.path(chooser)?;
-    let chooser = window::chooser_known(device, &path).await?;
+    let chooser = chooser_known(device, &path).await?;
     escape(device, &chooser).await
 }
 
@@ -366,4 +368,55 @@ fn takes_no_text(title: &str) -> Error {
 fn absent() -> String {
     let named = |n: u32| format!("/stickpin-{n}");
     (0..).map(named).find(|path| !Path::new(path).exists()).unwrap_or_default()
+}
+
+/// Returns the windows of the display; empty if there is no display.
+pub(crate) async fn on_screen(app: &App) -> Result<Vec<Window>> {
+    match app.screen.x11_if_any().await? {
+        Some(x11) => x11.run(windows::list_windows).await,
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Returns the chooser with this path, as it was recorded or as it is now.
+pub(crate) async fn chooser_known(device: &mut LinuxDevice, top: &str) -> Result<Chooser> {
+    match device.chooser.take().filter(|chooser| chooser.top == top) {
+        Some(chooser) => Ok(chooser),
+        None => window_of_chooser(device.view(), top, None).await,
+    }
+}
+
+/// Returns the chooser with this path and its window. `before` lists the windows on the screen
+/// before it opened, if known.
+///
+/// # Errors
+/// Returns `ELEMENT_NOT_FOUND` if it is gone, or `UNSUPPORTED` if its window cannot be determined.
+pub(crate) async fn window_of_chooser(
+    view: AppView<'_>,
+    top: &str,
+    before: Option<&[u32]>,
+) -> Result<Chooser> {
+    let x11 = view.app.screen.x11("type keys").await?;
+    let title = title_of(view.last, top);
+    let alike = windows_that(view.last, |_, window| window.shown && window.name == title).len();
+    let window = ask::wait_for_value(SHOWN, || async {
+        let windows = x11.run(windows::list_windows).await?;
+        let size = ask::place(view.app, top).await?.map(|rect| (rect.width, rect.height));
+        let window = only_window_of(&windows, view.app.info.pid, &title, size, alike, before).cloned();
+        // If it is still shown, it was among the windows when they were listed.
+        if is_shown(view.app, top).await? { Ok(window) } else { Err(gone()) }
+    });
+    let window = window.await?.ok_or_else(|| unknown_window(&title))?;
+    Ok(Chooser { top: top.to_owned(), window })
+}
+
+/// The error for a chooser that cannot be typed into, because the keys could go elsewhere.
+fn unknown_window(title: &str) -> Error {
+    let title = quote(title);
+    let message = format!(
+        "the file chooser {title} is open, but its window is not distinguishable from others of the app"
+    );
+    Error::unsupported(message).hint(
+        "it has no file yet: `stickpin snapshot -i` shows it; press what closes the others, or fill its field",
+    )
 }

@@ -1,21 +1,18 @@
 //! Hit tests: whether an input at a point reaches the element that it is meant for, and which
 //! element it reaches where it is meant for none (`there`). The X server says which window gets the
 //! input (`aim/window.rs`), and the app which object it has there (`named`). The order of children
-//! says what lies over that (`order`), and their ancestors whose an unread object is (`unread`).
+//! says what lies over that (`order`), and their ancestors whose an unread object is (`named`).
 
 pub(super) mod named;
 pub(super) mod stacking;
 pub(crate) mod there;
-mod unread;
 
 use crate::aim::hit::named::deepest;
 use crate::aim::position::translate;
 use crate::aim::window::{self, window_hit};
-use crate::app::window_stack::WindowStack;
-use crate::app::{AppView, ask};
+use crate::app::{AppView, WindowStack, ask};
 use crate::model::overlaps::{belongs_to, possible_covers, words};
-use crate::model::parents::{DEEP, popup_in};
-use crate::model::roles::number as role;
+use crate::model::{DEEP, popup_in, role};
 use crate::toolkit::Toolkit;
 use stickpin_device::{Error, HitResult, Result};
 use stickpin_tree::Rect;
@@ -166,7 +163,7 @@ async fn named_hit(view: AppView<'_>, at: usize, path: &str) -> Result<HitResult
         return Ok(HitResult::Target);
     }
     let Some(there) = there.filter(|&there| objects[there].shown) else {
-        return unread::unread_hit(view, at, path).await;
+        return named::unread_hit(view, at, path).await;
     };
     Ok(HitResult::Covered { by: Some(view.app.ids.handle(path)), what: objects[there].describe() })
 }
@@ -219,7 +216,7 @@ async fn is_picked(spot: HitPoint<'_>, at: usize) -> Result<bool> {
         if there == objects[top].path {
             break;
         }
-        let Some(above) = unread::above_now(app, &there).await? else { break };
+        let Some(above) = named::above_now(app, &there).await? else { break };
         there = above;
     }
     Ok(false)

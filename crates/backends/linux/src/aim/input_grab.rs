@@ -6,11 +6,8 @@
 //! report that they are modal.
 
 use crate::aim::window;
-use crate::app::window_stack::WindowStack;
-use crate::app::{App, AppView, node_words};
-use crate::model::parents::{chain, holds_popup, popup_in};
-use crate::model::roles::{is_menu, number as role};
-use crate::model::{ObjectTree, parents, states};
+use crate::app::{App, AppView, WindowStack, node_words};
+use crate::model::{ObjectTree, chain, holds_popup, is_menu, parents, popup_in, role, states};
 use stickpin_device::{Error, ErrorCode, HitResult, Result};
 use stickpin_tree::{Handle, NodeRef, Role};
 use stickpin_x11desk::{Visibility, Window, X11, pointer, windows};

@@ -3,15 +3,10 @@
 
 use crate::aim::window;
 use crate::app::ask::query_extents;
-use crate::app::window_stack::{AimRects, ElementPosition, WindowStack};
-use crate::app::{AppView, ask};
-use crate::bus::Link;
-use crate::bus::error::BusResult;
-use crate::model::extents::intersection;
+use crate::app::{AimRects, AppView, ElementPosition, WindowStack, ask};
+use crate::bus::{BusResult, Link};
 use crate::model::overlaps::possible_covers;
-use crate::model::parents::{chain, popup_in};
-use crate::model::roles::number as n;
-use crate::model::{Object, ObjectTree, extents};
+use crate::model::{Object, ObjectTree, chain, extents, intersection, popup_in, role as n};
 use hashbrown::HashMap;
 use stickpin_device::Result;
 use stickpin_tree::{Handle, Rect};

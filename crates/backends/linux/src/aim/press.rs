@@ -2,8 +2,7 @@
 //! presses.
 
 use crate::app::{App, AppView};
-use crate::model::roles::{is_menu, is_menu_item, number as n};
-use crate::model::{Interfaces, Object, ObjectTree};
+use crate::model::{Interfaces, Object, ObjectTree, is_menu, is_menu_item, role as n};
 use stickpin_tree::Rect;
 
 /// Whether an object is pressed by its action, not by the pointer.

@@ -2,13 +2,9 @@
 
 use super::position::{panes, translate};
 use crate::aim::{position, scroll};
-use crate::app::window_stack::{ElementPosition, WindowStack};
-use crate::app::{App, AppView, LastCapture, ask};
-use crate::bus::names::{COMPONENT, VALUE};
-use crate::bus::{Call, calls};
-use crate::model::Interfaces;
-use crate::model::extents::intersection;
-use crate::model::roles::number as n;
+use crate::app::{App, AppView, ElementPosition, LastCapture, WindowStack, ask};
+use crate::bus::{COMPONENT, Call, VALUE, calls};
+use crate::model::{Interfaces, intersection, role as n};
 use std::time::Duration;
 use stickpin_device::{ErrorCode, Result};
 

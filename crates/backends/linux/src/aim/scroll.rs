@@ -2,7 +2,7 @@
 
 use crate::aim::{input_grab, position, reveal, wheel, window};
 use crate::app::{AppView, settle, unknown};
-use crate::model::roles::number as n;
+use crate::model::role as n;
 use std::time::Duration;
 use stickpin_device::{CancellationToken, ErrorCode, InputOutcome, Result};
 use stickpin_tree::{Handle, Rect};

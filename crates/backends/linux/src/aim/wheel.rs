@@ -4,10 +4,8 @@
 use crate::aim::hit::{self, HitPoint, IntendedTarget};
 use crate::aim::position::{self, scrolls, translate};
 use crate::aim::window;
-use crate::app::window_stack::WindowStack;
-use crate::app::{AppView, LastCapture, ask};
-use crate::model::roles::number as role;
-use crate::model::{ObjectTree, states};
+use crate::app::{AppView, LastCapture, WindowStack, ask};
+use crate::model::{ObjectTree, role, states};
 use stickpin_device::{Error, HitResult, Result};
 use stickpin_tree::{Handle, Rect};
 

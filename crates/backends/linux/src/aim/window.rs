@@ -1,11 +1,7 @@
 //! The window of the display that shows an element, and whether it receives an input at a point.
 
-use crate::app::window_stack::WindowStack;
-use crate::app::{App, AppView, ask};
-use crate::model::extents::{self, intersection};
-use crate::model::parents::{POPOVER, popup_in};
-use crate::model::roles::{is_menu_item, number as role};
-use crate::model::{ObjectTree, states};
+use crate::app::{App, AppView, WindowStack, ask};
+use crate::model::{ObjectTree, POPOVER, extents, intersection, is_menu_item, popup_in, role, states};
 use crate::toolkit::Popups;
 use stickpin_device::{HitResult, Result};
 use stickpin_tree::{Rect, quote};

@@ -2,12 +2,9 @@
 
 use crate::app::{App, gone, lifecycle};
 use crate::bus::calls::listed;
-use crate::bus::error::{BusError, BusResult, unless_lost};
-use crate::bus::names::{ACCESSIBLE, ACTION};
-use crate::bus::{Call, Link, Message, calls};
+use crate::bus::{ACCESSIBLE, ACTION, BusError, BusResult, Call, Link, Message, calls, unless_lost};
 use crate::limits::{DONE, FRAME};
-use crate::model::extents::rect;
-use crate::model::{rows, states as s};
+use crate::model::{is_real, rect, states as s};
 use std::time::Duration;
 use stickpin_device::{Dispatched, Result};
 use stickpin_tree::Rect;
@@ -166,7 +163,7 @@ pub(crate) async fn extents_of(app: &App, paths: &[String]) -> Result<Vec<Option
 /// As [`extents_of`], with faults instead of errors.
 pub(crate) async fn query_extents(link: &Link, paths: &[String]) -> BusResult<Vec<Option<Rect>>> {
     // Objects that a reading made up are unknown to the app.
-    let real = |path: &&String| !path.is_empty() && !path.ends_with(rows::ROW);
+    let real = |path: &&String| is_real(path);
     let calls: Vec<Call<'_>> = paths.iter().filter(real).map(|path| calls::extents(path)).collect();
     let mut places = link.each::<[i32; 4]>(&calls).await?.into_iter();
     let mut place = |path| real(&path).then(|| places.next().flatten()).flatten().and_then(rect);

@@ -1,10 +1,9 @@
 //! Readings of the whole app.
 
 use crate::app::{App, LastCapture, LinuxDevice, lifecycle};
-use crate::bus::embedded_path;
-use crate::bus::error::BusError;
-use crate::bus::limits::BUS;
+use crate::bus::{BusError, embedded_path};
 use crate::capture::{read, tree};
+use crate::limits::BUS;
 use crate::model::ObjectTree;
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! The life of an app: whether it is still there, how it ended, and ending it.
 
 use crate::app::{App, end_child, lost};
-use crate::bus::error::{BusError, BusResult};
+use crate::bus::{BusError, BusResult};
 use std::process::ExitStatus;
 use std::time::Duration;
 use stickpin_device::{Error, Result};

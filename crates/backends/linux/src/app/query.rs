@@ -1,13 +1,10 @@
 //! Facts about one element that are not in the tree, and long texts.
 
 use crate::app::{App, LinuxDevice, ask, capture, gone};
-use crate::bus::error::{BusError, BusResult, unless_lost};
-use crate::bus::names::{ACCESSIBLE, ROOT, TEXT};
-use crate::bus::{Call, Link};
+use crate::bus::{ACCESSIBLE, BusError, BusResult, Call, Link, ROOT, TEXT, unless_lost};
 use crate::capture::question::{Question, Questions};
 use crate::limits;
-use crate::model::roles::{is_field, number as role};
-use crate::model::{EMBEDDED, Interfaces, Object, ObjectTree, roles};
+use crate::model::{EMBEDDED, Interfaces, Object, ObjectTree, is_field, role, roles};
 use serde::Serialize;
 use serde_json::{Value, json};
 use stickpin_device::{Query, Result, unsupported};

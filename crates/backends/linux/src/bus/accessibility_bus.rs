@@ -3,9 +3,9 @@
 use crate::bus::body::{Call, Reference, whole};
 use crate::bus::calls::{self, of_bus, property};
 use crate::bus::error::{BusError, BusResult, remaining};
-use crate::bus::limits::BUS;
 use crate::bus::names::{ACCESSIBLE, DAEMON, ROOT};
 use crate::bus::wire::{Answer, Listener, Wire};
+use crate::limits::BUS;
 use futures_util::future::join_all;
 use std::sync::Arc;
 use std::time::Duration;

@@ -6,14 +6,18 @@ pub(crate) mod body;
 pub(crate) mod calls;
 mod embedded_process;
 pub(crate) mod error;
-pub(crate) mod limits;
 mod link;
 pub(crate) mod names;
 mod orders;
 pub(crate) mod wire;
 
 pub(crate) use accessibility_bus::{AccessibilityBus, Addresses, RegisteredApp};
-pub(crate) use body::{Call, Message};
+pub(crate) use body::{Call, Message, Reference, on_the_wire, referred, text, whole};
 pub(crate) use embedded_process::embedded_path;
+pub(crate) use error::{BusError, BusResult, unless_lost};
 pub(crate) use link::Link;
-pub(crate) use wire::Listener;
+pub(crate) use names::{
+    ACCESSIBLE, ACTION, CACHE, COMPONENT, DAEMON, DOCUMENT, EDITABLE, ROOT, SCREEN, SELECTION, TEXT, VALUE,
+    WINDOW,
+};
+pub(crate) use wire::{Answer, Listener};

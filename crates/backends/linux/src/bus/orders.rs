@@ -10,10 +10,10 @@
 use crate::bus::body::{Call, Message, Reference};
 use crate::bus::calls::role;
 use crate::bus::error::{BusError, BusResult};
-use crate::bus::limits::{PATIENCE, SOCKET};
 use crate::bus::link::Link;
 use crate::bus::names::{ACCESSIBLE, ACTION, ROOT};
 use crate::bus::wire::Wire;
+use crate::limits::{PATIENCE, SOCKET};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Mutex, OwnedMutexGuard};

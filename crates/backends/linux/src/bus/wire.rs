@@ -10,7 +10,7 @@
 
 use super::body::{Call, Message};
 use crate::bus::error::{BusError, BusResult};
-use crate::bus::limits::{AT_ONCE, PATIENCE};
+use crate::limits::{AT_ONCE, PATIENCE};
 use hashbrown::HashMap;
 use std::num::NonZeroU32;
 use std::pin::Pin;

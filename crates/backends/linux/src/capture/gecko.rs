@@ -16,13 +16,8 @@
 //! Pages that build rows cell by cell therefore get wrong roles.
 
 use super::question::Question;
-use crate::bus::body::Reference;
-use crate::bus::error::BusResult;
-use crate::bus::{Call, Link, calls};
-use crate::model::ids::PathNumbers;
-use crate::model::roles::{self, Facts, number as role};
-use crate::model::states;
-use crate::model::{EMBEDDED, Interfaces, Object, ObjectTree};
+use crate::bus::{BusResult, Call, Link, Reference, calls};
+use crate::model::{EMBEDDED, Facts, Interfaces, Object, ObjectTree, PathNumbers, role, roles, states};
 use hashbrown::{HashMap, HashSet};
 use stickpin_tree::Handle;
 

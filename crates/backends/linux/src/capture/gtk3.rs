@@ -9,12 +9,8 @@
 //! it, and a popover is in its button and in the window. In the tree, they would be two elements
 //! with one handle, so each is kept in one place.
 
-use crate::bus::body::Reference;
-use crate::bus::error::{BusResult, unless_lost};
-use crate::bus::names::{ACCESSIBLE, SELECTION};
-use crate::bus::{Call, Link, calls};
-use crate::model::roles::number as role;
-use crate::model::{Interfaces, ObjectTree};
+use crate::bus::{ACCESSIBLE, BusResult, Call, Link, Reference, SELECTION, calls, unless_lost};
+use crate::model::{Interfaces, ObjectTree, role};
 use hashbrown::{HashMap, HashSet};
 use std::collections::VecDeque;
 

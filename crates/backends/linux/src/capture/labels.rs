@@ -4,9 +4,7 @@
 //! then share one name, which the group already provides. Only a single element in a box keeps it,
 //! because the box is about that element.
 
-use crate::model::names;
-use crate::model::roles::{self, is_field, number as n};
-use crate::model::{Object, ObjectTree};
+use crate::model::{Object, ObjectTree, is_field, names, role as n, roles};
 use crate::toolkit::Toolkit;
 use hashbrown::{HashMap, HashSet};
 

@@ -16,15 +16,9 @@
 //! parents, nor do completion lists. They signal that they are shown, and name the app as their
 //! parent. So they are listed with the windows while they are shown.
 
-use crate::bus::Link;
-use crate::bus::error::BusResult;
-use crate::bus::names::ROOT;
+use crate::bus::{BusResult, Link, ROOT};
 use crate::limits;
-use crate::model::ObjectTree;
-use crate::model::extents::{intersection, rect};
-use crate::model::parents::chain;
-use crate::model::roles::{self, Facts, number as n};
-use crate::model::states as s;
+use crate::model::{Facts, ObjectTree, chain, intersection, rect, role as n, roles, states as s};
 use hashbrown::HashSet;
 
 /// Returns the objects that wrongly report the focus.

@@ -1,14 +1,11 @@
 //! Questions about objects, and storing their answers.
 
-use crate::bus::body::{Reference, whole};
-use crate::bus::error::{BusError, BusResult};
-use crate::bus::names::{ACCESSIBLE, ACTION, CACHE, DOCUMENT, TEXT as TEXT_INTERFACE, VALUE};
-use crate::bus::wire::Answer;
-use crate::bus::{Call, Link, Message, calls};
+use crate::bus::{
+    ACCESSIBLE, ACTION, Answer, BusError, BusResult, CACHE, Call, DOCUMENT, Link, Message, Reference,
+    TEXT as TEXT_INTERFACE, VALUE, calls, whole,
+};
 use crate::limits::{TEXT, TEXTS};
-use crate::model::roles::number as role;
-use crate::model::states;
-use crate::model::{Interfaces, Object, ObjectTree};
+use crate::model::{Interfaces, Object, ObjectTree, role, states};
 use crate::toolkit::Toolkit;
 
 /// A question about an object.

@@ -9,14 +9,9 @@ mod details;
 use super::qt::ShownObjects;
 use super::question::{ALL_QUESTIONS, Answers, Question, Questions, cached, is_mute, may_be_socket};
 use super::{CaptureCache, gecko, gtk3, stack_pages};
-use crate::bus::body::Reference;
-use crate::bus::error::BusResult;
-use crate::bus::names::ROOT;
-use crate::bus::{Link, embedded_path};
+use crate::bus::{BusResult, Link, ROOT, Reference, embedded_path};
 use crate::limits::{CHILDREN, DEPTH, OBJECTS, TEXTS};
-use crate::model::roles::{self, Facts, number as role};
-use crate::model::states;
-use crate::model::{Object, ObjectTree};
+use crate::model::{Facts, Object, ObjectTree, role, roles, states};
 use hashbrown::HashMap;
 
 /// Reads what the app shows. `known` holds what the previous reading kept, and is updated.

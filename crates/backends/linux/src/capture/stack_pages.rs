@@ -12,14 +12,9 @@
 //! selected one, and the app returns nothing of it at any point of its content. A page that is
 //! merely covered belongs to the selected tab, or to no such stack.
 
-use crate::bus::body::Reference;
-use crate::bus::error::BusResult;
-use crate::bus::names::WINDOW;
-use crate::bus::{Call, Link, calls};
-use crate::model::parents::{ancestors, parents, top};
-use crate::model::roles::number as role;
-use crate::model::states;
-use crate::model::{Interfaces, Object, ObjectTree};
+use crate::bus::{BusResult, Call, Link, Reference, WINDOW, calls};
+use crate::model::parents::{parents, top};
+use crate::model::{Interfaces, Object, ObjectTree, ancestors, role, states};
 use hashbrown::HashSet;
 
 /// How many ancestors of the object at a point are searched for one that the app lists.

@@ -11,15 +11,10 @@ mod levels;
 mod rows;
 mod visible_range;
 
-use crate::bus::body::{Reference, whole};
 use crate::bus::calls::property;
-use crate::bus::error::{BusError, BusResult};
-use crate::bus::names::ACCESSIBLE;
-use crate::bus::{Call, Link};
+use crate::bus::{ACCESSIBLE, BusError, BusResult, Call, Link, Reference, whole};
 use crate::capture::question::{ALL_QUESTIONS, Question, Questions};
-use crate::model::roles::number as role;
-use crate::model::states;
-use crate::model::{Interfaces, Object, ObjectTree};
+use crate::model::{Interfaces, Object, ObjectTree, role, states};
 use hashbrown::HashMap;
 use std::ops::Range;
 

@@ -8,11 +8,10 @@ mod values;
 
 use super::{gecko, labels, qt};
 use crate::limits::DEPTH;
-use crate::model::ids::{APP, PathNumbers};
-use crate::model::names;
-use crate::model::roles::{self, ParentContext, is_field, is_menu, number as n};
-use crate::model::states as s;
-use crate::model::{EMBEDDED, Object, ObjectTree};
+use crate::model::{
+    APP, EMBEDDED, Object, ObjectTree, ParentContext, PathNumbers, is_field, is_menu, names, role as n,
+    roles, states as s,
+};
 use hashbrown::{HashMap, HashSet};
 use kinds::{effective_role, has_pieces, holds_page, is_part, is_popup, opens};
 use object_name::text_below;

@@ -1,8 +1,7 @@
 //! The provider's configuration, and access to displays and buses.
 
 use crate::app::lost;
-use crate::bus::error::BusError;
-use crate::bus::{AccessibilityBus, Addresses, Listener};
+use crate::bus::{AccessibilityBus, Addresses, BusError, Listener};
 use crate::opening::Opening;
 use crate::provider::app_dirs::AppDirs;
 use crate::screen::Screen;

@@ -2,8 +2,7 @@
 //! registering.
 
 use crate::app::lost;
-use crate::bus::error::BusError;
-use crate::bus::{AccessibilityBus, RegisteredApp};
+use crate::bus::{AccessibilityBus, BusError, RegisteredApp};
 use crate::opening::{Processes, is_of, lacks};
 use crate::provider::config::Request;
 use crate::provider::config::{LinuxProvider, no_registry};

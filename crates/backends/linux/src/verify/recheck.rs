@@ -1,13 +1,10 @@
 //! The questions that verify an element: about itself, the content of its row, and what may change
-//! its record among its ancestors.
+//! its record among its ancestors. The answers are compared with the last reading.
 
+use crate::bus::{BusResult, Link, Reference, embedded_path};
 use crate::capture::question::{Question, Questions, may_be_socket};
 use crate::capture::stack_pages::PagePoint;
-use crate::model::ids::PathNumbers;
-use crate::model::roles::{self, Facts, number as role};
-use crate::model::rows::ROW;
-use crate::model::states;
-use crate::model::{Object, ObjectTree, parents};
+use crate::model::{Facts, Object, ObjectTree, PathNumbers, is_real, parents, role, roles, states};
 use hashbrown::HashSet;
 use stickpin_tree::Handle;
 
@@ -29,6 +26,17 @@ pub(crate) struct RecheckedObjects {
     pub(super) above: HashSet<usize>,
     /// Its position on a page that may be switched without a signal.
     pub(super) spot: Option<PagePoint>,
+}
+
+/// The current state of the objects that were asked again.
+#[derive(Debug)]
+pub(crate) struct RecheckAnswers {
+    /// In the order of the questions.
+    pub(super) objects: Vec<Object>,
+    /// Whether all of them still exist, with the same children.
+    there: bool,
+    /// Whether nothing differs at all.
+    pub(super) same: bool,
 }
 
 impl RecheckedObjects {
@@ -99,7 +107,7 @@ impl RecheckedObjects {
         let mut questions = Questions::default();
         for (at, (&object, &place)) in old.iter().zip(&self.objects).enumerate() {
             // The app has no such object.
-            if object.path.is_empty() || object.path.ends_with(ROW) {
+            if !is_real(&object.path) {
                 continue;
             }
             let few = object.children.len() <= CHILDREN && !object.is(states::MANAGES_DESCENDANTS);
@@ -116,6 +124,62 @@ impl RecheckedObjects {
             asks.into_iter().filter(|(asked, _)| *asked).for_each(|(_, ask)| questions.add(at, ask));
         }
         questions
+    }
+
+    /// Asks again and compares. All signals that preceded the answers have been received when it
+    /// returns.
+    pub(crate) async fn ask(&self, link: &Link, picture: &ObjectTree) -> BusResult<RecheckAnswers> {
+        let old: Vec<&Object> = self.objects.iter().map(|&at| &picture[at]).collect();
+        let objects = old.iter().map(|&object| object.clone()).collect();
+        let mut now = ObjectTree { toolkit: picture.toolkit, objects, truncated: false };
+        let questions = self.questions(picture, &old);
+        let shown = async {
+            let Some(spot) = &self.spot else { return Ok(true) };
+            spot.is_shown(link, picture).await
+        };
+        let answers = questions.ask_in_order(link, &mut now);
+        let (shown, answers) = tokio::join!(biased; shown, answers);
+        let (shown, answers) = (shown?, answers?);
+        let objects = now.objects;
+        let path = |at: &usize| picture[*at].path.as_str();
+        let same_children = |(at, named): &(usize, Vec<Reference>)| {
+            let host = &old[*at].path;
+            let own = |path: &str| Link::same_process(host, path);
+            let named = named.iter().map(|child| link.named(host, child.clone()));
+            let mut named: Vec<String> = named.filter(|path| own(path)).collect();
+            // Children that another parent shows must still be listed.
+            let aside = old[*at].duplicate_children.iter().map(path).all(|aside| {
+                named.iter().position(|path| path == aside).map(|at| named.remove(at)).is_some()
+            });
+            aside && old[*at].children.iter().map(path).filter(|path| own(path)).eq(&named)
+        };
+        // A plugged-in process may be named differently than it names itself.
+        let same_plugged = |(at, child): &(usize, Reference)| {
+            let host = &old[*at].path;
+            let named = link.named(host, child.clone());
+            let known = old[*at].children.iter().map(path).find_map(embedded_path).map(|(_, path)| path);
+            Link::same_process(host, &named) || known == embedded_path(&named).map(|(_, path)| path)
+        };
+        let there = shown
+            && answers.vanished.is_empty()
+            && answers.children.iter().all(same_children)
+            && answers.plugged.iter().all(same_plugged);
+        let same = there && objects.iter().eq(old.iter().copied());
+        Ok(RecheckAnswers { objects, there, same })
+    }
+
+    /// Whether the answers can replace the old objects: nothing came or went.
+    pub(super) fn fits(&self, now: &RecheckAnswers, picture: &ObjectTree) -> bool {
+        let seen = |object: &Object| states::is_visible(object.states, picture.toolkit);
+        let kept = |(object, &at): (&Object, &usize)| seen(object) == seen(&picture[at]);
+        now.there && now.objects.iter().zip(&self.objects).all(kept)
+    }
+
+    /// Exchanges the answers with the old objects of the picture.
+    pub(super) fn exchange(&self, now: &mut RecheckAnswers, picture: &mut ObjectTree) {
+        for (object, &at) in now.objects.iter_mut().zip(&self.objects) {
+            std::mem::swap(object, &mut picture[at]);
+        }
     }
 }
 
@@ -138,4 +202,4 @@ fn is_row(object: &Object) -> bool {
 }
 
 #[cfg(test)]
-pub(super) mod tests;
+mod tests;

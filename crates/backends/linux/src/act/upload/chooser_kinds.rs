@@ -1,8 +1,6 @@
 //! Recognising file choosers, their field for paths, and whether they save. Pure.
 
-use crate::model::roles::{is_field, number as n};
-use crate::model::states as s;
-use crate::model::{Object, ObjectTree};
+use crate::model::{Object, ObjectTree, is_field, role as n, states as s};
 use crate::toolkit::Chooser;
 use std::path::PathBuf;
 

@@ -5,10 +5,9 @@
 //! show choosers of other apps, too: only the one window that came with the press counts, and only
 //! if its title is unique.
 
-use crate::act::upload::{self, window};
+use crate::act::upload;
 use crate::app::{self, App, Chooser, FOREIGN, ForeignChooser, LinuxDevice};
-use crate::bus::error::{BusError, BusResult};
-use crate::bus::{AccessibilityBus, Link, RegisteredApp};
+use crate::bus::{AccessibilityBus, BusError, BusResult, Link, RegisteredApp};
 use crate::events::AppEvents;
 use crate::limits::STRANGER;
 use std::path::PathBuf;
@@ -30,7 +29,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Returns windows of other processes that belong to a window of the app, and modal ones without a
 /// parent.
 pub(crate) async fn foreign_windows(app: &App) -> Result<Vec<Window>> {
-    Ok(beside(window::on_screen(app).await?, app.info.pid))
+    Ok(beside(upload::on_screen(app).await?, app.info.pid))
 }
 
 /// Returns notices about such windows that have come or gone since the last call. In a desktop
@@ -115,7 +114,7 @@ pub(crate) async fn register_chooser(
     };
     // The path belongs to this window only if the process has no other window with that title on
     // the display.
-    let mut alike = window::on_screen(&device.app).await?;
+    let mut alike = upload::on_screen(&device.app).await?;
     alike.retain(|w| w.pid == window.pid && w.title == window.title);
     if !matches!(&alike[..], [only] if only.id == window.id) {
         return Err(refused("others there have the same title"));

@@ -1,14 +1,13 @@
-//! The object that an app names at a point: the way down from a window to the innermost object.
+//! The object that an app names at a point: the way down from a window to the innermost object, and
+//! whose part an object is that the last reading did not have, or had hidden. It may be a part of
+//! the target, lie hidden below it, or have appeared over it since.
 
-use crate::aim::hit::{HitPoint, Resolved, Unresolved};
-use crate::app::{App, ask, lifecycle};
-use crate::bus::calls;
-use crate::bus::error::BusError;
-use crate::bus::names::SCREEN;
-use crate::model::parents::DEEP;
-use crate::model::roles::number as role;
-use crate::model::states;
-use stickpin_device::Result;
+use crate::aim::hit::{HitPoint, Resolved, Unresolved, stacking};
+use crate::app::{App, AppView, ask, lifecycle};
+use crate::bus::{BusError, SCREEN, calls};
+use crate::model::overlaps::{self, belongs_to};
+use crate::model::{DEEP, role, states};
+use stickpin_device::{HitResult, Result};
 use stickpin_tree::quote;
 
 /// Returns the innermost object that the app names at a spot, starting from this one; `None` if it
@@ -67,4 +66,150 @@ pub(super) async fn header_at(spot: HitPoint<'_>, table: usize) -> Result<Option
     let said = ask::extents_of(spot.view.app, &paths).await?;
     let mut here = paths.into_iter().zip(said).filter(|(_, rect)| rect.is_some_and(|rect| spot.is_in(rect)));
     Ok(here.next().map(|(path, _)| path))
+}
+
+/// Determines whether an unread object that would receive an input is a part of the target, by its
+/// ancestors up to one that was read.
+pub(super) async fn unread_hit(view: AppView<'_>, target: usize, path: &str) -> Result<HitResult> {
+    let AppView { app, last } = view;
+    let own = &last[target];
+    // GTK 4 names what receives an input; others may name hidden objects.
+    let seen = app.profile().says_what_a_press_reaches;
+    let Some((up, holder)) = up_to_read(view, path, target).await? else { return Ok(HitResult::Target) };
+    let inside = last.chain(holder).contains(&target);
+    let holds_both = last.chain(target).contains(&holder);
+    if inside || (holds_both && !seen) {
+        return Ok(HitResult::Target);
+    }
+    let named = if holds_both { up } else { last[holder].path.clone() };
+    let there = stacking::read_objects(app, vec![path.to_owned(), named]).await?;
+    if there.objects.iter().any(|object| belongs_to(object, own)) {
+        return Ok(HitResult::Target);
+    }
+    tracing::debug!(path, "is at the point, and not in {}", own.path);
+    Ok(HitResult::Covered { by: None, what: overlaps::words(&there, 1) })
+}
+
+/// Returns the first ancestor that was read and shown, or is the target, and the object below it on
+/// that way; `None` if no ancestor was read.
+async fn up_to_read(
+    AppView { app, last }: AppView<'_>,
+    path: &str,
+    target: usize,
+) -> Result<Option<(String, usize)>> {
+    let mut here = path.to_owned();
+    for _ in 0..DEEP {
+        let Some(above) = above_now(app, &here).await? else { return Ok(None) };
+        let read = last.at(&above).filter(|&at| last[at].shown || above == last[target].path);
+        if let Some(at) = read {
+            return Ok(Some((here, at)));
+        }
+        here = above;
+    }
+    Ok(None)
+}
+
+/// Returns the current parent of an object.
+pub(super) async fn above_now(app: &App, path: &str) -> Result<Option<String>> {
+    let above = lifecycle::check_answer(app, app.link.parents(&[path]).await).await?.pop().flatten();
+    Ok(above.filter(|(_, above)| !above.ends_with("/null")).map(|above| app.link.named(path, above)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bus::names::ROOT;
+    use crate::model::roles::number as role;
+    use crate::model::states as s;
+    use crate::tests::heap::{Heap, Thing, at, covered, read};
+    use crate::toolkit::Toolkit;
+
+    /// A button in a box, and things beside that.
+    fn heap() -> Heap {
+        let folded = Thing::new("/folded", "Folded", role::PANEL, "/window");
+        Heap(vec![
+            Thing::new("/window", "Window", role::FRAME, ROOT),
+            Thing::new("/before", "Before", role::PUSH_BUTTON, "/window"),
+            Thing::new("/box", "Form", role::PANEL, "/window"),
+            Thing::new("/target", "Send", role::PUSH_BUTTON, "/box"),
+            Thing::new("/part", "Icon", role::ICON, "/target"),
+            Thing::new("/other", "Delete", role::PUSH_BUTTON, "/window"),
+            Thing { states: s::ENABLED, ..folded },
+        ])
+    }
+
+    /// Something that came after the app was read, and that is not listed where it lies.
+    fn came(path: &'static str, name: &'static str, role: u32, above: &'static str) -> Thing {
+        Thing { listed: false, ..Thing::new(path, name, role, above) }
+    }
+
+    /// What is said of a press on the target that goes to something that came into another thing.
+    async fn said(toolkit: Toolkit, comes: &[(&'static str, &'static str, u32, &'static str)]) -> HitResult {
+        let (app, device) = read(toolkit, heap()).await;
+        let all = comes.iter().map(|&(path, name, role, above)| came(path, name, role, above));
+        app.becomes(|heap| heap.0.extend(all));
+        let target = at(&device, "/target");
+        unread_hit(device.view(), target, comes[0].0).await.unwrap()
+    }
+
+    const ALL: [Toolkit; 3] = [Toolkit::Gtk4, Toolkit::Gtk3, Toolkit::Qt];
+
+    #[tokio::test]
+    async fn what_came_into_an_element_is_a_part_of_it_however_deep() {
+        for toolkit in ALL {
+            let hit = said(toolkit, &[("/x", "Spinner", role::PANEL, "/target")]).await;
+            assert_eq!(hit, HitResult::Target, "{toolkit:?}");
+            let deep = [("/x", "Spinner", role::PANEL, "/y"), ("/y", "", role::FILLER, "/part")];
+            assert_eq!(said(toolkit, &deep).await, HitResult::Target, "{toolkit:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_came_into_another_element_covers_with_that() {
+        for toolkit in ALL {
+            let deep = [("/x", "Spinner", role::PANEL, "/y"), ("/y", "", role::FILLER, "/other")];
+            assert_eq!(said(toolkit, &deep).await, covered("push button \"Delete\""), "{toolkit:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn unread_sibling_covers_where_toolkit_names_visible() {
+        let deep = [("/x", "Label", role::PANEL, "/y"), ("/y", "Toast", role::PUSH_BUTTON, "/window")];
+        assert_eq!(
+            said(Toolkit::Gtk4, &deep).await,
+            covered("push button \"Toast\""),
+            "the outermost that is new"
+        );
+        for toolkit in [Toolkit::Gtk3, Toolkit::Qt] {
+            assert_eq!(said(toolkit, &deep).await, HitResult::Target, "{toolkit:?}");
+        }
+        // What it lies in was hidden when it was read, and is shown now.
+        let folded = [("/x", "Label", role::PANEL, "/folded")];
+        assert_eq!(said(Toolkit::Gtk4, &folded).await, covered("panel \"Folded\""));
+        assert_eq!(said(Toolkit::Gtk3, &folded).await, HitResult::Target, "it may be hidden still");
+    }
+
+    #[tokio::test]
+    async fn what_only_says_what_an_element_is_called_is_of_it() {
+        let inner = [("/x", "Send", role::LABEL, "/other")];
+        assert_eq!(said(Toolkit::Gtk4, &inner).await, HitResult::Target);
+        let outer = [("/x", "", role::PANEL, "/y"), ("/y", "Send", role::LABEL, "/window")];
+        assert_eq!(said(Toolkit::Gtk4, &outer).await, HitResult::Target);
+    }
+
+    #[tokio::test]
+    async fn what_lies_in_nothing_that_was_read_proves_nothing() {
+        assert_eq!(said(Toolkit::Gtk4, &[("/x", "Toast", role::PANEL, "")]).await, HitResult::Target);
+        let circle = [("/x", "Toast", role::PANEL, "/y"), ("/y", "Toast", role::PANEL, "/x")];
+        assert_eq!(said(Toolkit::Gtk4, &circle).await, HitResult::Target);
+    }
+
+    #[tokio::test]
+    async fn content_hidden_at_capture_belongs_to_its_element() {
+        let (app, device) = read(Toolkit::Gtk4, heap()).await;
+        app.becomes(|heap| heap.0.push(came("/x", "Spinner", role::PANEL, "/folded")));
+        let target = at(&device, "/folded");
+        assert!(!device.last.objects()[target].shown);
+        assert_eq!(unread_hit(device.view(), target, "/x").await.unwrap(), HitResult::Target);
+    }
 }

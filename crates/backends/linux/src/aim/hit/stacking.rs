@@ -6,14 +6,10 @@
 
 use crate::aim::hit::HitPoint;
 use crate::app::{App, AppView, ask, lifecycle};
-use crate::bus::Call;
-use crate::bus::body::Reference;
-use crate::bus::names::ACCESSIBLE;
+use crate::bus::{ACCESSIBLE, Call, Reference};
 use crate::capture::question::{Question, Questions};
 use crate::model::overlaps::{belongs_to, words};
-use crate::model::parents::popup_in;
-use crate::model::roles::{is_wrapper, number as n};
-use crate::model::{Object, ObjectTree, rows, states as s};
+use crate::model::{Object, ObjectTree, is_real, is_wrapper, popup_in, role as n, states as s};
 use crate::toolkit::Toolkit;
 use stickpin_device::{HitResult, Result};
 
@@ -70,7 +66,7 @@ pub(super) async fn covering_object(spot: HitPoint<'_>, at: usize) -> Result<Opt
 async fn later(AppView { app, last }: AppView<'_>, at: usize) -> Result<Vec<String>> {
     let (objects, above) = (last.objects(), last.chain(at));
     let end = end_of_window(&last.picture, &above);
-    let real = |at: usize| !objects[at].path.is_empty() && !objects[at].path.ends_with(rows::ROW);
+    let real = |at: usize| is_real(&objects[at].path);
     let overlap = |pair: &&[usize]| {
         real(pair[0]) && real(pair[1]) && lets_overlap(last.picture.toolkit, &objects[pair[1]])
     };

@@ -3,10 +3,8 @@
 use crate::aim::hit::named::{deepest, header_at};
 use crate::aim::hit::{HitPoint, Resolved, Unresolved, stacking};
 use crate::aim::{position, window};
-use crate::app::window_stack::WindowStack;
-use crate::app::{LinuxDevice, capture};
-use crate::model::ObjectTree;
-use crate::model::parents::{DEEP, POPOVER};
+use crate::app::{LinuxDevice, WindowStack, capture};
+use crate::model::{DEEP, ObjectTree, POPOVER};
 use crate::toolkit::Popups;
 use stickpin_device::Result;
 use stickpin_tree::Handle;

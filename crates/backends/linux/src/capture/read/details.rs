@@ -1,14 +1,11 @@
 //! Details of visible objects that no cache has: texts, values, rectangles and labels.
 
 use super::ObjectReader;
-use crate::bus::error::BusResult;
-use crate::bus::{Link, embedded_path};
+use crate::bus::{BusResult, Link, embedded_path};
 use crate::capture::labels::{borrows_name, lacks_name};
 use crate::capture::question::{Question, Questions, is_mute};
 use crate::capture::{gecko, qt, stack_pages};
-use crate::model::roles::{self, Facts, is_field, number as role};
-use crate::model::states;
-use crate::model::{Interfaces, Object, ObjectTree};
+use crate::model::{Facts, Interfaces, Object, ObjectTree, is_field, role, roles, states};
 use crate::toolkit::Toolkit;
 
 impl ObjectReader {

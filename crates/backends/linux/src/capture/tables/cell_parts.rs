@@ -3,11 +3,9 @@
 //! no width.
 
 use super::{CellPosition, Table};
-use crate::bus::error::BusResult;
+use crate::bus::BusResult;
 use crate::capture::question::{ALL_QUESTIONS, Question, Questions};
-use crate::model::roles::number as role;
-use crate::model::states;
-use crate::model::{Interfaces, Object};
+use crate::model::{Interfaces, Object, role, states};
 
 /// Maximum number of inner cells that are read per cell.
 const PIECES: usize = 16;

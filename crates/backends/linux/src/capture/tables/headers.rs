@@ -1,11 +1,9 @@
 //! Headers of columns and rows.
 
 use super::{CellPosition, Paths, Table, TableRange};
-use crate::bus::error::BusResult;
-use crate::bus::{Call, calls};
+use crate::bus::{BusResult, Call, calls};
 use crate::capture::question::{ALL_QUESTIONS, Question};
-use crate::model::roles::number as role;
-use crate::model::states;
+use crate::model::{role, states};
 use hashbrown::HashMap;
 
 /// The headers of columns and rows of a table.

@@ -1,7 +1,7 @@
 //! Levels of rows in trees.
 
 use super::{CellPosition, Table, cell};
-use crate::bus::error::BusResult;
+use crate::bus::BusResult;
 use crate::capture::question::Question;
 use crate::limits::DEPTH;
 use hashbrown::HashMap;

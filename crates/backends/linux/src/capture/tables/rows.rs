@@ -2,10 +2,7 @@
 
 use super::headers::Headers;
 use super::{CellPosition, TableRange};
-use crate::model::roles::number as role;
-use crate::model::rows::{LEADS, ROW};
-use crate::model::states;
-use crate::model::{Object, ObjectTree};
+use crate::model::{LEADS, Object, ObjectTree, ROW, role, states};
 use std::ops::Range;
 
 /// The states of a row that has children.

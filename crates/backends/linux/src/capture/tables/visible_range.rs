@@ -5,10 +5,8 @@
 //! remaining items are children of the table, but have no position in it.
 
 use super::{CellPosition, TABLE, Table, TableRange};
-use crate::bus::error::BusResult;
-use crate::bus::names::{ACCESSIBLE, SCREEN};
-use crate::bus::{Call, calls};
-use crate::model::roles::number as role;
+use crate::bus::{ACCESSIBLE, BusResult, Call, SCREEN, calls};
+use crate::model::role;
 
 /// The distances from a corner at which the table is asked: past borders, then past headers.
 const INSETS: &[i32] = &[3, 14, 32, 56];

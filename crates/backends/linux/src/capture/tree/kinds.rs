@@ -1,10 +1,10 @@
 //! Roles and states in the tree, determined by an object, its descendants and its context.
 
 use crate::limits::TEXT;
-use crate::model::roles::{self, ParentContext, is_field, is_menu, is_menu_item, number as n};
-use crate::model::rows::{LEADS, is_box, is_piece};
-use crate::model::states as s;
-use crate::model::{Interfaces, Object, ObjectTree};
+use crate::model::{
+    Interfaces, LEADS, Object, ObjectTree, ParentContext, is_field, is_menu, is_menu_item, role as n, roles,
+    states as s,
+};
 use crate::toolkit::Toolkit;
 use stickpin_tree::{Role, States};
 
@@ -55,14 +55,14 @@ pub(super) fn states(picture: &ObjectTree, object: &Object, role: Role, above: P
     // A part that an app draws itself takes presses if it is focusable.
     let drawn = is_part(object, above) && object.is(s::FOCUSABLE) && object.count <= 0;
     let lists = is_grid_item(object, above, picture.toolkit) || takes_press(picture, object, above);
-    if sorts || chooses || drawn || lists || is_box(object) {
+    if sorts || chooses || drawn || lists || object.is_box() {
         states |= States::ACTIONABLE;
     }
-    if is_box(object) {
+    if object.is_box() {
         states |= States::CHECKABLE;
     }
     // Selection and focus belong to the outer cell.
-    if is_piece(picture, object, above.role) {
+    if picture.is_piece(object, above.role) {
         states.remove(States::SELECTABLE | States::SELECTED | States::FOCUSABLE | States::FOCUSED);
     }
     // In Qt, all cells of a row report to be expandable.
@@ -88,8 +88,8 @@ pub(super) fn effective_role(picture: &ObjectTree, object: &Object, above: Paren
         n::TREE if in_rows() => n::TREE_TABLE,
         n::TREE_TABLE if cells() && !in_rows() => n::TREE,
         n::TABLE_CELL if above.role == n::TREE => n::TREE_ITEM,
-        n::TABLE_CELL if is_piece(picture, object, above.role) && is_box(object) => n::CHECK_BOX,
-        n::TABLE_CELL if is_piece(picture, object, above.role) => n::LABEL,
+        n::TABLE_CELL if picture.is_piece(object, above.role) && object.is_box() => n::CHECK_BOX,
+        n::TABLE_CELL if picture.is_piece(object, above.role) => n::LABEL,
         role => role,
     }
 }
@@ -160,7 +160,7 @@ fn is_written_into(object: &Object, role: Role) -> bool {
 
 /// Whether the text of a cell is in cells inside it.
 pub(super) fn has_pieces(picture: &ObjectTree, object: &Object) -> bool {
-    picture.children(object).any(|child| is_piece(picture, child, object.role))
+    picture.children(object).any(|child| picture.is_piece(child, object.role))
 }
 
 /// Whether the content of a tab is its page, not its label.

@@ -4,11 +4,9 @@
 use super::TreeAssembly;
 use super::kinds::{has_pieces, holds_page, is_grid_item, is_line, takes_press};
 use crate::capture::stack_pages;
-use crate::model::names;
-use crate::model::roles::{self, Facts, ParentContext, is_field, number as n};
-use crate::model::rows::is_piece;
-use crate::model::states as s;
-use crate::model::{Object, ObjectTree};
+use crate::model::{
+    Facts, Object, ObjectTree, ParentContext, is_field, names, role as n, roles, states as s,
+};
 
 /// A name and its origin.
 #[derive(Debug, Default)]
@@ -97,7 +95,7 @@ pub(super) fn text_below(picture: &ObjectTree, object: &Object, depth: usize) ->
         n::LABEL | n::STATIC | n::HEADING | n::PARAGRAPH => {
             child.text.as_ref().unwrap_or(&child.name).clone()
         }
-        n::TABLE_CELL if is_piece(picture, child, object.role) => child.name.clone(),
+        n::TABLE_CELL if picture.is_piece(child, object.role) => child.name.clone(),
         role if roles::is_wrapper(role) => text_below(picture, child, depth + 1),
         _ => String::new(),
     };

@@ -3,10 +3,7 @@
 
 use super::object_name::text_below;
 use crate::limits::TEXT;
-use crate::model::names;
-use crate::model::roles::{is_field, number as n};
-use crate::model::states as s;
-use crate::model::{Object, ObjectTree};
+use crate::model::{Object, ObjectTree, is_field, names, role as n, states as s};
 use stickpin_tree::{Role, States};
 
 /// Returns the value of a control.

@@ -3,10 +3,9 @@
 use super::DesktopEnvironment;
 use crate::act::focus;
 use crate::app::LinuxDevice;
-use crate::bus::error::BusError;
-use crate::bus::limits::BUS;
-use crate::bus::{AccessibilityBus, Link, Message, RegisteredApp};
+use crate::bus::{AccessibilityBus, BusError, Link, Message, RegisteredApp};
 use crate::events::AppEvents;
+use crate::limits::BUS;
 use crate::model::states as s;
 use crate::provider::config::no_registry;
 use crate::screen::Screen;

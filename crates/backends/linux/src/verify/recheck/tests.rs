@@ -104,3 +104,26 @@ fn an_element_by_itself_is_asked_with_what_names_it() {
     picture.objects[8].labelled_by = vec!["/4".to_owned()];
     assert_eq!(itself(&picture, 8), Some(vec![8, 7, 4, 1]), "another names it");
 }
+
+#[test]
+fn recheck_replaces_objects_unless_children_changed() {
+    let mut picture = picture();
+    picture.objects.iter_mut().for_each(|object| object.states = states::SHOWING | states::VISIBLE);
+    let again = RecheckedObjects { objects: vec![9, 7], ..RecheckedObjects::default() };
+    let now = |there, states| {
+        let mut objects = vec![picture.objects[9].clone(), picture.objects[7].clone()];
+        objects[0].states = states;
+        RecheckAnswers { objects, there, same: false }
+    };
+    let checked = states::SHOWING | states::VISIBLE | states::CHECKED;
+    assert!(!again.fits(&now(false, checked), &picture), "its children are others");
+    assert!(!again.fits(&now(true, states::CHECKED), &picture), "it is hidden now");
+    let mut now = now(true, checked);
+    assert!(again.fits(&now, &picture), "it is where it was");
+    let mut put = picture.clone();
+    again.exchange(&mut now, &mut put);
+    assert_eq!(put.objects[9].states, checked);
+    assert_eq!((&put.objects[..9], put.objects[9].path.as_str()), (&picture.objects[..9], "/9"));
+    again.exchange(&mut now, &mut put);
+    assert_eq!(put, picture, "as it was");
+}
