@@ -76,6 +76,16 @@ impl Window {
         grown(self.content(), self.decoration, 1.0)
     }
 
+    /// Whether a person could see it, unless another window covers it.
+    pub fn is_shown(&self) -> bool {
+        self.visibility == Visibility::Shown
+    }
+
+    /// Whether a child of the root window is this one or its frame.
+    pub fn is_in(&self, top: Option<WindowId>) -> bool {
+        top == Some(self.frame) || top == Some(self.id)
+    }
+
     /// Whether it blocks the input of another window, wherever either is placed. A modal window
     /// without a parent blocks all windows of other processes if the app is `alone` on its display
     /// (EWMH, `_NET_WM_STATE_MODAL`).
@@ -84,13 +94,13 @@ impl Window {
             Some(host) => host == other.id,
             None => alone && self.pid != other.pid && !self.popup,
         };
-        self.modal && self.visibility == Visibility::Shown && takes
+        self.modal && self.is_shown() && takes
     }
 
     /// Returns the topmost open pop-up of the same process.
     pub fn popup_among<'a>(&self, windows: &'a [Self]) -> Option<&'a Self> {
         let own = |w: &&Self| self.pid.is_some() && w.pid == self.pid && w.id != self.id;
-        windows.iter().rev().filter(|w| w.popup && w.visibility == Visibility::Shown).find(own)
+        windows.iter().rev().filter(|w| w.popup && w.is_shown()).find(own)
     }
 
     /// Describes the window for messages.

@@ -23,7 +23,7 @@ use crate::model::intersection;
 use std::time::{Duration, Instant};
 use stickpin_device::{Aim, AimOptions, HitResult, Result};
 use stickpin_tree::{Handle, Rect};
-use stickpin_x11desk::{Visibility, Window, window_manager, windows};
+use stickpin_x11desk::{Window, window_manager, windows};
 
 /// How often an element is followed that moves away when the pointer arrives.
 const MAX_FOLLOWS: usize = 4;
@@ -142,7 +142,7 @@ async fn aim_once(
         }
         return Err(app.screen.unseen("find the window of the element").into());
     };
-    if window.visibility != Visibility::Shown {
+    if !window.is_shown() {
         untouched = None;
         app.screen.check_visible(&window).await?;
         look.windows = look.x11.run(windows::list_windows).await?;
@@ -153,7 +153,7 @@ async fn aim_once(
     };
     let Some(visible) = intersection(visible, look.screen) else {
         // On a person's display, the window stays where the person put it.
-        if app.screen.is_own() && !window.popup {
+        if app.screen.own && !window.popup {
             let by = onto(look.screen, seen);
             look.x11.run(move |d| window_manager::move_by(d, &window, by).map(drop)).await?;
         }

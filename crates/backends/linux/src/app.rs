@@ -198,7 +198,7 @@ impl App {
 
     /// Whether all windows of the display belong to the app or came because of it.
     pub(crate) fn is_alone(&self) -> bool {
-        self.screen.is_own() && !self.is_on_desktop
+        self.screen.own && !self.is_on_desktop
     }
 }
 

@@ -98,7 +98,7 @@ impl LinuxProvider {
             None => (self.running(&desktop, named(&request.what), until).await?, None),
             Some(launch) => match self.launch(&desktop, screen, launch, request, until).await? {
                 Launched::Registered(app, child) => (app, Some(child)),
-                Launched::Inaccessible(app) => return Err(app.error(&request.what, screen.is_own())),
+                Launched::Inaccessible(app) => return Err(app.error(&request.what, screen.own)),
             },
         };
         let silent = |fault: BusError| lost(&format!("{} does not answer: {fault}", quote(&app.title)));

@@ -21,12 +21,12 @@ pub(crate) struct Screen {
     address: Option<Address>,
     /// Whether the person's session is a Wayland session.
     wayland: bool,
-    /// Whether only this session uses the display.
-    own: bool,
+    /// Whether only this session uses the display, so that windows may be moved.
+    pub(crate) own: bool,
     /// Whether the app's windows are unknown: input could go to those of another app.
     has_unknown_process: bool,
     /// The programs of a private display, owned by the screen that ends them.
-    private: Option<PrivateDisplay>,
+    pub(crate) private: Option<PrivateDisplay>,
 }
 
 impl Screen {
@@ -74,20 +74,10 @@ impl Screen {
         if pid.is_some() || self.own { self } else { self.for_unknown_process() }
     }
 
-    /// Returns the private display.
-    pub(crate) fn private(&self) -> Option<&PrivateDisplay> {
-        self.private.as_ref()
-    }
-
     /// Returns when a program of the private display has ended, with the resulting error.
     pub(crate) async fn wait_for_failure(&self) -> Error {
         let Some(private) = &self.private else { return std::future::pending().await };
         private.wait_for_failure().await
-    }
-
-    /// Whether windows may be moved, because only this session uses the display.
-    pub(crate) fn is_own(&self) -> bool {
-        self.own
     }
 
     /// Whether there is a pointer.
@@ -156,7 +146,7 @@ impl Screen {
             Visibility::Minimised => "minimised",
             Visibility::Elsewhere => "on another workspace",
         };
-        if self.is_own() {
+        if self.own {
             let x11 = self.x11("bring a window back").await?;
             let window = window.clone();
             if x11.run(move |d| window_manager::raise(d, &window)).await? {

@@ -9,15 +9,15 @@ use crate::model::{Interfaces, Object, is_field, states as s};
 use std::time::Duration;
 use stickpin_device::{CancellationToken, Error, ErrorCode, Result};
 use stickpin_tree::Handle;
-use stickpin_x11desk::{Visibility, focus, pings};
+use stickpin_x11desk::{focus, pings};
 
 /// Gives the window of an element the keyboard focus, as a press in it would, unless that takes it
 /// from a person. Returns when the app has noticed.
 pub(crate) async fn take_keyboard(view: AppView<'_>, target: Handle) -> Result<()> {
-    let (Some(at), own) = (view.index(target), view.app.screen.is_own()) else { return Ok(()) };
+    let (Some(at), own) = (view.index(target), view.app.screen.own) else { return Ok(()) };
     let Some(sight) = WindowStack::of(view.app).await? else { return Ok(()) };
     let window = window::window_of(view, at, &sight.windows).await?;
-    let Some(window) = window.filter(|w| !w.popup && w.visibility == Visibility::Shown) else {
+    let Some(window) = window.filter(|w| !w.popup && w.is_shown()) else {
         return Ok(());
     };
     let give = sight.x11.run(move |d| {

@@ -4,12 +4,11 @@ use crate::act::focus::focus_element;
 use crate::act::{fill_readback, typing};
 use crate::aim::{input_grab, window};
 use crate::app::{self, App, AppView, LinuxDevice, WindowStack, ask, query, unknown};
-use crate::limits::FRAME;
 use crate::model::{ObjectTree, states as s};
 use std::time::Duration;
 use stickpin_device::{CancellationToken, Delivery, Error, HitResult, InputOutcome, Modifiers, Result};
 use stickpin_tree::{Handle, quote};
-use stickpin_x11desk::{KeyDelivery, Visibility, Window, X11, focus, keyboard, pings, pointer, windows};
+use stickpin_x11desk::{KeyDelivery, Window, X11, focus, keyboard, pings, pointer, windows};
 use tokio::time::{Instant, sleep, timeout};
 
 /// Timeout for an app that responds to read one key.
@@ -108,32 +107,35 @@ async fn escape_elsewhere(app: &App) -> Result<Option<InputOutcome>> {
 /// report it as active, and keys would go there. An app may also have windows that it never lists;
 /// those are waited for once.
 async fn closing_over(device: &mut LinuxDevice) -> Result<()> {
-    let until = Instant::now() + CLOSING;
-    let pid = device.app.info.pid;
-    while let Some(sight) = WindowStack::of(&device.app).await? {
-        let own =
-            |w: &&Window| pid.is_some() && w.pid == pid && !w.popup && w.visibility == Visibility::Shown;
-        let mut own: Vec<u32> = sight.windows.iter().filter(own).map(|w| w.id).collect();
-        own.sort_unstable();
-        if own.len() < 2 || device.unlisted == own {
-            break;
+    let (app, unlisted) = (&device.app, &device.unlisted);
+    let lists_all = || async {
+        let own = own_windows(app).await?;
+        if own.len() < 2 || own == *unlisted {
+            return Ok(true);
         }
-        let seen = |picture: &ObjectTree, at: usize| s::is_visible(picture[at].states, picture.toolkit);
-        let listed = match timeout(HANDLED, query::windows(&device.app.link)).await {
-            Ok(Ok(picture)) => picture.root().children.iter().filter(|&&at| seen(&picture, at)).count(),
+        let shown = |picture: &ObjectTree, at: usize| s::is_visible(picture[at].states, picture.toolkit);
+        match timeout(HANDLED, query::windows(&app.link)).await {
+            Ok(Ok(picture)) => {
+                let listed = picture.root().children.iter().filter(|&&at| shown(&picture, at)).count();
+                Ok(own.len() <= listed)
+            }
             // If the app is gone or hangs, the next call reports it.
-            _ => break,
-        };
-        if own.len() <= listed {
-            break;
+            _ => Ok(true),
         }
-        if Instant::now() >= until {
-            device.unlisted = own;
-            break;
-        }
-        sleep(FRAME).await;
+    };
+    if !ask::wait_until(CLOSING, lists_all).await? {
+        device.unlisted = own_windows(app).await?;
     }
     Ok(())
+}
+
+/// Returns the windows of the app on the screen in order of their ids.
+async fn own_windows(app: &App) -> Result<Vec<u32>> {
+    let sight = WindowStack::of(app).await?;
+    let own = |w: &&Window| w.pid.is_some() && w.pid == app.info.pid && !w.popup && w.is_shown();
+    let mut own: Vec<u32> = sight.iter().flat_map(|sight| &sight.windows).filter(own).map(|w| w.id).collect();
+    own.sort_unstable();
+    Ok(own)
 }
 
 /// Waits until the app has read the keys that were sent to a window. Toolkits that handle one event

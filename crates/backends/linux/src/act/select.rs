@@ -5,7 +5,7 @@
 //! it was found by are asked; afterwards, that very object must be chosen.
 
 use crate::act::delivered_to_target;
-use crate::app::{App, AppView, LastCapture, LinuxDevice, ask, capture, unknown};
+use crate::app::{App, AppView, LinuxDevice, ask, capture, unknown};
 use crate::bus::calls::property;
 use crate::bus::{ACCESSIBLE, BusError, BusResult, Call, Message, Reference, SELECTION};
 use crate::model::{Interfaces, Object, role as n, states as s};
@@ -169,7 +169,10 @@ async fn choose_option(device: &mut LinuxDevice, list: &mut OptionList, choice: 
 /// Returns the current index of an option in its list. `None` if it is not in the list any more, or
 /// if its name or one inside it has changed since it was read.
 async fn place_of(view: AppView<'_>, list: &OptionList, path: &str) -> Result<Option<usize>> {
-    let mut parts = parts_of(view.last, path);
+    // The names in the option from when it was read, itself first.
+    let inside = view.last.at(path).into_iter().flat_map(|at| view.last.picture.inside(at));
+    let named = inside.map(|at| &view.last[at]).filter(|object| !object.name.is_empty()).take(PARTS);
+    let mut parts: Vec<_> = named.map(|object| (object.path.clone(), object.name.clone())).collect();
     let own = || list.offered.iter().find(|offered| offered.path == path).map(|o| o.name.clone());
     if let Some(name) = own().filter(|_| parts.first().is_none_or(|(first, _)| first != path)) {
         parts.push((path.to_owned(), name));
@@ -188,13 +191,6 @@ async fn place_of(view: AppView<'_>, list: &OptionList, path: &str) -> Result<Op
         }
     }
     Ok(now.iter().position(|child| child == path))
-}
-
-/// Returns the names in an option from when it was read, itself first.
-fn parts_of(last: &LastCapture, path: &str) -> Vec<(String, String)> {
-    let inside = last.at(path).into_iter().flat_map(|at| last.picture.inside(at));
-    let named = inside.map(|at| &last[at]).filter(|object| !object.name.is_empty());
-    named.take(PARTS).map(|object| (object.path.clone(), object.name.clone())).collect()
 }
 
 /// Whether the app reports that exactly these options are chosen. False if they keep moving,

@@ -146,7 +146,9 @@ async fn typed_field(view: AppView<'_>, target: Option<Handle>, since: usize) ->
     let words = view.last.words(handle).unwrap_or_else(|| "the field".to_owned());
     let (has_it, count) = field_now(view.app, &path).await?;
     // The first key replaces the selection; toolkits may select all when a field gets the focus.
-    let selected = selected_in(view.app, &path).await?;
+    let ranges = ask::or_none(view.app, query::selections(view.app, &path).await).await?.unwrap_or_default();
+    let length = |(start, end): (i32, i32)| usize::try_from(end.saturating_sub(start)).unwrap_or_default();
+    let selected = ranges.into_iter().map(length).sum();
     let before = count.map(|count| count.saturating_sub(selected));
     Ok(has_it.then_some(Field { path, words, before, since }))
 }
@@ -157,13 +159,6 @@ async fn field_now(app: &App, path: &str) -> Result<(bool, Option<usize>)> {
     let (states, count) = tokio::join!(ask::states_now(app, path), count);
     let states = ask::or_none(app, states).await?.unwrap_or_default();
     Ok((states & s::FOCUSED != 0, ask::or_none(app, count).await?.flatten()))
-}
-
-/// Returns how many characters of a field are selected; 0 if unknown.
-async fn selected_in(app: &App, path: &str) -> Result<usize> {
-    let length = |(start, end): (i32, i32)| usize::try_from(end.saturating_sub(start)).unwrap_or_default();
-    let ranges = ask::or_none(app, query::selections(app, path).await).await?;
-    Ok(ranges.unwrap_or_default().into_iter().map(length).sum())
 }
 
 /// Checks that the last characters arrived, and that the next ones would. A field that lost the

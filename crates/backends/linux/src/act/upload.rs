@@ -272,11 +272,6 @@ fn choosers(last: &LastCapture) -> Vec<String> {
     windows_that(last, |at, _| is_chooser(&last.picture, at))
 }
 
-/// Returns the paths of the file choosers with this title.
-fn choosers_called(last: &LastCapture, title: &str) -> Vec<String> {
-    windows_that(last, |at, window| window.name == title && is_chooser(&last.picture, at))
-}
-
 /// Returns the paths of the windows that block all others of the app.
 fn modal_windows(last: &LastCapture) -> Vec<String> {
     windows_that(last, |_, window| window.shown && window.is(s::MODAL))

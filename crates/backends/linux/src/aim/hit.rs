@@ -12,7 +12,7 @@ use crate::aim::position::translate;
 use crate::aim::window::{self, window_hit};
 use crate::app::{AppView, WindowStack, ask};
 use crate::model::overlaps::{belongs_to, possible_covers, words};
-use crate::model::{DEEP, popup_in, role};
+use crate::model::{DEEP, Facts, popup_in, roles};
 use crate::toolkit::Toolkit;
 use stickpin_device::{Error, HitResult, Result};
 use stickpin_tree::Rect;
@@ -134,7 +134,8 @@ async fn within(
 async fn inner_hit(spot: HitPoint<'_>, at: usize) -> Resolved<Option<HitResult>> {
     let last = spot.view.last;
     let (objects, above, top) = (last.objects(), last.chain(at), last.top(at));
-    let page = above.iter().copied().find(|&holder| is_document(objects[holder].role)).unwrap_or(top);
+    let is_page = |&&at: &&usize| roles::is(objects[at].role, Facts::DOCUMENT);
+    let page = above.iter().find(is_page).copied().unwrap_or(top);
     // These toolkits name everything that they show. If the window names nothing, the document has
     // to.
     let all = last.picture.profile().knows_all_that_it_shows;
@@ -222,17 +223,12 @@ async fn is_picked(spot: HitPoint<'_>, at: usize) -> Result<bool> {
     Ok(false)
 }
 
-/// Whether a role is a page or another document in a window.
-fn is_document(number: u32) -> bool {
-    use role::{DOCUMENT_FRAME, DOCUMENT_PRESENTATION, DOCUMENT_TEXT, DOCUMENT_WEB};
-    matches!(number, DOCUMENT_FRAME | DOCUMENT_PRESENTATION | DOCUMENT_TEXT | DOCUMENT_WEB)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::app::capture;
     use crate::model::overlaps::{is_frame, is_label_of};
+    use crate::model::role;
     use crate::model::{Object, ObjectTree, states};
     use crate::tests::heap::{spot, why};
     use crate::tests::speaker::{FIRST, SECOND, Speaker, WINDOW};

@@ -10,7 +10,7 @@ use crate::app::{App, AppView, WindowStack, node_words};
 use crate::model::{ObjectTree, chain, holds_popup, is_menu, parents, popup_in, role, states};
 use stickpin_device::{Error, ErrorCode, HitResult, Result};
 use stickpin_tree::{Handle, NodeRef, Role};
-use stickpin_x11desk::{Visibility, Window, X11, pointer, windows};
+use stickpin_x11desk::{Window, X11, pointer, windows};
 
 /// Returns [`HitResult::HeldModifiers`] if something takes an input for an object in this window
 /// before it arrives, otherwise [`HitResult::Target`]. `at` is `None` for a bare point.
@@ -24,7 +24,7 @@ pub(crate) async fn check_input_grab(
     if let Some(panel) = at.and_then(|at| modal_panel(picture, at)) {
         return Ok(held_by(view, Some(panel)));
     }
-    let popups = || sight.windows.iter().filter(|w| w.popup && w.visibility == Visibility::Shown);
+    let popups = || sight.windows.iter().filter(|w| w.popup && w.is_shown());
     let inside = popups().any(|popup| popup.id == window.id);
     let open = open_beside(picture, at);
     // An element inside a pop-up is blocked only by another one that was opened from there.

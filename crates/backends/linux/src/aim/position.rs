@@ -10,15 +10,13 @@ use crate::model::{Object, ObjectTree, chain, extents, intersection, popup_in, r
 use hashbrown::HashMap;
 use stickpin_device::Result;
 use stickpin_tree::{Handle, Rect};
-use stickpin_x11desk::{Visibility, Window};
+use stickpin_x11desk::Window;
 
 /// Whether another window covers a point of this one. Pop-ups do not count, because they may be
 /// larger than what they show. `windows` are ordered lowest first.
 fn is_behind(windows: &[Window], window: u32, point: (f64, f64)) -> bool {
     let Some(at) = windows.iter().position(|w| w.id == window) else { return false };
-    let covers = |w: &Window| {
-        !w.popup && w.visibility == Visibility::Shown && w.area_with_decoration().contains(point.0, point.1)
-    };
+    let covers = |w: &Window| !w.popup && w.is_shown() && w.area_with_decoration().contains(point.0, point.1);
     windows[at + 1..].iter().any(covers)
 }
 
@@ -65,14 +63,10 @@ pub(crate) async fn boxes(view: AppView<'_>, handles: &[Handle]) -> Result<Vec<O
     if app.profile().places_are_in_the_window
         && let Some(sight) = WindowStack::of(app).await?
     {
-        let mut frames = HashMap::new();
         for (handle, rect) in handles.iter().zip(&mut rects) {
             let Some((at, rect)) = view.index(*handle).zip(rect.as_mut()) else { continue };
-            let top = view.last.top(at);
-            if !frames.contains_key(&top) {
-                frames.insert(top, ask::place(app, &view.last[top].path).await?);
-            }
-            *rect = translate(*rect, offset(view, at, frames[&top], &sight).await?);
+            let frame = ask::place(app, &view.last[view.last.top(at)].path).await?;
+            *rect = translate(*rect, offset(view, at, frame, &sight).await?);
         }
     }
     Ok(rects)
@@ -188,6 +182,7 @@ mod tests {
     use crate::model::extents::tests::window;
     use crate::model::parents::{DEEP, POPOVER};
     use crate::toolkit::Toolkit;
+    use stickpin_x11desk::Visibility;
 
     #[test]
     fn what_lies_behind_a_window_is_told_by_their_order() {

@@ -2,28 +2,24 @@
 //! presses.
 
 use crate::app::{App, AppView};
-use crate::model::{Interfaces, Object, ObjectTree, is_menu, is_menu_item, role as n};
+use crate::model::{Facts, Interfaces, Object, ObjectTree, is_menu, is_menu_item, role as n, roles};
 use stickpin_tree::Rect;
 
-/// Whether an object is pressed by its action, not by the pointer.
-pub(crate) fn presses_by_action(AppView { app, last }: AppView<'_>, at: usize) -> bool {
-    let object = &last[at];
-    object.has(Interfaces::ACTION) && acts_itself(app, object.role)
-}
-
-/// Whether the action of a role has the same effect as a press. Where there is a pointer, it does
-/// the others:
+/// Whether an object is pressed by its action, not by the pointer: if the action of its role has the
+/// effect of a press. Where there is a pointer, it does the others:
 ///
 /// - The actions of Qt's menu entries leave the menu open, which then takes all keys.
 /// - `Toggle` of Qt turns a box or tool button without `clicked` or `triggered`, which most apps
 ///   act on.
 /// - GTK 3 over the bus alone locks up at the next key if its action shows a dialog from inside
 ///   (`bus/orders.rs`).
-fn acts_itself(app: &App, role: u32) -> bool {
-    let profile = app.profile();
-    let differs = profile.turns_without_click && (is_menu_item(role) || is_checkable(role))
-        || profile.locks_up_in_dialogs && !app.link.orders_apart();
-    is_pressed_by_action(role) && !(differs && app.screen.has_pointer())
+pub(crate) fn presses_by_action(AppView { app, last }: AppView<'_>, at: usize) -> bool {
+    let (object, profile) = (&last[at], app.profile());
+    let turns = is_menu_item(object.role) || roles::is(object.role, Facts::CHECKED);
+    let differs =
+        profile.turns_without_click && turns || profile.locks_up_in_dialogs && !app.link.orders_apart();
+    let acts = object.has(Interfaces::ACTION) && roles::is(object.role, Facts::PRESSED);
+    acts && !(differs && app.screen.has_pointer())
 }
 
 /// Whether an object is a checkable group box of Qt. A press inside it reaches the controls that it
@@ -43,7 +39,7 @@ pub(crate) fn press_point(AppView { app, last }: AppView<'_>, at: usize, visible
     let (x, y) = visible.center();
     let object = &last[at];
     let profile = app.profile();
-    let leads = profile.takes_presses_on_text_only && is_checkable(object.role)
+    let leads = profile.takes_presses_on_text_only && roles::is(object.role, Facts::CHECKED)
         || profile.spins_behind_text && object.role == n::SPIN_BUTTON;
     if !leads {
         return (x, y);
@@ -68,21 +64,6 @@ fn is_right_to_left(text: &str) -> bool {
     first.is_some_and(
         |c| matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{feff}'),
     )
-}
-
-fn is_checkable(role: u32) -> bool {
-    matches!(role, n::CHECK_BOX | n::RADIO_BUTTON | n::TOGGLE_BUTTON | n::SWITCH)
-}
-
-/// Whether the action of a role has the effect of a press. A press on a row selects it, whereas its
-/// action opens it.
-fn is_pressed_by_action(role: u32) -> bool {
-    is_menu_item(role)
-        || is_checkable(role)
-        || matches!(
-            role,
-            n::PUSH_BUTTON | n::PUSH_BUTTON_MENU | n::MENU | n::PAGE_TAB | n::LINK | n::COMBO_BOX
-        )
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@
 use crate::aim::hit::{self, HitPoint, IntendedTarget};
 use crate::aim::position::{self, scrolls, translate};
 use crate::aim::window;
-use crate::app::{AppView, LastCapture, WindowStack, ask};
-use crate::model::{ObjectTree, role, states};
+use crate::app::{AppView, WindowStack, ask};
+use crate::model::{Facts, ObjectTree, roles, states};
 use stickpin_device::{Error, HitResult, Result};
 use stickpin_tree::{Handle, Rect};
 
@@ -38,7 +38,9 @@ pub(crate) async fn wheel_at(
 ) -> Result<WheelPoint> {
     let middle = WheelPoint { point: area.center(), steady: true };
     let container = target.and_then(|target| view.index(target));
-    let Some(at) = container.or_else(|| active_top(view.last)) else { return Ok(middle) };
+    let active = |&top: &usize| view.last[top].shown && view.last[top].is(states::ACTIVE);
+    let top = || view.last.picture.root().children.iter().copied().find(active);
+    let Some(at) = container.or_else(top) else { return Ok(middle) };
     let Some(sight) = WindowStack::of(view.app).await? else { return Ok(middle) };
     let Some(placed) = position::locate_on_screen(view, at, Some(&sight)).await? else { return Ok(middle) };
     let words = view.last[at].describe();
@@ -67,12 +69,6 @@ pub(crate) async fn wheel_at(
         }
     }
     Err(covered.unwrap_or_else(|| everywhere(&words)))
-}
-
-/// Returns the window of the app that reports to be active.
-fn active_top(last: &LastCapture) -> Option<usize> {
-    let mut tops = last.picture.root().children.iter().copied();
-    tops.find(|&top| last[top].shown && last[top].is(states::ACTIVE))
 }
 
 fn everywhere(words: &str) -> Error {
@@ -114,20 +110,16 @@ fn free(area: Rect, places: &[Rect], (across, down): (bool, bool)) -> Vec<WheelP
 fn takers(picture: &ObjectTree, at: usize, inner: bool) -> Vec<usize> {
     let takes = |&other: &usize| {
         let object = &picture[other];
-        object.shown && (is_turned(object.role) || (inner && other != at && scrolls(object)))
+        object.shown && (roles::is(object.role, Facts::TURNED) || (inner && other != at && scrolls(object)))
     };
     picture.inside(at).filter(takes).collect()
-}
-
-/// Roles that the wheel changes: numbers and choices.
-fn is_turned(number: u32) -> bool {
-    matches!(number, role::SPIN_BUTTON | role::SLIDER | role::DIAL | role::COMBO_BOX | role::PAGE_TAB_LIST)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::Object;
+    use crate::model::role;
     use crate::toolkit::Toolkit;
 
     #[test]

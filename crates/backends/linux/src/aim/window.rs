@@ -5,7 +5,7 @@ use crate::model::{ObjectTree, POPOVER, extents, intersection, is_menu_item, pop
 use crate::toolkit::Popups;
 use stickpin_device::{HitResult, Result};
 use stickpin_tree::{Rect, quote};
-use stickpin_x11desk::{Visibility, Window, X11, window_manager, windows};
+use stickpin_x11desk::{Window, X11, window_manager, windows};
 
 /// Returns the X window that shows an object: its pop-up or its top-level window.
 pub(crate) async fn window_of(view: AppView<'_>, at: usize, windows: &[Window]) -> Result<Option<Window>> {
@@ -102,8 +102,7 @@ pub(crate) async fn popup(
 /// cover counts as covered. Once both know it, the display decides.
 pub(super) fn pending_dialog(view: AppView<'_>, at: usize, windows: &[Window]) -> Option<String> {
     let pid = view.app.info.pid;
-    let own: Vec<&Window> =
-        windows.iter().filter(|w| w.pid == pid && w.visibility == Visibility::Shown).collect();
+    let own: Vec<&Window> = windows.iter().filter(|w| w.pid == pid && w.is_shown()).collect();
     let name = coming(&view.last.picture, view.last.top(at), &own)?;
     Some(format!("the dialog {}, which is just opening", quote(name)))
 }
@@ -140,10 +139,10 @@ pub(super) async fn window_hit(
             HitResult::PopupGrab { by: None, what }
         });
     }
-    let mut raised = !app.screen.is_own() || window.popup;
+    let mut raised = !app.screen.own || window.popup;
     loop {
         let top = look.x11.run(move |d| windows::toplevel_at(d, x, y)).await?;
-        let is_top = |w: &Window| top == Some(w.frame) || top == Some(w.id);
+        let is_top = |w: &Window| w.is_in(top);
         if is_top(window) {
             return Ok(HitResult::Target);
         }
@@ -197,7 +196,7 @@ pub(crate) async fn active_window(app: &App) -> Result<Option<(X11, Window)>> {
     let Some(sight) = WindowStack::of(app).await? else { return Ok(None) };
     let pid = app.info.pid;
     let own = || sight.windows.iter().filter(|w| (w.pid == pid || pid.is_none()) && !w.popup);
-    let shown = || own().filter(|w| w.visibility == Visibility::Shown);
+    let shown = || own().filter(|w| w.is_shown());
     let found = own().find(|w| w.active).or_else(|| shown().next_back()).or_else(|| own().next_back());
     Ok(found.cloned().map(|window| (sight.x11.clone(), window)))
 }

@@ -28,7 +28,7 @@ impl WindowStack {
     /// Returns the window that currently receives an input at a point, if it is one of those read.
     pub(crate) async fn at(&self, (x, y): (f64, f64)) -> Result<Option<&Window>> {
         let top = self.x11.run(move |d| windows::toplevel_at(d, x, y)).await?;
-        Ok(self.windows.iter().find(|w| top == Some(w.frame) || top == Some(w.id)))
+        Ok(self.windows.iter().find(|w| w.is_in(top)))
     }
 }
 

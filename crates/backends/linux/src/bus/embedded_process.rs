@@ -7,7 +7,7 @@
 
 use crate::bus::body::{Call, Reference};
 use crate::bus::calls::of_bus;
-use crate::bus::error::{BusError, BusResult};
+use crate::bus::error::BusError;
 use crate::bus::link::Link;
 use crate::bus::names::DAEMON;
 use crate::bus::wire::Answer;
@@ -44,15 +44,15 @@ impl Link {
     /// Returns the path of an object of another process, if it reports `host` as its parent.
     pub(crate) async fn embedded_child(&self, host: &str, child: &str) -> Option<String> {
         let (bus, path) = embedded_path(child)?;
-        let bus = if bus.starts_with(':') { bus.to_owned() } else { self.owner(bus).await.ok()? };
+        let bus = if bus.starts_with(':') {
+            bus.to_owned()
+        } else {
+            let owner = of_bus("GetNameOwner").with((bus,));
+            self.bus.call(Some(DAEMON), &owner, PATIENCE).await.ok()?.read().ok()?
+        };
         let child = format!("{bus}{path}");
         let parent = self.parents(&[&child]).await.ok()?.pop()??;
         (self.named(&child, parent) == host).then_some(child)
-    }
-
-    /// Returns the owner of a well-known name.
-    async fn owner(&self, name: &str) -> BusResult<String> {
-        self.bus.call(Some(DAEMON), &of_bus("GetNameOwner").with((name,)), PATIENCE).await?.read()
     }
 
     /// Makes calls of which some are for guests. A guest that is gone or hangs counts as vanished,

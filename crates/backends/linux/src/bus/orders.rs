@@ -16,8 +16,8 @@ use crate::bus::wire::Wire;
 use crate::limits::{PATIENCE, SOCKET};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{Mutex, OwnedMutexGuard};
-use tokio::time::{Instant, sleep};
+use tokio::sync::Mutex;
+use tokio::time::{Instant, sleep, timeout};
 
 /// Timeout for the answer to a probe after an order has returned.
 const PROBED: Duration = Duration::from_millis(150);
@@ -111,7 +111,14 @@ impl Link {
             Err(fault @ BusError::Closed(_)) => Err(fault),
             answer if call.interface == ACTION => {
                 // The bridge of GTK 3 answers first and acts then.
-                tokio::spawn(returned(self.clone(), sockets, at));
+                let link = self.clone();
+                tokio::spawn(async move {
+                    // Questions on another socket are answered once the order has returned or runs
+                    // a nested main loop, which opens a window.
+                    if let Ok(Ok(windows)) = timeout(PATIENCE, link.windows()).await {
+                        sockets[at].probe(&windows).await;
+                    }
+                });
                 answer.map(Some)
             }
             answer => {
@@ -140,15 +147,6 @@ impl Link {
             sleep(LOOK).await;
         }
         true
-    }
-}
-
-/// Probes the socket of an order that was answered. Questions on another socket are answered once
-/// the order has returned or runs a nested main loop, which opens a window.
-async fn returned(link: Link, mut sockets: OwnedMutexGuard<Vec<Socket>>, at: usize) {
-    let windows = tokio::time::timeout(PATIENCE, link.windows()).await;
-    if let Ok(Ok(windows)) = windows {
-        sockets[at].probe(&windows).await;
     }
 }
 

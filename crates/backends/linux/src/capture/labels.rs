@@ -70,17 +70,11 @@ pub(super) fn borrows_name(parent: &Object, object: &Object, toolkit: Toolkit) -
     let boxed = toolkit.profile().group_boxes_name_what_they_hold
         && parent.role == n::PANEL
         && !parent.name.trim().is_empty();
-    boxed && (has_no_text(object.role) && object.name == parent.name || is_labelled_only_by(object, parent))
-}
-
-/// A combo box is named after its selected option.
-fn is_labelled_only_by(object: &Object, parent: &Object) -> bool {
-    object.role == n::COMBO_BOX && matches!(&*object.labelled_by, [one] if *one == parent.path)
-}
-
-/// Roles without a text that names them, unlike buttons.
-fn has_no_text(number: u32) -> bool {
-    is_field(number) || matches!(number, n::SLIDER | n::DIAL | n::PROGRESS_BAR)
+    // Roles without a text that names them, unlike buttons.
+    let textless = is_field(object.role) || matches!(object.role, n::SLIDER | n::DIAL | n::PROGRESS_BAR);
+    // A combo box is named after its selected option.
+    let labelled = object.role == n::COMBO_BOX && *object.labelled_by == [parent.path.clone()];
+    boxed && (textless && object.name == parent.name || labelled)
 }
 
 /// Returns the objects whose group title does not count as a name: those with siblings, or with an

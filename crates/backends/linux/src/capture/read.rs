@@ -259,11 +259,13 @@ impl ObjectReader {
                 if object.shown {
                     continue;
                 }
-                let scrolled = scrolls && object.is(states::VISIBLE) && !object.is(states::DEFUNCT);
+                let defunct = object.is(states::DEFUNCT);
+                let scrolled = scrolls && object.is(states::VISIBLE) && !defunct;
                 object.shown = states::is_visible(object.states, toolkit)
                     || scrolled
                     || is_mute(object, toolkit)
-                    || frames_page(object);
+                    // The WebKit pane that a page scrolls in reports all states except SHOWING.
+                    || object.role == role::SCROLL_PANE && embedded_path(&object.path).is_some() && !defunct;
                 if object.shown {
                     next.push((child, scrolls));
                 }
@@ -271,12 +273,6 @@ impl ObjectReader {
         }
         next
     }
-}
-
-/// Whether an object is the WebKit pane that a page scrolls in, which reports all states except
-/// SHOWING.
-fn frames_page(object: &Object) -> bool {
-    object.role == role::SCROLL_PANE && embedded_path(&object.path).is_some() && !object.is(states::DEFUNCT)
 }
 
 /// Whether an object may have more children than can be read: it manages them itself, and creates

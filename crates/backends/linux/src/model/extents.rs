@@ -2,7 +2,7 @@
 //! window. Pure.
 
 use stickpin_tree::Rect;
-use stickpin_x11desk::{Visibility, Window};
+use stickpin_x11desk::Window;
 
 /// How much larger than its content a pop-up window of GTK 4 may be, because of its shadow and
 /// arrow.
@@ -30,7 +30,7 @@ pub(crate) fn window_of<'a>(
         let content = w.content();
         size.map_or(0.0, |(width, height)| (content.width - width).abs() + (content.height - height).abs())
     };
-    let shown = |w: &Window| w.visibility == Visibility::Shown;
+    let shown = |w: &Window| w.is_shown();
     let nearest = |a: &&Window, b: &&Window| {
         off(a).total_cmp(&off(b)).then(b.active.cmp(&a.active)).then(shown(b).cmp(&shown(a)))
     };

@@ -53,6 +53,15 @@ bitflags::bitflags! {
         const MUTE = 1 << 8;
         /// Most of a page consists of it.
         const COMMON = 1 << 9;
+        /// The role is a page or another document in a window.
+        const DOCUMENT = 1 << 10;
+        /// Its action has the effect of a press. A press on a row selects it, whereas its action
+        /// opens it.
+        const PRESSED = 1 << 11;
+        /// The role is checked or pressed in.
+        const CHECKED = 1 << 12;
+        /// The wheel changes it: a number or a choice.
+        const TURNED = 1 << 13;
     }
 }
 
@@ -79,7 +88,7 @@ pub(crate) mod number {
         SPIN_BUTTON = 52; TABLE = 55; TABLE_CELL = 56; TABLE_COLUMN_HEADER = 57; TABLE_ROW_HEADER = 58; TERMINAL = 60; TEXT = 61; TOGGLE_BUTTON = 62; TOOL_TIP = 64; TREE = 65;
         TREE_TABLE = 66; WINDOW = 69; PARAGRAPH = 73; ENTRY = 79; DOCUMENT_FRAME = 82; HEADING = 83; SECTION = 85;
         LINK = 88; TABLE_ROW = 90; TREE_ITEM = 91; DOCUMENT_PRESENTATION = 93; DOCUMENT_TEXT = 94; DOCUMENT_WEB = 95; LIST_BOX = 98; GROUPING = 99; ARTICLE = 109;
-        LANDMARK = 110; STATIC = 116; PUSH_BUTTON_MENU = 129; SWITCH = 130;
+        LANDMARK = 110; STATIC = 116; PUSH_BUTTON_MENU = 129;
     }
 }
 

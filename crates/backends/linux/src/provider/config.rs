@@ -91,7 +91,7 @@ impl LinuxProvider {
 
     /// Returns the addresses of the buses of a screen.
     pub(crate) fn addresses_on(&self, screen: &Screen) -> Addresses {
-        let Some(private) = screen.private() else { return self.addresses() };
+        let Some(private) = &screen.private else { return self.addresses() };
         Addresses { session: Some(private.bus.clone()), ..Addresses::default() }
     }
 

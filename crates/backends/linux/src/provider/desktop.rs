@@ -66,7 +66,7 @@ pub(crate) async fn open(provider: &LinuxProvider, request: &Request) -> Result<
             return Err(e);
         }
     };
-    let (own, label) = if screen.is_own() { (true, "a desktop of its own") } else { (false, "the desktop") };
+    let (own, label) = if screen.own { (true, "a desktop of its own") } else { (false, "the desktop") };
     let mut info = DeviceInfo::new("linux", label, IdentityGrade::WhileAlive);
     info.partial = true;
     let desk = DesktopEnvironment {
@@ -114,7 +114,7 @@ impl DesktopEnvironment {
         let x11 = self.screen.x11(to).await?;
         let (top, windows) =
             x11.run(move |d| Ok((windows::toplevel_at(d, x, y)?, windows::list_windows(d)?))).await?;
-        Ok(windows.into_iter().find(|w| top == Some(w.frame) || top == Some(w.id)))
+        Ok(windows.into_iter().find(|w| w.is_in(top)))
     }
 
     /// Returns the window that receives input at a point, and its app.

@@ -134,7 +134,7 @@ impl LinuxProvider {
                 Err(BusError::Silent(_)) if Instant::now() >= until => Vec::new(),
                 running => running.map_err(no_registry)?,
             };
-            if let Some(app) = found(&running, &before, is_own, screen.is_own(), handed_over) {
+            if let Some(app) = found(&running, &before, is_own, screen.own, handed_over) {
                 return Ok(Launched::Registered(app.clone(), child));
             }
             // An app that hands over to a running process exits successfully at once.
@@ -179,7 +179,7 @@ impl LinuxProvider {
     /// Builds the command with its environment.
     fn command(&self, screen: &Screen, launch: &Launch, request: &Request) -> Result<Command> {
         let dirs = self.dirs(request)?;
-        let mut command = match screen.private() {
+        let mut command = match &screen.private {
             Some(private) => private.command(Path::new(&launch.program)),
             None => {
                 let mut command = Command::new(&launch.program);

@@ -5,11 +5,12 @@
 //! show choosers of other apps, too: only the one window that came with the press counts, and only
 //! if its title is unique.
 
-use crate::act::upload;
+use crate::act::upload::{self, is_chooser};
 use crate::app::{self, App, Chooser, FOREIGN, ForeignChooser, LinuxDevice};
 use crate::bus::{AccessibilityBus, BusError, BusResult, Link, RegisteredApp};
 use crate::events::AppEvents;
 use crate::limits::STRANGER;
+use crate::model::Object;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +18,7 @@ use stickpin_device::{
     CancellationToken, DesktopObject, Dispatched, Error, FileInput, InputOutcome, Notice, Result,
 };
 use stickpin_tree::{Handle, quote_whole};
-use stickpin_x11desk::{Visibility, Window};
+use stickpin_x11desk::Window;
 use tokio::time::{Instant, sleep};
 
 /// Timeout for the process to register on the accessibility bus with its window.
@@ -105,7 +106,8 @@ pub(crate) async fn register_chooser(
     other.app.info.pid = window.pid;
     other.app.is_on_desktop = true;
     let tops = upload::until_shown(&mut other, cancel, |last| {
-        Some(upload::choosers_called(last, &window.title)).filter(|tops| !tops.is_empty())
+        let called = |at, top: &Object| top.name == window.title && is_chooser(&last.picture, at);
+        Some(upload::windows_that(last, called)).filter(|tops| !tops.is_empty())
     });
     let tops = tops.await.map_err(unread)?.unwrap_or_default();
     let [top] = &tops[..] else {
@@ -186,7 +188,7 @@ fn elsewhere(app: &App, window: &Window, why: &str) -> Error {
         "{} was opened; it belongs to another process{pid}, and has no file yet: {why}",
         window.describe()
     );
-    let hint = hint(window, app.is_on_desktop, app.screen.is_own(), &app.url);
+    let hint = hint(window, app.is_on_desktop, app.screen.own, &app.url);
     Error::unsupported(message).hint(hint)
 }
 
@@ -249,7 +251,7 @@ fn beside(windows: Vec<Window>, own: Option<u32>) -> Vec<Window> {
         windows.iter().filter(|w| own.is_some() && w.pid == own).map(|window| window.id).collect();
     let belongs = |w: &Window| {
         let to = w.transient_for.map_or(w.modal && !w.popup && !ours.is_empty(), |host| ours.contains(&host));
-        w.pid != own && w.visibility == Visibility::Shown && to
+        w.pid != own && w.is_shown() && to
     };
     windows.into_iter().filter(belongs).collect()
 }

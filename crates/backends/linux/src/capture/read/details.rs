@@ -89,7 +89,9 @@ fn details_of(object: &Object, toolkit: Toolkit) -> impl Iterator<Item = Questio
     // Some labels of LibreOffice, which may identify as GTK 3, have no name: those in the line
     // below a document.
     let nameless = profile.labels_lack_names && object.role == role::LABEL && object.name.trim().is_empty();
-    let reads = (nameless || reads_text(object.role, toolkit)) && !asked;
+    // The name of other labels is their text. Passwords are never read.
+    let named = matches!(object.role, role::LABEL | role::STATIC) && !profile.labels_differ_from_their_names;
+    let reads = (nameless || !named && !is(Facts::TEXTLESS)) && !asked;
     let web = profile.is_browser || embedded_path(&object.path).is_some();
     let keyed = field || matches!(object.role, role::HEADING | role::LANDMARK) || web && is(Facts::KEYED);
     // The name of a combo box is its selected option, and all pages of a notebook have the same
@@ -109,14 +111,6 @@ fn details_of(object: &Object, toolkit: Toolkit) -> impl Iterator<Item = Questio
         (object.role == role::DOCUMENT_WEB && has(Interfaces::DOCUMENT), Question::Address),
     ];
     asks.into_iter().filter_map(|(asked, ask)| asked.then_some(ask))
-}
-
-/// Whether the text of a role says more than the name. Passwords are never read.
-fn reads_text(number: u32, toolkit: Toolkit) -> bool {
-    // Their name is their text.
-    let named =
-        matches!(number, role::LABEL | role::STATIC) && !toolkit.profile().labels_differ_from_their_names;
-    !named && !roles::is(number, Facts::TEXTLESS)
 }
 
 #[cfg(test)]

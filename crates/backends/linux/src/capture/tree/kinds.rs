@@ -23,7 +23,8 @@ pub(super) fn role(
     if object.role == n::LANDMARK {
         role = object.attribute("xml-roles").and_then(roles::landmark).unwrap_or(role);
     }
-    if role == Role::Generic && clickable(object) {
+    let does = |action: &String| matches!(action.as_str(), "click" | "press" | "activate" | "jump");
+    if role == Role::Generic && object.actions.iter().any(does) {
         role = Role::Clickable;
     }
     role
@@ -36,7 +37,9 @@ pub(super) fn states(picture: &ObjectTree, object: &Object, role: Role, above: P
     if object.role == n::TERMINAL {
         states.remove(States::READONLY);
     }
-    if is_written_into(object, role) {
+    // Text can be typed into the address bar of a browser, or a paragraph of a document.
+    let takes_text = object.is(s::EDITABLE) && object.is(s::FOCUSABLE) && object.has(Interfaces::EDITABLE);
+    if takes_text && matches!(role, Role::Combobox | Role::Paragraph | Role::Heading) {
         states |= States::EDITABLE | States::ACTIONABLE;
         if role != Role::Combobox {
             states |= States::EDIT_HOST | States::MULTILINE;
@@ -82,8 +85,10 @@ pub(super) fn states(picture: &ObjectTree, object: &Object, role: Role, above: P
 pub(super) fn effective_role(picture: &ObjectTree, object: &Object, above: ParentContext) -> u32 {
     let holds = |role| picture.children(object).any(|child| child.role == role);
     let (in_rows, cells) = (|| holds(n::TABLE_ROW), || holds(n::TABLE_CELL));
+    let chooses = |o: &Object| matches!(o.role, n::LIST_ITEM | n::TABLE_ROW) && o.is(s::SELECTABLE);
     match object.role {
-        n::LIST if takes_choices(picture, object) => n::LIST_BOX,
+        // A list is a selection if its lines are selectable.
+        n::LIST if picture.children(object).any(chooses) => n::LIST_BOX,
         n::TABLE_ROW if is_line(object, above) => n::LIST_ITEM,
         n::TREE if in_rows() => n::TREE_TABLE,
         n::TREE_TABLE if cells() && !in_rows() => n::TREE,
@@ -132,30 +137,11 @@ fn holds_value(picture: &ObjectTree, object: &Object, depth: usize) -> bool {
 /// Maximum depth of that search.
 const DEEP: usize = 8;
 
-/// Whether a list is a selection: lines of other lists are not selectable.
-fn takes_choices(picture: &ObjectTree, object: &Object) -> bool {
-    let item = |o: &Object| matches!(o.role, n::LIST_ITEM | n::TABLE_ROW) && o.is(s::SELECTABLE);
-    object.role == n::LIST && picture.children(object).any(item)
-}
-
 /// Whether several items of an object may be selected. Qt reports this on each item instead.
 fn takes_several(picture: &ObjectTree, object: &Object) -> bool {
     let says = |object| picture.children(object).any(|child| child.is(s::MULTISELECTABLE));
     let mut rows = picture.children(object).filter(|child| child.role == n::TABLE_ROW);
     picture.profile().items_say_that_several_may_be_chosen && (says(object) || rows.any(says))
-}
-
-/// Whether a press has an effect although the role does not imply one.
-fn clickable(object: &Object) -> bool {
-    let does = |action: &String| matches!(action.as_str(), "click" | "press" | "activate" | "jump");
-    object.actions.iter().any(does)
-}
-
-/// Whether text can be typed into an object that is no plain field: the address bar of a browser,
-/// or a paragraph of a document.
-fn is_written_into(object: &Object, role: Role) -> bool {
-    let takes_text = object.is(s::EDITABLE) && object.is(s::FOCUSABLE) && object.has(Interfaces::EDITABLE);
-    takes_text && matches!(role, Role::Combobox | Role::Paragraph | Role::Heading)
 }
 
 /// Whether the text of a cell is in cells inside it.

@@ -3,7 +3,7 @@
 use super::DesktopEnvironment;
 use crate::act::focus;
 use crate::app::LinuxDevice;
-use crate::bus::{AccessibilityBus, BusError, Link, Message, RegisteredApp};
+use crate::bus::{AccessibilityBus, Link, Message, RegisteredApp};
 use crate::events::AppEvents;
 use crate::limits::BUS;
 use crate::model::states as s;
@@ -17,7 +17,7 @@ use std::time::Duration;
 use stickpin_compose::{Environment, Member, Members};
 use stickpin_device::{Device, Notice, Result};
 use stickpin_tree::Handle;
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
 /// Timeout for the registry to list the apps, once everything is running. After a timeout, it is
@@ -161,10 +161,7 @@ async fn meet(
         bus.hear(&running.bus, until).await?;
         Link::to(bus, &running.bus, until).await
     };
-    match timeout(INTRODUCTION_TIMEOUT, reach)
-        .await
-        .unwrap_or(Err(BusError::Silent(INTRODUCTION_TIMEOUT.as_millis())))
-    {
+    match reach.await {
         Ok(link) => {
             let what = running.pid.map_or_else(|| running.bus.clone(), |pid| pid.to_string());
             let (label, what) = (running.title.clone(), format!("linux:{what}"));

@@ -106,7 +106,7 @@ impl DesktopEnvironment {
         let there = self.top_at(point, "press with the pointer").await?;
         let started =
             |pid| self.started.iter().filter_map(|(child, _)| child.id()).any(|own| is_of(pid, own));
-        let ours = |w: &Window| w.pid.is_some_and(|pid| self.screen.is_own() || started(pid));
+        let ours = |w: &Window| w.pid.is_some_and(|pid| self.screen.own || started(pid));
         Ok(there.filter(|window| app_with(apps, window).is_none() && ours(window)))
     }
 }
