@@ -6,7 +6,7 @@ use crate::output::Streams;
 use crate::{daemon, parse, state_dir};
 use serde_json::{Map, Value};
 use std::sync::Arc;
-use stickpin_client::{AllowAll, Call, ClientCommand, Progress, SocketClient};
+use stickpin_client::{AllowAll, Call, ClientCommand, Installation, Progress, SocketClient};
 use stickpin_cmdline::Options;
 use stickpin_kernel::{CancellationToken, Error, ErrorCode, Response, Result};
 use tokio::sync::mpsc;
@@ -41,6 +41,12 @@ fn run_until_interrupted(
     streams: &mut Streams<'_>,
 ) -> Result<Option<Response>> {
     let state_dir = state_dir(options, env)?;
+    let installation = Installation {
+        program: env.program.clone(),
+        state_dir: state_dir.path().to_owned(),
+        variables: env.harness_variables.clone(),
+        private: env.private.clone(),
+    };
     stickpin_client::runtime()?.block_on(async {
         let (progress, mut heard) = mpsc::unbounded_channel();
         let cancel = CancellationToken::new();
@@ -52,6 +58,7 @@ fn run_until_interrupted(
             variables: env.variables.clone(),
             progress,
             policy: Arc::new(AllowAll),
+            installation: Arc::new(installation),
             cancel: cancel.clone(),
         };
         let mut interrupts = listen_for_interrupts()?;

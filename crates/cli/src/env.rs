@@ -34,6 +34,8 @@ pub struct Env {
     pub secrets: BTreeMap<String, Secret>,
     /// Variables that reveal the agent behind the caller, by name.
     pub evidence: BTreeMap<String, String>,
+    /// Variables that say where programs of agents are and where they keep their settings, by name.
+    pub harness_variables: BTreeMap<String, OsString>,
     /// Variables with secrets, which no started program gets.
     pub private: Vec<OsString>,
     /// Whether stderr is a terminal.
@@ -75,6 +77,12 @@ impl Env {
             ColorChoice::Auto if self.color.plain => both(false),
             ColorChoice::Auto => Colors { out: self.answer_on_terminal, err: self.terminal },
         }
+    }
+
+    /// Whether a person reads stderr, rather than an agent or a program.
+    #[must_use]
+    pub fn is_person(&self) -> bool {
+        self.terminal && self.evidence.is_empty()
     }
 
     /// Returns the caller, with the secrets that its commands may use. A named client has its own

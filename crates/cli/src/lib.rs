@@ -30,14 +30,15 @@ pub use daemon::start;
 pub use env::{ColorVariables, Env};
 pub use mcp::Mcp;
 pub use output::{Colors, Streams};
+pub use stickpin_client::ClientCommands;
 
 use local::{CliCommand, FrontEndCommand, LocalAction};
 use parse::CliAction;
 use std::ffi::OsString;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
-use stickpin_client::{ClientCommands, Connection};
+use stickpin_client::Connection;
 use stickpin_cmdline::{LocalCommand, Options, options};
 use stickpin_kernel::registry::{self, COMMANDS, CommandDefinition};
 use stickpin_kernel::{Error, ErrorCode, Request, Result};
@@ -58,6 +59,10 @@ pub struct Hooks {
     pub demo: fn(&mut Streams<'_>) -> u8,
     /// Serves an MCP client.
     pub mcp: fn(&Mcp, &Env, &mut Streams<'_>) -> Result<u8>,
+    /// Removes stale registrations if another version did so last. Runs before each command.
+    pub first_run: fn(&Env, &Path) -> Result<Option<String>>,
+    /// Removes stale registrations, for this reason.
+    pub cleanup: fn(&Env, &Path, &str) -> Result<Option<String>>,
     /// Commands that run in this process and not on the daemon.
     pub client_commands: ClientCommands,
 }
@@ -77,11 +82,15 @@ pub fn run(
     streams.set_colors(env.colors(options::wanted_color(&args)));
     let others = local::front_end_commands(hooks.client_commands);
     match parse::parse_line(args, env, &others) {
-        Ok(CliAction::Call(mut request, options)) => match with_stdin(&mut request) {
-            Ok(()) => call(&request, &options, env, streams),
-            Err(error) => streams.fail(&request.command, error, options.json),
-        },
+        Ok(CliAction::Call(mut request, options)) => {
+            first_run(&options, env, hooks, streams);
+            match with_stdin(&mut request) {
+                Ok(()) => call(&request, &options, env, streams),
+                Err(error) => streams.fail(&request.command, error, options.json),
+            }
+        }
         Ok(CliAction::ClientCommand(command, input, options)) => {
+            first_run(&options, env, hooks, streams);
             client_command::run(command, input, &options, env, streams)
         }
         Ok(CliAction::Local(local, matches, options)) => {
@@ -152,6 +161,18 @@ fn call(request: &Request, options: &Options, env: &Env, streams: &mut Streams<'
     }
 }
 
+/// Removes stale registrations before the first command of another version. Only a person is told,
+/// and no failure concerns the command that was typed: it is tried again with the next one.
+fn first_run(options: &Options, env: &Env, hooks: Hooks, streams: &mut Streams<'_>) {
+    let cleaned = env.state_dir(options.state_dir.as_deref()).and_then(|dir| (hooks.first_run)(env, &dir));
+    if let Ok(Some(summary)) = cleaned
+        && env.is_person()
+        && !options.json
+    {
+        streams.print_error(&summary);
+    }
+}
+
 /// Reads standard input if it stands for steps.
 fn with_stdin(request: &mut Request) -> Result<()> {
     let entry = registry::lookup(&request.command)?;
@@ -197,6 +218,14 @@ fn run_local(
             });
             let state_dir = env.state_dir(options.state_dir.as_deref())?;
             return Ok((hooks.daemon)(state_dir, seconds.transpose()?.map(Duration::from_secs)));
+        }
+        LocalAction::Cleanup => {
+            let state_dir = env.state_dir(options.state_dir.as_deref())?;
+            let summary = (hooks.cleanup)(env, &state_dir, &words("reason"))?;
+            if let Some(summary) = summary.filter(|_| env.is_person()) {
+                streams.print_error(&summary);
+            }
+            return Ok(0);
         }
         LocalAction::Completions => complete::script(&words("shell"), &others).unwrap_or_default(),
         LocalAction::Complete if words("what") == complete::SESSIONS => {

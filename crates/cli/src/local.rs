@@ -101,6 +101,8 @@ pub(crate) enum LocalAction {
     Demo,
     /// Serve an MCP client.
     Mcp,
+    /// Remove stale registrations.
+    Cleanup,
 }
 
 pub(crate) const LOCAL_COMMANDS: &[CliCommand] = &[
@@ -173,6 +175,26 @@ pub(crate) const LOCAL_COMMANDS: &[CliCommand] = &[
             command.arg(Arg::new("topic").value_name("TOPIC").num_args(0..).help(help))
         },
         ..CliCommand::new("help", "Explain a topic or a command", LocalAction::Help)
+    },
+    CliCommand {
+        grammar: |command| {
+            let reasons = ["update", "manual"];
+            let help = "Why the cleanup runs";
+            command.arg(
+                Arg::new("reason")
+                    .long("reason")
+                    .value_name("REASON")
+                    .value_parser(reasons)
+                    .default_value("manual")
+                    .help(help),
+            )
+        },
+        hidden: true,
+        ..CliCommand::new(
+            "maintenance cleanup",
+            "Remove registrations of former versions from the configurations of agents",
+            LocalAction::Cleanup,
+        )
     },
     CliCommand::new(
         "demo",

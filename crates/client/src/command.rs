@@ -9,8 +9,9 @@ use crate::Client;
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt;
-use std::sync::Arc;
+{, PathBuf}use std::sync::Arc;
 use stickpin_kernel::registry::CommandDefinition;
 use stickpin_kernel::{Caller, CancellationToken, Render, Response, Result};
 use tokio::sync::mpsc::UnboundedSender;
@@ -45,8 +46,23 @@ pub struct Call {
     pub progress: UnboundedSender<Progress>,
     /// The permissions of the caller.
     pub policy: Arc<dyn Policy>,
+    /// The installation that the front end runs from.
+    pub installation: Arc<Installation>,
     /// Cancels the command: what it opened is closed, and it still answers.
     pub cancel: CancellationToken,
+}
+
+/// The installation that a front end runs from, for commands that set up this machine.
+#[derive(Debug, Clone, Default)]
+pub struct Installation {
+    /// The running program.
+    pub program: PathBuf,
+    /// The state directory, as an absolute path.
+    pub state_dir: PathBuf,
+    /// Environment variables that locate other programs and their settings, by name.
+    pub variables: BTreeMap<String, OsString>,
+    /// Variables with secrets, which no started program gets.
+    pub private: Vec<OsString>,
 }
 
 impl fmt::Debug for Call {

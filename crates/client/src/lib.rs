@@ -21,7 +21,7 @@ mod connection;
 mod socket;
 mod start;
 
-pub use command::{AllowAll, Call, ClientCommand, ClientCommands, Policy, Progress};
+pub use command::{AllowAll, Call, ClientCommand, ClientCommands, Installation, Policy, Progress};
 pub use connection::{Connection, failed_response, runtime};
 pub use socket::{Client, SocketClient};
 pub use start::Start;

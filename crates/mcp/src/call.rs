@@ -344,6 +344,8 @@ fn prepare_client_command(
         variables: setup.variables.clone(),
         progress: incoming.progress.clone(),
         policy: Arc::new(ClientPolicy { folders, caller, setup: setup.clone() }),
+        // Commands that set up the machine are not served.
+        installation: Arc::default(),
         cancel: incoming.cancel.clone(),
     };
     Ok((client, work.input, call))

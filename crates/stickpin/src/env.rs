@@ -40,9 +40,16 @@ const CHROMIUM: &str = "STICKPIN_CHROMIUM";
 /// `1`: start the browser without its sandbox (always so for root).
 #[cfg(feature = "web")]
 const NO_SANDBOX: &str = "STICKPIN_NO_SANDBOX";
-/// Where browsers and apps are searched.
-#[cfg(any(feature = "web", feature = "linux"))]
+/// Where browsers, apps and the programs of agents are searched.
 const PATH: &str = "PATH";
+/// The folder of Claude Code, instead of the home directory and its `.claude`.
+const CLAUDE_CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
+/// The folder of Codex, instead of `~/.codex`.
+const CODEX_HOME: &str = "CODEX_HOME";
+/// The folder with the `.gemini` of Gemini CLI, instead of the home directory.
+const GEMINI_CLI_HOME: &str = "GEMINI_CLI_HOME";
+/// The folder of the settings of OpenCode, instead of `~/.config`.
+const XDG_CONFIG_HOME: &str = "XDG_CONFIG_HOME";
 /// The session bus, which gives the address of the accessibility bus.
 #[cfg(feature = "linux")]
 const SESSION_BUS: &str = "DBUS_SESSION_BUS_ADDRESS";
@@ -180,6 +187,7 @@ pub(crate) fn command_line_env() -> Result<Env> {
         mcp_token: text(MCP_TOKEN),
         variables: named(&all, &[AD_VAR, VAR]),
         secrets: secrets.map(|(name, value)| (name, Secret::new(value))).collect(),
+        harness_variables: harness_variables(),
         private: private(&all),
         evidence: evidence(),
         terminal: std::io::stderr().is_terminal(),
@@ -210,6 +218,12 @@ fn terminal_width() -> Option<u16> {
 fn evidence() -> BTreeMap<String, String> {
     let known = stickpin_kernel::evidence_variables().into_iter();
     known.chain([AGENT_ID]).filter_map(|name| Some((name.to_owned(), text(name)?))).collect()
+}
+
+/// Returns the variables that say where programs of agents are and where they keep their settings.
+fn harness_variables() -> BTreeMap<String, OsString> {
+    let names = [PATH, CLAUDE_CONFIG_DIR, CODEX_HOME, GEMINI_CLI_HOME, XDG_CONFIG_HOME];
+    names.into_iter().filter_map(|name| Some((name.to_owned(), env::var_os(name)?))).collect()
 }
 
 /// Returns the names of variables that contain secrets.

@@ -3,6 +3,7 @@
 mod backends;
 mod demo;
 mod env;
+mod install;
 mod mcp;
 
 use std::io;
@@ -27,7 +28,9 @@ fn main() -> ExitCode {
         apps: backends::installed_apps,
         demo: demo::run,
         mcp: mcp::run,
-        client_commands: stickpin_replay::COMMANDS,
+        first_run: install::first_run,
+        cleanup: install::cleanup,
+        client_commands: install::client_commands(),
     };
     let code = match env::command_line_env() {
         Ok(env) => stickpin_cli::run(args, &env, hooks, &mut streams),

@@ -52,6 +52,7 @@ fn env(dir: &Path, program: &Path) -> Env {
         program: program.to_owned(),
         of_daemon: &[],
         evidence: Default::default(),
+        harness_variables: Default::default(),
         private: Vec::new(),
     }
 }

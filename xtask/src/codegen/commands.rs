@@ -22,9 +22,14 @@ An argument is spelled `--max-bytes` on a command line and `maxBytes` in JSON (t
 Without a word about its effect, a command only reads.
 ";
 
+/// Returns the client commands of the binary.
+fn client_commands() -> stickpin_cli::ClientCommands {
+    [stickpin_replay::COMMANDS, stickpin_install::COMMANDS].concat().leak()
+}
+
 /// Returns the whole page.
 pub(crate) fn reference() -> Result<String> {
-    let grammars: Vec<_> = stickpin_cli::grammars(stickpin_replay::COMMANDS).collect();
+    let grammars: Vec<_> = stickpin_cli::grammars(client_commands()).collect();
     let mut page = vec![INTRODUCTION.to_owned()];
     page.extend(grammars.iter().map(|(entry, grammar)| command(*entry, grammar.clone())));
     let (_, any) = grammars.first().ok_or("there are no commands")?;
@@ -200,7 +205,7 @@ mod tests {
     #[test]
     fn every_command_option_code_and_variable_is_on_the_page() {
         let page = reference().unwrap();
-        for (_, grammar) in stickpin_cli::grammars(stickpin_replay::COMMANDS) {
+        for (_, grammar) in stickpin_cli::grammars(client_commands()) {
             let name = grammar.get_name().trim_start_matches("stickpin ").to_owned();
             assert!(page.contains(&format!("\n## `{name}`\n")), "{name}");
         }

@@ -89,6 +89,7 @@ fn run(app: &Arc<App>, files: usize, workers: usize, retries: Option<u32>, fail_
         variables: Default::default(),
         progress,
         policy: Arc::new(AllowAll),
+        installation: Arc::default(),
         cancel: CancellationToken::new(),
     };
     let plan = |file: &std::path::Path, _| {

@@ -1,0 +1,95 @@
+//! Removes stale registrations: entries of former versions or of a program that no longer exists,
+//! and duplicates of the shared skill.
+
+use crate::audit::Reason;
+use crate::decide::Intent;
+use crate::disk::{Disk, RealDisk};
+use crate::harness::{HARNESSES, Harness, SHARED_SKILL};
+use crate::outcome::{Outcome, Status};
+use crate::registration;
+use crate::run::{OtherRun, Run};
+use crate::setup::{Setup, VERSION};
+use crate::skill;
+use crate::state::CleanupState;
+use std::path::Path;
+use stickpin_kernel::Result;
+
+/// Cleans up, whatever version did so last. Returns a summary if something was removed or failed.
+///
+/// # Errors
+/// Returns `IO` or `STORAGE_FULL` if the folder of the installation cannot be used. A target that
+/// fails is part of the summary.
+pub fn cleanup(setup: &Setup, reason: Reason) -> Result<Option<String>> {
+    let mut run = Run::begin(setup, &RealDisk, reason, OtherRun::Wait)?;
+    Ok(run.as_mut().and_then(|run| complete(run, HARNESSES, false)))
+}
+
+/// Cleans up if another version did so last; costs one read of a small file otherwise. The first
+/// command of a person also refreshes installed skills. Returns a summary for a person.
+///
+/// # Errors
+/// Returns `IO` or `STORAGE_FULL` if the folder of the installation cannot be used.
+pub fn first_run(setup: &Setup, is_person: bool) -> Result<Option<String>> {
+    first_run_on(&RealDisk, setup, is_person)
+}
+
+pub(crate) fn first_run_on(disk: &dyn Disk, setup: &Setup, is_person: bool) -> Result<Option<String>> {
+    let state = CleanupState::read(disk, setup).unwrap_or_default();
+    let is_current = |version: &Option<String>| version.as_deref() == Some(VERSION);
+    if is_current(&state.cleanup_version) && (!is_person || is_current(&state.skill_version)) {
+        return Ok(None);
+    }
+    let mut run = Run::begin(setup, disk, Reason::FirstRun, OtherRun::GiveWay)?;
+    Ok(run.as_mut().and_then(|run| complete(run, HARNESSES, is_person)))
+}
+
+/// Cleans up and records the version, unless a target failed: it is tried again next time.
+pub(crate) fn complete(run: &mut Run<'_>, harnesses: &[Harness], refreshes: bool) -> Option<String> {
+    let outcomes = stale(run, harnesses);
+    let mut failed = outcomes.iter().any(|outcome| outcome.status == Status::Failed);
+    let mut state = CleanupState::read(run.disk, run.setup).unwrap_or_default();
+    if refreshes {
+        match skill::refresh(run) {
+            Ok(()) => state.skill_version = Some(VERSION.to_owned()),
+            Err(_) => failed = true,
+        }
+    }
+    if !failed {
+        state.cleanup_version = Some(VERSION.to_owned());
+        failed = state.write(run.disk, run.setup).is_err();
+    }
+    summary(&outcomes, failed)
+}
+
+/// Removes what is stale from all harnesses, installed or not.
+pub(crate) fn stale(run: &mut Run<'_>, harnesses: &[Harness]) -> Vec<Outcome> {
+    let mut outcomes = Vec::new();
+    for harness in harnesses {
+        outcomes.extend(registration::apply(run, harness, Intent::Cleanup(|path| Path::new(path).exists())));
+        let shared = run.setup.place(&SHARED_SKILL);
+        for path in harness.duplicates.iter().map(|place| run.setup.place(place)) {
+            if skill::is_ours(run, &shared) && skill::is_ours(run, &path) {
+                outcomes.push(skill::remove(run, harness.id, &path));
+            }
+        }
+    }
+    outcomes
+}
+
+fn summary(outcomes: &[Outcome], failed: bool) -> Option<String> {
+    let names = |status: Status| {
+        let found = outcomes.iter().filter(|outcome| outcome.status == status);
+        found.map(|outcome| outcome.harness).collect::<Vec<_>>().join(", ")
+    };
+    let (removed, failures) = (names(Status::Removed), names(Status::Failed));
+    let mut parts = Vec::new();
+    if !removed.is_empty() {
+        parts.push(format!("removed stale registrations of stickpin from {removed}"));
+    }
+    if !failures.is_empty() {
+        parts.push(format!("could not check the registration in {failures}"));
+    } else if failed {
+        parts.push("could not complete the cleanup after the update".to_owned());
+    }
+    (!parts.is_empty()).then(|| parts.join("; "))
+}

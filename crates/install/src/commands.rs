@@ -1,0 +1,94 @@
+//! `install` and `uninstall`: client commands that need neither a session nor a daemon.
+
+mod install;
+mod report;
+mod uninstall;
+
+#[cfg(test)]
+pub(crate) use install::{InstallOptions, install_into};
+#[cfg(test)]
+pub(crate) use uninstall::{UninstallOptions, uninstall_from};
+
+use crate::setup::Setup;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use stickpin_client::{Call, ClientCommand};
+use stickpin_kernel::{Error, ErrorCode, Result};
+
+/// All client commands, in the order of help.
+pub const COMMANDS: &[&dyn ClientCommand] = &[&install::Install, &uninstall::Uninstall];
+
+/// What `install` and `uninstall` name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Name {
+    /// Claude Code.
+    ClaudeCode,
+    /// Codex.
+    Codex,
+    /// Gemini CLI.
+    Gemini,
+    /// OpenCode.
+    Opencode,
+    /// Antigravity, which reads the shared skill.
+    Antigravity,
+}
+
+impl Name {
+    fn id(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+            Self::Opencode => "opencode",
+            Self::Antigravity => "antigravity",
+        }
+    }
+}
+
+/// Returns the machine of a caller.
+fn setup(call: &Call) -> Result<Setup> {
+    let Some(home) = call.caller.home.clone() else {
+        return Err(Error::new(ErrorCode::Io, "there is no home directory with configurations")
+            .hint("set HOME to the home directory"));
+    };
+    let machine = &*call.installation;
+    Ok(Setup {
+        home,
+        state_dir: machine.state_dir.clone(),
+        program: machine.program.clone(),
+        variables: machine.variables.clone(),
+        private: machine.private.clone(),
+    })
+}
+
+/// Runs blocking work, so that a signal is still heard.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|e| Err(Error::internal(format!("the installation stopped: {e}"))))
+}
+
+/// Refuses a choice of harnesses that is empty or double.
+fn check_choice(names: usize, all: bool, verb: &str) -> Result<()> {
+    let message = match (names, all) {
+        (0, false) => "name a harness, or all with `--all`",
+        (1.., true) => "`--all` includes every harness that is named",
+        _ => return Ok(()),
+    };
+    Err(Error::new(ErrorCode::InvalidArgs, message).hint(format!("run `stickpin {verb} --all`")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::HARNESSES;
+
+    #[test]
+    fn every_harness_has_a_name() {
+        let names = [Name::ClaudeCode, Name::Codex, Name::Gemini, Name::Opencode, Name::Antigravity];
+        assert_eq!(
+            names.map(Name::id).to_vec(),
+            HARNESSES.iter().map(|harness| harness.id).collect::<Vec<_>>()
+        );
+    }
+}

@@ -1,0 +1,181 @@
+//! `install`: registers the MCP server and the skill with harnesses.
+
+use super::report::Report;
+use super::{Name, blocking, check_choice, setup};
+use crate::audit::Reason;
+use crate::disk::{Disk, RealDisk};
+use crate::error::TargetError;
+use crate::harness::{HARNESSES, Harness};
+use crate::manifest::{SkillMode, TargetKind};
+use crate::outcome::Outcome;
+use crate::registration;
+use crate::run::{OtherRun, Run};
+use crate::setup::Setup;
+use crate::skill::{self, SkillOptions};
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use stickpin_client::{Call, ClientCommand};
+use stickpin_kernel::registry::CommandDefinition;
+use stickpin_kernel::{Effect, Error, ErrorCode, Response, Result, Spec, respond_outside_host};
+
+/// Register stickpin with coding agents: the MCP server and the skill.
+///
+/// Adds one entry to the configuration of each harness, and a link to the skill. Everything else in
+/// a configuration stays as it is; an entry that was edited by hand is kept. `uninstall` removes
+/// what was written.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Arguments {
+    /// The harnesses.
+    #[serde(default)]
+    #[schemars(extend("x-positional" = 0, "x-trailing" = true, "x-placeholder" = "HARNESS"))]
+    harnesses: Vec<Name>,
+    /// Every harness that is installed here.
+    #[serde(default)]
+    all: bool,
+    /// Install the skill only.
+    #[serde(default)]
+    skill_only: bool,
+    /// Register the MCP server only.
+    #[serde(default)]
+    mcp_only: bool,
+    /// Copy the skill instead of linking to it.
+    #[serde(default)]
+    copy: bool,
+    /// Link to the skill, also where it was copied before.
+    #[serde(default)]
+    link: bool,
+    /// Replace a skill that was edited.
+    #[serde(default)]
+    replace: bool,
+    /// Print what would be changed, and change nothing.
+    #[serde(default)]
+    print: bool,
+}
+
+static FORM: CommandDefinition = CommandDefinition::of::<Arguments>(Spec {
+    name: "install",
+    effect: Effect::Mutates,
+    idempotent: true,
+    writes: true,
+    examples: &[
+        "stickpin install --all",
+        "stickpin install claude-code codex",
+        "stickpin install gemini --mcp-only --print",
+    ],
+    ..Spec::HOST
+});
+
+#[derive(Debug)]
+pub(super) struct Install;
+
+#[async_trait]
+impl ClientCommand for Install {
+    fn form(&self) -> &'static CommandDefinition {
+        &FORM
+    }
+
+    async fn run(&self, input: Map<String, Value>, call: Call) -> Response {
+        let work = plan(input, &call);
+        let report = match work {
+            Ok((setup, options)) => blocking(move || install(&RealDisk, &setup, &options)).await,
+            Err(e) => Err(e),
+        };
+        respond_outside_host(&FORM, &call.render, report)
+    }
+}
+
+/// What to install.
+#[derive(Debug, Clone)]
+pub(crate) struct InstallOptions {
+    /// The ids of harnesses; all that are installed if empty.
+    pub(crate) harnesses: Vec<&'static str>,
+    pub(crate) mcp: bool,
+    /// How to install the skill, if at all.
+    pub(crate) skill: Option<SkillOptions>,
+    pub(crate) dry: bool,
+}
+
+fn plan(input: Map<String, Value>, call: &Call) -> Result<(Setup, InstallOptions)> {
+    let args: Arguments = FORM.read(input)?;
+    check_choice(args.harnesses.len(), args.all, "install")?;
+    for (both, message) in [
+        (args.skill_only && args.mcp_only, "`--skill-only` and `--mcp-only` exclude each other"),
+        (args.copy && args.link, "`--copy` and `--link` exclude each other"),
+    ] {
+        if both {
+            return Err(Error::new(ErrorCode::InvalidArgs, message).hint("give one of them"));
+        }
+    }
+    let mode = match (args.copy, args.link) {
+        (true, _) => Some(SkillMode::Copy),
+        (_, true) => Some(SkillMode::Link),
+        _ => None,
+    };
+    let options = InstallOptions {
+        harnesses: args.harnesses.into_iter().map(Name::id).collect(),
+        mcp: !args.skill_only,
+        skill: (!args.mcp_only).then_some(SkillOptions { mode, replace: args.replace }),
+        dry: args.print,
+    };
+    Ok((setup(call)?, options))
+}
+
+fn install(disk: &dyn Disk, setup: &Setup, options: &InstallOptions) -> Result<Report> {
+    let results = install_into(disk, setup, HARNESSES, options)?;
+    Ok(Report { plan: options.dry, results })
+}
+
+/// Installs into the chosen ones of these harnesses.
+pub(crate) fn install_into(
+    disk: &dyn Disk,
+    setup: &Setup,
+    harnesses: &[Harness],
+    options: &InstallOptions,
+) -> Result<Vec<Outcome>> {
+    let mut run = match options.dry {
+        true => Run::dry(setup, disk, Reason::Install)?,
+        false => match Run::begin(setup, disk, Reason::Install, OtherRun::Wait)? {
+            Some(run) => run,
+            None => return Ok(Vec::new()),
+        },
+    };
+    let mut results = Vec::new();
+    for harness in harnesses {
+        let is_named = options.harnesses.contains(&harness.id);
+        let is_installed = setup.has(harness);
+        if !is_named && !(options.harnesses.is_empty() && is_installed) {
+            continue;
+        }
+        if !is_installed {
+            results.push(absent(&run, harness, options));
+            continue;
+        }
+        if options.mcp {
+            results.extend(registration::install(&mut run, harness));
+        }
+        if let Some(skill) = options.skill {
+            results.push(skill::install(&mut run, harness, skill));
+        }
+    }
+    Ok(results)
+}
+
+/// Reports a named harness that is not installed. No folder is made for it.
+fn absent(run: &Run<'_>, harness: &Harness, options: &InstallOptions) -> Outcome {
+    let folder = run.setup.place(&harness.folder);
+    let error = TargetError::NotInstalled {
+        program: harness.programs.first().copied().unwrap_or_default(),
+        folder: folder.clone(),
+    };
+    let config = harness.config.as_ref().filter(|_| options.mcp);
+    let (target, path) = match config {
+        Some(config) => (TargetKind::Mcp, run.setup.config_path(config)),
+        None => (TargetKind::Skill, run.setup.place(&harness.skill)),
+    };
+    let outcome = Outcome::failed(harness.id, target, &path, &error);
+    run.audit_unchanged(&outcome);
+    outcome
+}

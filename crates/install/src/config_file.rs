@@ -1,0 +1,82 @@
+//! A configuration file, replaced only while nobody else changes it.
+
+use crate::disk::{self, Disk, PRIVATE};
+use crate::error::TargetError;
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+/// A file as it was read.
+#[derive(Debug)]
+pub(crate) struct ConfigFile {
+    /// Where links lead to.
+    path: PathBuf,
+    /// The content; `None` if there is no file.
+    content: Option<String>,
+    mode: u32,
+}
+
+impl ConfigFile {
+    /// Reads a file through links.
+    pub(crate) fn open(disk: &dyn Disk, path: &Path) -> Result<Self, TargetError> {
+        let failed = |e: &std::io::Error| TargetError::io("read", path, e);
+        let resolved = match fs::canonicalize(path) {
+            Ok(resolved) => resolved,
+            Err(e) if e.kind() == ErrorKind::NotFound => match fs::read_link(path) {
+                Ok(target) => return Err(TargetError::DanglingLink(target)),
+                Err(_) => path.to_owned(),
+            },
+            Err(e) => return Err(failed(&e)),
+        };
+        let bytes = disk.read(&resolved).map_err(|e| failed(&e))?;
+        let mode = match fs::metadata(&resolved) {
+            Ok(found) => found.permissions().mode() & 0o7777,
+            Err(_) => PRIVATE,
+        };
+        let content = bytes.map(String::from_utf8).transpose().map_err(|_| TargetError::NotUtf8)?;
+        Ok(Self { path: resolved, content, mode })
+    }
+
+    /// Returns the content, which is empty for a missing file.
+    pub(crate) fn text(&self) -> &str {
+        self.content.as_deref().unwrap_or_default()
+    }
+
+    /// Returns the content of an existing file.
+    pub(crate) fn content(&self) -> Option<&str> {
+        self.content.as_deref()
+    }
+
+    /// Replaces the content. `announce` runs last before the rename; if it fails, nothing changes.
+    /// Returns false, with nothing changed, if another program changed the file in the meantime.
+    pub(crate) fn replace(
+        &self,
+        disk: &dyn Disk,
+        new: &str,
+        announce: &mut dyn FnMut() -> Result<(), TargetError>,
+    ) -> Result<bool, TargetError> {
+        if self.content.is_some() && self.mode & 0o222 == 0 {
+            return Err(TargetError::ReadOnly);
+        }
+        let failed = |tried_to: &str, e: &std::io::Error| TargetError::io(tried_to, &self.path, e);
+        if let Some(folder) = self.path.parent() {
+            disk::make_folder(folder, 0o755).map_err(|e| failed("make the folder of", &e))?;
+        }
+        let temporary = disk::temporary(&self.path);
+        let replaced = (|| {
+            disk.create(&temporary, new.as_bytes(), self.mode).map_err(|e| failed("write", &e))?;
+            announce()?;
+            let now = disk.read(&self.path).map_err(|e| failed("read", &e))?;
+            if now.as_deref() != self.content.as_deref().map(str::as_bytes) {
+                return Ok(false);
+            }
+            disk.rename(&temporary, &self.path).map_err(|e| failed("replace", &e))?;
+            Ok(true)
+        })();
+        if !matches!(replaced, Ok(true)) {
+            disk::discard(disk, &temporary);
+        }
+        replaced
+    }
+}

@@ -1,0 +1,52 @@
+//! Why one target was not changed as asked.
+
+use crate::edit::EditError;
+use std::io;
+use std::path::{Path, PathBuf};
+use stickpin_kernel::Error;
+
+/// Why a target failed. It is left as it was unless the variant says otherwise.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TargetError {
+    /// A file operation failed.
+    #[error("{}", .0.message)]
+    Io(Box<Error>),
+    /// The configuration cannot be edited.
+    #[error(transparent)]
+    Edit(#[from] EditError),
+    /// The configuration is not UTF-8.
+    #[error("the file is not UTF-8")]
+    NotUtf8,
+    /// The user has write-protected the configuration.
+    #[error("the file is read-only")]
+    ReadOnly,
+    /// The configuration is a link whose target does not exist.
+    #[error("the file is a link to `{}`, which does not exist", .0.display())]
+    DanglingLink(PathBuf),
+    /// Another program kept changing the configuration.
+    #[error("another program changed the file at each of {0} attempts")]
+    Changed(usize),
+    /// The harness is not installed.
+    #[error("the harness is not installed: there is no program `{program}` and no folder `{}`", .folder.display())]
+    NotInstalled {
+        /// The program.
+        program: &'static str,
+        /// The folder of its configuration.
+        folder: PathBuf,
+    },
+    /// The harness's own command did not do it.
+    #[error("`{command}` {problem}")]
+    Program {
+        /// The command line.
+        command: String,
+        /// What happened.
+        problem: String,
+    },
+}
+
+impl TargetError {
+    /// Creates an error of a file operation.
+    pub(crate) fn io(tried_to: &str, path: &Path, error: &io::Error) -> Self {
+        Self::Io(Box::new(stickpin_kernel::io_error(tried_to, path, error)))
+    }
+}

@@ -1,0 +1,152 @@
+//! One run over the targets: its lock, its audit and its manifest.
+
+use crate::audit::{Action, Audit, AuditEvent, Reason};
+use crate::disk::{self, Disk};
+use crate::error::TargetError;
+use crate::manifest::{Manifest, Record, TargetKind};
+use crate::outcome::{Outcome, Status};
+use crate::setup::{Setup, VERSION};
+use crate::state::CleanupState;
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+use stickpin_kernel::{Result, io_error};
+use stickpin_session::Timestamp;
+
+/// The context of a run.
+#[derive(Debug)]
+pub(crate) struct Run<'a> {
+    pub(crate) setup: &'a Setup,
+    pub(crate) disk: &'a dyn Disk,
+    pub(crate) audit: Audit,
+    pub(crate) manifest: Manifest,
+    /// Whether to tell what would happen, and change nothing.
+    pub(crate) dry: bool,
+    /// Held for as long as the run lasts.
+    _lock: Option<File>,
+}
+
+/// Whether to wait for another run that is in progress.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OtherRun {
+    /// Wait until it ends.
+    Wait,
+    /// Do not run.
+    GiveWay,
+}
+
+impl<'a> Run<'a> {
+    /// Begins a run that changes files. `None` if another one is in progress and was given way.
+    ///
+    /// # Errors
+    /// Returns `IO` or `STORAGE_FULL` if the folder of the installation cannot be used.
+    pub(crate) fn begin(
+        setup: &'a Setup,
+        disk: &'a dyn Disk,
+        reason: Reason,
+        other: OtherRun,
+    ) -> Result<Option<Self>> {
+        let folder = setup.folder();
+        disk::make_folder(&folder, 0o700).map_err(|e| io_error("make the folder", &folder, &e))?;
+        let path = folder.join("lock");
+        let lock =
+            OpenOptions::new().write(true).create(true).truncate(false).mode(disk::PRIVATE).open(&path);
+        let lock = lock.map_err(|e| io_error("open", &path, &e))?;
+        match other {
+            OtherRun::Wait => lock.lock().map_err(|e| io_error("lock", &path, &e))?,
+            OtherRun::GiveWay if lock.try_lock().is_err() => return Ok(None),
+            OtherRun::GiveWay => {}
+        }
+        Self::new(setup, disk, reason, Some(lock)).map(Some)
+    }
+
+    /// Begins a run that changes nothing.
+    ///
+    /// # Errors
+    /// Returns `IO` if the manifest cannot be read.
+    pub(crate) fn dry(setup: &'a Setup, disk: &'a dyn Disk, reason: Reason) -> Result<Self> {
+        Self::new(setup, disk, reason, None)
+    }
+
+    fn new(setup: &'a Setup, disk: &'a dyn Disk, reason: Reason, lock: Option<File>) -> Result<Self> {
+        let audit = Audit {
+            path: setup.folder().join("install-audit.jsonl"),
+            run_id: format!("{:032x}", rand::random::<u128>()),
+            reason,
+            version_from: CleanupState::read(disk, setup).and_then(|state| state.cleanup_version),
+            version_to: VERSION,
+            clock: now,
+        };
+        let manifest = Manifest::read(disk, &setup.folder().join("manifest.json"))?;
+        Ok(Self { setup, disk, audit, manifest, dry: lock.is_none(), _lock: lock })
+    }
+
+    fn manifest_path(&self) -> PathBuf {
+        self.setup.folder().join("manifest.json")
+    }
+
+    /// Writes the manifest.
+    pub(crate) fn save(&self) -> std::result::Result<(), TargetError> {
+        let path = self.manifest_path();
+        self.manifest.write(self.disk, &path).map_err(|e| TargetError::io("write", &path, &e))
+    }
+
+    /// Records what is about to be written. The record precedes the change, and older ones stay
+    /// until it is complete, so that an interrupted run leaves nothing unrecognised.
+    pub(crate) fn remember(&mut self, record: Record) -> std::result::Result<(), TargetError> {
+        self.manifest.0.push(record);
+        self.save().inspect_err(|_| drop(self.manifest.0.pop()))
+    }
+
+    /// Drops all records of a target except the last: its change is complete.
+    pub(crate) fn settle(
+        &mut self,
+        harness: &str,
+        target: TargetKind,
+    ) -> std::result::Result<(), TargetError> {
+        match self.manifest.settle(harness, target) {
+            true => self.save(),
+            false => Ok(()),
+        }
+    }
+
+    /// Drops all records of a target.
+    pub(crate) fn forget(
+        &mut self,
+        harness: &str,
+        target: TargetKind,
+    ) -> std::result::Result<(), TargetError> {
+        match !self.dry && self.manifest.drop(harness, target) {
+            true => self.save(),
+            false => Ok(()),
+        }
+    }
+
+    /// Appends an audit line. What removes something does so only after this returned.
+    pub(crate) fn audited(&self, event: &AuditEvent<'_>) -> std::result::Result<(), TargetError> {
+        let failed = |e: &std::io::Error| TargetError::io("write", &self.audit.path, e);
+        self.audit.record(self.disk, event).map_err(|e| failed(&e))
+    }
+
+    /// Appends the audit line of an outcome that changed nothing: preserved or failed.
+    pub(crate) fn audit_unchanged(&self, outcome: &Outcome) {
+        let action = match outcome.status {
+            Status::Failed => Action::Failed,
+            Status::Preserved | Status::UpdateAvailable => Action::Preserved,
+            _ => return,
+        };
+        if self.dry {
+            return;
+        }
+        let mut event = AuditEvent::new(outcome.harness, &outcome.path, outcome.target, action);
+        event.detail = Some(outcome.message.clone());
+        // Nothing was changed; the outcome itself reports it.
+        let _ = self.audited(&event);
+    }
+}
+
+pub(crate) fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}

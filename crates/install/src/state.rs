@@ -1,0 +1,42 @@
+//! `cleanup-state.json`: the versions that last cleaned up and last refreshed the skill.
+
+use crate::disk::{self, Disk, PRIVATE};
+use crate::error::TargetError;
+use crate::run::now;
+use crate::setup::Setup;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use stickpin_session::Timestamp;
+
+/// The content of the file.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CleanupState {
+    /// The version whose cleanup was complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) cleanup_version: Option<String>,
+    /// The version whose skill is installed. Only commands of people refresh skills.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) skill_version: Option<String>,
+    pub(crate) updated_at: Timestamp,
+}
+
+impl CleanupState {
+    fn path(setup: &Setup) -> PathBuf {
+        setup.folder().join("cleanup-state.json")
+    }
+
+    /// Reads the file. A file that is missing or cannot be parsed is like that of no version.
+    pub(crate) fn read(disk: &dyn Disk, setup: &Setup) -> Option<Self> {
+        serde_json::from_slice(&disk.read(&Self::path(setup)).ok()??).ok()
+    }
+
+    /// Writes the file.
+    pub(crate) fn write(mut self, disk: &dyn Disk, setup: &Setup) -> Result<(), TargetError> {
+        self.updated_at = now();
+        let path = Self::path(setup);
+        let failed = |e: &std::io::Error| TargetError::io("write", &path, e);
+        let bytes = serde_json::to_vec(&self).map_err(|e| failed(&e.into()))?;
+        disk::replace(disk, &path, &bytes, PRIVATE).map_err(|e| failed(&e))
+    }
+}

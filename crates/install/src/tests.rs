@@ -1,0 +1,8 @@
+//! Installations on machines that are folders of a test.
+
+mod claude;
+mod configs;
+mod first_run;
+mod interrupted;
+mod machine;
+mod skills;
