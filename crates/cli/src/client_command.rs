@@ -3,7 +3,7 @@
 
 use crate::env::Env;
 use crate::output::Streams;
-use crate::{daemon, parse, state_dir};
+use crate::{Hooks, daemon, first_run, parse, state_dir};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use stickpin_client::{AllowAll, Call, ClientCommand, Installation, Progress, SocketClient};
@@ -23,9 +23,10 @@ pub(crate) fn run(
     input: Map<String, Value>,
     options: &Options,
     env: &Env,
+    hooks: Hooks,
     streams: &mut Streams<'_>,
 ) -> u8 {
-    match run_until_interrupted(command, input, options, env, streams) {
+    match run_until_interrupted(command, input, options, env, hooks, streams) {
         Ok(Some(response)) => streams.respond(&response, options.json),
         Ok(None) => INTERRUPTED,
         Err(error) => streams.fail(command.form().spec.name, error, options.json),
@@ -38,9 +39,11 @@ fn run_until_interrupted(
     input: Map<String, Value>,
     options: &Options,
     env: &Env,
+    hooks: Hooks,
     streams: &mut Streams<'_>,
 ) -> Result<Option<Response>> {
     let state_dir = state_dir(options, env)?;
+    first_run(&state_dir, options, env, hooks, streams);
     let installation = Installation {
         program: env.program.clone(),
         state_dir: state_dir.path().to_owned(),

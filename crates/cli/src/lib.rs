@@ -82,16 +82,12 @@ pub fn run(
     streams.set_colors(env.colors(options::wanted_color(&args)));
     let others = local::front_end_commands(hooks.client_commands);
     match parse::parse_line(args, env, &others) {
-        Ok(CliAction::Call(mut request, options)) => {
-            first_run(&options, env, hooks, streams);
-            match with_stdin(&mut request) {
-                Ok(()) => call(&request, &options, env, streams),
-                Err(error) => streams.fail(&request.command, error, options.json),
-            }
-        }
+        Ok(CliAction::Call(mut request, options)) => match with_stdin(&mut request) {
+            Ok(()) => call(&request, &options, env, hooks, streams),
+            Err(error) => streams.fail(&request.command, error, options.json),
+        },
         Ok(CliAction::ClientCommand(command, input, options)) => {
-            first_run(&options, env, hooks, streams);
-            client_command::run(command, input, &options, env, streams)
+            client_command::run(command, input, &options, env, hooks, streams)
         }
         Ok(CliAction::Local(local, matches, options)) => {
             run_local(local, &matches, &options, env, hooks, streams)
@@ -152,9 +148,11 @@ fn to_words(args: impl IntoIterator<Item = OsString>) -> Result<Vec<String>> {
     args.into_iter().map(word).collect()
 }
 
-fn call(request: &Request, options: &Options, env: &Env, streams: &mut Streams<'_>) -> u8 {
-    let ran = state_dir(options, env)
-        .and_then(|state_dir| Connection::run(&state_dir, &daemon::start(env), request));
+fn call(request: &Request, options: &Options, env: &Env, hooks: Hooks, streams: &mut Streams<'_>) -> u8 {
+    let ran = state_dir(options, env).and_then(|state_dir| {
+        first_run(&state_dir, options, env, hooks, streams);
+        Connection::run(&state_dir, &daemon::start(env), request)
+    });
     match ran {
         Ok(response) => streams.respond(&response, options.json),
         Err(error) => streams.fail(&request.command, error, options.json),
@@ -163,9 +161,14 @@ fn call(request: &Request, options: &Options, env: &Env, streams: &mut Streams<'
 
 /// Removes stale registrations before the first command of another version. Only a person is told,
 /// and no failure concerns the command that was typed: it is tried again with the next one.
-fn first_run(options: &Options, env: &Env, hooks: Hooks, streams: &mut Streams<'_>) {
-    let cleaned = env.state_dir(options.state_dir.as_deref()).and_then(|dir| (hooks.first_run)(env, &dir));
-    if let Ok(Some(summary)) = cleaned
+pub(crate) fn first_run(
+    state_dir: &StateDir,
+    options: &Options,
+    env: &Env,
+    hooks: Hooks,
+    streams: &mut Streams<'_>,
+) {
+    if let Ok(Some(summary)) = (hooks.first_run)(env, state_dir.path())
         && env.is_person()
         && !options.json
     {
@@ -220,8 +223,8 @@ fn run_local(
             return Ok((hooks.daemon)(state_dir, seconds.transpose()?.map(Duration::from_secs)));
         }
         LocalAction::Cleanup => {
-            let state_dir = env.state_dir(options.state_dir.as_deref())?;
-            let summary = (hooks.cleanup)(env, &state_dir, &words("reason"))?;
+            let state_dir = state_dir(options, env)?;
+            let summary = (hooks.cleanup)(env, state_dir.path(), &words("reason"))?;
             if let Some(summary) = summary.filter(|_| env.is_person()) {
                 streams.print_error(&summary);
             }

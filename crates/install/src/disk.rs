@@ -51,8 +51,13 @@ impl Disk for RealDisk {
 
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let mut file = OpenOptions::new().append(true).create(true).mode(PRIVATE).open(path)?;
-        file.write_all(bytes)?;
-        file.sync_all()
+        let end = file.metadata()?.len();
+        let appended = file.write_all(bytes).and_then(|()| file.sync_all());
+        if appended.is_err() {
+            // On a full disk a part of the line may be there; the next line must not continue it.
+            let _ = file.set_len(end);
+        }
+        appended
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {

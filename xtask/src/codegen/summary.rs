@@ -11,6 +11,7 @@ const PAGES: &[(usize, &str)] = &[
     (0, "tutorial.md"),
     (0, "for-agents.md"),
     (0, "commands.md"),
+    (0, "install.md"),
     (0, "mcp.md"),
     (0, "replay.md"),
     (0, "reading.md"),

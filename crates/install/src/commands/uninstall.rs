@@ -17,6 +17,7 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use std::fs;
 use std::path::Path;
 use stickpin_client::{Call, ClientCommand};
 use stickpin_kernel::registry::CommandDefinition;
@@ -188,6 +189,9 @@ fn leave_shared(run: &mut Run<'_>, harness: &Harness) -> Outcome {
     others.dedup();
     let is_reader = run.manifest.skills_at(&shown).any(|record| record.harness == harness.id);
     if others.is_empty() && is_reader {
+        return remove_skill(run, harness.id, &path);
+    }
+    if fs::symlink_metadata(&path).is_err() {
         return remove_skill(run, harness.id, &path);
     }
     let message = match others.is_empty() {

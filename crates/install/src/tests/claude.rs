@@ -65,13 +65,11 @@ fn hand_edited_entry_is_not_removed_by_name() {
 fn legacy_entry_is_removed_and_added_anew() {
     let entry = json!({ "type": "stdio", "command": "stickpin", "args": ["mcp"] });
     let machine = machine(SCRIPT, &entry);
-    let legacy = Format::Json.set(machine.files()[0], POINTER, &json!({ "command": "stickpin", "args": ["mcp"] }));
+    let legacy =
+        Format::Json.set(machine.files()[0], POINTER, &json!({ "command": "stickpin", "args": ["mcp"] }));
     fs::write(machine.config(&CLAUDE_CODE), legacy.expect("a document")).expect("a file");
     assert_eq!(statuses(&machine.install(&["claude-code"]), Mcp), [Status::Updated]);
-    assert_eq!(
-        calls(&machine),
-        ["mcp remove -s user stickpin", "mcp add -s user stickpin -- stickpin mcp"]
-    );
+    assert_eq!(calls(&machine), ["mcp remove -s user stickpin", "mcp add -s user stickpin -- stickpin mcp"]);
     assert_eq!(machine.actions(), ["removing", "updated"]);
 }
 

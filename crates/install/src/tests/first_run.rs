@@ -106,12 +106,8 @@ fn run_in_progress_is_not_waited_for() {
 fn plan_writes_nothing() {
     let machine = Machine::new();
     let all: Vec<&str> = HARNESSES.iter().map(|harness| harness.id).collect();
-    let plan = InstallOptions {
-        harnesses: Vec::new(),
-        mcp: true,
-        skill: Some(SkillOptions::default()),
-        dry: true,
-    };
+    let plan =
+        InstallOptions { harnesses: Vec::new(), mcp: true, skill: Some(SkillOptions::default()), dry: true };
     let results = install_into(&RealDisk, &machine.setup, HARNESSES, &plan).expect("a plan");
     assert!(results.iter().all(|outcome| outcome.status == Status::Added), "{results:?}");
     assert_eq!(results.iter().filter(|outcome| outcome.entry.is_some()).count(), CONFIGURED.len());

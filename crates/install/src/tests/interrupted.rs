@@ -33,7 +33,7 @@ fn nothing_is_removed_without_an_audit_line() {
         let disk = HookedDisk(|at, _: &Path| if at == step { Err(full()) } else { Ok(()) });
         let results = machine.uninstall_on(&disk, &["codex", "gemini"], false);
         assert_eq!(statuses(&results, Mcp), [Status::Failed, Status::Failed], "{step:?}");
-        assert!(results[0].message.contains("no space left"), "{}", results[0].message);
+        assert!(results[0].message.contains("the disk is full"), "{}", results[0].message);
         assert_eq!(machine.texts(), installed, "{step:?}");
     }
     assert_eq!(statuses(&machine.uninstall(&["codex", "gemini"], false), Mcp), [Status::Removed; 2]);

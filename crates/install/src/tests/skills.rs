@@ -108,7 +108,10 @@ fn duplicate_of_the_shared_skill_is_stale() {
     machine.install_skill(&["codex"], ANY);
     machine.write(".codex/skills/stickpin/SKILL.md", TEXT);
     machine.write(".gemini/skills/stickpin/SKILL.md", "mine");
-    assert_eq!(machine.clean(HARNESSES).as_deref(), Some("removed stale registrations of stickpin from codex"));
+    assert_eq!(
+        machine.clean(HARNESSES).as_deref(),
+        Some("removed stale registrations of stickpin from codex")
+    );
     assert!(!machine.home(".codex/skills/stickpin").exists());
     assert!(machine.home(".gemini/skills/stickpin").exists());
     assert_eq!(machine.clean(HARNESSES), None);
@@ -119,7 +122,8 @@ fn duplicate_of_the_shared_skill_is_stale() {
 fn skill_says_what_the_instructions_for_agents_say() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/for-agents.md");
     let page = fs::read_to_string(page).expect("the page");
-    let block = page.split("```markdown\n").nth(1).and_then(|rest| rest.split("```").next()).expect("the block");
+    let block =
+        page.split("```markdown\n").nth(1).and_then(|rest| rest.split("```").next()).expect("the block");
     let named = |line: &&str| !line.contains("APP_URL") && !line.contains("START_COMMAND");
     let mut lines = block.lines().skip_while(|line| !line.starts_with("The loop")).filter(named);
     assert!(lines.clone().count() > 20, "the block is not found");
