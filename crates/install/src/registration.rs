@@ -1,6 +1,6 @@
 //! The entry of the MCP server in the configuration of a harness.
 
-use crate::audit::{Action, AuditEvent, digest};
+use crate::audit::{Action, AuditEvent, digest, now};
 use crate::config_file::ConfigFile;
 use crate::decide::{Decision, Intent, decide};
 use crate::error::TargetError;
@@ -8,7 +8,7 @@ use crate::harness::{Config, Harness};
 use crate::manager;
 use crate::manifest::{Record, TargetKind};
 use crate::outcome::{Outcome, Status};
-use crate::run::{Run, now};
+use crate::run::Run;
 use crate::setup::VERSION;
 use crate::shape::Server;
 use std::path::Path;

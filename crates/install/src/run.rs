@@ -1,6 +1,6 @@
 //! One run over the targets: its lock, its audit and its manifest.
 
-use crate::audit::{Action, Audit, AuditEvent, Reason};
+use crate::audit::{Action, Audit, AuditEvent, Reason, now};
 use crate::disk::{self, Disk};
 use crate::error::TargetError;
 use crate::manifest::{Manifest, Record, TargetKind};
@@ -10,9 +10,7 @@ use crate::state::CleanupState;
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
-use std::time::{SystemTime, UNIX_EPOCH};
 use stickpin_kernel::{Result, io_error};
-use stickpin_session::Timestamp;
 
 /// The context of a run.
 #[derive(Debug)]
@@ -144,9 +142,4 @@ impl<'a> Run<'a> {
         // Nothing was changed; the outcome itself reports it.
         let _ = self.audited(&event);
     }
-}
-
-pub(crate) fn now() -> Timestamp {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Timestamp::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }

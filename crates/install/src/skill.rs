@@ -1,12 +1,12 @@
 //! The skill: instructions for agents, in folders that harnesses read.
 
-use crate::audit::{Action, AuditEvent, digest};
+use crate::audit::{Action, AuditEvent, digest, now};
 use crate::disk;
 use crate::error::TargetError;
 use crate::harness::Harness;
 use crate::manifest::{Record, SkillMode, TargetKind};
 use crate::outcome::{Outcome, Status};
-use crate::run::{Run, now};
+use crate::run::Run;
 use crate::setup::{VERSION, is_same_file};
 use std::fs;
 use std::io::{self, ErrorKind};

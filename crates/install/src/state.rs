@@ -1,8 +1,8 @@
 //! `cleanup-state.json`: the versions that last cleaned up and last refreshed the skill.
 
+use crate::audit::now;
 use crate::disk::{self, Disk, PRIVATE};
 use crate::error::TargetError;
-use crate::run::now;
 use crate::setup::Setup;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;

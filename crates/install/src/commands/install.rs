@@ -57,7 +57,7 @@ struct Arguments {
 
 static FORM: CommandDefinition = CommandDefinition::of::<Arguments>(Spec {
     name: "install",
-    effect: Effect::Mutates,
+    effect: Effect::Reads,
     idempotent: true,
     writes: true,
     examples: &[
@@ -145,12 +145,11 @@ pub(crate) fn install_into(
     let mut results = Vec::new();
     for harness in harnesses {
         let is_named = options.harnesses.contains(&harness.id);
-        let is_installed = setup.has(harness);
-        if !is_named && !(options.harnesses.is_empty() && is_installed) {
+        if !setup.has(harness) {
+            results.extend(is_named.then(|| absent(&run, harness, options)));
             continue;
         }
-        if !is_installed {
-            results.push(absent(&run, harness, options));
+        if !is_named && !options.harnesses.is_empty() {
             continue;
         }
         if options.mcp {

@@ -45,7 +45,7 @@ impl Show for Report {
         (!failed.is_empty()).then(|| {
             let message =
                 format!("{} of {} targets failed: {}", failed.len(), self.results.len(), failed.join(", "));
-            Error::new(ErrorCode::Io, message).hint("the results say why; what failed is unchanged")
+            Error::new(ErrorCode::Io, message).hint("fix what the results name, then run the command again")
         })
     }
 }

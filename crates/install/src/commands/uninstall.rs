@@ -81,7 +81,7 @@ impl NameOrShared {
 
 static FORM: CommandDefinition = CommandDefinition::of::<Arguments>(Spec {
     name: "uninstall",
-    effect: Effect::Mutates,
+    effect: Effect::Reads,
     idempotent: true,
     writes: true,
     examples: &["stickpin uninstall --all", "stickpin uninstall codex --print", "stickpin uninstall agents"],

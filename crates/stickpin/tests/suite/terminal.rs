@@ -32,6 +32,26 @@ fn on_terminal(world: &World, columns: u16, env: &[(&str, &str)], line: &str) ->
 }
 
 #[test]
+fn person_is_told_of_a_cleanup_and_nobody_else() {
+    const LEGACY: &str = r#"{"mcpServers": {"stickpin": {"command": "stickpin", "args": ["mcp"]}}}"#;
+    const TOLD: &str = "removed stale registrations of stickpin from claude-code\n";
+    for (env, line, told) in [
+        (&[("PATH", "/nowhere")][..], "session list", true),
+        (&[("PATH", "/nowhere")], "session list --json", false),
+        (&[("PATH", "/nowhere"), ("STICKPIN_AGENT_ID", "codex:one")], "session list", false),
+    ] {
+        let world = World::new();
+        let config = world.path().join(".claude.json");
+        std::fs::write(&config, LEGACY).expect("a file");
+        let Some(shown) = on_terminal(&world, 100, env, line) else { return };
+        assert_eq!(shown.contains(TOLD), told, "{env:?} {line}: {shown:?}");
+        assert_eq!(std::fs::read_to_string(&config).expect("a file"), "{\"mcpServers\": {}}");
+        let shown = on_terminal(&world, 100, env, line).expect("a terminal");
+        assert!(!shown.contains(TOLD), "{shown:?}");
+    }
+}
+
+#[test]
 fn colors_are_shown_on_a_terminal_unless_they_are_unwanted() {
     let world = World::new();
     world.ok("open sim:shop");
