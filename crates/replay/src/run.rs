@@ -417,9 +417,11 @@ fn millis(time: Duration) -> f64 {
 /// Whether an error is the fault of the machinery, not of the app.
 #[must_use]
 pub fn is_broken(code: ErrorCode) -> bool {
-    // Refusals of the app and of the arguments, and waits that ended without their condition, are 1 to 3.
-    code.exit() >=PathTildeUser
-            | ErrorCode::HomeUnavailable
-            | ErrorCode::RelativePathWithoutRoot
-            | ErrorCode:: ErrorCode::SessionExists.exit()
+    let of_the_machine = matches!(
+        code,
+        ErrorCode::PathTildeUser | ErrorCode::HomeUnavailable | ErrorCode::RelativePathWithoutRoot
+    );
+    // Refusals of the app and of the arguments, and waits that ended without their condition, exit
+    // with 1 to 3.
+    of_the_machine || code.exit() >= ErrorCode::SessionExists.exit()
 }

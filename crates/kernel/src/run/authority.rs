@@ -14,6 +14,7 @@ use stickpin_coordinator::{
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::agent::EnvAge;
 use stickpin_session::log::{Arguments, CommandError, Redacted, Redactor, RefPin, StartReason, Via};
+use stickpin_session::summarize;
 use stickpin_session::turn::BaseScope;
 use stickpin_tree::States;
 
@@ -102,7 +103,7 @@ pub(crate) fn begin(
         verb: definition.spec.name.to_owned(),
         args_raw: args.clone(),
         args_resolved: args,
-        summary: Redacted::new(definition.spec.name.to_owned(), &redactor),
+        summary: Redacted::new(summarize(input, &redactor), &redactor),
         ref_pins: pins(definition, input),
     };
     match session.begin(&who, turn, command, &cx.cancel) {

@@ -10,11 +10,15 @@ mod docs;
 mod flows;
 #[cfg(feature = "web")]
 mod gauntlet;
+#[cfg(feature = "sim")]
+mod install;
 mod layers;
 #[cfg(feature = "linux")]
 mod linux;
 #[cfg(feature = "sim")]
 mod mcp;
+#[cfg(feature = "sim")]
+mod paths;
 #[cfg(feature = "sim")]
 mod replay;
 #[cfg(all(feature = "web", feature = "sim"))]

@@ -1,12 +1,8 @@
 //! `install`, `uninstall` and the cleanup after an update, through the real binary.
 
-#![cfg(feature = "sim")]
-
-mod support;
-
+use crate::support::{Ran, World, words};
 use serde_json::{Value, json};
 use std::fs;
-use support::{Ran, World, words};
 
 const CODEX: &str = "# mine\nmodel = \"o3\"\n\n[mcp_servers.docs] # theirs\ncommand = \"docs\"\n";
 const GEMINI: &str =

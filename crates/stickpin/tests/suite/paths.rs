@@ -1,17 +1,13 @@
 //! Paths that a caller names: one rule on the command line, over MCP and in scripts, told in the
 //! help of every command that takes a path.
 
-#![cfg(feature = "sim")]
-
-mod support;
-
+use crate::support::client::{Client, hello};
+use crate::support::{self, World};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use stickpin_kernel::paths::RULES;
 use stickpin_kernel::registry::{COMMANDS, CommandDefinition};
 use stickpin_kernel::schema::Kind;
-use support::World;
-use support::client::{Client, hello};
 
 /// How a caller takes a picture, or compares one.
 #[derive(Debug, Clone, Copy)]
