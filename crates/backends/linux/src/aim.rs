@@ -19,7 +19,7 @@ use crate::app::{
     self, ActionPrefetch, App, ElementPosition, FreshAnswer, LinuxDevice, WindowStack, capture, lifecycle,
     pointer,
 };
-use crate::model::intersection;
+use crate::model::{Point, intersection};
 use std::time::{Duration, Instant};
 use stickpin_device::{Aim, AimOptions, HitResult, Result};
 use stickpin_tree::{Handle, Rect};
@@ -168,9 +168,7 @@ async fn aim_once(
     let asked = !by_action && !window.popup;
     let meant = IntendedTarget { at, window: &window, sight: &look, on_top, asked, over: over.as_deref() };
     let HitOutcome { mut hit, named } = hit::hit_test(HitPoint { view, point, offset }, meant).await?;
-    if matches!(hit, HitResult::Covered { .. })
-        && window::is_shown_elsewhere(view, at, &window, &look.x11).await?
-    {
+    if matches!(hit, HitResult::Covered { .. }) && window::is_elsewhere(view, at, &window, &look.x11).await? {
         return off_screen(rect, RetryReason::OutOfView);
     }
     if hit == HitResult::Target && by_pointer {
@@ -230,7 +228,7 @@ async fn until_drawn(app: &App, mut changes: u64) -> Result<()> {
 
 /// Returns the distance that moves a rectangle onto the screen, giving priority to its top left
 /// corner.
-fn onto(screen: Rect, place: Rect) -> (f64, f64) {
+fn onto(screen: Rect, place: Rect) -> Point {
     let by = |at: f64, size: f64, from: f64, whole: f64| {
         let back = (from + whole - (at + size)).min(0.0);
         if at + back < from { from - at } else { back }
@@ -240,7 +238,7 @@ fn onto(screen: Rect, place: Rect) -> (f64, f64) {
 
 /// Whether no other window can cover this one at a point, judged by their rectangles alone. The
 /// server also knows their shapes. `windows` are ordered lowest first.
-fn on_top(windows: &[Window], window: &Window, point: (f64, f64), alone: bool) -> bool {
+fn on_top(windows: &[Window], window: &Window, point: Point, alone: bool) -> bool {
     let Some(at) = windows.iter().position(|w| w.id == window.id) else { return false };
     let blocks = |w: &Window| w.blocks(window, alone);
     let covers =

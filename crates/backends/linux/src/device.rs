@@ -208,7 +208,7 @@ impl Geometry for LinuxDevice {
 impl Screenshots for LinuxDevice {
     async fn screenshot(&mut self, request: ScreenshotRequest) -> Result<ScreenshotImage> {
         lifecycle::alive(&self.app).await?;
-        screenshot::take_screenshot(self.view(), &request).await
+        screenshot::take(self.view(), &request).await
     }
 }
 

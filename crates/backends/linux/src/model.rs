@@ -9,7 +9,7 @@ pub(crate) mod parents;
 pub(crate) mod roles;
 pub(crate) mod states;
 
-pub(crate) use extents::{bounding_rect, intersection, rect};
+pub(crate) use extents::{Point, bounding_rect, intersection, rect};
 pub(crate) use ids::{APP, PathNumbers};
 pub(crate) use parents::{DEEP, POPOVER, ancestors, chain, holds_popup, popup_in};
 pub(crate) use roles::{Facts, ParentContext, is_field, is_menu, is_menu_item, is_wrapper, number as role};

@@ -52,8 +52,8 @@ pub(crate) async fn typing(device: &mut LinuxDevice, target: Option<Handle>) -> 
     };
     let window = if own.is_some() { own } else { window::active_window(&device.app).await? };
     let Some((x11, window)) = window else { return Err(device.app.screen.unseen("type keys")) };
-    let windows = x11.run(windows::list_windows).await?;
-    input_grab::check_not_grabbed(&device.app, &windows, &window, &x11, "the keys of the app").await?;
+    let sight = WindowStack::read(x11.clone()).await?;
+    input_grab::check_not_grabbed(&device.app, &sight, &window, "the keys of the app").await?;
     device.app.screen.check_visible(&window).await?;
     let id = window.id;
     x11.run(move |d| focus::give_keyboard(d, id)).await?;

@@ -4,7 +4,7 @@ use crate::aim::{self, input_grab, press, window};
 use crate::app::pointer::{LastPress, move_pointer, wait_double_click_interval};
 use crate::app::{App, LinuxDevice, ask, lifecycle, unknown};
 use crate::bus::Link;
-use crate::model::{Object, states as s};
+use crate::model::{Object, Point, states as s};
 use std::time::{Duration, Instant};
 use stickpin_device::{
     Action, AimOptions, Button, CancellationToken, HitResult, InputOutcome, Modifiers, Notice, Result,
@@ -146,8 +146,8 @@ pub(crate) async fn press_unless_covered(
 /// Presses at one point, moves, and releases at another.
 pub(crate) async fn drag(
     device: &mut LinuxDevice,
-    (source, from): (Option<Handle>, (f64, f64)),
-    (target, to): (Option<Handle>, (f64, f64)),
+    (source, from): (Option<Handle>, Point),
+    (target, to): (Option<Handle>, Point),
 ) -> Result<InputOutcome> {
     // The target of the drag is checked before the press: afterwards, the dragged element may cover
     // it.

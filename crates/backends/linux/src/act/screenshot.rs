@@ -14,10 +14,7 @@ fn shown(window: &Window, windows: &[Window]) -> Option<Rect> {
 }
 
 /// Takes a screenshot.
-pub(crate) async fn take_screenshot(
-    view: AppView<'_>,
-    request: &ScreenshotRequest,
-) -> Result<ScreenshotImage> {
+pub(crate) async fn take(view: AppView<'_>, request: &ScreenshotRequest) -> Result<ScreenshotImage> {
     let x11 = view.app.screen.x11("take pictures").await?;
     let area = if let Some(handle) = request.of {
         position::box_of(view, handle).await?.ok_or_else(not_visible)?

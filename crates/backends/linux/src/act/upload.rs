@@ -12,7 +12,7 @@ use crate::app::{
 use crate::bus::BusError;
 use crate::limits::DONE;
 use crate::model::extents::only_window_of;
-use crate::model::{Interfaces, Object, ObjectTree, chain, is_field, states as s};
+use crate::model::{Interfaces, Object, ObjectTree, Point, chain, is_field, states as s};
 use chooser_kinds::{as_text, is_chooser, is_to_save_in, path_field, says_it_opens, takes_the_name};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -75,7 +75,7 @@ fn takes(view: AppView<'_>, input: Handle, top: &str) -> FileInput {
 /// Presses what may open a file chooser, and waits for it.
 pub(crate) async fn choose(
     device: &mut LinuxDevice,
-    point: (f64, f64),
+    point: Point,
     target: Handle,
     cancel: &CancellationToken,
 ) -> Result<InputOutcome> {
@@ -97,7 +97,7 @@ pub(crate) async fn choose(
         return Ok(performed);
     }
     let Some(top) = opened else { return Ok(performed) };
-    let chooser = window_of_chooser(device.view(), &top, Some(&there)).await.map_err(unknown)?;
+    let chooser = chooser_window(device.view(), &top, Some(&there)).await.map_err(unknown)?;
     if saves(device, &top).await.map_err(unknown)? {
         let error = to_save_in(&title_of(&device.last, &top));
         let closed = escape(device, &chooser).await.map_err(unknown)?;
@@ -377,7 +377,7 @@ pub(crate) async fn on_screen(app: &App) -> Result<Vec<Window>> {
 pub(crate) async fn chooser_known(device: &mut LinuxDevice, top: &str) -> Result<Chooser> {
     match device.chooser.take().filter(|chooser| chooser.top == top) {
         Some(chooser) => Ok(chooser),
-        None => window_of_chooser(device.view(), top, None).await,
+        None => chooser_window(device.view(), top, None).await,
     }
 }
 
@@ -386,11 +386,7 @@ pub(crate) async fn chooser_known(device: &mut LinuxDevice, top: &str) -> Result
 ///
 /// # Errors
 /// Returns `ELEMENT_NOT_FOUND` if it is gone, or `UNSUPPORTED` if its window cannot be determined.
-pub(crate) async fn window_of_chooser(
-    view: AppView<'_>,
-    top: &str,
-    before: Option<&[u32]>,
-) -> Result<Chooser> {
+pub(crate) async fn chooser_window(view: AppView<'_>, top: &str, before: Option<&[u32]>) -> Result<Chooser> {
     let x11 = view.app.screen.x11("type keys").await?;
     let title = title_of(view.last, top);
     let alike = windows_that(view.last, |_, window| window.shown && window.name == title).len();

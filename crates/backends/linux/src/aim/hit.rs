@@ -12,7 +12,7 @@ use crate::aim::position::translate;
 use crate::aim::window::{self, window_hit};
 use crate::app::{AppView, WindowStack, ask};
 use crate::model::overlaps::{belongs_to, possible_covers, words};
-use crate::model::{DEEP, Facts, popup_in, roles};
+use crate::model::{DEEP, Facts, Point, popup_in, roles};
 use crate::toolkit::Toolkit;
 use stickpin_device::{Error, HitResult, Result};
 use stickpin_tree::Rect;
@@ -52,8 +52,8 @@ pub(crate) type Resolved<T> = Result<T, Unresolved>;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HitPoint<'d> {
     pub(crate) view: AppView<'d>,
-    pub(crate) point: (f64, f64),
-    pub(crate) offset: (f64, f64),
+    pub(crate) point: Point,
+    pub(crate) offset: Point,
 }
 
 impl HitPoint<'_> {
@@ -102,7 +102,7 @@ pub(crate) async fn hit_test(spot: HitPoint<'_>, meant: IntendedTarget<'_>) -> R
     let hit = match window::pending_dialog(spot.view, at, &sight.windows) {
         Some(what) => HitResult::Covered { by: None, what },
         None if on_top => HitResult::Target,
-        None => window_hit(spot.view.app, window, spot.point, sight).await?,
+        None => window_hit(spot, window, sight).await?,
     };
     if hit != HitResult::Target {
         return Ok(HitOutcome { hit, named: false });

@@ -7,10 +7,10 @@
 
 use crate::aim::window;
 use crate::app::{App, AppView, WindowStack, node_words};
-use crate::model::{ObjectTree, chain, holds_popup, is_menu, parents, popup_in, role, states};
+use crate::model::{ObjectTree, Point, chain, holds_popup, is_menu, parents, popup_in, role, states};
 use stickpin_device::{Error, ErrorCode, HitResult, Result};
 use stickpin_tree::{Handle, NodeRef, Role};
-use stickpin_x11desk::{Window, X11, pointer, windows};
+use stickpin_x11desk::{Window, pointer, windows};
 
 /// Returns [`HitResult::HeldModifiers`] if something takes an input for an object in this window
 /// before it arrives, otherwise [`HitResult::Target`]. `at` is `None` for a bare point.
@@ -47,13 +47,12 @@ pub(crate) fn grabbing_window(app: &App, windows: &[Window], window: &Window) ->
 /// Returns `ELEMENT_COVERED`.
 pub(crate) async fn check_not_grabbed(
     app: &App,
-    windows: &[Window],
+    sight: &WindowStack,
     window: &Window,
-    x11: &X11,
     sent: &str,
 ) -> Result<()> {
-    let Some(taker) = grabbing_window(app, windows, window) else { return Ok(()) };
-    let what = window::covering_window(app, taker, x11).await?;
+    let Some(taker) = grabbing_window(app, &sight.windows, window) else { return Ok(()) };
+    let what = window::covering_window(app, taker, &sight.x11).await?;
     Err(Error::element_covered(format!("{what} is open, and takes {sent}"))
         .hint("`stickpin key Escape` closes it"))
 }
@@ -125,7 +124,7 @@ fn open_beside(picture: &ObjectTree, at: Option<usize>) -> Option<usize> {
 pub(crate) async fn own_window_at(
     view: AppView<'_>,
     to: &str,
-    (x, y): (f64, f64),
+    (x, y): Point,
     target: Option<Handle>,
 ) -> Result<(WindowStack, Window)> {
     view.app.screen.x11(to).await?;
@@ -141,8 +140,7 @@ pub(crate) async fn own_window_at(
         let what = sight.x11.run(move |d| windows::describe_with_program(d, &window)).await?;
         return refused(ErrorCode::ElementCovered, format!("at {spot} is {what}"));
     }
-    check_not_grabbed(view.app, &sight.windows, &window, &sight.x11, &format!("what is sent to {spot}"))
-        .await?;
+    check_not_grabbed(view.app, &sight, &window, &format!("what is sent to {spot}")).await?;
     let at = target.and_then(|target| view.index(target));
     let held = check_input_grab(view, at, &window, &sight).await?;
     let words = target.and_then(|target| view.last.words(target)).unwrap_or(spot);

@@ -6,7 +6,7 @@ use crate::app::ask::query_extents;
 use crate::app::{AimRects, AppView, ElementPosition, WindowStack, ask};
 use crate::bus::{BusResult, Link};
 use crate::model::overlaps::possible_covers;
-use crate::model::{Object, ObjectTree, chain, extents, intersection, popup_in, role as n};
+use crate::model::{Object, ObjectTree, Point, chain, extents, intersection, popup_in, role as n};
 use hashbrown::HashMap;
 use stickpin_device::Result;
 use stickpin_tree::{Handle, Rect};
@@ -14,7 +14,7 @@ use stickpin_x11desk::Window;
 
 /// Whether another window covers a point of this one. Pop-ups do not count, because they may be
 /// larger than what they show. `windows` are ordered lowest first.
-fn is_behind(windows: &[Window], window: u32, point: (f64, f64)) -> bool {
+fn is_behind(windows: &[Window], window: u32, point: Point) -> bool {
     let Some(at) = windows.iter().position(|w| w.id == window) else { return false };
     let covers = |w: &Window| !w.popup && w.is_shown() && w.area_with_decoration().contains(point.0, point.1);
     windows[at + 1..].iter().any(covers)
@@ -40,7 +40,7 @@ fn nowhere(rect: Rect) -> bool {
     rect.x <= least || rect.y <= least
 }
 
-pub(super) fn translate(rect: Rect, (x, y): (f64, f64)) -> Rect {
+pub(super) fn translate(rect: Rect, (x, y): Point) -> Rect {
     Rect { x: rect.x + x, y: rect.y + y, ..rect }
 }
 
@@ -105,12 +105,7 @@ pub(crate) async fn boxes_on_top(view: AppView<'_>, handles: &[Handle]) -> Resul
 
 /// Returns the offset from the toolkit's coordinates to the screen. `frame` is the window's
 /// rectangle according to the toolkit.
-async fn offset(
-    view: AppView<'_>,
-    at: usize,
-    frame: Option<Rect>,
-    sight: &WindowStack,
-) -> Result<(f64, f64)> {
+async fn offset(view: AppView<'_>, at: usize, frame: Option<Rect>, sight: &WindowStack) -> Result<Point> {
     let popup = window::popup(view, at, &sight.windows).await?;
     let shown = popup.or_else(|| {
         let (frame, title) = (frame?, &view.last[view.last.top(at)].name);

@@ -2,7 +2,7 @@
 //! presses.
 
 use crate::app::{App, AppView};
-use crate::model::{Facts, Interfaces, Object, ObjectTree, is_menu, is_menu_item, role as n, roles};
+use crate::model::{Facts, Interfaces, Object, ObjectTree, Point, is_menu, is_menu_item, role as n, roles};
 use stickpin_tree::Rect;
 
 /// Whether an object is pressed by its action, not by the pointer: if the action of its role has the
@@ -35,7 +35,7 @@ pub(crate) fn is_group_box(app: &App, picture: &ObjectTree, object: &Object) -> 
 /// Returns the point where a press reaches an object. Boxes of Qt have their indicator at the
 /// leading edge and ignore presses behind their text. A spin box of GTK 4 has its buttons behind
 /// the text.
-pub(crate) fn press_point(AppView { app, last }: AppView<'_>, at: usize, visible: Rect) -> (f64, f64) {
+pub(crate) fn press_point(AppView { app, last }: AppView<'_>, at: usize, visible: Rect) -> Point {
     let (x, y) = visible.center();
     let object = &last[at];
     let profile = app.profile();

@@ -4,7 +4,7 @@ use super::position::{panes, translate};
 use crate::aim::{position, scroll};
 use crate::app::{App, AppView, ElementPosition, LastCapture, WindowStack, ask};
 use crate::bus::{COMPONENT, Call, VALUE, calls};
-use crate::model::{Interfaces, intersection, role as n};
+use crate::model::{Interfaces, Point, intersection, role as n};
 use std::time::Duration;
 use stickpin_device::{ErrorCode, Result};
 
@@ -104,7 +104,7 @@ async fn panes_away(
     AppView { app, last }: AppView<'_>,
     at: usize,
     ElementPosition { rect, offset, .. }: &ElementPosition,
-) -> Result<Vec<(usize, (f64, f64))>> {
+) -> Result<Vec<(usize, Point)>> {
     let panes = panes(&last.picture, at);
     let views = ask::extents_of(app, &last.paths(&panes)).await?;
     let over = |away: f64, size: f64, room: f64| if away.abs() * 2.0 + size > room { away } else { 0.0 };
@@ -118,17 +118,13 @@ async fn panes_away(
 }
 
 /// Moves the scroll bars of a container by this distance. Returns false if none moves.
-pub(super) async fn scroll_pane(
-    AppView { app, last }: AppView<'_>,
-    pane: usize,
-    (dx, dy): (f64, f64),
-) -> Result<bool> {
-    let bars = bars_of(last, pane);
-    let said = ask::extents_of(app, &bars).await?;
+pub(super) async fn scroll_pane(view: AppView<'_>, pane: usize, (dx, dy): Point) -> Result<bool> {
+    let bars = bars_of(view.last, pane);
+    let said = ask::extents_of(view.app, &bars).await?;
     let mut moved = false;
     for (bar, place) in bars.iter().zip(said) {
         let Some(place) = place else { continue };
-        moved |= scroll_by(app, bar, if place.height > place.width { dy } else { dx }).await?;
+        moved |= scroll_by(view.app, bar, if place.height > place.width { dy } else { dx }).await?;
     }
     Ok(moved)
 }

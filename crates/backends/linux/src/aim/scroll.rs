@@ -2,7 +2,7 @@
 
 use crate::aim::{input_grab, position, reveal, wheel, window};
 use crate::app::{AppView, settle, unknown};
-use crate::model::role as n;
+use crate::model::{Point, role as n};
 use std::time::Duration;
 use stickpin_device::{CancellationToken, ErrorCode, InputOutcome, Result};
 use stickpin_tree::{Handle, Rect};
@@ -55,7 +55,7 @@ async fn turn_wheel(
     view: AppView<'_>,
     target: Option<Handle>,
     area: Rect,
-    (x, y): (f64, f64),
+    (x, y): Point,
     (right, down): (i32, i32),
 ) -> Result<bool> {
     let (sight, window) = input_grab::own_window_at(view, "scroll", (x, y), target).await?;

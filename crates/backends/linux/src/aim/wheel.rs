@@ -5,7 +5,7 @@ use crate::aim::hit::{self, HitPoint, IntendedTarget};
 use crate::aim::position::{self, scrolls, translate};
 use crate::aim::window;
 use crate::app::{AppView, WindowStack, ask};
-use crate::model::{Facts, ObjectTree, roles, states};
+use crate::model::{Facts, ObjectTree, Point, roles, states};
 use stickpin_device::{Error, HitResult, Result};
 use stickpin_tree::{Handle, Rect};
 
@@ -18,7 +18,7 @@ const ASKED: usize = 4;
 /// A point at which the wheel is turned.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct WheelPoint {
-    pub(crate) point: (f64, f64),
+    pub(crate) point: Point,
     /// Whether the point stays safe however far the content scrolls. Otherwise it is checked again
     /// after each notch.
     pub(crate) steady: bool,
@@ -79,8 +79,8 @@ fn everywhere(words: &str) -> Error {
 }
 
 /// Returns points of an area, its center first.
-fn points(area: Rect) -> impl Iterator<Item = (f64, f64)> {
-    let at = move |(x, y): (f64, f64)| (area.x + area.width * x, area.y + area.height * y);
+fn points(area: Rect) -> impl Iterator<Item = Point> {
+    let at = move |(x, y): Point| (area.x + area.width * x, area.y + area.height * y);
     let all = (0..PARTS.len()).flat_map(|worst| {
         let both = (0..worst).flat_map(move |other| [(worst, other), (other, worst)]);
         both.chain([(worst, worst)]).map(|(x, y)| (PARTS[x], PARTS[y]))
@@ -98,7 +98,7 @@ fn free(area: Rect, places: &[Rect], (across, down): (bool, bool)) -> Vec<WheelP
         height: if down { area.height } else { place.height },
     };
     let ways: Vec<Rect> = places.iter().map(way).collect();
-    let outside = |point: (f64, f64), of: &[Rect]| !of.iter().any(|&rect| rect.contains(point.0, point.1));
+    let outside = |point: Point, of: &[Rect]| !of.iter().any(|&rect| rect.contains(point.0, point.1));
     let steady = points(area).filter(|&point| outside(point, &ways));
     let others = points(area).filter(|&point| outside(point, places) && !outside(point, &ways));
     let steady = steady.take(ASKED).map(|point| WheelPoint { point, steady: true });

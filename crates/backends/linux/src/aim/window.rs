@@ -1,5 +1,6 @@
 //! The window of the display that shows an element, and whether it receives an input at a point.
 
+use crate::aim::hit::HitPoint;
 use crate::app::{App, AppView, WindowStack, ask};
 use crate::model::{ObjectTree, POPOVER, extents, intersection, is_menu_item, popup_in, role, states};
 use crate::toolkit::Popups;
@@ -33,17 +34,13 @@ pub(crate) async fn window_with(
 
 /// Returns the window of a floating dock of Qt that contains an object. It is found by title and
 /// position, because the app lists it below its original window.
-async fn floating(
-    AppView { app, last }: AppView<'_>,
-    at: usize,
-    windows: &[Window],
-) -> Result<Option<Window>> {
-    let (objects, chain) = (last.objects(), last.chain(at));
+async fn floating(view: AppView<'_>, at: usize, windows: &[Window]) -> Result<Option<Window>> {
+    let (objects, chain) = (view.last.objects(), view.last.chain(at));
     let inner = &chain[..chain.len() - 1];
-    let floats = |&&i: &&usize| last.picture.profile().docks_float && objects[i].floats();
+    let floats = |&&i: &&usize| view.app.profile().docks_float && objects[i].floats();
     let Some(&dock) = inner.iter().find(floats) else { return Ok(None) };
-    let Some(place) = ask::place(app, &objects[dock].path).await? else { return Ok(None) };
-    let own = |w: &&Window| !w.popup && w.pid == app.info.pid && w.title == objects[dock].name;
+    let Some(place) = ask::place(view.app, &objects[dock].path).await? else { return Ok(None) };
+    let own = |w: &&Window| !w.popup && w.pid == view.app.info.pid && w.title == objects[dock].name;
     let shows = |w: &&Window| intersection(w.area, place) == Some(place);
     Ok(windows.iter().filter(own).find(shows).cloned())
 }
@@ -121,12 +118,8 @@ fn coming<'p>(picture: &'p ObjectTree, top: usize, shown: &[&Window]) -> Option<
 
 /// Determines whether a window receives an input at a point. On a private display, a window that
 /// merely lies in the way is no obstacle: the right one is raised, as a person would do.
-pub(super) async fn window_hit(
-    app: &App,
-    window: &Window,
-    (x, y): (f64, f64),
-    look: &WindowStack,
-) -> Result<HitResult> {
+pub(super) async fn window_hit(spot: HitPoint<'_>, window: &Window, look: &WindowStack) -> Result<HitResult> {
+    let (app, (x, y)) = (spot.view.app, spot.point);
     // A modal dialog blocks the whole window, wherever it is placed.
     let alone = app.is_alone();
     if let Some(dialog) = look.windows.iter().find(|w| w.blocks(window, alone)) {
@@ -181,12 +174,7 @@ pub(crate) async fn covering_window(app: &App, window: Window, x11: &X11) -> Res
 
 /// Whether the window of an element appeared only after the windows were read, so that another one
 /// was mistaken for it.
-pub(super) async fn is_shown_elsewhere(
-    view: AppView<'_>,
-    at: usize,
-    taken: &Window,
-    x11: &X11,
-) -> Result<bool> {
+pub(super) async fn is_elsewhere(view: AppView<'_>, at: usize, taken: &Window, x11: &X11) -> Result<bool> {
     let windows = x11.run(windows::list_windows).await?;
     Ok(window_of(view, at, &windows).await?.is_some_and(|window| window.id != taken.id))
 }

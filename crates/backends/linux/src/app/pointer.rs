@@ -1,6 +1,7 @@
 //! Presses and moves of the pointer.
 
 use crate::app::LinuxDevice;
+use crate::model::Point;
 use std::time::{Duration, Instant};
 use stickpin_device::Result;
 use stickpin_x11desk::{X11, pings, pointer};
@@ -10,12 +11,12 @@ use tokio::time::sleep;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LastPress {
     pub(crate) at: Instant,
-    pub(crate) point: (f64, f64),
+    pub(crate) point: Point,
 }
 
 impl LastPress {
     /// Returns the delay that keeps the next press from forming a double press with this one.
-    pub(crate) fn remaining_interval(&self, (x, y): (f64, f64)) -> Duration {
+    pub(crate) fn remaining_interval(&self, (x, y): Point) -> Duration {
         let near = (x - self.point.0).abs() <= DOUBLE_CLICK_DISTANCE
             && (y - self.point.1).abs() <= DOUBLE_CLICK_DISTANCE;
         if near { DOUBLE_CLICK_INTERVAL.saturating_sub(self.at.elapsed()) } else { Duration::ZERO }
@@ -30,7 +31,7 @@ pub(crate) const DOUBLE_CLICK_DISTANCE: f64 = 8.0;
 
 /// Waits out the double-press interval, so that presses from two commands never form a double
 /// press.
-pub(crate) async fn wait_double_click_interval(device: &LinuxDevice, point: (f64, f64)) {
+pub(crate) async fn wait_double_click_interval(device: &LinuxDevice, point: Point) {
     let wait = device.last_press.map_or(Duration::ZERO, |pressed| pressed.remaining_interval(point));
     if !wait.is_zero() {
         sleep(wait).await;
@@ -38,7 +39,7 @@ pub(crate) async fn wait_double_click_interval(device: &LinuxDevice, point: (f64
 }
 
 /// Moves the pointer. Returns when the app has noticed.
-pub(crate) async fn move_pointer(x11: &X11, window: u32, (x, y): (f64, f64)) -> Result<()> {
+pub(crate) async fn move_pointer(x11: &X11, window: u32, (x, y): Point) -> Result<()> {
     x11.run(move |d| {
         pointer::move_to(d, x, y)?;
         pings::await_delivery(d, window)

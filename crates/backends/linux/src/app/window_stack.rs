@@ -2,6 +2,7 @@
 //! hands to the next.
 
 use crate::app::App;
+use crate::model::Point;
 use std::time::{Duration, Instant};
 use stickpin_device::Result;
 use stickpin_tree::{Handle, Rect};
@@ -21,12 +22,17 @@ impl WindowStack {
     /// Reads the windows of an app's display; `None` if there is no display.
     pub(crate) async fn of(app: &App) -> Result<Option<Self>> {
         let Some(x11) = app.screen.x11_if_any().await? else { return Ok(None) };
+        Self::read(x11).await.map(Some)
+    }
+
+    /// Reads the windows of a display.
+    pub(crate) async fn read(x11: X11) -> Result<Self> {
         let (windows, screen) = x11.run(|d| Ok((windows::list_windows(d)?, d.area()))).await?;
-        Ok(Some(Self { x11, windows, screen }))
+        Ok(Self { x11, windows, screen })
     }
 
     /// Returns the window that currently receives an input at a point, if it is one of those read.
-    pub(crate) async fn at(&self, (x, y): (f64, f64)) -> Result<Option<&Window>> {
+    pub(crate) async fn at(&self, (x, y): Point) -> Result<Option<&Window>> {
         let top = self.x11.run(move |d| windows::toplevel_at(d, x, y)).await?;
         Ok(self.windows.iter().find(|w| w.is_in(top)))
     }
@@ -39,7 +45,7 @@ pub(crate) struct ElementPosition {
     /// The part that its scroll containers show.
     pub(crate) seen: Option<Rect>,
     /// The offset from the toolkit's coordinates to the screen.
-    pub(crate) offset: (f64, f64),
+    pub(crate) offset: Point,
     /// The rectangle of its window in the toolkit's coordinates.
     pub(crate) frame: Option<Rect>,
 }

@@ -4,6 +4,9 @@
 use stickpin_tree::Rect;
 use stickpin_x11desk::Window;
 
+/// A point of the screen, or a distance, in pixels.
+pub(crate) type Point = (f64, f64);
+
 /// How much larger than its content a pop-up window of GTK 4 may be, because of its shadow and
 /// arrow.
 const AROUND: f64 = 80.0;
@@ -86,14 +89,14 @@ pub(crate) fn only_window_of<'a>(
 /// Returns where the content of a window begins on the screen, for a toolkit with positions
 /// relative to the window. `content` is its size according to the toolkit. The X window may be
 /// larger, apart from its shadow, by a border for resizing that is equally wide on all sides.
-pub(crate) fn origin(window: &Window, content: (f64, f64)) -> (f64, f64) {
+pub(crate) fn origin(window: &Window, content: Point) -> Point {
     let inner = window.content();
     let around = |outer: f64, inner: f64| ((outer - inner) / 2.0).max(0.0);
     (inner.x + around(inner.width, content.0), inner.y + around(inner.height, content.1))
 }
 
 /// Returns the pop-up window that shows something of this size; the best fit if there are several.
-pub(crate) fn popup_of(windows: &[Window], pid: Option<u32>, (width, height): (f64, f64)) -> Option<&Window> {
+pub(crate) fn popup_of(windows: &[Window], pid: Option<u32>, (width, height): Point) -> Option<&Window> {
     let slack = |w: &Window| (w.area.width - width, w.area.height - height);
     let fits = |w: &&Window| {
         let (wide, high) = slack(w);

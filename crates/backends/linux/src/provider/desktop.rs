@@ -9,6 +9,7 @@ use crate::act::screenshot::not_visible;
 use crate::app::{end_child, lost};
 use crate::bus::AccessibilityBus;
 use crate::events::AppEvents;
+use crate::model::Point;
 use crate::opening::{Opening, unsaid};
 use crate::provider::config::{LinuxProvider, QUIET, Request, named, no_registry};
 use crate::provider::installed;
@@ -110,7 +111,7 @@ async fn connect(
 
 impl DesktopEnvironment {
     /// Returns the window that receives input at a point of the screen.
-    async fn top_at(&mut self, (x, y): (f64, f64), to: &str) -> Result<Option<Window>> {
+    async fn top_at(&mut self, (x, y): Point, to: &str) -> Result<Option<Window>> {
         let x11 = self.screen.x11(to).await?;
         let (top, windows) =
             x11.run(move |d| Ok((windows::toplevel_at(d, x, y)?, windows::list_windows(d)?))).await?;
@@ -121,7 +122,7 @@ impl DesktopEnvironment {
     async fn app_at(
         &mut self,
         apps: &Members<DesktopApp>,
-        point: (f64, f64),
+        point: Point,
         to: &str,
     ) -> Result<Option<(u64, Window)>> {
         let window = self.top_at(point, to).await?;
@@ -196,7 +197,7 @@ impl Environment for DesktopEnvironment {
     async fn window_at(
         &mut self,
         apps: &Members<DesktopApp>,
-        point: (f64, f64),
+        point: Point,
         to: &str,
     ) -> Result<Option<WindowAtPoint>> {
         let there = self.app_at(apps, point, to).await?;

@@ -92,11 +92,8 @@ pub(super) async fn unread_hit(view: AppView<'_>, target: usize, path: &str) -> 
 
 /// Returns the first ancestor that was read and shown, or is the target, and the object below it on
 /// that way; `None` if no ancestor was read.
-async fn up_to_read(
-    AppView { app, last }: AppView<'_>,
-    path: &str,
-    target: usize,
-) -> Result<Option<(String, usize)>> {
+async fn up_to_read(view: AppView<'_>, path: &str, target: usize) -> Result<Option<(String, usize)>> {
+    let AppView { app, last } = view;
     let mut here = path.to_owned();
     for _ in 0..DEEP {
         let Some(above) = above_now(app, &here).await? else { return Ok(None) };

@@ -4,7 +4,7 @@ use crate::aim::hit::named::{deepest, header_at};
 use crate::aim::hit::{HitPoint, Resolved, Unresolved, stacking};
 use crate::aim::{position, window};
 use crate::app::{LinuxDevice, WindowStack, capture};
-use crate::model::{DEEP, ObjectTree, POPOVER};
+use crate::model::{DEEP, ObjectTree, POPOVER, Point};
 use crate::toolkit::Popups;
 use stickpin_device::Result;
 use stickpin_tree::Handle;
@@ -14,7 +14,7 @@ use stickpin_x11desk::Window;
 ///
 /// # Errors
 /// Returns `ELEMENT_COVERED` when the app does not name what it has there.
-pub(crate) async fn element_there(device: &mut LinuxDevice, point: (f64, f64)) -> Result<Option<Handle>> {
+pub(crate) async fn element_there(device: &mut LinuxDevice, point: Point) -> Result<Option<Handle>> {
     let mut found = once_there(device, point).await;
     if let Err(Unresolved::Unknown(why)) = &found {
         // The app may have changed just now.
@@ -26,7 +26,7 @@ pub(crate) async fn element_there(device: &mut LinuxDevice, point: (f64, f64)) -
 }
 
 /// Returns the innermost element at a point, in one attempt.
-async fn once_there(device: &mut LinuxDevice, (x, y): (f64, f64)) -> Resolved<Option<Handle>> {
+async fn once_there(device: &mut LinuxDevice, (x, y): Point) -> Resolved<Option<Handle>> {
     let Some(sight) = WindowStack::of(&device.app).await? else {
         return Err(device.app.screen.unseen("tell what is at a point").into());
     };
@@ -66,12 +66,7 @@ async fn once_there(device: &mut LinuxDevice, (x, y): (f64, f64)) -> Resolved<Op
 
 /// Returns what receives an input at a point, starting from the object that the app named: what
 /// covers that, and what covers that in turn.
-async fn uppermost(
-    device: &mut LinuxDevice,
-    mut at: usize,
-    point: (f64, f64),
-    offset: (f64, f64),
-) -> Resolved<Handle> {
+async fn uppermost(device: &mut LinuxDevice, mut at: usize, point: Point, offset: Point) -> Resolved<Handle> {
     // Each step goes to an object that is later in the app's order.
     for _ in 0..DEEP {
         let spot = HitPoint { view: device.view(), point, offset };

@@ -5,6 +5,7 @@ use super::apps::DesktopApp;
 use super::{DesktopEnvironment, app_with};
 use crate::act::keyboard::no_key;
 use crate::act::mouse::hold_unconfirmed;
+use crate::model::Point;
 use crate::opening::is_of;
 use stickpin_compose::{Members, Route};
 use stickpin_device::{Action, CancellationToken, Error, InputOutcome, Notice, Result};
@@ -98,11 +99,7 @@ impl DesktopEnvironment {
 
     /// Returns the window of such an app that receives input at a point. On a shared display, only
     /// apps that this session started count.
-    async fn inaccessible_at(
-        &mut self,
-        apps: &Members<DesktopApp>,
-        point: (f64, f64),
-    ) -> Result<Option<Window>> {
+    async fn inaccessible_at(&mut self, apps: &Members<DesktopApp>, point: Point) -> Result<Option<Window>> {
         let there = self.top_at(point, "press with the pointer").await?;
         let started =
             |pid| self.started.iter().filter_map(|(child, _)| child.id()).any(|own| is_of(pid, own));
