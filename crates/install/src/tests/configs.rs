@@ -1,6 +1,7 @@
 //! Entries in the configurations of all harnesses.
 
 use super::machine::{CONFIGURED, Machine, statuses};
+use crate::cleanup::first_run;
 use crate::edit::lookup;
 use crate::harness::{CLAUDE_CODE, CODEX, Config, GEMINI, Harness, OPENCODE, SERVER_NAME, Slot};
 use crate::manifest::TargetKind::Mcp;
@@ -174,6 +175,19 @@ fn new_version_elsewhere_updates_the_entry() {
     );
     assert_eq!(statuses(&machine.uninstall(&IDS, false), Mcp), [Status::Removed; 4]);
     assert_eq!(machine.texts(), machine.files());
+}
+
+#[test]
+fn broken_manifest_stops_an_installation() {
+    use crate::commands::{InstallOptions, install_into};
+    let machine = Machine::new();
+    machine.write(".local/state/stickpin/install/manifest.json", "[{");
+    let options = InstallOptions { harnesses: Vec::new(), mcp: true, skill: None, dry: false };
+    let error =
+        install_into(&crate::disk::RealDisk, &machine.setup, &CONFIGURED, &options).expect_err("broken");
+    assert!(error.message.contains("manifest.json` cannot be parsed"), "{error}");
+    assert_eq!(machine.texts(), machine.files());
+    assert!(first_run(&machine.setup, false).is_err());
 }
 
 #[test]

@@ -166,7 +166,7 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("cargo install", "builds the program"),
     ("cargo run -- demo", "runs in cli.rs"),
     ("cargo xtask test", "runs this test"),
-    ("claude mcp add", "configures another program"),
+    ("stickpin install", "configures other programs: tests/install.rs"),
     ("stickpin open --private linux:", "needs a desktop: linux/apps.rs"),
     ("stickpin press 'role=button \"7\"'", "needs a desktop: linux/apps.rs"),
     ("stickpin screenshot calculator.png", "needs a desktop: linux/apps.rs"),

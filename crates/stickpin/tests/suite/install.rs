@@ -69,6 +69,36 @@ fn install_registers_and_uninstall_restores() {
     assert!(!world.socket().exists(), "no daemon was started");
 }
 
+/// Groups of commands that the skill may name before this build has them. A group that has one
+/// command must have all that are named.
+const LATER: &[&str] = &["turn", "events", "msg", "notes"];
+
+#[test]
+fn skill_names_commands_that_exist() {
+    let world = world();
+    run(&world, "install codex --skill-only");
+    let skill = text(&world, ".agents/skills/stickpin/SKILL.md");
+    let is_word =
+        |word: &&str| word.bytes().all(|b| b.is_ascii_lowercase() || b == b'-') && !word.starts_with('-');
+    let mut named: Vec<String> = Vec::new();
+    for span in skill.split('`').skip(1).step_by(2) {
+        let line = span.strip_prefix("stickpin ").unwrap_or(span);
+        let words: Vec<&str> = line.split_whitespace().take_while(is_word).take(2).collect();
+        let is_group = words.first().is_some_and(|first| LATER.contains(first));
+        if line != span || is_group {
+            named.push(words.join(" "));
+        }
+    }
+    assert!(named.iter().any(|name| name == "turn release"), "no commands are found: {named:?}");
+    let exists = |name: &str| run(&world, &format!("help {}", name.trim_start_matches("help "))).code == 0;
+    let is_later = |name: &str| {
+        let group = name.split(' ').next().unwrap_or_default();
+        LATER.contains(&group) && !exists(group)
+    };
+    let missing: Vec<&String> = named.iter().filter(|name| !exists(name) && !is_later(name)).collect();
+    assert_eq!(missing, Vec::<&String>::new());
+}
+
 #[test]
 fn refusals_name_what_is_wrong() {
     let world = world();
