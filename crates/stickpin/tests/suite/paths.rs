@@ -4,7 +4,7 @@
 use crate::support::client::{Client, hello};
 use crate::support::{self, World};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use stickpin_kernel::paths::RULES;
 use stickpin_kernel::registry::{COMMANDS, CommandDefinition};
 use stickpin_kernel::schema::Kind;
@@ -232,6 +232,35 @@ fn argument_documented_as_a_path_is_resolved_by_the_resolver() {
     }
     assert_eq!(others, NO_PATHS, "described as paths, and no `PathArg`");
     assert!(paths > 15, "the search finds nothing");
+}
+
+/// Sources below a folder, but those of tests.
+fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(dir).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+        if entry.is_dir() && !entry.ends_with("tests") {
+            sources(&entry, found);
+        } else if entry.extension().is_some_and(|end| end == "rs") && !entry.ends_with("tests.rs") {
+            found.push(entry);
+        }
+    }
+}
+
+#[test]
+fn no_other_source_expands_a_path() {
+    let root = stickpin_testkit::workspace_root().join("crates");
+    let resolver = root.join("kernel/src/api/paths.rs");
+    let expansions = [".cwd.join(", "strip_prefix('~')", "strip_prefix(\"~", "cwd).join("];
+    let expands = |file: &PathBuf| {
+        let text = std::fs::read_to_string(file).expect("a source");
+        let product = text.split("\nmod tests {").next().unwrap_or_default();
+        expansions.iter().any(|expansion| product.contains(expansion))
+    };
+    let mut found = Vec::new();
+    for part in ["kernel", "client", "cmdline", "cli", "mcp", "replay", "daemon", "stickpin"] {
+        sources(&root.join(part).join("src"), &mut found);
+    }
+    found.retain(expands);
+    assert_eq!(found, [resolver]);
 }
 
 #[test]
