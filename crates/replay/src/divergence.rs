@@ -56,7 +56,7 @@ pub struct Resume {
     pub rounds: Vec<u32>,
     /// The position after the step; `None` if it is the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub behind: Option<Position>,
+    pub next: Option<Position>,
     /// The digest of the plan, for `--plan-digest`.
     pub plan_digest: String,
 }
@@ -65,7 +65,7 @@ impl Resume {
     /// Creates the value for a step of a plan.
     pub(crate) fn new(plan: &Plan, from: Position) -> Self {
         Self {
-            behind: plan.position_after(&from),
+            next: plan.position_after(&from),
             from: from.step,
             rounds: from.rounds,
             plan_digest: plan.digest(),
@@ -73,7 +73,7 @@ impl Resume {
     }
 
     /// Returns the position of the step itself.
-    pub(crate) fn again(&self) -> Position {
+    pub(crate) fn position(&self) -> Position {
         Position { step: self.from, rounds: self.rounds.clone() }
     }
 
@@ -137,14 +137,14 @@ pub(crate) fn relaxed_selectors(step: &Step) -> Vec<(SuggestionReason, Selector)
         }
         None
     });
-    found.sort_by_key(|(likeness, _)| *likeness);
+    found.sort_by_key(|(reason, _)| *reason);
     found
 }
 
 /// Adds the matches from the output of `find`.
 pub(crate) fn add_suggestions(
     suggestions: &mut Vec<Suggestion>,
-    likeness: SuggestionReason,
+    reason: SuggestionReason,
     found: Option<&Value>,
 ) {
     let matches = found.and_then(|output| output["matches"].as_array()).into_iter().flatten();
@@ -152,7 +152,7 @@ pub(crate) fn add_suggestions(
         let (Some(r#ref), Some(line)) = (found["ref"].as_str(), found["line"].as_str()) else { continue };
         if suggestions.len() < MAX_SUGGESTIONS && !suggestions.iter().any(|s| s.r#ref == r#ref) {
             let (r#ref, line) = (r#ref.to_owned(), line.to_owned());
-            suggestions.push(Suggestion { basis: likeness.name().to_owned(), r#ref, line });
+            suggestions.push(Suggestion { basis: reason.name().to_owned(), r#ref, line });
         }
     }
 }

@@ -37,20 +37,20 @@ pub fn read_script(path: &Path) -> Result<String> {
 pub(crate) fn read_script_or(path: &Path, failed: &dyn Fn(&std::io::Error) -> Error) -> Result<String> {
     let file = std::fs::File::open(path).map_err(|e| failed(&e))?;
     let size = file.metadata().map_err(|e| failed(&e))?.len();
-    let most = u64::try_from(script::MAX_BYTES).unwrap_or(u64::MAX);
+    let limit = u64::try_from(script::MAX_BYTES).unwrap_or(u64::MAX);
     let too_large = |size: u64| {
-        invalid_script(format!("`{}` has {size} bytes, more than {most}", path.display()))
+        invalid_script(format!("`{}` has {size} bytes, more than {limit}", path.display()))
             .hint("split it: include FILE")
     };
-    if size > most {
+    if size > limit {
         return Err(too_large(size));
     }
     let mut text = Vec::new();
-    std::io::Read::read_to_end(&mut std::io::Read::take(file, most + 1), &mut text)
+    std::io::Read::read_to_end(&mut std::io::Read::take(file, limit + 1), &mut text)
         .map_err(|e| failed(&e))?;
     // The size of a file that is not regular is unknown until it is read.
     if text.len() > script::MAX_BYTES {
-        return Err(too_large(most + 1));
+        return Err(too_large(limit + 1));
     }
     String::from_utf8(text).map_err(|_| invalid_script(format!("`{}` is not UTF-8 text", path.display())))
 }
@@ -168,14 +168,14 @@ impl Plan {
     /// Returns the first step, even if it is in a block.
     #[must_use]
     pub fn first_step(&self) -> Option<&Step> {
-        fn of(items: &[Item]) -> Option<&Step> {
+        fn first_of(items: &[Item]) -> Option<&Step> {
             items.iter().find_map(|item| match item {
                 Item::Step(step) => Some(step),
                 Item::Block(Block::If(_, asked), _) => Some(asked),
-                Item::Block(_, items) => of(items),
+                Item::Block(_, items) => first_of(items),
             })
         }
-        of(&self.items)
+        first_of(&self.items)
     }
 }
 
@@ -187,8 +187,8 @@ fn visit_items(items: &mut [Item], visit: &mut Visit<'_>) -> Result<()> {
             Item::Block(_, items) => (None, Some(items)),
         };
         if let Some(step) = step {
-            let said = visit(step.line.entry, &mut step.line.input);
-            said.map_err(|e| Error { message: format!("{}: {}", step.at, e.message), ..e })?;
+            let result = visit(step.line.entry, &mut step.line.input);
+            result.map_err(|e| Error { message: format!("{}: {}", step.at, e.message), ..e })?;
         }
         if let Some(items) = inner {
             visit_items(items, visit)?;
@@ -229,25 +229,25 @@ impl PlanReader<'_> {
         &mut self,
         path: &Path,
         from: Option<&SourceLocation>,
-        mut known: ScriptVariables<'_>,
+        mut variables: ScriptVariables<'_>,
     ) -> Result<(Script, Vec<Item>)> {
         let name = path.display().to_string();
-        let here = || from.map(|place| format!("{place}: ")).unwrap_or_default();
+        let prefix = || from.map(|place| format!("{place}: ")).unwrap_or_default();
         if self.open.iter().any(|open| open == path) {
-            return Err(invalid_script(format!("{}{name} includes itself", here())));
+            return Err(invalid_script(format!("{}{name} includes itself", prefix())));
         }
         if self.open.len() == MAX_INCLUDES {
             return Err(invalid_script(format!(
                 "{}scripts include one another more than {MAX_INCLUDES} deep",
-                here()
+                prefix()
             )));
         }
         let text =
-            (self.read)(path).map_err(|e| Error { message: format!("{}{}", here(), e.message), ..e })?;
+            (self.read)(path).map_err(|e| Error { message: format!("{}{}", prefix(), e.message), ..e })?;
         let script = read::parse(path, &text).map_err(|e| e.into_error(&name))?;
-        known.read(&script).map_err(|e| unset_variable(&name, &e))?;
+        variables.add_env(&script).map_err(|e| unset_variable(&name, &e))?;
         self.open.push(path.to_owned());
-        let items = self.nodes(&script.body, &name, path, &known);
+        let items = self.nodes(&script.body, &name, path, &variables);
         self.open.pop();
         Ok((script, items?))
     }
@@ -257,7 +257,7 @@ impl PlanReader<'_> {
         nodes: &[Node],
         name: &str,
         path: &Path,
-        known: &ScriptVariables<'_>,
+        variables: &ScriptVariables<'_>,
     ) -> Result<Vec<Item>> {
         let mut items = Vec::new();
         let mut expected = Vec::new();
@@ -270,19 +270,22 @@ impl PlanReader<'_> {
             let expected = std::mem::take(&mut expected);
             match &node.kind {
                 NodeKind::Blank | NodeKind::Comment(_) => {}
-                NodeKind::Command(words) => items.push(Item::Step(self.step(words, at, expected, known)?)),
+                NodeKind::Command(words) => {
+                    items.push(Item::Step(self.step(words, at, expected, variables)?))
+                }
                 NodeKind::Include { file, env } => {
-                    let file = known.fill(file).map_err(|e| unset_variable(&at, &e))?;
+                    let file = variables.fill(file).map_err(|e| unset_variable(&at, &e))?;
                     let file = included_file(path, &file);
-                    let inside = known.inside(env).map_err(|e| unset_variable(&at, &e))?;
-                    items.extend(self.file(&file, Some(&at), inside)?.1);
+                    let include_variables =
+                        variables.for_include(env).map_err(|e| unset_variable(&at, &e))?;
+                    items.extend(self.file(&file, Some(&at), include_variables)?.1);
                 }
                 NodeKind::Block(block, body) => {
                     let block = block.map(|asked, target| {
                         let words = [Template::text("is"), Template::text(asked.word()), target.clone()];
-                        self.step(&words, at, Vec::new(), known)
+                        self.step(&words, at, Vec::new(), variables)
                     })?;
-                    items.push(Item::Block(block, self.nodes(body, name, path, known)?));
+                    items.push(Item::Block(block, self.nodes(body, name, path, variables)?));
                 }
             }
         }
@@ -294,7 +297,7 @@ impl PlanReader<'_> {
         words: &[Template],
         at: SourceLocation,
         expected: Vec<String>,
-        known: &ScriptVariables<'_>,
+        variables: &ScriptVariables<'_>,
     ) -> Result<Step> {
         if self.steps == MAX_STEPS {
             return Err(invalid_script(format!("{at}: the script has more than {MAX_STEPS} steps")));
@@ -302,7 +305,7 @@ impl PlanReader<'_> {
         self.steps += 1;
         let filled: Vec<String> = words
             .iter()
-            .map(|word| known.fill(word))
+            .map(|word| variables.fill(word))
             .collect::<Result<_, _>>()
             .map_err(|e| unset_variable(&at, &e))?;
         let mut line =

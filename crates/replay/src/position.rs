@@ -24,7 +24,7 @@ impl Position {
     }
 
     /// Returns the position as seen from outside a block that is in this round.
-    fn within(mut self, round: u32) -> Self {
+    fn in_round(mut self, round: u32) -> Self {
         self.rounds.insert(0, round);
         self
     }
@@ -44,20 +44,22 @@ impl std::fmt::Display for Position {
 impl Item {
     /// Returns the number of its last step; 0 if it has none.
     pub(crate) fn last_step(&self) -> usize {
-        let of = |items: &[Self]| items.iter().rev().map(Self::last_step).find(|last| *last > 0);
+        let last_of = |items: &[Self]| items.iter().rev().map(Self::last_step).find(|last| *last > 0);
         match self {
             Self::Step(step) => step.number,
-            Self::Block(Block::If(_, asked), items) => of(items).unwrap_or(asked.number),
-            Self::Block(_, items) => of(items).unwrap_or(0),
+            Self::Block(Block::If(_, asked), items) => last_of(items).unwrap_or(asked.number),
+            Self::Block(_, items) => last_of(items).unwrap_or(0),
         }
     }
 
     /// Returns the position of a run that reaches this item.
-    fn begins(&self) -> Option<Position> {
+    fn first_position(&self) -> Option<Position> {
         match self {
             Self::Step(step) => Some(Position::step(step.number)),
             Self::Block(Block::If(_, asked), _) => Some(Position::step(asked.number)),
-            Self::Block(_, items) => items.iter().find_map(Self::begins).map(|inside| inside.within(1)),
+            Self::Block(_, items) => {
+                items.iter().find_map(Self::first_position).map(|inside| inside.in_round(1))
+            }
         }
     }
 }
@@ -66,10 +68,10 @@ impl Plan {
     /// Returns the step at a position; `None` if the step or round does not exist.
     #[must_use]
     pub fn step_at(&self, position: &Position) -> Option<&Step> {
-        let (step, most) = find_step(&self.items, position.step)?;
-        let there = most.len() == position.rounds.len();
-        let rounds = most.iter().zip(&position.rounds);
-        (there && rounds.into_iter().all(|(most, round)| (1..=*most).contains(round))).then_some(step)
+        let (step, max_rounds) = find_step(&self.items, position.step)?;
+        let depth_matches = max_rounds.len() == position.rounds.len();
+        let rounds = max_rounds.iter().zip(&position.rounds);
+        (depth_matches && rounds.into_iter().all(|(most, round)| (1..=*most).contains(round))).then_some(step)
     }
 
     /// Returns the position after the step at this position; `None` at the end.
@@ -92,33 +94,33 @@ fn find_step(items: &[Item], step: usize) -> Option<(&Step, Vec<u32>)> {
         Item::Block(Block::If(_, asked), _) if asked.number == step => Some((asked, Vec::new())),
         Item::Block(Block::If(..), items) => find_step(items, step),
         Item::Block(Block::Retry(times) | Block::Repeat(times), items) => {
-            let (found, mut most) = find_step(items, step)?;
-            most.insert(0, *times);
-            Some((found, most))
+            let (found, mut max_rounds) = find_step(items, step)?;
+            max_rounds.insert(0, *times);
+            Some((found, max_rounds))
         }
     }
 }
 
 fn position_after_in(items: &[Item], step: usize, rounds: &[u32]) -> Option<Position> {
-    let here = items.iter().position(|item| item.last_step() >= step)?;
+    let index = items.iter().position(|item| item.last_step() >= step)?;
     let (round, inner) = rounds.split_first().map_or((1, rounds), |(round, inner)| (*round, inner));
-    let inside = match &items[here] {
+    let inside = match &items[index] {
         Item::Step(_) => None,
         Item::Block(Block::If(_, asked), _) if asked.number == step => None,
         Item::Block(Block::If(..), items) => position_after_in(items, step, rounds),
         Item::Block(Block::Retry(_), items) => {
-            position_after_in(items, step, inner).map(|inside| inside.within(round))
+            position_after_in(items, step, inner).map(|inside| inside.in_round(round))
         }
         Item::Block(Block::Repeat(times), items) => match position_after_in(items, step, inner) {
-            Some(inside) => Some(inside.within(round)),
+            Some(inside) => Some(inside.in_round(round)),
             // After the last step comes the next round, if there is one.
             None if round < *times => {
-                items.iter().find_map(Item::begins).map(|first| first.within(round + 1))
+                items.iter().find_map(Item::first_position).map(|first| first.in_round(round + 1))
             }
             None => None,
         },
     };
-    inside.or_else(|| items[here + 1..].iter().find_map(Item::begins))
+    inside.or_else(|| items[index + 1..].iter().find_map(Item::first_position))
 }
 
 #[cfg(test)]
@@ -136,16 +138,16 @@ mod tests {
         Plan::read(Path::new("a.ad"), &Vars::default(), &|_| Ok(text.clone())).unwrap()
     }
 
-    fn all(plan: &Plan, mut at: Position) -> Vec<String> {
-        let mut seen = Vec::new();
+    fn positions_from(plan: &Plan, mut at: Position) -> Vec<String> {
+        let mut positions = Vec::new();
         loop {
             let step = plan.step_at(&at).expect("a position that a run may begin at");
             assert_eq!(step.number, at.step);
             assert_eq!(plan.round_depth(at.step), Some(at.rounds.len()));
-            seen.push(at.to_string());
+            positions.push(at.to_string());
             match plan.position_after(&at) {
                 Some(next) => at = next,
-                None => return seen,
+                None => return positions,
             }
         }
     }
@@ -155,11 +157,11 @@ mod tests {
         let plan = plan();
         // The result of `if` is unknown, so its block is assumed to be skipped.
         assert_eq!(
-            all(&plan, Position::step(1)),
+            positions_from(&plan, Position::step(1)),
             ["1", "2", "3@1", "4@1", "6@1,1", "7@1,1", "3@2", "4@2", "6@2,1", "7@2,1", "8"]
         );
         // In a later round of `retry`, and inside an `if`.
-        let inside = |step, rounds: &[u32]| all(&plan, Position { step, rounds: rounds.to_vec() });
+        let inside = |step, rounds: &[u32]| positions_from(&plan, Position { step, rounds: rounds.to_vec() });
         assert_eq!(inside(6, &[2, 2]), ["6@2,2", "7@2,2", "8"]);
         assert_eq!(inside(5, &[2]), ["5@2", "6@2,1", "7@2,1", "8"]);
     }

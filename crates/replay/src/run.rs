@@ -9,8 +9,8 @@ use crate::plan::{Item, Plan, Step};
 use crate::position::Position;
 use crate::report::model;
 use crate::script::Block;
-pub(crate) use calls::ask;
 use calls::expectations;
+pub(crate) use calls::send_uncancelled;
 pub use run_state::RepairedScript;
 use run_state::RunState;
 use serde_json::{Map, Value, json};
@@ -131,18 +131,18 @@ pub async fn run(
     plan: &Plan,
     client: &dyn Client,
     options: &RunOptions,
-    watch: &mut (dyn FnMut(&model::Step) + Send),
+    on_step: &mut (dyn FnMut(&model::Step) + Send),
 ) -> RunResult {
     let mut runner = Runner {
         plan,
         client,
         options,
-        watch,
-        began: Instant::now(),
+        watch: on_step,
+        started: Instant::now(),
         steps: Vec::new(),
-        begins: Some(options.from.clone()),
+        start: Some(options.from.clone()),
         rounds: Vec::new(),
-        account: RunState::new(options.client_refs.clone()),
+        state: RunState::new(options.client_refs.clone()),
     };
     let end = match runner.run_all().await {
         Ok(()) => RunEnd::Passed,
@@ -152,7 +152,7 @@ pub async fn run(
             RunEnd::Diverged(Box::new(runner.describe_divergence(&step, error).await))
         }
     };
-    let Runner { steps, account: RunState { refs, last_session, open, repaired, .. }, .. } = runner;
+    let Runner { steps, state: RunState { refs, last_session, open, repaired, .. }, .. } = runner;
     RunResult { steps, end, refs, last_session, open, repaired }
 }
 
@@ -168,32 +168,32 @@ struct Runner<'r> {
     client: &'r dyn Client,
     options: &'r RunOptions,
     watch: &'r mut (dyn FnMut(&model::Step) + Send),
-    began: Instant,
+    started: Instant,
     steps: Vec<model::Step>,
     /// The start position, until it is reached.
-    begins: Option<Position>,
+    start: Option<Position>,
     /// The current rounds of the enclosing blocks, the outermost first. They keep their value when
     /// a step fails.
     rounds: Vec<u32>,
-    account: RunState,
+    state: RunState,
 }
 
 impl Runner<'_> {
     async fn run_all(&mut self) -> Result<(), StopReason> {
         let plan = self.plan;
         if let (Some(platform), Some(first)) = (plan.platform.as_deref(), plan.first_step()) {
-            self.known_platform(platform, first).await?;
+            self.check_platform(platform, first).await?;
         }
         self.run_items(&plan.items, true).await
     }
 
     /// Fails unless there is a device of this kind.
-    async fn known_platform(&mut self, platform: &str, first: &Step) -> Result<(), StopReason> {
-        let known = self.ask(first, "capabilities", json!({}), None).await;
-        if let Some(error) = known.error.filter(|e| is_broken(e.code)) {
+    async fn check_platform(&mut self, platform: &str, first: &Step) -> Result<(), StopReason> {
+        let capabilities = self.query(first, "capabilities", json!({}), None).await;
+        if let Some(error) = capabilities.error.filter(|e| is_broken(e.code)) {
             return Err(StopReason::Broken { step: first.number, error });
         }
-        let kinds = known.output.as_ref().and_then(|output| output["platforms"].as_array());
+        let kinds = capabilities.output.as_ref().and_then(|output| output["platforms"].as_array());
         let kinds: Vec<&str> = kinds.into_iter().flatten().filter_map(|p| p["kind"].as_str()).collect();
         if kinds.is_empty() || kinds.contains(&platform) {
             return Ok(());
@@ -210,12 +210,12 @@ impl Runner<'_> {
 
     async fn run_items(&mut self, items: &[Item], outermost: bool) -> Result<(), StopReason> {
         for (i, item) in items.iter().enumerate() {
-            if self.begins.as_ref().is_some_and(|begins| item.last_step() < begins.step) {
+            if self.start.as_ref().is_some_and(|begins| item.last_step() < begins.step) {
                 continue;
             }
             match item {
                 Item::Step(step) => {
-                    self.begins = None;
+                    self.start = None;
                     let last = outermost && i + 1 == items.len();
                     if last && self.options.keep_session && step.line.entry.spec.name == CLOSE {
                         continue;
@@ -240,7 +240,7 @@ impl Runner<'_> {
                     }
                 }
                 Item::Block(Block::If(_, asked), items) => {
-                    let inside = self.begins.as_ref().is_some_and(|begins| asked.number < begins.step);
+                    let inside = self.start.as_ref().is_some_and(|begins| asked.number < begins.step);
                     if inside || self.condition_holds(asked).await? {
                         Box::pin(self.run_items(items, false)).await?;
                     }
@@ -252,8 +252,8 @@ impl Runner<'_> {
 
     /// Returns the round in which the run enters a block.
     fn first_round(&mut self) -> u32 {
-        let begins = self.begins.as_mut().filter(|begins| !begins.rounds.is_empty());
-        begins.map_or(1, |begins| begins.rounds.remove(0))
+        let start = self.start.as_mut().filter(|begins| !begins.rounds.is_empty());
+        start.map_or(1, |begins| begins.rounds.remove(0))
     }
 
     async fn run_round(&mut self, items: &[Item], round: u32) -> Result<(), StopReason> {
@@ -264,14 +264,14 @@ impl Runner<'_> {
     }
 
     /// Whether the condition of an `if` holds now.
-    async fn condition_holds(&mut self, asked: &Step) -> Result<bool, StopReason> {
-        self.begins = None;
+    async fn condition_holds(&mut self, condition: &Step) -> Result<bool, StopReason> {
+        self.start = None;
         // The effects of an earlier action may still be pending.
-        self.wait_until_quiet(asked).await;
-        let response = self.send(self.step_request(asked)).await;
-        self.check_may_continue(asked)?;
+        self.wait_until_quiet(condition).await;
+        let response = self.send(self.step_request(condition)).await;
+        self.check_may_continue(condition)?;
         if let Some(error) = response.error.filter(|e| is_broken(e.code)) {
-            return Err(StopReason::Broken { step: asked.number, error });
+            return Err(StopReason::Broken { step: condition.number, error });
         }
         // Neither a missing target nor an ambiguous one fulfils the condition.
         Ok(response.ok && response.exit == 0)
@@ -279,8 +279,8 @@ impl Runner<'_> {
 
     async fn run_step(&mut self, step: &Step) -> Result<(), StopReason> {
         self.check_may_continue(step)?;
-        let begun = Instant::now();
-        let response = match self.account.unknown_ref(step) {
+        let step_started = Instant::now();
+        let response = match self.state.unknown_ref(step) {
             Some(error) => Response { exit: error.code.exit(), error: Some(error), ..Response::default() },
             None => self.send_with_retries(step).await,
         };
@@ -294,10 +294,10 @@ impl Runner<'_> {
             at: step.at.clone(),
             line: step.shown.clone(),
             ok: error.is_none(),
-            began: millis(begun - self.began),
-            millis: millis(begun.elapsed()),
+            began: millis(step_started - self.started),
+            millis: millis(step_started.elapsed()),
             expected: step.expected.clone(),
-            said: response.text.filter(|_| response.ok && step.line.entry.spec.effect == Effect::Reads),
+            output: response.text.filter(|_| response.ok && step.line.entry.spec.effect == Effect::Reads),
             receipt: response.receipt,
             warning: response.warning,
             error: error.clone(),
@@ -333,8 +333,9 @@ impl Runner<'_> {
         let until = Instant::now() + self.options.wait;
         loop {
             let response = self.send(request.clone()).await;
-            let no = response.exit != 0 && response.error.as_ref().is_none_or(|e| may_appear_later(e.code));
-            if acts || waits || !no || Instant::now() >= until || self.stops() {
+            let may_retry =
+                response.exit != 0 && response.error.as_ref().is_none_or(|e| may_appear_later(e.code));
+            if acts || waits || !may_retry || Instant::now() >= until || self.should_stop() {
                 return response;
             }
             tokio::time::sleep(RETRY_INTERVAL).await;
@@ -344,32 +345,32 @@ impl Runner<'_> {
     /// Returns why a step failed.
     fn step_failure(&mut self, step: &Step, response: &Response) -> Option<Error> {
         if response.ok && response.exit == 0 {
-            self.account.record_step(step, response);
+            self.state.record_step(step, response);
             return None;
         }
         if self.is_past_deadline() && response.error.as_ref().is_none_or(|e| !is_broken(e.code)) {
             return Some(self.deadline_error(step));
         }
         Some(response.error.clone().unwrap_or_else(|| {
-            let said = response.text.as_deref().unwrap_or_default();
-            Error::new(ErrorCode::ReplayDivergence, said.to_owned())
+            let text = response.text.as_deref().unwrap_or_default();
+            Error::new(ErrorCode::ReplayDivergence, text.to_owned())
         }))
     }
 
     /// Returns an error if the opened app is on another platform than the script's.
     async fn platform_mismatch(&mut self, step: &Step, response: &Response) -> Option<Error> {
-        let wanted = self.plan.platform.as_deref()?;
+        let expected = self.plan.platform.as_deref()?;
         if !step.line.entry.begins_session() || !response.ok {
             return None;
         }
         let mut request = self.step_request(step);
         (request.command, request.input) = ("session show".to_owned(), Map::new());
-        let shown = self.send(request).await.output?;
-        let kind = shown["kind"].as_str().filter(|kind| *kind != wanted)?;
+        let session = self.send(request).await.output?;
+        let kind = session["kind"].as_str().filter(|kind| *kind != expected)?;
         Some(
             Error::new(
                 ErrorCode::Unsupported,
-                format!("the script is for {}, but the session is {kind}", stickpin_tree::quote(wanted)),
+                format!("the script is for {}, but the session is {kind}", stickpin_tree::quote(expected)),
             )
             .hint("set the platform in its first line: context platform=..."),
         )
@@ -386,17 +387,17 @@ impl Runner<'_> {
         Ok(())
     }
 
-    fn stops(&self) -> bool {
+    fn should_stop(&self) -> bool {
         self.is_past_deadline() || self.options.cancel.is_cancelled()
     }
 
     fn is_past_deadline(&self) -> bool {
-        self.options.deadline.is_some_and(|most| self.began.elapsed() >= most)
+        self.options.deadline.is_some_and(|most| self.started.elapsed() >= most)
     }
 
     fn deadline_error(&self, step: &Step) -> Error {
-        let most = self.options.deadline.unwrap_or_default().as_millis();
-        Error::new(ErrorCode::Timeout, format!("the script exceeded {most} ms at {}", step.at))
+        let limit = self.options.deadline.unwrap_or_default().as_millis();
+        Error::new(ErrorCode::Timeout, format!("the script exceeded {limit} ms at {}", step.at))
             .hint("allow more time with `--timeout MS`, or with context timeout=MS in its first line")
             .dispatched(Dispatched::Unknown)
     }

@@ -96,19 +96,19 @@ impl<T> Block<T> {
         match self {
             Self::Retry(times) => format!("retry {times}"),
             Self::Repeat(times) => format!("repeat {times}"),
-            Self::If(asked, about) => format!("if {} {}", asked.word(), target(about)),
+            Self::If(visibility, about) => format!("if {} {}", visibility.word(), target(about)),
         }
     }
 
     /// Replaces the target that `if` asks about.
     pub(crate) fn map<U, E>(
         &self,
-        other: impl FnOnce(Visibility, &T) -> Result<U, E>,
+        convert: impl FnOnce(Visibility, &T) -> Result<U, E>,
     ) -> Result<Block<U>, E> {
         Ok(match self {
             Self::Retry(times) => Block::Retry(*times),
             Self::Repeat(times) => Block::Repeat(*times),
-            Self::If(asked, about) => Block::If(*asked, other(*asked, about)?),
+            Self::If(asked, about) => Block::If(*asked, convert(*asked, about)?),
         })
     }
 }

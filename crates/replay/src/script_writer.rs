@@ -24,42 +24,42 @@ impl ScriptWriter for AdScriptWriter {
         Ok(header + &recording.steps.concat())
     }
 
-    fn repaired_script(&self, mending: &ScriptRepair) -> Result<(String, String)> {
-        let lines: Vec<&str> = mending.text.split_inclusive('\n').collect();
-        let mut gaps: Vec<&RepairSite> = mending.sites.iter().filter(|gap| !gap.steps.is_empty()).collect();
-        gaps.sort_by_key(|gap| gap.line);
-        let (mut healed, mut next) = (String::with_capacity(mending.text.len()), 0);
-        for gap in gaps {
-            let line = usize::try_from(gap.line).unwrap_or(usize::MAX).saturating_sub(1).min(lines.len());
+    fn repaired_script(&self, repair: &ScriptRepair) -> Result<(String, String)> {
+        let lines: Vec<&str> = repair.text.split_inclusive('\n').collect();
+        let mut sites: Vec<&RepairSite> = repair.sites.iter().filter(|site| !site.steps.is_empty()).collect();
+        sites.sort_by_key(|site| site.line);
+        let (mut repaired, mut next) = (String::with_capacity(repair.text.len()), 0);
+        for site in sites {
+            let line = usize::try_from(site.line).unwrap_or(usize::MAX).saturating_sub(1).min(lines.len());
             // Comments right above the line that describe its targets belong to it.
             let comments = lines[next..line].iter().rev().take_while(|above| is_comment(above)).count();
             let first = (line - comments..line).find(|&at| is_annotation(lines[at])).unwrap_or(line);
             // Indented like the line that the steps replace.
             let indent: String =
                 lines.get(line).map_or("", |l| l).chars().take_while(|c| " \t".contains(*c)).collect();
-            let done = gap.steps.concat();
+            let done = site.steps.concat();
             let done: String =
-                done.split_inclusive('\n').flat_map(|written| [indent.as_str(), written]).collect();
-            healed.extend(lines[next..first].iter().copied());
-            if gap.keeps_line {
-                healed.push_str(&done);
+                done.split_inclusive('\n').flat_map(|step_line| [indent.as_str(), step_line]).collect();
+            repaired.extend(lines[next..first].iter().copied());
+            if site.keeps_line {
+                repaired.push_str(&done);
                 next = first;
             } else {
-                healed.extend(lines[first..line].iter().copied().filter(|above| !is_annotation(above)));
-                healed.push_str(&done);
+                repaired.extend(lines[first..line].iter().copied().filter(|above| !is_annotation(above)));
+                repaired.push_str(&done);
                 next = (line + 1).min(lines.len());
             }
         }
-        healed.extend(lines[next..].iter().copied());
+        repaired.extend(lines[next..].iter().copied());
         let name =
-            mending.file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            repair.file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let stem = name.strip_suffix(".ad").unwrap_or(&name).to_owned();
-        let patch = TextDiff::from_lines(mending.text.as_str(), healed.as_str())
+        let patch = TextDiff::from_lines(repair.text.as_str(), repaired.as_str())
             .unified_diff()
             .context_radius(3)
             .header(&name, &format!("{stem}.repaired.ad"))
             .to_string();
-        Ok((healed, patch))
+        Ok((repaired, patch))
     }
 }
 
@@ -74,8 +74,8 @@ fn is_annotation(line: &str) -> bool {
 /// Returns a command with comments that describe its targets.
 fn nodes(step: &RecordedCommand) -> Vec<Node> {
     let node = |kind| Node { line: 0, kind };
-    let told = step.targets.iter().filter(|t| !t.meaning.is_empty());
-    let meanings = told.map(|t| node(NodeKind::Comment(format!("{ANNOTATION}{}", t.meaning))));
+    let described = step.targets.iter().filter(|t| !t.meaning.is_empty());
+    let meanings = described.map(|t| node(NodeKind::Comment(format!("{ANNOTATION}{}", t.meaning))));
     meanings.chain(std::iter::once(node(NodeKind::Command(command_words(step))))).collect()
 }
 
@@ -83,17 +83,17 @@ fn nodes(step: &RecordedCommand) -> Vec<Node> {
 fn command_words(step: &RecordedCommand) -> Vec<Template> {
     let mut input = step.input.clone();
     let hidden: Vec<&str> = step.targets.iter().filter(|t| t.secret).map(|t| t.target.as_str()).collect();
-    let variable = step.variable.clone().or_else(|| step.secret.then(|| variable_of(step)));
+    let variable = step.variable.clone().or_else(|| step.secret.then(|| variable_name(step)));
     // Hide values first: they are separated from their targets by matching the recorded targets,
     // which the next step replaces.
     if let Some(name) = &variable {
         hide_secret(step, &mut input, &hidden, &mark(name));
     }
     targets::rewrite_targets(step.definition, &mut input, &mut |target| {
-        let witness = step.targets.iter().find(|w| w.target == target);
-        witness.map(|w| w.selector.clone())
+        let recorded = step.targets.iter().find(|w| w.target == target);
+        recorded.map(|w| w.selector.clone())
     });
-    let read = |word: &String| if variable.is_some() { marked(word) } else { Template::text(word) };
+    let read = |word: &String| if variable.is_some() { unmark(word) } else { Template::text(word) };
     stickpin_cmdline::write(step.definition, &input).iter().map(read).collect()
 }
 
@@ -105,9 +105,10 @@ fn hide_secret(step: &RecordedCommand, input: &mut Map<String, Value>, hidden: &
             *value = Value::from(mark);
         }
         for item in value.as_array_mut().into_iter().flatten() {
-            let whole = item.as_str().unwrap_or_default();
-            let secret =
-                hidden.iter().find(|t| whole.strip_prefix(**t).is_some_and(|rest| rest.starts_with('=')));
+            let assignment = item.as_str().unwrap_or_default();
+            let secret = hidden
+                .iter()
+                .find(|t| assignment.strip_prefix(**t).is_some_and(|rest| rest.starts_with('=')));
             if let Some(target) = secret {
                 *item = Value::from(format!("{target}={mark}"));
             }
@@ -117,11 +118,11 @@ fn hide_secret(step: &RecordedCommand, input: &mut Map<String, Value>, hidden: &
 
 /// Returns a variable name for a secret: the field's name in capitals, or `PASSWORD` if it has
 /// none.
-fn variable_of(step: &RecordedCommand) -> String {
+fn variable_name(step: &RecordedCommand) -> String {
     let field = step.targets.iter().find(|t| t.secret);
-    let named = field.and_then(|t| t.meaning.split('"').nth(1)).unwrap_or_default();
+    let label = field.and_then(|t| t.meaning.split('"').nth(1)).unwrap_or_default();
     let name: String =
-        named.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect();
+        label.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect();
     match name.trim_matches('_') {
         name if name.starts_with(|c: char| c.is_ascii_alphabetic()) && !name.starts_with("AD_") => {
             name.to_owned()
@@ -136,7 +137,7 @@ fn mark(name: &str) -> String {
     format!("\u{0}{name}\u{0}")
 }
 
-fn marked(word: &str) -> Template {
+fn unmark(word: &str) -> Template {
     let parts = word.split('\u{0}').enumerate().map(|(i, text)| match i % 2 {
         0 => TemplatePart::Text(text.to_owned()),
         _ => TemplatePart::Variable { name: text.to_owned(), default: None },

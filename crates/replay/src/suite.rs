@@ -29,7 +29,7 @@ pub(crate) struct Suite {
 /// State that the workers share.
 struct SuiteState {
     suite: Suite,
-    began: Instant,
+    started: Instant,
     next: AtomicUsize,
     done: AtomicUsize,
     failed: AtomicBool,
@@ -49,7 +49,7 @@ impl Suite {
         let shared = Arc::new(SuiteState {
             reports: Mutex::new(self.files.iter().map(|_| None).collect()),
             suite: self,
-            began: Instant::now(),
+            started: Instant::now(),
             next: AtomicUsize::new(0),
             done: AtomicUsize::new(0),
             failed: AtomicBool::new(false),
@@ -57,10 +57,10 @@ impl Suite {
         let mut running = JoinSet::new();
         for worker in 1..=workers {
             let worker = Worker::new(&shared.suite.attempts, worker, workers == 1);
-            let work = run_worker(Arc::clone(&shared), worker);
-            match own_runtime(workers) {
-                Some(runtime) => running.spawn_blocking(move || runtime.block_on(work)),
-                None => running.spawn(work),
+            let task = run_worker(Arc::clone(&shared), worker);
+            match dedicated_runtime(workers) {
+                Some(runtime) => running.spawn_blocking(move || runtime.block_on(task)),
+                None => running.spawn(task),
             };
         }
         // Scripts of a worker that panicked have no report and count as not run.
@@ -75,8 +75,8 @@ impl Suite {
         Report {
             version: VERSION,
             program: stickpin_wire::rpc::VERSION.to_owned(),
-            began: u64::try_from(began_at.as_millis()).unwrap_or(u64::MAX),
-            millis: shared.began.elapsed().as_secs_f64() * 1000.0,
+            started_at: u64::try_from(began_at.as_millis()).unwrap_or(u64::MAX),
+            millis: shared.started.elapsed().as_secs_f64() * 1000.0,
             workers,
             shard,
             ended_early: match (interrupted, failed_fast) {
@@ -98,7 +98,7 @@ impl SuiteState {
 /// Returns a separate thread's runtime for one of several workers. The worker and the daemon's
 /// thread for its connection wake each other in turn and stay on one core. A thread that serves
 /// several workers would pull all of their counterparts to its core.
-fn own_runtime(workers: usize) -> Option<Runtime> {
+fn dedicated_runtime(workers: usize) -> Option<Runtime> {
     if workers == 1 {
         return None;
     }
@@ -115,17 +115,17 @@ async fn run_worker(shared: Arc<SuiteState>, mut worker: Worker) {
             return;
         }
         let total = shared.suite.files.len();
-        let mut tell = |line: String, lasting: bool| {
+        let mut progress = |line: String, lasting: bool| {
             let done = shared.done.load(Ordering::Relaxed);
             // Fails only if the receiver is gone.
             let _ = shared.suite.attempts.call.progress.send(Progress { done, total, line, lasting });
         };
-        let report = worker.file(file, at, shared.began, &mut tell).await;
+        let report = worker.run_script(file, at, shared.started, &mut progress).await;
         if matches!(report.outcome, Outcome::Failed | Outcome::Broken) {
             shared.failed.store(true, Ordering::Relaxed);
         }
         shared.done.fetch_add(1, Ordering::Relaxed);
-        tell(crate::report::text::file_line(&report), true);
+        progress(crate::report::text::file_line(&report), true);
         shared.reports.lock().unwrap_or_else(PoisonError::into_inner)[at] = Some(report);
     }
 }

@@ -30,14 +30,14 @@ impl Vars {
             return bad(format!("{} is not the name of a variable", stickpin_tree::quote(key)));
         }
         if key.starts_with("AD_") {
-            return bad(format!("`{key}` belongs to the runner"));
+            return bad(format!("`{key}` is a reserved name"));
         }
         self.given.insert(key.to_owned(), value.to_owned());
         Ok(())
     }
 
     /// Returns the value of a variable from outside the scripts.
-    fn outer(&self, name: &str) -> Option<&String> {
+    fn external(&self, name: &str) -> Option<&String> {
         self.given.get(name).or_else(|| self.environment.get(name))
     }
 }
@@ -47,7 +47,7 @@ impl Vars {
 pub(crate) struct ScriptVariables<'v> {
     vars: &'v Vars,
     /// Values from the line that includes the script; they win over its own `env` lines.
-    passed: BTreeMap<String, String>,
+    arguments: BTreeMap<String, String>,
     script_values: BTreeMap<String, String>,
     /// The variables of the including script.
     outer: Option<&'v ScriptVariables<'v>>,
@@ -56,17 +56,17 @@ pub(crate) struct ScriptVariables<'v> {
 impl<'v> ScriptVariables<'v> {
     /// Starts without variables of a script.
     pub(crate) fn new(vars: &'v Vars) -> Self {
-        Self { vars, passed: BTreeMap::new(), script_values: BTreeMap::new(), outer: None }
+        Self { vars, arguments: BTreeMap::new(), script_values: BTreeMap::new(), outer: None }
     }
 
     /// Creates the variables of an included script, with those passed to it.
-    pub(crate) fn inside(&'v self, env: &[(String, Template)]) -> Result<Self, UnsetVariable> {
+    pub(crate) fn for_include(&'v self, env: &[(String, Template)]) -> Result<Self, UnsetVariable> {
         let pairs = env.iter().map(|(key, value)| Ok((key.clone(), self.fill(value)?)));
-        Ok(Self { passed: pairs.collect::<Result<_, _>>()?, outer: Some(self), ..Self::new(self.vars) })
+        Ok(Self { arguments: pairs.collect::<Result<_, _>>()?, outer: Some(self), ..Self::new(self.vars) })
     }
 
     /// Adds the script's `env` lines in order: a line may use those above it.
-    pub(crate) fn read(&mut self, script: &Script) -> Result<(), UnsetVariable> {
+    pub(crate) fn add_env(&mut self, script: &Script) -> Result<(), UnsetVariable> {
         for (key, value) in &script.env {
             let value = self.fill(value)?;
             self.script_values.insert(key.clone(), value);
@@ -77,13 +77,13 @@ impl<'v> ScriptVariables<'v> {
     pub(crate) fn fill(&self, template: &Template) -> Result<String, UnsetVariable> {
         template.fill(|name| {
             let built_in = || self.vars.built_in.get(name);
-            self.vars.outer(name).or_else(|| self.set(name)).or_else(built_in).cloned()
+            self.vars.external(name).or_else(|| self.set(name)).or_else(built_in).cloned()
         })
     }
 
     /// Returns the value that the scripts set.
     fn set(&self, name: &str) -> Option<&String> {
         let outer = || self.outer.and_then(|outer| outer.set(name));
-        self.passed.get(name).or_else(|| self.script_values.get(name)).or_else(outer)
+        self.arguments.get(name).or_else(|| self.script_values.get(name)).or_else(outer)
     }
 }

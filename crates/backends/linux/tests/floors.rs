@@ -1,5 +1,5 @@
-//! The floors of this crate. A file imports from its own floor or from lower ones, and circles,
-//! types and folders stay small. Code of tests is left out.
+//! The layers of this crate. A file imports only from its own layer and lower ones; import cycles,
+//! types and folders stay small. Test code is excluded.
 
 #[path = "../../../testkit/src/floors.rs"]
 mod floors;
@@ -7,8 +7,7 @@ mod floors;
 use floors::Imports;
 use std::path::{Path, PathBuf};
 
-/// Files of `src` and folders with their file, the lowest floor first; those of one floor may
-/// import each other.
+/// The modules of `src`, the lowest layer first. Modules of one layer may import each other.
 const FLOORS: &[&str] = &[
     "toolkit limits",
     "bus opening",
@@ -49,7 +48,7 @@ fn a_wrong_import_and_a_large_circle_are_named() {
     assert_eq!(imports.circles(floors::MOST_IN_CIRCLE).len(), 1);
 }
 
-/// What is true of one toolkit stands in `toolkit/`: who names one elsewhere decides by it.
+/// Toolkit-specific code belongs in `toolkit/`: a toolkit's name elsewhere is a decision by toolkit.
 #[test]
 fn toolkits_are_named_in_one_folder() {
     let mut sources = floors::sources(&src(), &[]);

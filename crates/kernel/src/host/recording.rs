@@ -41,12 +41,12 @@ pub trait ScriptWriter: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     /// Returns `UNSUPPORTED` where the host writes no scripts.
-    fn repaired_script(&self, _mending: &ScriptRepair) -> Result<(String, String)> {
+    fn repaired_script(&self, _repair: &ScriptRepair) -> Result<(String, String)> {
         Err(no_scripts())
     }
 }
 
-/// A scribe for hosts that write no scripts.
+/// A script writer for hosts that write no scripts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NoScriptWriter;
 
@@ -64,11 +64,11 @@ pub struct ScriptRepair {
     pub file: PathBuf,
     /// The original text.
     pub text: String,
-    /// The gaps in the order in which the replay met them. Line numbers refer to `text`.
+    /// The repair sites in the order in which the replay reached them. Line numbers refer to `text`.
     pub sites: Vec<RepairSite>,
     /// The path of the repaired script.
     pub(crate) to: PathBuf,
-    /// Whether commands go into the last gap, until the script runs on.
+    /// Whether commands go into the last repair site, until the script continues.
     pub(crate) open: bool,
 }
 
@@ -83,7 +83,7 @@ pub struct RepairSite {
     /// The recorded commands, as [`ScriptWriter::lines`] writes them.
     pub steps: Vec<String>,
     /// Which execution of the line this was, as named by the replay.
-    meeting: Option<String>,
+    pass: Option<String>,
     /// Set when the line diverged again, in another round of a block: the next command replaces the
     /// earlier ones, and the value is the new `keeps`.
     again: Option<bool>,
@@ -121,7 +121,7 @@ pub(crate) struct RepairRequest {
     /// Whether the line is kept, after the recorded commands.
     pub(crate) keeps: bool,
     /// Which execution of the line this is.
-    pub(crate) meeting: Option<String>,
+    pub(crate) pass: Option<String>,
 }
 
 /// The recording so far.
@@ -132,7 +132,7 @@ pub struct Recording {
     /// The commands in order, as [`ScriptWriter::lines`] writes them.
     pub steps: Vec<String>,
     /// The scripts under repair: one script and those that it includes. Empty for a new script;
-    /// otherwise the commands go into their gaps instead of `steps`.
+    /// otherwise the commands go into their repair sites instead of `steps`.
     pub repairs: Vec<ScriptRepair>,
     /// The path of the script, if it was given at the start.
     pub(crate) path: Option<PathBuf>,
@@ -183,7 +183,7 @@ impl Recording {
         match event {
             Event::Start { platform, path, keep_reads } => *self = Self::new(platform, path, keep_reads),
             Event::Step { lines } => self.push(lines),
-            Event::Mend(mend) => self.start_repair(mend),
+            Event::Repair(request) => self.start_repair(request),
             Event::RunsOn => self.repairs.iter_mut().for_each(|repair| repair.open = false),
         }
     }
@@ -200,34 +200,34 @@ impl Recording {
     }
 
     fn start_repair(&mut self, new: RepairRequest) {
-        let RepairRequest { file, text, to, line, keeps, meeting } = new;
+        let RepairRequest { file, text, to, line, keeps, pass } = new;
         let at = self.repairs.iter().position(|repair| repair.file == file).unwrap_or_else(|| {
             self.repairs.push(ScriptRepair { file, text, sites: Vec::new(), to, open: false });
             self.repairs.len() - 1
         });
-        // Commands go into one gap only.
+        // Commands go into one repair site only.
         for (other, repair) in self.repairs.iter_mut().enumerate() {
             repair.open &= other == at;
         }
         let repair = &mut self.repairs[at];
         let ran_on = !std::mem::replace(&mut repair.open, true);
         match repair.sites.iter().position(|site| site.line == line) {
-            // Move the gap to the end, because commands go into the last one.
+            // Move the site to the end, because commands go into the last one.
             Some(met) => {
                 let mut site = repair.sites.remove(met);
-                if ran_on || site.again.is_some() || site.meeting != meeting {
+                if ran_on || site.again.is_some() || site.pass != pass {
                     site.again = Some(keeps);
                 } else {
                     site.keeps_line = keeps;
                 }
-                site.meeting = meeting;
+                site.pass = pass;
                 repair.sites.push(site);
             }
             None => repair.sites.push(RepairSite {
                 line,
                 keeps_line: keeps,
                 steps: Vec::new(),
-                meeting,
+                pass,
                 again: None,
             }),
         }
@@ -245,7 +245,7 @@ impl Recording {
         self.repairs.is_empty() || (!replayed && self.is_repairing())
     }
 
-    /// Whether commands go into a gap.
+    /// Whether commands go into a repair site.
     pub(crate) fn is_repairing(&self) -> bool {
         self.repairs.iter().any(|repair| repair.open)
     }

@@ -65,7 +65,7 @@ const PLAIN: &[&str] = &[
     "tab close id",
     "tab show id",
     "alert accept text",
-    "record start meeting",
+    "record start pass",
     "turn release status",
     "turn release nextAction",
     "turn release openQuestion",

@@ -29,7 +29,7 @@ struct Arguments {
     out: Option<PathArg>,
 }
 
-static FORM: CommandDefinition = CommandDefinition::of::<Arguments>(Spec {
+static DEFINITION: CommandDefinition = CommandDefinition::of::<Arguments>(Spec {
     name: "replay export",
     effect: Effect::Reads,
     examples: &[
@@ -45,11 +45,11 @@ pub(super) struct Export;
 #[async_trait]
 impl ClientCommand for Export {
     fn form(&self) -> &'static CommandDefinition {
-        &FORM
+        &DEFINITION
     }
 
     async fn run(&self, input: Map<String, Value>, call: Call) -> Response {
-        respond_outside_host(&FORM, &call.render, export(input, &call))
+        respond_outside_host(&DEFINITION, &call.render, export(input, &call))
     }
 }
 
@@ -67,7 +67,7 @@ struct Exported {
 }
 
 fn export(input: Map<String, Value>, call: &Call) -> Result<Exported> {
-    let args: Arguments = FORM.read(input)?;
+    let args: Arguments = DEFINITION.read(input)?;
     let out = resolve_optional(call, args.out.as_ref())?;
     let written = formats::export(Path::new(args.file.as_written()), args.format, &file_reader(call))?;
     let formats::Export { text, notes } = written;
@@ -83,13 +83,13 @@ impl Show for Exported {
             // The comments in the result list what is left out.
             (None, written) => return text.app_text(written.as_deref().unwrap_or_default()),
         }
-        let (left_out, less): (Vec<&Note>, Vec<&Note>) = self.notes.iter().partition(|note| note.left_out);
-        for (notes, what) in [(left_out, "left out"), (less, "less exact")] {
+        let (omitted, inexact): (Vec<&Note>, Vec<&Note>) = self.notes.iter().partition(|note| note.omitted);
+        for (notes, what) in [(omitted, "left out"), (inexact, "less exact")] {
             if !notes.is_empty() {
                 text.line(format_args!("{} {what}:", format_count(notes.len(), "step")));
             }
             for note in notes {
-                text.line(format_args!("  {} {} ({})", note.at, note.line, note.why));
+                text.line(format_args!("  {} {} ({})", note.at, note.line, note.reason));
             }
         }
     }

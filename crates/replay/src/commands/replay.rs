@@ -7,7 +7,7 @@ use crate::formats::read::is_maestro;
 use crate::plan::{Plan, SourceLocation};
 use crate::position::Position;
 use crate::report::model::{Attempt, EndedEarly, FileReport, Outcome, Report, Step, VERSION};
-use crate::run::{CLOSE, DEFAULT_WAIT, RepairedScript, RunEnd, RunOptions, RunResult, ask, run};
+use crate::run::{CLOSE, DEFAULT_WAIT, RepairedScript, RunEnd, RunOptions, RunResult, run, send_uncancelled};
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -62,7 +62,7 @@ struct Arguments {
     report: Option<PathArg>,
 }
 
-static FORM: CommandDefinition = CommandDefinition::of::<Arguments>(Spec {
+static DEFINITION: CommandDefinition = CommandDefinition::of::<Arguments>(Spec {
     name: "replay",
     effect: Effect::Mutates,
     examples: &[
@@ -80,7 +80,7 @@ pub(super) struct Replay;
 #[async_trait]
 impl ClientCommand for Replay {
     fn form(&self) -> &'static CommandDefinition {
-        &FORM
+        &DEFINITION
     }
 
     async fn run(&self, input: Map<String, Value>, call: Call) -> Response {
@@ -89,7 +89,7 @@ impl ClientCommand for Replay {
             Ok((replayed, ran, unwritten)) => (Ok(replayed), Some((ran, unwritten))),
             Err(e) => (Err(e), None),
         };
-        let mut response = respond_outside_host(&FORM, &call.render, replayed);
+        let mut response = respond_outside_host(&DEFINITION, &call.render, replayed);
         if let Some((ran, unwritten)) = ran {
             response.warning = unwritten.map(|e| e.message);
             response.refs_generation = ran.refs.as_ref().and_then(|refs| refs.generation);
@@ -119,16 +119,16 @@ struct Replayed {
     error: Option<Error>,
     /// The repaired scripts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    healed: Vec<RepairedScript>,
+    repaired: Vec<RepairedScript>,
     /// Whether the session is now recording a repair of the script.
-    mending: bool,
+    repairing: bool,
     /// The page that was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     report: Option<PathBuf>,
 }
 
 async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, RunResult, Option<Error>)> {
-    let args: Arguments = FORM.read(input)?;
+    let args: Arguments = DEFINITION.read(input)?;
     // Some front ends pass absolute paths; a person reads the relative one.
     let file = match Path::new(args.file.as_written()) {
         path if path.is_absolute() => paths::relative(&call.caller, path),
@@ -138,7 +138,7 @@ async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, Run
     let session = call.session.as_ref().unwrap_or(&call.caller.own_session);
     let plan = read_plan(call, file, &args.env, built_in_variables(file, session))?;
     let from = start_position(&plan, &args)?;
-    let accounts = ReportFiles::new(call, None, args.report.as_ref())?;
+    let report_files = ReportFiles::new(call, None, args.report.as_ref())?;
     let options = RunOptions {
         session: call.session.clone(),
         from: from.clone(),
@@ -146,7 +146,7 @@ async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, Run
         deadline: args.timeout.or(plan.timeout_ms).map(Duration::from_millis),
         keep_session: args.keep_session,
         render: call.render.clone(),
-        pictures: accounts.pictures.clone(),
+        pictures: report_files.pictures.clone(),
         cancel: call.cancel.clone(),
         ..RunOptions::new(call.caller.clone())
     };
@@ -155,24 +155,24 @@ async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, Run
         // repair.
         start_repair(call, &step.at, &from, true).await?;
     }
-    let (began_at, begun) = (SystemTime::now(), Instant::now());
+    let (began_at, started) = (SystemTime::now(), Instant::now());
     let mut watch = |step: &Step| {
         let line = format!("{} {}", step.at, step.line);
         report_progress(call, Progress { done: step.number, total: plan.steps, line, lasting: false });
     };
     let ran = run(&plan, &*call.client, &options, &mut watch).await;
-    let mut mending = false;
+    let mut repairing = false;
     if let RunEnd::Diverged(divergence) = &ran.end
         && args.repair
     {
-        let met = divergence.resume.as_ref().map_or(from, Resume::again);
-        mending = start_repair(call, &divergence.at, &met, false).await?;
+        let position = divergence.resume.as_ref().map_or(from, Resume::position);
+        repairing = start_repair(call, &divergence.at, &position, false).await?;
     }
     if matches!(ran.end, RunEnd::Stopped) && !args.keep_session {
         for session in &ran.open {
             // A session that cannot be closed is closed when idle. The interruption is what matters
             // to the caller.
-            let _ = ask(call, CLOSE, json!({}), Some(session)).await;
+            let _ = send_uncancelled(call, CLOSE, json!({}), Some(session)).await;
         }
     }
     let (divergence, error) = match &ran.end {
@@ -188,16 +188,16 @@ async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, Run
         file: file.display().to_string(),
         outcome: ran.end.outcome(),
         plan_digest: plan.digest(),
-        millis: begun.elapsed().as_secs_f64() * 1000.0,
+        millis: started.elapsed().as_secs_f64() * 1000.0,
         total: plan.steps,
         steps: ran.steps.clone(),
         divergence,
         error,
-        healed: ran.repaired.clone(),
-        mending,
-        report: accounts.page_path(),
+        repaired: ran.repaired.clone(),
+        repairing,
+        report: report_files.page_path(),
     };
-    let unwritten = accounts.write(&replayed.account(began_at, session)).err();
+    let unwritten = report_files.write(&replayed.to_report(began_at, session)).err();
     match unwritten {
         // A divergence is more important than a report that could not be written.
         Some(e) if replayed.outcome == Outcome::Passed => Err(e),
@@ -224,12 +224,12 @@ fn start_position(plan: &Plan, args: &Arguments) -> Result<Position> {
     if args.from.is_none() && from.rounds.is_empty() || plan.step_at(&from).is_some() {
         return Ok(from);
     }
-    let cannot = format!("{} cannot begin at step {}", plan.file, from.step);
+    let refusal = format!("{} cannot begin at step {}", plan.file, from.step);
     Err(match plan.round_depth(from.step) {
-        None => bad(format!("{cannot}: it has {}", format_count(plan.steps, "step"))),
-        Some(0) => bad(format!("{cannot} in a round: no block with rounds encloses it")),
+        None => bad(format!("{refusal}: it has {}", format_count(plan.steps, "step"))),
+        Some(0) => bad(format!("{refusal} in a round: no block with rounds encloses it")),
         Some(depth) => bad(format!(
-            "{cannot} without its round: {} around it",
+            "{refusal} without its round: {} around it",
             if depth == 1 { "a block is".to_owned() } else { format!("{depth} blocks are") }
         ))
         .hint("name the round of each block, outermost first: `--rounds 2`, `--rounds 3,1`"),
@@ -238,52 +238,58 @@ fn start_position(plan: &Plan, args: &Arguments) -> Result<Position> {
 
 /// Starts to record a repair of a script's line. Returns false for Maestro flows, which are not
 /// repaired.
-async fn start_repair(call: &Call, at: &SourceLocation, met: &Position, keeps: bool) -> Result<bool> {
+async fn start_repair(
+    call: &Call,
+    at: &SourceLocation,
+    position: &Position,
+    keep_line: bool,
+) -> Result<bool> {
     let file = resolve_file(call, Path::new(&at.file))?;
     if is_maestro(&file) {
         return Ok(false);
     }
-    let input = json!({ "mends": &*file, "line": at.line, "keepLine": keeps, "meeting": met.to_string() });
-    let response = ask(call, "record start", input, call.session.as_deref()).await;
+    let input =
+        json!({ "repair": &*file, "line": at.line, "keepLine": keep_line, "pass": position.to_string() });
+    let response = send_uncancelled(call, "record start", input, call.session.as_deref()).await;
     response.error.map_or(Ok(true), Err)
 }
 
 impl Replayed {
     /// Returns the command that continues at a position, in backticks.
     fn resume_command(&self, resume: &Resume, at: &Position) -> String {
-        let repair = if self.mending { " --repair" } else { "" };
+        let repair = if self.repairing { " --repair" } else { "" };
         format!("`stickpin {}{repair}`", resume.command(&self.file, at))
     }
 
     /// Returns the hint for a divergence.
     fn resume_hint(&self, resume: &Resume) -> String {
-        let again = self.resume_command(resume, &resume.again());
-        let mends = match self.mending {
-            true => "; what you do until then goes into the repaired script, which `close` writes",
+        let repeat = self.resume_command(resume, &resume.position());
+        let repair_note = match self.repairing {
+            true => "; your commands until then go into the repaired script, which `close` writes",
             false => "",
         };
-        match &resume.behind {
+        match &resume.next {
             Some(behind) => format!(
-                "do by a ref what the step means, then continue after it: {}\nor repeat it: {again}{mends}",
+                "perform the step by ref, then continue after it: {}\nor repeat it: {repeat}{repair_note}",
                 self.resume_command(resume, behind)
             ),
-            None if self.mending => {
+            None if self.repairing => {
                 format!(
-                    "it is the last step: do by a ref what it means, then run `stickpin close`, which writes the repaired script\nor repeat it: {again}"
+                    "it is the last step: perform it by ref, then run `stickpin close`, which writes the repaired script\nor repeat it: {repeat}"
                 )
             }
-            None => format!("it is the last step: do by a ref what it means\nor repeat it: {again}"),
+            None => format!("it is the last step: perform it by ref\nor repeat it: {repeat}"),
         }
     }
 
     /// Returns the run as a report of a suite with one script.
-    fn account(&self, began: SystemTime, session: &str) -> Report {
+    fn to_report(&self, began: SystemTime, session: &str) -> Report {
         let began = began.duration_since(UNIX_EPOCH).unwrap_or_default();
         let attempt = Attempt {
             number: 1,
             session: session.to_owned(),
             outcome: self.outcome,
-            began: 0.0,
+            start_offset: 0.0,
             millis: self.millis,
             steps: self.steps.clone(),
             divergence: self.divergence.as_deref().cloned(),
@@ -293,7 +299,7 @@ impl Replayed {
         Report {
             version: VERSION,
             program: stickpin_wire::rpc::VERSION.to_owned(),
-            began: u64::try_from(began.as_millis()).unwrap_or(u64::MAX),
+            started_at: u64::try_from(began.as_millis()).unwrap_or(u64::MAX),
             millis: self.millis,
             workers: 1,
             shard: None,
@@ -326,9 +332,9 @@ impl Show for Replayed {
         if let Some(divergence) = &self.divergence {
             divergence.show(text);
         }
-        for healed in &self.healed {
-            text.line(format_args!("wrote {}", healed.path.display()));
-            text.app_text(&healed.patch);
+        for script in &self.repaired {
+            text.line(format_args!("wrote {}", script.path.display()));
+            text.app_text(&script.patch);
         }
         if let Some(report) = &self.report {
             text.line(format_args!("wrote {}", report.display()));

@@ -81,19 +81,19 @@ mod tests {
         // A folder stands where the file should.
         let junit = dir.path().join("junit.xml");
         std::fs::create_dir(&junit).expect("a folder");
-        let accounts =
+        let report_files =
             ReportFiles { junit: Some(junit), html: Some(html.clone()), roots: None, pictures: None };
         let report = Report {
             version: 1,
             program: "0.0.0".to_owned(),
-            began: 0,
+            started_at: 0,
             millis: 0.0,
             workers: 1,
             shard: None,
             ended_early: None,
             files: Vec::new(),
         };
-        accounts.write(&report).expect_err("no JUnit file");
+        report_files.write(&report).expect_err("no JUnit file");
         assert!(std::fs::read_to_string(html).expect("a page").contains("<html"));
     }
 }

@@ -18,7 +18,7 @@ use stickpin_kernel::{Effect, Error, ErrorCode, Response, Result, Spec, io_error
 use stickpin_tree::quote;
 
 /// Maximum number of concurrent sessions.
-const MOST_WORKERS: usize = 64;
+const MAX_WORKERS: usize = 64;
 
 /// Run scripts as tests, each in a session of its own that is closed at its end.
 ///
@@ -65,7 +65,7 @@ struct Arguments {
     artifacts: Option<PathArg>,
 }
 
-static FORM: CommandDefinition = CommandDefinition::of::<Arguments>(Spec {
+static DEFINITION: CommandDefinition = CommandDefinition::of::<Arguments>(Spec {
     name: "test",
     effect: Effect::Mutates,
     examples: &[
@@ -83,16 +83,16 @@ pub(super) struct Test;
 #[async_trait]
 impl ClientCommand for Test {
     fn form(&self) -> &'static CommandDefinition {
-        &FORM
+        &DEFINITION
     }
 
     async fn run(&self, input: Map<String, Value>, call: Call) -> Response {
         let render = call.render.clone();
         let report = test(input, call).await;
-        let judged = report.is_ok();
-        let mut response = respond_outside_host(&FORM, &render, report);
+        let has_report = report.is_ok();
+        let mut response = respond_outside_host(&DEFINITION, &render, report);
         // The exit code is 1 for every failed script, whatever its error.
-        if judged {
+        if has_report {
             response.exit = response.exit.min(1);
         }
         response
@@ -100,12 +100,12 @@ impl ClientCommand for Test {
 }
 
 async fn test(input: Map<String, Value>, call: Call) -> Result<Report> {
-    let args: Arguments = FORM.read(input)?;
+    let args: Arguments = DEFINITION.read(input)?;
     let shard = args.shard.as_deref().map(shard).transpose()?;
-    if args.workers.is_some_and(|n| !(1..=MOST_WORKERS).contains(&n)) {
+    if args.workers.is_some_and(|n| !(1..=MAX_WORKERS).contains(&n)) {
         return Err(Error::new(
             ErrorCode::InvalidArgs,
-            format!("`workers` must be a number from 1 to {MOST_WORKERS}"),
+            format!("`workers` must be a number from 1 to {MAX_WORKERS}"),
         ));
     }
     let mut files = find(&args.paths, &call.caller)?;
@@ -113,10 +113,10 @@ async fn test(input: Map<String, Value>, call: Call) -> Result<Report> {
         let mut at = 0;
         files.retain(|_| {
             at += 1;
-            at % shard.of == shard.number % shard.of
+            at % shard.total == shard.number % shard.total
         });
     }
-    let accounts = ReportFiles::new(&call, args.junit.as_ref(), args.report.as_ref())?;
+    let report_files = ReportFiles::new(&call, args.junit.as_ref(), args.report.as_ref())?;
     let artifacts = resolve_optional(&call, args.artifacts.as_ref())?;
     if let Some(folder) = &artifacts {
         std::fs::create_dir_all(folder).map_err(|e| io_error("make the folder", folder, &e))?;
@@ -136,19 +136,19 @@ async fn test(input: Map<String, Value>, call: Call) -> Result<Report> {
                 wait: args.wait.map_or(DEFAULT_WAIT, Duration::from_millis),
             },
             artifacts,
-            pictures: accounts.pictures.clone(),
+            pictures: report_files.pictures.clone(),
         },
     };
-    let done = suite.run().await;
-    accounts.write(&done)?;
-    Ok(done)
+    let report = suite.run().await;
+    report_files.write(&report)?;
+    Ok(report)
 }
 
 /// Parses `I/N`.
 fn shard(text: &str) -> Result<Shard> {
     let parts = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
     match parts {
-        Some((number, of)) if (1..=of).contains(&number) => Ok(Shard { number, of }),
+        Some((number, of)) if (1..=of).contains(&number) => Ok(Shard { number, total: of }),
         _ => Err(Error::new(ErrorCode::InvalidArgs, format!("{} is not of the form I/N", quote(text)))
             .hint("for example: `--shard 2/4` is the second of four parts")),
     }

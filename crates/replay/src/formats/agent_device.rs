@@ -29,9 +29,9 @@ pub(crate) fn read(words: &[String]) -> Result<CommandLine> {
         }
         _ => words,
     };
-    stickpin_cmdline::parse(words).or_else(|refused| {
-        let ours = translate_command(words).and_then(|words| stickpin_cmdline::parse(&words).ok());
-        ours.ok_or_else(|| refusal(words).unwrap_or(refused))
+    stickpin_cmdline::parse(words).or_else(|error| {
+        let translated = translate_command(words).and_then(|words| stickpin_cmdline::parse(&words).ok());
+        translated.ok_or_else(|| refusal(words).unwrap_or(error))
     })
 }
 
@@ -50,9 +50,9 @@ struct SplitCommand {
 /// Translates the line into our words, if agent-device has such a command.
 fn translate_command(words: &[String]) -> Option<Vec<String>> {
     let (name, rest) = words.split_first()?;
-    let parts = SplitCommand::of(name, rest);
+    let parts = SplitCommand::parse(name, rest);
     let SplitCommand { words, options } = &parts;
-    let (head, mut said): (&[&str], Vec<String>) = match name.as_str() {
+    let (head, mut args): (&[&str], Vec<String>) = match name.as_str() {
         "wait" => translate_wait(words)?,
         "scroll" => (&["scroll"], translate_scroll(words)?),
         "press" | "click" | "tap" | "hover" => (&["press"], vec![translate_target(words)?]),
@@ -78,7 +78,7 @@ fn translate_command(words: &[String]) -> Option<Vec<String>> {
     let mut line: Vec<String> = head.iter().map(|word| (*word).to_owned()).collect();
     let options = options.iter().map(|option| translate_option(name, option)).collect::<Option<Vec<_>>>()?;
     line.extend(options.into_iter().flatten());
-    line.append(&mut said);
+    line.append(&mut args);
     Some(line)
 }
 
@@ -87,7 +87,7 @@ const WITH_VALUE: &str = "--until --timeout --settle-quiet --count --out --scope
     --max-scrolls --pause-ms --pattern --pixels";
 
 impl SplitCommand {
-    fn of(name: &str, rest: &[String]) -> Self {
+    fn parse(name: &str, rest: &[String]) -> Self {
         let mut parts = Self { words: Vec::new(), options: Vec::new() };
         let mut rest = rest.iter();
         while let Some(word) = rest.next() {
@@ -125,7 +125,7 @@ fn translate_option(name: &str, option: &str) -> Option<Option<String>> {
         ("screenshot", "--overlay-refs", None) => Some(Some("--overlay".to_owned())),
         ("screenshot", "--fullscreen" | "-f", None) => Some(Some("--full".to_owned())),
         ("snapshot", "--scope" | "-s", Some(label)) => {
-            Some(Some(format!("--scope={}", normalize_target(label).unwrap_or_else(|| text(label)))))
+            Some(Some(format!("--scope={}", normalize_target(label).unwrap_or_else(|| text_selector(label)))))
         }
         // The speed of typing, and the number of steps to reach an end, have no effect here.
         ("fill" | "type", "--delay-ms", Some(_))
@@ -146,62 +146,62 @@ fn translate_wait(words: &[String]) -> Option<(&'static [&'static str], Vec<Stri
         ms if words.len() == 1 && is_number(ms) => return Some((&["wait", "ms"], words.to_vec())),
         _ => (&["wait"], words),
     };
-    let mut said = Vec::new();
+    let mut args = Vec::new();
     if let Some((last, before)) = rest.split_last().filter(|(last, _)| is_number(last)) {
         rest = before;
-        said.push(format!("--timeout={last}"));
+        args.push(format!("--timeout={last}"));
     }
     match head {
-        ["wait", "stable"] => return rest.iter().all(|quiet| is_number(quiet)).then_some((head, said)),
+        ["wait", "stable"] => return rest.iter().all(|quiet| is_number(quiet)).then_some((head, args)),
         ["wait"] => {
             if let Some(target) = selector(rest) {
-                said.push(target);
-                return Some((&["wait"], said));
+                args.push(target);
+                return Some((&["wait"], args));
             }
         }
         ["wait", "absent"] => {
-            said.push(selector(rest)?);
-            return Some((head, said));
+            args.push(selector(rest)?);
+            return Some((head, args));
         }
         _ => {}
     }
     // Words that are not a selector are a text; an invalid selector is neither.
     let text = rest.join(" ");
-    said.extend(["--".to_owned(), text.clone()]);
-    (!text.is_empty() && (head.len() == 2 || !looks_like_a_term(&text))).then_some((&["wait", "text"], said))
+    args.extend(["--".to_owned(), text.clone()]);
+    (!text.is_empty() && (head.len() == 2 || !looks_like_a_term(&text))).then_some((&["wait", "text"], args))
 }
 
 /// Translates `scroll down 0.6` and `scroll bottom`.
 fn translate_scroll(words: &[String]) -> Option<Vec<String>> {
     let (direction, amount) = (words.first()?.as_str(), words.get(1));
-    let towards = |direction: &str, amount: &str| Some(vec![direction.to_owned(), amount.to_owned()]);
+    let scroll = |direction: &str, amount: &str| Some(vec![direction.to_owned(), amount.to_owned()]);
     let axis = match direction {
-        "bottom" if amount.is_none() => return towards("down", SCROLL_TO_END_PIXELS),
-        "top" if amount.is_none() => return towards("up", SCROLL_TO_END_PIXELS),
+        "bottom" if amount.is_none() => return scroll("down", SCROLL_TO_END_PIXELS),
+        "top" if amount.is_none() => return scroll("up", SCROLL_TO_END_PIXELS),
         "left" | "right" => VIEWPORT.0,
         "up" | "down" => VIEWPORT.1,
         _ => return None,
     };
     let Some(amount) = amount else { return Some(vec![direction.to_owned()]) };
     if amount.parse::<u32>().is_ok_and(|pixels| pixels > 1) {
-        return towards(direction, amount);
+        return scroll(direction, amount);
     }
     let part: f64 = amount.parse().ok().filter(|part| (0.0..=1.0).contains(part) && words.len() == 2)?;
-    towards(direction, &format!("{:.0}", part * axis))
+    scroll(direction, &format!("{:.0}", part * axis))
 }
 
 /// Translates `swipe X1 Y1 X2 Y2 [MS]`. The duration does not change where the swipe ends.
 fn translate_swipe(words: &[String]) -> Option<Vec<String>> {
     let numbers: Vec<f64> = words.iter().map(|word| word.parse().ok()).collect::<Option<_>>()?;
     let (&[x1, y1, x2, y2] | &[x1, y1, x2, y2, _]) = &*numbers else { return None };
-    let (way, far) = scroll_of_swipe(x2 - x1, y2 - y1)?;
-    Some(vec![way.to_owned(), far.to_string()])
+    let (direction, distance) = scroll_of_swipe(x2 - x1, y2 - y1)?;
+    Some(vec![direction.to_owned(), distance.to_string()])
 }
 
 /// Returns how a page scrolls when a finger moves by (x, y): the opposite direction, in pixels.
 /// `None` for a diagonal movement.
 pub(super) fn scroll_of_swipe(x: f64, y: f64) -> Option<(&'static str, u32)> {
-    let (far, way) = match (x, y) {
+    let (distance, direction) = match (x, y) {
         (x, y) if x.abs() < 1.0 && y < 0.0 => (-y, "down"),
         (x, y) if x.abs() < 1.0 && y > 0.0 => (y, "up"),
         (x, y) if y.abs() < 1.0 && x < 0.0 => (-x, "right"),
@@ -214,14 +214,14 @@ pub(super) fn scroll_of_swipe(x: f64, y: f64) -> Option<(&'static str, u32)> {
         clippy::cast_sign_loss,
         reason = "it is positive, and cut at the bound"
     )]
-    let far = far.round() as u32;
-    Some((way, far))
+    let far = distance.round() as u32;
+    Some((direction, far))
 }
 
 /// Translates the argument of `scrollintoview TEXT` and `scrollintoview TARGET`.
 fn translate_scroll_into_view(words: &[String]) -> Option<String> {
     match words {
-        [one] if !one.starts_with('@') => Some(normalize_target(one).unwrap_or_else(|| text(one))),
+        [one] if !one.starts_with('@') => Some(normalize_target(one).unwrap_or_else(|| text_selector(one))),
         _ => selector(words).filter(|target| !target.starts_with('@')),
     }
 }
@@ -229,7 +229,7 @@ fn translate_scroll_into_view(words: &[String]) -> Option<String> {
 /// Returns a target. A recorded ref is replaced by the label after it.
 fn translate_target(words: &[String]) -> Option<String> {
     match words {
-        [r#ref, label] if r#ref.starts_with('@') => Some(text(label)),
+        [r#ref, label] if r#ref.starts_with('@') => Some(text_selector(label)),
         _ => selector(words),
     }
 }
@@ -242,8 +242,8 @@ fn longpress(words: &[String]) -> Option<Vec<String>> {
 }
 
 /// Splits words into a target and a text. The target takes as many words as it can.
-fn target_and_text(words: &[String], least: usize) -> Option<Vec<String>> {
-    let ends = (1..words.len()).rev().filter(|end| words.len() - end >= least);
+fn target_and_text(words: &[String], min_text_words: usize) -> Option<Vec<String>> {
+    let ends = (1..words.len()).rev().filter(|end| words.len() - end >= min_text_words);
     let (target, end) = ends.filter_map(|end| Some((selector(&words[..end])?, end))).next()?;
     Some(vec!["--".to_owned(), target, words[end..].join(" ")])
 }
@@ -253,9 +253,9 @@ fn translate_is(words: &[String]) -> Option<Vec<String>> {
     if predicate != "text" && predicate != "value" {
         return Some(vec![predicate.clone(), selector(rest)?]);
     }
-    let mut said = vec![predicate.clone()];
-    said.extend(target_and_text(rest, 1)?.into_iter().skip(1));
-    Some(said)
+    let mut args = vec![predicate.clone()];
+    args.extend(target_and_text(rest, 1)?.into_iter().skip(1));
+    Some(args)
 }
 
 /// Translates `find [LOCATOR] QUERY ACTION [VALUE]`.
@@ -297,7 +297,7 @@ fn normalize_target(target: &str) -> Option<String> {
     let mut rest = target;
     while !rest.is_empty() {
         let end = end_of_term(rest);
-        out.push_str(&term(&rest[..end]));
+        out.push_str(&normalize_term(&rest[..end]));
         let spaces = rest[end..].len() - rest[end..].trim_start().len();
         out.push_str(if spaces > 0 { " " } else { "" });
         rest = &rest[end + spaces..];
@@ -322,11 +322,11 @@ fn end_of_term(text: &str) -> usize {
 }
 
 /// Converts agent-device's names of roles, keys and flags in a term.
-fn term(term: &str) -> String {
+fn normalize_term(term: &str) -> String {
     match term.split_once('=') {
         Some(("role", role)) => {
             let name = role.trim_matches('"').to_ascii_lowercase();
-            let ours = match name.as_str() {
+            let role = match name.as_str() {
                 "text-field" | "textfield" | "edittext" | "secure-text-field" => "textbox",
                 "search-field" => "searchbox",
                 "static-text" | "statictext" | "textview" => "text",
@@ -336,7 +336,7 @@ fn term(term: &str) -> String {
                 "tab-bar" => "tablist",
                 other => other,
             };
-            format!("role={ours}")
+            format!("role={role}")
         }
         Some(("appname", name)) => format!("app={name}"),
         Some(("windowtitle", title)) => format!("window={title}"),
@@ -345,7 +345,7 @@ fn term(term: &str) -> String {
     }
 }
 
-fn text(label: &str) -> String {
+fn text_selector(label: &str) -> String {
     format!("text={}", quote_whole(label))
 }
 

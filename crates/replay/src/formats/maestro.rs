@@ -27,7 +27,7 @@ pub(super) fn parse(text: &str) -> Result<Script, ScriptError> {
     let (header, body) = match &documents[..] {
         [header @ Yaml { value: YamlValue::Map(_), .. }, body] => (Some(header), body),
         [body @ Yaml { value: YamlValue::List(_), .. }] => (None, body),
-        [] => return Err(START.error_at("there is no flow in this file", FORM)),
+        [] => return Err(START.error_at("the file contains no flow", FORM)),
         [other] => return Err(other.at.error_at("a flow needs a list of commands", FORM)),
         [_, .., last] => {
             return Err(last
@@ -59,7 +59,7 @@ struct FlowHeader {
 
 impl FlowHeader {
     fn header(&mut self, header: &Yaml, script: &mut Script) -> Result<(), ScriptError> {
-        let mut fields = Fields::of("header", header)?;
+        let mut fields = Fields::new("header", header)?;
         if let Some(app) = fields.text("appId")? {
             self.app = Some(app);
         }
@@ -74,7 +74,7 @@ impl FlowHeader {
         if let Some(start) = fields.take("onFlowStart") {
             script.body = self.list(start, 0)?;
         }
-        fields.end()
+        fields.refuse_unread()
     }
 
     /// Converts a list of commands.
@@ -117,9 +117,9 @@ fn env(yaml: &Yaml) -> Result<Vec<(String, Template)>, ScriptError> {
             return Err(key.at.error_at(format!("{name} is not the name of a variable"), "env: {USER: ada}"));
         }
         if key.name.starts_with("AD_") {
-            return Err(key.at.error_at(format!("`{}` belongs to the runner", key.name), ""));
+            return Err(key.at.error_at(format!("`{}` is a reserved name", key.name), ""));
         }
-        Ok((key.name.clone(), text::of(&key.name, value)?))
+        Ok((key.name.clone(), text::scalar(&key.name, value)?))
     };
     pairs.iter().map(pair).collect()
 }

@@ -114,7 +114,7 @@ fn text(template: &Template) -> String {
 }
 
 /// Formats function arguments with an options object: `a, { b: 1, c: 2 }`.
-fn passed<const N: usize>(positional: &[String], options: [Option<String>; N]) -> String {
+fn call_arguments<const N: usize>(positional: &[String], options: [Option<String>; N]) -> String {
     let options: Vec<String> = options.into_iter().flatten().collect();
     let options = (!options.is_empty()).then(|| format!("{{ {} }}", options.join(", ")));
     positional.iter().cloned().chain(options).collect::<Vec<_>>().join(", ")
@@ -123,32 +123,32 @@ fn passed<const N: usize>(positional: &[String], options: [Option<String>; N]) -
 impl FormatWriter for PlaywrightWriter<'_> {
     const COMMENT: &'static str = "// ";
 
-    fn step(&mut self, step: &ExportStep, less: &mut Vec<String>) -> Lines {
+    fn step(&mut self, step: &ExportStep, caveats: &mut Vec<String>) -> Lines {
         let mut args = step.args();
-        let lines = self.expressions(step, &mut args, less)?;
-        args.end()?;
+        let lines = self.expressions(step, &mut args, caveats)?;
+        args.refuse_unread()?;
         Ok(lines.into_iter().map(|line| format!("await {line};")).collect())
     }
 
     fn block(&mut self, block: &Block<ExportStep>, body: Vec<String>, _: &mut Vec<String>) -> Lines {
         self.blocks += 1;
         let n = self.blocks;
-        let (before, body, behind) = match block {
+        let (before, body, after) = match block {
             Block::Repeat(times) => {
                 (vec![format!("for (let n{n} = 0; n{n} < {times}; n{n} += 1) {{")], body, vec!["}"])
             }
             Block::Retry(times) => {
                 let head = vec![format!("for (let left{n} = {times}; left{n} > 0; left{n} -= 1) {{")];
-                let tried: Vec<String> = [vec!["try {".to_owned()], indented(&body).collect()].concat();
-                let caught = ["  break;", "} catch (error) {"].map(str::to_owned);
-                let thrown = [format!("  if (left{n} === 1) throw error;"), "}".to_owned()];
-                (head, [tried, caught.to_vec(), thrown.to_vec()].concat(), vec!["}"])
+                let try_lines: Vec<String> = [vec!["try {".to_owned()], indented(&body).collect()].concat();
+                let catch_lines = ["  break;", "} catch (error) {"].map(str::to_owned);
+                let throw_lines = [format!("  if (left{n} === 1) throw error;"), "}".to_owned()];
+                (head, [try_lines, catch_lines.to_vec(), throw_lines.to_vec()].concat(), vec!["}"])
             }
             Block::If(asked, step) => {
                 let all = self.locators(&step.args().selector("target")?)?;
-                let shown =
+                let counts =
                     all.iter().map(|one| format!("(await {one}.filter({{ visible: true }}).count())"));
-                let shown = shown.collect::<Vec<_>>().join(" + ");
+                let shown = counts.collect::<Vec<_>>().join(" + ");
                 let head = match asked {
                     Visibility::Visible => format!("if ({shown} > 0) {{"),
                     Visibility::Hidden => format!("if ({shown} === 0) {{"),
@@ -156,7 +156,7 @@ impl FormatWriter for PlaywrightWriter<'_> {
                 (vec![head], body, vec!["}"])
             }
         };
-        Ok(before.into_iter().chain(indented(&body)).chain(behind.into_iter().map(str::to_owned)).collect())
+        Ok(before.into_iter().chain(indented(&body)).chain(after.into_iter().map(str::to_owned)).collect())
     }
 }
 
@@ -166,10 +166,10 @@ impl PlaywrightWriter<'_> {
     }
 
     /// Returns the expressions to await, in order.
-    fn expressions(&self, step: &ExportStep, args: &mut Args<'_>, less: &mut Vec<String>) -> Lines {
+    fn expressions(&self, step: &ExportStep, args: &mut Args<'_>, caveats: &mut Vec<String>) -> Lines {
         let timeout = |args: &mut Args<'_>| args.number("timeout").map(|ms| format!("timeout: {ms}"));
-        let said = |args: &mut Args<'_>, name| self.text(args.text(name).unwrap_or_default());
-        let all = |args: &mut Args<'_>, name| {
+        let text_argument = |args: &mut Args<'_>, name| self.text(args.text(name).unwrap_or_default());
+        let list_argument = |args: &mut Args<'_>, name| {
             let texts: Vec<String> = args.list(name).map(|text| self.text(text)).collect();
             format!("[{}]", texts.join(", "))
         };
@@ -177,13 +177,13 @@ impl PlaywrightWriter<'_> {
         Ok(vec![match name {
             "open" => {
                 if args.is_on("relaunch") {
-                    less.push("every test begins with a browser of its own".to_owned());
+                    caveats.push("every test starts with a new browser".to_owned());
                 }
                 self.open(args)?
             }
             "close" => return Ok(Vec::new()),
             "press" => {
-                let target = self.of(args, "target")?;
+                let target = self.locator_argument(args, "target")?;
                 let button =
                     args.text("button").filter(|b| *b != "left").map(|b| format!("button: {}", string(b)));
                 let keys = args.text("modifiers").map(|keys| {
@@ -191,63 +191,80 @@ impl PlaywrightWriter<'_> {
                     format!("modifiers: [{}]", keys.join(", "))
                 });
                 let count = args.number("count").filter(|n| *n != 1).map(|n| format!("clickCount: {n}"));
-                format!("{target}.click({})", passed(&[], [button, keys, count, timeout(args)]))
+                format!("{target}.click({})", call_arguments(&[], [button, keys, count, timeout(args)]))
             }
             "longpress" => {
-                let held = format!("delay: {}", args.number("hold").unwrap_or(600));
-                let options = passed(&[], [Some(held), timeout(args)]);
-                format!("{}.click({options})", self.of(args, "target")?)
+                let delay = format!("delay: {}", args.number("hold").unwrap_or(600));
+                let options = call_arguments(&[], [Some(delay), timeout(args)]);
+                format!("{}.click({options})", self.locator_argument(args, "target")?)
             }
             "hover" | "check" | "uncheck" => {
-                format!("{}.{name}({})", self.of(args, "target")?, passed(&[], [timeout(args)]))
+                format!(
+                    "{}.{name}({})",
+                    self.locator_argument(args, "target")?,
+                    call_arguments(&[], [timeout(args)])
+                )
             }
-            "drag" => format!("{}.dragTo({})", self.of(args, "source")?, self.of(args, "destination")?),
+            "drag" => format!(
+                "{}.dragTo({})",
+                self.locator_argument(args, "source")?,
+                self.locator_argument(args, "destination")?
+            ),
             "fill" => {
-                let target = self.of(args, "target")?;
+                let target = self.locator_argument(args, "target")?;
                 let text = match args.text("secret") {
                     Some(name) => format!("secret({})", self.text(name)),
-                    None => said(args, "text"),
+                    None => text_argument(args, "text"),
                 };
-                format!("{target}.fill({})", passed(&[text], [timeout(args)]))
+                format!("{target}.fill({})", call_arguments(&[text], [timeout(args)]))
             }
             "type" => {
-                let text = said(args, "text");
+                let text = text_argument(args, "text");
                 match args.text("into") {
                     Some(into) => format!("{}.pressSequentially({text})", self.locator(&selector(into)?)?),
                     None => format!("page.keyboard.type({text})"),
                 }
             }
             "form" => return self.form(step, args),
-            "key" => format!("page.keyboard.press({})", said(args, "chord")),
+            "key" => format!("page.keyboard.press({})", text_argument(args, "chord")),
             "select" => {
-                less.push("only lists that are <select> elements".to_owned());
-                format!("{}.selectOption({})", self.of(args, "target")?, all(args, "options"))
+                caveats.push("works only for <select> elements".to_owned());
+                format!(
+                    "{}.selectOption({})",
+                    self.locator_argument(args, "target")?,
+                    list_argument(args, "options")
+                )
             }
             "upload" => {
-                less.push("only fields that are file inputs".to_owned());
-                format!("{}.setInputFiles({})", self.of(args, "target")?, all(args, "files"))
+                caveats.push("works only for file inputs".to_owned());
+                format!(
+                    "{}.setInputFiles({})",
+                    self.locator_argument(args, "target")?,
+                    list_argument(args, "files")
+                )
             }
             "scroll" => return self.scroll(args),
             "wait" => {
-                let target = self.of(args, "target")?;
-                format!("expect({target}).toBeVisible({})", passed(&[], [timeout(args)]))
+                let target = self.locator_argument(args, "target")?;
+                format!("expect({target}).toBeVisible({})", call_arguments(&[], [timeout(args)]))
             }
             "wait absent" => {
                 let all = self.locators(&args.selector("target")?)?;
-                let passed = passed(&["0".to_owned()], [timeout(args)]);
+                let passed = call_arguments(&["0".to_owned()], [timeout(args)]);
                 return Ok(all.iter().map(|one| format!("expect({one}).toHaveCount({passed})")).collect());
             }
             "wait text" => {
-                let found = format!("page.getByText({}).filter({{ visible: true }})", said(args, "text"));
-                format!("expect({found}.first()).toBeVisible({})", passed(&[], [timeout(args)]))
+                let found =
+                    format!("page.getByText({}).filter({{ visible: true }})", text_argument(args, "text"));
+                format!("expect({found}.first()).toBeVisible({})", call_arguments(&[], [timeout(args)]))
             }
             "wait url" => self.url(args),
             "wait ms" => format!("page.waitForTimeout({})", args.number("ms").unwrap_or_default()),
             "wait fn" => {
                 let timeout = timeout(args);
-                let mut positional = vec![said(args, "expression")];
+                let mut positional = vec![text_argument(args, "expression")];
                 positional.extend(timeout.is_some().then(|| "undefined".to_owned()));
-                format!("page.waitForFunction({})", passed(&positional, [timeout]))
+                format!("page.waitForFunction({})", call_arguments(&positional, [timeout]))
             }
             "is" => return self.assertion(args),
             "screenshot" => self.screenshot(args)?,
@@ -255,17 +272,19 @@ impl PlaywrightWriter<'_> {
             "forward" => "page.goForward()".to_owned(),
             "reload" => "page.reload()".to_owned(),
             "alert accept" | "alert dismiss" => {
-                return Err("dialogs are answered by a handler that is there before: page.on('dialog', ...)"
-                    .to_owned());
+                return Err(
+                    "dialogs are answered by a handler that is registered before: page.on('dialog', ...)"
+                        .to_owned(),
+                );
             }
-            _ => return Err(format!("there is no `{name}`")),
+            _ => return Err(format!("`{name}` has no counterpart")),
         }])
     }
 
     fn open(&self, args: &mut Args<'_>) -> Result<String, String> {
-        let what = args.text("what").unwrap_or_default();
-        let template = self.marks.template(what);
-        let known = match template.parts() {
+        let address = args.text("what").unwrap_or_default();
+        let template = self.marks.template(address);
+        let is_address = match template.parts() {
             [TemplatePart::Text(text), ..] => ["http://", "https://", "file:", "data:", "about:"]
                 .iter()
                 .any(|scheme| text.starts_with(scheme)),
@@ -275,8 +294,8 @@ impl PlaywrightWriter<'_> {
             }
             [] => false,
         };
-        if !known {
-            return Err("Playwright opens addresses of the web".to_owned());
+        if !is_address {
+            return Err("Playwright opens only web addresses".to_owned());
         }
         Ok(format!("page.goto({})", text(&template)))
     }
@@ -292,10 +311,10 @@ impl PlaywrightWriter<'_> {
                 Some(Role::Checkbox | Role::Switch | Role::Radio) if matches!(&*value, "true" | "false") => {
                     format!("{locator}.setChecked({value})")
                 }
-                _ => return Err(format!("what `{selector}` takes is not known without the app")),
+                _ => return Err(format!("the kind of the field `{selector}` is not known without the app")),
             });
         }
-        let _said_above = args.get("fields");
+        let _fields = args.get("fields");
         if let Some(submit) = args.text("submit") {
             out.push(format!("{}.click()", self.locator(&selector(submit)?)?));
         }
@@ -303,17 +322,17 @@ impl PlaywrightWriter<'_> {
     }
 
     fn scroll(&self, args: &mut Args<'_>) -> Lines {
-        let (direction, far) =
+        let (direction, distance) =
             (args.text("direction").unwrap_or_default(), args.number("amount").unwrap_or(600));
         if let Some(until) = args.text("until") {
-            let _not_said = args.get("in");
+            let _container = args.get("in");
             return Ok(vec![format!("{}.scrollIntoViewIfNeeded()", self.locator(&selector(until)?)?)]);
         }
         let wheel = match direction {
-            "down" => format!("page.mouse.wheel(0, {far})"),
-            "up" => format!("page.mouse.wheel(0, -{far})"),
-            "left" => format!("page.mouse.wheel(-{far}, 0)"),
-            _ => format!("page.mouse.wheel({far}, 0)"),
+            "down" => format!("page.mouse.wheel(0, {distance})"),
+            "up" => format!("page.mouse.wheel(0, -{distance})"),
+            "left" => format!("page.mouse.wheel(-{distance}, 0)"),
+            _ => format!("page.mouse.wheel({distance}, 0)"),
         };
         let container = args.text("in").map(|target| self.locator(&selector(target)?)).transpose()?;
         Ok(container.map(|c| format!("{c}.hover()")).into_iter().chain([wheel]).collect())
@@ -329,25 +348,25 @@ impl PlaywrightWriter<'_> {
             true if part.starts_with('/') => self.text(&format!("*://*{part}").replace('*', "**")),
             true => self.text(&part.replace('*', "**")),
         };
-        format!("page.waitForURL({})", passed(&[address], [timeout]))
+        format!("page.waitForURL({})", call_arguments(&[address], [timeout]))
     }
 
     fn assertion(&self, args: &mut Args<'_>) -> Lines {
         let selector = args.selector("target")?;
         let predicate = args.text("predicate").unwrap_or_default();
         // Absence must be asserted for each alternative.
-        let none = |shown: &str| {
+        let assert_none = |shown: &str| {
             let all = self.locators(&selector)?;
             Ok(all.iter().map(|one| format!("expect({one}{shown}).toHaveCount(0)")).collect())
         };
         match predicate {
-            "absent" => return none(""),
-            "hidden" => return none(".filter({ visible: true })"),
+            "absent" => return assert_none(""),
+            "hidden" => return assert_none(".filter({ visible: true })"),
             _ => {}
         }
         let target = self.locator(&selector)?;
         let value = args.text("value").map(|value| self.text(value)).unwrap_or_default();
-        let holds = match predicate {
+        let matcher = match predicate {
             "visible" => "toBeVisible()",
             "exists" => "toBeAttached()",
             "enabled" => "toBeEnabled()",
@@ -359,20 +378,20 @@ impl PlaywrightWriter<'_> {
             "expanded" => "toHaveAttribute('aria-expanded', 'true')",
             "text" => return Ok(vec![format!("expect({target}).toHaveText({value})")]),
             "value" => return Ok(vec![format!("expect({target}).toHaveValue({value})")]),
-            other => return Err(format!("it cannot ask for `{other}`")),
+            other => return Err(format!("the check `{other}` has no counterpart")),
         };
-        Ok(vec![format!("expect({target}).{holds}")])
+        Ok(vec![format!("expect({target}).{matcher}")])
     }
 
     fn screenshot(&self, args: &mut Args<'_>) -> Result<String, String> {
         let path = args.text("path").map(|path| format!("path: {}", self.text(path)));
         let full = args.is_on("full").then(|| "fullPage: true".to_owned());
-        let of = args.text("of").map(|target| self.locator(&selector(target)?)).transpose()?;
-        let of = of.unwrap_or_else(|| "page".to_owned());
-        Ok(format!("{of}.screenshot({})", passed(&[], [path, full])))
+        let source = args.text("of").map(|target| self.locator(&selector(target)?)).transpose()?;
+        let source = source.unwrap_or_else(|| "page".to_owned());
+        Ok(format!("{source}.screenshot({})", call_arguments(&[], [path, full])))
     }
 
-    fn of(&self, args: &mut Args<'_>, name: &'static str) -> Result<String, String> {
+    fn locator_argument(&self, args: &mut Args<'_>, name: &'static str) -> Result<String, String> {
         self.locator(&args.selector(name)?)
     }
 }

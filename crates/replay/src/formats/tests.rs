@@ -26,8 +26,8 @@ fn golden_files_of_scripts_in_other_formats() {
             flow_reads(&text);
         }
         let notes = notes.iter().map(|note| {
-            let how = if note.left_out { "left out" } else { "less exact" };
-            format!("{how}: {} {}: {}\n", note.at, note.line, note.why)
+            let how = if note.omitted { "left out" } else { "less exact" };
+            format!("{how}: {} {}: {}\n", note.at, note.line, note.reason)
         });
         format!("{text}----\n{}", notes.collect::<String>())
     });

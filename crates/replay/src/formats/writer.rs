@@ -23,9 +23,9 @@ pub struct Note {
     /// The text of the line.
     pub line: String,
     /// What has no counterpart.
-    pub why: String,
+    pub reason: String,
     /// Whether the line is left out; if not, it is written less exactly.
-    pub left_out: bool,
+    pub omitted: bool,
 }
 
 /// A script to export.
@@ -42,7 +42,7 @@ pub(super) enum ExportItem {
     Comment(String),
     Step(ExportStep),
     /// A line that only a run can read, and the reason.
-    LeftOut(SourceLine, &'static str),
+    Omitted(SourceLine, &'static str),
     /// A block with its first line.
     Block(SourceLine, Block<ExportStep>, Vec<ExportItem>),
 }
@@ -63,8 +63,8 @@ pub(super) struct ExportStep {
 
 impl SourceLine {
     /// Returns a note that the step is left out or written less exactly.
-    fn note(&self, why: impl Into<String>, left_out: bool) -> Note {
-        Note { at: self.at.clone(), line: self.line.clone(), why: why.into(), left_out }
+    fn note(&self, reason: impl Into<String>, left_out: bool) -> Note {
+        Note { at: self.at.clone(), line: self.line.clone(), reason: reason.into(), omitted: left_out }
     }
 }
 
@@ -149,17 +149,17 @@ impl<'s> Args<'s> {
     }
 
     /// Refuses arguments that were not read.
-    pub(super) fn end(self) -> Result<(), String> {
+    pub(super) fn refuse_unread(self) -> Result<(), String> {
         let default = |name: &str| {
             let field = self.step.entry.fields().iter().find(|f| f.name == name);
             field.and_then(|f| f.default.as_ref())
         };
-        let left = self.step.input.iter().find(|(name, value)| {
+        let unread = self.step.input.iter().find(|(name, value)| {
             let name = name.as_str();
             let known = self.read_names.contains(&name) || IGNORED_ARGUMENTS.contains(&name);
             !known && !value.is_null() && **value != Value::Bool(false) && default(name) != Some(*value)
         });
-        left.map_or(Ok(()), |(name, _)| Err(format!("`{name}` has no counterpart")))
+        unread.map_or(Ok(()), |(name, _)| Err(format!("`{name}` has no counterpart")))
     }
 }
 
@@ -167,7 +167,7 @@ impl<'s> Args<'s> {
 pub(super) fn selector(target: &str) -> Result<Selector, String> {
     match target.parse() {
         Ok(Target::Selector(selector)) => Ok(selector),
-        Ok(_) => Err("a ref or a point has no meaning there".to_owned()),
+        Ok(_) => Err("a ref or a point has no counterpart".to_owned()),
         Err(e) => Err(e.to_string()),
     }
 }
@@ -176,10 +176,10 @@ pub(super) fn selector(target: &str) -> Result<Selector, String> {
 pub(super) fn assignments(step: &ExportStep) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let values = step.input.get("fields").and_then(Value::as_array).into_iter().flatten();
-    for whole in values.filter_map(Value::as_str) {
-        let mut one = Map::from_iter([("fields".to_owned(), Value::from(vec![whole]))]);
-        stickpin_kernel::targets::rewrite_targets(step.entry, &mut one, &mut |target| {
-            let value = whole.get(target.len() + 1..).unwrap_or_default();
+    for assignment in values.filter_map(Value::as_str) {
+        let mut input = Map::from_iter([("fields".to_owned(), Value::from(vec![assignment]))]);
+        stickpin_kernel::targets::rewrite_targets(step.entry, &mut input, &mut |target| {
+            let value = assignment.get(target.len() + 1..).unwrap_or_default();
             found.push((target.to_owned(), value.to_owned()));
             None
         });
@@ -216,22 +216,22 @@ impl<'r> ExportReader<'r> {
         scope: &IncludeScope,
     ) -> Result<(Script, Vec<ExportItem>)> {
         let name = path.display().to_string();
-        let here = from.map(|place| format!("{place}: ")).unwrap_or_default();
+        let prefix = from.map(|place| format!("{place}: ")).unwrap_or_default();
         if self.open.iter().any(|open| open == path) || self.open.len() == MAX_INCLUDES {
             let message = format!(
-                "{here}{name} includes itself, or scripts include one another more than {MAX_INCLUDES} deep"
+                "{prefix}{name} includes itself, or scripts include one another more than {MAX_INCLUDES} deep"
             );
             return Err(Error::new(ErrorCode::InvalidArgs, message));
         }
-        let text = (self.read)(path).map_err(|e| Error { message: format!("{here}{}", e.message), ..e })?;
+        let text = (self.read)(path).map_err(|e| Error { message: format!("{prefix}{}", e.message), ..e })?;
         let script = parse(path, &text).map_err(|e| e.into_error(&name))?;
         // The header of the first script is written. Headers of included scripts become defaults of
         // their variables.
         let mut scope = scope.to_vec();
         if from.is_some() {
-            let own: Vec<_> =
+            let unset: Vec<_> =
                 script.env.iter().filter(|(key, _)| scope.iter().all(|(k, _)| k != key)).collect();
-            scope.extend(own.into_iter().cloned().collect::<Vec<_>>());
+            scope.extend(unset.into_iter().cloned().collect::<Vec<_>>());
         }
         self.open.push(path.to_owned());
         let items = self.nodes(&script.body, &name, path, &scope);
@@ -255,16 +255,17 @@ impl<'r> ExportReader<'r> {
                 NodeKind::Comment(text) => items.push(ExportItem::Comment(text.clone())),
                 NodeKind::Command(words) => items.push(match self.step(words, at, scope)? {
                     Ok(step) => ExportItem::Step(step),
-                    Err((head, why)) => ExportItem::LeftOut(head, why),
+                    Err((head, reason)) => ExportItem::Omitted(head, reason),
                 }),
                 NodeKind::Include { file, env } => {
-                    let Some(file) = scoped(file, scope).as_text().map(str::to_owned) else {
+                    let Some(file) = with_scope_defaults(file, scope).as_text().map(str::to_owned) else {
                         let head = SourceLine { at, line: format!("include {file}") };
-                        items.push(ExportItem::LeftOut(head, "which file it is depends on a variable"));
+                        items.push(ExportItem::Omitted(head, "the file name depends on a variable"));
                         continue;
                     };
-                    let given = env.iter().map(|(key, value)| (key.clone(), scoped(value, scope)));
-                    let mut inner: Vec<_> = given.collect();
+                    let assigned =
+                        env.iter().map(|(key, value)| (key.clone(), with_scope_defaults(value, scope)));
+                    let mut inner: Vec<_> = assigned.collect();
                     let outer = scope.iter().filter(|(key, _)| inner.iter().all(|(k, _)| k != key));
                     let outer: Vec<_> = outer.cloned().collect();
                     inner.extend(outer);
@@ -280,10 +281,11 @@ impl<'r> ExportReader<'r> {
                     });
                     items.push(match block {
                         Ok(block) => {
-                            let asked = if let Block::If(_, step) = &block { Some(&step.head) } else { None };
-                            ExportItem::Block(asked.unwrap_or(&head).clone(), block, items_of_block)
+                            let condition =
+                                if let Block::If(_, step) = &block { Some(&step.head) } else { None };
+                            ExportItem::Block(condition.unwrap_or(&head).clone(), block, items_of_block)
                         }
-                        Err(Ok((head, why))) => ExportItem::LeftOut(head, why),
+                        Err(Ok((head, why))) => ExportItem::Omitted(head, why),
                         Err(Err(e)) => return Err(e),
                     });
                 }
@@ -300,10 +302,10 @@ impl<'r> ExportReader<'r> {
         scope: &IncludeScope,
     ) -> Result<Result<ExportStep, UnreadLine>> {
         let line = spelled(words);
-        let words: Vec<Template> = words.iter().map(|word| scoped(word, scope)).collect();
+        let words: Vec<Template> = words.iter().map(|word| with_scope_defaults(word, scope)).collect();
         let has_mark = |part: &TemplatePart| matches!(part, TemplatePart::Text(text) if text.contains(MARK));
         if words.iter().any(|word| word.parts().iter().any(has_mark)) {
-            return Ok(Err((SourceLine { at, line }, "it contains a NUL character")));
+            return Ok(Err((SourceLine { at, line }, "the line contains a NUL character")));
         }
         let variables = words.iter().any(|word| word.as_text().is_none());
         let marked: Vec<String> = words.iter().map(|word| self.marks.mark_variables(word)).collect();
@@ -321,8 +323,8 @@ impl<'r> ExportReader<'r> {
 }
 
 /// Sets the values of a scope as the defaults of a word's variables.
-fn scoped(template: &Template, scope: &IncludeScope) -> Template {
-    template.replaced(|name| {
+fn with_scope_defaults(template: &Template, scope: &IncludeScope) -> Template {
+    template.substitute(|name| {
         let (_, value) = scope.iter().find(|(key, _)| key == name)?;
         Some(match value.as_text() {
             Some(text) => {
@@ -338,16 +340,16 @@ pub(super) trait FormatWriter {
     /// The start of a comment.
     const COMMENT: &'static str;
 
-    /// Returns the lines of a step, and adds to `less` what is written less exactly. The error is
+    /// Returns the lines of a step, and adds to `caveats` what is written less exactly. The error is
     /// why it has no counterpart.
-    fn step(&mut self, step: &ExportStep, less: &mut Vec<String>) -> Result<Vec<String>, String>;
+    fn step(&mut self, step: &ExportStep, caveats: &mut Vec<String>) -> Result<Vec<String>, String>;
 
     /// Wraps the lines of a block's steps.
     fn block(
         &mut self,
         block: &Block<ExportStep>,
         body: Vec<String>,
-        less: &mut Vec<String>,
+        caveats: &mut Vec<String>,
     ) -> Result<Vec<String>, String>;
 }
 
@@ -360,24 +362,24 @@ pub(super) fn lines<W: FormatWriter>(
     let mut out = Vec::new();
     let comment = |text: &str| format!("{}{}", W::COMMENT, stickpin_tree::escape(text, usize::MAX));
     for item in items {
-        let mut less = Vec::new();
+        let mut caveats = Vec::new();
         let (head, written) = match item {
             ExportItem::Comment(text) => {
                 out.push(comment(text));
                 continue;
             }
-            ExportItem::LeftOut(head, why) => (head, Err((*why).to_owned())),
-            ExportItem::Step(step) => (&step.head, writer.step(step, &mut less)),
+            ExportItem::Omitted(head, why) => (head, Err((*why).to_owned())),
+            ExportItem::Step(step) => (&step.head, writer.step(step, &mut caveats)),
             ExportItem::Block(head, block, body) => {
                 let body = lines(writer, body, notes);
-                let written = writer.block(block, body, &mut less);
+                let written = writer.block(block, body, &mut caveats);
                 (head, written.map_err(|why| format!("{why}; its content is left out as well")))
             }
         };
         match written {
             Ok(lines) => {
                 out.extend(lines);
-                notes.extend(less.into_iter().map(|why| head.note(why, false)));
+                notes.extend(caveats.into_iter().map(|why| head.note(why, false)));
             }
             Err(why) => {
                 out.push(comment(&format!("Left out: {} ({why})", head.line)));

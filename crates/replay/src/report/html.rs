@@ -42,9 +42,9 @@ pub fn render(report: &Report, read: &ReadPicture<'_>) -> String {
     ];
     let filters = counts.into_iter().filter(|(_, count)| *count > 0).map(|(outcome, count)| {
         let (class, word) = class_and_word(outcome);
-        format!(include_str!("html/filter.html"), class = class, word = capital(word), count = count)
+        format!(include_str!("html/filter.html"), class = class, word = capitalize(word), count = count)
     });
-    let whole = report.millis.max(1.0);
+    let total_millis = report.millis.max(1.0);
     let files = || (1..).zip(&report.files);
     let mut pictures = Pictures::new(read);
     format!(
@@ -58,7 +58,7 @@ pub fn render(report: &Report, read: &ReadPicture<'_>) -> String {
         facts = facts(report),
         all = report.files.len(),
         filters = filters.collect::<String>(),
-        scripts = files().map(|(f, file)| list_entry(f, file, whole)).collect::<String>(),
+        scripts = files().map(|(f, file)| list_entry(f, file, total_millis)).collect::<String>(),
         files = files().map(|(f, file)| article(f, file, &mut pictures)).collect::<String>(),
     )
 }
@@ -75,16 +75,16 @@ fn class_and_word(outcome: Outcome) -> (&'static str, &'static str) {
 }
 
 /// Returns a sign and its word, so that an outcome does not depend on color or on sight.
-fn sign(outcome: Outcome) -> String {
+fn outcome_icon(outcome: Outcome) -> String {
     let (class, word) = class_and_word(outcome);
-    let sign = match outcome {
+    let icon = match outcome {
         Outcome::Passed => "✓",
         Outcome::Flaky => "~",
         Outcome::Failed => "✕",
         Outcome::Broken => "!",
         Outcome::NotRun => "–",
     };
-    format!("<span class=\"sign {class}\" role=\"img\" aria-label=\"{word}\">{sign}</span>")
+    format!("<span class=\"sign {class}\" role=\"img\" aria-label=\"{word}\">{icon}</span>")
 }
 
 fn verdict(report: &Report) -> String {
@@ -100,37 +100,37 @@ fn verdict(report: &Report) -> String {
 }
 
 /// Joins facts into a line.
-fn in_line(facts: &[String]) -> String {
+fn join_facts(facts: &[String]) -> String {
     facts.join(" <span aria-hidden=\"true\">·</span> ")
 }
 
 fn facts(report: &Report) -> String {
-    let began = utc(report.began);
+    let started = utc(report.started_at);
     let mut facts = vec![
-        format!("<time datetime=\"{began}\">{}</time>", began.replace('T', " ").replace('Z', " UTC")),
+        format!("<time datetime=\"{started}\">{}</time>", started.replace('T', " ").replace('Z', " UTC")),
         millis(report.millis),
         format_count(report.workers, "worker"),
     ];
-    facts.extend(report.shard.map(|s| format!("shard {} of {}", s.number, s.of)));
+    facts.extend(report.shard.map(|s| format!("shard {} of {}", s.number, s.total)));
     facts.extend(report.ended_early.map(|early| match early {
         EndedEarly::Interrupted => "<strong>interrupted</strong>".to_owned(),
         EndedEarly::FailFast => "<strong>ended at the first failure</strong>".to_owned(),
     }));
     facts.push(format!("stickpin {}", text(&report.program)));
-    in_line(&facts)
+    join_facts(&facts)
 }
 
 /// Returns a script's entry in the list, with its bar in the timeline of the run.
-fn list_entry(f: usize, file: &FileReport, whole: f64) -> String {
+fn list_entry(f: usize, file: &FileReport, total_millis: f64) -> String {
     let bar = |attempt: &Attempt| {
-        timeline_bar(attempt.began, attempt.millis, whole, class_and_word(attempt.outcome).0)
+        timeline_bar(attempt.start_offset, attempt.millis, total_millis, class_and_word(attempt.outcome).0)
     };
     format!(
         include_str!("html/script.html"),
         f = f,
         class = class_and_word(file.outcome).0,
-        sign = sign(file.outcome),
-        name = broken_at_slashes(&file.file),
+        sign = outcome_icon(file.outcome),
+        name = path_with_breaks(&file.file),
         time = millis(file.millis),
         bars = file.attempts.iter().map(bar).collect::<String>(),
     )
@@ -146,35 +146,35 @@ fn article(f: usize, file: &FileReport, pictures: &mut Pictures<'_>) -> String {
     }
     let mut content =
         file.error.as_ref().map(|error| failure(error, "The script cannot be run")).unwrap_or_default();
-    for (a, one) in (1..).zip(&file.attempts) {
-        content += &attempt(&format!("f{f}a{a}"), &file.file, one, (a, last), pictures);
+    for (a, attempt_report) in (1..).zip(&file.attempts) {
+        content += &attempt(&format!("f{f}a{a}"), &file.file, attempt_report, (a, last), pictures);
     }
     format!(
         include_str!("html/file.html"),
         f = f,
         class = class,
-        sign = sign(file.outcome),
-        name = broken_at_slashes(&file.file),
-        facts = in_line(&facts),
+        sign = outcome_icon(file.outcome),
+        name = path_with_breaks(&file.file),
+        facts = join_facts(&facts),
         content = content,
     )
 }
 
-fn capital(word: &str) -> String {
+fn capitalize(word: &str) -> String {
     let mut chars = word.chars();
     chars.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(chars).collect()
 }
 
 /// Returns a path with possible line breaks after slashes.
-fn broken_at_slashes(path: &str) -> String {
+fn path_with_breaks(path: &str) -> String {
     text(path).replace('/', "/<wbr>")
 }
 
 /// Returns a bar in a timeline: start and duration relative to the whole.
-fn timeline_bar(began: f64, took: f64, whole: f64, class: &str) -> String {
-    let part = |n: f64| (n / whole * 100.0).clamp(0.0, 100.0);
-    let x = part(began).min(98.5);
+fn timeline_bar(start: f64, duration: f64, total: f64, class: &str) -> String {
+    let part = |n: f64| (n / total * 100.0).clamp(0.0, 100.0);
+    let x = part(start).min(98.5);
     // Keeps a minimum width, so that short steps are visible.
-    let width = part(took).clamp(1.5, (100.0 - x).max(1.5));
+    let width = part(duration).clamp(1.5, (100.0 - x).max(1.5));
     format!("<rect class=\"{class}\" x=\"{x:.2}%\" width=\"{width:.2}%\" height=\"6\" rx=\"2\"/>")
 }

@@ -1,7 +1,7 @@
 //! The report as JUnit XML, which build servers read.
 
 use super::model::{Attempt, FileReport, Outcome, Report};
-use super::text::why;
+use super::text::failure_of;
 use quick_junit::{NonSuccessKind, Report as Junit, TestCase, TestCaseStatus, TestRerun, TestSuite};
 use std::time::Duration;
 use stickpin_kernel::{Error, ErrorCode, Result};
@@ -14,34 +14,34 @@ use stickpin_kernel::{Error, ErrorCode, Result};
 pub fn write(report: &Report) -> Result<String> {
     let mut suite = TestSuite::new("stickpin");
     suite.set_time(duration(report.millis));
-    suite.add_test_cases(report.files.iter().map(case));
+    suite.add_test_cases(report.files.iter().map(test_case));
     let mut junit = Junit::new("stickpin");
     junit.set_time(duration(report.millis));
     junit.add_test_suite(suite);
     junit
         .to_string()
-        .map_err(|e| Error::new(ErrorCode::Internal, format!("the account has no JUnit form: {e}")))
+        .map_err(|e| Error::new(ErrorCode::Internal, format!("cannot write the report as JUnit XML: {e}")))
 }
 
-fn case(file: &FileReport) -> TestCase {
+fn test_case(file: &FileReport) -> TestCase {
     let status = match file.outcome {
         Outcome::NotRun => TestCaseStatus::skipped(),
         Outcome::Passed => TestCaseStatus::success(),
         Outcome::Flaky => {
             let mut status = TestCaseStatus::success();
-            status.add_reruns(failed(&file.attempts).map(rerun));
+            status.add_reruns(failed(&file.attempts).map(test_rerun));
             status
         }
         Outcome::Failed | Outcome::Broken => {
-            let mut status = TestCaseStatus::non_success(kind(file.outcome));
-            if let Some(error) = why(file) {
+            let mut status = TestCaseStatus::non_success(non_success_kind(file.outcome));
+            if let Some(error) = failure_of(file) {
                 status.set_type(error.code.name()).set_message(error.message);
             }
             if let Some(divergence) = file.last().and_then(|last| last.divergence.as_ref()) {
                 status.set_description(describe_divergence(divergence));
             }
             let before = file.attempts.len().saturating_sub(1);
-            status.add_reruns(failed(&file.attempts[..before]).map(rerun));
+            status.add_reruns(failed(&file.attempts[..before]).map(test_rerun));
             status
         }
     };
@@ -54,8 +54,8 @@ fn failed(attempts: &[Attempt]) -> impl Iterator<Item = &Attempt> {
     attempts.iter().filter(|attempt| matches!(attempt.outcome, Outcome::Failed | Outcome::Broken))
 }
 
-fn rerun(attempt: &Attempt) -> TestRerun {
-    let mut rerun = TestRerun::new(kind(attempt.outcome));
+fn test_rerun(attempt: &Attempt) -> TestRerun {
+    let mut rerun = TestRerun::new(non_success_kind(attempt.outcome));
     rerun.set_time(duration(attempt.millis));
     let error = attempt.divergence.as_ref().map(crate::Divergence::error).or_else(|| attempt.error.clone());
     if let Some(error) = error {
@@ -64,7 +64,7 @@ fn rerun(attempt: &Attempt) -> TestRerun {
     rerun
 }
 
-fn kind(outcome: Outcome) -> NonSuccessKind {
+fn non_success_kind(outcome: Outcome) -> NonSuccessKind {
     if outcome == Outcome::Broken { NonSuccessKind::Error } else { NonSuccessKind::Failure }
 }
 

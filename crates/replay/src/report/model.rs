@@ -23,7 +23,7 @@ pub struct Report {
     /// The version of the program that ran it.
     pub program: String,
     /// The start time, in milliseconds since 1970 (UTC).
-    pub began: u64,
+    pub started_at: u64,
     /// The duration.
     pub millis: f64,
     /// Number of concurrent sessions.
@@ -45,7 +45,7 @@ pub struct Shard {
     /// The number of this part, from 1.
     pub number: usize,
     /// The number of parts.
-    pub of: usize,
+    pub total: usize,
 }
 
 /// Why a run ended early.
@@ -102,7 +102,7 @@ pub struct Attempt {
     /// The outcome of the attempt.
     pub outcome: Outcome,
     /// The start, relative to the start of the run.
-    pub began: f64,
+    pub start_offset: f64,
     /// The duration.
     pub millis: f64,
     /// The executed steps in order; a step of a block appears once per round.
@@ -139,7 +139,7 @@ pub struct Step {
     pub expected: Vec<String>,
     /// The answer of a command that only reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub said: Option<String>,
+    pub output: Option<String>,
     /// The receipt: what was seen since the action.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub receipt: Vec<String>,

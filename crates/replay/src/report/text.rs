@@ -14,16 +14,16 @@ pub fn file_line(file: &FileReport) -> String {
         Outcome::Broken => "BROKEN",
         Outcome::NotRun => "not run",
     };
-    let tries = match file.attempts.len() {
+    let attempts = match file.attempts.len() {
         0 | 1 => String::new(),
         n => format!(" · {n} attempts"),
     };
-    format!("{word:7} {} · {}{tries}", file.file, format_seconds(file.millis))
+    format!("{word:7} {} · {}{attempts}", file.file, format_seconds(file.millis))
 }
 
 /// Returns why a script did not pass; `None` if it did.
 #[must_use]
-pub fn why(file: &FileReport) -> Option<Error> {
+pub fn failure_of(file: &FileReport) -> Option<Error> {
     let last = file.attempts.iter().rev().find(|attempt| attempt.outcome != Outcome::Passed);
     let of_attempt = || {
         let last = last?;
@@ -39,7 +39,7 @@ impl Show for Report {
                 continue;
             }
             text.line(file_line(file));
-            if let Some(error) = why(file) {
+            if let Some(error) = failure_of(file) {
                 text.line(format_args!("  {}: {}", error.code.name(), error.message));
             }
             let last = file.last();
@@ -60,20 +60,20 @@ impl Show for Report {
         ];
         let counts: Vec<String> =
             counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
-        let early = match self.ended_early {
+        let ending = match self.ended_early {
             None => "",
             Some(EndedEarly::Interrupted) => ", interrupted",
             Some(EndedEarly::FailFast) => ", stopped at the first failure",
         };
         let all = format_count(self.files.len(), "script");
-        text.line(format_args!("{all}: {} · {}{early}", counts.join(", "), format_seconds(self.millis)));
+        text.line(format_args!("{all}: {} · {}{ending}", counts.join(", "), format_seconds(self.millis)));
     }
 
     fn failure(&self) -> Option<Error> {
         let bad = |f: &&FileReport| !matches!(f.outcome, Outcome::Passed | Outcome::Flaky);
         let first = self.files.iter().find(bad)?;
         let (n, all) = (self.files.iter().filter(bad).count(), format_count(self.files.len(), "script"));
-        let code = match why(first) {
+        let code = match failure_of(first) {
             Some(error) if first.outcome == Outcome::Broken => error.code,
             Some(_) => stickpin_kernel::ErrorCode::ReplayDivergence,
             None => stickpin_kernel::ErrorCode::Timeout,

@@ -37,22 +37,22 @@ impl Runner<'_> {
     /// Sends a request of the script, cancelled at the deadline of the run.
     pub(super) async fn send(&mut self, request: Request) -> Response {
         let stop = self.options.cancel.child_token();
-        let left = self.options.deadline.map(|most| most.saturating_sub(self.began.elapsed()));
+        let remaining = self.options.deadline.map(|most| most.saturating_sub(self.started.elapsed()));
         let mut call = self.client.call(request, stop.clone());
         let response = tokio::select! {
             response = &mut call => response,
-            () = tokio::time::sleep(left.unwrap_or_default()), if left.is_some() => {
+            () = tokio::time::sleep(remaining.unwrap_or_default()), if remaining.is_some() => {
                 stop.cancel();
                 call.await
             }
         };
-        self.account.record_refs(&response);
+        self.state.record_refs(&response);
         response
     }
 
     /// Asks a question in a step's session, even after the deadline. Refs in the answer do not
     /// count as given to the script.
-    pub(super) async fn ask(
+    pub(super) async fn query(
         &mut self,
         step: &Step,
         command: &str,
@@ -71,9 +71,9 @@ impl Runner<'_> {
 
     /// Waits until the app is quiet, for a limited time.
     pub(super) async fn wait_until_quiet(&mut self, step: &Step) {
-        let most = u64::try_from(QUIET_TIMEOUT.as_millis()).unwrap_or(u64::MAX);
+        let timeout = u64::try_from(QUIET_TIMEOUT.as_millis()).unwrap_or(u64::MAX);
         // The run continues even if the app is not quiet or not open.
-        let _ = self.ask(step, "wait stable", json!({ "timeout": most }), None).await;
+        let _ = self.query(step, "wait stable", json!({ "timeout": timeout }), None).await;
     }
 
     /// Adds to a step's report what it changed, and a picture. Parts that fail are left out: a
@@ -83,15 +83,15 @@ impl Runner<'_> {
             return;
         }
         self.wait_until_quiet(step).await;
-        let changes = self.ask(step, "snapshot", json!({ "interactive": true, "diff": true }), None).await;
+        let changes = self.query(step, "snapshot", json!({ "interactive": true, "diff": true }), None).await;
         // Before the first step there is nothing to compare with.
         report.changes = changes.text.filter(|_| changes.ok && !self.steps.is_empty());
         let path = folder.join(format!("{}.png", self.steps.len() + 1));
         // If the folder cannot be created, writing the picture fails too, and the picture is left
         // out.
         let _ = std::fs::create_dir_all(folder);
-        let taken = self.ask(step, "screenshot", json!({ "path": path, "boxes": true }), None).await;
-        report.picture = taken.output.filter(|_| taken.ok).and_then(|mut taken| {
+        let screenshot = self.query(step, "screenshot", json!({ "path": path, "boxes": true }), None).await;
+        report.picture = screenshot.output.filter(|_| screenshot.ok).and_then(|mut taken| {
             let refs = taken["boxes"].take();
             Some(model::Picture {
                 path,
@@ -106,19 +106,19 @@ impl Runner<'_> {
     /// refs.
     pub(super) async fn describe_divergence(&mut self, step: &Step, error: Error) -> Divergence {
         let mut suggestions = Vec::new();
-        for (likeness, selector) in divergence::relaxed_selectors(step) {
+        for (reason, selector) in divergence::relaxed_selectors(step) {
             if suggestions.len() == divergence::MAX_SUGGESTIONS {
                 break;
             }
-            let found = self.ask(step, "find", json!({ "query": selector.to_string() }), None).await;
-            divergence::add_suggestions(&mut suggestions, likeness, found.output.as_ref());
-            self.account.refs_for_caller(found);
+            let found = self.query(step, "find", json!({ "query": selector.to_string() }), None).await;
+            divergence::add_suggestions(&mut suggestions, reason, found.output.as_ref());
+            self.state.refs_for_caller(found);
         }
         // The snapshot comes last, so that it renews the refs found before.
         let render = &self.options.render.clone();
-        let screen = self.ask(step, "snapshot", json!({ "interactive": true }), Some(render)).await;
+        let screen = self.query(step, "snapshot", json!({ "interactive": true }), Some(render)).await;
         let text = screen.text.clone().filter(|_| screen.ok);
-        self.account.refs_for_caller(screen);
+        self.state.refs_for_caller(screen);
         Divergence {
             step: step.number,
             at: step.at.clone(),
@@ -169,7 +169,12 @@ fn request(command: &str, input: Map<String, Value>, session: Option<String>, ca
 }
 
 /// Sends a command beside a run. Ignores cancellation, because cleanup runs after it.
-pub(crate) async fn ask(call: &Call, command: &str, input: Value, session: Option<&str>) -> Response {
+pub(crate) async fn send_uncancelled(
+    call: &Call,
+    command: &str,
+    input: Value,
+    session: Option<&str>,
+) -> Response {
     let input = input.as_object().cloned().unwrap_or_default();
     let request = request(command, input, session.map(str::to_owned), &call.caller);
     call.client.call(request, CancellationToken::new()).await

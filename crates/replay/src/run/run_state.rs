@@ -62,9 +62,9 @@ impl RunState {
             // The command that ends sessions.
             if entry.spec.name == CLOSE {
                 self.open.remove(session);
-                let healed = response.output.as_ref().and_then(|output| output.get("healed")).cloned();
+                let repaired = response.output.as_ref().and_then(|output| output.get("repaired")).cloned();
                 // A `close` that repaired nothing has no such field.
-                self.repaired = healed.and_then(|h| serde_json::from_value(h).ok()).unwrap_or_default();
+                self.repaired = repaired.and_then(|h| serde_json::from_value(h).ok()).unwrap_or_default();
             }
         }
     }

@@ -22,7 +22,7 @@ pub fn parse(text: &str) -> Result<Script, ScriptError> {
     for (number, line) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
         reader.line(number, line).map_err(|fault| fault.on_line(number, line))?;
     }
-    reader.end()
+    reader.finish()
 }
 
 /// The script as far as it is read.
@@ -59,11 +59,11 @@ impl Parser {
             return Ok(());
         }
         let first = rest.split(is_space).next().unwrap_or(rest);
-        let behind = start + first.len();
+        let after_first = start + first.len();
         match first {
             "context" => self.context(line, start),
-            "env" => self.env(line, behind),
-            "}" => self.close(line, behind),
+            "env" => self.env(line, after_first),
+            "}" => self.close(line, after_first),
             "retry" | "repeat" | "if" => self.open(number, line, first, start),
             _ => self.command(number, line, start),
         }
@@ -106,9 +106,9 @@ impl Parser {
     }
 
     /// `env KEY=VALUE`.
-    fn env(&mut self, line: &str, behind: usize) -> Result<(), LineError> {
+    fn env(&mut self, line: &str, at: usize) -> Result<(), LineError> {
         const FORM: &str = "env KEY=VALUE, before the first command";
-        let at = skip(line, behind);
+        let at = skip(line, at);
         if self.seen_command {
             return Err(LineError::new(at, "`env` must come before the first command", FORM));
         }
@@ -185,10 +185,10 @@ impl Parser {
         Ok(())
     }
 
-    fn close(&mut self, line: &str, behind: usize) -> Result<(), LineError> {
-        expect_end(line, behind)?;
+    fn close(&mut self, line: &str, at: usize) -> Result<(), LineError> {
+        expect_end(line, at)?;
         let Some((line, block, body)) = self.open.pop() else {
-            return Err(LineError::new(behind - 1, "`}` does not close a block", BLOCKS));
+            return Err(LineError::new(at - 1, "`}` does not close a block", BLOCKS));
         };
         self.push(line, NodeKind::Block(block, body));
         Ok(())
@@ -199,7 +199,7 @@ impl Parser {
         lines.push(Node { line, kind });
     }
 
-    fn end(self) -> Result<Script, ScriptError> {
+    fn finish(self) -> Result<Script, ScriptError> {
         match self.open.last() {
             Some((line, ..)) => Err(LineError::new(0, "this block is not closed", BLOCKS).on_line(*line, "")),
             None => Ok(self.script),
@@ -253,7 +253,7 @@ fn variable(key: &str, at: usize) -> Result<(), LineError> {
     if key.starts_with("AD_") {
         return Err(LineError::new(
             at,
-            format!("`{key}` belongs to the runner"),
+            format!("`{key}` is a reserved name"),
             "names that begin with AD_ are built in",
         ));
     }
@@ -267,11 +267,11 @@ fn parse_pair(line: &str, at: usize, form: &'static str) -> Result<(String, Temp
     let Some(equals) = equals else {
         return Err(LineError::new(at, "KEY=VALUE is missing", form));
     };
-    let behind = at + equals + 1;
-    if line[behind..].is_empty() || line[behind..].starts_with(is_space) {
-        return Ok((rest[..equals].to_owned(), Template::default(), behind));
+    let value_start = at + equals + 1;
+    if line[value_start..].is_empty() || line[value_start..].starts_with(is_space) {
+        return Ok((rest[..equals].to_owned(), Template::default(), value_start));
     }
-    let (value, end) = word::read(line, behind)?;
+    let (value, end) = word::read(line, value_start)?;
     Ok((rest[..equals].to_owned(), value, end))
 }
 

@@ -88,9 +88,9 @@ impl Template {
 
     /// Replaces variables by other pieces. A variable for which `other` returns `None` stays.
     #[must_use]
-    pub fn replaced(&self, other: impl Fn(&str) -> Option<Vec<TemplatePart>>) -> Self {
+    pub fn substitute(&self, replacement: impl Fn(&str) -> Option<Vec<TemplatePart>>) -> Self {
         Self::new(self.parts.iter().flat_map(|part| match part {
-            TemplatePart::Variable { name, .. } => other(name).unwrap_or_else(|| vec![part.clone()]),
+            TemplatePart::Variable { name, .. } => replacement(name).unwrap_or_else(|| vec![part.clone()]),
             TemplatePart::Text(_) => vec![part.clone()],
         }))
     }

@@ -15,9 +15,9 @@ pub(super) fn is_space(c: char) -> bool {
 
 /// Reads the word at a position that is not a space; also returns its end.
 pub(super) fn read(line: &str, at: usize) -> Result<(Template, usize), LineError> {
-    let (letters, length) = match line[at..].chars().next() {
+    let (chars, length) = match line[at..].chars().next() {
         Some(quote @ ('"' | '\'')) => in_quotes(line, at, quote)?,
-        _ => bare(line, at)?,
+        _ => unquoted(line, at)?,
     };
     let end = at + length;
     if end < line.len() && !line[end..].starts_with(is_space) {
@@ -27,7 +27,7 @@ pub(super) fn read(line: &str, at: usize) -> Result<(Template, usize), LineError
             "words are separated by spaces: press \"role=button\" --settle",
         ));
     }
-    template(&letters, at).map(|found| (found, end))
+    template(&chars, at).map(|found| (found, end))
 }
 
 /// Reads a quoted word; also returns its length with the quotes. `"..."` is a JSON string in which
@@ -55,16 +55,16 @@ fn in_quotes(line: &str, at: usize, quote: char) -> Result<(Vec<WordChar>, usize
             c => (c, false),
         });
     }
-    Err(not_closed(at))
+    Err(unclosed_quote(at))
 }
 
-fn not_closed(at: usize) -> LineError {
+fn unclosed_quote(at: usize) -> LineError {
     LineError::new(at, "a quote is not closed", "\"...\" or '...'; in double quotes write \\\" for a quote")
 }
 
 /// Reads the escape after a backslash in double quotes. The word begins at `at`.
 fn escaped(chars: &mut Peekable<CharIndices<'_>>, at: usize) -> Result<char, LineError> {
-    let (i, c) = chars.next().ok_or_else(|| not_closed(at))?;
+    let (i, c) = chars.next().ok_or_else(|| unclosed_quote(at))?;
     Ok(match c {
         '"' | '\\' | '/' | '$' => c,
         'b' => '\u{8}',
@@ -72,7 +72,7 @@ fn escaped(chars: &mut Peekable<CharIndices<'_>>, at: usize) -> Result<char, Lin
         'n' => '\n',
         'r' => '\r',
         't' => '\t',
-        'u' => unicode(chars).ok_or_else(|| {
+        'u' => unicode_escape(chars).ok_or_else(|| {
             LineError::new(at, "a quoted text cannot be read", "\\uXXXX takes four hexadecimal digits")
         })?,
         _ => {
@@ -86,7 +86,7 @@ fn escaped(chars: &mut Peekable<CharIndices<'_>>, at: usize) -> Result<char, Lin
 }
 
 /// Reads four hexadecimal digits, or two groups of them for a surrogate pair (RFC 8259, section 7).
-fn unicode(chars: &mut Peekable<CharIndices<'_>>) -> Option<char> {
+fn unicode_escape(chars: &mut Peekable<CharIndices<'_>>) -> Option<char> {
     fn hex(chars: &mut Peekable<CharIndices<'_>>) -> Option<u16> {
         let digits = (0..4).map(|_| chars.next_if(|(_, c)| c.is_ascii_hexdigit()).map(|(_, c)| c));
         u16::from_str_radix(&digits.collect::<Option<String>>()?, 16).ok()
@@ -101,7 +101,7 @@ fn unicode(chars: &mut Peekable<CharIndices<'_>>) -> Option<char> {
 
 /// Reads up to a space that is neither in double quotes nor in a variable. Quotes inside the word
 /// are part of it: `label="Sign in"` is a selector.
-fn bare(line: &str, at: usize) -> Result<(Vec<WordChar>, usize), LineError> {
+fn unquoted(line: &str, at: usize) -> Result<(Vec<WordChar>, usize), LineError> {
     let mut letters = Vec::new();
     let input = &line[at..];
     let (mut rest, mut quoted, mut variable) = (input, false, false);
@@ -126,17 +126,17 @@ fn bare(line: &str, at: usize) -> Result<(Vec<WordChar>, usize), LineError> {
         rest = &rest[taken..];
     }
     if quoted {
-        return Err(not_closed(at + input.find('"').unwrap_or(0)));
+        return Err(unclosed_quote(at + input.find('"').unwrap_or(0)));
     }
     Ok((letters, input.len() - rest.len()))
 }
 
 /// Parses the variables.
-fn template(letters: &[WordChar], at: usize) -> Result<Template, LineError> {
+fn template(chars: &[WordChar], at: usize) -> Result<Template, LineError> {
     const FORM: &str = "variables are ${KEY} or ${KEY:-default}; \\${ is a literal";
     let mut parts = Vec::new();
     let mut text = String::new();
-    let mut rest = letters;
+    let mut rest = chars;
     while let Some((&(c, escaped), after)) = rest.split_first() {
         if c != '$' || escaped || after.first() != Some(&('{', false)) {
             text.push(c);

@@ -38,8 +38,8 @@ fn lines(out: &mut String, nodes: &[Node], depth: usize) {
             NodeKind::Comment(text) => (format!("# {text}"), None),
             NodeKind::Command(command) => (words(command), None),
             NodeKind::Include { file, env } => {
-                let given = env.iter().map(|(key, value)| format!(" {key}={}", value_word(value)));
-                (format!("include {}{}", word(file), given.collect::<String>()), None)
+                let assignments = env.iter().map(|(key, value)| format!(" {key}={}", value_word(value)));
+                (format!("include {}{}", word(file), assignments.collect::<String>()), None)
             }
             NodeKind::Block(block, body) => (format!("{} {{", block.head(word)), Some(body)),
         };
@@ -71,9 +71,9 @@ fn word(template: &Template) -> String {
             default.as_ref().is_none_or(|d| d.chars().all(|c| bare(c) && c != '}'))
         }
     });
-    let whole = template.as_text();
+    let literal = template.as_text();
     let reserved =
-        whole.is_some_and(|text| text.is_empty() || matches!(text, "{" | "}") || text.starts_with('#'));
+        literal.is_some_and(|text| text.is_empty() || matches!(text, "{" | "}") || text.starts_with('#'));
     if text_is_bare && !reserved { template.to_string() } else { value_word(template) }
 }
 

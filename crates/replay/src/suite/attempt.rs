@@ -3,7 +3,7 @@
 use crate::divergence::Divergence;
 use crate::plan::Plan;
 use crate::report::model::{Attempt, FileReport, Outcome, Step};
-use crate::run::{CLOSE, RunEnd, RunOptions, RunResult, ask, run};
+use crate::run::{CLOSE, RunEnd, RunOptions, RunResult, run, send_uncancelled};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -51,34 +51,35 @@ pub(crate) struct Worker {
 impl Worker {
     /// Creates a worker. If it is not alone, it has its own connection, so that it does not wait
     /// for other workers' calls.
-    pub(crate) fn new(attempts: &Attempts, number: usize, alone: bool) -> Self {
+    pub(crate) fn new(attempts: &Attempts, number: usize, only_worker: bool) -> Self {
         let mut attempts = attempts.clone();
-        if !alone {
+        if !only_worker {
             attempts.call.client = attempts.call.client.parallel_client();
         }
         Self { attempts, number, session: None }
     }
 
     /// Runs a script until it passes or has no retries left.
-    pub(crate) async fn file(
+    pub(crate) async fn run_script(
         &mut self,
         file: &Path,
         at: usize,
-        suite_began: Instant,
-        tell: &mut (dyn FnMut(String, bool) + Send),
+        suite_started: Instant,
+        progress: &mut (dyn FnMut(String, bool) + Send),
     ) -> FileReport {
         let name = file.display().to_string();
-        let begun = Instant::now();
+        let started = Instant::now();
         let mut report = FileReport::not_run(name.clone());
-        let mut tries = 1;
+        let mut max_attempts = 1;
         let mut number = 0;
-        while number < tries {
+        while number < max_attempts {
             number += 1;
-            let session = self.session.take().unwrap_or_else(|| self.attempts.session(self.number));
+            let session = self.session.take().unwrap_or_else(|| self.attempts.new_session_name(self.number));
             // Closes the session even if this process is killed.
             self.attempts.call.client.bind(&session).await;
-            let own = |folder: &PathBuf| folder.join(slug(at, &name)).join(format!("attempt-{number}"));
-            let artifacts = self.attempts.artifacts.as_ref().map(own);
+            let attempt_folder =
+                |folder: &PathBuf| folder.join(slug(at, &name)).join(format!("attempt-{number}"));
+            let artifacts = self.attempts.artifacts.as_ref().map(attempt_folder);
             let mut built_in = crate::commands::built_in_variables(file, &session);
             if let Some(folder) = &artifacts {
                 built_in.insert("AD_ARTIFACTS".to_owned(), folder.display().to_string());
@@ -90,13 +91,13 @@ impl Worker {
                     break;
                 }
             };
-            tries = 1 + self.attempts.limits.retries.or(plan.retries).unwrap_or(0);
-            let pictures = self.attempts.pictures.as_ref().map(own);
-            let (attempt, clean) = self
+            max_attempts = 1 + self.attempts.limits.retries.or(plan.retries).unwrap_or(0);
+            let pictures = self.attempts.pictures.as_ref().map(attempt_folder);
+            let (attempt, reusable) = self
                 .attempts
-                .attempt(&plan, number, session, suite_began, artifacts.as_deref(), pictures, tell)
+                .run_attempt(&plan, number, session, suite_started, artifacts.as_deref(), pictures, progress)
                 .await;
-            self.session = clean.then(|| attempt.session.clone());
+            self.session = reusable.then(|| attempt.session.clone());
             let outcome = attempt.outcome;
             report.attempts.push(attempt);
             report.outcome = match outcome {
@@ -106,11 +107,11 @@ impl Worker {
             if matches!(outcome, Outcome::Passed | Outcome::NotRun) {
                 break;
             }
-            if number < tries {
-                tell(format!("{name}: attempt {number} of {tries} failed"), false);
+            if number < max_attempts {
+                progress(format!("{name}: attempt {number} of {max_attempts} failed"), false);
             }
         }
-        report.millis = millis(begun.elapsed());
+        report.millis = millis(started.elapsed());
         report
     }
 }
@@ -118,28 +119,28 @@ impl Worker {
 impl Attempts {
     /// Returns a session name that no other run uses now, from the caller, this process and the
     /// worker.
-    fn session(&self, worker: usize) -> String {
-        static LAST: AtomicUsize = AtomicUsize::new(0);
-        let own = self.call.session.as_ref().unwrap_or(&self.call.caller.own_session);
-        let own: String = own.chars().take(32).collect();
-        let own = own.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
-        let number = LAST.fetch_add(1, Ordering::Relaxed);
-        format!("{own}-{:x}-{worker}.{number}", std::process::id())
+    fn new_session_name(&self, worker: usize) -> String {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let prefix = self.call.session.as_ref().unwrap_or(&self.call.caller.own_session);
+        let prefix: String = prefix.chars().take(32).collect();
+        let prefix = prefix.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        format!("{prefix}-{:x}-{worker}.{number}", std::process::id())
     }
 
     /// Runs one attempt; also returns whether it passed and left nothing open.
     #[allow(clippy::too_many_arguments, reason = "each is of this attempt alone")]
-    async fn attempt(
+    async fn run_attempt(
         &self,
         plan: &Plan,
         number: u32,
         session: String,
-        suite_began: Instant,
+        suite_started: Instant,
         artifacts: Option<&Path>,
         pictures: Option<PathBuf>,
-        tell: &mut (dyn FnMut(String, bool) + Send),
+        progress: &mut (dyn FnMut(String, bool) + Send),
     ) -> (Attempt, bool) {
-        let begun = Instant::now();
+        let started = Instant::now();
         let options = RunOptions {
             session: Some(session.clone()),
             isolate_sessions: true,
@@ -149,19 +150,19 @@ impl Attempts {
             cancel: self.call.cancel.clone(),
             ..RunOptions::new(self.call.caller.clone())
         };
-        let mut watch = |step: &Step| tell(format!("{} {}", step.at, step.line), false);
-        let ran = run(plan, &*self.call.client, &options, &mut watch).await;
-        let (took, outcome) = (millis(begun.elapsed()), ran.end.outcome());
+        let mut watch = |step: &Step| progress(format!("{} {}", step.at, step.line), false);
+        let result = run(plan, &*self.call.client, &options, &mut watch).await;
+        let (duration, outcome) = (millis(started.elapsed()), result.end.outcome());
         if let Some(folder) = artifacts.filter(|_| outcome != Outcome::Passed) {
-            self.take_failure_picture(&session, folder, &ran).await;
+            self.take_failure_picture(&session, folder, &result).await;
         }
-        let mut clean = outcome == Outcome::Passed;
-        for session in &ran.open {
+        let mut reusable = outcome == Outcome::Passed;
+        for session in &result.open {
             // A session that is already lost is closed too. One that cannot be closed is closed
             // when idle.
-            clean &= ask(&self.call, CLOSE, json!({}), Some(session)).await.ok;
+            reusable &= send_uncancelled(&self.call, CLOSE, json!({}), Some(session)).await.ok;
         }
-        let (divergence, error) = match ran.end {
+        let (divergence, error) = match result.end {
             // The session is closed, so nothing can continue in it.
             RunEnd::Diverged(divergence) => (Some(Divergence { resume: None, ..*divergence }), None),
             RunEnd::Broken { error, .. } => (None, Some(error)),
@@ -171,9 +172,9 @@ impl Attempts {
             number,
             session,
             outcome,
-            began: millis(begun - suite_began),
-            millis: took,
-            steps: ran.steps,
+            start_offset: millis(started - suite_started),
+            millis: duration,
+            steps: result.steps,
             divergence,
             error,
             artifacts: None,
@@ -183,19 +184,25 @@ impl Attempts {
             if let Err(error) = keep_artifacts(self.call.caller.file_roots.as_deref(), folder, &attempt) {
                 // A run matters more than its files; the failure to write them is reported.
                 attempt.artifacts = None;
-                tell(format!("{}: {error}", plan.file), true);
+                progress(format!("{}: {error}", plan.file), true);
             }
         }
-        (attempt, clean)
+        (attempt, reusable)
     }
 
     /// Takes a picture of the screen at the failure.
-    async fn take_failure_picture(&self, session: &str, folder: &Path, ran: &RunResult) {
-        let session = ran.last_session.as_ref().map_or(session, |(session, _)| session);
+    async fn take_failure_picture(&self, session: &str, folder: &Path, result: &RunResult) {
+        let session = result.last_session.as_ref().map_or(session, |(session, _)| session);
         // Without the folder there is no picture, and `keep` reports why. A session that is gone
         // has none.
         if std::fs::create_dir_all(folder).is_ok() {
-            ask(&self.call, "screenshot", json!({ "path": folder.join("screen.png") }), Some(session)).await;
+            send_uncancelled(
+                &self.call,
+                "screenshot",
+                json!({ "path": folder.join("screen.png") }),
+                Some(session),
+            )
+            .await;
         }
     }
 }
@@ -203,7 +210,7 @@ impl Attempts {
 /// Writes the report of a failed attempt.
 fn keep_artifacts(roots: Option<&[PathBuf]>, folder: &Path, attempt: &Attempt) -> Result<()> {
     let json = serde_json::to_vec_pretty(attempt).map_err(|e| {
-        Error::new(stickpin_kernel::ErrorCode::Internal, format!("an attempt has no JSON: {e}"))
+        Error::new(stickpin_kernel::ErrorCode::Internal, format!("cannot write the attempt as JSON: {e}"))
     })?;
     files::write_within(roots, &folder.join("attempt.json"), &json)?;
     if let Some(screen) = attempt.divergence.as_ref().and_then(|d| d.screen.as_ref()) {
@@ -213,9 +220,9 @@ fn keep_artifacts(roots: Option<&[PathBuf]>, folder: &Path, attempt: &Attempt) -
 }
 
 /// Returns a folder name for a script. The position in the run distinguishes equal names.
-fn slug(at: usize, name: &str) -> String {
+fn slug(index: usize, name: &str) -> String {
     let plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-    format!("{:03}-{}", at + 1, plain.trim_matches('-').chars().take(80).collect::<String>())
+    format!("{:03}-{}", index + 1, plain.trim_matches('-').chars().take(80).collect::<String>())
 }
 
 fn millis(time: Duration) -> f64 {

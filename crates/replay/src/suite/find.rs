@@ -27,19 +27,19 @@ pub(crate) fn find(paths: &[PathArg], caller: &Caller) -> Result<Vec<PathBuf>> {
     let mut found = BTreeSet::new();
     for path in paths {
         let path = path.as_written();
-        let place = paths::resolve(caller, path)?.into_path_buf();
-        let mut here = BTreeSet::new();
-        if place.is_dir() {
-            find_in_folder(&place, true, &mut here)?;
-        } else if place.exists() {
-            here.insert(place.clone());
+        let resolved = paths::resolve(caller, path)?.into_path_buf();
+        let mut matches = BTreeSet::new();
+        if resolved.is_dir() {
+            find_in_folder(&resolved, true, &mut matches)?;
+        } else if resolved.exists() {
+            matches.insert(resolved.clone());
         } else if path.contains(['*', '?', '[']) {
-            find_by_pattern(&place, path, &mut here)?;
+            find_by_pattern(&resolved, path, &mut matches)?;
         }
-        if here.is_empty() {
-            return Err(nothing_found(path, &place));
+        if matches.is_empty() {
+            return Err(nothing_found(path, &resolved));
         }
-        found.extend(here);
+        found.extend(matches);
     }
     Ok(found.into_iter().map(|path| paths::relative(caller, &path)).collect())
 }
@@ -67,8 +67,8 @@ fn find_in_folder(dir: &Path, outermost: bool, found: &mut BTreeSet<PathBuf>) ->
             find_in_folder(&path, false, found)?;
             continue;
         }
-        let ours = path.extension().is_some_and(|e| e == EXTENSION);
-        if path.is_file() && (ours || (outermost && is_flow(&path))) {
+        let is_script = path.extension().is_some_and(|e| e == EXTENSION);
+        if path.is_file() && (is_script || (outermost && is_flow(&path))) {
             found.insert(path);
         }
     }
@@ -90,12 +90,12 @@ fn is_flow(path: &Path) -> bool {
     header.any(|line| line.starts_with("appId:") || line.starts_with("url:"))
 }
 
-fn find_by_pattern(place: &Path, given: &str, found: &mut BTreeSet<PathBuf>) -> Result<()> {
+fn find_by_pattern(path_pattern: &Path, argument: &str, found: &mut BTreeSet<PathBuf>) -> Result<()> {
     let bad = |why: String| {
-        Error::new(ErrorCode::InvalidArgs, format!("{} is not a pattern: {why}", quote(given)))
+        Error::new(ErrorCode::InvalidArgs, format!("{} is not a pattern: {why}", quote(argument)))
             .hint("use * and ? within a name, ** for folders, [ab]")
     };
-    let matches = glob::glob(&place.to_string_lossy()).map_err(|e| bad(e.msg.to_owned()))?;
+    let matches = glob::glob(&path_pattern.to_string_lossy()).map_err(|e| bad(e.msg.to_owned()))?;
     for path in matches {
         let path = path.map_err(|e| io_error("read", e.path(), e.error()))?;
         if path.is_file() {

@@ -14,33 +14,33 @@ use tokio::sync::mpsc::unbounded_channel;
 /// Answers everything. Presses fail while failures are left, and take time.
 struct App {
     failures: Mutex<Vec<ErrorCode>>,
-    here: AtomicUsize,
-    most: AtomicUsize,
+    active: AtomicUsize,
+    max_active: AtomicUsize,
     closed: Mutex<Vec<String>>,
     /// This many of the first sessions to open wait for one another.
-    meet: usize,
+    concurrent_opens: usize,
     opened: AtomicUsize,
-    met: tokio::sync::Barrier,
+    barrier: tokio::sync::Barrier,
     /// Number of additional clients.
     clients: AtomicUsize,
 }
 
 impl App {
     fn new(failures: &[ErrorCode]) -> Arc<Self> {
-        Self::where_meet(1, failures)
+        Self::with_barrier(1, failures)
     }
 
     /// Creates a client whose first `meet` openings must be concurrent.
-    fn where_meet(meet: usize, failures: &[ErrorCode]) -> Arc<Self> {
+    fn with_barrier(meet: usize, failures: &[ErrorCode]) -> Arc<Self> {
         let failures = Mutex::new(failures.to_vec());
         Arc::new(Self {
             failures,
-            here: AtomicUsize::new(0),
-            most: AtomicUsize::new(0),
+            active: AtomicUsize::new(0),
+            max_active: AtomicUsize::new(0),
             closed: Mutex::default(),
-            meet,
+            concurrent_opens: meet,
             opened: AtomicUsize::new(0),
-            met: tokio::sync::Barrier::new(meet),
+            barrier: tokio::sync::Barrier::new(meet),
             clients: AtomicUsize::new(0),
         })
     }
@@ -49,12 +49,12 @@ impl App {
 #[async_trait]
 impl Client for App {
     async fn call(&self, request: Request, _: CancellationToken) -> Response {
-        let here = self.here.fetch_add(1, Ordering::Relaxed) + 1;
-        self.most.fetch_max(here, Ordering::Relaxed);
-        if request.command == "open" && self.opened.fetch_add(1, Ordering::Relaxed) < self.meet {
-            self.met.wait().await;
+        let active = self.active.fetch_add(1, Ordering::Relaxed) + 1;
+        self.max_active.fetch_max(active, Ordering::Relaxed);
+        if request.command == "open" && self.opened.fetch_add(1, Ordering::Relaxed) < self.concurrent_opens {
+            self.barrier.wait().await;
         }
-        self.here.fetch_sub(1, Ordering::Relaxed);
+        self.active.fetch_sub(1, Ordering::Relaxed);
         let session = request.session.clone().expect("a session of its own");
         if request.command == "close" {
             self.closed.lock().expect("no test panicked").push(session.clone());
@@ -139,12 +139,12 @@ fn failed_script_is_retried_up_to_the_limit() {
 #[test]
 fn workers_run_concurrently_and_each_script_once() {
     for workers in [1, 3, 64] {
-        let app = App::where_meet(workers.min(7), &[]);
+        let app = App::with_barrier(workers.min(7), &[]);
         let report = run(&app, 7, workers, None, false);
         assert_eq!(outcomes(&report), [Outcome::Passed; 7]);
         let names: Vec<String> = report.files.iter().map(|f| f.file.clone()).collect();
         assert_eq!(names, (1..=7).map(|n| format!("{n}.ad")).collect::<Vec<_>>());
-        assert_eq!(app.most.load(Ordering::Relaxed), workers.min(7), "{workers} workers");
+        assert_eq!(app.max_active.load(Ordering::Relaxed), workers.min(7), "{workers} workers");
         assert_eq!(report.workers, workers.min(7));
         let clients = app.clients.load(Ordering::Relaxed);
         assert_eq!(clients, if workers > 1 { workers.min(7) } else { 0 }, "{workers} workers");
@@ -167,5 +167,9 @@ fn fail_fast_starts_no_script_after_a_failure() {
 fn suite_duration_covers_all_attempts() {
     let report = run(&App::new(&[]), 2, 1, None, false);
     assert!(report.files.iter().map(|f| f.millis).sum::<f64>() <= report.millis + 1.0, "{report:?}");
-    assert!(Duration::from_millis(report.began) > Duration::from_secs(1_700_000_000), "{}", report.began);
+    assert!(
+        Duration::from_millis(report.started_at) > Duration::from_secs(1_700_000_000),
+        "{}",
+        report.started_at
+    );
 }

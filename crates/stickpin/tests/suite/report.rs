@@ -131,11 +131,11 @@ fn a_script_is_exported_by_a_command() {
     assert!(printed.contains("await byId(page, 'go').click();"), "{printed}");
     assert!(printed.contains("// Left out: get title"), "{printed}");
     let said = world.ok("replay export a.ad --format maestro --out out/a.yaml");
-    assert!(said.contains("a.ad:3 get title (there is no `get title`)"), "{said}");
+    assert!(said.contains("a.ad:3 get title (`get title` has no counterpart)"), "{said}");
     let flow = std::fs::read_to_string(world.path().join("shop/out/a.yaml")).expect("a flow");
     assert!(flow.starts_with("url: \"http://127.0.0.1:1/\"\n"), "{flow}");
     let json = world.run(&["replay", "export", "a.ad", "--format", "maestro", "--json"]).json();
-    assert_eq!(json["output"]["notes"][0]["leftOut"], true, "{json}");
+    assert_eq!(json["output"]["notes"][0]["omitted"], true, "{json}");
     let refused = world.run(&["replay", "export", "missing.ad", "--format", "maestro"]);
     assert!(refused.code != 0 && refused.err.contains("missing.ad"), "{refused:?}");
 }

@@ -30,7 +30,7 @@ pub struct RecordStart {
     /// Repair this script: the recording replaces `--line`, and the repaired script is written at
     /// close.
     #[schemars(extend("x-placeholder" = "SCRIPT"))]
-    pub mends: Option<PathArg>,
+    pub repair: Option<PathArg>,
     /// The line to replace, from 1.
     #[schemars(extend("x-placeholder" = "N"))]
     pub line: Option<u32>,
@@ -40,7 +40,7 @@ pub struct RecordStart {
     /// Which pass over the line this is, if it runs several times (in a block, in a file included
     /// twice). A later recording for the same line replaces an earlier one.
     #[schemars(extend("x-placeholder" = "WORD"))]
-    pub meeting: Option<String>,
+    pub pass: Option<String>,
 }
 
 /// End the recording and write the script.
@@ -77,7 +77,7 @@ pub struct RecordStopOutput {
     pub steps: usize,
     /// The repaired scripts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub healed: Vec<RepairedScript>,
+    pub repaired: Vec<RepairedScript>,
 }
 
 /// A repaired script.
@@ -105,19 +105,19 @@ impl Command for RecordStart {
 
     async fn run(self, cx: &mut Cx) -> Result<RecordStartOutput> {
         let path = cx.resolve_optional_path(self.file.as_ref())?.map(ResolvedPath::into_path_buf);
-        match (&self.mends, self.line) {
+        match (&self.repair, self.line) {
             (None, None) => start_recording(cx, path, self.keep_reads)?,
             (Some(script), Some(line)) => {
                 let file = cx.resolve_path(script)?;
                 let text = std::fs::read_to_string(&*file).map_err(|e| file.io_error("read", &e))?;
                 let file = file.into_path_buf();
                 let to = path.unwrap_or_else(|| file.with_extension("repaired.ad"));
-                let meeting = self.meeting.clone();
-                mend(cx, RepairRequest { file, text, to, line, keeps: self.keep_line, meeting })?;
+                let pass = self.pass.clone();
+                start_repair(cx, RepairRequest { file, text, to, line, keeps: self.keep_line, pass })?;
             }
             _ => {
-                return Err(Error::invalid_args("`mends` and `line` must be given together")
-                    .hint("for example: `stickpin record start --mends flow.ad --line 12`"));
+                return Err(Error::invalid_args("`repair` and `line` must be given together")
+                    .hint("for example: `stickpin record start --repair flow.ad --line 12`"));
             }
         }
         Ok(RecordStartOutput { session: cx.session_name().to_owned() })
@@ -140,7 +140,7 @@ impl Command for RecordStop {
         if self.discard {
             let steps = recorded(cx)?.len();
             discard_recording(cx)?;
-            return Ok(RecordStopOutput { path: None, steps, healed: Vec::new() });
+            return Ok(RecordStopOutput { path: None, steps, repaired: Vec::new() });
         }
         save(cx, path, false)
     }
@@ -187,7 +187,10 @@ fn put_aside(cx: &mut Cx) -> Result<()> {
         files::write(&path, script_writer.script(&old)?.as_bytes())?;
         vec![path]
     } else {
-        heal(cx, &*script_writer, &old.repairs, None)?.into_iter().map(|healed| healed.path).collect()
+        write_repaired(cx, &*script_writer, &old.repairs, None)?
+            .into_iter()
+            .map(|script| script.path)
+            .collect()
     };
     let written: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
     if old.len() > 0 {
@@ -216,7 +219,7 @@ pub(crate) fn warn_unsaved(cx: &mut Cx) {
 /// # Errors
 /// Returns `INVALID_ARGS` when something else is being recorded or the script has no such line, and
 /// `IO`.
-fn mend(cx: &mut Cx, mut new: RepairRequest) -> Result<()> {
+fn start_repair(cx: &mut Cx, mut new: RepairRequest) -> Result<()> {
     if cx.open_session()?.recorder.as_ref().is_none_or(|r| r.recording().repairs.is_empty()) {
         start_recording(cx, None, false)?;
     }
@@ -230,7 +233,7 @@ fn mend(cx: &mut Cx, mut new: RepairRequest) -> Result<()> {
         let message = format!("`{}` has {lines} lines, so there is no line {}", new.file.display(), new.line);
         return Err(Error::invalid_args(message));
     }
-    recorder.add(Event::Mend(new))
+    recorder.add(Event::Repair(new))
 }
 
 /// Whether the session repairs a script and has recorded steps for it.
@@ -297,24 +300,25 @@ pub(crate) fn save(cx: &mut Cx, path: Option<PathBuf>, closes: bool) -> Result<R
             None => free(&cx.resolve_path(&PathArg::from("."))?, cx.session_name()),
         };
         cx.write(&path, script.as_bytes())?;
-        RecordStopOutput { path: Some(path), steps, healed: Vec::new() }
+        RecordStopOutput { path: Some(path), steps, repaired: Vec::new() }
     } else {
-        RecordStopOutput { path: None, steps, healed: heal(cx, &*script_writer, &recording.repairs, path)? }
+        let repaired = write_repaired(cx, &*script_writer, &recording.repairs, path)?;
+        RecordStopOutput { path: None, steps, repaired }
     };
     discard_recording(cx)?;
     Ok(saved)
 }
 
 /// Writes the repaired scripts, each next to its original.
-fn heal(
+fn write_repaired(
     cx: &Cx,
     script_writer: &dyn ScriptWriter,
     repairs: &[ScriptRepair],
     path: Option<PathBuf>,
 ) -> Result<Vec<RepairedScript>> {
-    let mended: Vec<&ScriptRepair> = repairs.iter().filter(|repair| repair.steps() > 0).collect();
-    if path.is_some() && mended.len() > 1 {
-        let message = format!("{} scripts were repaired, but only one output file was named", mended.len());
+    let repaired: Vec<&ScriptRepair> = repairs.iter().filter(|repair| repair.steps() > 0).collect();
+    if path.is_some() && repaired.len() > 1 {
+        let message = format!("{} scripts were repaired, but only one output file was named", repaired.len());
         return Err(
             Error::invalid_args(message).hint("omit the file name to write each script beside its original")
         );
@@ -327,7 +331,7 @@ fn heal(
         cx.write(&patch_path, patch.as_bytes())?;
         Ok(RepairedScript { path, patch, patch_path })
     };
-    mended.iter().map(write).collect()
+    repaired.iter().map(write).collect()
 }
 
 fn none() -> Error {
@@ -363,12 +367,12 @@ impl Show for RecordStopOutput {
         let steps = steps(self.steps);
         match &self.path {
             Some(path) => text.line(format_args!("wrote {steps} to {}", path.display())),
-            None if self.healed.is_empty() => text.line(format_args!("discarded {steps}")),
+            None if self.repaired.is_empty() => text.line(format_args!("discarded {steps}")),
             None => {}
         }
-        for healed in &self.healed {
-            text.line(format_args!("wrote {}", healed.path.display()));
-            text.app_text(&healed.patch);
+        for script in &self.repaired {
+            text.line(format_args!("wrote {}", script.path.display()));
+            text.app_text(&script.patch);
         }
     }
 }

@@ -27,9 +27,9 @@ pub(crate) enum Event {
         /// The command's lines in the script.
         lines: String,
     },
-    /// The following commands go into a gap of a script.
-    Mend(RepairRequest),
-    /// The script under repair runs on.
+    /// The following commands go into a repair site of a script.
+    Repair(RepairRequest),
+    /// The script under repair continues.
     RunsOn,
 }
 

@@ -9,14 +9,14 @@ use std::convert::Infallible;
 
 pub(super) fn run_flow(flow: &FlowHeader, command: &mut Command<'_>, depth: usize) -> Nodes {
     if command.is_text() {
-        let file = text::of(command.name, command.given)?;
+        let file = text::scalar(command.name, command.value)?;
         return Ok(vec![command.node(NodeKind::Include { file, env: Vec::new() })]);
     }
     let env = command.fields.take("env").map_or(Ok(Vec::new()), env)?;
     let when = command.fields.take("when");
     let body = match (command.fields.text("file")?, command.fields.take("commands")) {
         (Some(file), None) => vec![command.node(NodeKind::Include { file, env })],
-        (None, Some(commands)) => scoped(flow.list(commands, depth + 1)?, &env),
+        (None, Some(commands)) => substitute_env(flow.list(commands, depth + 1)?, &env),
         _ => return Err(command.at.error_at("`runFlow` needs either `file` or `commands`", "")),
     };
     match when {
@@ -26,27 +26,29 @@ pub(super) fn run_flow(flow: &FlowHeader, command: &mut Command<'_>, depth: usiz
 }
 
 /// Replaces variables that only these lines see by their values.
-fn scoped(nodes: Vec<Node>, env: &[(String, Template)]) -> Vec<Node> {
+fn substitute_env(nodes: Vec<Node>, env: &[(String, Template)]) -> Vec<Node> {
     if env.is_empty() {
         return nodes;
     }
     let text = |template: &Template| {
-        template
-            .replaced(|name| env.iter().find(|(key, _)| key == name).map(|(_, value)| value.parts().to_vec()))
+        template.substitute(|name| {
+            env.iter().find(|(key, _)| key == name).map(|(_, value)| value.parts().to_vec())
+        })
     };
     let node = |node: Node| {
         let kind = match node.kind {
             NodeKind::Blank | NodeKind::Comment(_) => node.kind,
             NodeKind::Command(words) => NodeKind::Command(words.iter().map(text).collect()),
-            NodeKind::Include { file, env: given } => {
-                let mut inner: Vec<_> = given.iter().map(|(key, value)| (key.clone(), text(value))).collect();
-                let outer = env.iter().filter(|(key, _)| given.iter().all(|(own, _)| own != key));
+            NodeKind::Include { file, env: inner_env } => {
+                let mut inner: Vec<_> =
+                    inner_env.iter().map(|(key, value)| (key.clone(), text(value))).collect();
+                let outer = env.iter().filter(|(key, _)| inner_env.iter().all(|(own, _)| own != key));
                 inner.extend(outer.cloned());
                 NodeKind::Include { file: text(&file), env: inner }
             }
             NodeKind::Block(block, body) => {
                 let Ok(block) = block.map(|_, target| Ok::<_, Infallible>(text(target)));
-                NodeKind::Block(block, scoped(body, env))
+                NodeKind::Block(block, substitute_env(body, env))
             }
         };
         Node { line: node.line, kind }
@@ -59,26 +61,26 @@ const PHONE_PLATFORMS: [&str; 2] = ["android", "ios"];
 
 /// Wraps the lines in the conditions of a `when`.
 fn conditional(flow: &FlowHeader, when: &Yaml, mut body: Vec<Node>) -> Nodes {
-    let mut fields = Fields::of("when", when)?;
-    let mut asked = false;
+    let mut fields = Fields::new("when", when)?;
+    let mut has_condition = false;
     if let Some(yaml) = fields.take("platform") {
-        asked = true;
-        let wanted = yaml.value.as_text();
-        if wanted.is_empty() {
+        has_condition = true;
+        let required = yaml.value.as_text();
+        if required.is_empty() {
             return Err(yaml.at.error_at("`platform` takes a name", "platform: Web"));
         }
-        let phone = PHONE_PLATFORMS.iter().any(|phone| wanted.eq_ignore_ascii_case(phone));
-        let Some(platform) = flow.platform.or(phone.then_some("no phone")) else {
+        let is_phone = PHONE_PLATFORMS.iter().any(|phone| required.eq_ignore_ascii_case(phone));
+        let Some(platform) = flow.platform.or(is_phone.then_some("no phone")) else {
             return Err(yaml
                 .at
-                .error_at("the platform of this flow is unknown", "a header with `url` says: Web"));
+                .error_at("the platform of this flow is unknown", "a header with `url` means: Web"));
         };
-        if !wanted.eq_ignore_ascii_case(platform) {
+        if !required.eq_ignore_ascii_case(platform) {
             body.clear();
         }
     }
     if let Some(yaml) = fields.take("true") {
-        asked = true;
+        has_condition = true;
         match yaml.value.as_text() {
             "true" | "${true}" => {}
             "false" | "${false}" => body.clear(),
@@ -90,14 +92,14 @@ fn conditional(flow: &FlowHeader, when: &Yaml, mut body: Vec<Node>) -> Nodes {
     }
     for (name, state) in CONDITIONS {
         let Some(yaml) = fields.take(name) else { continue };
-        asked = true;
+        has_condition = true;
         let target = selector::from_yaml(name, yaml)?;
         body = vec![Node { line: yaml.at.line, kind: NodeKind::Block(Block::If(state, target), body) }];
     }
-    if !asked {
+    if !has_condition {
         return Err(when.at.error_at("`when` has no supported condition", "visible, notVisible, platform"));
     }
-    fields.end()?;
+    fields.refuse_unread()?;
     Ok(body)
 }
 
@@ -108,7 +110,7 @@ const MAX_ROUNDS: u32 = 100;
 pub(super) fn repeat(flow: &FlowHeader, command: &mut Command<'_>, depth: usize) -> Nodes {
     let times = command.fields.take("times").map(|yaml| repetitions("times", yaml)).transpose()?;
     let condition = command.fields.take("while");
-    let ended = match (times, condition) {
+    let end_check = match (times, condition) {
         (None, None) => return Err(command.at.error_at("`repeat` needs `times` or `while`", "times: 5")),
         (None, Some(condition)) => Some(loop_end_check(command, condition)?),
         (Some(_), _) => None,
@@ -121,12 +123,12 @@ pub(super) fn repeat(flow: &FlowHeader, command: &mut Command<'_>, depth: usize)
         body = conditional(flow, condition, body)?;
     }
     let rounds = command.node(NodeKind::Block(Block::Repeat(times.unwrap_or(MAX_ROUNDS)), body));
-    Ok([rounds].into_iter().chain(ended).collect())
+    Ok([rounds].into_iter().chain(end_check).collect())
 }
 
 /// Creates the line that fails if the condition of a `while` still holds after the last round.
 fn loop_end_check(command: &Command<'_>, condition: &Yaml) -> Result<Node, ScriptError> {
-    let mut fields = Fields::of("while", condition)?;
+    let mut fields = Fields::new("while", condition)?;
     let mut found = Vec::new();
     for (name, state) in CONDITIONS {
         let Some(yaml) = fields.take(name) else { continue };
@@ -134,7 +136,7 @@ fn loop_end_check(command: &Command<'_>, condition: &Yaml) -> Result<Node, Scrip
         found.push(command.wait_line(&selector::from_yaml(name, yaml)?, opposite, None));
     }
     match found.pop() {
-        Some(node) if found.is_empty() && fields.end().is_ok() => Ok(node),
+        Some(node) if found.is_empty() && fields.refuse_unread().is_ok() => Ok(node),
         _ => Err(condition.at.error_at(
             "`while` without `times` takes either `visible` or `notVisible`, and nothing else",
             "times: 5 bounds any other condition",

@@ -24,7 +24,7 @@ pub(super) struct Command<'y> {
     pub(super) name: &'y str,
     pub(super) at: YamlPosition,
     /// The value of the command; null if the command is a single word.
-    pub(super) given: &'y Yaml,
+    pub(super) value: &'y Yaml,
     /// The named arguments.
     pub(super) fields: Fields<'y>,
 }
@@ -92,15 +92,15 @@ impl FlowHeader {
             ));
         };
         let mut fields =
-            Fields::of(name, if matches!(given.value, YamlValue::Text(_)) { &nothing } else { given })?;
+            Fields::new(name, if matches!(given.value, YamlValue::Text(_)) { &nothing } else { given })?;
         if matches!(given.value, YamlValue::Null) {
             fields.at = at;
         }
-        let mut command = Command { name, at, given, fields };
+        let mut command = Command { name, at, value: given, fields };
         let nodes = compile(self, &mut command, depth)?;
         // Reports show the label.
         let label = command.fields.text("label")?.map(|text| NodeKind::Comment(one_line(&text)));
-        command.fields.end()?;
+        command.fields.refuse_unread()?;
         let label = label.map(|kind| Node { line: command.fields.at.line, kind });
         Ok(label.into_iter().chain(nodes).collect())
     }
@@ -108,7 +108,7 @@ impl FlowHeader {
 
 impl Command<'_> {
     pub(super) fn is_text(&self) -> bool {
-        matches!(self.given.value, YamlValue::Text(_))
+        matches!(self.value.value, YamlValue::Text(_))
     }
 
     /// Creates a line at the command's position.
@@ -122,15 +122,20 @@ impl Command<'_> {
     }
 
     /// Creates a `wait` or `wait absent` line. A hidden element counts as not visible.
-    pub(super) fn wait_line(&self, target: &Template, asked: Visibility, timeout: Option<Template>) -> Node {
+    pub(super) fn wait_line(
+        &self,
+        target: &Template,
+        visibility: Visibility,
+        timeout: Option<Template>,
+    ) -> Node {
         let timeout =
             option("timeout", &timeout.unwrap_or_else(|| Template::text(ASSERT_TIMEOUT_MS.to_string())));
-        let words = match asked {
+        let words = match visibility {
             Visibility::Visible => vec![word("wait"), target.clone(), timeout],
             Visibility::Hidden => {
-                let seen =
+                let visible =
                     [&*selector::each_visible(target), &[TemplatePart::Text(" visible".to_owned())]].concat();
-                vec![word("wait"), word("absent"), Template::new(seen), timeout]
+                vec![word("wait"), word("absent"), Template::new(visible), timeout]
             }
         };
         self.line(words)
@@ -157,27 +162,27 @@ fn one_line(text: &Template) -> String {
 
 /// Returns the nodes of an assertion. With `optional` Maestro asserts nothing, so a comment in the
 /// script and in reports replaces it.
-pub(super) fn optional_assertion(command: &mut Command<'_>, asserts: Vec<Node>) -> Nodes {
-    if !command.fields.switch("optional")?.unwrap_or(false) {
-        return Ok(asserts);
+pub(super) fn optional_assertion(command: &mut Command<'_>, assertions: Vec<Node>) -> Nodes {
+    if !command.fields.boolean("optional")?.unwrap_or(false) {
+        return Ok(assertions);
     }
-    let said = |node: Node| match &node.kind {
+    let comment_out = |node: Node| match &node.kind {
         NodeKind::Command(words) => {
             let line = one_line(&Template::text(crate::script::line(words)));
             Node { kind: NodeKind::Comment(format!("optional, so nothing is asserted: {line}")), ..node }
         }
         _ => node,
     };
-    Ok(asserts.into_iter().map(said).collect())
+    Ok(assertions.into_iter().map(comment_out).collect())
 }
 
 fn launch_app(flow: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
     let (mut app, mut clear) = (None, None);
     if command.is_text() {
-        app = Some(text::of(command.name, command.given)?);
+        app = Some(text::scalar(command.name, command.value)?);
     } else {
         app = command.fields.text("appId")?.or(app);
-        clear = command.fields.switch("clearState")?;
+        clear = command.fields.boolean("clearState")?;
         command.fields.expect_default("stopApp", true, "an app is always started fresh")?;
     }
     let Some(app) = app.or_else(|| flow.app.clone()) else {
@@ -192,12 +197,12 @@ fn launch_app(flow: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
 }
 
 /// Converts `tapOn` and similar commands into one of our verbs with its options.
-fn tap(command: &mut Command<'_>, verb: &str, with: Option<&str>) -> Nodes {
+fn tap(command: &mut Command<'_>, verb: &str, extra: Option<&str>) -> Nodes {
     let mut words = vec![word(verb)];
     let (mut times, mut delay, mut optional) = (None, None, false);
     let target;
     if command.is_text() {
-        target = selector::from_text(command.name, command.given)?;
+        target = selector::from_text(command.name, command.value)?;
         words.push(target.clone());
     } else {
         let fields = &mut command.fields;
@@ -220,10 +225,10 @@ fn tap(command: &mut Command<'_>, verb: &str, with: Option<&str>) -> Nodes {
             // A point always exists.
             fields.expect_default("optional", false, "a point is always there")?;
         } else {
-            optional = fields.switch("optional")?.unwrap_or(false);
+            optional = fields.boolean("optional")?.unwrap_or(false);
         }
     }
-    words.extend(with.map(word));
+    words.extend(extra.map(word));
     let mut line = command.line(words);
     if let Some(times) = times {
         let pause = delay.map(|ms| command.line(vec![word("wait"), word("ms"), ms]));
@@ -246,19 +251,23 @@ pub(super) fn repetitions(name: &str, yaml: &Yaml) -> Result<u32, ScriptError> {
     Err(yaml.at.error_at(format!("`{name}` takes a number from 1 to {MAX_TIMES}"), ""))
 }
 
-fn assertion(command: &mut Command<'_>, asked: Visibility) -> Nodes {
+fn assertion(command: &mut Command<'_>, visibility: Visibility) -> Nodes {
     if command.is_text() {
-        return Ok(vec![command.wait_line(&selector::from_text(command.name, command.given)?, asked, None)]);
+        return Ok(vec![command.wait_line(
+            &selector::from_text(command.name, command.value)?,
+            visibility,
+            None,
+        )]);
     }
     let target = selector::take(&mut command.fields)?;
-    let waits = vec![command.wait_line(&target, asked, None)];
-    optional_assertion(command, waits)
+    let assertions = vec![command.wait_line(&target, visibility, None)];
+    optional_assertion(command, assertions)
 }
 
 /// Returns the single text that a command takes, either directly or under `name` in a mapping.
 fn single_text(command: &mut Command<'_>, name: &'static str) -> Result<Template, ScriptError> {
     if command.is_text() {
-        return text::of(command.name, command.given);
+        return text::scalar(command.name, command.value);
     }
     let found = command.fields.text(name)?;
     found.ok_or_else(|| command.at.error_at(format!("`{}` needs `{name}`", command.name), ""))
@@ -272,7 +281,7 @@ fn input_text(_: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
 
 fn erase_text(_: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
     let times = match command.is_text() {
-        true => repetitions(command.name, command.given)?,
+        true => repetitions(command.name, command.value)?,
         false => {
             let times = command.fields.take("charactersToErase");
             times
@@ -298,22 +307,22 @@ fn press_key(_: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
         "home" => &["home"],
         _ => {
             let message = format!("the key {} is not supported", stickpin_tree::quote(key));
-            return Err(command.given.at.error_at(message, "Enter, Backspace, Tab, Escape, Back, Home"));
+            return Err(command.value.at.error_at(message, "Enter, Backspace, Tab, Escape, Back, Home"));
         }
     })
 }
 
 fn extended_wait_until(_: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
     let timeout = command.fields.text("timeout")?;
-    let mut asked = Vec::new();
+    let mut conditions = Vec::new();
     for (name, state) in CONDITIONS {
         let Some(yaml) = command.fields.take(name) else { continue };
-        asked.push(command.wait_line(&selector::from_yaml(name, yaml)?, state, timeout.clone()));
+        conditions.push(command.wait_line(&selector::from_yaml(name, yaml)?, state, timeout.clone()));
     }
-    if asked.is_empty() {
+    if conditions.is_empty() {
         return Err(command.at.error_at("`extendedWaitUntil` needs `visible` or `notVisible`", ""));
     }
-    optional_assertion(command, asked)
+    optional_assertion(command, conditions)
 }
 
 /// The names of conditions for waiting and asking.
@@ -335,13 +344,13 @@ fn hide_keyboard(_: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
 /// Ends the session and with it the app; `launchApp` begins another one.
 fn close(flow: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
     let named = match command.is_text() {
-        true => Some(text::of(command.name, command.given)?),
+        true => Some(text::scalar(command.name, command.value)?),
         false => command.fields.text("appId")?,
     };
     if named.is_some() && named != flow.app {
-        return Err(command.given.at.error_at(
-            format!("`{}` of another app than the flow's own is not supported", command.name),
-            "without a name it is the flow's own",
+        return Err(command.value.at.error_at(
+            format!("`{}` supports only the flow's own app", command.name),
+            "omit the name to mean the flow's own app",
         ));
     }
     command.literal_line(&["close"])

@@ -15,17 +15,17 @@ pub(super) struct Fields<'y> {
 }
 
 impl<'y> Fields<'y> {
-    pub(super) fn of(of: &'y str, yaml: &'y Yaml) -> Result<Self, ScriptError> {
+    pub(super) fn new(command: &'y str, yaml: &'y Yaml) -> Result<Self, ScriptError> {
         let pairs: &[_] = match &yaml.value {
             YamlValue::Map(pairs) => pairs,
             YamlValue::Null => &[],
             other => {
                 return Err(yaml
                     .at
-                    .error_at(format!("`{of}` takes a mapping here, not {}", other.kind()), ""));
+                    .error_at(format!("`{command}` takes a mapping here, not {}", other.kind()), ""));
             }
         };
-        Ok(Self { command: of, at: yaml.at, pairs, read_names: Vec::new() })
+        Ok(Self { command, at: yaml.at, pairs, read_names: Vec::new() })
     }
 
     pub(super) fn take(&mut self, name: &'static str) -> Option<&'y Yaml> {
@@ -43,10 +43,10 @@ impl<'y> Fields<'y> {
     }
 
     pub(super) fn text(&mut self, name: &'static str) -> Result<Option<Template>, ScriptError> {
-        self.take(name).map(|value| text::of(name, value)).transpose()
+        self.take(name).map(|value| text::scalar(name, value)).transpose()
     }
 
-    pub(super) fn switch(&mut self, name: &'static str) -> Result<Option<bool>, ScriptError> {
+    pub(super) fn boolean(&mut self, name: &'static str) -> Result<Option<bool>, ScriptError> {
         let Some(yaml) = self.take(name) else { return Ok(None) };
         match yaml.value.as_text() {
             "true" => Ok(Some(true)),
@@ -59,12 +59,12 @@ impl<'y> Fields<'y> {
     pub(super) fn expect_default(
         &mut self,
         name: &'static str,
-        usual: bool,
+        default: bool,
         hint: &str,
     ) -> Result<(), ScriptError> {
         let at = self.take(name).map(|yaml| yaml.at);
-        match (self.switch(name)?, at) {
-            (Some(value), Some(at)) if value != usual => {
+        match (self.boolean(name)?, at) {
+            (Some(value), Some(at)) if value != default => {
                 Err(at.error_at(format!("`{name}: {value}` is not supported"), hint))
             }
             _ => Ok(()),
@@ -76,7 +76,7 @@ impl<'y> Fields<'y> {
     }
 
     /// Refuses arguments that were not read.
-    pub(super) fn end(&self) -> Result<(), ScriptError> {
+    pub(super) fn refuse_unread(&self) -> Result<(), ScriptError> {
         self.unsupported(&[])
     }
 
@@ -94,6 +94,6 @@ impl<'y> Fields<'y> {
 pub(super) fn number(name: &str, yaml: &Yaml) -> Result<u32, ScriptError> {
     let number = yaml.value.as_text().parse().ok();
     number.ok_or_else(|| {
-        yaml.at.error_at(format!("`{name}` takes a whole number"), "a variable cannot stand here")
+        yaml.at.error_at(format!("`{name}` takes a whole number"), "a variable is not allowed here")
     })
 }

@@ -9,12 +9,12 @@ use crate::script::{ScriptError, Template};
 /// Returns a point in pixels for `100,200`. A percentage is refused, because it could hit another
 /// element on another screen.
 pub(super) fn point(yaml: &Yaml) -> Result<Template, ScriptError> {
-    let (x, y) = pair(yaml)?;
+    let (x, y) = coordinates(yaml)?;
     match (x, y) {
         (Length::Pixels(x), Length::Pixels(y)) => Ok(Template::text(format!("{x},{y}"))),
         _ => Err(yaml.at.error_at(
             "a `point` as a percentage is not supported: it depends on the screen",
-            "text, id or css say what is meant; a point takes pixels: \"100,200\"",
+            "use text, id or css; a point takes pixels: \"100,200\"",
         )),
     }
 }
@@ -29,22 +29,22 @@ enum Length {
 
 impl Length {
     /// Converts to pixels, for the default viewport of a session.
-    fn of(self, whole: f64) -> f64 {
+    fn to_pixels(self, extent: f64) -> f64 {
         match self {
             Self::Pixels(n) => f64::from(n),
-            Self::Percent(n) => f64::from(n) / 100.0 * whole,
+            Self::Percent(n) => f64::from(n) / 100.0 * extent,
         }
     }
 }
 
 /// Parses `50%, 80%` or `100, 200`.
-fn pair(yaml: &Yaml) -> Result<(Length, Length), ScriptError> {
+fn coordinates(yaml: &Yaml) -> Result<(Length, Length), ScriptError> {
     let length = |text: &str| match text.trim().strip_suffix('%') {
         Some(part) => part.parse().ok().filter(|n| *n <= 100).map(Length::Percent),
         None => text.trim().parse().ok().map(Length::Pixels),
     };
-    let both = yaml.value.as_text().split_once(',').and_then(|(x, y)| Some((length(x)?, length(y)?)));
-    both.ok_or_else(|| {
+    let lengths = yaml.value.as_text().split_once(',').and_then(|(x, y)| Some((length(x)?, length(y)?)));
+    lengths.ok_or_else(|| {
         yaml.at.error_at("a point takes two lengths", "\"50%, 80%\", or \"100, 200\" in pixels")
     })
 }
@@ -54,13 +54,13 @@ pub(super) fn scroll_until_visible(_: &FlowHeader, command: &mut Command<'_>, _:
         return Err(command.at.error_at("`scrollUntilVisible` needs `element`", ""));
     };
     let element = selector::from_yaml("element", element)?;
-    let (way, _) = command.fields.take("direction").map_or(Ok(DIRECTIONS[0]), direction)?;
+    let (direction, _) = command.fields.take("direction").map_or(Ok(DIRECTIONS[0]), direction)?;
     let timeout = command.fields.text("timeout")?;
     // Neither value changes where the scrolling ends: the element is brought fully into view.
     command.fields.ignore(&["speed", "visibilityPercentage"]);
     let hint = "runFlow: {when: {visible: ...}, commands: [...]} names what depends on it";
     command.fields.expect_default("optional", false, hint)?;
-    let mut words = vec![word("scroll"), word(way), option("until", &element)];
+    let mut words = vec![word("scroll"), word(direction), option("until", &element)];
     words.extend(timeout.map(|ms| option("timeout", &ms)));
     Ok(vec![command.line(words)])
 }
@@ -88,29 +88,35 @@ pub(super) fn swipe(_: &FlowHeader, command: &mut Command<'_>, _: usize) -> Node
         }
     };
     if let Some((start, end)) = points {
-        let (way, far) = swiped(pair(start)?, pair(end)?).ok_or_else(|| {
-            end.at.error_at("a diagonal `swipe` is not supported", "start: \"50%, 80%\", end: \"50%, 20%\"")
-        })?;
-        return Ok(vec![command.line(vec![word("scroll"), word(way), Template::text(far.to_string())])]);
+        let (scroll_direction, distance) = scroll_between(coordinates(start)?, coordinates(end)?)
+            .ok_or_else(|| {
+                end.at
+                    .error_at("a diagonal `swipe` is not supported", "start: \"50%, 80%\", end: \"50%, 20%\"")
+            })?;
+        return Ok(vec![command.line(vec![
+            word("scroll"),
+            word(scroll_direction),
+            Template::text(distance.to_string()),
+        ])]);
     }
-    let Some(way) = fields.take("direction") else {
+    let Some(finger_direction) = fields.take("direction") else {
         return Err(command.at.error_at(
             "`swipe` needs a `direction`, or `start` and `end`",
             "direction: UP; from: a selector",
         ));
     };
-    let (_, way) = direction(way)?;
+    let (_, scroll_direction) = direction(finger_direction)?;
     let from = fields.take("from").map(|yaml| selector::from_yaml("from", yaml)).transpose()?;
-    let mut words = vec![word("scroll"), word(way)];
+    let mut words = vec![word("scroll"), word(scroll_direction)];
     words.extend(from.map(|target| option("in", &target)));
     Ok(vec![command.line(words)])
 }
 
 /// Returns the direction and distance in pixels that the page scrolls when a finger moves between
 /// two points.
-fn swiped(start: (Length, Length), end: (Length, Length)) -> Option<(&'static str, u32)> {
+fn scroll_between(start: (Length, Length), end: (Length, Length)) -> Option<(&'static str, u32)> {
     let (width, height) = VIEWPORT;
-    let x = end.0.of(width) - start.0.of(width);
-    let y = end.1.of(height) - start.1.of(height);
+    let x = end.0.to_pixels(width) - start.0.to_pixels(width);
+    let y = end.1.to_pixels(height) - start.1.to_pixels(height);
     scroll_of_swipe(x, y)
 }

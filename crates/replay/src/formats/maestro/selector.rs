@@ -13,9 +13,9 @@ const FLAGS: [&str; 4] = ["enabled", "checked", "focused", "selected"];
 pub(super) fn from_yaml(name: &str, yaml: &Yaml) -> Result<Template, ScriptError> {
     match &yaml.value {
         YamlValue::Map(_) => {
-            let mut fields = Fields::of(name, yaml)?;
+            let mut fields = Fields::new(name, yaml)?;
             let selector = take(&mut fields)?;
-            fields.end()?;
+            fields.refuse_unread()?;
             Ok(selector)
         }
         YamlValue::Text(_) => from_text(name, yaml),
@@ -27,7 +27,7 @@ pub(super) fn from_yaml(name: &str, yaml: &Yaml) -> Result<Template, ScriptError
 
 /// Reads a selector that is a single text.
 pub(super) fn from_text(name: &str, yaml: &Yaml) -> Result<Template, ScriptError> {
-    let all = alternatives("text", &text::of(name, yaml)?, yaml.at)?;
+    let all = alternatives("text", &text::scalar(name, yaml)?, yaml.at)?;
     Ok(normalize_selector(all.join(&TemplatePart::Text(OR.to_owned()))))
 }
 
@@ -40,22 +40,23 @@ fn alternatives(
     value: &Template,
     at: YamlPosition,
 ) -> Result<Vec<Vec<TemplatePart>>, ScriptError> {
-    let whole = value.as_text().filter(|text| text.contains('|') && !text.contains("\\|"));
-    let Some(whole) = whole else { return Ok(vec![comparison(key, value, at)?]) };
+    let pattern_text = value.as_text().filter(|text| text.contains('|') && !text.contains("\\|"));
+    let Some(whole) = pattern_text else { return Ok(vec![comparison(key, value, at)?]) };
     let inner = whole.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(whole);
     if inner.contains(['(', ')']) {
-        return Err(pattern(value, at));
+        return Err(unsupported_pattern(value, at));
     }
-    let one = |text: &str| comparison(key, &Template::text(text), at).map_err(|_| pattern(value, at));
-    inner.split('|').map(one).collect()
+    let alternative =
+        |text: &str| comparison(key, &Template::text(text), at).map_err(|_| unsupported_pattern(value, at));
+    inner.split('|').map(alternative).collect()
 }
 
 /// Adds `visible` to all alternatives of a selector but the last, and returns its parts; the caller
 /// adds it to the last.
 pub(super) fn each_visible(target: &Template) -> Vec<TemplatePart> {
-    let several = target.as_text().and_then(|text| text.parse::<Selector>().ok());
+    let selector = target.as_text().and_then(|text| text.parse::<Selector>().ok());
     // Texts of alternatives contain no bar.
-    match (several.is_some_and(|selector| selector.alternatives().count() > 1), target.as_text()) {
+    match (selector.is_some_and(|selector| selector.alternatives().count() > 1), target.as_text()) {
         (true, Some(text)) => vec![TemplatePart::Text(text.replace(OR, &format!(" visible{OR}")))],
         _ => target.parts().to_vec(),
     }
@@ -94,7 +95,7 @@ pub(super) fn take(fields: &mut Fields<'_>) -> Result<Template, ScriptError> {
         }
     }
     for flag in FLAGS {
-        let Some(on) = fields.switch(flag)? else { continue };
+        let Some(on) = fields.boolean(flag)? else { continue };
         terms.push(vec![TemplatePart::Text(if on { flag.to_owned() } else { format!("{flag}=false") })]);
     }
     if let Some(parent) = fields.take("childOf") {
@@ -122,22 +123,22 @@ pub(super) fn take(fields: &mut Fields<'_>) -> Result<Template, ScriptError> {
     if texts.is_empty() {
         return Ok(normalize_selector(terms.join(&space)));
     }
-    let with = |text: Vec<TemplatePart>| [&[text], &*terms].concat().join(&space);
+    let with_terms = |text: Vec<TemplatePart>| [&[text], &*terms].concat().join(&space);
     Ok(normalize_selector(
-        texts.into_iter().map(with).collect::<Vec<_>>().join(&TemplatePart::Text(OR.to_owned())),
+        texts.into_iter().map(with_terms).collect::<Vec<_>>().join(&TemplatePart::Text(OR.to_owned())),
     ))
 }
 
 /// Normalizes the spelling of a selector without variables.
 fn normalize_selector(parts: Vec<TemplatePart>) -> Template {
     let template = Template::new(parts);
-    let spelled = template.as_text().and_then(|text| text.parse::<Selector>().ok());
-    spelled.map_or(template, |selector| Template::text(selector.to_string()))
+    let parsed = template.as_text().and_then(|text| text.parse::<Selector>().ok());
+    parsed.map_or(template, |selector| Template::text(selector.to_string()))
 }
 
 /// Returns the term `key="value"`.
-fn term(key: &str, sign: &str, value: &Template) -> Vec<TemplatePart> {
-    let mut parts = vec![TemplatePart::Text(format!("{key}{sign}\""))];
+fn term(key: &str, operator: &str, value: &Template) -> Vec<TemplatePart> {
+    let mut parts = vec![TemplatePart::Text(format!("{key}{operator}\""))];
     parts.extend(value.parts().iter().map(|part| match part {
         TemplatePart::Text(text) => {
             let quoted = quote_whole(text);
@@ -153,24 +154,24 @@ fn term(key: &str, sign: &str, value: &Template) -> Vec<TemplatePart> {
 /// `.*text` and `.*text.*`.
 fn comparison(key: &str, value: &Template, at: YamlPosition) -> Result<Vec<TemplatePart>, ScriptError> {
     let mut parts = value.parts().to_vec();
-    let front = match parts.first_mut() {
-        Some(TemplatePart::Text(text)) => cut(text, text.strip_prefix(".*").map(str::to_owned)),
+    let open_start = match parts.first_mut() {
+        Some(TemplatePart::Text(text)) => replace_if_some(text, text.strip_prefix(".*").map(str::to_owned)),
         _ => false,
     };
-    let back = match parts.last_mut() {
-        Some(TemplatePart::Text(text)) => cut(text, text.strip_suffix(".*").map(str::to_owned)),
+    let open_end = match parts.last_mut() {
+        Some(TemplatePart::Text(text)) => replace_if_some(text, text.strip_suffix(".*").map(str::to_owned)),
         _ => false,
     };
     for part in &mut parts {
         if let TemplatePart::Text(text) = part {
-            *text = literal(text).ok_or_else(|| pattern(value, at))?;
+            *text = literal(text).ok_or_else(|| unsupported_pattern(value, at))?;
         }
     }
     let value_only = Template::new(parts);
     if value_only.parts().is_empty() {
-        return Err(pattern(value, at));
+        return Err(unsupported_pattern(value, at));
     }
-    let compare = match (front, back) {
+    let compare = match (open_start, open_end) {
         (false, false) => Compare::Equals,
         (false, true) => Compare::StartsWith,
         (true, false) => Compare::EndsWith,
@@ -179,17 +180,17 @@ fn comparison(key: &str, value: &Template, at: YamlPosition) -> Result<Vec<Templ
     Ok(term(key, compare.sign(), &value_only))
 }
 
-fn cut(text: &mut String, rest: Option<String>) -> bool {
+fn replace_if_some(text: &mut String, rest: Option<String>) -> bool {
     let found = rest.is_some();
     *text = rest.unwrap_or_else(|| std::mem::take(text));
     found
 }
 
-fn pattern(value: &Template, at: YamlPosition) -> ScriptError {
+fn unsupported_pattern(value: &Template, at: YamlPosition) -> ScriptError {
     let shown = stickpin_tree::quote(&value.to_string());
     at.error_at(
         format!("the pattern {shown} is not supported"),
-        "a whole text, its beginning \"text.*\", its end \".*text\", or a part of it \".*part.*\"; a backslash before a character takes it as it is",
+        "a whole text, its beginning \"text.*\", its end \".*text\", or a part of it \".*part.*\"; a backslash escapes a character",
     )
 }
 

@@ -5,7 +5,7 @@ use super::super::yaml::{Yaml, YamlPosition, YamlValue};
 use crate::script::{ScriptError, Template, TemplatePart, is_name};
 
 /// Returns the text of a scalar.
-pub(super) fn of(name: &str, yaml: &Yaml) -> Result<Template, ScriptError> {
+pub(super) fn scalar(name: &str, yaml: &Yaml) -> Result<Template, ScriptError> {
     match &yaml.value {
         YamlValue::Text(text) => template(text, yaml.at),
         YamlValue::Null => Ok(Template::default()),

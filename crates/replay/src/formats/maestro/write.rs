@@ -54,39 +54,39 @@ type Lines = Result<Vec<String>, String>;
 impl FormatWriter for MaestroWriter<'_> {
     const COMMENT: &'static str = "# ";
 
-    fn step(&mut self, step: &ExportStep, less: &mut Vec<String>) -> Lines {
+    fn step(&mut self, step: &ExportStep, caveats: &mut Vec<String>) -> Lines {
         let mut args = step.args();
-        let lines = self.command_lines(step, &mut args, less)?;
-        args.end()?;
+        let lines = self.command_lines(step, &mut args, caveats)?;
+        args.refuse_unread()?;
         Ok(lines)
     }
 
-    fn block(&mut self, block: &Block<ExportStep>, body: Vec<String>, less: &mut Vec<String>) -> Lines {
+    fn block(&mut self, block: &Block<ExportStep>, body: Vec<String>, caveats: &mut Vec<String>) -> Lines {
         let (name, says) = match block {
             Block::Repeat(times) => ("repeat", vec![format!("times: {times}")]),
             Block::Retry(times) if *times > 4 => return Err("more than 3 retries".to_owned()),
             Block::Retry(times) => ("retry", vec![format!("maxRetries: {}", times - 1)]),
             Block::If(asked, step) => {
-                let target = self.target(&step.args().selector("target")?, less)?;
+                let target = self.target(&step.args().selector("target")?, caveats)?;
                 let key = condition(*asked);
                 ("runFlow", [vec!["when:".to_owned(), format!("  {key}:")], indented(&target, 4)].concat())
             }
         };
-        Ok(commands(name, &says, body))
+        Ok(nested_commands(name, &says, body))
     }
 }
 
-fn condition(asked: Visibility) -> &'static str {
-    match asked {
+fn condition(visibility: Visibility) -> &'static str {
+    match visibility {
         Visibility::Visible => "visible",
         Visibility::Hidden => "notVisible",
     }
 }
 
 /// Returns the lines of a command that contains others.
-fn commands(name: &str, says: &[String], body: Vec<String>) -> Vec<String> {
+fn nested_commands(name: &str, fields: &[String], body: Vec<String>) -> Vec<String> {
     let mut out = vec![format!("- {name}:")];
-    out.extend(indented(says, 4));
+    out.extend(indented(fields, 4));
     out.push(if body.is_empty() { "    commands: []".to_owned() } else { "    commands:".to_owned() });
     out.extend(indented(&body, 6));
     out
@@ -97,8 +97,8 @@ fn indented(lines: &[String], by: usize) -> Vec<String> {
 }
 
 /// Returns the lines of a command with its arguments.
-fn given(name: &str, says: &[String]) -> Vec<String> {
-    [vec![format!("- {name}:")], indented(says, 4)].concat()
+fn with_fields(name: &str, fields: &[String]) -> Vec<String> {
+    [vec![format!("- {name}:")], indented(fields, 4)].concat()
 }
 
 /// Returns the first duplicate key among `lines`, which form one mapping; nested lines are
@@ -110,82 +110,82 @@ fn repeated_key(lines: &[String]) -> Option<&str> {
 }
 
 /// Adds a state to a target, replacing the one that its selector has.
-fn with(mut target: Vec<String>, state: &str, on: bool) -> Vec<String> {
+fn with_state(mut target: Vec<String>, state: &str, on: bool) -> Vec<String> {
     target.retain(|line| !line.starts_with(&format!("{state}:")));
     target.push(format!("{state}: {on}"));
     target
 }
 
 impl MaestroWriter<'_> {
-    fn command_lines(&mut self, step: &ExportStep, args: &mut Args<'_>, less: &mut Vec<String>) -> Lines {
+    fn command_lines(&mut self, step: &ExportStep, args: &mut Args<'_>, caveats: &mut Vec<String>) -> Lines {
         Ok(match step.entry.spec.name {
             "open" => self.open(args),
             "close" => Vec::new(),
             "press" => {
-                let target = self.of(args, "target", less)?;
+                let target = self.target_argument(args, "target", caveats)?;
                 match args.number("count").unwrap_or(1) {
-                    1 => given("tapOn", &target),
-                    2 => given("doubleTapOn", &target),
+                    1 => with_fields("tapOn", &target),
+                    2 => with_fields("doubleTapOn", &target),
                     _ => return Err("only single and double taps".to_owned()),
                 }
             }
             "longpress" => {
                 if args.number("hold").is_some_and(|ms| ms != 600) {
-                    less.push("how long it is held is not said".to_owned());
+                    caveats.push("the hold time is not exported".to_owned());
                 }
-                given("longPressOn", &self.of(args, "target", less)?)
+                with_fields("longPressOn", &self.target_argument(args, "target", caveats)?)
             }
             "fill" => {
-                let target = self.of(args, "target", less)?;
-                self.filled(&target, args.text("text").unwrap_or_default())
+                let target = self.target_argument(args, "target", caveats)?;
+                self.fill_lines(&target, args.text("text").unwrap_or_default())
             }
             "type" => {
                 let mut out = match args.text("into") {
-                    Some(into) => given("tapOn", &self.target(&selector(into)?, less)?),
+                    Some(into) => with_fields("tapOn", &self.target(&selector(into)?, caveats)?),
                     None => Vec::new(),
                 };
                 out.push(self.command("inputText", args.text("text").unwrap_or_default()));
                 out
             }
-            "form" => self.form(step, args, less)?,
+            "form" => self.form(step, args, caveats)?,
             "key" => match args.text("chord").unwrap_or_default() {
                 key @ ("Enter" | "Backspace" | "Tab" | "Escape") => vec![format!("- pressKey: {key}")],
-                key => return Err(format!("there is no key {key}")),
+                key => return Err(format!("the key {key} has no counterpart")),
             },
-            "check" => self.checked(args, true, less)?,
-            "uncheck" => self.checked(args, false, less)?,
-            "scroll" => self.scroll(args, less)?,
-            "wait" => self.wait_lines(args, Visibility::Visible, less)?,
-            "wait absent" => self.wait_lines(args, Visibility::Hidden, less)?,
+            "check" => self.toggle_lines(args, true, caveats)?,
+            "uncheck" => self.toggle_lines(args, false, caveats)?,
+            "scroll" => self.scroll(args, caveats)?,
+            "wait" => self.wait_lines(args, Visibility::Visible, caveats)?,
+            "wait absent" => self.wait_lines(args, Visibility::Hidden, caveats)?,
             "wait text" => {
                 let text = self.pattern(args.text("text").unwrap_or_default(), Compare::Contains);
                 let timeout = args.number("timeout").unwrap_or(10_000);
-                given("extendedWaitUntil", &[format!("visible: {text}"), format!("timeout: {timeout}")])
+                with_fields("extendedWaitUntil", &[format!("visible: {text}"), format!("timeout: {timeout}")])
             }
-            "is" => self.assertion_lines(args, less)?,
+            "is" => self.assertion_lines(args, caveats)?,
             "back" => vec!["- back".to_owned()],
             "home" => vec!["- pressKey: Home".to_owned()],
             "screenshot" => {
                 let path = args.text("path").unwrap_or("screenshot");
                 vec![self.command("takeScreenshot", path.strip_suffix(".png").unwrap_or(path))]
             }
-            name => return Err(format!("there is no `{name}`")),
+            name => return Err(format!("`{name}` has no counterpart")),
         })
     }
 
     fn open(&mut self, args: &mut Args<'_>) -> Vec<String> {
-        let what = args.text("what").unwrap_or_default();
-        let known = self.app.get_or_insert_with(|| what.to_owned());
-        let same = known == what;
-        let clear = args.is_on("relaunch");
-        match (same, clear) {
+        let app = args.text("what").unwrap_or_default();
+        let first_app = self.app.get_or_insert_with(|| app.to_owned());
+        let same = first_app == app;
+        let clear_state = args.is_on("relaunch");
+        match (same, clear_state) {
             (true, false) => vec!["- launchApp".to_owned()],
-            (true, true) => given("launchApp", &["clearState: true".to_owned()]),
-            (false, false) if is_address(what) => vec![self.command("openLink", what)],
+            (true, true) => with_fields("launchApp", &["clearState: true".to_owned()]),
+            (false, false) if is_address(app) => vec![self.command("openLink", app)],
             (false, _) => {
-                let mut says = vec![format!("appId: {}", scalar(&self.marks.template(what)))];
-                says.extend(clear.then(|| "clearState: true".to_owned()));
-                given("launchApp", &says)
+                let mut fields = vec![format!("appId: {}", scalar(&self.marks.template(app)))];
+                fields.extend(clear_state.then(|| "clearState: true".to_owned()));
+                with_fields("launchApp", &fields)
             }
         }
     }
@@ -195,8 +195,8 @@ impl MaestroWriter<'_> {
         format!("- {name}: {}", scalar(&self.marks.template(text)))
     }
 
-    fn filled(&self, target: &[String], text: &str) -> Vec<String> {
-        let mut out = given("tapOn", target);
+    fn fill_lines(&self, target: &[String], text: &str) -> Vec<String> {
+        let mut out = with_fields("tapOn", target);
         out.push("- eraseText".to_owned());
         if !text.is_empty() {
             out.push(self.command("inputText", text));
@@ -204,45 +204,45 @@ impl MaestroWriter<'_> {
         out
     }
 
-    fn form(&self, step: &ExportStep, args: &mut Args<'_>, less: &mut Vec<String>) -> Lines {
+    fn form(&self, step: &ExportStep, args: &mut Args<'_>, caveats: &mut Vec<String>) -> Lines {
         let mut out = Vec::new();
         for (target, value) in assignments(step) {
             let selector = selector(&target)?;
-            let target = self.target(&selector, less)?;
+            let target = self.target(&selector, caveats)?;
             match super::super::writer::role(&selector) {
                 Some(Role::TextBox | Role::SearchBox | Role::SpinButton) => {
-                    out.extend(self.filled(&target, &value));
+                    out.extend(self.fill_lines(&target, &value));
                 }
-                _ => return Err(format!("what `{selector}` takes is not known without the app")),
+                _ => return Err(format!("the kind of the field `{selector}` is not known without the app")),
             }
         }
-        let _said_above = args.get("fields");
+        let _fields = args.get("fields");
         if let Some(submit) = args.text("submit") {
-            out.extend(given("tapOn", &self.target(&selector(submit)?, less)?));
+            out.extend(with_fields("tapOn", &self.target(&selector(submit)?, caveats)?));
         }
         Ok(out)
     }
 
     /// Returns the lines that press an element only if it is not yet in this state.
-    fn checked(&self, args: &mut Args<'_>, on: bool, less: &mut Vec<String>) -> Lines {
-        let target = self.of(args, "target", less)?;
-        let state = with(target.clone(), "checked", !on);
+    fn toggle_lines(&self, args: &mut Args<'_>, on: bool, caveats: &mut Vec<String>) -> Lines {
+        let target = self.target_argument(args, "target", caveats)?;
+        let state = with_state(target.clone(), "checked", !on);
         let when = [vec!["when:".to_owned(), "  visible:".to_owned()], indented(&state, 4)].concat();
-        Ok(commands("runFlow", &when, given("tapOn", &target)))
+        Ok(nested_commands("runFlow", &when, with_fields("tapOn", &target)))
     }
 
-    fn scroll(&self, args: &mut Args<'_>, less: &mut Vec<String>) -> Lines {
+    fn scroll(&self, args: &mut Args<'_>, caveats: &mut Vec<String>) -> Lines {
         let direction = args.text("direction").unwrap_or_default();
         if args.number("amount").is_some_and(|pixels| pixels != 600) {
-            less.push("how far is not said".to_owned());
+            caveats.push("the distance is not exported".to_owned());
         }
         if let Some(until) = args.text("until") {
-            let mut says = vec!["element:".to_owned()];
-            says.extend(indented(&self.target(&selector(until)?, less)?, 2));
-            says.push(format!("direction: {}", direction.to_uppercase()));
-            return Ok(given("scrollUntilVisible", &says));
+            let mut fields = vec!["element:".to_owned()];
+            fields.extend(indented(&self.target(&selector(until)?, caveats)?, 2));
+            fields.push(format!("direction: {}", direction.to_uppercase()));
+            return Ok(with_fields("scrollUntilVisible", &fields));
         }
-        let container = args.text("in").map(|target| self.target(&selector(target)?, less)).transpose()?;
+        let container = args.text("in").map(|target| self.target(&selector(target)?, caveats)).transpose()?;
         // A finger moves in the direction opposite to the page.
         let finger = match direction {
             "down" if container.is_none() => return Ok(vec!["- scroll".to_owned()]),
@@ -251,25 +251,25 @@ impl MaestroWriter<'_> {
             "left" => "RIGHT",
             _ => "LEFT",
         };
-        let mut says = vec![format!("direction: {finger}")];
+        let mut fields = vec![format!("direction: {finger}")];
         if let Some(container) = container {
-            says.push("from:".to_owned());
-            says.extend(indented(&container, 2));
+            fields.push("from:".to_owned());
+            fields.extend(indented(&container, 2));
         }
-        Ok(given("swipe", &says))
+        Ok(with_fields("swipe", &fields))
     }
 
-    fn wait_lines(&self, args: &mut Args<'_>, asked: Visibility, less: &mut Vec<String>) -> Lines {
-        let target = self.of(args, "target", less)?;
+    fn wait_lines(&self, args: &mut Args<'_>, asked: Visibility, caveats: &mut Vec<String>) -> Lines {
+        let target = self.target_argument(args, "target", caveats)?;
         let timeout = args.number("timeout").unwrap_or(10_000);
-        let mut says = vec![format!("{}:", condition(asked))];
-        says.extend(indented(&target, 2));
-        says.push(format!("timeout: {timeout}"));
-        Ok(given("extendedWaitUntil", &says))
+        let mut fields = vec![format!("{}:", condition(asked))];
+        fields.extend(indented(&target, 2));
+        fields.push(format!("timeout: {timeout}"));
+        Ok(with_fields("extendedWaitUntil", &fields))
     }
 
-    fn assertion_lines(&self, args: &mut Args<'_>, less: &mut Vec<String>) -> Lines {
-        let mut target = self.of(args, "target", less)?;
+    fn assertion_lines(&self, args: &mut Args<'_>, caveats: &mut Vec<String>) -> Lines {
+        let mut target = self.target_argument(args, "target", caveats)?;
         let (name, state) = match args.text("predicate").unwrap_or_default() {
             "visible" => ("assertVisible", None),
             "hidden" | "absent" => ("assertNotVisible", None),
@@ -277,24 +277,24 @@ impl MaestroWriter<'_> {
                 ("assertVisible", Some((state, true)))
             }
             "disabled" => ("assertVisible", Some(("enabled", false))),
-            other => return Err(format!("it cannot ask for `{other}`")),
+            other => return Err(format!("the check `{other}` has no counterpart")),
         };
         if let Some((state, on)) = state {
-            target = with(target, state, on);
+            target = with_state(target, state, on);
         }
-        Ok(given(name, &target))
+        Ok(with_fields(name, &target))
     }
 
-    fn of(&self, args: &mut Args<'_>, name: &'static str, less: &mut Vec<String>) -> Lines {
-        self.target(&args.selector(name)?, less)
+    fn target_argument(&self, args: &mut Args<'_>, name: &'static str, caveats: &mut Vec<String>) -> Lines {
+        self.target(&args.selector(name)?, caveats)
     }
 
     /// Returns the lines of a selector.
-    fn target(&self, selector: &Selector, less: &mut Vec<String>) -> Lines {
+    fn target(&self, selector: &Selector, caveats: &mut Vec<String>) -> Lines {
         let mut alternatives = selector.alternatives();
         let Some((conditions, nth)) = alternatives.next() else { return Ok(Vec::new()) };
         if alternatives.next().is_some() {
-            less.push("only the first alternative of the selector is tried".to_owned());
+            caveats.push("only the first alternative of the selector is tried".to_owned());
         }
         let mut out = Vec::new();
         let (mut text, mut role) = (false, None);
@@ -302,7 +302,7 @@ impl MaestroWriter<'_> {
             match condition {
                 Condition::Role(found) => role = Some(found),
                 Condition::Has { key, value: "", .. } => {
-                    return Err(format!("a selector of Maestro has no empty `{key}`"));
+                    return Err(format!("a Maestro selector cannot have an empty `{key}`"));
                 }
                 Condition::Has { key: "id", compare, value } => {
                     out.push(format!("id: {}", self.pattern(value, compare)))
@@ -313,28 +313,30 @@ impl MaestroWriter<'_> {
                     text = true;
                     out.push(format!("text: {}", self.pattern(value, compare)));
                 }
-                Condition::Has { key, .. } => return Err(format!("it cannot look for `{key}`")),
+                Condition::Has { key, .. } => {
+                    return Err(format!("the selector key `{key}` has no counterpart"));
+                }
                 Condition::Is { flag: flag @ ("enabled" | "checked" | "focused" | "selected"), wanted } => {
                     out.push(format!("{flag}: {wanted}"));
                 }
                 Condition::Is { flag: "disabled", wanted } => out.push(format!("enabled: {}", !wanted)),
                 // Maestro finds only visible elements.
                 Condition::Is { flag: "visible", wanted: true } => {}
-                Condition::Is { flag, .. } => return Err(format!("it cannot look for `{flag}`")),
+                Condition::Is { flag, .. } => return Err(format!("the state `{flag}` has no counterpart")),
                 Condition::In(outer) => {
                     out.push("childOf:".to_owned());
-                    out.extend(indented(&self.target(outer, less)?, 2));
+                    out.extend(indented(&self.target(outer, caveats)?, 2));
                 }
                 Condition::Css(css) => out.push(format!("css: {}", scalar(&self.marks.template(css)))),
             }
         }
         out.extend(nth.map(|nth| format!("index: {}", nth.get() - 1)));
         if let Some(key) = repeated_key(&out) {
-            return Err(format!("a selector of Maestro has one `{key}`"));
+            return Err(format!("a Maestro selector can have only one `{key}`"));
         }
         match role {
-            Some(role) if out.is_empty() => return Err(format!("it cannot look for `role={role}` alone")),
-            Some(role) => less.push(format!("that it is a {role} is not said")),
+            Some(role) if out.is_empty() => return Err(format!("`role={role}` alone has no counterpart")),
+            Some(role) => caveats.push(format!("the role {role} is not exported")),
             None => {}
         }
         Ok(out)

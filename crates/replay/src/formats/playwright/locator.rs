@@ -30,7 +30,7 @@ struct LocatorParts<'s> {
     /// Locators that must match too.
     and: Vec<String>,
     /// The locators of its ancestors: for each, the alternatives.
-    inside: Vec<Vec<String>>,
+    ancestors: Vec<Vec<String>>,
     visible: bool,
     /// Whether it is a frame, which has no role in Playwright.
     frame: bool,
@@ -51,74 +51,76 @@ impl PlaywrightWriter<'_> {
     pub(super) fn locators(&self, selector: &Selector) -> Result<Vec<String>, String> {
         let mut all = Vec::new();
         for (conditions, nth) in selector.alternatives() {
-            let place = nth.map(|nth| format!(".nth({})", nth.get() - 1)).unwrap_or_default();
-            all.extend(self.alternative(&conditions)?.into_iter().map(|one| one + &place));
+            let nth_call = nth.map(|nth| format!(".nth({})", nth.get() - 1)).unwrap_or_default();
+            all.extend(self.alternative(&conditions)?.into_iter().map(|one| one + &nth_call));
         }
-        if all.is_empty() { Err("it is empty".to_owned()) } else { Ok(all) }
+        if all.is_empty() { Err("the selector is empty".to_owned()) } else { Ok(all) }
     }
 
     fn alternative(&self, conditions: &[Condition<'_>]) -> Result<Vec<String>, String> {
-        let mut said = LocatorParts::default();
+        let mut parts = LocatorParts::default();
         let role = conditions.iter().find_map(|c| match c {
             Condition::Role(role) => Some(*role),
             _ => None,
         });
-        said.frame = role == Some(Role::Iframe);
-        said.role = role.filter(|role| !UNSUPPORTED_ROLES.contains(role) && !said.frame);
+        parts.frame = role == Some(Role::Iframe);
+        parts.role = role.filter(|role| !UNSUPPORTED_ROLES.contains(role) && !parts.frame);
         if let Some(role) = role.filter(|role| UNSUPPORTED_ROLES.contains(role) && *role != Role::Text) {
-            return Err(format!("it knows no role {role}"));
+            return Err(format!("Playwright has no role {role}"));
         }
         for condition in conditions {
-            self.condition(condition, &mut said)?;
+            self.condition(condition, &mut parts)?;
         }
-        self.combine_locators(said)
+        self.combine_locators(parts)
     }
 
-    fn condition<'s>(&self, condition: &Condition<'s>, said: &mut LocatorParts<'s>) -> Result<(), String> {
+    fn condition<'s>(&self, condition: &Condition<'s>, parts: &mut LocatorParts<'s>) -> Result<(), String> {
         match *condition {
             Condition::Role(_) => {}
             Condition::Has { compare: compare @ (Compare::StartsWith | Compare::EndsWith), .. } => {
-                return Err(format!("it cannot compare with `{}`", compare.sign()));
+                return Err(format!("the operator `{}` has no counterpart", compare.sign()));
             }
             Condition::Has { key: "id", compare: Compare::Equals, value } => {
-                said.and.push(format!("byId(page, {})", self.text(value)));
+                parts.and.push(format!("byId(page, {})", self.text(value)));
             }
-            Condition::Has { key: key @ ("text" | "label"), compare, value } if said.name.is_none() => {
-                said.name = Some((key, value, compare == Compare::Contains));
+            Condition::Has { key: key @ ("text" | "label"), compare, value } if parts.name.is_none() => {
+                parts.name = Some((key, value, compare == Compare::Contains));
             }
             Condition::Has { key: "placeholder", compare, value } => {
                 let exact = if compare == Compare::Contains { "" } else { ", { exact: true }" };
-                said.and.push(format!("page.getByPlaceholder({}{exact})", self.text(value)));
+                parts.and.push(format!("page.getByPlaceholder({}{exact})", self.text(value)));
             }
             Condition::Has { key: "row", value, .. } => {
                 let row = "page.getByRole('row').or(page.getByRole('listitem'))";
-                said.inside.push(vec![format!("{row}.filter({{ hasText: words({}) }})", self.text(value))]);
+                parts
+                    .ancestors
+                    .push(vec![format!("{row}.filter({{ hasText: words({}) }})", self.text(value))]);
             }
-            Condition::Has { key, .. } => return Err(format!("it cannot look for `{key}` here")),
+            Condition::Has { key, .. } => return Err(format!("the selector key `{key}` has no counterpart")),
             Condition::Is { flag: "visible", wanted: true }
             | Condition::Is { flag: "hidden", wanted: false } => {
-                said.visible = true;
+                parts.visible = true;
             }
-            Condition::Is { flag, wanted } => state(flag, wanted, said)?,
+            Condition::Is { flag, wanted } => add_state(flag, wanted, parts)?,
             Condition::In(outer) => {
                 let frame = if is_frame(outer) { ".contentFrame()" } else { "" };
                 let outer = self.locators(outer)?;
-                said.inside.push(outer.into_iter().map(|outer| outer + frame).collect());
+                parts.ancestors.push(outer.into_iter().map(|outer| outer + frame).collect());
             }
-            Condition::Css(css) => said.and.push(format!("page.locator({})", self.text(css))),
+            Condition::Css(css) => parts.and.push(format!("page.locator({})", self.text(css))),
         }
         Ok(())
     }
 
-    fn combine_locators(&self, said: LocatorParts<'_>) -> Result<Vec<String>, String> {
+    fn combine_locators(&self, parts: LocatorParts<'_>) -> Result<Vec<String>, String> {
         let exact = |part: bool| if part { "" } else { ", { exact: true }" };
         // Locators by name, in the order in which they are tried: an element with the label comes
         // before one that displays it.
         let mut named: Vec<String> = Vec::new();
-        let mut and = said.and;
-        match (said.role, said.name) {
+        let mut and = parts.and;
+        match (parts.role, parts.name) {
             // A frame is found by its title or its label.
-            (None, name) if said.frame => {
+            (None, name) if parts.frame => {
                 named.push("page.locator('iframe')".to_owned());
                 and.extend(name.map(|(_, value, part)| {
                     let (text, exact) = (self.text(value), exact(part));
@@ -131,14 +133,14 @@ impl PlaywrightWriter<'_> {
                     (format!("name: {}{exact}", self.text(value)), value, part)
                 });
                 let options: Vec<String> =
-                    name.iter().map(|(text, ..)| text.clone()).chain(said.states.clone()).collect();
+                    name.iter().map(|(text, ..)| text.clone()).chain(parts.states.clone()).collect();
                 let options = (!options.is_empty()).then(|| format!(", {{ {} }}", options.join(", ")));
                 let options = options.unwrap_or_default();
                 named.push(format!("page.getByRole({}{options})", string(role.name())));
                 // Password fields have no role in Playwright.
                 if let Some((_, value, part)) = name
                     && role == Role::TextBox
-                    && said.states.is_empty()
+                    && parts.states.is_empty()
                 {
                     let label = format!("page.getByLabel({}{})", self.text(value), exact(part));
                     named.push(format!("{label}.and(page.locator('input[type=password]'))"));
@@ -150,15 +152,15 @@ impl PlaywrightWriter<'_> {
                 named.push(format!("page.getByText({text}{exact})"));
             }
             (None, None) if and.is_empty() => {
-                return Err("it says nothing that a locator can look for".to_owned());
+                return Err("the selector has no condition that a locator can express".to_owned());
             }
             (None, None) => named.push(and.remove(0)),
         }
-        let visible = if said.visible { ".filter({ visible: true })" } else { "" };
+        let visible = if parts.visible { ".filter({ visible: true })" } else { "" };
         for one in &mut named {
             *one = and.iter().fold(std::mem::take(one), |all, one| format!("{all}.and({one})"));
         }
-        for outer in said.inside {
+        for outer in parts.ancestors {
             let within = |one: &String| {
                 outer.iter().map(|outer| format!("{outer}.locator({one})")).collect::<Vec<_>>()
             };
@@ -173,15 +175,15 @@ fn is_frame(selector: &Selector) -> bool {
     selector.alternatives().all(|(conditions, _)| conditions.contains(&Condition::Role(Role::Iframe)))
 }
 
-fn state(flag: &str, wanted: bool, said: &mut LocatorParts<'_>) -> Result<(), String> {
-    if said.role.is_some() {
+fn add_state(flag: &str, wanted: bool, parts: &mut LocatorParts<'_>) -> Result<(), String> {
+    if parts.role.is_some() {
         let option = match flag {
             "checked" | "expanded" | "selected" | "disabled" => Some(format!("{flag}: {wanted}")),
             "enabled" => Some(format!("disabled: {}", !wanted)),
             _ => None,
         };
         if let Some(option) = option {
-            said.states.push(option);
+            parts.states.push(option);
             return Ok(());
         }
     }
@@ -195,8 +197,8 @@ fn state(flag: &str, wanted: bool, said: &mut LocatorParts<'_>) -> Result<(), St
         ("selected", true) => "[aria-selected=\"true\"]",
         ("expanded", true) => "[aria-expanded=\"true\"]",
         ("editable", true) => ":read-write",
-        _ => return Err(format!("it cannot look for `{flag}={wanted}`")),
+        _ => return Err(format!("the state `{flag}={wanted}` has no counterpart")),
     };
-    said.and.push(format!("page.locator({})", string(css)));
+    parts.and.push(format!("page.locator({})", string(css)));
     Ok(())
 }

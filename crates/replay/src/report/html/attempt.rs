@@ -2,7 +2,7 @@
 
 use super::picture::Pictures;
 use super::text::{millis, text, with_refs};
-use super::{class_and_word, in_line, sign, timeline_bar};
+use super::{class_and_word, join_facts, outcome_icon, timeline_bar};
 use crate::commands::format_count;
 use crate::divergence::Divergence;
 use crate::report::model::{Attempt, Outcome, Step};
@@ -27,7 +27,7 @@ pub(super) fn attempt(
         content += &failure(
             error,
             match attempt.outcome {
-                Outcome::Broken => "The browser, device or disk failed; this is not a result about the app",
+                Outcome::Broken => "The browser, device or disk failed; this says nothing about the app",
                 _ => "It failed",
             },
         );
@@ -47,7 +47,7 @@ pub(super) fn attempt(
     let mut facts = vec![format!("session <code>{}</code>", text(&attempt.session))];
     let artifacts = attempt.artifacts.as_ref().map(|path| text(&path.display().to_string()));
     facts.extend(artifacts.map(|path| format!("files in <code>{path}</code>")));
-    content += &format!("<p class=\"facts\">{}</p>\n", in_line(&facts));
+    content += &format!("<p class=\"facts\">{}</p>\n", join_facts(&facts));
     if all == 1 {
         return format!("<div class=\"attempt\" id=\"{id}\">\n{content}</div>\n");
     }
@@ -55,7 +55,7 @@ pub(super) fn attempt(
         include_str!("attempt.html"),
         id = id,
         open = if number == all { " open" } else { "" },
-        sign = sign(attempt.outcome),
+        sign = outcome_icon(attempt.outcome),
         number = attempt.number,
         of = all,
         class = class,
@@ -83,37 +83,38 @@ pub(super) fn failure(error: &Error, title: &str) -> String {
 /// Shows what was recorded next to what was found.
 fn divergence(id: &str, file: &str, divergence: &Divergence) -> String {
     let expected = match &divergence.expected[..] {
-        [] => quiet("The recording has no target for this step."),
+        [] => note("The recording has no target for this step."),
         expected => {
             let items = expected.iter().map(|e| format!("<li><code>{}</code></li>\n", text(e)));
             let items = items.collect::<String>();
-            format!("{}<ul class=\"expected\">\n{items}</ul>\n", quiet("Its target was"))
+            format!("{}<ul class=\"expected\">\n{items}</ul>\n", note("Its target was"))
         }
     };
     // Without the session nothing can continue in it.
     let (next, command) = match &divergence.resume {
-        Some(resume) => {
-            ("Continue from here, once the app is in the right state", resume.command(file, &resume.again()))
-        }
+        Some(resume) => (
+            "Continue from here, once the app is in the right state",
+            resume.command(file, &resume.position()),
+        ),
         None => {
             let file = crate::script::line(&[crate::script::Template::text(file)]);
             ("Run it, and keep its session open", format!("replay {file}"))
         }
     };
     let suggestions = match &divergence.suggestions[..] {
-        [] => quiet("Nothing similar was found."),
+        [] => note("Nothing similar was found."),
         suggestions => {
             let item = |s: &crate::Suggestion| {
                 let (line, basis) = (with_refs(s.line.trim()), text(&s.basis));
                 format!("<li><code>{line}</code> <span class=\"why\">same {basis}</span></li>\n")
             };
             let items = suggestions.iter().map(item).collect::<String>();
-            format!("{}<ol class=\"suggestions\">\n{items}</ol>\n", quiet("Similar elements"))
+            format!("{}<ol class=\"suggestions\">\n{items}</ol>\n", note("Similar elements"))
         }
     };
     let screen = match &divergence.screen {
-        Some(screen) => quiet(SCREEN) + &block("screen", SCREEN, &with_refs(screen.trim_end())),
-        None => quiet("The screen could not be read."),
+        Some(screen) => note(SCREEN) + &block("screen", SCREEN, &with_refs(screen.trim_end())),
+        None => note("The screen could not be read."),
     };
     format!(
         include_str!("divergence.html"),
@@ -131,7 +132,7 @@ fn divergence(id: &str, file: &str, divergence: &Divergence) -> String {
     )
 }
 
-fn quiet(words: &str) -> String {
+fn note(words: &str) -> String {
     format!("<p class=\"quiet\">{words}</p>\n")
 }
 
@@ -153,21 +154,23 @@ fn step(id: &str, step: &Step, attempt: &Attempt, pictures: &mut Pictures<'_>) -
     }
     content += &list("Recorded", &step.expected);
     content += &list("Seen since the action", &step.receipt);
-    if let Some(said) = step.said.as_deref().filter(|said| !said.is_empty()) {
-        content += &titled("said", "Answer", &with_refs(said.trim_end()));
+    if let Some(output) = step.output.as_deref().filter(|output| !output.is_empty()) {
+        content += &titled_block("said", "Answer", &with_refs(output.trim_end()));
     }
     content += &match step.changes.as_deref().map(str::trim_end) {
-        Some("") => quiet("Nothing changed."),
-        Some(changes) => titled("changes", "Changes", &changes.lines().map(changed).collect::<String>()),
+        Some("") => note("Nothing changed."),
+        Some(changes) => {
+            titled_block("changes", "Changes", &changes.lines().map(diff_line).collect::<String>())
+        }
         None => String::new(),
     };
-    let seen = format!("What was to be seen after step {}", step.number);
+    let caption = format!("The screen after step {}", step.number);
     format!(
         include_str!("step.html"),
         class = class,
         id = id,
         open = if step.ok { "" } else { " open" },
-        sign = sign(outcome),
+        sign = outcome_icon(outcome),
         number = step.number,
         line = text(&step.line),
         flag = step.warning.as_ref().map_or("", |_| "<span class=\"flag\">warning</span>"),
@@ -175,7 +178,7 @@ fn step(id: &str, step: &Step, attempt: &Attempt, pictures: &mut Pictures<'_>) -
         time = millis(step.millis),
         place = text(&step.at.to_string()),
         content = content,
-        figure = step.picture.as_ref().map(|p| pictures.figure(p, id, &seen)).unwrap_or_default(),
+        figure = step.picture.as_ref().map(|p| pictures.figure(p, id, &caption)).unwrap_or_default(),
     )
 }
 
@@ -187,7 +190,7 @@ fn list(title: &str, lines: &[String]) -> String {
     format!("<h4>{title}</h4>\n<ul class=\"lines\">\n{items}</ul>\n")
 }
 
-fn titled(class: &str, title: &str, html: &str) -> String {
+fn titled_block(class: &str, title: &str, html: &str) -> String {
     format!("<h4>{title}</h4>\n{}", block(class, title, html))
 }
 
@@ -197,7 +200,7 @@ fn block(class: &str, label: &str, html: &str) -> String {
 }
 
 /// Returns a line of a diff.
-fn changed(line: &str) -> String {
+fn diff_line(line: &str) -> String {
     let kind = match line.trim_start().chars().next() {
         Some('+') => "came",
         Some('-') => "went",

@@ -13,26 +13,26 @@ use std::collections::HashMap;
 pub(super) struct Pictures<'r> {
     read: &'r ReadPicture<'r>,
     /// The ids of the embedded pictures, by the hash of their content.
-    written: HashMap<[u8; 32], String>,
+    embedded: HashMap<[u8; 32], String>,
 }
 
 impl<'r> Pictures<'r> {
     pub(super) fn new(read: &'r ReadPicture<'r>) -> Self {
-        Self { read, written: HashMap::new() }
+        Self { read, embedded: HashMap::new() }
     }
 
     /// Returns a picture with the refs of its actionable elements.
-    pub(super) fn figure(&mut self, picture: &Picture, id: &str, what: &str) -> String {
+    pub(super) fn figure(&mut self, picture: &Picture, id: &str, caption: &str) -> String {
         let Some(png) = (self.read)(&picture.path) else {
             let path = text(&picture.path.display().to_string());
-            return format!("<p class=\"gone\">The picture is not there any more: <code>{path}</code></p>\n");
+            return format!("<p class=\"gone\">The picture no longer exists: <code>{path}</code></p>\n");
         };
         let (width, height) = (picture.width, picture.height);
-        let known = self.written.get(&<[u8; 32]>::from(Sha256::digest(&png))).cloned();
-        let source = match known {
+        let embedded_id = self.embedded.get(&<[u8; 32]>::from(Sha256::digest(&png))).cloned();
+        let source = match embedded_id {
             Some(same) => format!("data-same=\"{same}\""),
             None => {
-                self.written.insert(Sha256::digest(&png).into(), format!("{id}-img"));
+                self.embedded.insert(Sha256::digest(&png).into(), format!("{id}-img"));
                 format!("id=\"{id}-img\" src=\"data:image/png;base64,{}\"", STANDARD.encode(&png))
             }
         };
@@ -46,7 +46,7 @@ impl<'r> Pictures<'r> {
         };
         format!(
             include_str!("figure.html"),
-            what = text(what),
+            what = text(caption),
             source = source,
             width = width,
             height = height,

@@ -17,7 +17,7 @@ fn step(number: usize, line: &str) -> Step {
         began: 10.0,
         millis: 5.0,
         expected: Vec::new(),
-        said: None,
+        output: None,
         receipt: Vec::new(),
         warning: None,
         error: None,
@@ -60,7 +60,7 @@ fn report(text: &str) -> Report {
     };
     let seen = Step {
         expected: vec![text.to_owned()],
-        said: Some(text.to_owned()),
+        output: Some(text.to_owned()),
         receipt: vec![text.to_owned()],
         warning: Some(text.to_owned()),
         changes: Some(format!("+ @e1 {text}\n- {text}\n~ {text}\n")),
@@ -85,13 +85,13 @@ fn report(text: &str) -> Report {
             r#ref: "@e7".to_owned(),
             line: text.to_owned(),
         }],
-        resume: Some(Resume { from: 2, rounds: vec![3], behind: None, plan_digest: text.to_owned() }),
+        resume: Some(Resume { from: 2, rounds: vec![3], next: None, plan_digest: text.to_owned() }),
     };
     let attempt = |number, outcome| Attempt {
         number,
         session: text.to_owned(),
         outcome,
-        began: 0.0,
+        start_offset: 0.0,
         millis: 50.0,
         steps: vec![seen.clone(), failed.clone()],
         divergence: Some(divergence.clone()),
@@ -108,7 +108,7 @@ fn report(text: &str) -> Report {
     Report {
         version: crate::report::model::VERSION,
         program: text.to_owned(),
-        began: 0,
+        started_at: 0,
         millis: 100.0,
         workers: 2,
         shard: None,
@@ -182,7 +182,7 @@ fn repeated_picture_is_embedded_once() {
         "a frame that is not in the picture"
     );
     let gone = render(&report("plain"), &|_| None);
-    assert!(gone.contains("The picture is not there any more: <code>a.png</code>"));
+    assert!(gone.contains("The picture no longer exists: <code>a.png</code>"));
 }
 
 #[test]

@@ -90,7 +90,7 @@ fn an_exported_flow_drives_the_same_app() {
     );
     let exported =
         export(&stage.path("sign.ad"), Format::Maestro, &stickpin_replay::read_script).expect("a script");
-    assert!(exported.notes.iter().all(|note| !note.left_out), "{}", exported.text);
+    assert!(exported.notes.iter().all(|note| !note.omitted), "{}", exported.text);
     stage.write("sign.yaml", &exported.text);
     let ran = stage.replay_keeping("sign.yaml");
     assert!(matches!(ran.end, RunEnd::Passed), "{:?}\n{}", ran.end, exported.text);
@@ -271,7 +271,7 @@ fn an_exported_test_is_type_checked_and_drives_a_browser() {
     let script = format!("{}{STEPS}", SCRIPT.replace(" WHO=", "\nenv WHO="));
     let exported =
         export(Path::new("shop.ad"), Format::Playwright, &|_| Ok(script.clone())).expect("a script");
-    let left_out: Vec<&str> = exported.notes.iter().filter(|n| n.left_out).map(|n| n.line.as_str()).collect();
+    let left_out: Vec<&str> = exported.notes.iter().filter(|n| n.omitted).map(|n| n.line.as_str()).collect();
     assert_eq!(left_out, ["snapshot -i"], "{}", exported.text);
     std::fs::write(folder.path().join("shop.spec.ts"), &exported.text).expect("a test");
     let config = format!(
