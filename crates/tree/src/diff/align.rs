@@ -2,7 +2,7 @@
 
 use super::DiffQueries;
 use crate::model::pairing::pair_equal;
-use crate::outline::{Draft, DraftLine, View, distilled};
+use crate::outline::{Draft, DraftLine, View, distilled_draft};
 use crate::{NodeId, NodeRef, Role, States, Tree};
 use hashbrown::{HashMap, HashSet};
 use std::collections::VecDeque;
@@ -33,7 +33,7 @@ pub(super) struct OutlineSide<'t> {
 impl<'t> OutlineSide<'t> {
     fn new(tree: &'t Tree, view: &View) -> Self {
         let view = View { interactive: view.interactive, ..View::default() };
-        let mut draft = distilled(tree, &view);
+        let mut draft = distilled_draft(tree, &view);
         let lines = draft.lines();
         let at = lines.iter().enumerate().map(|(at, l)| (l.node.id(), at)).collect();
         Self { draft, lines, at }
@@ -65,8 +65,8 @@ impl<'t> OutlineSide<'t> {
 
 /// Whether two nodes of different documents take a ref, and no ref to the old one was issued.
 fn is_unseen(old: NodeRef<'_>, new: NodeRef<'_>, queries: &DiffQueries<'_>) -> bool {
-    let acts = new.is(States::ACTIONABLE) || new.role().is_control();
-    acts && old.document().scope != new.document().scope && !(queries.issued)(old.id())
+    let is_control = new.is(States::ACTIONABLE) || new.role().is_control();
+    is_control && old.document().scope != new.document().scope && !(queries.issued)(old.id())
 }
 
 impl<'t> AlignedOutlines<'t> {
@@ -144,12 +144,12 @@ impl<'t> AlignedOutlines<'t> {
                 && !(queries.issued)(self.old.lines[*o].node.id())
         };
         let is_left = |n: &usize| self.to_old[*n].is_none() && !self.was_folded.contains(n);
-        let mut left: Vec<usize> = olds.iter().copied().filter(is_anonymous).collect();
+        let mut unpaired: Vec<usize> = olds.iter().copied().filter(is_anonymous).collect();
         let mut right: Vec<usize> = news.iter().copied().filter(is_left).collect();
         let mut found = Vec::new();
         // First pair lines with the same words.
         let keys = (|o| self.old.line_text(o), |n| self.new.line_text(n));
-        pair_equal(&mut left, &mut right, keys, |o, n| found.push((o, n)));
+        pair_equal(&mut unpaired, &mut right, keys, |o, n| found.push((o, n)));
         // Then pair texts that changed, in order: "2 items" became "3 items". Pair elements this
         // way only without handles; otherwise another handle means another element.
         let loose = |side: &OutlineSide<'t>, at: usize| {
@@ -157,7 +157,7 @@ impl<'t> AlignedOutlines<'t> {
             node.handle().is_none().then(|| node.role())
         };
         let keys = (|o| loose(&self.old, o), |n| loose(&self.new, n));
-        pair_equal(&mut left, &mut right, keys, |o, n| found.push((o, n)));
+        pair_equal(&mut unpaired, &mut right, keys, |o, n| found.push((o, n)));
         found.into_iter().for_each(|(o, n)| self.pair(o, n));
     }
 

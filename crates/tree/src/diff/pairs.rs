@@ -25,8 +25,8 @@ pub fn pairs(old: &Tree, new: &Tree) -> Vec<(NodeId, NodeId)> {
             paired.children(old.node(before), at, (&prints.0, &prints.1));
         }
     }
-    let both = |(i, o): (usize, Option<NodeId>)| Some((o?, NodeId(u32::try_from(i).ok()?)));
-    paired.new.into_iter().enumerate().filter_map(both).collect()
+    let to_pair = |(i, o): (usize, Option<NodeId>)| Some((o?, NodeId(u32::try_from(i).ok()?)));
+    paired.new.into_iter().enumerate().filter_map(to_pair).collect()
 }
 
 struct Pairing {

@@ -92,7 +92,7 @@ pub(super) fn plan<'t>(
     }
     let mut next_removed =
         removed.chunk_by(|a, b| a.0 == b.0 && aligned.are_similar_siblings(a.1, b.1)).peekable();
-    for (at, moved) in displaced(aligned).into_iter().enumerate() {
+    for (at, moved) in moved_lines(aligned).into_iter().enumerate() {
         while let Some(run) = next_removed.next_if(|run| run[0].0 == at) {
             writer.removed_run(run);
         }
@@ -110,7 +110,7 @@ pub(super) fn plan<'t>(
 fn removed_after(aligned: &AlignedOutlines<'_>) -> Vec<(usize, usize)> {
     let mut removed = Vec::new();
     let mut after = 0;
-    let mut gone = vec![false; aligned.old.lines.len()];
+    let mut is_removed = vec![false; aligned.old.lines.len()];
     for (at, line) in aligned.old.lines.iter().enumerate() {
         if let Some(new) = aligned.to_new[at] {
             after = new + 1;
@@ -119,8 +119,8 @@ fn removed_after(aligned: &AlignedOutlines<'_>) -> Vec<(usize, usize)> {
         if aligned.is_folded.contains(&at) || aligned.moved_between_name_and_text(at, false) {
             continue;
         }
-        gone[at] = true;
-        if !line.parent.is_some_and(|p| gone[p]) {
+        is_removed[at] = true;
+        if !line.parent.is_some_and(|p| is_removed[p]) {
             removed.push((after, at));
         }
     }
@@ -130,7 +130,7 @@ fn removed_after(aligned: &AlignedOutlines<'_>) -> Vec<(usize, usize)> {
 }
 
 /// For each line of the new outline, whether it moved.
-fn displaced(aligned: &AlignedOutlines<'_>) -> Vec<bool> {
+fn moved_lines(aligned: &AlignedOutlines<'_>) -> Vec<bool> {
     let mut places = vec![false; aligned.new.lines.len()];
     let mut last_old: HashMap<Option<usize>, usize> = HashMap::new();
     for (at, line) in aligned.new.lines.iter().enumerate() {
@@ -274,12 +274,13 @@ impl Writer<'_, '_> {
             was = is;
         }
         let focusable = b.is(States::EDITABLE);
-        let said = |words: Vec<std::borrow::Cow<'_, str>>, gained: bool| -> Vec<String> {
+        let without_focus = |words: Vec<std::borrow::Cow<'_, str>>, gained: bool| -> Vec<String> {
             let kept = words.into_iter().filter(|w| w != "focused" || (gained && focusable));
             kept.map(std::borrow::Cow::into_owned).collect()
         };
-        let before = said(state_words(a, was, Style::Full), a.is(States::FOCUSED) && b.is(States::FOCUSED));
-        let after = said(state_words(b, is, Style::Full), true);
+        let before =
+            without_focus(state_words(a, was, Style::Full), a.is(States::FOCUSED) && b.is(States::FOCUSED));
+        let after = without_focus(state_words(b, is, Style::Full), true);
         let renumbered = takes_ref(b) && (queries.renumbered)(a.id(), b.id());
         if a.role() == b.role() && was == is && before == after && !moved && !renumbered {
             return;

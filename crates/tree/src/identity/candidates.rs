@@ -31,30 +31,30 @@ pub(crate) struct SimilarNodes {
 pub(crate) fn candidates(records: &Records<'_>, last: &MeaningData) -> Vec<NodeId> {
     let mut found = Vec::new();
     for name in searched_names(last) {
-        let few = nodes_named(records, last.role, name);
-        if few.len() <= MAX_UNINDEXED {
-            found.extend(few);
+        let same_named = nodes_named(records, last.role, name);
+        if same_named.len() <= MAX_UNINDEXED {
+            found.extend(same_named);
             continue;
         }
         let similar_nodes = similar_nodes(records, last.role, name);
-        let mut with = |fingerprints: &[Fingerprint]| {
+        let mut add_with = |fingerprints: &[Fingerprint]| {
             found
                 .extend(fingerprints.iter().filter_map(|p| similar_nodes.by_similarity_key.get(p)).flatten());
         };
         match &last.record.evidence {
             Evidence::Key((_, fingerprint))
             | Evidence::Region(fingerprint)
-            | Evidence::Address(fingerprint) => with(&[*fingerprint]),
+            | Evidence::Address(fingerprint) => add_with(&[*fingerprint]),
             Evidence::Text { fingerprints, .. } | Evidence::Numbers { fingerprints, .. } => {
-                with(fingerprints)
+                add_with(fingerprints)
             }
             Evidence::Position { index, count, values } => {
-                with(&values.own_values);
-                with(&[position_fingerprint(*index, *count)]);
+                add_with(&values.own_values);
+                add_with(&[position_fingerprint(*index, *count)]);
             }
-            Evidence::Heading(title) if !records.has_title(title) => with(&[title.text]),
+            Evidence::Heading(title) if !records.has_title(title) => add_with(&[title.text]),
             Evidence::Window(title) if title.node.and_then(|n| records.node_at(n)).is_none() => {
-                with(&[title.text]);
+                add_with(&[title.text]);
             }
             Evidence::Heading(_) | Evidence::Window(_) | Evidence::OwnName | Evidence::Always => {
                 found.extend(&similar_nodes.all);

@@ -108,7 +108,7 @@ fn find_rerendered_rows(
     new: &Records<'_>,
     now: RowAt<'_>,
 ) -> HashMap<NodeId, NodeId> {
-    let says = |records: &Records<'_>, container: &Container| {
+    let container_texts = |records: &Records<'_>, container: &Container| {
         let mut found: HashMap<Vec<Fingerprint>, Option<NodeId>> = HashMap::new();
         for (&id, row) in container.ids.iter().zip(container.rows(records.tree)) {
             step_count::count_step();
@@ -119,13 +119,13 @@ fn find_rerendered_rows(
     };
     let is_in =
         |records: &Records<'_>, n: NodeRef<'_>| n.handle().is_none_or(|h| records.node_at(h).is_some());
-    let came = says(new, now.container);
+    let new_texts = container_texts(new, now.container);
     let pair = |(says, then): (Vec<Fingerprint>, Option<NodeId>)| {
-        let (then, now) = (then?, (*came.get(&says)?)?);
+        let (then, now) = (then?, (*new_texts.get(&says)?)?);
         let replaced = !is_in(new, old.tree.node(then)) && !is_in(old, new.tree.node(now));
         (replaced && !says.is_empty()).then_some((then, now))
     };
-    says(old, at.container).into_iter().filter_map(pair).collect()
+    container_texts(old, at.container).into_iter().filter_map(pair).collect()
 }
 
 /// The unique matching element in a row whose node survived. The row must have held exactly one
@@ -143,14 +143,16 @@ fn find_in_surviving_row<'n>(
     );
     let (found, exactly) = now.ok()??;
     let then = similar_nodes_inside(old, &last.0, row_then);
-    let another = then.into_iter().any(|n| n != a.id() && is_same(&old.judge(last, n), exactly));
-    (!another).then(|| new.tree.node(found))
+    let has_rival = then.into_iter().any(|n| n != a.id() && is_same(&old.judge(last, n), exactly));
+    (!has_rival).then(|| new.tree.node(found))
 }
 
 /// The unique node that is the same, and whether its name is equal. Among several that differ only
 /// in the counts of their names, the one with the exact name (`Last 7 days`, `Last 30 days`).
-fn choose_unique(judged: impl Iterator<Item = (NodeId, Verdict)>) -> Result<Option<(NodeId, bool)>, NoMatch> {
-    let same: Vec<(NodeId, bool)> = judged
+fn choose_unique(
+    verdicts: impl Iterator<Item = (NodeId, Verdict)>,
+) -> Result<Option<(NodeId, bool)>, NoMatch> {
+    let same: Vec<(NodeId, bool)> = verdicts
         .filter(|(_, verdict)| verdict.is_same())
         .map(|(n, verdict)| (n, is_same(&verdict, true)))
         .collect();
@@ -174,10 +176,10 @@ fn find_elsewhere<'n>(
     new: &Records<'n>,
 ) -> Result<NodeRef<'n>, NoMatch> {
     let (b, exactly) = find_unique_in_frame(new, last, &a.document().frame)?.ok_or(NoMatch::Absent)?;
-    let another = candidates(old, &last.0).into_iter().map(|n| old.tree.node(n)).any(|n| {
+    let has_rival = candidates(old, &last.0).into_iter().map(|n| old.tree.node(n)).any(|n| {
         n != a && n.document_index() == a.document_index() && is_same(&old.judge(last, n.id()), exactly)
     });
-    if another {
+    if has_rival {
         return Err(NoMatch::NotUnique);
     }
     if a.document().scope != b.document().scope {
@@ -243,18 +245,20 @@ fn check_rerender(
     let lives = |n: NodeRef<'_>| n.handle().and_then(|h| new.node_at(h));
     // Find the lowest surviving ancestor, and what was replaced below it.
     let mut replaced = a;
-    let kept = loop {
+    let outcome = loop {
         let parent = replaced.parent().ok_or(NoMatch::Absent)?;
         match lives(parent) {
             Some(kept) => break kept,
             None => replaced = parent,
         }
     };
-    if !kept.contains(b.id()) {
+    if !outcome.contains(b.id()) {
         return Err(NoMatch::Moved);
     }
-    let replacement =
-        std::iter::once(b).chain(b.ancestors()).find(|n| n.parent() == Some(kept)).ok_or(NoMatch::Moved)?;
+    let replacement = std::iter::once(b)
+        .chain(b.ancestors())
+        .find(|n| n.parent() == Some(outcome))
+        .ok_or(NoMatch::Moved)?;
     if let Some(at) = old.cache.structure.row_of(a)
         && let row = old.tree.node(at.id)
         && lives(row).is_none()
@@ -269,9 +273,9 @@ fn check_rerender(
         };
         return judge_text(reads_same((old, list, None), (new, list_now, None)));
     }
-    let around = reads_same((old, replaced, Some(a)), (new, replacement, Some(b)));
+    let surroundings_match = reads_same((old, replaced, Some(a)), (new, replacement, Some(b)));
     let parent = replaced.parent().ok_or(NoMatch::Isolated)?;
-    judge_text(around.or_else(|| reads_same((old, parent, Some(a)), (new, kept, Some(b)))))
+    judge_text(surroundings_match.or_else(|| reads_same((old, parent, Some(a)), (new, outcome, Some(b)))))
 }
 
 fn judge_text(reads: Option<bool>) -> Result<(), NoMatch> {

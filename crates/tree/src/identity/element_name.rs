@@ -18,8 +18,11 @@ pub(crate) fn stable_name(node: NodeRef<'_>) -> String {
     if !leaves.iter().any(|(leaf, text)| is_badge(*leaf, text)) {
         return strip_counts(node.name());
     }
-    let glued = |s: &mut dyn Iterator<Item = char>| s.filter(|c| !c.is_whitespace()).collect::<String>();
-    if glued(&mut leaves.iter().flat_map(|(_, t)| t.chars())) == glued(&mut node.name().chars()) {
+    let without_spaces =
+        |s: &mut dyn Iterator<Item = char>| s.filter(|c| !c.is_whitespace()).collect::<String>();
+    if without_spaces(&mut leaves.iter().flat_map(|(_, t)| t.chars()))
+        == without_spaces(&mut node.name().chars())
+    {
         let kept: Vec<&str> =
             leaves.iter().filter(|(l, t)| !is_badge(*l, t)).map(|(_, t)| t.as_ref()).collect();
         return strip_counts(&kept.join(" "));
@@ -50,17 +53,17 @@ fn strip_counts(name: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
     let mut words = name.split_whitespace().peekable();
     while let Some(word) = words.next() {
-        let things = words.peek().filter(|_| is_count(word)).map(|next| next.trim_end_matches(PUNCTUATION));
-        let Some(things) = things.filter(|things| things.chars().all(char::is_lowercase)) else {
+        let noun = words.peek().filter(|_| is_count(word)).map(|next| next.trim_end_matches(PUNCTUATION));
+        let Some(noun) = noun.filter(|things| things.chars().all(char::is_lowercase)) else {
             kept.push(word);
             continue;
         };
-        if SELECTION_WORDS.contains(&things) {
+        if SELECTION_WORDS.contains(&noun) {
             continue;
         }
-        match (word, things.strip_suffix('s').filter(|_| is_plural(things))) {
+        match (word, noun.strip_suffix('s').filter(|_| is_plural(noun))) {
             (_, Some(one)) => kept.push(one),
-            ("1", None) => kept.push(things),
+            ("1", None) => kept.push(noun),
             _ => {
                 kept.push(word);
                 continue;

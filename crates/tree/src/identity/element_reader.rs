@@ -43,9 +43,9 @@ impl ElementReader<'_, '_> {
     /// The evidence for the element and the titles around it: all that is kept of a popup's opener.
     fn opener_record(&self) -> Record {
         let evidence = self.evidence();
-        let asks_above = !self.records.cache.headings.is_in_page_frame(self.element);
-        let is_row_part = self.is_row_part(&evidence) && asks_above;
-        let is_told = asks_above && matches!(evidence, Evidence::Text { .. });
+        let uses_heading_above = !self.records.cache.headings.is_in_page_frame(self.element);
+        let is_row_part = self.is_row_part(&evidence) && uses_heading_above;
+        let reports_heading = uses_heading_above && matches!(evidence, Evidence::Text { .. });
         // The titles around an element are not needed if its row identifies it, or if it is the
         // same for all records.
         let needs_titles = match evidence {
@@ -56,7 +56,7 @@ impl ElementReader<'_, '_> {
         Record {
             row: self.row.and_then(|at| self.records.tree.node(at.id).handle()),
             is_row_part,
-            heading_above: (is_row_part || is_told)
+            heading_above: (is_row_part || reports_heading)
                 .then(|| self.heading_above().map(|h| self.title_of(h)))
                 .flatten(),
             section: None,
@@ -68,18 +68,18 @@ impl ElementReader<'_, '_> {
     }
 
     /// The surroundings of the element, as far as a record asks for them.
-    pub(crate) fn surroundings_for(&self, asked: &Record) -> ElementSurroundings {
+    pub(crate) fn surroundings_for(&self, record: &Record) -> ElementSurroundings {
         let section = |then: &Section| {
             let node = then.node.and_then(|n| self.records.node_at(n));
             let text = node.map(|node| self.records.cache.headings.section_text(node));
             text.or_else(|| self.section_around().map(|(_, text)| text)).map(|text| text.all)
         };
         ElementSurroundings {
-            above: asked.is_row_part.then(|| self.text_above()).flatten(),
-            titles: if asked.group_titles.is_empty() { Box::default() } else { self.titles() },
-            section: asked.section.as_ref().and_then(section),
-            popup_text: asked.popup_text.as_ref().and_then(|_| self.popup_text(asked.is_row_part)),
-            opener: asked.opener.as_ref().and_then(|_| self.opener()),
+            above: record.is_row_part.then(|| self.text_above()).flatten(),
+            titles: if record.group_titles.is_empty() { Box::default() } else { self.titles() },
+            section: record.section.as_ref().and_then(section),
+            popup_text: record.popup_text.as_ref().and_then(|_| self.popup_text(record.is_row_part)),
+            opener: record.opener.as_ref().and_then(|_| self.opener()),
             ..self.surroundings()
         }
     }
@@ -121,7 +121,7 @@ impl ElementReader<'_, '_> {
         if let Some(key) = row.key {
             return Evidence::Key(key);
         }
-        let bounded = |fingerprints: &mut dyn Iterator<Item = Fingerprint>| -> Box<[Fingerprint]> {
+        let bounded_list = |fingerprints: &mut dyn Iterator<Item = Fingerprint>| -> Box<[Fingerprint]> {
             let mut found: Vec<Fingerprint> = Vec::new();
             for fingerprint in fingerprints {
                 if !found.contains(&fingerprint) {
@@ -133,10 +133,10 @@ impl ElementReader<'_, '_> {
             }
             found.into()
         };
-        let mut fingerprints = bounded(&mut row.text.distinguishing_outside(element).map(|(_, p)| p));
+        let mut fingerprints = bounded_list(&mut row.text.distinguishing_outside(element).map(|(_, p)| p));
         if fingerprints.is_empty() && at.container.ids.len() > 1 {
             let others = row.names.distinguishing_outside(element).filter(|&(n, _)| n != element.id());
-            fingerprints = bounded(&mut others.map(|(_, p)| p));
+            fingerprints = bounded_list(&mut others.map(|(_, p)| p));
         }
         if !fingerprints.is_empty() {
             return Evidence::Text { fingerprints, raw_key: row.raw_key };
@@ -147,8 +147,8 @@ impl ElementReader<'_, '_> {
         // Headers may belong to the position instead: in a sorted table, another row then has them.
         // They count only without distinguishing words in the cells, and numbers count along with
         // them.
-        let headers = bounded(&mut row.headers.distinguishing_outside(element).map(|(_, p)| p));
-        let fingerprints = bounded(&mut row.numbers.distinguishing_outside(element).map(|(_, p)| p));
+        let headers = bounded_list(&mut row.headers.distinguishing_outside(element).map(|(_, p)| p));
+        let fingerprints = bounded_list(&mut row.numbers.distinguishing_outside(element).map(|(_, p)| p));
         if !fingerprints.is_empty() {
             return Evidence::Numbers { fingerprints, headers };
         }
@@ -156,7 +156,7 @@ impl ElementReader<'_, '_> {
             return Evidence::Text { fingerprints: headers, raw_key: row.raw_key };
         }
         let values = at.container.values(self.records.tree);
-        let own = bounded(&mut row.values.telling.iter().map(|&(_, p)| p));
+        let own = bounded_list(&mut row.values.distinguishing.iter().map(|&(_, p)| p));
         Evidence::Position {
             index: at.index,
             count: at.container.ids.len(),
@@ -228,26 +228,27 @@ impl ElementReader<'_, '_> {
         // The bars of a window serve whatever it shows, and a single label beside the title is its
         // status.
         let labels = if record.is_row_part { 2 } else { 1 };
-        let asked = node.role() != Role::Window || text.labels >= labels && !text.without_title.is_empty();
-        asked.then(|| Section { node: node.handle(), text: text.without_title })
+        let use_labels =
+            node.role() != Role::Window || text.labels >= labels && !text.without_title.is_empty();
+        use_labels.then(|| Section { node: node.handle(), text: text.without_title })
     }
 
     fn popup_text(&self, is_row_part: bool) -> Option<PopupText> {
         // A live region around rows is a changing list; a dialog around its own parts is about one
         // thing.
-        let told = if is_row_part {
+        let is_identified = if is_row_part {
             popup::popup_of(self.element).is_none()
         } else {
             self.records.cache.structure.row_of(self.element).is_some()
         };
-        if told {
+        if is_identified {
             return None;
         }
-        let speaker = popup::enclosing_message(self.element)?;
+        let message = popup::enclosing_message(self.element)?;
         // The text on one of the dialog's tab pages does not apply to the bars beside the tabs.
         let paged = |n: NodeRef<'_>| n.role() == Role::TabPanel;
-        let pages = !is_row_part || self.element.ancestors().take_while(|n| *n != speaker).any(paged);
-        Some(self.records.cache.popup_texts.get((speaker.id(), pages), || popup::text_of(speaker, pages)))
+        let pages = !is_row_part || self.element.ancestors().take_while(|n| *n != message).any(paged);
+        Some(self.records.cache.popup_texts.get((message.id(), pages), || popup::text_of(message, pages)))
     }
 
     fn opener(&self) -> Option<Opener> {

@@ -41,7 +41,7 @@ pub(crate) type SharedTexts = HashMap<(Role, Fingerprint), u32>;
 impl NamelessText {
     /// Returns the words of an element; `None` if it has a name or is more than a thing to press.
     pub(crate) fn of(element: NodeRef<'_>) -> Option<Self> {
-        if !element.is(States::ACTIONABLE) || !element.name().is_empty() || is_changeable(element) {
+        if !element.is(States::ACTIONABLE) || !element.name().is_empty() || is_user_or_live_text(element) {
             return None;
         }
         let mut said: Vec<(String, bool)> = Vec::new();
@@ -51,7 +51,7 @@ impl NamelessText {
             if count >= MAX_NODES
                 || node.is(States::ACTIONABLE)
                 || node.role().is_control()
-                || is_changeable(node)
+                || is_user_or_live_text(node)
             {
                 return None;
             }
@@ -78,12 +78,12 @@ impl NamelessText {
         if said.is_empty() || said.len() > MAX_TEXTS {
             return None;
         }
-        let telling = said.iter().filter(|(text, badge)| !(*badge && is_volatile(text)));
-        let mut telling: Vec<&str> = telling.map(|(text, _)| text.as_str()).collect();
-        if telling.is_empty() {
-            telling = said.iter().map(|(text, _)| text.as_str()).collect();
+        let words = said.iter().filter(|(text, badge)| !(*badge && is_volatile(text)));
+        let mut words: Vec<&str> = words.map(|(text, _)| text.as_str()).collect();
+        if words.is_empty() {
+            words = said.iter().map(|(text, _)| text.as_str()).collect();
         }
-        let stable: Vec<String> = telling.iter().map(|text| strip_counter(text)).collect();
+        let stable: Vec<String> = words.iter().map(|text| strip_counter(text)).collect();
         let stable = stable.join(" ").trim().to_owned();
         let texts: Vec<&str> = said.iter().map(|(text, _)| text.as_str()).collect();
         let text: Box<str> = texts.join(" ").into();
@@ -115,7 +115,7 @@ pub fn words(element: NodeRef<'_>) -> Option<Box<str>> {
 }
 
 /// Whether a person writes the text of a node, or it changes by itself.
-fn is_changeable(node: NodeRef<'_>) -> bool {
+fn is_user_or_live_text(node: NodeRef<'_>) -> bool {
     is_field(node) || node.is(States::LIVE)
 }
 
@@ -175,7 +175,7 @@ mod tests {
     }
 
     /// The words of the first clickable of a page.
-    fn said(page: &str) -> Option<String> {
+    fn first_clickable_words(page: &str) -> Option<String> {
         let tree = tree(&format!("page \"P\" http://h/\n{page}"));
         let clickable = tree.nodes().find(|n| n.role() == Role::Clickable)?;
         NamelessText::of(clickable).map(|words| words.text.into())
@@ -183,19 +183,23 @@ mod tests {
 
     #[test]
     fn nameless_text_of_small_elements_but_not_containers() {
-        assert_eq!(said("  clickable\n    text \"Mute\"").as_deref(), Some("Mute"));
-        assert_eq!(said("  clickable\n    img \"Trash\"").as_deref(), Some("Trash"));
+        assert_eq!(first_clickable_words("  clickable\n    text \"Mute\"").as_deref(), Some("Mute"));
+        assert_eq!(first_clickable_words("  clickable\n    img \"Trash\"").as_deref(), Some("Trash"));
         let two = "  clickable\n    text \"Inbox\"\n    generic\n      text \"4\"";
-        assert_eq!(said(two).as_deref(), Some("Inbox 4"));
+        assert_eq!(first_clickable_words(two).as_deref(), Some("Inbox 4"));
         let third = format!("{two}\n    generic\n      text \"new\"");
-        assert_eq!(said(&third), None);
+        assert_eq!(first_clickable_words(&third), None);
         let titled = "  clickable\n    heading \"Pay?\"*\n    text \"a\"\n    generic\n      text \"b\"";
-        assert_eq!(said(titled).as_deref(), Some("Pay?"));
+        assert_eq!(first_clickable_words(titled).as_deref(), Some("Pay?"));
         for inside in ["button \"Buy\"*", "textbox \"Name\"", "status live", "heading \"Other\"*"] {
-            assert_eq!(said(&format!("  clickable\n    heading \"Pay?\"*\n    {inside}")), None, "{inside}");
+            assert_eq!(
+                first_clickable_words(&format!("  clickable\n    heading \"Pay?\"*\n    {inside}")),
+                None,
+                "{inside}"
+            );
         }
-        assert_eq!(said("  clickable \"Named\"\n    text \"Mute\""), None);
-        assert_eq!(said("  clickable inert\n    text \"Mute\""), None);
-        assert_eq!(said("  clickable"), None);
+        assert_eq!(first_clickable_words("  clickable \"Named\"\n    text \"Mute\""), None);
+        assert_eq!(first_clickable_words("  clickable inert\n    text \"Mute\""), None);
+        assert_eq!(first_clickable_words("  clickable"), None);
     }
 }

@@ -64,9 +64,9 @@ impl Evidence {
             }
             Self::Numbers { headers, .. } if texts(headers) < headers.len() => (false, Clause::RowText),
             Self::Numbers { fingerprints, .. } => {
-                let is_there = |at: &RowSurroundings, p| at.row.numbers.has(p, &at.element);
-                let still = row.map_or(0, |at| count_kept(fingerprints, |p| is_there(at, p)));
-                (still * 2 > fingerprints.len(), Clause::RowNumbers)
+                let is_in_row = |at: &RowSurroundings, p| at.row.numbers.has(p, &at.element);
+                let kept = row.map_or(0, |at| count_kept(fingerprints, |p| is_in_row(at, p)));
+                (kept * 2 > fingerprints.len(), Clause::RowNumbers)
             }
             Self::Position { index, count, values } => {
                 let holds = match now.shift(values) {
@@ -79,8 +79,8 @@ impl Evidence {
             Self::Heading(title) => (title.holds(now.heading, bears), Clause::Heading),
             Self::Region(name) => (now.region == Some(*name), Clause::Region),
             Self::Window(title) => {
-                let stayed = title.node.is_some() && now.window == title.node;
-                (stayed || now.region == Some(title.text), Clause::Region)
+                let same_window = title.node.is_some() && now.window == title.node;
+                (same_window || now.region == Some(title.text), Clause::Region)
             }
             Self::Address(address) => (now.address == *address, Clause::Address),
         };
@@ -94,6 +94,6 @@ impl ElementSurroundings {
         let Some((at, values)) = self.row.as_ref().and_then(|at| Some((at, at.values.as_ref()?))) else {
             return Shift::Unknown;
         };
-        values.shift(at.index, at.row.values.telling.iter().map(|&(_, p)| p), issued)
+        values.shift(at.index, at.row.values.distinguishing.iter().map(|&(_, p)| p), issued)
     }
 }

@@ -46,12 +46,12 @@ impl Fingerprint {
 }
 
 /// The number of fingerprints that satisfy a condition.
-pub(crate) fn count_kept(fingerprints: &[Fingerprint], still: impl Fn(Fingerprint) -> bool) -> usize {
+pub(crate) fn count_kept(fingerprints: &[Fingerprint], is_kept: impl Fn(Fingerprint) -> bool) -> usize {
     fingerprints
         .iter()
         .filter(|&&p| {
             step_count::count_step();
-            still(p)
+            is_kept(p)
         })
         .count()
 }

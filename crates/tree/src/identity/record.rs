@@ -87,7 +87,7 @@ impl RowSurroundings {
 
     pub(crate) fn has_text(&self, fingerprint: Fingerprint) -> bool {
         let Row { text, names, headers, .. } = &*self.row;
-        [text, names, headers].iter().any(|traces| traces.has(fingerprint, &self.element))
+        [text, names, headers].iter().any(|content| content.has(fingerprint, &self.element))
     }
 }
 
@@ -156,7 +156,7 @@ impl Section {
     /// Whether at least half of the section's text is still there.
     fn holds(&self, now: Option<&[Fingerprint]>) -> bool {
         let Some(now) = now else { return true };
-        let still = count_kept(&self.text, |p| now.binary_search(&p).is_ok());
-        still > 0 && still * 2 >= self.text.len()
+        let kept = count_kept(&self.text, |p| now.binary_search(&p).is_ok());
+        kept > 0 && kept * 2 >= self.text.len()
     }
 }

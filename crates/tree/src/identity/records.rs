@@ -322,15 +322,19 @@ impl<'t> Records<'t> {
             let inside = element.subtree().skip(1).filter(|n| n.is_text());
             let fingerprints: Vec<Fingerprint> =
                 inside.filter_map(|n| leaf_text(n)).map(|t| Fingerprint::of(TextKind::Text, &t)).collect();
-            let still = then.texts.iter().all(|text| fingerprints.contains(text));
-            return if still { Ok(None) } else { Err(Clause::Name) };
+            let texts_kept = then.texts.iter().all(|text| fingerprints.contains(text));
+            return if texts_kept { Ok(None) } else { Err(Clause::Name) };
         };
         if now.text == then.text {
             return Ok(None);
         }
-        let told_by_row = matches!(issued.record.evidence, Evidence::Key(_) | Evidence::Text { .. });
+        let identified_by_row = matches!(issued.record.evidence, Evidence::Key(_) | Evidence::Text { .. });
         let shared = || issued.text_is_shared || self.shares_text(issued.role, now.stable);
-        let counted = now.stable == then.stable && self.counts_may_differ(issued, element);
-        if counted && (told_by_row || !shared()) { Ok(Some(now.text.into())) } else { Err(Clause::Name) }
+        let only_count_differs = now.stable == then.stable && self.counts_may_differ(issued, element);
+        if only_count_differs && (identified_by_row || !shared()) {
+            Ok(Some(now.text.into()))
+        } else {
+            Err(Clause::Name)
+        }
     }
 }

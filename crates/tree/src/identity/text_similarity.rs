@@ -8,7 +8,7 @@ use crate::identity::fingerprint::{Fingerprint, TextKind};
 use crate::identity::memo::{Memo, RecordsId};
 use crate::identity::records::Records;
 use crate::identity::rows::numbers::{
-    CURRENCY_SIGNS, is_amount, is_bare, is_clock, is_moment, is_numeric_date,
+    CURRENCY_SIGNS, is_amount, is_bare, is_clock, is_numeric_date, is_time_or_date,
 };
 use crate::identity::rows::text::{is_field, leaf_text, leaves_except, walk};
 use crate::identity::step_count;
@@ -110,12 +110,12 @@ pub(crate) fn same_document(old: &Records<'_>, a: NodeRef<'_>, new: &Records<'_>
 /// The text with everything masked that changes by itself.
 fn mask_volatile(text: &str) -> String {
     let money = || text.contains(CURRENCY_SIGNS) && is_amount(text);
-    if is_moment(text) || money() {
+    if is_time_or_date(text) || money() {
         return "~".to_owned();
     }
     let words: Vec<&str> = text.split_whitespace().collect();
     let is_integer = |w: &str| !w.is_empty() && w.bytes().all(|b| b.is_ascii_digit());
-    let counted = |at: usize| {
+    let count_at = |at: usize| {
         let noun = words.get(at + 1).is_some_and(|w| w.len() > 2 && w.starts_with(char::is_lowercase));
         let leading = at.checked_sub(1).is_none_or(|i| {
             words[i].starts_with(char::is_lowercase) || words[i].ends_with("ed") || words[i] == "Seen"
@@ -124,7 +124,7 @@ fn mask_volatile(text: &str) -> String {
     };
     let moves = |w: &str| is_clock(w) || is_numeric_date(w) || w.contains(CURRENCY_SIGNS) && is_amount(w);
     let mask = |at: usize| match words[at] {
-        _ if counted(at) => "#",
+        _ if count_at(at) => "#",
         word if moves(word.trim_end_matches([',', '.'])) => "~",
         word => word,
     };
@@ -146,11 +146,11 @@ fn text_counts(records: &Records<'_>, root: NodeRef<'_>) -> Rc<TextCounts> {
 fn kept_count(new: &Records<'_>, old: &Records<'_>, old_root: NodeRef<'_>, root: NodeRef<'_>) -> u32 {
     new.comparisons.get((old.token(), old_root.id(), root.id()), || {
         let (before, after) = (text_counts(old, old_root), text_counts(new, root));
-        let common = |(fingerprint, &x): (&Fingerprint, &u32)| {
+        let shared_count = |(fingerprint, &x): (&Fingerprint, &u32)| {
             step_count::count_step();
             x.min(after.counts.get(fingerprint).copied().unwrap_or(0))
         };
-        before.counts.iter().map(common).sum()
+        before.counts.iter().map(shared_count).sum()
     })
 }
 

@@ -62,23 +62,23 @@ pub(super) fn escape_line_start(line: &mut String) {
 
 /// Writes text as a code span. Backticks cannot be escaped there, so the fence is longer than any
 /// run in the text.
-pub(super) fn code_span(said: &str) -> String {
-    let said = escape(said, usize::MAX);
+pub(super) fn code_span(text: &str) -> String {
+    let escaped = escape(text, usize::MAX);
     // GFM looks for the pipes of a table before it looks for code.
-    let said = said.replace('|', "\\|");
-    let fence = "`".repeat(longest_run(&said, '`') + 1);
-    let pad = if said.starts_with('`') || said.ends_with('`') { " " } else { "" };
-    format!("{fence}{pad}{said}{pad}{fence}")
+    let escaped = escaped.replace('|', "\\|");
+    let fence = "`".repeat(longest_run(&escaped, '`') + 1);
+    let pad = if escaped.starts_with('`') || escaped.ends_with('`') { " " } else { "" };
+    format!("{fence}{pad}{escaped}{pad}{fence}")
 }
 
 /// The fence of a code block.
-pub(super) fn fence(said: &str) -> String {
-    "`".repeat(longest_run(said, '`').max(2) + 1)
+pub(super) fn fence(text: &str) -> String {
+    "`".repeat(longest_run(text, '`').max(2) + 1)
 }
 
 /// Writes a line of a code block: unchanged, tabs included, except for unsafe characters.
-pub(super) fn code_line(said: &str) -> String {
-    let parts: Vec<String> = said.split('\t').map(|part| escape(part, usize::MAX)).collect();
+pub(super) fn code_line(text: &str) -> String {
+    let parts: Vec<String> = text.split('\t').map(|part| escape(part, usize::MAX)).collect();
     parts.join("\t")
 }
 
@@ -152,9 +152,9 @@ mod tests {
             ("2026", "2026"),
             ("", ""),
         ] {
-            let mut guarded = line.to_owned();
-            escape_line_start(&mut guarded);
-            assert_eq!(guarded, shown);
+            let mut escaped = line.to_owned();
+            escape_line_start(&mut escaped);
+            assert_eq!(escaped, shown);
         }
     }
 

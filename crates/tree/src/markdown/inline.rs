@@ -91,7 +91,7 @@ fn is_unspaced(c: char) -> bool {
 impl<'t> PageWriter<'t> {
     /// Appends a node and its content to a line.
     pub(super) fn inline(&mut self, node: NodeRef<'t>, line: &mut InlineText, depth: usize) {
-        if self.skips(node) {
+        if self.is_skipped(node) {
             return;
         }
         if depth > MAX_DEPTH {
@@ -122,24 +122,24 @@ impl<'t> PageWriter<'t> {
 
     /// The content of a node as one line; blocks in it are joined by `<br>`.
     pub(super) fn inline_of(&mut self, node: NodeRef<'t>, depth: usize) -> InlineText {
-        let mut whole = InlineText::default();
+        let mut joined = InlineText::default();
         let mut line = InlineText::default();
         for child in node.children() {
             if self.is_block(child) {
-                whole.append("<br>", std::mem::take(&mut line));
+                joined.append("<br>", std::mem::take(&mut line));
                 let below = self.block_as_line(child, depth + 1);
-                whole.append("<br>", below);
+                joined.append("<br>", below);
             } else {
                 self.inline(child, &mut line, depth + 1);
             }
         }
-        whole.append("<br>", line);
-        whole
+        joined.append("<br>", line);
+        joined
     }
 
     fn block_as_line(&mut self, node: NodeRef<'t>, depth: usize) -> InlineText {
         let mut line = InlineText::default();
-        if self.skips(node) {
+        if self.is_skipped(node) {
             return line;
         }
         // A field is a control and a link a link wherever they are.
@@ -203,13 +203,13 @@ pub(super) fn is_control(node: NodeRef<'_>) -> bool {
 /// Writes a control as a snapshot does: `[textbox "Email" value="a@b.c"]`. Text of an app never
 /// begins with an unescaped bracket.
 pub(super) fn control(node: NodeRef<'_>) -> String {
-    let mut said = String::new();
-    describe(&mut said, node, node.name(), Style::Full);
-    format!("[{}]", escape::escape_text(&said))
+    let mut label = String::new();
+    describe(&mut label, node, node.name(), Style::Full);
+    format!("[{}]", escape::escape_text(&label))
 }
 
 fn code(node: NodeRef<'_>) -> String {
-    let said = plain_text(node);
-    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-    if said.is_empty() { String::new() } else { escape::code_span(&said) }
+    let label = plain_text(node);
+    let label = label.split_whitespace().collect::<Vec<_>>().join(" ");
+    if label.is_empty() { String::new() } else { escape::code_span(&label) }
 }

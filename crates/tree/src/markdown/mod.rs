@@ -74,7 +74,7 @@ const MIN_BEGINNING_BYTES: usize = 200;
 
 impl MarkdownLine {
     /// The first words of a line of text, if they are worth showing.
-    fn beginning(&self, max_bytes: usize) -> Option<String> {
+    fn excerpt(&self, max_bytes: usize) -> Option<String> {
         if max_bytes < MIN_BEGINNING_BYTES
             || self.heading.is_some()
             || self.fence.is_some()
@@ -161,7 +161,7 @@ impl Markdown {
     /// says what is left out.
     #[must_use]
     pub fn text(&self, lines: Range<usize>, max_bytes: usize) -> Excerpt {
-        let rows = trimmed(&self.rows[lines]);
+        let rows = trim_blank(&self.rows[lines]);
         let total = self.size(rows);
         if total <= max_bytes {
             return Excerpt { text: self.to_text(rows, None), missing: 0 };
@@ -169,19 +169,19 @@ impl Markdown {
         // The size grows with the number of lines, so search for the largest number that fits.
         let (mut fits, mut too_many) = (0, rows.len());
         while too_many - fits > 1 {
-            let half = fits.midpoint(too_many);
-            let whole = self.size(&rows[..half]) + self.note(rows, half, total).len() + 2;
-            if whole <= max_bytes { fits = half } else { too_many = half }
+            let middle = fits.midpoint(too_many);
+            let size = self.size(&rows[..middle]) + self.note(rows, middle, total).len() + 2;
+            if size <= max_bytes { fits = middle } else { too_many = middle }
         }
         // A heading with nothing below it is left out, too.
-        while let Some(last) = trimmed_end(&rows[..fits]).filter(|&at| rows[at].heading.is_some()) {
+        while let Some(last) = last_nonempty(&rows[..fits]).filter(|&at| rows[at].heading.is_some()) {
             fits = last;
         }
         let note = self.note(rows, fits, total);
-        let shown = trimmed(&rows[..fits]);
+        let shown = trim_blank(&rows[..fits]);
         // The first line that does not fit is cut if it is long enough.
         let left = max_bytes.saturating_sub(self.size(shown) + note.len() + 4);
-        let part = rows.get(fits).and_then(|row| row.beginning(left));
+        let part = rows.get(fits).and_then(|row| row.excerpt(left));
         let mut text = self.to_text(shown, Some(&note));
         if let Some(part) = part {
             let at = text.find(&note).unwrap_or(text.len());
@@ -201,8 +201,8 @@ impl Markdown {
             let missing = headings.len() - n;
             let note = format!("[… {missing} more headings: --max-bytes {}]\n", max_bytes.saturating_mul(2));
             // No note follows the last heading.
-            let behind = if missing > 1 { note.len() } else { 0 };
-            if text.len() + line.len() + behind > max_bytes {
+            let note_bytes = if missing > 1 { note.len() } else { 0 };
+            if text.len() + line.len() + note_bytes > max_bytes {
                 return Excerpt { text: text + &note, missing };
             }
             text.push_str(&line);
@@ -227,7 +227,7 @@ impl Markdown {
 
     /// The size in bytes of lines and the list of their links.
     fn size(&self, rows: &[MarkdownLine]) -> usize {
-        let rows = trimmed(rows);
+        let rows = trim_blank(rows);
         let lines: usize = rows.iter().map(|r| r.text.len() + 1).sum();
         let fence = rows.last().and_then(|r| r.fence.as_ref()).map_or(0, |f| f.len() + 1);
         let links: usize = numbers(rows).iter().map(|n| self.definition(*n).len() + 1).sum();
@@ -279,14 +279,14 @@ impl MarkdownLine {
 }
 
 /// The index of the last nonempty line.
-fn trimmed_end(rows: &[MarkdownLine]) -> Option<usize> {
+fn last_nonempty(rows: &[MarkdownLine]) -> Option<usize> {
     rows.iter().rposition(|r| !r.is_empty())
 }
 
 /// The lines without empty ones at the ends.
-fn trimmed(rows: &[MarkdownLine]) -> &[MarkdownLine] {
+fn trim_blank(rows: &[MarkdownLine]) -> &[MarkdownLine] {
     let start = rows.iter().position(|r| !r.is_empty()).unwrap_or(rows.len());
-    let end = trimmed_end(rows).map_or(start, |at| at + 1);
+    let end = last_nonempty(rows).map_or(start, |at| at + 1);
     &rows[start..end]
 }
 

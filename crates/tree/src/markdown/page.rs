@@ -2,7 +2,7 @@
 
 use super::inline::{InlineText, control, is_control};
 use super::{Heading, MarkdownLine, escape};
-use crate::outline::{Draft, readable};
+use crate::outline::{Draft, markdown_draft};
 use crate::{Attr, NodeRef, Role, States, Tree};
 use hashbrown::HashMap;
 
@@ -50,7 +50,7 @@ pub(super) struct PageWriter<'t> {
 
 impl<'t> PageWriter<'t> {
     pub(super) fn of(tree: &'t Tree, scope: NodeRef<'t>) -> Self {
-        let draft = readable(tree, scope.id());
+        let draft = markdown_draft(tree, scope.id());
         let mut blocks = vec![false; tree.len()];
         for node in scope.subtree().collect::<Vec<_>>().into_iter().rev() {
             let at = node.id().index();
@@ -84,7 +84,7 @@ impl<'t> PageWriter<'t> {
     }
 
     /// Whether nothing of a node is written.
-    pub(super) fn skips(&self, node: NodeRef<'_>) -> bool {
+    pub(super) fn is_skipped(&self, node: NodeRef<'_>) -> bool {
         self.draft.drops(node) || (node.is(States::HIDDEN) && (node.is_text() || is_control(node)))
     }
 
@@ -112,7 +112,7 @@ impl<'t> PageWriter<'t> {
 
     pub(super) fn block(&mut self, node: NodeRef<'t>, depth: usize) {
         let node = self.skip_wrappers(node);
-        if self.skips(node) {
+        if self.is_skipped(node) {
             return;
         }
         if depth > MAX_DEPTH {
@@ -147,7 +147,7 @@ impl<'t> PageWriter<'t> {
 
     /// The content of a chain of wrappers around a single child.
     fn skip_wrappers(&self, mut node: NodeRef<'t>) -> NodeRef<'t> {
-        while node.role() == Role::Generic && !is_preformatted(node) && !self.skips(node) {
+        while node.role() == Role::Generic && !is_preformatted(node) && !self.is_skipped(node) {
             let mut children = node.children();
             match (children.next(), children.next()) {
                 (Some(only), None) if self.is_block(only) => node = only,
@@ -178,7 +178,7 @@ impl<'t> PageWriter<'t> {
         }
         let name = node.name();
         let mut near = node.subtree().skip(1).take(50);
-        if !near.any(|n| n.name() == name && !self.skips(n)) {
+        if !near.any(|n| n.name() == name && !self.is_skipped(n)) {
             self.paragraph(InlineText::of(format!("**{}**", escape::escape_text(name))));
         }
     }
@@ -216,7 +216,8 @@ impl<'t> PageWriter<'t> {
         let mut loose = InlineText::default();
         let (nested, mut first) = (self.marker_is_open(), true);
         for child in list.children() {
-            if matches!(child.role(), Role::ListItem | Role::TreeItem | Role::MenuItem) && !self.skips(child)
+            if matches!(child.role(), Role::ListItem | Role::TreeItem | Role::MenuItem)
+                && !self.is_skipped(child)
             {
                 self.paragraph(std::mem::take(&mut loose));
                 let marker = if list.tag() == "ol" { format!("{number}. ") } else { "- ".to_owned() };
@@ -258,15 +259,15 @@ impl<'t> PageWriter<'t> {
     }
 
     fn code_block(&mut self, node: NodeRef<'t>) {
-        let said = node.attr(Attr::Preformatted).map_or_else(|| plain_text(node), str::to_owned);
-        let said = said.trim_matches(['\n', '\r']);
-        if said.trim().is_empty() {
+        let code = node.attr(Attr::Preformatted).map_or_else(|| plain_text(node), str::to_owned);
+        let code = code.trim_matches(['\n', '\r']);
+        if code.trim().is_empty() {
             return;
         }
-        let fence = escape::fence(said);
+        let fence = escape::fence(code);
         self.emit(fence.clone(), Vec::new());
         let open = self.rows.len() - 1;
-        for line in said.lines() {
+        for line in code.lines() {
             self.tight = true;
             self.emit(escape::code_line(line.trim_end_matches('\r')), Vec::new());
         }

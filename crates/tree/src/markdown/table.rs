@@ -30,9 +30,9 @@ impl<'t> PageWriter<'t> {
         self.table_title(table, depth);
         let mut grid: Vec<Vec<Cell>> = Vec::new();
         // Cells that span rows from above, by column: the number of remaining rows, and the cell.
-        let mut down: Vec<(usize, Cell)> = Vec::new();
+        let mut row_spans: Vec<(usize, Cell)> = Vec::new();
         for row in rows {
-            let cells = self.cells(row, &mut down, depth);
+            let cells = self.cells(row, &mut row_spans, depth);
             if !cells.is_empty() {
                 grid.push(cells);
             }
@@ -41,9 +41,9 @@ impl<'t> PageWriter<'t> {
         if width == 0 {
             return;
         }
-        let headed = grid.first().is_some_and(|row| row.iter().all(|c| c.header));
+        let has_header_row = grid.first().is_some_and(|row| row.iter().all(|c| c.header));
         let mut lines = grid.into_iter();
-        let first = if headed { lines.next().unwrap_or_default() } else { Vec::new() };
+        let first = if has_header_row { lines.next().unwrap_or_default() } else { Vec::new() };
         self.table_row(first, width);
         self.tight = true;
         self.emit(format!("|{}", " --- |".repeat(width)), Vec::new());
@@ -75,7 +75,7 @@ impl<'t> PageWriter<'t> {
         self.emit(text, links);
     }
 
-    fn cells(&mut self, row: NodeRef<'t>, down: &mut Vec<(usize, Cell)>, depth: usize) -> Vec<Cell> {
+    fn cells(&mut self, row: NodeRef<'t>, row_spans: &mut Vec<(usize, Cell)>, depth: usize) -> Vec<Cell> {
         let mut cells: Vec<Cell> = Vec::new();
         let mut own = cells_of(row).into_iter();
         loop {
@@ -83,14 +83,14 @@ impl<'t> PageWriter<'t> {
             if at >= MAX_COLUMNS {
                 break;
             }
-            if let Some((left, cell)) = down.get_mut(at).filter(|(left, _)| *left > 0) {
+            if let Some((left, cell)) = row_spans.get_mut(at).filter(|(left, _)| *left > 0) {
                 *left -= 1;
                 cells.push(cell.clone());
                 continue;
             }
             let Some(node) = own.next() else {
                 // After the row's own cells, further columns may still be spanned from above.
-                if down.iter().skip(at).any(|(left, _)| *left > 0) {
+                if row_spans.iter().skip(at).any(|(left, _)| *left > 0) {
                     cells.push(Cell::default());
                     continue;
                 }
@@ -105,13 +105,13 @@ impl<'t> PageWriter<'t> {
             let (across, rows) =
                 (span(node, Attr::ColSpan, MAX_COLUMNS - at), span(node, Attr::RowSpan, 65_534));
             if rows > 1 {
-                let mut again = cell.clone();
-                if again.line.text.len() > MAX_REPEATED_CELL {
-                    again.line.text.clear();
+                let mut repeated = cell.clone();
+                if repeated.line.text.len() > MAX_REPEATED_CELL {
+                    repeated.line.text.clear();
                 }
-                down.resize(down.len().max(at + across), (0, Cell::default()));
-                down[at] = (rows - 1, again);
-                down[at + 1..at + across].fill((rows - 1, empty.clone()));
+                row_spans.resize(row_spans.len().max(at + across), (0, Cell::default()));
+                row_spans[at] = (rows - 1, repeated);
+                row_spans[at + 1..at + across].fill((rows - 1, empty.clone()));
             }
             cells.push(cell);
             cells.resize(at + across, empty);
@@ -150,11 +150,11 @@ fn cells_of(row: NodeRef<'_>) -> Vec<NodeRef<'_>> {
 /// Whether a table is for layout: without headers, and with content that data cells do not have.
 fn is_layout(table: NodeRef<'_>, rows: &[NodeRef<'_>]) -> bool {
     let cells: Vec<_> = rows.iter().flat_map(|r| cells_of(*r)).collect();
-    let headed = cells.iter().any(|c| matches!(c.role(), Role::ColumnHeader | Role::RowHeader));
+    let has_header = cells.iter().any(|c| matches!(c.role(), Role::ColumnHeader | Role::RowHeader));
     if cells.is_empty() {
         return true;
     }
-    if headed || !table.name().is_empty() || table.role() != Role::Table {
+    if has_header || !table.name().is_empty() || table.role() != Role::Table {
         return false;
     }
     let structured = |cell: &NodeRef<'_>| cell.subtree().skip(1).any(|n| n.role().is_structure());

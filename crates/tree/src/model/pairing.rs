@@ -14,21 +14,21 @@ pub(crate) fn pair_equal<T: Copy, K: Hash + Eq>(
     if left.is_empty() || right.is_empty() {
         return;
     }
-    let mut waiting: HashMap<K, VecDeque<usize>> = HashMap::new();
+    let mut unpaired: HashMap<K, VecDeque<usize>> = HashMap::new();
     for (at, &one) in left.iter().enumerate() {
         if let Some(key) = keys.0(one) {
-            waiting.entry(key).or_default().push_back(at);
+            unpaired.entry(key).or_default().push_back(at);
         }
     }
-    let mut taken: HashSet<usize> = HashSet::new();
+    let mut matched: HashSet<usize> = HashSet::new();
     right.retain(|&other| {
-        let partner = keys.1(other).and_then(|key| waiting.get_mut(&key)?.pop_front());
+        let partner = keys.1(other).and_then(|key| unpaired.get_mut(&key)?.pop_front());
         if let Some(at) = partner {
             paired(left[at], other);
-            taken.insert(at);
+            matched.insert(at);
         }
         partner.is_none()
     });
     let mut at = 0..;
-    left.retain(|_| !at.next().is_some_and(|at| taken.contains(&at)));
+    left.retain(|_| !at.next().is_some_and(|at| matched.contains(&at)));
 }

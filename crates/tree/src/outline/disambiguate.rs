@@ -15,11 +15,11 @@ pub(super) fn distinguishing_suffixes(
     interactive: bool,
     queries: &OutlineQueries<'_>,
 ) -> HashMap<usize, String> {
-    let mut alike: HashMap<(Role, &str), Vec<usize>> = HashMap::new();
+    let mut similar: HashMap<(Role, &str), Vec<usize>> = HashMap::new();
     for (at, line) in lines.iter().enumerate() {
         let acts = line.node.is(States::ACTIONABLE) || line.node.role().is_control();
         if acts && row_is_hidden(draft, line.node, interactive) {
-            alike.entry((line.node.role(), draft.label(line.node))).or_default().push(at);
+            similar.entry((line.node.role(), draft.label(line.node))).or_default().push(at);
         }
     }
     // What the reader has just read: the heading before a line, and its parent line.
@@ -30,12 +30,12 @@ pub(super) fn distinguishing_suffixes(
     }
     let label = |at: Option<usize>| at.map_or("", |at| draft.label(lines[at].node));
     let mut found = HashMap::new();
-    for group in alike.into_values().filter(|g| g.len() > 1) {
+    for group in similar.into_values().filter(|g| g.len() > 1) {
         let mut read: HashMap<&str, usize> = HashMap::new();
         for &at in &group {
             *read.entry(label(headings[at])).or_default() += 1;
         }
-        let told: Vec<String> = group
+        let distinguishing: Vec<String> = group
             .iter()
             .map(|&at| {
                 let heading = label(headings[at]);
@@ -48,10 +48,10 @@ pub(super) fn distinguishing_suffixes(
             })
             .collect();
         // A suffix shared by all lines distinguishes nothing.
-        if told.iter().all(|t| *t == told[0]) {
+        if distinguishing.iter().all(|t| *t == distinguishing[0]) {
             continue;
         }
-        for (at, told) in group.into_iter().zip(told) {
+        for (at, told) in group.into_iter().zip(distinguishing) {
             if !told.is_empty() {
                 found.insert(at, told);
             }

@@ -6,7 +6,7 @@ use super::{interactive, passes};
 use crate::{NodeId, Tree};
 
 /// Returns the lines of a view, before runs are cut.
-pub(crate) fn distilled<'t>(tree: &'t Tree, view: &View) -> Draft<'t> {
+pub(crate) fn distilled_draft<'t>(tree: &'t Tree, view: &View) -> Draft<'t> {
     let mut draft = Draft::raw(tree, view.scope);
     if !view.raw {
         for pass in passes::ALL {
@@ -25,7 +25,7 @@ pub(crate) fn distilled<'t>(tree: &'t Tree, view: &View) -> Draft<'t> {
 
 /// Returns the lines for Markdown: drops hidden nodes and repetitions of names, and keeps all
 /// markup.
-pub(crate) fn readable(tree: &Tree, scope: NodeId) -> Draft<'_> {
+pub(crate) fn markdown_draft(tree: &Tree, scope: NodeId) -> Draft<'_> {
     let mut draft = Draft::raw(tree, Some(scope));
     for pass in passes::FOR_READING {
         pass(&mut draft);

@@ -108,12 +108,12 @@ impl<'t> Draft<'t> {
         node.ancestors().take_while(|n| n.id().index() >= self.start).any(|n| self.drops(n))
     }
 
-    pub(super) fn fate(&self, node: NodeRef<'_>) -> Fate {
+    pub(super) fn fate_of(&self, node: NodeRef<'_>) -> Fate {
         self.fate[node.id().index()]
     }
 
     pub(super) fn shows(&self, node: NodeRef<'_>) -> bool {
-        self.fate(node) == Fate::Show
+        self.fate_of(node) == Fate::Show
     }
 
     pub(super) fn fold(&mut self, node: NodeRef<'_>) {

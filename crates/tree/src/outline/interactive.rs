@@ -16,21 +16,21 @@ use crate::{NodeRef, Role, States};
 /// Up to this many texts, a dialog or message is a question or an answer; more are content.
 const MAX_KEPT_TEXTS: usize = 3;
 
-pub(super) fn apply(draft: &mut Draft<'_>, folds_bars: bool) {
+pub(super) fn apply(draft: &mut Draft<'_>, fold_bars: bool) {
     draft.with_lines(choose_lines);
-    if folds_bars {
+    if fold_bars {
         toolbars::fold_toolbars(draft);
     }
     draft.with_lines(fold_empty);
 }
 
 fn choose_lines(draft: &mut Draft<'_>, lines: &[DraftLine<'_>]) {
-    let speaks = lines_with_texts(lines);
+    let has_text = lines_with_texts(lines);
     for (at, line) in lines.iter().enumerate() {
         let node = line.node;
         if node.is_text() {
-            let kept = line.parent.is_some_and(|p| speaks[p]);
-            if !kept {
+            let parent_has_text = line.parent.is_some_and(|p| has_text[p]);
+            if !parent_has_text {
                 draft.drop(node);
             }
         } else if node.role() == Role::Option && (!node.is(States::ACTIONABLE) || in_closed_list(node)) {
@@ -86,8 +86,12 @@ fn lines_with_texts(lines: &[DraftLine<'_>]) -> Vec<bool> {
             texts[parent] += 1;
         }
     }
-    let says = |role| is_message(role) || matches!(role, Role::Dialog | Role::AlertDialog);
-    lines.iter().zip(texts).map(|(l, texts)| says(l.node.role()) && texts <= MAX_KEPT_TEXTS).collect()
+    let is_message_like = |role| is_message(role) || matches!(role, Role::Dialog | Role::AlertDialog);
+    lines
+        .iter()
+        .zip(texts)
+        .map(|(l, texts)| is_message_like(l.node.role()) && texts <= MAX_KEPT_TEXTS)
+        .collect()
 }
 
 /// Folds groups without lines, and messages without text or lines.

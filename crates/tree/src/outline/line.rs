@@ -19,11 +19,11 @@ pub(crate) enum Style {
 /// Writes one node as a line for messages, without indentation: `@e57 button "Delete" in "Mail
 /// 11"`. `telling` is the text that identifies the row, if wanted.
 #[must_use]
-pub fn line(node: NodeRef<'_>, r#ref: Option<Ref>, telling: Option<&str>) -> String {
+pub fn line(node: NodeRef<'_>, r#ref: Option<Ref>, distinguishing_text: Option<&str>) -> String {
     let mut out = r#ref.map_or_else(String::new, |r| format!("{r} "));
     let label = if node.value().is_empty() { label_or_first_text(node, node.name()) } else { node.name() };
     describe(&mut out, node, label, Style::Full);
-    if let Some(telling) = telling {
+    if let Some(telling) = distinguishing_text {
         out.push_str(" in ");
         quote_into(&mut out, telling, MAX_CHARS);
     }
@@ -95,8 +95,8 @@ pub(crate) fn state_words<'t>(node: NodeRef<'t>, label: &str, style: Style) -> V
         words.push("haspopup".into());
     }
     if let Some(current) = node.attr(Attr::Current) {
-        let said = matches!(current, "true" | "page");
-        words.push(if said { "current".into() } else { format!("current={}", quote(current)).into() });
+        let is_shown = matches!(current, "true" | "page");
+        words.push(if is_shown { "current".into() } else { format!("current={}", quote(current)).into() });
     }
     words.extend(STATE_WORDS.into_iter().filter(|(s, _)| states.contains(*s)).map(|(_, word)| word.into()));
     if style == Style::Raw && states.contains(States::HIDDEN) {
@@ -107,15 +107,15 @@ pub(crate) fn state_words<'t>(node: NodeRef<'t>, label: &str, style: Style) -> V
 
 /// A substitute for the name of a nameless actionable element (a link around a picture).
 fn name_substitute(node: NodeRef<'_>) -> Option<String> {
-    let known_by = [
+    let identifiers = [
         (Attr::Description, "description"),
         (Attr::Href, "href"),
         (Attr::Id, "id"),
         (Attr::TestId, "id"),
         (Attr::DataTestId, "id"),
     ];
-    let known_by = known_by.into_iter().find_map(|(attr, word)| Some((word, node.attr(attr)?)));
-    let (word, text) = known_by.or_else(|| picture_in(node))?;
+    let identifier = identifiers.into_iter().find_map(|(attr, word)| Some((word, node.attr(attr)?)));
+    let (word, text) = identifier.or_else(|| picture_in(node))?;
     Some(format!("{word}={}", quote(text)))
 }
 

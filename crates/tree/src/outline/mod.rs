@@ -20,7 +20,7 @@ mod tests;
 mod toolbars;
 mod view;
 
-pub(crate) use distil::{distilled, readable};
+pub(crate) use distil::{distilled_draft, markdown_draft};
 pub(crate) use draft::{Draft, DraftLine};
 pub use line::line;
 pub(crate) use line::{Style, describe, label_or_first_text, state_words};

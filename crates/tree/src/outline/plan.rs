@@ -1,7 +1,7 @@
 //! Plans the printed lines before refs are issued, then renders them with the refs.
 
 use super::disambiguate;
-use super::distil::distilled;
+use super::distil::distilled_draft;
 use super::draft::{Draft, DraftLine};
 use super::line::{Style, describe};
 use super::runs::{self, OmittedItems};
@@ -64,7 +64,7 @@ impl Outline {
     /// Panics when `view.scope` is not a node of `tree`.
     #[must_use]
     pub fn plan<'t>(tree: &'t Tree, view: &View, queries: &OutlineQueries<'_>) -> Plan<'t> {
-        let mut draft = distilled(tree, view);
+        let mut draft = distilled_draft(tree, view);
         let mut gaps =
             if view.all { BTreeMap::new() } else { runs::cut_runs(&mut draft, queries.has_live_ref) };
         let all_lines = draft.lines();
@@ -86,12 +86,12 @@ impl Outline {
         // First select what fits without the suffixes that distinguish equal lines, then with them.
         // A page of 100,000 nodes thus builds only the text that is printed.
         let ref_width = 3 + view.ref_digits;
-        let deepest = view.depth.unwrap_or(usize::MAX);
+        let max_depth = view.depth.unwrap_or(usize::MAX);
         let room = if view.all { all_lines.len() } else { 0 };
         let (mut chosen, mut texts, mut used) = (Vec::with_capacity(room), Vec::with_capacity(room), 0);
-        let inside = omitted_lines_inside(&all_lines, deepest);
+        let inside = omitted_lines_inside(&all_lines, max_depth);
         for (at, shown) in all_lines.iter().enumerate() {
-            if shown.depth >= deepest {
+            if shown.depth >= max_depth {
                 plan.depth_cut = true;
                 continue;
             }
@@ -134,7 +134,7 @@ impl Outline {
                 folded,
             });
         }
-        let within_depth = all_lines.iter().filter(|l| l.depth < deepest).count();
+        let within_depth = all_lines.iter().filter(|l| l.depth < max_depth).count();
         plan.omitted_lines = within_depth - plan.shown();
         if plan.omitted_lines == 0 {
             plan.push_gaps(&mut gaps, NodeId(u32::MAX), &draft, &mut used);
@@ -144,11 +144,11 @@ impl Outline {
 }
 
 /// The number of lines that `-d` leaves out, per line at the deepest level shown.
-fn omitted_lines_inside(lines: &[DraftLine<'_>], deepest: usize) -> Vec<usize> {
+fn omitted_lines_inside(lines: &[DraftLine<'_>], max_depth: usize) -> Vec<usize> {
     let mut counts = vec![0; lines.len()];
     let mut last = None;
     for (at, line) in lines.iter().enumerate() {
-        if line.depth < deepest {
+        if line.depth < max_depth {
             last = Some(at);
         } else if let Some(last) = last {
             counts[last] += 1;
@@ -286,11 +286,11 @@ fn render_folded(out: &mut String, buttons: usize, opens: Option<Ref>) {
 }
 
 fn render_more(out: &mut String, more: &OmittedItems, within: Option<Ref>) {
-    let what = match more.role {
+    let noun = match more.role {
         Role::Generic | Role::Clickable => "rows",
         role => role.name(),
     };
-    write!(out, "… {} more {what}", more.count).expect("writing to a String cannot fail");
+    write!(out, "… {} more {noun}", more.count).expect("writing to a String cannot fail");
     if more.first {
         out.push_str(" (find TEXT, or snapshot --all");
         if let Some(within) = within {

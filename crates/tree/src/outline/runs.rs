@@ -26,14 +26,14 @@ pub(super) struct OmittedItems {
 /// true. Returns the gaps, keyed by their first dropped node.
 pub(super) fn cut_runs(
     draft: &mut Draft<'_>,
-    held: &dyn Fn(NodeId) -> bool,
+    has_ref: &dyn Fn(NodeId) -> bool,
 ) -> BTreeMap<NodeId, OmittedItems> {
     let mut gaps = BTreeMap::new();
     let tree = draft.tree;
     let counts = LineCounts::new(draft);
     let parents: Vec<NodeRef<'_>> = draft.nodes().filter(|n| n.children().nth(MAX_RUN).is_some()).collect();
     for parent in parents {
-        if std::iter::once(parent).chain(parent.ancestors()).any(|n| draft.fate(n) == Fate::Drop) {
+        if std::iter::once(parent).chain(parent.ancestors()).any(|n| draft.fate_of(n) == Fate::Drop) {
             continue; // in an item that was cut by now
         }
         // Children without a line (white space, decoration) do not interrupt a run.
@@ -46,7 +46,7 @@ pub(super) fn cut_runs(
             let mut gap: Option<NodeId> = None;
             let mut first = true;
             for &item in &run[KEPT_ITEMS..] {
-                if item.subtree().any(|n| held(n.id())) {
+                if item.subtree().any(|n| has_ref(n.id())) {
                     gap = None;
                     continue;
                 }

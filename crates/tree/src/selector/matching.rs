@@ -138,9 +138,9 @@ impl PreparedTerm<'_> {
             }
             Self::Text { value, holders } => {
                 let named = !node.name().is_empty() && value.is(node.name());
-                let valued =
+                let has_value =
                     !node.value().is_empty() && !node.is(States::PROTECTED) && value.is(node.value());
-                named || valued || holders.contains(&node.id())
+                named || has_value || holders.contains(&node.id())
             }
             Self::Row { value, structure } => row_contains(structure, node, |text| value.is(text)),
             Self::Has { key, value } => key.is(node, value),
@@ -154,7 +154,7 @@ impl Flag {
     fn is(self, node: NodeRef<'_>) -> Option<bool> {
         let states = node.states();
         let has = |s: States| states.contains(s);
-        let if_able = |able: States, state: States| (has(able) || has(state)).then(|| has(state));
+        let state_if_able = |able: States, state: States| (has(able) || has(state)).then(|| has(state));
         match self {
             Self::Visible => Some(!has(States::HIDDEN)),
             Self::Hidden => Some(has(States::HIDDEN)),
@@ -164,9 +164,9 @@ impl Flag {
                 Some(has(States::EDITABLE) && !states.intersects(States::READONLY | States::DISABLED))
             }
             Self::Focused => Some(has(States::FOCUSED)),
-            Self::Selected => if_able(States::SELECTABLE, States::SELECTED),
-            Self::Checked => if_able(States::CHECKABLE, States::CHECKED),
-            Self::Expanded => if_able(States::EXPANDABLE, States::EXPANDED),
+            Self::Selected => state_if_able(States::SELECTABLE, States::SELECTED),
+            Self::Checked => state_if_able(States::CHECKABLE, States::CHECKED),
+            Self::Expanded => state_if_able(States::EXPANDABLE, States::EXPANDED),
         }
     }
 }
@@ -177,16 +177,16 @@ pub(super) const ID_ATTRIBUTES: [Attr; 5] =
 
 impl Key {
     fn is(self, node: NodeRef<'_>, value: &WantedText<'_>) -> bool {
-        let filled = |s: &str| !s.is_empty() && value.is(s);
+        let matches_value = |s: &str| !s.is_empty() && value.is(s);
         match self {
             Self::Role => value.is(node.role().name()),
             Self::Id => ID_ATTRIBUTES.into_iter().any(|a| node.attr(a).is_some_and(|id| value.is(id))),
-            Self::Label => filled(node.name()) || (value.is_empty() && node.name().is_empty()),
+            Self::Label => matches_value(node.name()) || (value.is_empty() && node.name().is_empty()),
             // A secret must not be guessed by matching.
             Self::Value if node.is(States::PROTECTED) => false,
             // `value=""` asks for an empty field; a node that cannot have a value does not match.
             Self::Value => {
-                filled(node.value())
+                matches_value(node.value())
                     || (value.is_empty() && node.value().is_empty() && node.is(States::EDITABLE))
             }
             Self::Placeholder => node.attr(Attr::Placeholder).is_some_and(|p| value.is(p)),
@@ -255,13 +255,13 @@ impl<'s> WantedText<'s> {
 /// A text as a reader would type it: all white space becomes spaces, and invisible characters (soft
 /// hyphens, line break opportunities) are removed.
 pub(super) fn normalize_typed_text(text: &str) -> Cow<'_, str> {
-    let unseen = |c: char| matches!(c, '\u{ad}' | '\u{200b}' | '\u{2060}' | '\u{feff}');
+    let is_invisible = |c: char| matches!(c, '\u{ad}' | '\u{200b}' | '\u{2060}' | '\u{feff}');
     let other = |c: char| !c.is_ascii() && c.is_whitespace();
-    if text.is_ascii() || !text.contains(|c| unseen(c) || other(c)) {
+    if text.is_ascii() || !text.contains(|c| is_invisible(c) || other(c)) {
         return Cow::Borrowed(text);
     }
-    let seen: String = text.chars().filter(|&c| !unseen(c)).collect();
-    Cow::Owned(seen.split_whitespace().collect::<Vec<_>>().join(" "))
+    let visible: String = text.chars().filter(|&c| !is_invisible(c)).collect();
+    Cow::Owned(visible.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 /// Whether `text` contains `part`, ignoring case. `part` must be in lower case.

@@ -53,22 +53,22 @@ fn usable(text: &str) -> bool {
 /// Candidates, best first.
 fn text_candidates(element: NodeRef<'_>, records: &Records<'_>) -> Vec<Vec<Term>> {
     let role = Term::Role(element.role());
-    let mut selves: Vec<Vec<Term>> = Vec::new();
+    let mut own_terms: Vec<Vec<Term>> = Vec::new();
     if usable(element.name()) {
         // `Cart (2)` may be `Cart (3)` tomorrow.
-        let steady = without_counts(element.name());
-        if steady != element.name() && usable(&steady) {
-            selves.push(vec![role.clone(), has(Key::Label, Compare::Contains, &steady)]);
+        let stable_name = without_counts(element.name());
+        if stable_name != element.name() && usable(&stable_name) {
+            own_terms.push(vec![role.clone(), has(Key::Label, Compare::Contains, &stable_name)]);
         }
-        selves.push(vec![role.clone(), has(Key::Label, Compare::Equals, element.name())]);
+        own_terms.push(vec![role.clone(), has(Key::Label, Compare::Equals, element.name())]);
     }
     if let Some(placeholder) = element.attr(Attr::Placeholder).filter(|p| usable(p)) {
-        selves.push(vec![role.clone(), has(Key::Placeholder, Compare::Equals, placeholder)]);
+        own_terms.push(vec![role.clone(), has(Key::Placeholder, Compare::Equals, placeholder)]);
     }
     if let Some(href) = element.attr(Attr::Href).filter(|h| usable(h) && !h.starts_with(['#', 'j'])) {
-        selves.push(vec![role.clone(), has(Key::Url, Compare::Equals, href)]);
+        own_terms.push(vec![role.clone(), has(Key::Url, Compare::Equals, href)]);
     }
-    selves.push(vec![role]);
+    own_terms.push(vec![role]);
 
     let mut contexts: Vec<Term> = Vec::new();
     contexts.extend(
@@ -80,17 +80,18 @@ fn text_candidates(element: NodeRef<'_>, records: &Records<'_>) -> Vec<Vec<Term>
     contexts.extend(element.ancestors().filter_map(container).take(4));
 
     let mut candidates = Vec::new();
-    for terms in &selves {
-        let alone = !matches!(terms[..], [_]);
-        candidates.extend(alone.then(|| terms.clone()));
-        let within = |context: &Term| terms.iter().chain([context]).cloned().collect::<Vec<_>>();
-        candidates.extend(contexts.iter().map(within));
+    for terms in &own_terms {
+        let needs_context = !matches!(terms[..], [_]);
+        candidates.extend(needs_context.then(|| terms.clone()));
+        let with_context = |context: &Term| terms.iter().chain([context]).cloned().collect::<Vec<_>>();
+        candidates.extend(contexts.iter().map(with_context));
         if let [row @ Term::Has { .. }, outer @ ..] = &contexts[..] {
-            candidates.extend(outer.iter().map(|o| within(row).into_iter().chain([o.clone()]).collect()));
+            candidates
+                .extend(outer.iter().map(|o| with_context(row).into_iter().chain([o.clone()]).collect()));
         }
     }
     // The role alone, for the only textbox of a page, is a poor name but better than none.
-    candidates.extend(selves.pop());
+    candidates.extend(own_terms.pop());
     candidates
 }
 

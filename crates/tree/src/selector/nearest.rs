@@ -28,8 +28,8 @@ pub fn nearest(tree: &Tree, selector: &Selector, limit: usize) -> Vec<NodeId> {
     for node in tree.nodes().filter(|n| !n.is(States::HIDDEN)) {
         let (Some(score), Some(element)) = (likeness.get(&node.name_id()), candidate(node)) else { continue };
         let right_role = if roles.contains(&element.role()) { 0.2 } else { 0.0 };
-        let acts = if element.is(States::ACTIONABLE) { 0.05 } else { 0.0 };
-        scored.push((score + right_role + acts, element.id()));
+        let control_bonus = if element.is(States::ACTIONABLE) { 0.05 } else { 0.0 };
+        scored.push((score + right_role + control_bonus, element.id()));
     }
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     let mut found: Vec<NodeId> = Vec::new();
@@ -63,10 +63,12 @@ fn similarities(tree: &Tree, wanted: &[String]) -> HashMap<StrId, f64> {
     for node in tree.nodes().filter(|n| !n.name().is_empty()) {
         promising.entry(node.name_id()).or_insert_with(|| {
             let name = normalize_name(node.name());
-            let its = letter_set(&name);
+            let own_letters = letter_set(&name);
             let contained = wanted.iter().any(|w| contains(&name, w));
-            let shared =
-                letters.iter().map(|w| 100 * (w & its).count_ones() / (w | its).count_ones().max(1)).max();
+            let shared = letters
+                .iter()
+                .map(|w| 100 * (w & own_letters).count_ones() / (w | own_letters).count_ones().max(1))
+                .max();
             (if contained { 100 } else { shared.unwrap_or(0) }, name)
         });
     }
@@ -74,8 +76,8 @@ fn similarities(tree: &Tree, wanted: &[String]) -> HashMap<StrId, f64> {
         promising.into_iter().map(|(id, (s, name))| (s, id, name)).collect();
     ranked.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
     ranked.truncate(MAX_COMPARED_NAMES);
-    let close = ranked.into_iter().map(|(_, id, name)| (id, text_similarity(&name, wanted)));
-    close.filter(|&(_, score)| score >= MIN_SIMILARITY).collect()
+    let similar = ranked.into_iter().map(|(_, id, name)| (id, text_similarity(&name, wanted)));
+    similar.filter(|&(_, score)| score >= MIN_SIMILARITY).collect()
 }
 
 /// The characters of a text as a set, some sharing a bit.
@@ -96,8 +98,8 @@ pub(crate) fn text_similarity(name: &str, wanted: &[String]) -> f64 {
         if name == *w {
             return 1.0;
         }
-        let alike = strsim::normalized_damerau_levenshtein(name, w).max(strsim::sorensen_dice(name, w));
-        if contains(name, w) { alike.max(0.7) } else { alike }
+        let similarity = strsim::normalized_damerau_levenshtein(name, w).max(strsim::sorensen_dice(name, w));
+        if contains(name, w) { similarity.max(0.7) } else { similarity }
     });
     best.fold(0.0, f64::max)
 }

@@ -71,9 +71,9 @@ impl<'i> Parser<'i> {
         found
     }
 
-    fn take_while(&mut self, is_taken: impl Fn(char) -> bool) -> &'i str {
+    fn take_while(&mut self, accept: impl Fn(char) -> bool) -> &'i str {
         let rest = self.rest();
-        let taken = &rest[..rest.find(|c| !is_taken(c)).unwrap_or(rest.len())];
+        let taken = &rest[..rest.find(|c| !accept(c)).unwrap_or(rest.len())];
         self.at += taken.len();
         taken
     }

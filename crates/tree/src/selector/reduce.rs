@@ -11,14 +11,14 @@ use crate::{NodeId, NodeRef, Role, States, Tree};
 pub fn reduce(tree: &Tree, matches: &[NodeId]) -> Vec<NodeId> {
     let mut kept: Vec<NodeId> = Vec::with_capacity(matches.len());
     // Open matches around the current one, innermost last.
-    let mut around: Vec<NodeId> = Vec::new();
+    let mut enclosing: Vec<NodeId> = Vec::new();
     for &id in matches {
         let node = tree.node(id);
-        while around.last().is_some_and(|&a| !tree.node(a).contains(id)) {
-            around.pop();
+        while enclosing.last().is_some_and(|&a| !tree.node(a).contains(id)) {
+            enclosing.pop();
         }
         let mut part = false;
-        while let Some(&outer) = around.last() {
+        while let Some(&outer) = enclosing.last() {
             match relation(tree.node(outer), node) {
                 Relation::Part => {
                     part = true;
@@ -26,14 +26,14 @@ pub fn reduce(tree: &Tree, matches: &[NodeId]) -> Vec<NodeId> {
                 }
                 Relation::Wrapper => {
                     kept.retain(|&k| k != outer);
-                    around.pop();
+                    enclosing.pop();
                 }
                 Relation::Separate => break,
             }
         }
         if !part {
             kept.push(id);
-            around.push(id);
+            enclosing.push(id);
         }
     }
     let labels = |id: NodeId| tree.node(id).role() == Role::Label;
@@ -61,15 +61,15 @@ enum Relation {
 }
 
 fn relation(outer: NodeRef<'_>, inner: NodeRef<'_>) -> Relation {
-    let acts = |n: NodeRef<'_>| n.is(States::ACTIONABLE) || n.role().is_control();
+    let is_control = |n: NodeRef<'_>| n.is(States::ACTIONABLE) || n.role().is_control();
     let weak = |n: NodeRef<'_>| matches!(n.role(), Role::Clickable | Role::Label | Role::Generic);
-    match (acts(outer), acts(inner)) {
+    match (is_control(outer), is_control(inner)) {
         (true, false) => Relation::Part,
-        (false, true) | (true, true) if !acts(outer) || weak(outer) => {
+        (false, true) | (true, true) if !is_control(outer) || weak(outer) => {
             let others = outer
                 .subtree()
                 .skip(1)
-                .any(|n| acts(n) && !inner.contains(n.id()) && !n.contains(inner.id()));
+                .any(|n| is_control(n) && !inner.contains(n.id()) && !n.contains(inner.id()));
             if others { Relation::Separate } else { Relation::Wrapper }
         }
         (true, true) if weak(inner) => Relation::Part,

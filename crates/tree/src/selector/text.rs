@@ -55,8 +55,8 @@ impl TextIndex {
     /// inside of a control that is named by its content: the control itself matches by its name.
     pub(super) fn find_holders(&mut self, tree: &Tree, wanted: &WantedText<'_>) -> HashSet<NodeId> {
         let mut found = HashSet::new();
-        let squeezed: String = wanted.text.split_whitespace().collect();
-        if squeezed.is_empty() {
+        let compact: String = wanted.text.split_whitespace().collect();
+        if compact.is_empty() {
             return found;
         }
         let all = match wanted.compare() {
@@ -64,13 +64,13 @@ impl TextIndex {
             Compare::Equals | Compare::StartsWith | Compare::EndsWith => &self.exact,
         };
         let mut from = 0;
-        while let Some(at) = all.text[from..].find(&squeezed) {
-            let (begin, end) = (from + at, from + at + squeezed.len());
+        while let Some(at) = all.text[from..].find(&compact) {
+            let (begin, end) = (from + at, from + at + compact.len());
             let (first, last) = (all.leaf(begin), all.leaf(end - 1));
             // A leaf without the text itself may hold the beginning of one that ends in the next.
             let is_whole = first == last && wanted.is(tree.node(all.leaves[first].1).name());
             // Overlapping occurrences have the same holders, so one per leaf is enough.
-            from = if is_whole { all.end(first) } else { begin + first_char(&squeezed) };
+            from = if is_whole { all.end(first) } else { begin + first_char(&compact) };
             if first == last && !is_whole {
                 continue;
             }
@@ -85,13 +85,13 @@ impl TextIndex {
             // In a single leaf, whose end was compared above, a later occurrence may be the last
             // one.
             let ends = || (first == last || end == all.end(last)) && !inside(all.leaves.get(last + 1));
-            let is_meant = match wanted.compare() {
+            let is_match = match wanted.compare() {
                 Compare::Contains => true,
                 Compare::Equals => starts() && ends(),
                 Compare::StartsWith => starts(),
                 Compare::EndsWith => ends(),
             };
-            if is_meant && !is_part_of_control(holder, wanted) {
+            if is_match && !is_part_of_control(holder, wanted) {
                 found.insert(holder.id());
             }
         }

@@ -6,8 +6,8 @@ use crate::identity::rows::numbers::{TimeUnit, time_unit};
 
 /// Whether two texts differ only in their numbers.
 #[must_use]
-pub fn differ_in_numbers(was: &str, now: &str) -> bool {
-    was != now && split_at_numbers(was) == split_at_numbers(now)
+pub fn differ_in_numbers(before: &str, now: &str) -> bool {
+    before != now && split_at_numbers(before) == split_at_numbers(now)
 }
 
 /// Whether a text contains a digit.
@@ -21,9 +21,9 @@ pub(super) fn contains_number(text: &str) -> bool {
 /// are lower-case in both. `12 MB, rising` and `14 MB, falling` match, `Order of Ada` and `Order of
 /// Nils` do not. Numbers count on neither side.
 #[must_use]
-pub fn differ_in_state(was: &str, now: &str) -> bool {
+pub fn differ_in_state(before: &str, now: &str) -> bool {
     let (mut same, mut other) = (0, 0);
-    let mut words = was.split_whitespace();
+    let mut words = before.split_whitespace();
     for is in now.split_whitespace() {
         let Some(was) = words.next() else { return false };
         if was == is {
@@ -60,15 +60,15 @@ pub(super) fn split_at_numbers(text: &str) -> Vec<&str> {
 ///
 /// `9:00`, `9 h`, `3 days` and `5 m` may distinguish two records. They count as moving only when a
 /// smaller unit follows.
-pub(super) fn is_clock_change(was: &str, now: &str) -> bool {
-    if !differ_in_numbers(was, now) {
+pub(super) fn is_clock_change(before: &str, now: &str) -> bool {
+    if !differ_in_numbers(before, now) {
         return false;
     }
-    let (then, numbers) = (numbers(was), numbers(now));
-    then.iter().enumerate().filter(|(nth, range)| was[(*range).clone()] != now[numbers[*nth].clone()]).all(
+    let (then, numbers) = (numbers(before), numbers(now));
+    then.iter().enumerate().filter(|(nth, range)| before[(*range).clone()] != now[numbers[*nth].clone()]).all(
         |(nth, _)| {
-            is_in_clock(was, &then, nth) && is_in_clock(now, &numbers, nth)
-                || moving_unit(now, &numbers, nth).is_some()
+            is_in_clock(before, &then, nth) && is_in_clock(now, &numbers, nth)
+                || ticking_unit(now, &numbers, nth).is_some()
         },
     )
 }
@@ -129,7 +129,7 @@ fn is_in_clock(text: &str, numbers: &[Range<usize>], nth: usize) -> bool {
 
 /// The unit of a number that moves by itself: seconds or minutes, or a larger unit followed by a
 /// smaller one that moves. Other numbers may follow first, after `/` or `:`.
-fn moving_unit(text: &str, numbers: &[Range<usize>], nth: usize) -> Option<TimeUnit> {
+fn ticking_unit(text: &str, numbers: &[Range<usize>], nth: usize) -> Option<TimeUnit> {
     if is_in_word(text, numbers, nth) {
         return None;
     }
@@ -151,13 +151,14 @@ fn moving_unit(text: &str, numbers: &[Range<usize>], nth: usize) -> Option<TimeU
         TimeUnit::Minute => word != "m",
         _ => false,
     };
-    let goes_on = || {
+    let has_next_unit = || {
         let between = text_before_number(text, numbers, last + 1).trim_start().strip_prefix(word)?;
-        let is_next = matches!(between.trim(), "" | "," | "and");
-        let next = (is_next && last + 1 < numbers.len()).then(|| moving_unit(text, numbers, last + 1))??;
+        let is_adjacent = matches!(between.trim(), "" | "," | "and");
+        let next =
+            (is_adjacent && last + 1 < numbers.len()).then(|| ticking_unit(text, numbers, last + 1))??;
         (next < unit).then_some(unit)
     };
-    if is_plain { Some(unit) } else { goes_on() }
+    if is_plain { Some(unit) } else { has_next_unit() }
 }
 
 /// The letters at the start of a text.

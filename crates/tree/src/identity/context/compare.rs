@@ -138,7 +138,7 @@ impl FactPairs {
         let mut found = Vec::with_capacity(now.len());
         for key in KEYS {
             let keys = (|at: usize| key(then[at]), |at: usize| key(now[at]));
-            pair_equal(&mut gone, &mut came, keys, |was, is| found.push((was, is)));
+            pair_equal(&mut gone, &mut came, keys, |was, current| found.push((was, current)));
         }
         Self { found, gone }
     }
@@ -153,7 +153,7 @@ impl Context {
         &self,
         now: &Self,
         content: &ElementContent,
-        ticks: impl Fn(FactKey) -> bool,
+        is_ticker: impl Fn(FactKey) -> bool,
     ) -> Vec<ContextChange> {
         let then: Vec<FactText<'_>> = self.facts().filter(|(f, _)| !content.is_state(f)).collect();
         let now: Vec<FactText<'_>> = now.facts().filter(|(f, _)| !content.is_state(f)).collect();
@@ -161,30 +161,31 @@ impl Context {
             now.iter().filter(|(fact, _)| content.is_name(fact)).map(|&(_, text)| text).collect();
         let replaced = FactPairs::of(&then, &now).found.into_iter().map(|(was, is)| (then[was], is));
         let mut changes: Vec<(usize, ContextChange)> = Vec::new();
-        let mut is_named_anew = false;
+        let mut name_changed = false;
         for (was, at) in replaced {
             let is = now[at];
             if was.1 == is.1 || is_clock_change(was.1, is.1) {
                 continue;
             }
             // Locating a single element does not report the title of its window.
-            let untold = matches!(is.0.kind, FactKind::Title | FactKind::WindowTitle | FactKind::Address)
-                && is.1.is_empty();
+            let is_unreported =
+                matches!(is.0.kind, FactKind::Title | FactKind::WindowTitle | FactKind::Address)
+                    && is.1.is_empty();
             // A selection that follows the pointer to the element itself, such as the highlighted
             // menu item, is not a change.
-            let is_lit = is.0.kind == FactKind::Selected && own_words.contains(is.1);
-            if untold || is_lit {
+            let marks_own_selection = is.0.kind == FactKind::Selected && own_words.contains(is.1);
+            if is_unreported || marks_own_selection {
                 continue;
             }
             let own = content.is_name(was.0) || content.is_name(is.0) || content.reads(is.0, is.1);
-            let in_numbers = differ_in_numbers(was.1, is.1);
+            let only_numbers = differ_in_numbers(was.1, is.1);
             // Another name means another element and was judged before; a count in the name was
             // not. Elsewhere, where numbers change by themselves, words do not.
-            let counts = if own { in_numbers } else { !(in_numbers && ticks(is.0.key())) };
+            let counts = if own { only_numbers } else { !(only_numbers && is_ticker(is.0.key())) };
             // The changed name is reported, so the texts that form it need not be.
-            let is_said = own && is.0.kind == FactKind::Text && is_named_anew;
-            if counts && !is_said {
-                is_named_anew |= own && is.0.kind == FactKind::Name;
+            let follows_name = own && is.0.kind == FactKind::Text && name_changed;
+            if counts && !follows_name {
+                name_changed |= own && is.0.kind == FactKind::Name;
                 changes.push((at, change(was, is)));
             }
         }
@@ -216,8 +217,8 @@ impl ContextMap {
             return changes;
         }
         // A node that becomes a segment, or stops being one, takes its facts along.
-        let touched = self.segments.iter().filter(|then| now.get(then.key) != Some(*then));
-        let then: HashMap<Slot, &str> = touched.flat_map(|then| slots(then)).collect();
+        let changed = self.segments.iter().filter(|then| now.get(then.key) != Some(*then));
+        let then: HashMap<Slot, &str> = changed.flat_map(|then| slots(then)).collect();
         for (fact, text) in moved {
             let Some(was) = then.get(&(fact.kind, fact.slot)).filter(|was| **was != text) else { continue };
             let is_known = |change: &ContextChange| change.key == fact.key() && change.after == text;
@@ -229,7 +230,7 @@ impl ContextMap {
     }
 }
 
-fn change(was: FactText<'_>, is: FactText<'_>) -> ContextChange {
-    let (was, now) = (was.1.to_owned(), is.1.to_owned());
-    ContextChange { kind: is.0.kind, before: was, after: now, key: is.0.key(), shape: is.0.shape }
+fn change(before: FactText<'_>, after: FactText<'_>) -> ContextChange {
+    let (was, now) = (before.1.to_owned(), after.1.to_owned());
+    ContextChange { kind: after.0.kind, before: was, after: now, key: after.0.key(), shape: after.0.shape }
 }

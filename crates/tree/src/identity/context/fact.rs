@@ -141,8 +141,8 @@ impl Segment {
 
     /// The segment without the facts in these slots; `None` if it has none of them.
     pub(super) fn without(&self, slots: &HashSet<Slot>) -> Option<Self> {
-        let is_there = |fact: &Fact| slots.contains(&(fact.kind, fact.slot));
-        self.facts().any(|(fact, _)| is_there(fact)).then(|| self.filtered(|fact| !is_there(fact)))
+        let has_slot = |fact: &Fact| slots.contains(&(fact.kind, fact.slot));
+        self.facts().any(|(fact, _)| has_slot(fact)).then(|| self.filtered(|fact| !has_slot(fact)))
     }
 
     /// The segment with its window titles only.
@@ -167,11 +167,11 @@ impl Segment {
             Some(fact) if fact.slot != 0 => fact.slot,
             _ => at as u64,
         };
-        let theirs: HashMap<u64, &Arc<Chunk>> =
+        let other_chunks: HashMap<u64, &Arc<Chunk>> =
             other.chunks.iter().enumerate().map(|(at, chunk)| (begin(at, chunk), chunk)).collect();
         for (at, chunk) in self.chunks.iter_mut().enumerate() {
             if Arc::strong_count(chunk) == 1
-                && let Some(theirs) = theirs.get(&begin(at, chunk)).filter(|theirs| **theirs == chunk)
+                && let Some(theirs) = other_chunks.get(&begin(at, chunk)).filter(|theirs| **theirs == chunk)
             {
                 *chunk = Arc::clone(theirs);
             }

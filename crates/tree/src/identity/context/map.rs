@@ -86,15 +86,15 @@ impl ContextMap {
 
     /// Replaces segments and drops their facts from all others, because nodes become segments and
     /// stop being segments.
-    fn adopt_segments(&mut self, told: &[Arc<Segment>]) {
+    fn adopt_segments(&mut self, shown: &[Arc<Segment>]) {
         let slots: HashSet<Slot> =
-            told.iter().flat_map(|segment| slots(segment)).map(|(slot, _)| slot).collect();
+            shown.iter().flat_map(|segment| slots(segment)).map(|(slot, _)| slot).collect();
         for segment in &mut self.segments {
             if let Some(rest) = segment.without(&slots) {
                 *segment = Arc::new(rest);
             }
         }
-        self.replace(told.iter().cloned());
+        self.replace(shown.iter().cloned());
     }
 
     pub(super) fn replace(&mut self, segments: impl IntoIterator<Item = Arc<Segment>>) {
@@ -136,11 +136,11 @@ impl ContextMap {
         let shown: HashMap<SegmentKey, &Arc<Segment>> =
             shown.segments.iter().map(|segment| (segment.key, segment)).collect();
         let segments = now.enclosing.iter().filter_map(|&key| {
-            let earlier = || {
+            let earlier_segments = || {
                 let shown = *shown.get(&key)?;
                 Some(shown.without(later).map_or_else(|| Arc::clone(shown), Arc::new))
             };
-            self.get(key).cloned().or_else(earlier)
+            self.get(key).cloned().or_else(earlier_segments)
         });
         Context { segments: segments.collect(), enclosing: now.enclosing.clone() }
     }
@@ -183,15 +183,15 @@ impl ContextMap {
         shown: impl Fn(&Context) -> Context,
         all: impl Fn() -> Context,
     ) {
-        let touched = |segment: &&Arc<Segment>| after.get(segment.key) != Some(*segment);
-        let then: Vec<&Arc<Segment>> = before.segments.iter().filter(touched).collect();
-        let touched = |segment: &&Arc<Segment>| before.get(segment.key) != Some(*segment);
-        let now: Vec<&Arc<Segment>> = after.segments.iter().filter(touched).collect();
-        let came = now.iter().filter(|segment| !before.has(segment.key));
-        let asked = Context::of(then.iter().chain(came).map(|segment| Arc::clone(segment)).collect());
+        let is_changed = |segment: &&Arc<Segment>| after.get(segment.key) != Some(*segment);
+        let then: Vec<&Arc<Segment>> = before.segments.iter().filter(is_changed).collect();
+        let is_new_or_changed = |segment: &&Arc<Segment>| before.get(segment.key) != Some(*segment);
+        let now: Vec<&Arc<Segment>> = after.segments.iter().filter(is_new_or_changed).collect();
+        let added = now.iter().filter(|segment| !before.has(segment.key));
+        let relevant = Context::of(then.iter().chain(added).map(|segment| Arc::clone(segment)).collect());
         let later: HashSet<Slot> =
             self.segments.iter().flat_map(|segment| slots(segment)).map(|(slot, _)| slot).collect();
-        let known = self.update_except(&shown(&asked), &asked, &later);
+        let known = self.update_except(&shown(&relevant), &relevant, &later);
         let known_keys: HashMap<SegmentKey, &Arc<Segment>> =
             known.segments.iter().map(|segment| (segment.key, segment)).collect();
         let mut known: Vec<FactText<'_>> = known.facts().collect();
@@ -202,7 +202,7 @@ impl ContextMap {
         for (fact, _) in &known {
             missing.remove(&(fact.kind, fact.slot));
         }
-        let elsewhere = if missing.is_empty() {
+        let moved_facts = if missing.is_empty() {
             Context::default()
         } else {
             let mut all = all();
@@ -212,7 +212,7 @@ impl ContextMap {
             all.enclosing.extend(others.filter(|key| !known_keys.contains_key(key) && !shown.contains(key)));
             self.update_except(&all, &all, &later)
         };
-        known.extend(elsewhere.facts().filter(|(fact, _)| missing.remove(&(fact.kind, fact.slot))));
+        known.extend(moved_facts.facts().filter(|(fact, _)| missing.remove(&(fact.kind, fact.slot))));
         // A segment that the client was never shown counts as known in its earlier state.
         let new = then.iter().filter(|segment| !known_keys.contains_key(&segment.key));
         known.extend(
@@ -225,7 +225,7 @@ impl ContextMap {
             unseen.found.iter().map(|&(at, then)| (then, known[at].1)).collect();
         // Facts that the act left alone keep the text that the client knows.
         let effects = FactPairs::of(&facts_then, &facts_now).found.into_iter();
-        let untouched: HashMap<*const Fact, &str> = effects
+        let unchanged: HashMap<*const Fact, &str> = effects
             .filter(|&(then, now)| facts_then[then].1 == facts_now[now].1)
             .filter_map(|(then, now)| Some((std::ptr::from_ref(facts_now[now].0), *known_text.get(&then)?)))
             .collect();
@@ -233,7 +233,7 @@ impl ContextMap {
             unseen.gone.iter().map(|&at| std::ptr::from_ref(known[at].0)).collect();
         let slots_then: HashSet<Slot> =
             then.iter().flat_map(|then| slots(then)).map(|(slot, _)| slot).collect();
-        let mut told = Vec::with_capacity(now.len());
+        let mut reported = Vec::with_capacity(now.len());
         for segment in now {
             let known = known_keys.get(&segment.key).copied().filter(|known| !known.is_empty());
             let is_moved = || slots(segment).any(|(slot, _)| slots_then.contains(&slot));
@@ -243,7 +243,7 @@ impl ContextMap {
             }
             let mut builder = SegmentBuilder::default();
             for (fact, text) in segment.facts() {
-                builder.push(*fact, untouched.get(&std::ptr::from_ref(fact)).unwrap_or(&text));
+                builder.push(*fact, unchanged.get(&std::ptr::from_ref(fact)).unwrap_or(&text));
             }
             // A fact that disappeared unknown to the client may reappear as something else.
             for (fact, text) in known.into_iter().flat_map(|known| known.facts()) {
@@ -251,12 +251,12 @@ impl ContextMap {
                     builder.push(*fact, text);
                 }
             }
-            told.push(Arc::new(builder.finish(segment.key)));
+            reported.push(Arc::new(builder.finish(segment.key)));
         }
         // Facts that the act touched no longer count in the other segments that showed them.
-        let rest = elsewhere.segments.iter().filter_map(|segment| segment.without(&slots_then));
-        told.extend(rest.map(Arc::new));
-        self.adopt_segments(&told);
+        let rest = moved_facts.segments.iter().filter_map(|segment| segment.without(&slots_then));
+        reported.extend(rest.map(Arc::new));
+        self.adopt_segments(&reported);
     }
 
     /// Replaces parts that are equal in another map by that map's, so that they are stored once.

@@ -100,12 +100,12 @@ pub(super) fn note_selected(selected: &mut BTreeMap<NodeId, String>, list: NodeI
     }
     let name = item.name();
     // `Inbox (7)` is still the same selected item.
-    if name.is_empty() { steady_content(item, items) } else { items.push_str(&without_counts(name)) }
+    if name.is_empty() { append_stable_content(item, items) } else { items.push_str(&without_counts(name)) }
 }
 
 /// Appends the texts that identify an item. Leaves out prices, ages and counts, which change while
 /// the item stays selected.
-pub(super) fn steady_content(item: NodeRef<'_>, items: &mut String) {
+pub(super) fn append_stable_content(item: NodeRef<'_>, items: &mut String) {
     let texts = item.subtree().filter(|n| n.is_text() && !n.name().is_empty() && !is_volatile(n.name()));
     for text in texts.take(MAX_ITEM_TEXTS) {
         if !items.is_empty() {

@@ -8,7 +8,7 @@ use hashbrown::{HashMap, HashSet};
 use super::fact::{ElementContent, FactKind, Segment, SegmentBuilder, SegmentKey, handle_hash};
 use super::map::{Context, ContextMap};
 use super::node_facts::{
-    MAX_FACT_CHARS, is_toggle, list_of, new_fact, node_text, note_selected, steady_content,
+    MAX_FACT_CHARS, append_stable_content, is_toggle, list_of, new_fact, node_text, note_selected,
     visit_document_facts, visit_element_facts,
 };
 use super::segments::{is_message, is_same_origin_frame, is_segment_root, segment_key};
@@ -72,8 +72,8 @@ impl<'r, 't> ContextReader<'r, 't> {
             if self.dialogs.binary_search(&segment.id()).is_ok() {
                 let below = self.dialogs.iter().map(|&d| tree.node(d));
                 let below = below.take_while(|d| d.id() < segment.id());
-                let apart = below.filter(|d| !d.contains(segment.id()) && self.is_segment(*d));
-                found.extend(apart);
+                let nested = below.filter(|d| !d.contains(segment.id()) && self.is_segment(*d));
+                found.extend(nested);
             }
         }
         found
@@ -110,15 +110,15 @@ impl<'r, 't> ContextReader<'r, 't> {
         &self,
         nodes: &[NodeId],
         seen: &mut ContextMap,
-        known: impl Fn(&HashSet<SegmentKey>) -> HashSet<SegmentKey>,
+        known_segments: impl Fn(&HashSet<SegmentKey>) -> HashSet<SegmentKey>,
     ) {
         let tree = self.records.tree();
-        let mut asked = HashSet::new();
+        let mut requested = HashSet::new();
         let mut new = Vec::new();
         for &node in nodes {
             for segment in self.segments_around(tree.node(node)) {
                 // The segments around this one were visited before.
-                if !asked.insert(segment.id()) {
+                if !requested.insert(segment.id()) {
                     break;
                 }
                 if !seen.has(segment_key(segment)) {
@@ -129,7 +129,7 @@ impl<'r, 't> ContextReader<'r, 't> {
         if new.is_empty() {
             return;
         }
-        let known = known(&new.iter().map(|segment| segment_key(*segment)).collect());
+        let known = known_segments(&new.iter().map(|segment| segment_key(*segment)).collect());
         new.retain(|segment| !known.contains(&segment_key(*segment)));
         seen.replace(new.into_iter().map(|segment| Arc::new(self.read(segment))));
     }
@@ -263,7 +263,7 @@ impl<'r, 't> ContextReader<'r, 't> {
         let mut words = button.name().to_owned();
         let row = button.ancestors().take_while(|n| *n != segment).find(|n| self.is_segment(*n));
         if let Some(row) = row {
-            steady_content(row, &mut words);
+            append_stable_content(row, &mut words);
         }
         Some(words)
     }

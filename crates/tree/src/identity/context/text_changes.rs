@@ -36,16 +36,16 @@ pub fn number_pattern(text: NodeRef<'_>) -> Option<u64> {
 /// text is identified by its parent. Finds nothing on devices without identity.
 #[must_use]
 pub fn compare_texts(before: &Tree, now: &Tree) -> TextChanges {
-    let mut ticks = TextChanges::default();
-    let was_in = before.handle_index();
+    let mut changes = TextChanges::default();
+    let old_index = before.handle_index();
     let (mut last, mut nth) = (None, 0);
-    let mut came: Vec<NodeRef<'_>> = Vec::new();
+    let mut added: Vec<NodeRef<'_>> = Vec::new();
     for text in now.nodes().filter(|n| n.is_text()) {
         let Some(handle) = text.parent().and_then(NodeRef::handle) else { continue };
         nth = if last.replace(handle) == Some(handle) { nth + 1 } else { 0 };
-        let Some(&then) = was_in.get(&handle) else {
+        let Some(&then) = old_index.get(&handle) else {
             if contains_number(text.name()) {
-                came.push(text);
+                added.push(text);
             }
             continue;
         };
@@ -53,33 +53,33 @@ pub fn compare_texts(before: &Tree, now: &Tree) -> TextChanges {
         let Some(was) = texts.nth(nth) else { continue };
         let key = FactKey { kind: FactKind::Text, position: handle_hash(Some(handle)) };
         if differ_in_numbers(was, text.name()) {
-            ticks.changed_numbers.push(key);
+            changes.changed_numbers.push(key);
         } else if was != text.name() && differ_in_state(was, text.name()) {
-            ticks.states.push((key, was.to_owned(), text.name().to_owned()));
+            changes.states.push((key, was.to_owned(), text.name().to_owned()));
         }
     }
-    ticks.changed_numbers.dedup();
-    if !came.is_empty() && came.len() <= MAX_RERENDERED {
-        ticks.rerendered = rerendered_patterns(before, &was_in, now, &came);
+    changes.changed_numbers.dedup();
+    if !added.is_empty() && added.len() <= MAX_RERENDERED {
+        changes.rerendered = rerendered_patterns(before, &old_index, now, &added);
     }
-    ticks
+    changes
 }
 
 /// The patterns of the new texts that replaced others below the same element. As many texts of the
 /// pattern (or bare numbers, in any count) must have gone, and they must have read differently.
 fn rerendered_patterns(
     before: &Tree,
-    was_in: &HashMap<Handle, NodeId>,
+    old_index: &HashMap<Handle, NodeId>,
     now: &Tree,
-    came: &[NodeRef<'_>],
+    added: &[NodeRef<'_>],
 ) -> Vec<u64> {
     let is_in = now.handle_index();
-    let went = before.nodes().filter(|n| {
+    let removed = before.nodes().filter(|n| {
         let parent = || n.parent().and_then(NodeRef::handle);
         n.is_text() && contains_number(n.name()) && parent().is_some_and(|h| !is_in.contains_key(&h))
     });
-    let went: Vec<NodeRef<'_>> = went.take(MAX_RERENDERED + 1).collect();
-    if went.is_empty() || went.len() > MAX_RERENDERED {
+    let removed: Vec<NodeRef<'_>> = removed.take(MAX_RERENDERED + 1).collect();
+    if removed.is_empty() || removed.len() > MAX_RERENDERED {
         return Vec::new();
     }
     // The nearest ancestor of a text that both trees have.
@@ -96,8 +96,8 @@ fn rerendered_patterns(
         groups.values_mut().for_each(|texts| texts.sort_unstable());
         groups
     };
-    let then = groups(&went, &is_in);
-    let now = groups(came, was_in);
+    let then = groups(&removed, &is_in);
+    let now = groups(added, old_index);
     let patterns: HashSet<u64> = now
         .into_iter()
         .filter(|(group, texts)| {

@@ -51,7 +51,7 @@ pub(crate) struct RowFingerprints {
     /// All fingerprints, sorted.
     all: Vec<(Fingerprint, NodeId)>,
     /// Those that no other row of the container has, in document order, without duplicates.
-    pub(crate) telling: Vec<(NodeId, Fingerprint)>,
+    pub(crate) distinguishing: Vec<(NodeId, Fingerprint)>,
 }
 
 impl RowFingerprints {
@@ -75,7 +75,7 @@ impl RowFingerprints {
         element: NodeRef<'a>,
     ) -> impl Iterator<Item = (NodeId, Fingerprint)> + 'a {
         let element = range_of(element);
-        self.telling.iter().copied().filter(move |&(n, _)| is_outside(n, &element))
+        self.distinguishing.iter().copied().filter(move |&(n, _)| is_outside(n, &element))
     }
 }
 
@@ -93,13 +93,13 @@ pub(crate) fn range_of(element: NodeRef<'_>) -> Range<NodeId> {
 impl Row {
     /// Whether the row belongs to a form. A row without siblings shares nothing, so all of its text
     /// must be labels.
-    fn is_of_form(&self, alone: bool) -> bool {
+    fn is_form_row(&self, only_row: bool) -> bool {
         let is_label = |(id, _): &(NodeId, Fingerprint)| {
             step_count::count_step();
             self.labels.binary_search(id).is_ok()
         };
-        let mut telling = self.text.telling.iter();
-        if alone { !self.labels.is_empty() && telling.all(is_label) } else { telling.any(is_label) }
+        let mut telling = self.text.distinguishing.iter();
+        if only_row { !self.labels.is_empty() && telling.all(is_label) } else { telling.any(is_label) }
     }
 }
 
@@ -107,10 +107,10 @@ impl Row {
     /// All texts, link targets and numbers of the row, sorted, including those that other rows
     /// share. Leaves out amounts and moments.
     pub(crate) fn all_fingerprints(&self) -> Vec<Fingerprint> {
-        let mut says: Vec<Fingerprint> =
+        let mut fingerprints: Vec<Fingerprint> =
             self.text.all.iter().chain(&self.numbers.all).map(|&(fingerprint, _)| fingerprint).collect();
-        says.sort_unstable();
-        says
+        fingerprints.sort_unstable();
+        fingerprints
     }
 }
 
@@ -137,9 +137,9 @@ impl Container {
             mark_distinguishing(&mut rows, |r| &mut r.headers);
             mark_distinguishing(&mut rows, |r| &mut r.numbers);
             mark_distinguishing(&mut rows, |r| &mut r.values);
-            let alone = rows.len() == 1;
+            let only_row = rows.len() == 1;
             for row in &mut rows {
-                row.is_of_form = row.is_of_form(alone);
+                row.is_of_form = row.is_form_row(only_row);
             }
             rows.into_iter().map(Arc::new).collect()
         })
@@ -149,8 +149,8 @@ impl Container {
     pub(crate) fn values(&self, tree: &Tree) -> &Arc<Values> {
         self.values.get_or_init(|| {
             let rows = self.rows(tree).iter().enumerate();
-            let told = rows.flat_map(|(at, r)| r.values.telling.iter().map(move |&(_, p)| (p, at)));
-            Arc::new(Values::new(told.collect()))
+            let values = rows.flat_map(|(at, r)| r.values.distinguishing.iter().map(move |&(_, p)| (p, at)));
+            Arc::new(Values::new(values.collect()))
         })
     }
 
@@ -189,10 +189,11 @@ fn mark_distinguishing(rows: &mut [Row], part: impl Fn(&mut Row) -> &mut RowFing
         }
     }
     for (at, row) in rows.iter_mut().enumerate() {
-        let traces = part(row);
+        let fingerprints = part(row);
         // Still in document order here.
-        traces.telling = traces.all.iter().filter(|(p, _)| owner[p] == at).map(|&(p, n)| (n, p)).collect();
-        traces.all.sort_unstable();
+        fingerprints.distinguishing =
+            fingerprints.all.iter().filter(|(p, _)| owner[p] == at).map(|&(p, n)| (n, p)).collect();
+        fingerprints.all.sort_unstable();
     }
 }
 

@@ -159,8 +159,8 @@ impl Structure {
             Role::Article => self.as_row(node).is_some_and(|at| at.container.ids.len() > 1),
             role if is_row_role(role) => true,
             _ => {
-                let acts = || self.controls_in(node).iter().any(|role| *role != Role::Heading);
-                heading.level() != 1 && self.repeats(node) && acts()
+                let has_control = || self.controls_in(node).iter().any(|role| *role != Role::Heading);
+                heading.level() != 1 && self.repeats(node) && has_control()
             }
         }
     }
@@ -203,14 +203,14 @@ impl Structure {
                 .into_iter()
                 .map(|(tag, ids)| Repeated {
                     tag,
-                    repeats: self.which_repeat(parent.tree(), &ids),
+                    repeats: self.find_repeated(parent.tree(), &ids),
                     container: Container::new(ids),
                 })
                 .collect()
         })
     }
 
-    fn which_repeat(&self, tree: &Tree, ids: &[NodeId]) -> Vec<bool> {
+    fn find_repeated(&self, tree: &Tree, ids: &[NodeId]) -> Vec<bool> {
         if ids.len() < 2 {
             return vec![false; ids.len()];
         }

@@ -34,10 +34,13 @@ pub(crate) struct Values {
 
 impl Values {
     /// Creates the list from pairs (value, row index).
-    pub(crate) fn new(mut told: Vec<(Fingerprint, usize)>) -> Self {
-        told.sort_unstable();
-        told.dedup();
-        Self { fingerprints: told.iter().map(|t| t.0).collect(), rows: told.iter().map(|t| t.1).collect() }
+    pub(crate) fn new(mut values: Vec<(Fingerprint, usize)>) -> Self {
+        values.sort_unstable();
+        values.dedup();
+        Self {
+            fingerprints: values.iter().map(|t| t.0).collect(),
+            rows: values.iter().map(|t| t.1).collect(),
+        }
     }
 
     /// The index of the row that has a value.
@@ -52,13 +55,13 @@ impl Values {
         mut now: impl Iterator<Item = Fingerprint>,
         issued: &FieldValues,
     ) -> Shift {
-        let here = |p: &&Fingerprint| self.row_with(**p) == Some(index);
-        if issued.own_values.iter().filter(here).count() * 2 > issued.own_values.len() {
+        let is_in_row = |p: &&Fingerprint| self.row_with(**p) == Some(index);
+        if issued.own_values.iter().filter(is_in_row).count() * 2 > issued.own_values.len() {
             return Shift::Stayed;
         }
         let left = issued.own_values.iter().any(|p| self.row_with(*p).is_some_and(|row| row != index));
-        let came =
+        let arrived =
             now.any(|p| issued.all_values.binary_search(&p).is_ok() && !issued.own_values.contains(&p));
-        if left || came { Shift::Moved } else { Shift::Unknown }
+        if left || arrived { Shift::Moved } else { Shift::Unknown }
     }
 }

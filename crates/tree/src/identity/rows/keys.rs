@@ -41,7 +41,7 @@ pub(crate) fn keys_of(rows: &[NodeRef<'_>]) -> Vec<Option<RowKey>> {
         if counts.is_empty() {
             continue;
         }
-        let index = are_in_step(&values);
+        let index = follow_row_positions(&values);
         for (at, value) in values.iter().enumerate() {
             let Some(value) = value else { continue };
             let numbered = number_in(value).is_some();
@@ -66,21 +66,21 @@ fn key_value(row: NodeRef<'_>, attr: Attr) -> Option<&str> {
 
 /// Whether all values present differ by as much as their row positions. For a single value, whether
 /// it could be its position.
-fn are_in_step(values: &[Option<&str>]) -> bool {
+fn follow_row_positions(values: &[Option<&str>]) -> bool {
     let mut offset = None;
-    let mut seen = 0;
+    let mut present = 0;
     let mut small = true;
     for (at, value) in values.iter().enumerate() {
         let Some(value) = value else { continue };
         let Some(number) = number_in(value) else { return false };
         let Some(at) = i64::try_from(at).ok() else { return false };
-        seen += 1;
+        present += 1;
         small &= number <= at + 2;
         if *offset.get_or_insert(number - at) != number - at {
             return false;
         }
     }
-    seen > 1 || seen == 1 && small
+    present > 1 || present == 1 && small
 }
 
 /// The number in a value that has exactly one.
@@ -127,12 +127,12 @@ mod tests {
 
     #[test]
     fn index_like_values_are_in_step() {
-        assert!(are_in_step(&[Some("row-0"), Some("row-1"), None, Some("row-3")]));
-        assert!(are_in_step(&[Some("5"), Some("6")]));
-        assert!(are_in_step(&[None, Some("1")]));
-        assert!(!are_in_step(&[Some("17")]));
-        assert!(!are_in_step(&[Some("a"), Some("b")]));
-        assert!(!are_in_step(&[Some("5"), Some("7")]));
-        assert!(!are_in_step(&[None]));
+        assert!(follow_row_positions(&[Some("row-0"), Some("row-1"), None, Some("row-3")]));
+        assert!(follow_row_positions(&[Some("5"), Some("6")]));
+        assert!(follow_row_positions(&[None, Some("1")]));
+        assert!(!follow_row_positions(&[Some("17")]));
+        assert!(!follow_row_positions(&[Some("a"), Some("b")]));
+        assert!(!follow_row_positions(&[Some("5"), Some("7")]));
+        assert!(!follow_row_positions(&[None]));
     }
 }

@@ -6,13 +6,13 @@
 /// Whether a text changes while the thing that it describes stays the same.
 #[must_use]
 pub fn is_volatile(text: &str) -> bool {
-    is_bare(text) || holds_measure(text)
+    is_bare(text) || contains_measure(text)
 }
 
 /// Whether a text is only a number, amount or moment. `Pay $300 to Ann?` is more than that, so it
 /// counts in a dialog.
 pub(crate) fn is_bare(text: &str) -> bool {
-    is_number(text) || is_amount(text) || is_moment(text)
+    is_number(text) || is_amount(text) || is_time_or_date(text)
 }
 
 /// Whether a text has only digits and the punctuation of numbers.
@@ -55,26 +55,26 @@ pub(crate) fn is_amount(text: &str) -> bool {
 
 /// Whether a text is an absolute or relative time or date: `3 minutes ago`, `yesterday`, `Mon, 4
 /// May 2026 10:30`, `2026-05-04`.
-pub(crate) fn is_moment(text: &str) -> bool {
+pub(crate) fn is_time_or_date(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let mut words = lower.split(|c: char| c.is_whitespace() || c == ',').filter(|w| !w.is_empty()).peekable();
-    let mut dated = false;
+    let mut has_date = false;
     let mut count = 0;
     while let Some(word) = words.next() {
         count += 1;
         let number = !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit());
         if (number || word == "a" || word == "an") && words.peek().is_some_and(|w| is_unit(w)) {
             words.next();
-            dated = true;
+            has_date = true;
         } else if is_clock(word) || is_numeric_date(word) || is_day_or_month(word) || is_short_span(word) {
-            dated = true;
+            has_date = true;
         } else {
-            let filler = matches!(
+            let is_filler = matches!(
                 word,
                 "ago" | "about" | "over" | "almost" | "in" | "at" | "on" | "just" | "am" | "pm"
             );
             let small = number && word.len() <= 4;
-            if !(filler || small) {
+            if !(is_filler || small) {
                 return false;
             }
         }
@@ -82,7 +82,7 @@ pub(crate) fn is_moment(text: &str) -> bool {
             return false;
         }
     }
-    dated
+    has_date
 }
 
 /// A unit of time, smallest first.
@@ -157,7 +157,7 @@ pub(crate) fn is_numeric_date(word: &str) -> bool {
 
 /// Whether a text contains a moving measure: money, a percentage, `2 ×`, `3 comments`, `qty`, `5
 /// min ago`.
-fn holds_measure(text: &str) -> bool {
+fn contains_measure(text: &str) -> bool {
     let head = text.char_indices().nth(400).map_or(text, |(end, _)| &text[..end]);
     let rest = head.trim_start_matches(|c: char| c.is_ascii_digit());
     let is_spaced = rest.len() < head.len() && rest.starts_with(char::is_whitespace);
@@ -165,15 +165,15 @@ fn holds_measure(text: &str) -> bool {
     if is_spaced && rest.trim_start().starts_with(char::is_uppercase) {
         return false;
     }
-    counts_something(head)
+    contains_count(head)
         || has_money_or_percent(head)
         || has_times_sign(head)
         || has_quantity_word(text)
-        || ends_a_span_ago(text)
+        || contains_past_span(text)
 }
 
 /// Whether a text counts something: `3 comments`, `1.2k views`.
-fn counts_something(text: &str) -> bool {
+fn contains_count(text: &str) -> bool {
     let rest = text.trim_start_matches(|c: char| c.is_ascii_digit() || ".,kKmM".contains(c));
     let word = rest.trim_start();
     text.starts_with(|c: char| c.is_ascii_digit())
@@ -214,7 +214,7 @@ fn has_quantity_word(text: &str) -> bool {
 }
 
 /// Whether a text contains a span that ends with `ago`: `edited 5 min ago`.
-fn ends_a_span_ago(text: &str) -> bool {
+fn contains_past_span(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).collect();
     words.iter().enumerate().any(|(i, w)| {

@@ -59,7 +59,7 @@ mod tests {
     }
 
     /// Whether "Delete" in the first tree is still "Delete" in the second.
-    fn same(then: &Tree, now: &Tree) -> bool {
+    fn delete_is_same(then: &Tree, now: &Tree) -> bool {
         let openers = Openers::default();
         let issued = Records::new(then, &openers).meaning(button(then));
         Records::new(now, &openers).judge(&issued, button(now)).is_same()
@@ -68,9 +68,9 @@ mod tests {
     #[test]
     fn group_title_identifies_unless_it_is_volatile() {
         for role in ["group", "form", "region", "radiogroup"] {
-            let as_then = |then, now| same(&page(role, then, 9), &page(role, now, 9));
-            assert!(!as_then("Order Anna", "Order Bruno"), "{role}");
-            assert!(!as_then("Order Anna", "3 orders"), "{role}");
+            let same_with_role = |then, now| delete_is_same(&page(role, then, 9), &page(role, now, 9));
+            assert!(!same_with_role("Order Anna", "Order Bruno"), "{role}");
+            assert!(!same_with_role("Order Anna", "3 orders"), "{role}");
             for (then, now) in [
                 ("Selected (3)", "Selected (5)"),
                 ("3 orders", "5 orders"),
@@ -78,12 +78,12 @@ mod tests {
                 ("Order Anna", "Order Anna •"),
                 ("", "Order Anna"),
             ] {
-                assert!(as_then(then, now), "{role}: {then:?} and {now:?}");
+                assert!(same_with_role(then, now), "{role}: {then:?} and {now:?}");
             }
         }
         // Layout boxes of a toolkit and lists are not groups.
         for role in ["generic", "toolbar", "list"] {
-            assert!(same(&page(role, "Order Anna", 9), &page(role, "Order Bruno", 9)), "{role}");
+            assert!(delete_is_same(&page(role, "Order Anna", 9), &page(role, "Order Bruno", 9)), "{role}");
         }
     }
 

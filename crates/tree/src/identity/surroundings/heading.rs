@@ -172,11 +172,11 @@ const UNSAVED_MARKS: [char; 3] = ['*', '•', '●'];
 /// be one of them and stays.
 fn strip_item_count(title: &str) -> &str {
     let bare = title.strip_suffix(')').and_then(|title| title.rsplit_once('('));
-    let counted = bare.filter(|(things, count)| {
+    let item_count = bare.filter(|(things, count)| {
         let last = things.trim_end().rsplit(' ').next().unwrap_or_default();
         is_count(count) && is_plural(last)
     });
-    counted.map_or(title, |(things, _)| things.trim_end())
+    item_count.map_or(title, |(things, _)| things.trim_end())
 }
 
 /// Marks that editors put around the name of an unsaved file.

@@ -23,12 +23,12 @@ pub(crate) fn popup_of(element: NodeRef<'_>) -> Option<NodeRef<'_>> {
 /// The dialog or message whose text says what an element in it is about. The items of a menu or
 /// listbox say nothing about each other.
 pub(crate) fn enclosing_message(element: NodeRef<'_>) -> Option<NodeRef<'_>> {
-    let around = || element.ancestors().take_while(|n| n.role() != Role::Document);
-    let speaks = |n: &NodeRef<'_>| {
+    let ancestors = || element.ancestors().take_while(|n| n.role() != Role::Document);
+    let is_message = |n: &NodeRef<'_>| {
         matches!(n.role(), Role::Alert | Role::Status | Role::AlertDialog) || n.is(States::LIVE)
     };
     popup_of(element)
-        .or_else(|| around().find(speaks))
+        .or_else(|| ancestors().find(is_message))
         .filter(|n| !matches!(n.role(), Role::Menu | Role::ListBox))
 }
 
@@ -50,21 +50,21 @@ impl PopupText {
         if self.text.is_empty() || of_part && self.progress && now.progress {
             return true;
         }
-        let still = count_kept(&self.text, |p| now.text.binary_search(&p).is_ok());
-        if self.fields || now.fields { still * 2 > self.text.len() } else { still == self.text.len() }
+        let kept = count_kept(&self.text, |p| now.text.binary_search(&p).is_ok());
+        if self.fields || now.fields { kept * 2 > self.text.len() } else { kept == self.text.len() }
     }
 }
 
 /// Reads the text of a dialog or message, with or without the `pages` of its tabs.
-pub(crate) fn text_of(speaker: NodeRef<'_>, pages: bool) -> PopupText {
+pub(crate) fn text_of(message: NodeRef<'_>, pages: bool) -> PopupText {
     let (mut fields, mut progress) = (false, false);
-    walk(speaker, |n| {
+    walk(message, |n| {
         let field = is_field(n) && !matches!(n.role(), Role::ListBox | Role::Option);
         fields |= field || matches!(n.role(), Role::Cell | Role::GridCell);
         progress |= n.role() == Role::ProgressBar;
         !(fields && progress)
     });
-    let texts = leaves_except(speaker, |n| {
+    let texts = leaves_except(message, |n| {
         let page = !pages && n.role() == Role::TabPanel;
         n.is(States::ACTIONABLE) || is_field(n) || n.is(States::LIVE) || page
     });

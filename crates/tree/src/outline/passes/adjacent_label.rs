@@ -33,11 +33,11 @@ fn is_named(line: &DraftLine<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::after;
+    use super::super::testing::outline_after;
 
     #[test]
     fn text_next_to_its_control_is_dropped() {
-        let shown = after(
+        let shown = outline_after(
             super::apply,
             r#"
             page "P" http://h/

@@ -8,26 +8,26 @@ use crate::{NodeRef, Role, States};
 pub(super) fn apply(draft: &mut Draft<'_>) {
     let nodes: Vec<_> = draft.nodes().filter(|n| n.role() == Role::Clickable).collect();
     for node in nodes {
-        let around = |a: &NodeRef<'_>| {
-            draft.fate(*a) == Fate::Show && (a.role().is_control() || a.is(States::ACTIONABLE))
+        let encloses = |a: &NodeRef<'_>| {
+            draft.fate_of(*a) == Fate::Show && (a.role().is_control() || a.is(States::ACTIONABLE))
         };
-        let is_one_with = |outer: NodeRef<'_>| {
-            outer.role().is_control() && outer.role() != Role::Clickable || !stands_beside_others(node, outer)
+        let is_same_target = |outer: NodeRef<'_>| {
+            outer.role().is_control() && outer.role() != Role::Clickable || !has_siblings_within(node, outer)
         };
-        if node.ancestors().filter(around).any(is_one_with) || wraps_one_control(node) {
+        if node.ancestors().filter(encloses).any(is_same_target) || wraps_one_control(node) {
             draft.fold(node);
         }
     }
 }
 
 /// Whether a pressable element contains more than the inner one: another text, picture or control.
-fn stands_beside_others(inner: NodeRef<'_>, outer: NodeRef<'_>) -> bool {
-    let says = |n: NodeRef<'_>| {
+fn has_siblings_within(inner: NodeRef<'_>, outer: NodeRef<'_>) -> bool {
+    let has_content = |n: NodeRef<'_>| {
         n.is_text() || n.is(States::ACTIONABLE) || n.role().is_control() || n.role() == Role::Image
     };
     let (before, behind) = (inner.id(), inner.subtree_end());
     let mut others = outer.subtree().skip(1).filter(|n| n.id() < before || n.id() >= behind);
-    others.any(|n| says(n) && !n.contains(before))
+    others.any(|n| has_content(n) && !n.contains(before))
 }
 
 /// Whether a node contains exactly one control, and no text but the control's.
@@ -43,11 +43,11 @@ fn wraps_one_control(node: NodeRef<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::after;
+    use super::super::testing::outline_after;
 
     #[test]
     fn nested_clickables_keep_the_outermost() {
-        let shown = after(
+        let shown = outline_after(
             super::apply,
             r#"
             page "P" http://h/

@@ -27,11 +27,11 @@ pub(super) fn apply(draft: &mut Draft<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::after;
+    use super::super::testing::outline_after;
 
     #[test]
     fn wrappers_fold_and_frames_take_the_title_of_their_document() {
-        let shown = after(
+        let shown = outline_after(
             super::apply,
             r#"
             page "P" http://h/

@@ -17,11 +17,11 @@ pub(super) fn apply(draft: &mut Draft<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::after;
+    use super::super::testing::outline_after;
 
     #[test]
     fn visible_children_of_hidden_elements_stay() {
-        let shown = after(
+        let shown = outline_after(
             super::apply,
             r#"
             page "P" http://h/

@@ -41,11 +41,11 @@ fn drop_texts(draft: &mut Draft<'_>, label: NodeRef<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::after;
+    use super::super::testing::outline_after;
 
     #[test]
     fn required_mark_does_not_become_a_name() {
-        let shown = after(
+        let shown = outline_after(
             super::apply,
             r#"
             page "P" http://h/
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn label_equal_to_name_is_dropped_and_others_stay() {
-        let shown = after(
+        let shown = outline_after(
             super::apply,
             r#"
             page "P" http://h/

@@ -35,11 +35,11 @@ fn is_item(role: Role) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::after;
+    use super::super::testing::outline_after;
 
     #[test]
     fn single_text_is_lifted_and_two_are_not() {
-        let shown = after(
+        let shown = outline_after(
             super::apply,
             r#"
             page "P" http://h/

@@ -36,12 +36,12 @@ fn is_text(line: &DraftLine<'_>) -> bool {
 
 /// Whether a block begins or ends between two leaves.
 fn crosses_block(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
-    let leaves = |leaf: NodeRef<'_>, other: NodeRef<'_>| {
+    let is_left_behind = |leaf: NodeRef<'_>, other: NodeRef<'_>| {
         let mut path = leaf.ancestors().take_while(|n| !n.contains(other.id())).peekable();
         // A marked leaf is directly in a block, which ends here if the other leaf is not in it.
         (leaf.is(States::BLOCK) && path.peek().is_some()) || path.any(is_block)
     };
-    leaves(a, b) || leaves(b, a)
+    is_left_behind(a, b) || is_left_behind(b, a)
 }
 
 /// Whether a node is an HTML flow container without a role. On other platforms, the mark on the
@@ -54,11 +54,11 @@ fn is_block(node: NodeRef<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::after;
+    use super::super::testing::outline_after;
 
     #[test]
     fn sentence_is_one_line_and_blocks_are_several() {
-        let shown = after(
+        let shown = outline_after(
             super::apply,
             r#"
             page "P" http://h/

@@ -45,7 +45,7 @@ mod testing {
     use super::super::line::{Style, describe};
 
     /// Returns the outline after all passes up to `last`, without refs.
-    pub(super) fn after(last: fn(&mut Draft<'_>), text: &str) -> String {
+    pub(super) fn outline_after(last: fn(&mut Draft<'_>), text: &str) -> String {
         let tree = crate::testing::tree(text);
         let mut draft = Draft::raw(&tree, None);
         for pass in super::ALL {

@@ -11,7 +11,7 @@ use crate::{NodeRef, Role, States};
 pub(super) fn apply(draft: &mut Draft<'_>) {
     let nodes: Vec<_> = draft.nodes().filter(|n| draft.shows(*n) && !n.name().is_empty()).collect();
     for node in nodes.iter().copied().filter(|n| !n.is_text()) {
-        if is_container(node.role()) && holds_more(node) {
+        if is_container(node.role()) && has_other_content(node) {
             if node.is(States::NAME_FROM_CONTENT) && repeats_below(node) {
                 draft.set_label(node, String::new());
             }
@@ -27,11 +27,11 @@ pub(super) fn apply(draft: &mut Draft<'_>) {
         if !draft.shows(text) {
             continue;
         }
-        let around = text.ancestors().find(|a| draft.shows(*a));
-        let said = around.is_some_and(|a| {
+        let container = text.ancestors().find(|a| draft.shows(*a));
+        let repeats_name = container.is_some_and(|a| {
             is_same_text(text.name(), draft.label(a)) || (!a.value().is_empty() && a.value() == text.name())
         });
-        if said {
+        if repeats_name {
             draft.drop(text);
         }
     }
@@ -42,7 +42,7 @@ fn is_container(role: Role) -> bool {
     role.is_cell() || role.is_row() && role != Role::Option
 }
 
-fn holds_more(node: NodeRef<'_>) -> bool {
+fn has_other_content(node: NodeRef<'_>) -> bool {
     node.subtree().skip(1).any(|n| {
         n.is(States::ACTIONABLE)
             || matches!(
@@ -55,8 +55,8 @@ fn holds_more(node: NodeRef<'_>) -> bool {
 /// Whether the name is composed of elements with lines of their own. A tree item is named by its
 /// own text, not by its subitems.
 fn repeats_below(node: NodeRef<'_>) -> bool {
-    let things = node.subtree().skip(1).filter(|n| !n.is_text() && !n.name().is_empty());
-    things.into_iter().any(|n| node.name().contains(n.name()))
+    let named = node.subtree().skip(1).filter(|n| !n.is_text() && !n.name().is_empty());
+    named.into_iter().any(|n| node.name().contains(n.name()))
 }
 
 /// Whether the name covers all text below: it comes from there, or ARIA makes the children
@@ -66,17 +66,17 @@ fn covers_all_text(node: NodeRef<'_>) -> bool {
 }
 
 /// Drops texts that the name covers and folds other elements, so that actionable descendants stay.
-fn drop_named_texts(draft: &mut Draft<'_>, node: NodeRef<'_>, is_said: impl Fn(&str) -> bool) {
+fn drop_named_texts(draft: &mut Draft<'_>, node: NodeRef<'_>, is_in_name: impl Fn(&str) -> bool) {
     // Actionable descendants keep their texts, which are handled in their own turn.
-    let mut acting_until = node.id();
+    let mut control_end = node.id();
     for below in node.subtree().skip(1) {
-        if below.id() < acting_until {
+        if below.id() < control_end {
             continue;
         }
         if below.is(States::ACTIONABLE) || below.role().is_control() {
-            acting_until = below.subtree_end();
+            control_end = below.subtree_end();
         } else if below.is_text() {
-            if is_said(below.name()) {
+            if is_in_name(below.name()) {
                 draft.drop(below);
             }
         } else if draft.shows(below) {
@@ -87,11 +87,11 @@ fn drop_named_texts(draft: &mut Draft<'_>, node: NodeRef<'_>, is_said: impl Fn(&
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::after;
+    use super::super::testing::outline_after;
 
     #[test]
     fn texts_equal_to_the_name_are_dropped() {
-        let shown = after(
+        let shown = outline_after(
             super::apply,
             r#"
             page "P" http://h/
@@ -118,7 +118,7 @@ region "Cart"
 
     #[test]
     fn option_keeps_text_missing_from_its_name() {
-        let shown = after(
+        let shown = outline_after(
             super::apply,
             r#"
             page "P" http://h/
@@ -139,7 +139,7 @@ region "Cart"
 
     #[test]
     fn decorative_text_stays_as_only_content() {
-        let shown = after(
+        let shown = outline_after(
             super::apply,
             r#"
             page "P" http://h/
@@ -157,7 +157,7 @@ region "Cart"
 
     #[test]
     fn row_with_controls_loses_its_content_name() {
-        let shown = after(
+        let shown = outline_after(
             super::apply,
             r#"
             page "P" http://h/
@@ -167,7 +167,7 @@ region "Cart"
                   button "Delete"*
             "#,
         );
-        let items = after(
+        let items = outline_after(
             super::apply,
             r#"
             page "P" http://h/

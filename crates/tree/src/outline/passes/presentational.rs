@@ -25,11 +25,11 @@ fn is_bare(node: NodeRef<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::after;
+    use super::super::testing::outline_after;
 
     #[test]
     fn decoration_is_dropped_and_inline_markup_joined() {
-        let shown = after(
+        let shown = outline_after(
             super::apply,
             r#"
             page "P" http://h/

@@ -9,24 +9,24 @@ pub(super) fn apply(draft: &mut Draft<'_>) {
         for line in lines {
             // Alone in a cell, a dash is the content of the cell.
             let siblings = line.parent.map_or(top, |p| lines[p].children);
-            if line.node.is_text() && siblings > 1 && draft.label(line.node).chars().all(separates) {
+            if line.node.is_text() && siblings > 1 && draft.label(line.node).chars().all(is_separator) {
                 draft.drop(line.node);
             }
         }
     });
 }
 
-fn separates(c: char) -> bool {
+fn is_separator(c: char) -> bool {
     " .,;:/|-–—·•()[]›»".contains(c)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::after;
+    use super::super::testing::outline_after;
 
     #[test]
     fn separators_are_dropped_and_signs_kept() {
-        let shown = after(
+        let shown = outline_after(
             super::apply,
             r#"
             page "P" http://h/

@@ -26,11 +26,11 @@ pub(super) fn apply(draft: &mut Draft<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::after;
+    use super::super::testing::outline_after;
 
     #[test]
     fn row_of_controls_folds_and_row_with_text_stays() {
-        let shown = after(
+        let shown = outline_after(
             super::apply,
             r#"
             page "P" http://h/

@@ -26,11 +26,11 @@ pub(super) fn apply(draft: &mut Draft<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::after;
+    use super::super::testing::outline_after;
 
     #[test]
     fn container_with_single_child_folds() {
-        let shown = after(
+        let shown = outline_after(
             super::apply,
             r#"
             page "P" http://h/
