@@ -29,7 +29,7 @@ pub(crate) fn run(
     match run_until_interrupted(command, input, options, env, hooks, streams) {
         Ok(Some(response)) => streams.respond(&response, options.json),
         Ok(None) => INTERRUPTED,
-        Err(error) => streams.fail(command.form().spec.name, error, options.json),
+        Err(error) => streams.fail(command.definition().spec.name, error, options.json),
     }
 }
 
@@ -65,7 +65,7 @@ fn run_until_interrupted(
             cancel: cancel.clone(),
         };
         let mut interrupts = listen_for_interrupts()?;
-        let mut running = command.run(input, call);
+        let mut run = command.run(input, call);
         let response = loop {
             tokio::select! {
                 biased;
@@ -76,7 +76,7 @@ fn run_until_interrupted(
                     }
                     cancel.cancel();
                 }
-                response = &mut running => break Some(response),
+                response = &mut run => break Some(response),
             }
         };
         while let Ok(progress) = heard.try_recv() {

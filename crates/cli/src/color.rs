@@ -8,7 +8,7 @@ const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 const HINT: Style = Style::new().dimmed();
 
 /// Colors the refs at the start of a line that the response issued.
-pub(crate) fn answer(text: &str, issued: &[(u32, u32)]) -> String {
+pub(crate) fn color_refs(text: &str, issued: &[(u32, u32)]) -> String {
     text.split_inclusive('\n').map(|line| answer_line(line, issued)).collect()
 }
 
@@ -28,7 +28,7 @@ fn answer_line(line: &str, issued: &[(u32, u32)]) -> String {
 }
 
 /// Colors the code and the hint of an error.
-pub(crate) fn error(text: &str) -> String {
+pub(crate) fn color_error(text: &str) -> String {
     let (first, hint) = text.split_once('\n').map_or((text, None), |(first, hint)| (first, Some(hint)));
     let first = match first.split_once(':') {
         Some((code, message)) => format!("{CODE}{code}:{CODE:#}{message}"),
@@ -39,7 +39,7 @@ pub(crate) fn error(text: &str) -> String {
 }
 
 /// Adds a colored `warning:` before a warning.
-pub(crate) fn warning(text: &str) -> String {
+pub(crate) fn color_warning(text: &str) -> String {
     format!("{WARNING}warning:{WARNING:#} {text}")
 }
 
@@ -52,13 +52,13 @@ mod tests {
         let text = "  @e12 button \"@e3 Save\"\n+ @e13 link\n@e4 said by a page\ntext \"@e12\"\n@everyone";
         let expected =
             "  <@e12> button \"@e3 Save\"\n+ <@e13> link\n@e4 said by a page\ntext \"@e12\"\n@everyone";
-        let shown = answer(text, &[(1, 3), (12, 13)]);
+        let shown = color_refs(text, &[(1, 3), (12, 13)]);
         assert_eq!(shown.replace(&REF.render().to_string(), "<").replace("\u{1b}[0m", ">"), expected);
     }
 
     #[test]
     fn error_code_and_hint_are_colored() {
-        let shown = error("STALE_REF: @e1: gone\nlook: again").replace("\u{1b}[0m", ">");
+        let shown = color_error("STALE_REF: @e1: gone\nlook: again").replace("\u{1b}[0m", ">");
         let shown = shown.replace(&CODE.render().to_string(), "<").replace(&HINT.render().to_string(), "(");
         assert_eq!(shown, "<STALE_REF:> @e1: gone\n(look: again>");
     }

@@ -81,7 +81,7 @@ fn help_words(command: &str, others: &[FrontEndCommand]) -> BTreeSet<&'static st
 /// Adds the values that an argument takes to its grammar.
 fn add_known_values(command: Command, others: &[FrontEndCommand]) -> Command {
     let words = help_words(command.get_name(), others);
-    let with = |arg: Arg| match arg.get_id().as_str() {
+    let with_values = |arg: Arg| match arg.get_id().as_str() {
         "topic" | "command" if !words.is_empty() => {
             arg.value_parser(PossibleValuesParser::new(words.iter().copied()))
         }
@@ -89,7 +89,7 @@ fn add_known_values(command: Command, others: &[FrontEndCommand]) -> Command {
         "--color" => arg.value_parser(EnumValueParser::<ColorChoice>::new()),
         _ => arg,
     };
-    command.mut_args(with)
+    command.mut_args(with_values)
 }
 
 /// Builds all commands as one tree. Groups contain their members, and the arguments of their
@@ -126,8 +126,8 @@ fn add_command(root: Command, command: Command) -> Command {
     if root.find_subcommand(&name).is_none() {
         return root.subcommand(command);
     }
-    root.mut_subcommand(name, |there| {
-        let members: Vec<Command> = there.get_subcommands().cloned().collect();
+    root.mut_subcommand(name, |existing| {
+        let members: Vec<Command> = existing.get_subcommands().cloned().collect();
         let known: Vec<String> = command.get_subcommands().map(|c| c.get_name().to_owned()).collect();
         command.subcommands(members.into_iter().filter(|m| !known.iter().any(|k| k == m.get_name())))
     })

@@ -24,7 +24,7 @@ pub fn start(env: &Env) -> Start {
         program: env.program.clone(),
         args,
         env: env.of_daemon,
-        without: env.private.clone(),
+        removed_env: env.private.clone(),
         timeout: START_TIMEOUT,
     }
 }
@@ -77,11 +77,11 @@ pub(crate) fn stop(state_dir: &StateDir, force: bool, json: bool, streams: &mut 
     };
     let stopping = connection.stop(Stop { force })?;
     connection.wait_for_end(STOP_TIMEOUT)?;
-    let closed = match stopping.sessions.as_slice() {
+    let closed_sessions = match stopping.sessions.as_slice() {
         [] => String::new(),
         names => format!(", closed {}", names.join(", ")),
     };
-    let text = format!("stopped process {}{closed}", stopping.pid);
+    let text = format!("stopped process {}{closed_sessions}", stopping.pid);
     let output = json!({"stopped": true, "pid": stopping.pid, "sessions": stopping.sessions});
     Ok(respond("daemon stop", text, output, json, streams))
 }

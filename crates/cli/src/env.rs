@@ -60,7 +60,7 @@ pub struct ColorVariables {
     /// `CLICOLOR_FORCE` has a value other than 0.
     pub force: bool,
     /// `CLICOLOR=0`, or `TERM=dumb`.
-    pub plain: bool,
+    pub never: bool,
 }
 
 impl Env {
@@ -74,7 +74,7 @@ impl Env {
             ColorChoice::Never => both(false),
             ColorChoice::Auto if self.color.no_color => both(false),
             ColorChoice::Auto if self.color.force => both(true),
-            ColorChoice::Auto if self.color.plain => both(false),
+            ColorChoice::Auto if self.color.never => both(false),
             ColorChoice::Auto => Colors { out: self.answer_on_terminal, err: self.terminal },
         }
     }
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn colors_follow_option_then_variables_then_terminal() {
         let env = |no_color, force, terminal| Env {
-            color: ColorVariables { no_color, force, plain: false },
+            color: ColorVariables { no_color, force, never: false },
             answer_on_terminal: terminal,
             ..Env::default()
         };
@@ -140,11 +140,11 @@ mod tests {
         assert!(shown(&env(false, true, false), ColorChoice::Auto));
         assert!(shown(&env(true, false, false), ColorChoice::Always));
         assert!(!shown(&env(false, true, true), ColorChoice::Never));
-        let dumb = Env {
-            color: ColorVariables { plain: true, ..ColorVariables::default() },
+        let dumb_terminal = Env {
+            color: ColorVariables { never: true, ..ColorVariables::default() },
             ..env(false, false, true)
         };
-        assert!(!shown(&dumb, ColorChoice::Auto));
+        assert!(!shown(&dumb_terminal, ColorChoice::Auto));
         assert!(!env(false, false, true).colors(ColorChoice::Auto).err, "stderr is no terminal");
     }
 

@@ -15,8 +15,8 @@ pub(crate) fn overview(others: &[FrontEndCommand]) -> String {
          stickpin press @e3 --settle              act by what was read, see what changed\n\nCommands:\n",
     );
     let registry = COMMANDS.iter().map(|e| (e.spec.name, e.summary()));
-    let others = others.iter().filter(|o| !o.hidden()).map(|o| (o.name(), o.about()));
-    let lines: Vec<_> = registry.chain(others).collect();
+    let entries = others.iter().filter(|o| !o.hidden()).map(|o| (o.name(), o.summary()));
+    let lines: Vec<_> = registry.chain(entries).collect();
     let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     for (name, about) in lines {
         // Writing to a string cannot fail.
@@ -34,7 +34,7 @@ pub(crate) fn overview(others: &[FrontEndCommand]) -> String {
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` if `topic` is neither.
-pub(crate) fn about(topic: &str, others: &[FrontEndCommand]) -> Result<String> {
+pub(crate) fn topic_text(topic: &str, others: &[FrontEndCommand]) -> Result<String> {
     if topic.is_empty() {
         return Ok(overview(others));
     }
@@ -91,12 +91,14 @@ mod tests {
     #[test]
     fn unknown_topic_is_an_error() {
         assert_eq!(
-            about("nonsense", &front_end_commands(CLIENT_COMMANDS)).unwrap_err().code,
+            topic_text("nonsense", &front_end_commands(CLIENT_COMMANDS)).unwrap_err().code,
             ErrorCode::InvalidArgs
         );
         assert!(
-            about("daemon", &front_end_commands(CLIENT_COMMANDS)).unwrap().contains("stickpin daemon stop")
+            topic_text("daemon", &front_end_commands(CLIENT_COMMANDS))
+                .unwrap()
+                .contains("stickpin daemon stop")
         );
-        assert!(about("open", &front_end_commands(CLIENT_COMMANDS)).unwrap().contains("--relaunch"));
+        assert!(topic_text("open", &front_end_commands(CLIENT_COMMANDS)).unwrap().contains("--relaunch"));
     }
 }

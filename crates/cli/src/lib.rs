@@ -79,7 +79,7 @@ pub fn run(
         Err(error) => return streams.fail("", error, false),
     };
     let json = options::wants_json(&args);
-    streams.set_colors(env.colors(options::wanted_color(&args)));
+    streams.set_colors(env.colors(options::color_choice(&args)));
     let others = local::front_end_commands(hooks.client_commands);
     match parse::parse_line(args, env, &others) {
         Ok(CliAction::Call(mut request, options)) => match with_stdin(&mut request) {
@@ -132,7 +132,7 @@ pub fn grammars(
     let registry = COMMANDS.iter().map(|e| (Some(&**e), stickpin_cmdline::command_grammar(e)));
     registry.chain(local::front_end_commands(client_commands).into_iter().filter(|o| !o.hidden()).map(
         |other| match other {
-            FrontEndCommand::ClientCommand(command) => (Some(command.form()), other.command()),
+            FrontEndCommand::ClientCommand(command) => (Some(command.definition()), other.command()),
             FrontEndCommand::Local(_) => (None, other.command()),
         },
     ))
@@ -208,7 +208,7 @@ fn run_local(
     let words = |name: &str| {
         Vec::from_iter(matches.get_many::<String>(name).into_iter().flatten().cloned()).join(" ")
     };
-    let text = match local.act {
+    let text = match local.action {
         LocalAction::Status => return daemon::status(&state_dir(options, env)?, options.json, streams),
         LocalAction::Start => return daemon::ensure(&state_dir(options, env)?, env, options.json, streams),
         LocalAction::Stop => {
@@ -239,7 +239,7 @@ fn run_local(
             Some(dir) => format!("wrote {} manual pages", man::write_all(&env.resolve(dir)?, &others)?),
             None => man::page(&words("command"), &others)?,
         },
-        LocalAction::Help => help::about(&words("topic"), &others)?,
+        LocalAction::Help => help::topic_text(&words("topic"), &others)?,
         LocalAction::Demo => return Ok((hooks.demo)(streams)),
         LocalAction::Mcp => return (hooks.mcp)(&Mcp::read(matches, options)?, env, streams),
     };

@@ -10,9 +10,9 @@ use stickpin_kernel::{paths, registry};
 #[derive(Debug)]
 pub(crate) struct CliCommand {
     pub(crate) name: &'static str,
-    pub(crate) about: &'static str,
+    pub(crate) summary: &'static str,
     pub(crate) grammar: fn(Command) -> Command,
-    pub(crate) act: LocalAction,
+    pub(crate) action: LocalAction,
     /// Whether help omits the command, which is meant for programs.
     pub(crate) hidden: bool,
 }
@@ -20,12 +20,12 @@ pub(crate) struct CliCommand {
 impl CliCommand {
     /// Creates a visible command without arguments.
     const fn new(name: &'static str, about: &'static str, act: LocalAction) -> Self {
-        Self { name, about, grammar: |command| command, act, hidden: false }
+        Self { name, summary: about, grammar: |command| command, action: act, hidden: false }
     }
 
     /// Returns the grammar of the command, with the common options.
     pub(crate) fn command(&self) -> Command {
-        (self.grammar)(stickpin_cmdline::local_grammar(self.name, self.about))
+        (self.grammar)(stickpin_cmdline::local_grammar(self.name, self.summary))
     }
 }
 
@@ -40,10 +40,10 @@ pub(crate) enum FrontEndCommand {
 
 impl FrontEndCommand {
     /// Returns the first line of its help.
-    pub(crate) fn about(&self) -> &str {
+    pub(crate) fn summary(&self) -> &str {
         match self {
-            Self::Local(local) => local.about,
-            Self::ClientCommand(command) => command.form().summary(),
+            Self::Local(local) => local.summary,
+            Self::ClientCommand(command) => command.definition().summary(),
         }
     }
 
@@ -51,7 +51,7 @@ impl FrontEndCommand {
     pub(crate) fn command(&self) -> Command {
         match self {
             Self::Local(local) => local.command(),
-            Self::ClientCommand(command) => stickpin_cmdline::command_grammar(command.form()),
+            Self::ClientCommand(command) => stickpin_cmdline::command_grammar(command.definition()),
         }
     }
 }
@@ -60,7 +60,7 @@ impl LocalCommand for FrontEndCommand {
     fn name(&self) -> &'static str {
         match self {
             Self::Local(local) => local.name,
-            Self::ClientCommand(command) => command.form().spec.name,
+            Self::ClientCommand(command) => command.definition().spec.name,
         }
     }
 

@@ -29,8 +29,8 @@ pub(crate) fn page(name: &str, others: &[FrontEndCommand]) -> Result<String> {
     let title = command.get_name().replace(' ', "-");
     let version = stickpin_wire::rpc::VERSION;
     let mut page = Vec::new();
-    let written = Man::new(command.no_binary_name(false).version(version)).title(title).render(&mut page);
-    written.map_err(|e| Error::new(ErrorCode::Internal, format!("cannot write the page: {e}")))?;
+    let rendered = Man::new(command.no_binary_name(false).version(version)).title(title).render(&mut page);
+    rendered.map_err(|e| Error::new(ErrorCode::Internal, format!("cannot write the page: {e}")))?;
     Ok(String::from_utf8_lossy(&page).into_owned())
 }
 

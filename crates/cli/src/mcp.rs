@@ -42,7 +42,7 @@ pub(crate) fn grammar(command: Command) -> Command {
         Arg::new(name).long(name).value_name(value).help(help)
     };
     let values = |name, word, help| value(name, word, help).action(ArgAction::Append);
-    let switch = |name: &'static str, help: &'static str| {
+    let flag = |name: &'static str, help: &'static str| {
         Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
     };
     command.after_help(paths::RULES).args([
@@ -55,12 +55,12 @@ pub(crate) fn grammar(command: Command) -> Command {
         ),
         value("profile", "NAME", "The set of tools to list (default core)")
             .value_parser(["slim", "core", "full"]),
-        switch("read-only", "Serve only commands that do not change the app"),
+        flag("read-only", "Serve only commands that do not change the app"),
         values("allow-path", "DIR", "A folder that clients may use files in, besides their own roots"),
         values("allow-state-dir", "DIR", "A state directory that calls may name, besides the server's own"),
-        switch("allow-script", "Serve `wait fn`, which runs a client's script in the page"),
-        switch("allow-programs", "Let `open` start any program or command line, not only installed apps"),
-        switch("structured", "Return each answer also as JSON"),
+        flag("allow-script", "Serve `wait fn`, which runs a client's script in the page"),
+        flag("allow-programs", "Let `open` start any program or command line, not only installed apps"),
+        flag("structured", "Return each answer also as JSON"),
         value("max-chars", "N", "Maximum length of an answer in characters (default 25000)"),
         value(
             "print-config",
@@ -78,10 +78,10 @@ impl Mcp {
     pub(crate) fn read(matches: &ArgMatches, options: &Options) -> Result<Self> {
         let text = |name: &str| matches.get_one::<String>(name).cloned();
         let texts = |name: &str| matches.get_many::<String>(name).into_iter().flatten().cloned().collect();
-        let number = |name: &str, least: u64, what: &str| {
+        let number = |name: &str, min: u64, what: &str| {
             let number = text(name).map(|n| {
-                n.parse().ok().filter(|n| *n >= least).ok_or_else(|| {
-                    let message = format!("`--{name}`: {n:?} is not a number{what} from {least} on");
+                n.parse().ok().filter(|n| *n >= min).ok_or_else(|| {
+                    let message = format!("`--{name}`: {n:?} is not a number{what} from {min} on");
                     Error::new(ErrorCode::InvalidArgs, message)
                 })
             });

@@ -59,14 +59,14 @@ impl<'a> Streams<'a> {
     }
 
     /// Keeps the first failure of stdout.
-    fn note_write_error(&mut self, written: io::Result<()>) {
-        self.write_error = self.write_error.take().or(written.err());
+    fn note_write_error(&mut self, result: io::Result<()>) {
+        self.write_error = self.write_error.take().or(result.err());
     }
 
     /// Prints a response and returns its exit code.
     pub(crate) fn respond(&mut self, response: &Response, json: bool) -> u8 {
-        let written = if json { self.json(response) } else { self.text(response) };
-        self.note_write_error(written);
+        let result = if json { self.json(response) } else { self.text(response) };
+        self.note_write_error(result);
         response.exit
     }
 
@@ -77,8 +77,8 @@ impl<'a> Streams<'a> {
 
     /// Prints a text of our own to stdout: help, a list.
     pub(crate) fn print(&mut self, text: &str) {
-        let written = line(self.out, text);
-        self.note_write_error(written);
+        let result = line(self.out, text);
+        self.note_write_error(result);
     }
 
     /// Prints a text of our own to stderr.
@@ -103,39 +103,39 @@ impl<'a> Streams<'a> {
         let text = response.text.as_deref().unwrap_or_default();
         match &response.error {
             Some(error) => {
-                let said = error_text(error);
-                match text.strip_prefix(&*said) {
+                let message = error_text(error);
+                match text.strip_prefix(&*message) {
                     // A partial result is printed with the error.
-                    Some(rest) => self.error(&said, rest)?,
+                    Some(rest) => self.error(&message, rest)?,
                     // A failed batch also reports its steps.
                     None => {
-                        self.answer(text, response)?;
-                        self.error(&said, "")?;
+                        self.print_response(text, response)?;
+                        self.error(&message, "")?;
                     }
                 }
             }
-            None => self.answer(text, response)?,
+            None => self.print_response(text, response)?,
         }
         for seen in response.app_errors() {
             line(self.err, seen)?;
         }
         match &response.warning {
-            Some(warning) if self.colors.err => line(self.err, &color::warning(warning)),
+            Some(warning) if self.colors.err => line(self.err, &color::color_warning(warning)),
             Some(warning) => line(self.err, &format!("warning: {warning}")),
             None => Ok(()),
         }
     }
 
-    fn answer(&mut self, text: &str, response: &Response) -> io::Result<()> {
+    fn print_response(&mut self, text: &str, response: &Response) -> io::Result<()> {
         if !self.colors.out {
             return line(self.out, text);
         }
         let issued = response.refs.as_ref().map(|refs| &*refs.issued).unwrap_or_default();
-        line(self.out, &color::answer(text, issued))
+        line(self.out, &color::color_refs(text, issued))
     }
 
     fn error(&mut self, error: &str, rest: &str) -> io::Result<()> {
-        let error = if self.colors.err { color::error(error) } else { error.to_owned() };
+        let error = if self.colors.err { color::color_error(error) } else { error.to_owned() };
         line(self.err, &(error + rest))
     }
 }
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
     use stickpin_kernel::ErrorCode;
 
-    fn printed(response: &Response, json: bool) -> (u8, String, String) {
+    fn print_captured(response: &Response, json: bool) -> (u8, String, String) {
         let (mut out, mut err) = (Vec::new(), Vec::new());
         let code = Streams::new(&mut out, &mut err).respond(response, json);
         (code, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
@@ -175,8 +175,8 @@ mod tests {
         };
         let expected =
             (0, "pressed\nchanged\n".into(), "POST /a -> 500\nwarning: The tree changed.\n".into());
-        assert_eq!(printed(&response, false), expected);
-        let (_, out, err) = printed(&response, true);
+        assert_eq!(print_captured(&response, false), expected);
+        let (_, out, err) = print_captured(&response, true);
         assert_eq!((serde_json::from_str::<Response>(&out).unwrap(), err.as_str()), (response, ""));
     }
 
@@ -184,9 +184,9 @@ mod tests {
     fn error_is_printed_with_its_hint() {
         let response = failed_response("press", None, stale());
         let expected = (1, String::new(), "STALE_REF: @e1 is gone\nstickpin snapshot -i\n".into());
-        assert_eq!(printed(&response, false), expected);
+        assert_eq!(print_captured(&response, false), expected);
         let rendered = Response { text: Some(error_text(&stale())), ..response };
-        assert_eq!(printed(&rendered, false), expected);
+        assert_eq!(print_captured(&rendered, false), expected);
     }
 
     #[test]
@@ -194,13 +194,13 @@ mod tests {
         let text = format!("{}\n\"Ada\" is now \"Eve\"", error_text(&stale()));
         let response = Response { text: Some(text), ..failed_response("press", None, stale()) };
         let err = "STALE_REF: @e1 is gone\nstickpin snapshot -i\n\"Ada\" is now \"Eve\"\n";
-        assert_eq!(printed(&response, false), (1, String::new(), err.into()));
+        assert_eq!(print_captured(&response, false), (1, String::new(), err.into()));
     }
 
     #[test]
     fn failure_with_output_prints_both() {
         let response = Response { text: Some("1 pressed".into()), ..failed_response("batch", None, stale()) };
-        let (code, out, err) = printed(&response, false);
+        let (code, out, err) = print_captured(&response, false);
         assert_eq!((code, out.as_str()), (1, "1 pressed\n"));
         assert!(err.starts_with("STALE_REF: "), "{err}");
     }

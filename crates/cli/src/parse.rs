@@ -53,10 +53,10 @@ fn parse_call(entry: &'static Entry, args: Vec<String>, env: &Env) -> Result<Cli
         ParsedArguments::Input(input, options) => (input, options),
         ParsedArguments::Help(text) => return Ok(CliAction::Print(text)),
     };
-    if let Some(ladder) = env.stale_refs.as_deref().filter(|ladder| !ladder.is_empty())
+    if let Some(policy) = env.stale_refs.as_deref().filter(|policy| !policy.is_empty())
         && entry.fields().iter().any(|f| f.name == "staleRefs")
     {
-        input.entry("staleRefs").or_insert_with(|| Value::from(ladder));
+        input.entry("staleRefs").or_insert_with(|| Value::from(policy));
     }
     let request = Request {
         command: entry.spec.name.to_owned(),
@@ -72,26 +72,26 @@ fn parse_call(entry: &'static Entry, args: Vec<String>, env: &Env) -> Result<Cli
 
 /// Returns the selected session, if one was named.
 pub(crate) fn session(options: &Options, env: &Env) -> Option<String> {
-    let given = |name: &Option<String>| name.clone().filter(|name| !name.is_empty());
-    given(&options.session).or_else(|| given(&env.session))
+    let nonempty = |name: &Option<String>| name.clone().filter(|name| !name.is_empty());
+    nonempty(&options.session).or_else(|| nonempty(&env.session))
 }
 
 fn parse_client_command(command: &'static dyn ClientCommand, args: Vec<String>) -> Result<CliAction> {
-    Ok(match stickpin_cmdline::read(command.form(), args)? {
+    Ok(match stickpin_cmdline::read(command.definition(), args)? {
         ParsedArguments::Help(text) => CliAction::Print(text),
         ParsedArguments::Input(input, options) => CliAction::ClientCommand(command, input, options),
     })
 }
 
-fn parse_local(local: &'static CliCommand, args: Vec<String>) -> Result<CliAction> {
-    let mut command = local.command();
+fn parse_local(cli_command: &'static CliCommand, args: Vec<String>) -> Result<CliAction> {
+    let mut command = cli_command.command();
     let matches = match command.try_get_matches_from_mut(args) {
         Ok(matches) => matches,
         Err(e) if e.kind() == ErrorKind::DisplayHelp => return Ok(CliAction::Print(e.to_string())),
         Err(e) => return Err(stickpin_cmdline::invalid_args(&e, &mut command)),
     };
     let options = options::read(&matches)?;
-    Ok(CliAction::Local(local, matches, options))
+    Ok(CliAction::Local(cli_command, matches, options))
 }
 
 /// Handles options without a command.

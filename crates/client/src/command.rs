@@ -24,7 +24,7 @@ pub type ClientCommands = &'static [&'static dyn ClientCommand];
 #[async_trait]
 pub trait ClientCommand: fmt::Debug + Send + Sync {
     /// The name, arguments and help.
-    fn form(&self) -> &'static CommandDefinition;
+    fn definition(&self) -> &'static CommandDefinition;
 
     /// Runs the command and returns its response. `input` is not yet checked against the form.
     async fn run(&self, input: Map<String, Value>, call: Call) -> Response;
@@ -96,7 +96,7 @@ pub trait Policy: Send + Sync {
     ///
     /// # Errors
     /// `POLICY_DENIED`, or why a path cannot be resolved.
-    fn command(&self, form: &CommandDefinition, input: &mut Map<String, Value>) -> Result<()>;
+    fn command(&self, definition: &CommandDefinition, input: &mut Map<String, Value>) -> Result<()>;
 }
 
 /// Allows everything: the policy of a person at a terminal.

@@ -58,9 +58,9 @@ impl Connection {
     }
 
     /// Returns a connection that serves calls; its last message is the one that was sent along.
-    fn connect_welcomed(state_dir: &StateDir, start: &Start, along: Option<&Request>) -> Result<Self> {
+    fn connect_welcomed(state_dir: &StateDir, start: &Start, request: Option<&Request>) -> Result<Self> {
         for _ in 0..MAX_ATTEMPTS {
-            if let Some(connection) = Self::find_and_send(state_dir, along)? {
+            if let Some(connection) = Self::find_and_send(state_dir, request)? {
                 match connection.welcome.verdict {
                     Verdict::Serve => return Ok(connection),
                     Verdict::Refuse => {
@@ -92,7 +92,7 @@ impl Connection {
 
     /// Connects to a running daemon and sends a call along with `hello`. Returns `None` if there is
     /// none, or if it is shutting down.
-    fn find_and_send(state_dir: &StateDir, along: Option<&Request>) -> Result<Option<Self>> {
+    fn find_and_send(state_dir: &StateDir, request: Option<&Request>) -> Result<Option<Self>> {
         let stream = match UnixStream::connect(state_dir.socket()) {
             Ok(stream) => stream,
             Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused) => {
@@ -107,7 +107,7 @@ impl Connection {
         let mut connection = Self { stream, frames, last_id: 0, welcome: Welcome::default() };
         let mut out = connection.message(method::HELLO, &hello);
         let id = connection.last_id;
-        out.extend(along.into_iter().flat_map(|request| connection.message(method::CALL, request)));
+        out.extend(request.into_iter().flat_map(|request| connection.message(method::CALL, request)));
         let answer = match connection.stream.write_all(&out).and_then(|()| connection.receive(id)) {
             Ok(answer) => answer,
             Err(e) => match e.kind() {
@@ -169,7 +169,7 @@ impl Connection {
     /// # Errors
     /// Returns `DAEMON_UNREACHABLE` when the daemon does not answer.
     pub fn status(&mut self) -> Result<Status> {
-        self.ask(method::STATUS, &Value::Null)
+        self.exchange_or_fail(method::STATUS, &Value::Null)
     }
 
     /// Asks the daemon to shut down and returns once it has agreed. [`Connection::wait_for_end`]
@@ -179,7 +179,7 @@ impl Connection {
     /// Returns `SESSION_EXISTS` when sessions are open and `force` is not set, or
     /// `DAEMON_UNREACHABLE`.
     pub fn stop(&mut self, stop: Stop) -> Result<Stopping> {
-        self.ask(method::STOP, &stop)
+        self.exchange_or_fail(method::STOP, &stop)
     }
 
     /// Waits until the daemon has closed everything and exited.
@@ -210,7 +210,7 @@ impl Connection {
         self.stream
     }
 
-    fn ask<P: Serialize, R: DeserializeOwned>(&mut self, method: &str, params: &P) -> Result<R> {
+    fn exchange_or_fail<P: Serialize, R: DeserializeOwned>(&mut self, method: &str, params: &P) -> Result<R> {
         take_result(self.exchange(method, params).map_err(|e| unreadable(&e))?)
     }
 

@@ -62,7 +62,7 @@ pub struct SocketClient {
     /// Locked while a message is written, so that messages are sent in the order of the calls.
     link: tokio::sync::Mutex<Option<Link>>,
     /// Sessions that end with this client; sent to each daemon that it connects to.
-    bound: Mutex<BTreeSet<String>>,
+    bound_sessions: Mutex<BTreeSet<String>>,
 }
 
 /// Pending answers, by the id of the call. `None` once the connection has ended.
@@ -72,7 +72,7 @@ type PendingAnswers = Arc<Mutex<Option<HashMap<u64, oneshot::Sender<Answer<Respo
 #[derive(Debug)]
 struct Link {
     write: OwnedWriteHalf,
-    waiting: PendingAnswers,
+    pending: PendingAnswers,
     reader: AbortHandle,
     /// The daemon's process id.
     pid: u32,
@@ -97,7 +97,7 @@ impl SocketClient {
     #[must_use]
     pub fn new(state_dir: StateDir, start: Start) -> Self {
         let (last_id, link, bound) = Default::default();
-        Self { state_dir, start, last_id, link, bound }
+        Self { state_dir, start, last_id, link, bound_sessions: bound }
     }
 
     /// Returns the state directory as an absolute path without links.
@@ -112,12 +112,12 @@ impl Client for SocketClient {
     async fn call(&self, request: Request, cancel: CancellationToken) -> Response {
         let mut request = request;
         let secrets = request.keep_used_secrets();
-        let mut answered = self.ask(&request, &cancel).await;
+        let mut answered = self.call_once(&request, &cancel).await;
         if let Err(CallError::NotBegun(_)) = answered {
-            answered = self.ask(&request, &cancel).await;
+            answered = self.call_once(&request, &cancel).await;
         }
-        let mut response = answered.unwrap_or_else(|why| {
-            let (CallError::NotBegun(error) | CallError::Failed(error)) = why;
+        let mut response = answered.unwrap_or_else(|reason| {
+            let (CallError::NotBegun(error) | CallError::Failed(error)) = reason;
             failed_response(&request.command, request.session, error)
         });
         hide_secrets(&mut response, &secrets);
@@ -131,7 +131,7 @@ impl Client for SocketClient {
 
     /// Tells the current connection now, and each later one when it is made.
     async fn bind(&self, session: &str) {
-        if !lock(&self.bound).insert(session.to_owned()) {
+        if !lock(&self.bound_sessions).insert(session.to_owned()) {
             return;
         }
         let mut slot = self.link.lock().await;
@@ -145,19 +145,19 @@ impl Client for SocketClient {
 }
 
 impl SocketClient {
-    async fn ask(&self, request: &Request, cancel: &CancellationToken) -> Result<Response, CallError> {
+    async fn call_once(&self, request: &Request, cancel: &CancellationToken) -> Result<Response, CallError> {
         let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
         let (mut answer, pid) = self.send(id, request).await?;
-        let longest = request.max_response_time().saturating_add(ANSWER_ALLOWANCE);
+        let response_timeout = request.max_response_time().saturating_add(ANSWER_ALLOWANCE);
         let answer = tokio::select! {
-            answer = timeout(longest, &mut answer) => answer,
+            answer = timeout(response_timeout, &mut answer) => answer,
             () = cancel.cancelled() => {
                 self.cancel(id).await;
                 timeout(ANSWER_ALLOWANCE, answer).await
             }
         };
         let Ok(answer) = answer else {
-            self.forget(id).await;
+            self.drop_pending(id).await;
             return Err(CallError::Failed(daemon_hangs(&request.command, pid)));
         };
         match answer {
@@ -166,8 +166,8 @@ impl SocketClient {
                 let refused = fault.code == code::REFUSED;
                 let error = Error::from(fault);
                 // The daemon is shutting down; the retry starts the next one.
-                let going = refused && error.code == ErrorCode::DaemonUnreachable;
-                Err(if going { CallError::NotBegun(error) } else { CallError::Failed(error) })
+                let is_stopping = refused && error.code == ErrorCode::DaemonUnreachable;
+                Err(if is_stopping { CallError::NotBegun(error) } else { CallError::Failed(error) })
             }
             Ok(_) => Err(CallError::Failed(protocol_violation())),
             Err(_) => Err(CallError::Failed(connection_lost(&request.command))),
@@ -181,12 +181,12 @@ impl SocketClient {
         request: &Request,
     ) -> Result<(oneshot::Receiver<Answer<Response>>, u32), CallError> {
         let mut slot = self.link.lock().await;
-        let lives = |link: &Link| lock(&link.waiting).is_some();
-        let link = match slot.take().filter(lives) {
+        let is_connected = |link: &Link| lock(&link.pending).is_some();
+        let link = match slot.take().filter(is_connected) {
             Some(link) => slot.insert(link),
             None => {
                 let mut link = self.connect().await.map_err(CallError::Failed)?;
-                let bound = lock(&self.bound).clone();
+                let bound = lock(&self.bound_sessions).clone();
                 for session in bound {
                     link.write(&Message::new(Value::Null, method::BIND, Bind { session })).await?;
                 }
@@ -194,7 +194,7 @@ impl SocketClient {
             }
         };
         let (sender, receiver) = oneshot::channel();
-        if let Some(waiting) = &mut *lock(&link.waiting) {
+        if let Some(waiting) = &mut *lock(&link.pending) {
             waiting.insert(id, sender);
         }
         let pid = link.pid;
@@ -206,9 +206,9 @@ impl SocketClient {
     }
 
     /// Drops the entry of a call whose answer is no longer awaited.
-    async fn forget(&self, id: u64) {
+    async fn drop_pending(&self, id: u64) {
         if let Some(link) = &*self.link.lock().await
-            && let Some(waiting) = &mut *lock(&link.waiting)
+            && let Some(waiting) = &mut *lock(&link.pending)
         {
             waiting.remove(&id);
         }
@@ -235,9 +235,9 @@ impl SocketClient {
         let stream = connection.into_stream();
         let stream = stream.set_nonblocking(true).and_then(|()| UnixStream::from_std(stream));
         let (read, write) = stream.map_err(|e| unreadable(&e))?.into_split();
-        let waiting: PendingAnswers = Arc::new(Mutex::new(Some(HashMap::new())));
-        let reader = tokio::spawn(read_answers(read, Arc::clone(&waiting))).abort_handle();
-        Ok(Link { write, waiting, reader, pid })
+        let pending: PendingAnswers = Arc::new(Mutex::new(Some(HashMap::new())));
+        let reader = tokio::spawn(read_answers(read, Arc::clone(&pending))).abort_handle();
+        Ok(Link { write, pending, reader, pid })
     }
 }
 
@@ -256,7 +256,7 @@ impl Link {
 }
 
 /// Delivers each answer to its waiting call until the connection ends.
-async fn read_answers(mut read: OwnedReadHalf, waiting: PendingAnswers) {
+async fn read_answers(mut read: OwnedReadHalf, pending: PendingAnswers) {
     let mut frames = Frames::default();
     let mut buf = vec![0; 32 << 10];
     'read: while let Ok(n @ 1..) = read.read(&mut buf).await {
@@ -265,7 +265,7 @@ async fn read_answers(mut read: OwnedReadHalf, waiting: PendingAnswers) {
             // An answer that cannot be matched to a call makes the connection useless.
             let Frame::Line(line) = frame else { break 'read };
             let Ok(answer) = serde_json::from_slice::<Answer<Response>>(&line) else { break 'read };
-            let sender = answer.id.as_u64().and_then(|id| lock(&waiting).as_mut()?.remove(&id));
+            let sender = answer.id.as_u64().and_then(|id| lock(&pending).as_mut()?.remove(&id));
             if let Some(sender) = sender {
                 // The caller may have given up.
                 let _ = sender.send(answer);
@@ -273,7 +273,7 @@ async fn read_answers(mut read: OwnedReadHalf, waiting: PendingAnswers) {
         }
     }
     // Drops the senders, so that all waiting calls learn that no answer will come.
-    *lock(&waiting) = None;
+    *lock(&pending) = None;
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

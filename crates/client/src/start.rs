@@ -21,7 +21,7 @@ pub struct Start {
     pub env: &'static [(&'static str, &'static str)],
     /// Environment variables that the daemon does not get. Secrets are sent with the command that
     /// uses them.
-    pub without: Vec<OsString>,
+    pub removed_env: Vec<OsString>,
     /// Timeout for the daemon to announce itself.
     pub timeout: Duration,
 }
@@ -33,7 +33,7 @@ impl Start {
     /// Returns the error that the daemon announced, or `DAEMON_UNREACHABLE`.
     pub(crate) fn run(&self, state_dir: &StateDir) -> Result<()> {
         let mut command = Command::new(&self.program);
-        for name in &self.without {
+        for name in &self.removed_env {
             command.env_remove(name);
         }
         let mut child = command
@@ -67,14 +67,14 @@ impl Start {
     }
 }
 
-fn unreachable(state_dir: &StateDir, why: &str) -> Error {
+fn unreachable(state_dir: &StateDir, reason: &str) -> Error {
     let dir = state_dir.path().display();
-    Error::new(ErrorCode::DaemonUnreachable, format!("cannot start the daemon of `{dir}`: {why}"))
+    Error::new(ErrorCode::DaemonUnreachable, format!("cannot start the daemon of `{dir}`: {reason}"))
         .hint(format!("see its log, if there is one: {}", state_dir.log().display()))
 }
 
 /// Reads the first line from a pipe, or times out. The reading thread ends no later than the pipe.
-fn read_line(pipe: impl Read + Send + 'static, patience: Duration) -> io::Result<String> {
+fn read_line(pipe: impl Read + Send + 'static, timeout: Duration) -> io::Result<String> {
     let (tell, told) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let mut line = String::new();
@@ -82,7 +82,7 @@ fn read_line(pipe: impl Read + Send + 'static, patience: Duration) -> io::Result
         // The receiver may have timed out.
         let _ = tell.send(read.map(|_| line));
     });
-    told.recv_timeout(patience).unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+    told.recv_timeout(timeout).unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
 }
 
 #[cfg(test)]
@@ -93,8 +93,8 @@ mod tests {
         let tmp = tempfile::tempdir().unwrap();
         let state_dir = StateDir::open(tmp.path()).unwrap();
         let args = ["-c", script].map(OsString::from).to_vec();
-        let outcome =
-            Start { program: "/bin/sh".into(), args, env: &[], without: Vec::new(), timeout }.run(&state_dir);
+        let outcome = Start { program: "/bin/sh".into(), args, env: &[], removed_env: Vec::new(), timeout }
+            .run(&state_dir);
         (tmp, outcome)
     }
 

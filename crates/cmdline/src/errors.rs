@@ -6,12 +6,12 @@ use stickpin_kernel::{Error, ErrorCode};
 
 /// Converts an error about a command's arguments into `INVALID_ARGS`, with the usage as its hint.
 #[must_use]
-pub fn invalid_args(complaint: &Complaint, command: &mut Command) -> Error {
+pub fn invalid_args(error: &Complaint, command: &mut Command) -> Error {
     let name = command.get_bin_name().unwrap_or("stickpin").trim_start_matches("stickpin ").to_owned();
-    let text = |kind| complaint.get(kind).map(words).unwrap_or_default();
+    let text = |kind| error.get(kind).map(words).unwrap_or_default();
     let (arg, value) = (text(ContextKind::InvalidArg), text(ContextKind::InvalidValue));
     let option = arg.split_whitespace().next().unwrap_or_default();
-    let message = match complaint.kind() {
+    let message = match error.kind() {
         ErrorKind::MissingRequiredArgument => format!("`{name}` needs {arg}"),
         ErrorKind::UnknownArgument if option.starts_with('-') => format!("`{name}` has no option `{option}`"),
         ErrorKind::UnknownArgument => format!("`{name}` does not expect another argument: {option:?}"),
@@ -27,14 +27,14 @@ pub fn invalid_args(complaint: &Complaint, command: &mut Command) -> Error {
         ErrorKind::ArgumentConflict => format!("`{arg}` of `{name}` was given twice or with its opposite"),
         _ => format!("`{name}`: invalid arguments"),
     };
-    let near = match (text(ContextKind::SuggestedArg), text(ContextKind::SuggestedValue)) {
+    let suggestion = match (text(ContextKind::SuggestedArg), text(ContextKind::SuggestedValue)) {
         (near, _) if !near.is_empty() => format!("did you mean `{near}`? "),
         (_, near) if !near.is_empty() => format!("did you mean `{near}`? "),
         _ => String::new(),
     };
     let usage = command.render_usage().to_string();
     let usage = usage.trim_start_matches("Usage: ").split_whitespace().collect::<Vec<_>>().join(" ");
-    Error::new(ErrorCode::InvalidArgs, message).hint(format!("{near}usage: {usage}"))
+    Error::new(ErrorCode::InvalidArgs, message).hint(format!("{suggestion}usage: {usage}"))
 }
 
 fn words(value: &ContextValue) -> String {

@@ -11,17 +11,18 @@ use stickpin_kernel::schema::{Field, Kind, NestedTargets};
 
 /// Returns the grammar of a command that has a form, with the common options.
 #[must_use]
-pub fn command_grammar(form: &CommandDefinition) -> Command {
-    build_grammar(form.spec.name, form.doc(), after_help(form), form.fields())
+pub fn command_grammar(definition: &CommandDefinition) -> Command {
+    build_grammar(definition.spec.name, definition.doc(), after_help(definition), definition.fields())
 }
 
 fn build_grammar(name: &str, doc: &str, after: Option<String>, fields: &[Field]) -> Command {
-    let own = |long: &str| fields.iter().any(|f| f.positional.is_none() && kebab_case(&f.name) == long);
+    let has_own_option =
+        |long: &str| fields.iter().any(|f| f.positional.is_none() && kebab_case(&f.name) == long);
     let mut command = base_grammar(name).about(doc.to_owned());
     if let Some(after) = after {
         command = command.after_help(after);
     }
-    command.args(fields.iter().map(argument)).args(step_lines(fields)).args(options::args(own))
+    command.args(fields.iter().map(argument)).args(step_lines(fields)).args(options::args(has_own_option))
 }
 
 /// The option for steps as command lines, beside the one that takes them as JSON. Field names
@@ -43,9 +44,9 @@ pub fn local_grammar(name: &str, about: &'static str) -> Command {
 }
 
 fn base_grammar(name: &str) -> Command {
-    let full = format!("stickpin {name}");
-    Command::new(full.clone())
-        .bin_name(full)
+    let full_name = format!("stickpin {name}");
+    Command::new(full_name.clone())
+        .bin_name(full_name)
         .no_binary_name(true)
         .disable_version_flag(true)
         .disable_help_subcommand(true)
@@ -54,18 +55,19 @@ fn base_grammar(name: &str) -> Command {
 
 /// Returns the examples, the other commands of the group whose default this command is, and the
 /// rules for paths if the command has a path argument.
-fn after_help(form: &CommandDefinition) -> Option<String> {
+fn after_help(definition: &CommandDefinition) -> Option<String> {
     let mut parts = Vec::new();
-    if !form.spec.examples.is_empty() {
-        let lines: Vec<String> = form.spec.examples.iter().map(|line| format!("  {line}")).collect();
+    if !definition.spec.examples.is_empty() {
+        let lines: Vec<String> = definition.spec.examples.iter().map(|line| format!("  {line}")).collect();
         parts.push(format!("Examples:\n{}", lines.join("\n")));
     }
-    if !form.spec.aliases.is_empty() {
-        parts.push(format!("Also called: {}", form.spec.aliases.join(", ")));
+    if !definition.spec.aliases.is_empty() {
+        parts.push(format!("Also called: {}", definition.spec.aliases.join(", ")));
     }
-    let members: Vec<String> = crate::resolve::members::<&'static CommandDefinition>(form.spec.name, &[])
-        .map(|m| format!("{} {m}", form.spec.name))
-        .collect();
+    let members: Vec<String> =
+        crate::resolve::members::<&'static CommandDefinition>(definition.spec.name, &[])
+            .map(|m| format!("{} {m}", definition.spec.name))
+            .collect();
     if !members.is_empty() {
         parts.push(format!("See also: {}", members.join(", ")));
     }
@@ -184,8 +186,8 @@ fn scalar(kind: &Kind, text: &str, optional: bool) -> Value {
         _ => None,
     };
     // An option without a value is `true`, regardless of its type.
-    let switch = || if optional { text.parse().ok().map(Value::Bool) } else { None };
-    known.or_else(switch).unwrap_or_else(|| Value::from(text))
+    let boolean = || if optional { text.parse().ok().map(Value::Bool) } else { None };
+    known.or_else(boolean).unwrap_or_else(|| Value::from(text))
 }
 
 /// Whether an option of this command takes the next word as its value.

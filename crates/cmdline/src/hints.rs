@@ -50,12 +50,12 @@ pub fn rewrite(hint: &str, mut replace: impl FnMut(Mention<'_>) -> Option<String
 pub fn line(line: &str, others: &[&'static CommandDefinition]) -> Result<Option<MentionedCommand>> {
     let words = split(line)?;
     let Some(ResolvedCommand { name, args }) = resolve_command(&words, others)? else { return Ok(None) };
-    let form = match others.iter().find(|form| form.spec.name == name) {
-        Some(form) => *form,
+    let definition = match others.iter().find(|definition| definition.spec.name == name) {
+        Some(definition) => *definition,
         None => registry::lookup(name).map(|entry| &**entry)?,
     };
-    Ok(match read(form, args)? {
-        ParsedArguments::Input(input, options) => Some((form, input, options.session)),
+    Ok(match read(definition, args)? {
+        ParsedArguments::Input(input, options) => Some((definition, input, options.session)),
         ParsedArguments::Help(_) => None,
     })
 }

@@ -136,18 +136,18 @@ pub fn wants_json(args: &[String]) -> bool {
 
 /// Returns the wanted colors. Works on invalid arguments too.
 #[must_use]
-pub fn wanted_color(args: &[String]) -> ColorChoice {
+pub fn color_choice(args: &[String]) -> ColorChoice {
     let mut args = args.iter().take_while(|arg| *arg != "--");
-    let mut wanted = ColorChoice::default();
+    let mut choice = ColorChoice::default();
     while let Some(arg) = args.next() {
         let value = match arg.strip_prefix("--color") {
             Some("") => args.next().map(String::as_str),
             Some(rest) => rest.strip_prefix('='),
             None => None,
         };
-        wanted = value.and_then(|value| ColorChoice::from_str(value, false).ok()).unwrap_or(wanted);
+        choice = value.and_then(|value| ColorChoice::from_str(value, false).ok()).unwrap_or(choice);
     }
-    wanted
+    choice
 }
 
 #[cfg(test)]
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn color_is_read_before_parsing() {
-        let wanted = |text: &str| wanted_color(&text.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        let wanted = |text: &str| color_choice(&text.split(' ').map(str::to_owned).collect::<Vec<_>>());
         assert_eq!(wanted("--color always press --nonsense"), ColorChoice::Always);
         assert_eq!(wanted("press --color=never"), ColorChoice::Never);
         assert_eq!(wanted("fill @e1 -- --color=never"), ColorChoice::Auto);

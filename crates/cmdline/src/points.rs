@@ -10,9 +10,9 @@ pub(crate) fn join_points(
     args: Vec<String>,
     takes_value: impl Fn(&str) -> bool,
 ) -> Vec<String> {
-    let mut places: Vec<&Field> = fields.iter().filter(|f| f.positional.is_some()).collect();
-    places.sort_by_key(|f| f.positional);
-    let is_target = |place: usize| places.get(place).is_some_and(|f| f.kind == Kind::Target);
+    let mut positionals: Vec<&Field> = fields.iter().filter(|f| f.positional.is_some()).collect();
+    positionals.sort_by_key(|f| f.positional);
+    let is_target = |place: usize| positionals.get(place).is_some_and(|f| f.kind == Kind::Target);
 
     let mut out = Vec::with_capacity(args.len());
     let mut args = args.into_iter().peekable();

@@ -37,16 +37,17 @@ pub enum ParsedArguments {
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` that names the argument, or has the usage as its hint.
-pub fn read(form: &CommandDefinition, args: Vec<String>) -> Result<ParsedArguments> {
-    let mut command = grammar::command_grammar(form);
-    let args = points::join_points(form.fields(), args, |option| grammar::takes_value(&command, option));
+pub fn read(definition: &CommandDefinition, args: Vec<String>) -> Result<ParsedArguments> {
+    let mut command = grammar::command_grammar(definition);
+    let args =
+        points::join_points(definition.fields(), args, |option| grammar::takes_value(&command, option));
     let matches = match command.try_get_matches_from_mut(args) {
         Ok(matches) => matches,
         Err(e) if e.kind() == ErrorKind::DisplayHelp => return Ok(ParsedArguments::Help(e.to_string())),
         Err(e) => return Err(errors::invalid_args(&e, &mut command)),
     };
-    let mut input = grammar::input(form.fields(), &matches);
-    for step in step_lines(form, &mut input).filter(|step| step.as_str() != Some(STDIN)) {
+    let mut input = grammar::input(definition.fields(), &matches);
+    for step in step_lines(definition, &mut input).filter(|step| step.as_str() != Some(STDIN)) {
         if let Value::String(line) = step {
             *step = batch_step(line)?;
         }
@@ -60,10 +61,10 @@ pub const STDIN: &str = "-";
 
 /// Returns the lists of steps in an input.
 fn step_lists<'i>(
-    form: &CommandDefinition,
+    definition: &CommandDefinition,
     input: &'i mut Map<String, Value>,
 ) -> impl Iterator<Item = &'i mut Vec<Value>> {
-    let names: Vec<String> = form
+    let names: Vec<String> = definition
         .fields()
         .iter()
         .filter(|f| f.nested_targets == Some(NestedTargets::Steps))
@@ -75,10 +76,10 @@ fn step_lists<'i>(
 
 /// Returns the steps of an input that are still command lines.
 fn step_lines<'i>(
-    form: &CommandDefinition,
+    definition: &CommandDefinition,
     input: &'i mut Map<String, Value>,
 ) -> impl Iterator<Item = &'i mut Value> {
-    step_lists(form, input).flatten().filter(|step| step.is_string())
+    step_lists(definition, input).flatten().filter(|step| step.is_string())
 }
 
 /// Converts a command line into a step of a batch.
@@ -118,8 +119,8 @@ pub fn insert_stdin_steps(entry: &Entry, input: &mut Map<String, Value>, text: &
         lines.map(step).collect::<Result<_>>()?
     };
     for given in step_lists(entry, input) {
-        let places = std::mem::take(given).into_iter();
-        given.extend(places.flat_map(|step| match step.as_str() {
+        let positionals = std::mem::take(given).into_iter();
+        given.extend(positionals.flat_map(|step| match step.as_str() {
             Some(STDIN) => steps.clone(),
             _ => vec![step],
         }));

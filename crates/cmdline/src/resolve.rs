@@ -48,17 +48,17 @@ fn find<O: LocalCommand>(name: &str, own: &[O]) -> Option<&'static str> {
 /// command.
 pub fn resolve_command<O: LocalCommand>(args: &[String], own: &[O]) -> Result<Option<ResolvedCommand>> {
     let Some(first) = next_word(args, 0) else { return Ok(None) };
-    let without = |taken: &[usize]| {
+    let remaining_args = |taken: &[usize]| {
         let rest = args.iter().enumerate().filter(|(i, _)| !taken.contains(i));
         rest.map(|(_, arg)| arg.clone()).collect()
     };
     if let Some(second) = next_word(args, first + 1)
         && let Some(name) = find(&format!("{} {}", args[first], args[second]), own)
     {
-        return Ok(Some(ResolvedCommand { name, args: without(&[first, second]) }));
+        return Ok(Some(ResolvedCommand { name, args: remaining_args(&[first, second]) }));
     }
     if let Some(name) = find(&args[first], own) {
-        return Ok(Some(ResolvedCommand { name, args: without(&[first]) }));
+        return Ok(Some(ResolvedCommand { name, args: remaining_args(&[first]) }));
     }
     let group = &args[first];
     let members: Vec<&str> = members(group, own).collect();
@@ -68,8 +68,8 @@ pub fn resolve_command<O: LocalCommand>(args: &[String], own: &[O]) -> Result<Op
     let all = format!("stickpin {group} {}", members.join("|"));
     let (message, hint) = match next_word(args, first + 1).map(|second| &args[second]) {
         Some(second) => {
-            let near = nearest(second, members.iter().copied());
-            let hint = near.map_or(all, |near| format!("did you mean `stickpin {group} {near}`?"));
+            let suggestion = nearest(second, members.iter().copied());
+            let hint = suggestion.map_or(all, |name| format!("did you mean `stickpin {group} {name}`?"));
             (format!("`{group}` has no command {second:?}"), hint)
         }
         None => (format!("`{group}` is a group of commands"), all),

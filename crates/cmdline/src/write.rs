@@ -9,24 +9,24 @@ use stickpin_kernel::schema::{Field, Kind};
 /// Returns the words of a command line, without the program's name. Fields that are null or have
 /// their default are omitted.
 #[must_use]
-pub fn write(form: &CommandDefinition, input: &Map<String, Value>) -> Vec<String> {
-    let mut out: Vec<String> = form.spec.name.split(' ').map(str::to_owned).collect();
-    out.extend(arguments(form.fields(), input));
+pub fn write(definition: &CommandDefinition, input: &Map<String, Value>) -> Vec<String> {
+    let mut out: Vec<String> = definition.spec.name.split(' ').map(str::to_owned).collect();
+    out.extend(arguments(definition.fields(), input));
     out
 }
 
 fn arguments(fields: &[Field], input: &Map<String, Value>) -> Vec<String> {
-    let given = |field: &Field| {
+    let values_of = |field: &Field| {
         let value = input.get(&field.name).filter(|value| !value.is_null())?;
         (field.required || field.default.as_ref() != Some(value)).then(|| value.clone())
     };
     let options = fields.iter().filter(|field| field.positional.is_none());
-    let options = options.filter_map(|f| given(f).map(|value| option(f, &value))).flatten();
-    let mut places: Vec<&Field> = fields.iter().filter(|f| f.positional.is_some()).collect();
-    places.sort_by_key(|f| f.positional);
-    let words: Vec<String> = places
+    let options = options.filter_map(|f| values_of(f).map(|value| option(f, &value))).flatten();
+    let mut positionals: Vec<&Field> = fields.iter().filter(|f| f.positional.is_some()).collect();
+    positionals.sort_by_key(|f| f.positional);
+    let words: Vec<String> = positionals
         .into_iter()
-        .filter_map(|f| given(f).map(|value| positional_argument(f, &value)))
+        .filter_map(|f| values_of(f).map(|value| positional_argument(f, &value)))
         .flatten()
         .collect();
     // After `--` no word is taken for an option. Otherwise the words come first: a line reads best

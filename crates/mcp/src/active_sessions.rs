@@ -43,9 +43,9 @@ impl Drop for OpenRequest {
 impl ActiveSessions {
     /// Registers a request of a session. Returns `None` for an unknown session unless the request
     /// begins it.
-    pub(crate) fn enter(self: &Arc<Self>, session: &str, begins: bool) -> Option<OpenRequest> {
+    pub(crate) fn enter(self: &Arc<Self>, session: &str, is_new: bool) -> Option<OpenRequest> {
         let mut sessions = lock(&self.sessions);
-        if begins {
+        if is_new {
             sessions
                 .entry(session.to_owned())
                 .or_insert(SessionActivity { open_requests: 0, last_request_end: Instant::now() });
@@ -55,26 +55,26 @@ impl ActiveSessions {
     }
 
     /// Removes a session that has ended.
-    pub(crate) fn leave(&self, session: &str) {
+    pub(crate) fn remove(&self, session: &str) {
         lock(&self.sessions).remove(session);
     }
 
     /// Removes and returns the sessions without a connection for at least `limit`.
     fn take_disconnected(&self, limit: Duration) -> Vec<String> {
-        let is_gone =
+        let is_expired =
             |seen: &SessionActivity| seen.open_requests == 0 && seen.last_request_end.elapsed() >= limit;
         let mut sessions = lock(&self.sessions);
-        let gone: Vec<_> =
-            sessions.iter().filter(|(_, seen)| is_gone(seen)).map(|(name, _)| name.clone()).collect();
-        sessions.retain(|name, _| !gone.contains(name));
-        gone
+        let expired: Vec<_> =
+            sessions.iter().filter(|(_, seen)| is_expired(seen)).map(|(name, _)| name.clone()).collect();
+        sessions.retain(|name, _| !expired.contains(name));
+        expired
     }
 
     /// Ends the sessions of disconnected clients for as long as the future is polled.
     pub(crate) async fn reap_disconnected(&self, manager: &LocalSessionManager, limit: Duration) {
-        let mut looks = tokio::time::interval((limit / 8).max(Duration::from_millis(50)));
+        let mut interval = tokio::time::interval((limit / 8).max(Duration::from_millis(50)));
         loop {
-            looks.tick().await;
+            interval.tick().await;
             for session in self.take_disconnected(limit) {
                 match manager.close_session(&session.as_str().into()).await {
                     Ok(()) => tracing::info!(session, "its client went"),

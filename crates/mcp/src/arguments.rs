@@ -90,17 +90,19 @@ pub(crate) fn choose_command(
     if accepts(entry, args) {
         return Ok(entry);
     }
-    let mut fitting = all().filter(|leaf| accepts(leaf, args));
-    match (fitting.next(), fitting.next()) {
+    let mut candidates = all().filter(|leaf| accepts(leaf, args));
+    match (candidates.next(), candidates.next()) {
         (Some(only), None) => Ok(only),
         _ if key.default_word.is_none() => Ok(entry),
         // The input check names an argument that no command of the group has.
-        _ if args.keys().any(|name| !is_common(name) && !all().any(|leaf| has(leaf, name))) => Ok(entry),
+        _ if args.keys().any(|name| !is_common(name) && !all().any(|leaf| has_field(leaf, name))) => {
+            Ok(entry)
+        }
         _ => {
-            let given: Vec<String> =
+            let names: Vec<String> =
                 args.keys().filter(|n| !is_common(n)).map(|n| format!("`{n}`")).collect();
-            let given = if given.is_empty() { "no argument".to_owned() } else { given.join(" and ") };
-            let message = format!("{given} does not say what to {} for", entry.spec.name);
+            let names = if names.is_empty() { "no argument".to_owned() } else { names.join(" and ") };
+            let message = format!("{names} does not say what to {} for", entry.spec.name);
             Err(Error::new(ErrorCode::InvalidArgs, message).hint(group_words(entry, key)))
         }
     }
@@ -114,7 +116,7 @@ fn group_words(entry: &'static Entry, key: GroupKey) -> String {
 /// Accepts `{"url": "/orders"}` and `{"stable": true}`: the word of a command, with its first
 /// argument or without one.
 fn accept_word_as_name(entry: &Entry, word: &str, args: &mut Map<String, Value>) {
-    if has(entry, word) {
+    if has_field(entry, word) {
         return;
     }
     let first = entry.fields().iter().find(|field| field.positional == Some(0));
@@ -129,9 +131,9 @@ fn accept_word_as_name(entry: &Entry, word: &str, args: &mut Map<String, Value>)
     }
 }
 
-fn has(entry: &Entry, name: &str) -> bool {
-    let also = |alias: &str, field: &Field| ARGUMENT_ALIASES.contains(&(alias, field.name.as_str()));
-    entry.fields().iter().any(|field| field.name == name || also(name, field))
+fn has_field(entry: &Entry, name: &str) -> bool {
+    let is_alias = |alias: &str, field: &Field| ARGUMENT_ALIASES.contains(&(alias, field.name.as_str()));
+    entry.fields().iter().any(|field| field.name == name || is_alias(name, field))
 }
 
 /// Whether a command takes these arguments and needs no others.
@@ -139,17 +141,20 @@ fn accepts(entry: &Entry, args: &Map<String, Value>) -> bool {
     let mut args = args.clone();
     rename(entry, &mut args);
     let known = |name: &String| is_common(name) || entry.fields().iter().any(|field| field.name == *name);
-    let there = |field: &Field| !field.required || args.contains_key(&field.name);
-    args.keys().all(known) && entry.fields().iter().all(there)
+    let is_satisfied = |field: &Field| !field.required || args.contains_key(&field.name);
+    args.keys().all(known) && entry.fields().iter().all(is_satisfied)
 }
 
 /// Converts a command's arguments to the names and types that it takes.
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` for a step without a command.
-pub(crate) fn normalize_arguments(form: &CommandDefinition, args: &mut Map<String, Value>) -> Result<()> {
-    rename(form, args);
-    for field in form.fields() {
+pub(crate) fn normalize_arguments(
+    definition: &CommandDefinition,
+    args: &mut Map<String, Value>,
+) -> Result<()> {
+    rename(definition, args);
+    for field in definition.fields() {
         let Some(value) = args.get_mut(&field.name) else { continue };
         match field.nested_targets {
             Some(NestedTargets::Steps) => normalize_steps(value)?,
@@ -163,11 +168,11 @@ pub(crate) fn normalize_arguments(form: &CommandDefinition, args: &mut Map<Strin
     Ok(())
 }
 
-fn rename(form: &CommandDefinition, args: &mut Map<String, Value>) {
-    let has = |name: &str| form.fields().iter().any(|field| field.name == name);
+fn rename(definition: &CommandDefinition, args: &mut Map<String, Value>) {
+    let has_field = |name: &str| definition.fields().iter().any(|field| field.name == name);
     for (alias, name) in ARGUMENT_ALIASES {
-        if has(name)
-            && !has(alias)
+        if has_field(name)
+            && !has_field(alias)
             && !args.contains_key(*name)
             && let Some(value) = args.remove(*alias)
         {
@@ -228,9 +233,9 @@ fn assignments(value: &mut Value) {
 
 fn assignment(item: &Value) -> Option<String> {
     let item = item.as_object()?;
-    let one = |names: &[&str]| names.iter().find_map(|name| item.get(*name));
-    let target = one(&["target", "ref", "selector", "field"])?.as_str()?;
-    Some(format!("{target}={}", typed_text(one(&["value", "text"])?)?))
+    let first_of = |names: &[&str]| names.iter().find_map(|name| item.get(*name));
+    let target = first_of(&["target", "ref", "selector", "field"])?.as_str()?;
+    Some(format!("{target}={}", typed_text(first_of(&["value", "text"])?)?))
 }
 
 /// Returns the text to type into a field.

@@ -43,10 +43,10 @@ enum CommandRef {
 }
 
 impl CommandRef {
-    fn form(self) -> &'static CommandDefinition {
+    fn definition(self) -> &'static CommandDefinition {
         match self {
             Self::Entry(entry) => entry,
-            Self::ClientCommand(command) => command.form(),
+            Self::ClientCommand(command) => command.definition(),
         }
     }
 }
@@ -90,11 +90,11 @@ pub(crate) async fn call(
     let mut args = args;
     let connection = match connection {
         Some(connection) => Ok((connection, None)),
-        None => scoped(shared, &mut args),
+        None => take_scope(shared, &mut args),
     };
-    let wanted = connection
+    let parsed = connection
         .and_then(|connection| Ok((connection, parse_call(name, args, shared.setup.client_commands)?)));
-    let (mut response, pins) = match wanted {
+    let (mut response, pins) = match parsed {
         Err(e) => (failed_response(name, e), None),
         Ok((_, ToolCall::Text(text))) => {
             (Response { ok: true, command: name.to_owned(), text: Some(text), ..Response::default() }, None)
@@ -102,7 +102,7 @@ pub(crate) async fn call(
         Ok(((connection, new), ToolCall::Run(work))) => {
             let unscoped = new.is_some();
             let mut evicted = None;
-            let opens = new.filter(|_| work.command.form().begins_session());
+            let opens = new.filter(|_| work.command.definition().begins_session());
             // Without a scope there is no client to pin refs for, unless this call begins one.
             let connection = match &opens {
                 Some(scope) => Arc::new(Connection::new((shared.setup.caller)(scope), scope, true)),
@@ -122,8 +122,8 @@ pub(crate) async fn call(
             (response.0, response.1.map(|dir| (connection, dir)))
         }
     };
-    hints::adapt(&mut response, shared.setup.profile, shared.setup.client_commands);
-    let said = ToolResult::new(&response, shared.setup.max_chars);
+    hints::rewrite_hints(&mut response, shared.setup.profile, shared.setup.client_commands);
+    let result = ToolResult::new(&response, shared.setup.max_chars);
     // A cancelled response does not reach the client, so it adds no pins.
     if let Some((connection, state_dir)) = pins
         && !incoming.cancel.is_cancelled()
@@ -133,17 +133,17 @@ pub(crate) async fn call(
                 .insert(response.state_dir.clone().unwrap_or_else(|| state_dir.clone()));
         }
         if let Some(pins) = &connection.pins {
-            lock(pins).merge(&state_dir, &response, &said.shown);
+            lock(pins).merge(&state_dir, &response, &result.shown);
         }
     }
     let error = response.error.clone();
     let structured = shared.setup.structured.then(|| structured(response));
-    (said.result(structured).await, error)
+    (result.result(structured).await, error)
 }
 
 /// Returns the connection that the `scope` argument names. Without that argument, also returns a
 /// name for the scope that this call may begin.
-fn scoped(shared: &Shared, args: &mut Map<String, Value>) -> Result<(Arc<Connection>, Option<String>)> {
+fn take_scope(shared: &Shared, args: &mut Map<String, Value>) -> Result<(Arc<Connection>, Option<String>)> {
     match args.remove("scope") {
         None | Some(Value::Null) => Ok((Arc::clone(&shared.anonymous), Some(random_name()))),
         Some(Value::String(name)) => match lock(&shared.scopes).get(&name) {
@@ -185,7 +185,7 @@ fn parse_call(name: &str, mut args: Map<String, Value>, client_commands: ClientC
         }
         Tool::ClientCommand(command) => CommandRef::ClientCommand(command),
     };
-    let entry = command.form();
+    let entry = command.definition();
     let mut common = |name: &str| match entry.fields().iter().any(|f| f.name == name) {
         true => Ok(None),
         false => text_argument(&mut args, name),
@@ -215,22 +215,22 @@ fn parse_line(args: &mut Map<String, Value>, client_commands: ClientCommands) ->
     if words.first().is_none_or(|word| matches!(word.as_str(), "help" | "-h" | "--help")) {
         return help_text(&words.get(1..).unwrap_or_default().join(" "), client_commands).map(ToolCall::Text);
     }
-    let forms: Vec<&'static CommandDefinition> =
-        client_commands.iter().map(|command| command.form()).collect();
-    let Some(picked) = stickpin_cmdline::resolve_command(&words, &forms)? else {
+    let definitions: Vec<&'static CommandDefinition> =
+        client_commands.iter().map(|command| command.definition()).collect();
+    let Some(picked) = stickpin_cmdline::resolve_command(&words, &definitions)? else {
         return help_text("", client_commands).map(ToolCall::Text);
     };
-    let command = match client_commands.iter().find(|command| command.form().spec.name == picked.name) {
+    let command = match client_commands.iter().find(|command| command.definition().spec.name == picked.name) {
         Some(command) => CommandRef::ClientCommand(*command),
         None => CommandRef::Entry(registry::lookup(picked.name)?),
     };
-    let (input, mut options) = match stickpin_cmdline::read(command.form(), picked.args)? {
+    let (input, mut options) = match stickpin_cmdline::read(command.definition(), picked.args)? {
         ParsedArguments::Input(input, options) => (input, options),
         ParsedArguments::Help(text) => return Ok(ToolCall::Text(text)),
     };
     options.session = options.session.or(session);
     options.state_dir = options.state_dir.or(state_dir);
-    if tools::find_unlistable(command.form(), &input).is_some() {
+    if tools::find_unlistable(command.definition(), &input).is_some() {
         return Err(Error::new(ErrorCode::InvalidArgs, "files of steps are not accepted here")
             .hint("give the steps themselves: batch --steps JSON"));
     }
@@ -243,13 +243,16 @@ fn help_text(topic: &str, client_commands: ClientCommands) -> Result<String> {
         return Ok(text.to_owned());
     }
     if topic.is_empty() {
-        let own = client_commands.iter().map(|command| command.form().spec.name);
-        let commands: Vec<&str> = registry::COMMANDS.iter().map(|e| e.spec.name).chain(own).collect();
+        let names = client_commands.iter().map(|command| command.definition().spec.name);
+        let commands: Vec<&str> = registry::COMMANDS.iter().map(|e| e.spec.name).chain(names).collect();
         return Ok(format!("topics: {}\ncommands: {}", help::names(), commands.join(", ")));
     }
-    let own = client_commands.iter().map(|command| command.form()).find(|form| form.spec.name == topic);
-    let form = own.map_or_else(|| registry::lookup(topic).map(|entry| &**entry), Ok)?;
-    Ok(stickpin_cmdline::command_grammar(form).render_help().to_string())
+    let client_command = client_commands
+        .iter()
+        .map(|command| command.definition())
+        .find(|definition| definition.spec.name == topic);
+    let definition = client_command.map_or_else(|| registry::lookup(topic).map(|entry| &**entry), Ok)?;
+    Ok(stickpin_cmdline::command_grammar(definition).render_help().to_string())
 }
 
 fn text_argument(args: &mut Map<String, Value>, name: &str) -> Result<Option<String>> {
@@ -275,17 +278,17 @@ fn unknown_tool(name: &str, client_commands: ClientCommands) -> Error {
 async fn run_invocation(
     shared: &Shared,
     connection: &Connection,
-    mut work: Invocation,
+    mut invocation: Invocation,
     folders: impl Future<Output = Folders>,
     incoming: &Incoming,
 ) -> (Response, Option<std::path::PathBuf>) {
-    let form = work.command.form();
-    let name = form.spec.name;
+    let definition = invocation.command.definition();
+    let name = definition.spec.name;
     // Calls are sent in the order of arrival. A call that names no file does not wait for the
     // client's roots.
     let mut known = None;
-    let checked = match files::names_files(form, &mut work.input) {
-        true => known.insert(folders.await).check(form, &mut work.input, &connection.caller),
+    let checked = match files::names_files(definition, &mut invocation.input) {
+        true => known.insert(folders.await).check(definition, &mut invocation.input, &connection.caller),
         false => Ok(()),
     };
     // A call that names no file does not wait for the client's roots. The roots known so far
@@ -295,11 +298,11 @@ async fn run_invocation(
         Folders::new(&named, &connection.caller, &setup.allow, setup.project_dir.as_ref())
     });
     let caller = incoming.caller(connection, &shared.setup, &folders);
-    let entry = match work.command {
+    let entry = match invocation.command {
         CommandRef::Entry(entry) => entry,
         CommandRef::ClientCommand(command) => {
-            let asked =
-                checked.and_then(|()| prepare_client_command(shared, work, folders, caller, incoming));
+            let asked = checked
+                .and_then(|()| prepare_client_command(shared, invocation, folders, caller, incoming));
             return match asked {
                 Ok((client, input, call)) => {
                     if call.session.is_none() {
@@ -311,8 +314,8 @@ async fn run_invocation(
             };
         }
     };
-    let prepared = checked.and_then(|()| prepare_command(shared, connection, entry, work, caller));
-    let (client, request) = match prepared {
+    let request_result = checked.and_then(|()| prepare_command(shared, connection, entry, invocation, caller));
+    let (client, request) = match request_result {
         Ok(prepared) => prepared,
         Err(e) => return (failed_response(name, e), None),
     };
@@ -327,20 +330,20 @@ async fn run_invocation(
 /// Prepares a command that runs in this process.
 fn prepare_client_command(
     shared: &Shared,
-    work: Invocation,
+    invocation: Invocation,
     folders: Folders,
     caller: Caller,
     incoming: &Incoming,
 ) -> Result<(Arc<SocketClient>, Map<String, Value>, Call)> {
     let setup = &shared.setup;
-    let form = work.command.form();
-    permit(setup, form, form.spec.effect, &work.input)?;
-    let client = shared.named_client(work.options.state_dir.as_deref())?;
+    let definition = invocation.command.definition();
+    permit(setup, definition, definition.spec.effect, &invocation.input)?;
+    let client = shared.named_client(invocation.options.state_dir.as_deref())?;
     let call = Call {
         client: Arc::clone(&client) as Arc<dyn Client>,
         caller: caller.clone(),
-        session: work.options.session.clone().or_else(|| setup.session.clone()),
-        render: render(shared, &work.options, false),
+        session: invocation.options.session.clone().or_else(|| setup.session.clone()),
+        render: render(shared, &invocation.options, false),
         variables: setup.variables.clone(),
         progress: incoming.progress.clone(),
         policy: Arc::new(ClientPolicy { folders, caller, setup: setup.clone() }),
@@ -348,19 +351,19 @@ fn prepare_client_command(
         installation: Arc::default(),
         cancel: incoming.cancel.clone(),
     };
-    Ok((client, work.input, call))
+    Ok((client, invocation.input, call))
 }
 
 /// Returns how to render answers for this client.
 fn render(shared: &Shared, options: &Options, nested: bool) -> Render {
     let setup = &shared.setup;
-    let most = setup.max_chars.saturating_sub(RESERVED_CHARS);
+    let max_chars = setup.max_chars.saturating_sub(RESERVED_CHARS);
     Render {
         // The output contains the envelopes of the steps.
         format: if setup.structured || nested { Format::Both } else { Format::Text },
         header: false,
         fence: Some(format!("{:016x}", rand::random::<u64>())),
-        max_bytes: options.max_bytes.or((most < stickpin_tree::DEFAULT_MAX_BYTES).then_some(most)),
+        max_bytes: options.max_bytes.or((max_chars < stickpin_tree::DEFAULT_MAX_BYTES).then_some(max_chars)),
         ..options.render()
     }
 }

@@ -54,8 +54,8 @@ pub fn config(client: &str, program: &Path, args: &[String], passed: &[String]) 
 
 /// Quotes a word for a shell.
 fn shell(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:@,+".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
+    let is_safe = |c: char| c.is_ascii_alphanumeric() || "-_./=:@,+".contains(c);
+    match !word.is_empty() && word.chars().all(is_safe) {
         true => word.to_owned(),
         false => format!("'{}'", word.replace('\'', r"'\''")),
     }
@@ -137,7 +137,7 @@ mod tests {
     const PROGRAM: &str = "/opt/my \"tools\"/stick'pin";
 
     /// Returns the configuration for a client, without the line that says where it belongs.
-    fn printed(client: &str) -> String {
+    fn printed_config(client: &str) -> String {
         let args = ["--allow-path=/a b".to_owned()];
         let text = config(client, Path::new(PROGRAM), &args, &[]).expect(client);
         text.split_once('\n').expect("where, then what").1.to_owned()
@@ -147,16 +147,16 @@ mod tests {
     fn config_file_has_the_documented_fields() {
         let expected = ["mcp", "--allow-path=/a b"];
         for client in ["gemini", "cursor"] {
-            let file: documented::McpServers = serde_json::from_str(&printed(client)).expect(client);
+            let file: documented::McpServers = serde_json::from_str(&printed_config(client)).expect(client);
             let server = &file.mcp_servers["stickpin"];
             assert_eq!((&*server.command, &server.kind), (PROGRAM, &None), "{client}");
             assert_eq!(server.args, expected, "{client}");
         }
-        let file: documented::Servers = serde_json::from_str(&printed("vscode")).expect("vscode");
+        let file: documented::Servers = serde_json::from_str(&printed_config("vscode")).expect("vscode");
         let server = &file.servers["stickpin"];
         assert_eq!((&*server.command, server.kind.as_deref()), (PROGRAM, Some("stdio")));
         assert_eq!(server.args, expected);
-        let file: documented::OpenCode = serde_json::from_str(&printed("opencode")).expect("opencode");
+        let file: documented::OpenCode = serde_json::from_str(&printed_config("opencode")).expect("opencode");
         let server = &file.mcp["stickpin"];
         assert_eq!((&*server.kind, server.enabled), ("local", true));
         assert_eq!(server.command, [PROGRAM, "mcp", "--allow-path=/a b"]);
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn claude_code_command_is_valid_shell() {
-        let script = format!("claude() {{ printf '%s\\n' \"$@\"; }}\n{}", printed("claude-code"));
+        let script = format!("claude() {{ printf '%s\\n' \"$@\"; }}\n{}", printed_config("claude-code"));
         let output = std::process::Command::new("sh").arg("-c").arg(script).output().expect("a shell");
         let words = String::from_utf8(output.stdout).expect("text");
         let expected = ["mcp", "add", "stickpin", "--", PROGRAM, "mcp", "--allow-path=/a b"];
@@ -191,11 +191,11 @@ mod tests {
         let mut all: toml::Table = body.parse().expect("TOML");
         let server =
             all["mcp_servers"].as_table_mut().expect("a table").remove("stickpin").expect("a server");
-        let want = OfCodex {
+        let expected = OfCodex {
             command: program.to_owned(),
             args: vec!["mcp".to_owned(), args[0].clone()],
             env_vars: passed.to_vec(),
         };
-        assert_eq!(server.try_into::<OfCodex>().expect("its form"), want);
+        assert_eq!(server.try_into::<OfCodex>().expect("its form"), expected);
     }
 }

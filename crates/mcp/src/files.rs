@@ -23,20 +23,20 @@ impl Folders {
     /// Creates the folders of a client with these roots. Desktop clients start the server in `/` or
     /// the home folder. That allows neither: only folders that were named are open.
     pub(crate) fn new(
-        named: &[PathBuf],
+        client_roots: &[PathBuf],
         caller: &Caller,
         allowed: &[PathBuf],
         project_dir: Option<&PathBuf>,
     ) -> Self {
-        let holds_home = |dir: &Path| {
+        let contains_home = |dir: &Path| {
             let home = caller.home.as_deref().and_then(|home| home.canonicalize().ok());
             let dir = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
             dir.parent().is_none() || home.is_some_and(|home| home.starts_with(&dir))
         };
-        let own = match named {
+        let roots = match client_roots {
             [] => {
                 let known = std::iter::once(&caller.cwd).chain(project_dir);
-                Vec::from_iter(known.filter(|dir| !holds_home(dir)).take(1).cloned())
+                Vec::from_iter(known.filter(|dir| !contains_home(dir)).take(1).cloned())
             }
             named => named.to_vec(),
         };
@@ -45,8 +45,8 @@ impl Folders {
             let is_opened = stickpin_device::paths::is_within(&caller.cwd, allowed);
             (is_opened && caller.cwd.parent().is_some()).then(|| caller.cwd.clone())
         };
-        let start = own.first().cloned().or_else(opened);
-        Self { start, roots: own.into_iter().chain(allowed.iter().cloned()).collect() }
+        let start = roots.first().cloned().or_else(opened);
+        Self { start, roots: roots.into_iter().chain(allowed.iter().cloned()).collect() }
     }
 
     /// Confines a caller to these folders.
@@ -115,8 +115,8 @@ pub(crate) fn names_files(
 /// backslashes, `%` escapes. The host is ignored, because the file is always local.
 pub(crate) fn file_of_url(text: &str) -> Option<PathBuf> {
     let url = Url::parse(text).ok().filter(|url| url.scheme() == "file")?;
-    let mut local = url.clone();
-    let path = local.set_host(None).ok().and_then(|()| local.to_file_path().ok());
+    let mut local_url = url.clone();
+    let path = local_url.set_host(None).ok().and_then(|()| local_url.to_file_path().ok());
     Some(path.unwrap_or_else(|| url.path().into()))
 }
 

@@ -16,13 +16,13 @@ pub(crate) const HELP_PREFIX: &str = "stickpin://help/";
 
 /// Rewrites the hint and the warning of a response for the tools of a profile. The single tool of
 /// `slim` takes command lines, so its hints stay as they are.
-pub(crate) fn adapt(response: &mut Response, profile: Profile, client_commands: ClientCommands) {
+pub(crate) fn rewrite_hints(response: &mut Response, profile: Profile, client_commands: ClientCommands) {
     if profile == Profile::Slim {
         return;
     }
     let mut text = response.text.take();
     let mut change = |old: &mut String| {
-        let new = for_tools(old, profile, client_commands);
+        let new = replace_commands(old, profile, client_commands);
         if new != *old {
             // The rendered text contains the hint.
             text = text.take().map(|text| text.replace(old.as_str(), &new));
@@ -40,7 +40,7 @@ pub(crate) fn adapt(response: &mut Response, profile: Profile, client_commands: 
 
 /// Returns a hint with tool calls in place of command lines. Commands that no tool runs, such as
 /// `daemon stop`, are for a person and stay.
-fn for_tools(hint: &str, profile: Profile, client_commands: ClientCommands) -> String {
+fn replace_commands(hint: &str, profile: Profile, client_commands: ClientCommands) -> String {
     hints::rewrite(hint, |mention| match mention {
         Mention::Line("help") => Some("tools/list".to_owned()),
         Mention::Line(line) => match line.strip_prefix("help ") {
@@ -56,14 +56,14 @@ fn for_tools(hint: &str, profile: Profile, client_commands: ClientCommands) -> S
 
 /// Returns the tool call that does what a command line does.
 fn tool_call(line: &str, profile: Profile, client_commands: ClientCommands) -> Option<String> {
-    let others: Vec<&'static CommandDefinition> =
-        client_commands.iter().map(|command| command.form()).collect();
+    let definitions: Vec<&'static CommandDefinition> =
+        client_commands.iter().map(|command| command.definition()).collect();
     // A line with a placeholder that the grammar refuses stays as it is.
-    let (form, mut input, session) = hints::line(line, &others).ok().flatten()?;
+    let (definition, mut input, session) = hints::line(line, &definitions).ok().flatten()?;
     let common = session.map(|session| ("session".to_owned(), Value::from(session)));
     let (tool, mut arguments) = match profile {
-        Profile::Core => core_call(form, input),
-        Profile::Full | Profile::Slim => (tool_name(form), std::mem::take(&mut input)),
+        Profile::Core => core_call(definition, input),
+        Profile::Full | Profile::Slim => (tool_name(definition), std::mem::take(&mut input)),
     };
     arguments.extend(common);
     Some(format!("{tool} {}", Value::Object(arguments)))
@@ -72,13 +72,13 @@ fn tool_call(line: &str, profile: Profile, client_commands: ClientCommands) -> O
 /// Returns the tool of `core` that runs a command, with its arguments: its own, that of its group,
 /// or `batch`.
 fn core_call(
-    form: &'static CommandDefinition,
+    definition: &'static CommandDefinition,
     mut input: Map<String, Value>,
 ) -> (String, Map<String, Value>) {
-    let name = form.spec.name;
+    let name = definition.spec.name;
     // A client command is not a step of a batch; its tool is served, though not listed.
     if find(name).is_none() || CORE.iter().any(|core| core.command == name) {
-        return (tool_name(form), input);
+        return (tool_name(definition), input);
     }
     let group = CORE.iter().find_map(|core| {
         let key = core.key?;
@@ -104,7 +104,7 @@ mod tests {
     use stickpin_kernel::{Error, error_text};
 
     fn core(hint: &str) -> String {
-        for_tools(hint, Profile::Core, NO_CLIENT_COMMANDS)
+        replace_commands(hint, Profile::Core, NO_CLIENT_COMMANDS)
     }
 
     #[test]
@@ -116,7 +116,7 @@ mod tests {
             core("`stickpin uncheck @e3`"),
             r#"`batch {"steps":[{"command":"uncheck","input":{"target":"@e3"}}]}`"#
         );
-        let full = |hint| for_tools(hint, Profile::Full, NO_CLIENT_COMMANDS);
+        let full = |hint| replace_commands(hint, Profile::Full, NO_CLIENT_COMMANDS);
         assert_eq!(full("`stickpin tab list`"), "`tab_list {}`");
         assert_eq!(full("`stickpin --session main get url`"), r#"`get_url {"session":"main"}`"#);
     }
@@ -136,7 +136,7 @@ mod tests {
         let error = Error::stale_ref("@e1 is gone").hint("run `stickpin snapshot -i`");
         let text = Some(error_text(&error));
         let mut response = Response { error: Some(error), text, ..Response::default() };
-        adapt(&mut response, Profile::Core, NO_CLIENT_COMMANDS);
+        rewrite_hints(&mut response, Profile::Core, NO_CLIENT_COMMANDS);
         let hint = r#"run `snapshot {"interactive":true}`"#;
         assert_eq!(response.error.map(|e| e.hint).as_deref(), Some(hint));
         assert_eq!(

@@ -90,9 +90,9 @@ pub fn serve_http(setup: Setup, http: &HttpOptions, ready: impl FnOnce(&str, &st
         ready(&format!("http://{}{PATH}", listener.local_addr().map_err(failed)?), &token);
 
         let shared = Shared::new(setup);
-        let made = Arc::clone(&shared);
+        let shared_state = Arc::clone(&shared);
         let limits = Limits::default();
-        let (service, sessions) = service(&http.hosts, move || Server::new(&made, false));
+        let (service, sessions) = service(&http.hosts, move || Server::new(&shared_state, false));
         let gate = RequestGate {
             service,
             expected: format!("Bearer {token}").into(),
@@ -209,8 +209,8 @@ struct RequestGate {
 
 impl RequestGate {
     async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
-        let given = request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes);
-        if !given.is_some_and(|given| constant_time_eq(given, self.expected.as_bytes())) {
+        let authorization = request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes);
+        if !authorization.is_some_and(|given| constant_time_eq(given, self.expected.as_bytes())) {
             let mut refused = text_response(
                 StatusCode::UNAUTHORIZED,
                 "a bearer token is required: Authorization: Bearer TOKEN",
@@ -222,8 +222,8 @@ impl RequestGate {
             return text_response(StatusCode::NOT_FOUND, "the endpoint is /mcp");
         }
         let session = session(request.headers());
-        let here = session.as_deref().and_then(|session| self.sessions.enter(session, false));
-        let ends = request.method() == Method::DELETE;
+        let open_request = session.as_deref().and_then(|session| self.sessions.enter(session, false));
+        let is_delete = request.method() == Method::DELETE;
         let request = match read_body(request, &self.bodies, self.limits.body).await {
             Ok(request) => request,
             Err(refused) => return refused,
@@ -234,11 +234,11 @@ impl RequestGate {
         if json && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
             *response.status_mut() = StatusCode::BAD_REQUEST;
         }
-        if let (true, Some(session)) = (ends, &session) {
-            self.sessions.leave(session);
+        if let (true, Some(session)) = (is_delete, &session) {
+            self.sessions.remove(session);
         }
-        let begun = crate::http::session(response.headers()).filter(|_| session.is_none());
-        match here.or_else(|| self.sessions.enter(begun.as_deref()?, true)) {
+        let new_session = crate::http::session(response.headers()).filter(|_| session.is_none());
+        match open_request.or_else(|| self.sessions.enter(new_session.as_deref()?, true)) {
             Some(here) => response.map(|body| {
                 // The client counts as connected until the answer is fully read or the connection
                 // ends.
@@ -281,22 +281,22 @@ async fn read_body(
             return Err(text_response(StatusCode::BAD_REQUEST, "the body ended before its declared length"));
         }
         Err(_) => {
-            let mut late = text_response(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time");
-            late.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
-            return Err(late);
+            let mut timed_out = text_response(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time");
+            timed_out.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            return Err(timed_out);
         }
     };
-    let said = head.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(JSON));
+    let is_json = head.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(JSON));
     if head.method == Method::POST
-        && said
+        && is_json
         && let Err(e) = serde_json::from_slice::<IgnoredAny>(&body)
     {
-        let why = json!({
+        let error = json!({
             "jsonrpc": "2.0",
             "id": null,
             "error": { "code": -32700, "message": format!("the body is not JSON: {e}") },
         });
-        let mut response = Response::new(Full::new(Bytes::from(why.to_string())).boxed());
+        let mut response = Response::new(Full::new(Bytes::from(error.to_string())).boxed());
         *response.status_mut() = StatusCode::BAD_REQUEST;
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         return Err(response);

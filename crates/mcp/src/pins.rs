@@ -29,7 +29,7 @@ struct Scope {
     pins: HashMap<u32, Pin>,
     /// The newest generation that this client read in full, or that renewed all its refs.
     since: Option<u64>,
-    used: u64,
+    last_used: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -95,13 +95,13 @@ impl Pins {
         let clock = self.clock;
         let key = (state_dir.to_owned(), session.to_owned());
         if !self.scopes.contains_key(&key) && self.scopes.len() >= MAX_SCOPES {
-            let oldest = self.scopes.iter().min_by_key(|(_, s)| s.used).map(|(key, _)| key.clone());
+            let oldest = self.scopes.iter().min_by_key(|(_, s)| s.last_used).map(|(key, _)| key.clone());
             self.scopes.retain(|key, _| Some(key) != oldest.as_ref());
         }
         let scope = self.scopes.entry(key).or_default();
-        scope.used = clock;
+        scope.last_used = clock;
         if scope.lifetime != refs.lifetime {
-            *scope = Scope { lifetime: refs.lifetime.clone(), used: clock, ..Scope::default() };
+            *scope = Scope { lifetime: refs.lifetime.clone(), last_used: clock, ..Scope::default() };
         }
         scope.merge(refs, shown, clock);
     }
@@ -129,21 +129,21 @@ impl Scope {
             let renewed = self.pins.values_mut().filter(|p| (base..generation).contains(&p.generation));
             renewed.for_each(give);
         }
-        let seen = |n: &u32| match shown {
+        let is_visible = |n: &u32| match shown {
             Shown::Whole => true,
             Shown::Cut(seen) => seen.contains(n),
         };
-        for n in numbers(&refs.issued).filter(seen) {
+        for n in numbers(&refs.issued).filter(is_visible) {
             give(self.pins.entry(n).or_insert(Pin { generation, received_at: clock }));
         }
-        let whole = matches!(shown, Shown::Whole) && (refs.full || refs.base.is_some());
-        if whole && self.since.is_none_or(|since| since < generation) {
+        let is_full_snapshot = matches!(shown, Shown::Whole) && (refs.full || refs.base.is_some());
+        if is_full_snapshot && self.since.is_none_or(|since| since < generation) {
             self.since = Some(generation);
         }
-        self.forget();
+        self.evict_oldest();
     }
 
-    fn forget(&mut self) {
+    fn evict_oldest(&mut self) {
         let Some(surplus) = self.pins.len().checked_sub(MAX_PINS).filter(|n| *n > 0) else { return };
         let mut oldest: Vec<(u64, u32)> = self.pins.iter().map(|(&n, pin)| (pin.received_at, n)).collect();
         oldest.select_nth_unstable(surplus - 1);
@@ -156,9 +156,9 @@ impl Scope {
 /// Returns the responses of a batch's steps.
 fn steps(response: &Response) -> Vec<Response> {
     let steps = response.output.as_ref().and_then(|output| output["steps"].as_array());
-    let read = |step: &serde_json::Value| serde_json::from_value(step.clone()).ok();
+    let parse_step = |step: &serde_json::Value| serde_json::from_value(step.clone()).ok();
     // Only a response deserializes as one; `steps` in other outputs do not.
-    steps.into_iter().flatten().filter_map(read).collect()
+    steps.into_iter().flatten().filter_map(parse_step).collect()
 }
 
 fn numbers(ranges: &[(u32, u32)]) -> impl Iterator<Item = u32> + '_ {

@@ -17,12 +17,12 @@ pub(crate) struct ClientPolicy {
 }
 
 impl Policy for ClientPolicy {
-    fn command(&self, form: &CommandDefinition, input: &mut Map<String, Value>) -> Result<()> {
-        if tools::find_unlistable(form, input).is_some() {
+    fn command(&self, definition: &CommandDefinition, input: &mut Map<String, Value>) -> Result<()> {
+        if tools::find_unlistable(definition, input).is_some() {
             return Err(Error::new(ErrorCode::InvalidArgs, "files of steps are not accepted here"));
         }
-        permit(&self.setup, form, form.spec.effect, input)?;
-        self.folders.check(form, input, &self.caller)
+        permit(&self.setup, definition, definition.spec.effect, input)?;
+        self.folders.check(definition, input, &self.caller)
     }
 }
 
@@ -33,15 +33,16 @@ impl Policy for ClientPolicy {
 /// Returns `POLICY_DENIED` for a command that is not served.
 pub(crate) fn permit(
     setup: &Setup,
-    form: &CommandDefinition,
+    definition: &CommandDefinition,
     effect: Effect,
     input: &Map<String, Value>,
 ) -> Result<()> {
-    let mut refused = None;
-    targets::visit_commands(form, input, &mut |form, input| {
-        let script = form.spec.needs.contains(&Capability::Evaluate) && !setup.allow_script;
-        let written = form.fields().iter().find(|f| f.is_output_path && is_given(input.get(&f.name)));
-        let (why, hint) = match (script, setup.read_only, written) {
+    let mut refusal = None;
+    targets::visit_commands(definition, input, &mut |definition, input| {
+        let script = definition.spec.needs.contains(&Capability::Evaluate) && !setup.allow_script;
+        let output_path =
+            definition.fields().iter().find(|f| f.is_output_path && is_given(input.get(&f.name)));
+        let (why, hint) = match (script, setup.read_only, output_path) {
             (true, ..) => (
                 "runs a script of the client in the app, which this server does not allow".to_owned(),
                 "wait for what the app shows instead; a person can start the server with `stickpin mcp --allow-script`",
@@ -50,21 +51,22 @@ pub(crate) fn permit(
                 format!("writes a file (`{}`), and this server is read-only", field.name),
                 "omit it; a person can start the server without --read-only",
             ),
-            (_, true, None) if form.spec.writes => (
+            (_, true, None) if definition.spec.writes => (
                 "may write a file, and this server is read-only".to_owned(),
                 "a person can start the server without --read-only",
             ),
             _ => return,
         };
-        let error = Error::new(ErrorCode::PolicyDenied, format!("`{}` {why}", form.spec.name)).hint(hint);
-        refused.get_or_insert(error);
+        let error =
+            Error::new(ErrorCode::PolicyDenied, format!("`{}` {why}", definition.spec.name)).hint(hint);
+        refusal.get_or_insert(error);
     });
     if setup.read_only && effect != Effect::Reads {
-        let message = format!("`{}` may change the app, and this server is read-only", form.spec.name);
+        let message = format!("`{}` may change the app, and this server is read-only", definition.spec.name);
         return Err(Error::new(ErrorCode::PolicyDenied, message)
             .hint("a person can start the server without --read-only"));
     }
-    refused.map_or(Ok(()), Err)
+    refusal.map_or(Ok(()), Err)
 }
 
 /// Whether an argument was given. Clients send `false` to omit an argument that also works without

@@ -46,7 +46,7 @@ pub(crate) struct CoreTool {
     /// The argument that selects a command of its group: `wait` and `wait text` are one tool.
     pub(crate) key: Option<GroupKey>,
     /// When to use it, and what it returns.
-    pub(crate) about: String,
+    pub(crate) description: String,
     /// Arguments that are accepted but not listed, because hardly any task needs them.
     pub(crate) unlisted: Vec<&'static str>,
 }
@@ -58,7 +58,7 @@ impl CoreTool {
         let mut lines = section.lines();
         let command = lines.next().unwrap_or_default().trim_start_matches("# ");
         let mut core = Self { command, ..Self::default() };
-        let mut about = Vec::new();
+        let mut description = Vec::new();
         for line in lines {
             match line.split_once(": ") {
                 Some(("key", key)) => {
@@ -67,10 +67,10 @@ impl CoreTool {
                     core.key = Some(GroupKey { name, default_word });
                 }
                 Some(("unlisted", names)) => core.unlisted = names.split(' ').collect(),
-                _ => about.push(line),
+                _ => description.push(line),
             }
         }
-        core.about = about.join(" ");
+        core.description = description.join(" ");
         core
     }
 }

@@ -61,9 +61,9 @@ impl Shared {
 
     /// Closes the client's own session, which no other client uses. Named sessions stay open.
     pub(crate) async fn leave(&self, connection: &Connection) {
-        let own: Vec<PathBuf> =
+        let state_dirs: Vec<PathBuf> =
             std::mem::take(&mut *lock(&connection.own_session_dirs)).into_iter().collect();
-        for dir in own {
+        for dir in state_dirs {
             let request = Request {
                 // The command that ends a session.
                 command: "close".to_owned(),
@@ -107,11 +107,11 @@ impl Shared {
     /// Returns `POLICY_DENIED` for any other folder.
     pub(crate) fn named_client(&self, state_dir: Option<&str>) -> Result<Arc<SocketClient>> {
         let Some(named) = state_dir else { return self.client(None) };
-        let real = |dir: &Path| dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
-        let dir = real(&(self.setup.state_dir)(Some(named))?);
+        let canonical = |dir: &Path| dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
+        let dir = canonical(&(self.setup.state_dir)(Some(named))?);
         let mut known = vec![(self.setup.state_dir)(None)?];
         known.extend(self.setup.state_dirs.iter().cloned());
-        if known.iter().any(|known| real(known) == dir) {
+        if known.iter().any(|known| canonical(known) == dir) {
             return self.client(Some(named));
         }
         let message = format!("{} is not a state directory of this server", stickpin_tree::quote(named));
@@ -153,9 +153,9 @@ struct Presence {
 
 impl Drop for Presence {
     fn drop(&mut self) {
-        let used = !lock(&self.connection.own_session_dirs).is_empty();
+        let has_session = !lock(&self.connection.own_session_dirs).is_empty();
         // When the whole server ends there is no runtime left, and all sessions were closed before.
-        if let Some(runtime) = tokio::runtime::Handle::try_current().ok().filter(|_| used) {
+        if let Some(runtime) = tokio::runtime::Handle::try_current().ok().filter(|_| has_session) {
             let (shared, connection) = (Arc::clone(&self.shared), Arc::clone(&self.connection));
             runtime.spawn(async move { shared.leave(&connection).await });
         }
@@ -177,20 +177,20 @@ impl Server {
 
     /// Returns the folders that this client may use. The roots are requested once, and again after
     /// the client reports a change.
-    async fn folders(&self, peer: &Peer<RoleServer>, asks: bool) -> Folders {
+    async fn client_folders(&self, peer: &Peer<RoleServer>, request_roots: bool) -> Folders {
         let setup = &self.shared.setup;
         let known = lock(&self.connection.roots).clone();
         let roots = match known {
             Some(roots) => roots,
             None => {
-                let has = peer.peer_info().is_some_and(|info| info.capabilities.roots.is_some());
-                let named = match asks && has {
+                let supports_roots = peer.peer_info().is_some_and(|info| info.capabilities.roots.is_some());
+                let roots_result = match request_roots && supports_roots {
                     true => {
                         tokio::time::timeout(ROOTS_TIMEOUT, peer.list_roots()).await.ok().and_then(Result::ok)
                     }
                     false => None,
                 };
-                let roots = named.map(|named| named.roots).unwrap_or_default();
+                let roots = roots_result.map(|named| named.roots).unwrap_or_default();
                 let roots: Vec<PathBuf> = roots.iter().filter_map(|root| file_of_url(&root.uri)).collect();
                 *lock(&self.connection.roots) = Some(roots.clone());
                 roots
@@ -270,7 +270,7 @@ impl ServerHandler for Server {
         let scoped = self.requires_scope(context.protocol_version().as_ref());
         let args = request.arguments.unwrap_or_default();
         let peer = &context.peer;
-        let folders = self.folders(peer, !scoped);
+        let folders = self.client_folders(peer, !scoped);
         let connection = (!scoped).then(|| Arc::clone(&self.connection));
         let started = std::time::Instant::now();
         let (tell, heard) = unbounded_channel();
@@ -341,9 +341,9 @@ impl ServerHandler for Server {
 
 /// Returns the entries of a request's metadata that are short texts: ids of sessions are.
 fn texts(meta: &RequestMetaObject) -> BTreeMap<String, String> {
-    let short = |(name, value): (&String, &Value)| {
+    let bounded_text = |(name, value): (&String, &Value)| {
         let text = value.as_str().filter(|text| text.len() <= MAX_ID)?;
         (name.len() <= MAX_ID).then(|| (name.clone(), text.to_owned()))
     };
-    meta.iter().filter_map(short).take(MAX_TEXTS).collect()
+    meta.iter().filter_map(bounded_text).take(MAX_TEXTS).collect()
 }

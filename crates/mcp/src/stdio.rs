@@ -17,7 +17,7 @@ pub fn serve_stdio(setup: Setup) -> Result<()> {
         let shared = Shared::new(setup);
         let server = Server::new(&shared, true);
         let signalled = crate::until_ended()?;
-        let served = async {
+        let serving = async {
             match server.serve(rmcp::transport::stdio()).await {
                 Ok(running) => match running.waiting().await {
                     Ok(_) => Ok(()),
@@ -34,7 +34,7 @@ pub fn serve_stdio(setup: Setup) -> Result<()> {
             }
         };
         let ended = tokio::select! {
-            ended = served => ended,
+            ended = serving => ended,
             () = signalled => Ok(()),
         };
         shared.leave_all().await;

@@ -36,9 +36,9 @@ impl ToolResult {
         };
         if let Some(error) = &response.error {
             // A failed batch also reports its steps.
-            let said = error_text(error);
-            if !response.text.as_deref().is_some_and(|text| text.starts_with(said.trim_end())) {
-                add(&said);
+            let message = error_text(error);
+            if !response.text.as_deref().is_some_and(|text| text.starts_with(message.trim_end())) {
+                add(&message);
             }
             add(match error.dispatched {
                 Dispatched::No => "dispatched: no",
@@ -90,14 +90,14 @@ fn truncate(text: String, max_chars: usize) -> (String, Shown) {
         return (text, Shown::Whole);
     }
     let end = text.char_indices().nth(max_chars).map_or(text.len(), |(at, _)| at);
-    let kept = match text[..end].rfind('\n') {
+    let truncated = match text[..end].rfind('\n') {
         Some(line) if line > end / 2 => &text[..line],
         _ => &text[..end],
     };
-    let shown = Shown::Cut(refs_in(kept));
-    let left = total - kept.chars().count();
+    let shown = Shown::Cut(refs_in(truncated));
+    let left = total - truncated.chars().count();
     let text = format!(
-        "{kept}\n… {left} of {total} characters are cut; ask for less: snapshot with scope or depth, find, get of one \
+        "{truncated}\n… {left} of {total} characters are cut; ask for less: snapshot with scope or depth, find, get of one \
          element, fewer steps",
     );
     (text, shown)
@@ -107,15 +107,16 @@ fn truncate(text: String, max_chars: usize) -> (String, Shown) {
 /// file.
 fn pictures(response: &Response) -> Vec<PathBuf> {
     let steps = response.output.as_ref().and_then(|output| output["steps"].as_array());
-    let of_steps = steps.into_iter().flatten().filter_map(|step| step["image"].as_str().map(PathBuf::from));
-    let all = response.image.iter().cloned().chain(of_steps);
-    let ours = |path: &PathBuf| match &response.state_dir {
+    let step_images =
+        steps.into_iter().flatten().filter_map(|step| step["image"].as_str().map(PathBuf::from));
+    let all = response.image.iter().cloned().chain(step_images);
+    let is_own_file = |path: &PathBuf| match &response.state_dir {
         Some(dir) => path.starts_with(dir),
         // A batch does not name its state directory, but a session's folder of images is always
         // called `pictures`.
         None => path.parent().is_some_and(|dir| dir.ends_with("pictures")),
     };
-    all.filter(ours).take(MAX_PICTURES).collect()
+    all.filter(is_own_file).take(MAX_PICTURES).collect()
 }
 
 async fn picture(path: &Path) -> Result<String, String> {

@@ -29,7 +29,7 @@ impl Tool {
         if name == SLIM {
             return Some(Self::Slim);
         }
-        if let Some(command) = client_commands.iter().find(|a| tool_name(a.form()) == name) {
+        if let Some(command) = client_commands.iter().find(|a| tool_name(a.definition()) == name) {
             return Some(Self::ClientCommand(*command));
         }
         let entry = COMMANDS.iter().find(|e| tool_name(e) == name).or_else(|| find(name))?;
@@ -44,7 +44,9 @@ pub(crate) const NO_CLIENT_COMMANDS: ClientCommands = &[];
 /// Returns the names of all tools, to suggest the nearest one.
 pub(crate) fn names(client_commands: ClientCommands) -> impl Iterator<Item = String> {
     let registry = COMMANDS.iter().map(|entry| tool_name(entry));
-    registry.chain(client_commands.iter().map(|command| tool_name(command.form()))).chain([SLIM.to_owned()])
+    registry
+        .chain(client_commands.iter().map(|command| tool_name(command.definition())))
+        .chain([SLIM.to_owned()])
 }
 
 /// Which commands a server serves.
@@ -57,9 +59,9 @@ pub(crate) struct ServedCommands {
 }
 
 impl ServedCommands {
-    fn serves(self, form: &CommandDefinition) -> bool {
-        let reads = form.spec.effect == Effect::Reads && !form.spec.writes;
-        (reads || !self.read_only) && (self.script || !form.spec.needs.contains(&Capability::Evaluate))
+    fn allows(self, definition: &CommandDefinition) -> bool {
+        let reads = definition.spec.effect == Effect::Reads && !definition.spec.writes;
+        (reads || !self.read_only) && (self.script || !definition.spec.needs.contains(&Capability::Evaluate))
     }
 }
 
@@ -75,14 +77,16 @@ pub(crate) fn list(
         Profile::Core => {
             let known = CORE.iter().filter_map(|core| Some((core, find(core.command)?)));
             known
-                .filter(|(_, entry)| served.serves(entry))
+                .filter(|(_, entry)| served.allows(entry))
                 .map(|(core, entry)| core_tool(core, entry, served, scoped))
                 .collect()
         }
         Profile::Full => {
             let registry = COMMANDS.iter().map(|entry| &**entry);
-            let all = registry.chain(client_commands.iter().map(|command| command.form()));
-            all.filter(|form| served.serves(form)).map(|form| full_tool(form, scoped)).collect()
+            let all = registry.chain(client_commands.iter().map(|command| command.definition()));
+            all.filter(|definition| served.allows(definition))
+                .map(|definition| full_tool(definition, scoped))
+                .collect()
         }
     }
 }
@@ -94,13 +98,13 @@ fn slim_tool(scoped: bool) -> Listed {
 
 fn core_tool(core: &CoreTool, entry: &'static Entry, served: ServedCommands, scoped: bool) -> Listed {
     let group: Vec<_> =
-        members(entry).filter(|(_, member)| core.key.is_some() && served.serves(member)).collect();
+        members(entry).filter(|(_, member)| core.key.is_some() && served.allows(member)).collect();
     let mut properties = Map::new();
     let mut required: Vec<&str> = Vec::new();
-    let leaves = std::iter::once(entry).chain(group.iter().map(|(_, member)| *member));
-    let having =
-        |name: &str| leaves.clone().filter(|leaf| leaf.fields().iter().any(|f| f.name == name)).count();
-    for (leaf, field) in leaves.clone().flat_map(|leaf| leaf.fields().iter().map(move |field| (leaf, field)))
+    let members = std::iter::once(entry).chain(group.iter().map(|(_, member)| *member));
+    let count_with_field =
+        |name: &str| members.clone().filter(|leaf| leaf.fields().iter().any(|f| f.name == name)).count();
+    for (leaf, field) in members.clone().flat_map(|leaf| leaf.fields().iter().map(move |field| (leaf, field)))
     {
         if is_listable(field)
             && !core.unlisted.contains(&field.name.as_str())
@@ -111,7 +115,7 @@ fn core_tool(core: &CoreTool, entry: &'static Entry, served: ServedCommands, sco
             // description.
             let word = group.iter().find(|(_, member)| std::ptr::eq(*member, leaf)).map(|(word, _)| *word);
             if let (Some(word), 1, Some(about)) =
-                (word, having(&field.name), property["description"].as_str())
+                (word, count_with_field(&field.name), property["description"].as_str())
             {
                 property["description"] = format!("{word}: {about}").into();
             }
@@ -119,9 +123,9 @@ fn core_tool(core: &CoreTool, entry: &'static Entry, served: ServedCommands, sco
         }
     }
     for field in entry.fields().iter().filter(|f| f.required) {
-        let everywhere =
+        let is_shared =
             |(_, leaf): &(&str, &Entry)| leaf.fields().iter().any(|f| f.name == field.name && f.required);
-        if core.key.is_some_and(|key| key.name == field.name) || group.iter().all(everywhere) {
+        if core.key.is_some_and(|key| key.name == field.name) || group.iter().all(is_shared) {
             required.push(&field.name);
         }
     }
@@ -130,35 +134,47 @@ fn core_tool(core: &CoreTool, entry: &'static Entry, served: ServedCommands, sco
         match properties.get_mut(key.name).and_then(|p| p["enum"].as_array_mut()) {
             Some(known) => known.extend(words),
             None => {
-                let about = "What to wait for or act on; by default what the other arguments tell";
+                let target_help = "What to wait for or act on; by default what the other arguments tell";
                 let words: Vec<_> = words.collect();
-                properties.insert(key.name.to_owned(), json!({ "enum": words, "description": about }));
+                properties.insert(key.name.to_owned(), json!({ "enum": words, "description": target_help }));
             }
         }
     }
-    let about = match entry.fields().iter().any(|f| f.nested_targets == Some(NestedTargets::Steps)) {
-        true => format!("{} Commands are the tools here and: {}.", core.about, others()),
-        false => core.about.clone(),
+    let description = match entry.fields().iter().any(|f| f.nested_targets == Some(NestedTargets::Steps)) {
+        true => format!("{} Commands are the tools here and: {}.", core.description, unlisted_commands()),
+        false => core.description.clone(),
     };
-    let tool =
-        describe_tool(&tool_name(entry), &about, &title(entry), Value::Object(properties), &required, scoped);
+    let tool = describe_tool(
+        &tool_name(entry),
+        &description,
+        &title(entry),
+        Value::Object(properties),
+        &required,
+        scoped,
+    );
     tool.annotate(annotations(entry, &group))
 }
 
 fn full_tool(entry: &'static CommandDefinition, scoped: bool) -> Listed {
     let known = CORE.iter().find(|core| core.command == entry.spec.name && core.key.is_none());
-    let about = known.map_or_else(|| join_lines(entry.summary()), |core| core.about.clone());
+    let description = known.map_or_else(|| join_lines(entry.summary()), |core| core.description.clone());
     let fields = entry.fields().iter().filter(|f| is_listable(f));
     let properties: Map<String, Value> = fields.map(|f| (f.name.clone(), property(f))).collect();
     let required: Vec<&str> = entry.fields().iter().filter(|f| f.required).map(|f| f.name.as_str()).collect();
-    let tool =
-        describe_tool(&tool_name(entry), &about, &title(entry), Value::Object(properties), &required, scoped);
+    let tool = describe_tool(
+        &tool_name(entry),
+        &description,
+        &title(entry),
+        Value::Object(properties),
+        &required,
+        scoped,
+    );
     tool.annotate(annotations(entry, &[]))
 }
 
 fn describe_tool(
     name: &str,
-    about: &str,
+    description: &str,
     title: &str,
     properties: Value,
     required: &[&str],
@@ -176,7 +192,7 @@ fn describe_tool(
     if !required.is_empty() {
         schema.insert("required".to_owned(), required.into());
     }
-    Listed::new(name.to_owned(), about.to_owned(), Arc::new(schema)).with_title(title)
+    Listed::new(name.to_owned(), description.to_owned(), Arc::new(schema)).with_title(title)
 }
 
 /// Returns the arguments that every tool lists. All tools also take `stateDir`, which is rarely
@@ -196,10 +212,10 @@ pub(crate) fn is_listable(field: &Field) -> bool {
 
 /// Returns the first argument of an input that is not accepted.
 pub(crate) fn find_unlistable<'f>(
-    form: &'f CommandDefinition,
+    definition: &'f CommandDefinition,
     input: &Map<String, Value>,
 ) -> Option<&'f Field> {
-    form.fields().iter().find(|field| !is_listable(field) && input.contains_key(&field.name))
+    definition.fields().iter().find(|field| !is_listable(field) && input.contains_key(&field.name))
 }
 
 fn annotations(entry: &CommandDefinition, group: &[(&str, &'static Entry)]) -> ToolAnnotations {
@@ -237,14 +253,14 @@ pub(crate) fn members(entry: &Entry) -> impl Iterator<Item = (&'static str, &'st
 }
 
 /// Returns the commands that `core` does not list, with their main arguments.
-fn others() -> String {
-    let covered = |entry: &Entry| {
+fn unlisted_commands() -> String {
+    let is_listed = |entry: &Entry| {
         CORE.iter().any(|core| {
             core.command == entry.spec.name
                 || (core.key.is_some() && entry.spec.group() == Some(core.command))
         })
     };
-    let told = COMMANDS.iter().filter(|entry| !covered(entry)).map(|entry| {
+    let lines = COMMANDS.iter().filter(|entry| !is_listed(entry)).map(|entry| {
         let fields = entry.fields().iter().filter(|f| f.positional.is_some() || f.required);
         let fields: Vec<&str> = fields.map(|f| f.name.as_str()).collect();
         match fields.as_slice() {
@@ -252,7 +268,7 @@ fn others() -> String {
             fields => format!("{}({})", entry.spec.name, fields.join(", ")),
         }
     });
-    told.collect::<Vec<_>>().join(", ")
+    lines.collect::<Vec<_>>().join(", ")
 }
 
 fn property(field: &Field) -> Value {
@@ -264,9 +280,9 @@ fn property(field: &Field) -> Value {
     property
 }
 
-fn property_type(field: &Field, of: &Kind) -> Value {
-    match of {
-        _ if field.optional_value => match of {
+fn property_type(field: &Field, kind: &Kind) -> Value {
+    match kind {
+        _ if field.optional_value => match kind {
             Kind::Integer => json!({ "type": ["boolean", "integer"] }),
             _ => json!({ "type": ["boolean", "string"] }),
         },

@@ -32,7 +32,7 @@ fn read_plan(call: &Call, file: &Path, given: &[String], built_in: BTreeMap<Stri
         vars.set_from_pair(pair)?;
     }
     let mut plan = Plan::read(file, &vars, &file_reader(call))?;
-    plan.visit(&mut |form, input| call.policy.command(form, input))?;
+    plan.visit(&mut |definition, input| call.policy.command(definition, input))?;
     Ok(plan)
 }
 

@@ -196,7 +196,7 @@ pub(crate) fn command_line_env() -> Result<Env> {
         color: ColorVariables {
             no_color: text(NO_COLOR).is_some(),
             force: text(CLICOLOR_FORCE).is_some_and(|value| value != "0"),
-            plain: text(CLICOLOR).is_some_and(|value| value == "0")
+            never: text(CLICOLOR).is_some_and(|value| value == "0")
                 || text(TERM).is_some_and(|value| value == "dumb"),
         },
         program,

@@ -260,7 +260,7 @@ impl Socket {
             program: program.to_owned(),
             args,
             env: &[],
-            without: Vec::new(),
+            removed_env: Vec::new(),
             timeout: Duration::from_secs(20),
         };
         Self {

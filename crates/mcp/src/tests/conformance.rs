@@ -253,7 +253,7 @@ fn setup(dir: &Path) -> Setup {
             program: "false".into(),
             args: Vec::new(),
             env: &[],
-            without: Vec::new(),
+            removed_env: Vec::new(),
             timeout: Duration::ZERO,
         },
     }

@@ -44,7 +44,7 @@ pub(super) struct Export;
 
 #[async_trait]
 impl ClientCommand for Export {
-    fn form(&self) -> &'static CommandDefinition {
+    fn definition(&self) -> &'static CommandDefinition {
         &DEFINITION
     }
 

@@ -79,7 +79,7 @@ pub(super) struct Replay;
 
 #[async_trait]
 impl ClientCommand for Replay {
-    fn form(&self) -> &'static CommandDefinition {
+    fn definition(&self) -> &'static CommandDefinition {
         &DEFINITION
     }
 

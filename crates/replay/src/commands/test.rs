@@ -82,7 +82,7 @@ pub(super) struct Test;
 
 #[async_trait]
 impl ClientCommand for Test {
-    fn form(&self) -> &'static CommandDefinition {
+    fn definition(&self) -> &'static CommandDefinition {
         &DEFINITION
     }
 

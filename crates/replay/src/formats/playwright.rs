@@ -225,7 +225,7 @@ impl PlaywrightWriter<'_> {
                     None => format!("page.keyboard.type({text})"),
                 }
             }
-            "form" => return self.form(step, args),
+            "form" => return self.form_lines(step, args),
             "key" => format!("page.keyboard.press({})", text_argument(args, "chord")),
             "select" => {
                 caveats.push("works only for <select> elements".to_owned());
@@ -300,7 +300,7 @@ impl PlaywrightWriter<'_> {
         Ok(format!("page.goto({})", text(&template)))
     }
 
-    fn form(&self, step: &ExportStep, args: &mut Args<'_>) -> Lines {
+    fn form_lines(&self, step: &ExportStep, args: &mut Args<'_>) -> Lines {
         let mut out = Vec::new();
         for (target, value) in assignments(step) {
             let selector = selector(&target)?;

@@ -147,7 +147,7 @@ impl MaestroWriter<'_> {
                 out.push(self.command("inputText", args.text("text").unwrap_or_default()));
                 out
             }
-            "form" => self.form(step, args, caveats)?,
+            "form" => self.form_lines(step, args, caveats)?,
             "key" => match args.text("chord").unwrap_or_default() {
                 key @ ("Enter" | "Backspace" | "Tab" | "Escape") => vec![format!("- pressKey: {key}")],
                 key => return Err(format!("the key {key} has no counterpart")),
@@ -204,7 +204,7 @@ impl MaestroWriter<'_> {
         out
     }
 
-    fn form(&self, step: &ExportStep, args: &mut Args<'_>, caveats: &mut Vec<String>) -> Lines {
+    fn form_lines(&self, step: &ExportStep, args: &mut Args<'_>, caveats: &mut Vec<String>) -> Lines {
         let mut out = Vec::new();
         for (target, value) in assignments(step) {
             let selector = selector(&target)?;
