@@ -20,7 +20,7 @@ use stickpin_device::{
 ///
 /// # Errors
 /// Returns the error of the input, which also says whether anything may have reached the page.
-pub async fn carry_out(
+pub async fn perform(
     page: &mut Page,
     action: &Action,
     prepared: &Ticket,
@@ -50,7 +50,7 @@ fn unknown(fault: impl Into<Error>) -> Error {
 
 /// Whether a dialog answered an input. Then the input arrived, and the page cannot be asked
 /// anything now.
-fn or_dialog(delivered: Result<(), TabError>) -> Result<bool> {
+fn opened_dialog(delivered: Result<(), TabError>) -> Result<bool> {
     match delivered {
         Ok(()) => Ok(false),
         Err(TabError::Dialog(_)) => Ok(true),
@@ -60,7 +60,7 @@ fn or_dialog(delivered: Result<(), TabError>) -> Result<bool> {
 
 /// Returns a document's answer after an input; `None` when a dialog is open or the document went
 /// away with the input.
-fn if_there<T>(answer: Result<T, TabError>) -> Result<Option<T>> {
+fn ignore_gone_document<T>(answer: Result<T, TabError>) -> Result<Option<T>> {
     match answer {
         Ok(answer) => Ok(Some(answer)),
         Err(TabError::Dialog(_) | TabError::WorldGone) => Ok(None),
@@ -69,6 +69,6 @@ fn if_there<T>(answer: Result<T, TabError>) -> Result<Option<T>> {
 }
 
 /// The result of an input of which nothing more is known.
-fn handled() -> InputOutcome {
+fn input_handled() -> InputOutcome {
     InputOutcome::done()
 }

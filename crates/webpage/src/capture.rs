@@ -95,14 +95,14 @@ impl Assembly<'_> {
         let mut levels = c.wire.level.chunks_exact(2).peekable();
         let mut values = c.wire.value.chunks_exact(2).peekable();
         let mut attrs = c.wire.attrs.chunks_exact(3).peekable();
-        let mut rare: Vec<(Attr, &str)> = Vec::new();
+        let mut extra_attrs: Vec<(Attr, &str)> = Vec::new();
         for i in 1..c.len() {
             let row = u32::try_from(i).map_err(|_| CaptureError::Corrupt("rows"))?;
             let depth = base + c.wire.depth[i] as usize;
-            rare.clear();
+            extra_attrs.clear();
             while let Some(a) = attrs.next_if(|a| a[0] == row) {
                 if let Some(attr) = attr_of(c.string(a[1])?) {
-                    rare.push((attr, c.string(a[2])?));
+                    extra_attrs.push((attr, c.string(a[2])?));
                 }
             }
             let level = levels.next_if(|l| l[0] == row).map_or(0, |l| u8::try_from(l[1]).unwrap_or(u8::MAX));
@@ -118,9 +118,9 @@ impl Assembly<'_> {
                 states: States::from_bits_truncate(c.states[i]),
                 level,
                 id: c.id[i],
-                attrs: &rare,
+                attrs: &extra_attrs,
             };
-            if let Some(said) = c.amended.get(&row) {
+            if let Some(said) = c.self_descriptions.get(&row) {
                 spec.role = said.role.or(spec.role);
                 spec.name = &said.name;
                 spec.level = said.level;

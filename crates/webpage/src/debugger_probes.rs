@@ -34,13 +34,13 @@ struct DocumentProbe {
     /// The document as an object of our world, once requested.
     object: Option<String>,
     /// The document as an object of the page's world, for requesting its listeners.
-    asked: Option<String>,
+    page_object: Option<String>,
     /// Nodes with listeners at the last request, as sorted backend node ids.
     listener_nodes: Vec<i64>,
     /// Element ids by backend node id.
     numbers: HashMap<i64, u64>,
     /// Elements with a click listener of their own.
-    listening: HashSet<u64>,
+    with_click_listener: HashSet<u64>,
     /// Whether the last capture left requests to the next ones.
     more: bool,
     /// The last self-descriptions of custom elements.
@@ -64,29 +64,30 @@ impl DebuggerProbes {
         tab: &Tab,
         world: &World,
         mut columns: Columns,
-        question: &str,
-        only: Option<Handle>,
+        expression: &str,
+        target: Option<Handle>,
     ) -> Result<Columns, TabError> {
-        if only.is_none() {
-            let (adopted, more) = roots::find_closed_roots(tab, world, columns, question).await?;
+        if target.is_none() {
+            let (adopted, more) = roots::find_closed_roots(tab, world, columns, expression).await?;
             columns = adopted;
             self.documents.entry(world.scope).or_default().more = more;
         }
         let known = self.documents.entry(world.scope).or_default();
-        internals::ask(tab, world, &mut columns, &mut known.self_descriptions, only).await?;
+        internals::query_custom_elements(tab, world, &mut columns, &mut known.self_descriptions, target)
+            .await?;
         Ok(columns)
     }
 
     /// Whether the next capture would request more of a document than the last one did, even
     /// without a change.
-    pub(crate) fn wants_more(&self, world: &World) -> bool {
+    pub(crate) fn needs_completion(&self, world: &World) -> bool {
         self.documents.get(&world.scope).is_some_and(|known| known.more)
     }
 
     /// Marks the rows that listen for clicks.
     pub(crate) fn mark_listeners(&self, world: &World, columns: &mut Columns) {
         if let Some(known) = self.documents.get(&world.scope) {
-            listeners::mark(columns, &known.listening);
+            listeners::mark(columns, &known.with_click_listener);
         }
     }
 }
@@ -100,11 +101,11 @@ async fn objects(tab: &Tab, world: &World, ids: &[u64]) -> Result<Vec<Option<Str
         object_group: GROUP,
     };
     let mut found = vec![None; ids.len()];
-    let Some(list) = one(tab, world, evaluate).await?.and_then(|e| e.result.object_id) else {
+    let Some(list) = call_one(tab, world, evaluate).await?.and_then(|e| e.result.object_id) else {
         return Err(TabError::WorldGone);
     };
     let properties = cdp::GetProperties { object_id: list, own_properties: true };
-    let Some(properties) = one(tab, world, properties).await? else { return Err(TabError::WorldGone) };
+    let Some(properties) = call_one(tab, world, properties).await? else { return Err(TabError::WorldGone) };
     for property in properties.result {
         if let Ok(at) = property.name.parse::<usize>()
             && let Some(slot) = found.get_mut(at)
@@ -123,12 +124,12 @@ fn release(tab: &Tab, world: &World) {
 
 /// Sends many commands at once and returns their answers; `None` where the browser refuses because
 /// the node is gone.
-async fn all<M: Method>(
+async fn call_all<M: Method>(
     tab: &Tab,
     world: &World,
     methods: Vec<M>,
 ) -> Result<Vec<Option<M::Output>>, TabError> {
-    let asked = async {
+    let answers = async {
         let replies: Vec<_> = methods.iter().map(|m| tab.client.send(Some(&world.session), m)).collect();
         let mut answers = Vec::with_capacity(replies.len());
         for reply in replies {
@@ -136,9 +137,9 @@ async fn all<M: Method>(
         }
         Ok::<_, TabError>(answers)
     };
-    tab.unless_dialog(asked).await
+    tab.unless_dialog(answers).await
 }
 
-async fn one<M: Method>(tab: &Tab, world: &World, method: M) -> Result<Option<M::Output>, TabError> {
-    Ok(all(tab, world, vec![method]).await?.pop().flatten())
+async fn call_one<M: Method>(tab: &Tab, world: &World, method: M) -> Result<Option<M::Output>, TabError> {
+    Ok(call_all(tab, world, vec![method]).await?.pop().flatten())
 }

@@ -45,13 +45,13 @@ fn send<M: Method>(client: &Client, session: &str, command: &M) {
 type SetUpAnswer = Pin<Box<dyn Future<Output = Result<(), CallError>> + Send>>;
 
 /// The commands that set up a target, with their pending answers.
-struct SetUp<'a> {
+struct TargetSetup<'a> {
     client: &'a Client,
     session: &'a str,
     answers: Vec<SetUpAnswer>,
 }
 
-impl SetUp<'_> {
+impl TargetSetup<'_> {
     fn send<M: Method + 'static>(&mut self, command: &M)
     where
         M::Output: Send,
@@ -69,10 +69,10 @@ pub fn prepare(
     shared: &Arc<SharedState>,
     state: &State,
     session: &str,
-    gate: Option<&cdp::EnableFetch>,
+    file_filter: Option<&cdp::EnableFetch>,
 ) {
-    let mut set_up = SetUp { client, session, answers: Vec::new() };
-    if let Some(gate) = gate {
+    let mut set_up = TargetSetup { client, session, answers: Vec::new() };
+    if let Some(gate) = file_filter {
         set_up.send(gate);
     }
     set_up.send(&cdp::EnablePage {});

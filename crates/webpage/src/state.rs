@@ -48,7 +48,7 @@ impl SharedState {
     }
 
     /// Waits until the version differs from `seen`; returns the new version.
-    pub(crate) async fn until_after(&self, seen: u64) -> u64 {
+    pub(crate) async fn wait_for_change(&self, seen: u64) -> u64 {
         let mut version = self.version.subscribe();
         match version.wait_for(|now| *now != seen).await.map(|now| *now) {
             Ok(now) => now,
@@ -58,7 +58,7 @@ impl SharedState {
     }
 
     /// Waits until a tab or the whole browser is gone.
-    pub async fn until_gone(&self, session: &str) {
+    pub async fn wait_until_gone(&self, session: &str) {
         let gone = self.until(|state| {
             let there = state.tabs.get(session).is_some_and(|tab| tab.gone.is_none());
             (!there || state.lost.is_some()).then_some(())
@@ -67,11 +67,11 @@ impl SharedState {
     }
 
     /// Waits until `look` returns a value. Calls it now and after every event.
-    pub async fn until<T>(&self, mut look: impl FnMut(&State) -> Option<T>) -> T {
+    pub async fn until<T>(&self, mut read: impl FnMut(&State) -> Option<T>) -> T {
         let mut version = self.version.subscribe();
         loop {
             version.mark_unchanged();
-            if let Some(found) = look(&self.state()) {
+            if let Some(found) = read(&self.state()) {
                 return found;
             }
             if version.changed().await.is_err() {
@@ -108,18 +108,19 @@ impl State {
             Some(dialog.clone().tab(Some(tab.id())))
         });
         for (session, tab) in &mut self.tabs {
-            let own = self.dialogs.iter().find(|(s, _)| s == session).map(|(_, dialog)| dialog.clone());
-            tab.dialog = own.or_else(|| first.clone());
+            let tab_dialog =
+                self.dialogs.iter().find(|(s, _)| s == session).map(|(_, dialog)| dialog.clone());
+            tab.dialog = tab_dialog.or_else(|| first.clone());
         }
     }
 
     /// Records that a tab is gone or can no longer be driven.
-    pub fn end_tab(&mut self, session: &str, how: TabEndReason) {
+    pub fn end_tab(&mut self, session: &str, reason: TabEndReason) {
         let Some(tab) = self.tabs.get_mut(session) else { return };
         if tab.gone.is_some() {
             return;
         }
-        tab.gone = Some(how);
+        tab.gone = Some(reason);
         let id = tab.id();
         self.dialogs.retain(|(s, _)| s != session);
         self.show_dialogs();
@@ -130,9 +131,9 @@ impl State {
 
     /// The tabs that can be driven, oldest first.
     pub fn drivable_tabs(&self) -> Vec<(&String, &TabState)> {
-        let mut living: Vec<_> = self.tabs.iter().filter(|(_, tab)| tab.gone.is_none()).collect();
-        living.sort_by_key(|(_, tab)| tab.number);
-        living
+        let mut open_tabs: Vec<_> = self.tabs.iter().filter(|(_, tab)| tab.gone.is_none()).collect();
+        open_tabs.sort_by_key(|(_, tab)| tab.number);
+        open_tabs
     }
 }
 
@@ -325,8 +326,8 @@ impl TabState {
 
     /// Whether the page, or a frame around the document with this scope, is about to be replaced.
     pub(crate) fn is_leaving(&self, scope: Option<u64>) -> bool {
-        let of = |frame: &&Frame| frame.world.as_ref().is_some_and(|w| Some(w.scope) == scope);
-        let mut frame = scope.and_then(|_| self.frames.values().find(of));
+        let has_scope = |frame: &&Frame| frame.world.as_ref().is_some_and(|w| Some(w.scope) == scope);
+        let mut frame = scope.and_then(|_| self.frames.values().find(has_scope));
         // No page can make a frame its own ancestor, but an event that claims so must not cause an
         // endless loop.
         for _ in 0..self.frames.len() {
@@ -341,10 +342,10 @@ impl TabState {
 
     /// The deadline for waiting for committed documents that are not parsed yet; `None` if there
     /// are none.
-    pub(crate) fn parse_deadline(&self, patience: Duration) -> Option<Instant> {
-        let fresh = self.frames.values().filter(|f| f.stage == LoadStage::Loading);
+    pub(crate) fn parse_deadline(&self, timeout: Duration) -> Option<Instant> {
+        let loading = self.frames.values().filter(|f| f.stage == LoadStage::Loading);
         let now = Instant::now();
-        fresh.filter_map(|f| Some(f.committed? + patience)).filter(|until| *until > now).max()
+        loading.filter_map(|f| Some(f.committed? + timeout)).filter(|until| *until > now).max()
     }
 
     /// Whether all documents are parsed, no navigation is pending, and no dialog is open.
@@ -440,11 +441,11 @@ mod tests {
             tab.frames.get_mut(id).unwrap().world = Some(world);
         }
         tab.frames.get_mut("a").unwrap().navigating = true;
-        let leaves =
+        let leaves_page =
             |tab: &TabState| [None, Some(1), Some(2), Some(3), Some(4), Some(9)].map(|s| tab.is_leaving(s));
-        assert_eq!(leaves(&tab), [false, false, true, true, false, false]);
+        assert_eq!(leaves_page(&tab), [false, false, true, true, false, false]);
         tab.navigating = Some(("x".into(), Instant::now()));
-        assert_eq!(leaves(&tab), [true; 6]);
+        assert_eq!(leaves_page(&tab), [true; 6]);
     }
 
     #[test]

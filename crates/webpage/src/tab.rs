@@ -103,21 +103,21 @@ pub fn dialog_open(dialog: &Dialog) -> Error {
 }
 
 /// The error for a tab that is gone. The session ends too, unless it can continue in another tab.
-fn ended(state: &State, session: &str) -> Error {
+fn tab_ended(state: &State, session: &str) -> Error {
     let tab = state.tabs.get(session);
-    let crashed = tab.is_some_and(|tab| tab.gone == Some(TabEndReason::Crashed));
+    let has_crashed = tab.is_some_and(|tab| tab.gone == Some(TabEndReason::Crashed));
     if !state.drivable_tabs().iter().any(|(other, _)| *other != session) {
-        return lost(if crashed { "the page crashed" } else { "the tab was closed" });
+        return browser_lost(if has_crashed { "the page crashed" } else { "the tab was closed" });
     }
     let id = tab.map_or_else(|| "the tab".to_owned(), |tab| format!("tab {}", tab.id()));
-    let why = if crashed { "crashed" } else { "was closed" };
-    Error::new(ErrorCode::DeviceNotFound, format!("{id} {why} during the command"))
+    let ending = if has_crashed { "crashed" } else { "was closed" };
+    Error::new(ErrorCode::DeviceNotFound, format!("{id} {ending} during the command"))
         .hint("the session continues in another tab; run `stickpin tab list` and `stickpin snapshot -i`")
 }
 
 /// The error for a browser that is gone, or its last tab.
-pub fn lost(why: &str) -> Error {
-    Error::new(ErrorCode::BackendLost, why).hint("run `stickpin open URL` to start again")
+pub fn browser_lost(reason: &str) -> Error {
+    Error::new(ErrorCode::BackendLost, reason).hint("run `stickpin open URL` to start again")
 }
 
 impl Tab {
@@ -137,11 +137,11 @@ impl Tab {
     pub fn write<T>(&self, change: impl FnOnce(&mut TabState) -> T) -> Result<T, Error> {
         let mut state = self.shared.state();
         if let Some(why) = &state.lost {
-            return Err(lost(why));
+            return Err(browser_lost(why));
         }
         match state.tabs.get_mut(&self.session) {
             Some(tab) if tab.gone.is_none() => Ok(change(tab)),
-            _ => Err(ended(&state, &self.session)),
+            _ => Err(tab_ended(&state, &self.session)),
         }
     }
 
@@ -167,11 +167,11 @@ impl Tab {
     pub async fn until<T>(&self, mut look: impl FnMut(&TabState) -> Option<T>) -> Result<T, Error> {
         let found = self.shared.until(|state| {
             if let Some(why) = &state.lost {
-                return Some(Err(lost(why)));
+                return Some(Err(browser_lost(why)));
             }
             match state.tabs.get(&self.session) {
                 Some(tab) if tab.gone.is_none() => look(tab).map(Ok),
-                _ => Some(Err(ended(state, &self.session))),
+                _ => Some(Err(tab_ended(state, &self.session))),
             }
         });
         found.await
@@ -182,10 +182,10 @@ impl Tab {
     /// # Errors
     /// Returns the errors of [`Tab::read`], `TIMEOUT`, or `INTERNAL` when the browser refuses.
     pub async fn answer<M: Method>(&self, reply: Reply<M>) -> Result<M::Output, Error> {
-        self.while_there(reply).await?.map_err(|e| self.call_error(&e))
+        self.unless_gone(reply).await?.map_err(|e| self.call_error(&e))
     }
 
-    async fn while_there<M: Method>(&self, reply: Reply<M>) -> Result<Result<M::Output, CallError>, Error> {
+    async fn unless_gone<M: Method>(&self, reply: Reply<M>) -> Result<Result<M::Output, CallError>, Error> {
         tokio::select! {
             biased;
             answer = reply => Ok(answer),
@@ -201,7 +201,7 @@ impl Tab {
     /// # Errors
     /// Returns the same errors as [`Tab::answer`].
     pub(crate) async fn answer_if<M: Method>(&self, reply: Reply<M>) -> Result<Option<M::Output>, Error> {
-        match self.while_there(reply).await? {
+        match self.unless_gone(reply).await? {
             Ok(answer) => Ok(Some(answer)),
             Err(e) if e.is_gone() => Ok(None),
             Err(e) => Err(self.call_error(&e)),
@@ -253,7 +253,7 @@ impl Tab {
     ///
     /// # Errors
     /// Returns [`TabError::Dialog`] for a dialog, and otherwise the errors of [`Tab::command`].
-    pub(crate) async fn ask<M: Method>(&self, session: &str, method: &M) -> Result<M::Output, TabError> {
+    pub(crate) async fn query<M: Method>(&self, session: &str, method: &M) -> Result<M::Output, TabError> {
         self.unless_dialog(async { self.answer(self.client.send(Some(session), method)).await }).await
     }
 
@@ -278,8 +278,8 @@ impl Tab {
             }
             self.inject(&self.session, main).await?;
             // Either the world exists now, or the document is being replaced.
-            let arrived = self.until(|tab| top_world(tab).map(|_| ()));
-            if let Ok(gone) = timeout(Duration::from_millis(100), arrived).await {
+            let document = self.until(|tab| top_world(tab).map(|_| ()));
+            if let Ok(gone) = timeout(Duration::from_millis(100), document).await {
                 gone?;
             }
         }
@@ -310,8 +310,8 @@ impl Tab {
     /// Installs the agent in a document that started without it.
     async fn inject(&self, session: &str, frame: String) -> Result<(), TabError> {
         let create = cdp::CreateWorld { frame_id: frame.clone(), world_name: agent::WORLD };
-        let made = self.unless_dialog(self.answer_if(self.client.send(Some(session), &create))).await?;
-        if made.is_none() {
+        let created = self.unless_dialog(self.answer_if(self.client.send(Some(session), &create))).await?;
+        if created.is_none() {
             // The frame went away meanwhile.
             return Ok(());
         }
@@ -333,8 +333,8 @@ impl Tab {
         function: &str,
         arguments: impl Serialize,
     ) -> Result<T, TabError> {
-        let asked = self.send_request(world, expression(function, arguments)?)?;
-        self.receive_answer(asked).await
+        let request = self.send_request(world, expression(function, arguments)?)?;
+        self.receive_answer(request).await
     }
 
     /// Waits until the document could react to an input: one frame, or 100 ms if no frames are
@@ -353,7 +353,7 @@ impl Tab {
     /// an error.
     pub async fn drain_timers(&self) -> Result<(), TabError> {
         let worlds = self.worlds().await?;
-        for asked in self.ask_all(&worlds, |_| expression("turn", NONE))? {
+        for asked in self.send_requests(&worlds, |_| expression("turn", NONE))? {
             match self.receive_answer::<IgnoredAny>(asked).await {
                 Ok(_) | Err(TabError::WorldGone) => {}
                 Err(fault) => return Err(fault),
@@ -371,8 +371,8 @@ impl Tab {
         world: &World,
         expression: String,
     ) -> Result<T, TabError> {
-        let asked = self.send_request(world, expression)?;
-        self.receive_answer(asked).await
+        let request = self.send_request(world, expression)?;
+        self.receive_answer(request).await
     }
 
     /// Sends a request to a document without waiting, so that several can be asked at the same
@@ -399,12 +399,12 @@ impl Tab {
     ///
     /// # Errors
     /// Returns the same errors as [`Tab::send_request`].
-    pub(crate) fn ask_all(
+    pub(crate) fn send_requests(
         &self,
         worlds: &[World],
-        question: impl Fn(&World) -> Result<String, Error>,
+        expression_for: impl Fn(&World) -> Result<String, Error>,
     ) -> Result<Vec<PendingRequest>, TabError> {
-        worlds.iter().map(|world| self.send_request(world, question(world)?)).collect()
+        worlds.iter().map(|world| self.send_request(world, expression_for(world)?)).collect()
     }
 
     /// The answers of several documents; `None` for a frame that is being replaced, which is empty
@@ -415,10 +415,10 @@ impl Tab {
     pub(crate) async fn finish_all<T: DeserializeOwned>(
         &self,
         worlds: &[World],
-        asked: Vec<PendingRequest>,
+        requests: Vec<PendingRequest>,
     ) -> Result<Vec<Option<T>>, TabError> {
         let mut answers = Vec::with_capacity(worlds.len());
-        for (world, asked) in worlds.iter().zip(asked) {
+        for (world, asked) in worlds.iter().zip(requests) {
             answers.push(match self.receive_answer(asked).await {
                 Err(TabError::WorldGone) if world.parent.is_some() => None,
                 answer => Some(answer?),
@@ -432,8 +432,9 @@ impl Tab {
     /// # Errors
     /// Returns the same errors as [`Tab::read`].
     pub fn sessions(&self) -> Result<BTreeSet<String>, Error> {
-        let of_frames = |tab: &TabState| tab.frames.values().map(|frame| frame.session.clone()).collect();
-        let mut sessions: BTreeSet<String> = self.read(of_frames)?;
+        let frame_sessions =
+            |tab: &TabState| tab.frames.values().map(|frame| frame.session.clone()).collect();
+        let mut sessions: BTreeSet<String> = self.read(frame_sessions)?;
         sessions.insert(self.session.clone());
         sessions.remove("");
         Ok(sessions)
@@ -445,15 +446,15 @@ impl Tab {
     /// See [`TabError`].
     pub(crate) async fn receive_answer<T: DeserializeOwned>(
         &self,
-        asked: PendingRequest,
+        request: PendingRequest,
     ) -> Result<T, TabError> {
-        let PendingRequest { reply, context } = asked;
+        let PendingRequest { reply, context } = request;
         let answered = self.unless_dialog(async {
             tokio::select! {
                 biased;
                 answer = self.answer_raw(reply) => answer,
                 // A promise goes away with its document and is then never answered.
-                () = self.world_gone(&context) => Err(TabError::WorldGone),
+                () = self.wait_until_world_gone(&context) => Err(TabError::WorldGone),
             }
         });
         let cdp::Evaluated { result, exception_details } = answered.await?;
@@ -472,10 +473,10 @@ impl Tab {
         if answer.as_ref().is_err_and(CallError::is_gone) {
             self.read(|_| ())?;
         }
-        answer.map_err(|e| self.or_gone(&e))
+        answer.map_err(|e| self.refusal_error(&e))
     }
 
-    async fn world_gone(&self, context: &str) {
+    async fn wait_until_world_gone(&self, context: &str) {
         let gone = self.until(|tab| (!has_context(tab, context)).then_some(()));
         // A tab that is gone took the document with it.
         gone.await.unwrap_or_default();
@@ -484,9 +485,9 @@ impl Tab {
     /// Converts a failed command to the error for the caller.
     pub fn call_error(&self, error: &CallError) -> Error {
         match error {
-            CallError::Lost(why) => lost(why),
-            error if error.is_session_gone() => ended(&self.shared.state(), &self.session),
-            CallError::TimedOut { limit, .. } => no_answer(*limit),
+            CallError::Lost(why) => browser_lost(why),
+            error if error.is_session_gone() => tab_ended(&self.shared.state(), &self.session),
+            CallError::TimedOut { limit, .. } => timeout_error(*limit),
             error => Error::new(ErrorCode::Internal, format!("the browser refused: {error}")),
         }
     }
@@ -499,9 +500,9 @@ fn known_worlds(tab: &TabState) -> Vec<World> {
         let path = match frame.parent.as_deref().and_then(|p| paths.get_mut(p)) {
             None => String::new(),
             Some((above, children)) => {
-                let place = *children;
+                let index = *children;
                 *children += 1;
-                if above.is_empty() { place.to_string() } else { format!("{above}/{place}") }
+                if above.is_empty() { index.to_string() } else { format!("{above}/{index}") }
             }
         };
         paths.insert(&frame.id, (path.clone(), 0));
@@ -539,7 +540,7 @@ fn has_context(tab: &TabState, context: &str) -> bool {
     tab.frames.values().any(|f| f.world.as_ref().is_some_and(|w| w.unique == context))
 }
 
-fn no_answer(limit: Duration) -> Error {
+fn timeout_error(limit: Duration) -> Error {
     let seconds = limit.as_secs();
     Error::new(ErrorCode::Timeout, format!("the page did not answer within {seconds} s"))
         .hint("a script of the page may be stuck in a loop; run `stickpin reload`")

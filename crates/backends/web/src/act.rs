@@ -42,14 +42,14 @@ pub(crate) async fn commit(
         return Err(dialog_open(&dialog));
     }
     web.dialog_repetition = DialogRepetition::default();
-    let performed = tokio::select! {
+    let outcome = tokio::select! {
         biased;
-        performed = act::carry_out(&mut web.page, action, prepared, cancel) => performed,
+        performed = act::perform(&mut web.page, action, prepared, cancel) => performed,
         // Dropping the input releases the keys and buttons that it holds.
-        () = late(cancel) => Err(unknown(input_not_processed().into())),
+        () = grace_period_over(cancel) => Err(unknown(input_not_processed().into())),
     };
     web.page.input_sent();
-    tabs::complete_outcome(web, action, performed).await
+    tabs::complete_outcome(web, action, outcome).await
 }
 
 /// Answers the dialog of the driven tab, or the dialog of another tab that the driven tab reported.
@@ -61,7 +61,7 @@ pub(crate) async fn answer_dialog(web: &mut DrivenBrowser, answer: DialogAnswer)
         Some(id) => Tab { session: tabs::session_of(web, id)?, ..web.page.tab.clone() },
         None => web.page.tab.clone(),
     };
-    let stays = dialog.kind == "beforeunload" && answer == DialogAnswer::Dismiss;
+    let stays_on_page = dialog.kind == "beforeunload" && answer == DialogAnswer::Dismiss;
     let dismissed = answer == DialogAnswer::Dismiss;
     let silenced = dismissed && unresponsive::note_dismissal(web, &tab, &dialog)?;
     let method = match answer {
@@ -72,9 +72,9 @@ pub(crate) async fn answer_dialog(web: &mut DrivenBrowser, answer: DialogAnswer)
         let before = tab.read(|tab| tab.answers)?;
         tab.command(&method).await?;
         // The next dialog may have the same text, so also compare the number of answers.
-        let over = |tab: &TabState| tab.answers != before || tab.dialog.as_ref() != Some(&dialog);
-        tab.until(|tab| over(tab).then_some(())).await?;
-        if stays {
+        let is_answered = |tab: &TabState| tab.answers != before || tab.dialog.as_ref() != Some(&dialog);
+        tab.until(|tab| is_answered(tab).then_some(())).await?;
+        if stays_on_page {
             // Only the wait is skipped on a timeout: the next command reports a dialog or a closed
             // tab.
             drop(timeout(RESUME_TIMEOUT, tab.drain_timers()).await);
@@ -85,7 +85,7 @@ pub(crate) async fn answer_dialog(web: &mut DrivenBrowser, answer: DialogAnswer)
         // A page that does anything other than ask may ask again later, so the count starts over.
         Ok(dismissed
             && !silenced
-            && !stays
+            && !stays_on_page
             && dialog.tab.is_none()
             && unresponsive::is_responsive(web).await?)
     };
@@ -102,7 +102,7 @@ pub(crate) async fn answer_dialog(web: &mut DrivenBrowser, answer: DialogAnswer)
 }
 
 /// Returns when a cancelled command has used up its grace period.
-async fn late(cancel: &CancellationToken) {
+async fn grace_period_over(cancel: &CancellationToken) {
     cancel.cancelled().await;
     tokio::time::sleep(RELEASE_TIMEOUT).await;
 }

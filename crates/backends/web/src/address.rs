@@ -9,7 +9,8 @@ use url::Url;
 const SCHEMES: &[&str] = &["http", "https", "file", "about", "data"];
 
 /// Browser schemes that are claimed only to report that they are not opened.
-const REFUSED: &[&str] = &["javascript", "chrome", "view-source", "blob", "ftp", "ws", "wss", "devtools"];
+const REFUSED_SCHEMES: &[&str] =
+    &["javascript", "chrome", "view-source", "blob", "ftp", "ws", "wss", "devtools"];
 
 /// Whether the text reads like the address of a page.
 pub(crate) fn claims(what: &str) -> bool {
@@ -17,7 +18,7 @@ pub(crate) fn claims(what: &str) -> bool {
     match scheme(what) {
         Some(scheme) => {
             let known = |list: &[&str]| list.iter().any(|s| s.eq_ignore_ascii_case(scheme));
-            known(SCHEMES) || known(REFUSED) || what[scheme.len()..].starts_with("://")
+            known(SCHEMES) || known(REFUSED_SCHEMES) || what[scheme.len()..].starts_with("://")
         }
         None => is_page_file(what) || host(what).is_some(),
     }

@@ -20,7 +20,7 @@ use stickpin_devtools::Client;
 use stickpin_tree::{Handle, IdentityGrade, Rect};
 use stickpin_webpage::act::aim;
 use stickpin_webpage::read;
-use stickpin_webpage::read::page::{DocumentElement, corrupt, gone};
+use stickpin_webpage::read::page::{DocumentElement, corrupt, element_gone};
 use stickpin_webpage::tab::{Tab, frames};
 use stickpin_webpage::wait::{effects, settle};
 use tokio::time::timeout;
@@ -37,10 +37,10 @@ pub struct WebDevice {
 }
 
 impl WebDevice {
-    pub(crate) fn new(browser: Browser, around: Arc<SharedBrowserState>, tab: Tab) -> Self {
+    pub(crate) fn new(browser: Browser, browser_state: Arc<SharedBrowserState>, tab: Tab) -> Self {
         let mut info = DeviceInfo::new("web", &browser.label, IdentityGrade::NeverReused);
         info.pid = Some(browser.pid);
-        Self { info, web: DrivenBrowser::new(browser, around, tab) }
+        Self { info, web: DrivenBrowser::new(browser, browser_state, tab) }
     }
 
     /// The driven page. For tests, which capture the page again after it was reported unchanged.
@@ -145,7 +145,7 @@ impl Device for WebDevice {
         };
         let answer: Box<RawValue> = self.web.page.tab.call(&world, function, (id,)).await?;
         match serde_json::from_str(answer.get()).map_err(corrupt)? {
-            serde_json::Value::Null => Err(gone()),
+            serde_json::Value::Null => Err(element_gone()),
             answer => Ok(answer),
         }
     }

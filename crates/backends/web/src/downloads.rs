@@ -43,18 +43,18 @@ pub(crate) fn download_progress(
     folder: &Path,
     event: &cdp::DownloadProgress,
 ) -> Option<Notice> {
-    let coming = downloads.iter_mut().find(|d| d.guid == event.guid && d.ended.is_none())?;
+    let download = downloads.iter_mut().find(|d| d.guid == event.guid && d.ended.is_none())?;
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "sizes of files, not negative"
     )]
     let bytes = |count: f64| count.max(0.0) as u64;
-    coming.download.received = bytes(event.received_bytes);
-    coming.download.total = Some(bytes(event.total_bytes)).filter(|total| *total > 0);
-    let name = coming.download.name.clone();
+    download.download.received = bytes(event.received_bytes);
+    download.download.total = Some(bytes(event.total_bytes)).filter(|total| *total > 0);
+    let name = download.download.name.clone();
     let (state, notice) = match event.state.as_str() {
-        "completed" => match give_name(folder, &event.guid, &name) {
+        "completed" => match rename_download(folder, &event.guid, &name) {
             Ok(path) => (DownloadState::Done(path.clone()), Notice::Downloaded { path }),
             Err(why) => (DownloadState::Failed(why.clone()), Notice::DownloadFailed { name, why }),
         },
@@ -64,13 +64,13 @@ pub(crate) fn download_progress(
         }
         _ => return None,
     };
-    coming.download.state = state;
-    coming.ended = Some(Instant::now());
+    download.download.state = state;
+    download.ended = Some(Instant::now());
     Some(notice)
 }
 
 /// Renames a file to its suggested name, or to a similar name that is free.
-fn give_name(folder: &Path, guid: &str, name: &str) -> std::result::Result<PathBuf, String> {
+fn rename_download(folder: &Path, guid: &str, name: &str) -> std::result::Result<PathBuf, String> {
     let (stem, extension) = match name.rsplit_once('.') {
         Some((stem, extension)) if !stem.is_empty() => (stem, format!(".{extension}")),
         _ => (name, String::new()),

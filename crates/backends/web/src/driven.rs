@@ -22,9 +22,9 @@ pub(crate) struct DrivenBrowser {
 }
 
 impl DrivenBrowser {
-    pub(crate) fn new(browser: Browser, around: Arc<SharedBrowserState>, tab: Tab) -> Self {
+    pub(crate) fn new(browser: Browser, browser_state: Arc<SharedBrowserState>, tab: Tab) -> Self {
         let (page, trail, nagging) = (Page::new(tab), Vec::new(), DialogRepetition::default());
-        Self { browser, state: around, page, previous_tabs: trail, dialog_repetition: nagging }
+        Self { browser, state: browser_state, page, previous_tabs: trail, dialog_repetition: nagging }
     }
 
     /// The dialog that waits for an answer.
@@ -39,17 +39,17 @@ pub(crate) const MAX_DISMISSALS: u32 = 3;
 /// Counts how often one dialog was dismissed while the page did nothing but ask.
 #[derive(Debug, Default)]
 pub(crate) struct DialogRepetition {
-    question: Option<(String, String)>,
-    times: u32,
+    last_dialog: Option<(String, String)>,
+    dismissals: u32,
 }
 
 impl DialogRepetition {
     /// Records a dismissal and returns whether the dialog was dismissed too often.
     pub(crate) fn is_repeated(&mut self, kind: &str, message: &str) -> bool {
         let question = Some((kind.to_owned(), message.to_owned()));
-        self.times = if self.question == question { self.times + 1 } else { 1 };
-        self.question = question;
-        self.times >= MAX_DISMISSALS
+        self.dismissals = if self.last_dialog == question { self.dismissals + 1 } else { 1 };
+        self.last_dialog = question;
+        self.dismissals >= MAX_DISMISSALS
     }
 }
 
@@ -60,9 +60,9 @@ mod tests {
     #[test]
     fn only_one_question_asked_over_and_over_is_nagging() {
         let mut nagging = DialogRepetition::default();
-        let mut again = |message| nagging.is_repeated("confirm", message);
+        let mut dismiss = |message| nagging.is_repeated("confirm", message);
         assert_eq!(
-            ["a", "a", "b", "a", "a", "a", "a"].map(&mut again),
+            ["a", "a", "b", "a", "a", "a", "a"].map(&mut dismiss),
             [false, false, false, false, false, true, true]
         );
     }

@@ -19,7 +19,7 @@ use stickpin_webpage::text::clip;
 #[derive(Debug)]
 pub(crate) struct Recorder {
     pub(crate) shared: Arc<SharedState>,
-    pub(crate) around: Arc<SharedBrowserState>,
+    pub(crate) browser_state: Arc<SharedBrowserState>,
     pub(crate) downloads: PathBuf,
 }
 
@@ -31,14 +31,14 @@ impl Sink for Recorder {
             match session {
                 Some(session) if method == "Fetch.requestPaused" => {
                     if let Some(event) = read(method, params) {
-                        let roots = self.around.file_roots();
+                        let roots = self.browser_state.file_roots();
                         file_gate::answer_paused_request(client, &shared, roots, session, event);
                     }
                 }
                 Some(session) if !method.starts_with("Target.") => {
                     events::record(client, &mut state, session, method, params);
                 }
-                parent => _ = self.of_browser(client, &mut state, parent, method, params),
+                parent => _ = self.browser_event(client, &mut state, parent, method, params),
             }
         }
         shared.wake_waiters();
@@ -58,7 +58,7 @@ fn send<M: Method>(client: &Client, session: &str, command: &M) {
 impl Recorder {
     /// Records an event of the browser itself; `None` if the event was not understood or not
     /// needed.
-    fn of_browser(
+    fn browser_event(
         &self,
         client: &Client,
         state: &mut State,
@@ -80,12 +80,12 @@ impl Recorder {
             }
             "Browser.downloadWillBegin" => {
                 let event: cdp::DownloadWillBegin = read(method, params)?;
-                let known = &mut self.around.lock();
+                let known = &mut self.browser_state.lock();
                 download_began(&mut known.downloads, event.guid, &event.suggested_filename);
             }
             "Browser.downloadProgress" => {
                 let event = read(method, params)?;
-                let downloads = &mut self.around.lock().downloads;
+                let downloads = &mut self.browser_state.lock().downloads;
                 let notice = download_progress(downloads, &self.downloads, &event)?;
                 // Tell the driven tab, whichever tab caused the download.
                 state.tabs.values_mut().for_each(|tab| tab.notice(notice.clone()));
@@ -105,18 +105,18 @@ impl Recorder {
         parent: Option<&str>,
         event: cdp::AttachedToTarget,
     ) {
-        let known = &mut *self.around.lock();
+        let known = &mut *self.browser_state.lock();
         let cdp::AttachedToTarget { session_id: session, target_info: info, .. } = event;
         match info.r#type.as_str() {
             "page" => {
-                let what = opened(state, &info);
+                let tab_url = opened_url(state, &info);
                 known.last_tab += 1;
                 let number = known.last_tab;
-                let leads_to = what.clone().filter(|url| leads_away(url));
+                let leads_to = tab_url.clone().filter(|url| will_navigate(url));
                 let tab = TabState::new(info, &session, number, leads_to);
                 let id = tab.id();
                 state.tabs.insert(session.clone(), tab);
-                if let Some(what) = what
+                if let Some(what) = tab_url
                     && let Some(active) = state.tabs.get_mut(&state.active)
                 {
                     active.notice(Notice::TabOpened { id, what });
@@ -147,8 +147,8 @@ impl Recorder {
                 return send(client, &session, &cdp::Resume {});
             }
         }
-        let gate = known.file_roots.is_some().then(file_gate::pause_file_requests);
-        events::prepare(client, &self.shared, state, &session, gate.as_ref());
+        let file_filter = known.file_roots.is_some().then(file_gate::pause_file_requests);
+        events::prepare(client, &self.shared, state, &session, file_filter.as_ref());
     }
 }
 
@@ -158,16 +158,16 @@ pub(crate) fn metrics(width: u32, height: u32) -> cdp::SetDeviceMetrics {
 }
 
 /// Whether a tab opened with this address will navigate.
-fn leads_away(url: &str) -> bool {
+fn will_navigate(url: &str) -> bool {
     !url.is_empty() && !url.starts_with("about:") && !url.starts_with("javascript:")
 }
 
 /// The address for which a page opened this tab; `None` for tabs that we opened. The new tab itself
 /// is still empty, so the address comes from the opener's request.
-fn opened(state: &mut State, info: &cdp::TargetInfo) -> Option<String> {
+fn opened_url(state: &mut State, info: &cdp::TargetInfo) -> Option<String> {
     let opener = info.opener_id.as_ref()?;
-    let by = state.tabs.values_mut().find(|t| t.target == *opener || t.frames.contains_key(opener));
-    let asked = by.and_then(|tab| tab.opening.pop_front()).filter(|url| !url.is_empty());
-    let url = asked.unwrap_or_else(|| info.url.clone());
+    let opener_tab = state.tabs.values_mut().find(|t| t.target == *opener || t.frames.contains_key(opener));
+    let requested_url = opener_tab.and_then(|tab| tab.opening.pop_front()).filter(|url| !url.is_empty());
+    let url = requested_url.unwrap_or_else(|| info.url.clone());
     Some(clip(if url.is_empty() { &info.title } else { &url }))
 }

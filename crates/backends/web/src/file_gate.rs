@@ -49,8 +49,8 @@ pub(crate) fn answer_paused_request(
     tokio::task::spawn_blocking(move || {
         let cdp::RequestPaused { request_id, request } = event;
         // An unparsable URL is refused.
-        let admitted = Url::parse(&request.url).is_ok_and(|url| check_url(&url, roots.as_deref()).is_ok());
-        if admitted {
+        let is_allowed = Url::parse(&request.url).is_ok_and(|url| check_url(&url, roots.as_deref()).is_ok());
+        if is_allowed {
             return drop(client.send(Some(&session), &cdp::ContinueRequest { request_id }));
         }
         {

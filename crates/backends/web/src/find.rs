@@ -14,7 +14,7 @@ const NAMES: &[&str] =
     &["chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome", "microsoft-edge"];
 
 /// Install locations outside of `PATH`.
-const PLACES: &[&str] = &[
+const INSTALL_PATHS: &[&str] = &[
     "/usr/bin/chromium",
     "/usr/lib/chromium/chromium",
     "/usr/bin/google-chrome-stable",
@@ -43,7 +43,7 @@ pub(crate) fn find_chromium(configured: Option<&Path>, path: Option<&OsStr>) -> 
         )
         .hint("unset STICKPIN_CHROMIUM, or set it to a Chromium or Chrome program"));
     }
-    let installed = || PLACES.iter().map(PathBuf::from).find(|program| is_program(program));
+    let installed = || INSTALL_PATHS.iter().map(PathBuf::from).find(|program| is_program(program));
     find_on_path(NAMES, path).or_else(installed).ok_or_else(|| {
         Error::new(ErrorCode::ToolMissing, "Chromium or Chrome is not installed").hint(install_hint())
     })
@@ -59,8 +59,8 @@ pub(crate) const MIN_VERSION: u32 = 134;
 ///
 /// # Errors
 /// Returns `TOOL_MISSING`, naming the version found and the version needed.
-pub(crate) fn check_version(said: &str) -> Result<()> {
-    let numbers = said.split(|c: char| !(c.is_ascii_digit() || c == '.'));
+pub(crate) fn check_version(version_text: &str) -> Result<()> {
+    let numbers = version_text.split(|c: char| !(c.is_ascii_digit() || c == '.'));
     let version = numbers.filter(|n| n.contains('.')).find_map(|n| n.split('.').next()?.parse::<u32>().ok());
     match version {
         Some(version) if version < MIN_VERSION => Err(Error::new(

@@ -102,7 +102,7 @@ impl Launch<'_> {
         let pipes = || -> std::io::Result<_> {
             let (browser_reads, we_write) = std::io::pipe()?;
             let (we_read, browser_writes) = std::io::pipe()?;
-            widen(&we_read);
+            enlarge_pipe(&we_read);
             Ok((browser_reads, browser_writes, we_read, we_write))
         };
         let (browser_reads, browser_writes, we_read, we_write) = pipes().map_err(|e| pipe_error(&e))?;
@@ -156,7 +156,7 @@ impl Launch<'_> {
                     browser.end().await?;
                     return Err(too_old);
                 }
-                browser.label = label(&version.product);
+                browser.label = browser_label(&version.product);
                 return Ok(browser);
             }
             Ok(Err(e)) => e.to_string(),
@@ -167,18 +167,18 @@ impl Launch<'_> {
         Err(error)
     }
 
-    fn start_error(&self, why: &str, log: &Path) -> Error {
-        let said =
+    fn start_error(&self, reason: &str, log: &Path) -> Error {
+        let last_lines =
             std::fs::read(log).map(|text| String::from_utf8_lossy(&text).into_owned()).unwrap_or_default();
         // Without a display, the line about the display is followed by others that only report the
         // exit.
-        let mut lines = said.lines().rev().filter(|line| !line.trim().is_empty());
+        let mut lines = last_lines.lines().rev().filter(|line| !line.trim().is_empty());
         let display = lines.clone().find(|line| self.headed && is_about_display(line));
         let last = display.or_else(|| lines.next()).unwrap_or("nothing");
         let hint = if display.is_some() {
             "a window needs a display, and the daemon has the one of whoever started it: stickpin daemon stop, then open \
              --headed where DISPLAY or WAYLAND_DISPLAY is set, or open without --headed"
-        } else if said.contains("sandbox") {
+        } else if last_lines.contains("sandbox") {
             "its sandbox does not work on this machine; if you trust the pages, run `stickpin daemon stop`, then set STICKPIN_NO_SANDBOX=1"
         } else if !self.headed {
             "run `stickpin doctor`"
@@ -187,8 +187,11 @@ impl Launch<'_> {
         };
         let program = self.program.display();
         let last: String = last.chars().take(300).collect();
-        Error::new(ErrorCode::BackendLost, format!("{program} did not start: {why}; its last output: {last}"))
-            .hint(hint)
+        Error::new(
+            ErrorCode::BackendLost,
+            format!("{program} did not start: {reason}; its last output: {last}"),
+        )
+        .hint(hint)
     }
 }
 
@@ -252,7 +255,7 @@ impl Browser {
 }
 
 /// Converts a product such as `Chrome/156.0.8078.79` to a label such as `Chromium 156`.
-fn label(product: &str) -> String {
+fn browser_label(product: &str) -> String {
     let (name, version) = product.split_once('/').unwrap_or((product, ""));
     let name = if name.contains("Edg") { "Edge" } else { "Chromium" };
     format!("{name} {}", version.split('.').next().unwrap_or_default())
@@ -261,7 +264,7 @@ fn label(product: &str) -> String {
 /// Enlarges a pipe, so that a capture of several megabytes needs fewer reads. The default is 64
 /// KiB.
 #[cfg(target_os = "linux")]
-fn widen(pipe: &std::io::PipeReader) {
+fn enlarge_pipe(pipe: &std::io::PipeReader) {
     if let Err(e) = rustix::pipe::fcntl_setpipe_size(pipe, 1 << 20) {
         tracing::debug!(error = %e, "the pipe stays small");
     }
@@ -307,8 +310,8 @@ mod tests {
 
     #[test]
     fn labels_are_for_people() {
-        assert_eq!(label("Chrome/156.0.8078.79"), "Chromium 156");
-        assert_eq!(label("HeadlessChrome/156.0.1"), "Chromium 156");
-        assert_eq!(label("Edg/140.1"), "Edge 140");
+        assert_eq!(browser_label("Chrome/156.0.8078.79"), "Chromium 156");
+        assert_eq!(browser_label("HeadlessChrome/156.0.1"), "Chromium 156");
+        assert_eq!(browser_label("Edg/140.1"), "Edge 140");
     }
 }

@@ -19,7 +19,7 @@ use stickpin_webpage::wait::settle;
 use tokio::time::{timeout, timeout_at};
 
 /// The time without activity after which a page counts as loaded.
-pub(crate) const QUIET: Duration = Duration::from_millis(150);
+pub(crate) const QUIET_TIME: Duration = Duration::from_millis(150);
 
 /// Timeout for a browser to cancel a navigation. Short, because the caller has already timed out.
 const CANCEL_TIMEOUT: Duration = Duration::from_millis(300);
@@ -28,7 +28,7 @@ const CANCEL_TIMEOUT: Duration = Duration::from_millis(300);
 const RESULT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The URL of a new tab.
-pub(crate) const EMPTY: &str = "about:blank";
+pub(crate) const BLANK_URL: &str = "about:blank";
 
 pub(crate) async fn navigate(
     web: &mut DrivenBrowser,
@@ -50,18 +50,18 @@ pub(crate) async fn navigate(
         return unresponsive::replace_tab(web, to, deadline, cancel).await;
     }
     let arrivals = web.page.tab.read(|tab| tab.arrivals)?;
-    let moved = tokio::select! {
+    let navigated = tokio::select! {
         moved = leave_page(web, to, leave, deadline) => moved,
         () = cancel.cancelled() => Err(cancelled()),
     };
-    let moved = match moved {
+    let moved = match navigated {
         Ok(moved) => moved,
         // The navigation was not even attempted.
         Err(e) if matches!(e.code, ErrorCode::InvalidArgs | ErrorCode::Unsupported) => return Err(e),
         Err(mut e) => {
             if e.code == ErrorCode::DeviceNotFound
                 && !web.page.tab.closed()
-                && before != EMPTY
+                && before != BLANK_URL
                 && web.page.tab.read(|tab| tab.arrivals)? != arrivals
             {
                 e.message = format!("{}; an error page has replaced {}", e.message, clip(&before));
@@ -77,7 +77,7 @@ pub(crate) async fn navigate(
         }
     };
     web.page.last_input = None;
-    let settled = moved && settle::settle_until(&mut web.page, QUIET, deadline, cancel).await?.is_quiet;
+    let settled = moved && settle::settle_until(&mut web.page, QUIET_TIME, deadline, cancel).await?.is_quiet;
     let Page { url, title, .. } = current_page(web).await?;
     Ok(NavigationResult::default().moved(moved).url(url).title(title).settled(settled || !moved))
 }
@@ -95,11 +95,11 @@ async fn leave_page(
     deadline: Instant,
 ) -> Result<bool> {
     if leave == LeavePolicy::Ask {
-        return depart(web, to, leave, deadline).await;
+        return start_navigation(web, to, leave, deadline).await;
     }
     tokio::select! {
         biased;
-        moved = depart(web, to, leave, deadline) => moved,
+        moved = start_navigation(web, to, leave, deadline) => moved,
         never = discard(web) => match never? {},
     }
 }
@@ -107,15 +107,20 @@ async fn leave_page(
 /// Accepts every `beforeunload` dialog of the page, for as long as the future is polled.
 pub(crate) async fn discard(web: &DrivenBrowser) -> Result<std::convert::Infallible> {
     loop {
-        let message = web.page.tab.until(|tab| asks_to_leave(tab).map(str::to_owned)).await?;
+        let message = web.page.tab.until(|tab| leave_prompt(tab).map(str::to_owned)).await?;
         web.page.tab.command(&cdp::HandleDialog { accept: true, prompt_text: None }).await?;
         web.page.tab.write(|tab| tab.notice(Notice::DialogShown { text: clip(&message) }))?;
-        web.page.tab.until(|tab| asks_to_leave(tab).is_none().then_some(())).await?;
+        web.page.tab.until(|tab| leave_prompt(tab).is_none().then_some(())).await?;
     }
 }
 
 /// Navigates until another document is committed or a dialog opens that `leave` does not answer.
-async fn depart(web: &DrivenBrowser, to: &Navigation, leave: LeavePolicy, deadline: Instant) -> Result<bool> {
+async fn start_navigation(
+    web: &DrivenBrowser,
+    to: &Navigation,
+    leave: LeavePolicy,
+    deadline: Instant,
+) -> Result<bool> {
     let arrivals = web.page.tab.read(|tab| tab.arrivals)?;
     match to {
         Navigation::To(what) => return visit(web, what, deadline).await,
@@ -125,23 +130,23 @@ async fn depart(web: &DrivenBrowser, to: &Navigation, leave: LeavePolicy, deadli
             );
         }
         Navigation::Reload => {
-            unless_asked(web, leave, &cdp::Reload {}).await?;
+            send_unless_prompted(web, leave, &cdp::Reload {}).await?;
         }
         Navigation::Back | Navigation::Forward => {
             let Some(entry) = history_entry(web, to).await? else { return Ok(false) };
-            unless_asked(web, leave, &cdp::GoToEntry { entry_id: entry.id }).await?;
+            send_unless_prompted(web, leave, &cdp::GoToEntry { entry_id: entry.id }).await?;
         }
         _ => return Err(stickpin_device::unsupported("web", "go there")),
     }
-    let arrived = web.page.tab.until(|tab| {
+    let committed_or_dialog = web.page.tab.until(|tab| {
         // The caller must answer "Leave the page?": a draft may be lost.
-        let answered = leave == LeavePolicy::Discard && asks_to_leave(tab).is_some();
+        let answered = leave == LeavePolicy::Discard && leave_prompt(tab).is_some();
         if let Some(dialog) = tab.dialog.as_ref().filter(|_| !answered) {
             return Some(Err(dialog_open(dialog)));
         }
         (tab.arrivals != arrivals).then_some(Ok(true))
     });
-    match timeout_at(deadline.into(), arrived).await {
+    match timeout_at(deadline.into(), committed_or_dialog).await {
         Ok(arrived) => arrived?,
         Err(_) => Err(Error::new(ErrorCode::Timeout, "the page did not answer in time")
             .hint("check that the server is running; the previous page is still open")),
@@ -156,12 +161,12 @@ pub(crate) async fn history_entry(web: &DrivenBrowser, to: &Navigation) -> Resul
     let entry = entry.and_then(|at| history.entries.get(at).cloned());
     // The empty page with which every tab starts does not count as visited.
     let began = *to == Navigation::Back && at == 1 && history.entries.len() > 1;
-    Ok(entry.filter(|entry| !(began && entry.url == EMPTY)))
+    Ok(entry.filter(|entry| !(began && entry.url == BLANK_URL)))
 }
 
 /// Sends a command that leaves the page. With [`LeavePolicy::Ask`], returns early with an error
 /// when a dialog opens.
-async fn unless_asked<M: Method>(web: &DrivenBrowser, leave: LeavePolicy, method: &M) -> Result<()> {
+async fn send_unless_prompted<M: Method>(web: &DrivenBrowser, leave: LeavePolicy, method: &M) -> Result<()> {
     let sent = web.page.tab.command(method);
     match leave {
         LeavePolicy::Discard => sent.await.map(drop)?,
@@ -176,15 +181,15 @@ async fn visit(web: &DrivenBrowser, what: &str, deadline: Instant) -> Result<boo
     file_gate::check_url(&url, web.state.file_roots().as_deref())?;
     let before = Instant::now();
     let navigate = cdp::Navigate { url: url.as_str().to_owned() };
-    let gone = timeout_at(deadline.into(), web.page.tab.command(&navigate)).await;
-    let Ok(answer) = gone else {
+    let result = timeout_at(deadline.into(), web.page.tab.command(&navigate)).await;
+    let Ok(answer) = result else {
         let text = format!("{} did not answer in time", clip(url.as_str()));
         return Err(Error::new(ErrorCode::Timeout, text)
             .hint("check that the server is running; the previous page is still open"));
     };
     let cdp::Navigated { loader_id, error_text, .. } = answer?;
     if let Some(text) = error_text.filter(|text| !text.is_empty()) {
-        return Err(not_opened(web, url.as_str(), &text, before).await);
+        return Err(open_error(web, url.as_str(), &text, before).await);
     }
     let Some(loader) = loader_id.filter(|id| !id.is_empty()) else { return Ok(true) };
     let committed = web.page.tab.until(|tab| tab.main_frame().filter(|f| f.loader == loader).map(|_| ()));
@@ -196,21 +201,21 @@ async fn visit(web: &DrivenBrowser, what: &str, deadline: Instant) -> Result<boo
 }
 
 /// The error for a URL that showed no page, with the reason.
-async fn not_opened(web: &DrivenBrowser, url: &str, text: &str, since: Instant) -> Error {
+async fn open_error(web: &DrivenBrowser, url: &str, text: &str, since: Instant) -> Error {
     let shown = clip(url);
     if text != "net::ERR_ABORTED" {
         let message = format!("{shown} cannot be opened: {text}");
-        return Error::new(ErrorCode::DeviceNotFound, message).hint(advice(text));
+        return Error::new(ErrorCode::DeviceNotFound, message).hint(hint_for(text));
     }
     // The browser reports tabs and downloads through different events.
-    let came = web.page.tab.shared.until(|state| {
+    let download_or_tab = web.page.tab.shared.until(|state| {
         let known = web.state.lock();
         let file = known.downloads.iter().rev().find(|d| d.began >= since).map(|d| d.download.name.clone());
         let tab = state.tabs.get(&web.page.tab.session)?;
-        let status = tab.answered_with(since).filter(|status| matches!(status, 204 | 205 | 300..=399));
+        let status = tab.document_status(since).filter(|status| matches!(status, 204 | 205 | 300..=399));
         file.map(NonPageResult::File).or(status.map(NonPageResult::Nothing))
     });
-    let (message, hint) = match timeout(RESULT_TIMEOUT, came).await {
+    let (message, hint) = match timeout(RESULT_TIMEOUT, download_or_tab).await {
         Ok(NonPageResult::File(name)) => (
             format!("{shown} is a file, not a page: {} is being downloaded", quote(&name)),
             "in an open session, run `stickpin wait download`; the previous page is still open",
@@ -258,13 +263,13 @@ fn cancelled() -> Error {
 }
 
 /// The message of the page's `beforeunload` dialog, if one is open.
-fn asks_to_leave(tab: &TabState) -> Option<&str> {
-    let own = tab.dialog.as_ref().filter(|d| d.kind == "beforeunload" && d.tab.is_none());
-    own.map(|d| d.message.as_str())
+fn leave_prompt(tab: &TabState) -> Option<&str> {
+    let prompt = tab.dialog.as_ref().filter(|d| d.kind == "beforeunload" && d.tab.is_none());
+    prompt.map(|d| d.message.as_str())
 }
 
 /// The hint for a URL that cannot be reached.
-fn advice(text: &str) -> &'static str {
+fn hint_for(text: &str) -> &'static str {
     match text {
         "net::ERR_NAME_NOT_RESOLVED" => "check the host name and the network",
         "net::ERR_CONNECTION_REFUSED" => "check that the server is running on this port",

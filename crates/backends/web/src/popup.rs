@@ -23,7 +23,7 @@ pub(crate) async fn close_popup(web: &mut DrivenBrowser, opener: Handle, older: 
     let mut opened: Option<PopupAnswer> = web.page.tab.call(&world, "opened", (id, &older)).await?;
     let Some(PopupAnswer { press, .. }) = opened else { return Ok(false) };
     if press {
-        if press_again(web, opener).await?
+        if press_opener(web, opener).await?
             && web.page.tab.call::<bool>(&world, "folded", (id, &older, true)).await?
         {
             return Ok(true);
@@ -42,7 +42,7 @@ pub(crate) async fn close_popup(web: &mut DrivenBrowser, opener: Handle, older: 
 }
 
 /// Presses an element if nothing covers it. Returns whether the press reached the element.
-async fn press_again(web: &mut DrivenBrowser, target: Handle) -> Result<bool> {
+async fn press_opener(web: &mut DrivenBrowser, target: Handle) -> Result<bool> {
     let aim = act::aim(web, target, AimOptions::PLAIN_PRESS).await?;
     if aim.hit != HitResult::Target {
         return Ok(false);

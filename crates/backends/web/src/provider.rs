@@ -20,12 +20,12 @@ use stickpin_device::{
 };
 use stickpin_devtools::protocol as cdp;
 use stickpin_webpage::state::SharedState;
-use stickpin_webpage::tab::{Tab, lost};
+use stickpin_webpage::tab::{Tab, browser_lost};
 use stickpin_webpage::text::clip;
 use tokio::time::timeout;
 
 /// Timeout for a new browser to show its first, empty tab.
-const FIRST_TAB: Duration = Duration::from_secs(20);
+const FIRST_TAB_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The default viewport in CSS pixels: the least that most people have.
 const VIEWPORT: (u32, u32) = (1280, 800);
@@ -91,18 +91,20 @@ impl WebProvider {
             window: request.options.viewport.map(Into::into),
             no_sandbox: self.config.no_sandbox,
         };
-        let around = Arc::new(SharedBrowserState::default());
+        let browser_state = Arc::new(SharedBrowserState::default());
         let recorder = Recorder {
             shared: Arc::clone(&shared),
-            around: Arc::clone(&around),
+            browser_state: Arc::clone(&browser_state),
             downloads: request.dir.join("downloads"),
         };
         let mut browser = launch.start(recorder).await?;
-        let first = timeout(FIRST_TAB, first_tab(&browser, &shared, &around, request));
+        let first = timeout(FIRST_TAB_TIMEOUT, first_tab(&browser, &shared, &browser_state, request));
         let failed = match first.await {
-            Ok(Ok(tab)) => return Ok(WebDevice::new(browser, around, tab)),
+            Ok(Ok(tab)) => return Ok(WebDevice::new(browser, browser_state, tab)),
             Ok(Err(e)) => e,
-            Err(_) => lost(&format!("the browser showed no tab within {} s", FIRST_TAB.as_secs())),
+            Err(_) => {
+                browser_lost(&format!("the browser showed no tab within {} s", FIRST_TAB_TIMEOUT.as_secs()))
+            }
         };
         browser.end().await?;
         Err(failed)
@@ -113,11 +115,12 @@ impl WebProvider {
 async fn first_tab(
     browser: &Browser,
     shared: &Arc<SharedState>,
-    around: &SharedBrowserState,
+    browser_state: &SharedBrowserState,
     request: &OpenRequest<WebOptions>,
 ) -> Result<Tab> {
     let client = &browser.client;
-    let refused = |e: stickpin_devtools::CallError| lost(&format!("the browser refused to be driven: {e}"));
+    let refused =
+        |e: stickpin_devtools::CallError| browser_lost(&format!("the browser refused to be driven: {e}"));
     let downloads = cdp::SetDownloadBehavior {
         // Store downloads under their ids: the names that pages suggest are checked first.
         behavior: "allowAndName",
@@ -131,10 +134,10 @@ async fn first_tab(
         filter: Some(vec![json!({"type": "page"}), json!({"type": "iframe"})]),
     };
     // Set before the first target, so that no target is ever without its gate.
-    around.lock().file_roots.clone_from(&request.file_roots);
+    browser_state.lock().file_roots.clone_from(&request.file_roots);
     let (downloads, attach) = (client.send(None, &downloads), client.send(None, &attach));
     if !request.options.headed {
-        around.lock().viewport = Some(request.options.viewport.map_or(VIEWPORT, Into::into));
+        browser_state.lock().viewport = Some(request.options.viewport.map_or(VIEWPORT, Into::into));
     }
     downloads.await.map_err(refused)?;
     attach.await.map_err(refused)?;

@@ -6,7 +6,7 @@
 
 use crate::driven::DrivenBrowser;
 use crate::events::metrics;
-use crate::navigate::{self, EMPTY, QUIET};
+use crate::navigate::{self, BLANK_URL, QUIET_TIME};
 use hashbrown::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ use stickpin_devtools::{CallError, Client};
 use stickpin_tree::{SurfaceId, quote};
 use stickpin_webpage::agent::PressVerdict;
 use stickpin_webpage::state::{SharedState, TabState};
-use stickpin_webpage::tab::{Tab, TabError, dialog_open, lost};
+use stickpin_webpage::tab::{Tab, TabError, browser_lost, dialog_open};
 use stickpin_webpage::text::clip;
 use stickpin_webpage::wait::settle;
 use tokio::time::timeout;
@@ -29,19 +29,19 @@ use tokio::time::timeout;
 const TAB_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Timeout for a page to say whether it is closing itself.
-const CLOSING: Duration = Duration::from_millis(500);
+const CLOSE_CHECK_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Timeout for a tab that a page opens to appear. Tabs that the browser blocks never appear.
-const OPENING: Duration = Duration::from_millis(1_000);
+const NEW_TAB_TIMEOUT: Duration = Duration::from_millis(1_000);
 
 /// Opens an empty tab in the background and returns its session.
 pub(crate) async fn create(client: &Client, shared: &Arc<SharedState>) -> Result<String> {
-    let create = cdp::CreateTarget { url: EMPTY.into(), background: Some(true) };
-    let refused = |e: CallError| lost(&format!("the browser refused to open a tab: {e}"));
+    let create = cdp::CreateTarget { url: BLANK_URL.into(), background: Some(true) };
+    let refused = |e: CallError| browser_lost(&format!("the browser refused to open a tab: {e}"));
     let target = client.call(None, &create).await.map_err(refused)?.target_id;
     let attached = shared.until(|state| {
         if let Some(why) = &state.lost {
-            return Some(Err(lost(why)));
+            return Some(Err(browser_lost(why)));
         }
         state.tabs.iter().find(|(_, tab)| tab.target == target).map(|(session, _)| Ok(session.clone()))
     });
@@ -55,30 +55,30 @@ pub(crate) async fn all_tabs(web: &DrivenBrowser) -> Result<Vec<TabEntry>> {
     let titles: HashMap<String, (String, String)> =
         targets.target_infos.into_iter().map(|t| (t.target_id, (t.title, t.url))).collect();
     let state = web.page.tab.shared.state();
-    let living = state.drivable_tabs();
+    let open_tabs = state.drivable_tabs();
     let entry = |(session, tab): &(&String, &TabState)| {
         let (title, url) = titles.get(&tab.target).cloned().unwrap_or_default();
-        let shown = tab.main_frame().map(|frame| frame.url.clone()).filter(|url| !url.is_empty());
-        let known = shown.or_else(|| tab.navigating.as_ref().map(|(url, _)| url.clone()));
-        let opener = living.iter().find(|(_, t)| Some(&t.target) == tab.opener.as_ref());
-        TabEntry::new(tab.id(), known.unwrap_or(url), title)
+        let committed_url = tab.main_frame().map(|frame| frame.url.clone()).filter(|url| !url.is_empty());
+        let current_url = committed_url.or_else(|| tab.navigating.as_ref().map(|(url, _)| url.clone()));
+        let opener = open_tabs.iter().find(|(_, t)| Some(&t.target) == tab.opener.as_ref());
+        TabEntry::new(tab.id(), current_url.unwrap_or(url), title)
             .active(**session == web.page.tab.session)
             .opener(opener.map(|(_, opener)| opener.id()))
             .dialog(tab.dialog.clone().filter(|dialog| dialog.tab.is_none()))
     };
-    Ok(living.iter().map(entry).collect())
+    Ok(open_tabs.iter().map(entry).collect())
 }
 
 /// Returns the session of a tab.
 pub(crate) fn session_of(web: &DrivenBrowser, id: &str) -> Result<String> {
     let state = web.page.tab.shared.state();
     if let Some(why) = &state.lost {
-        return Err(lost(why));
+        return Err(browser_lost(why));
     }
-    let living = state.drivable_tabs();
-    let found = living.iter().find(|(_, tab)| tab.id() == id);
+    let open_tabs = state.drivable_tabs();
+    let found = open_tabs.iter().find(|(_, tab)| tab.id() == id);
     found.map(|(session, _)| (*session).clone()).ok_or_else(|| {
-        let ids: Vec<String> = living.iter().map(|(_, tab)| tab.id()).collect();
+        let ids: Vec<String> = open_tabs.iter().map(|(_, tab)| tab.id()).collect();
         Error::new(ErrorCode::DeviceNotFound, format!("there is no tab {}", quote(id)))
             .hint(format!("open are {}; run `stickpin tab list`", ids.join(", ")))
     })
@@ -90,8 +90,8 @@ pub(crate) fn set_driven_tab(web: &mut DrivenBrowser, session: String) {
         return;
     }
     web.previous_tabs.retain(|s| *s != session);
-    let before = std::mem::replace(&mut web.page.tab.session, session);
-    web.previous_tabs.push(before);
+    let previous = std::mem::replace(&mut web.page.tab.session, session);
+    web.previous_tabs.push(previous);
     let mut state = web.page.tab.shared.state();
     state.active.clone_from(&web.page.tab.session);
     let tab = state.tabs.get(&web.page.tab.session);
@@ -130,7 +130,7 @@ pub(crate) async fn wait_until_loaded(web: &mut DrivenBrowser) -> Result<()> {
         return Ok(());
     }
     let never = CancellationToken::new();
-    settle::settle_until(&mut web.page, QUIET, Instant::now() + TAB_TIMEOUT, &never).await.map(drop)
+    settle::settle_until(&mut web.page, QUIET_TIME, Instant::now() + TAB_TIMEOUT, &never).await.map(drop)
 }
 
 /// Whether the page is closing itself. Its window knows this before the browser reports it.
@@ -153,7 +153,7 @@ async fn closes_itself(web: &DrivenBrowser) -> bool {
         }
     };
     // A page that does not answer is not known to close.
-    matches!(timeout(CLOSING, closing).await, Ok(true))
+    matches!(timeout(CLOSE_CHECK_TIMEOUT, closing).await, Ok(true))
 }
 
 /// Opens a tab, drives it, and navigates to `what`.
@@ -180,7 +180,7 @@ pub(crate) async fn open_tab(
             navigate::navigate(web, &Navigation::To(what.to_owned()), LeavePolicy::Discard, deadline, cancel)
                 .await
         }
-        (Ok(_), None) => Ok(NavigationResult::default().moved(true).url(EMPTY.into()).settled(true)),
+        (Ok(_), None) => Ok(NavigationResult::default().moved(true).url(BLANK_URL.into()).settled(true)),
     };
     if arrived.is_err() {
         let target = web.page.tab.read(|tab| tab.target.clone());
@@ -193,7 +193,7 @@ pub(crate) async fn open_tab(
                 .write(|tab| tab.asked_to_close = true);
             drop(web.page.tab.client.send(None, &cdp::CloseTarget { target_id }));
             // A tab that does not close stays visible in the list of tabs.
-            drop(timeout(TAB_TIMEOUT, web.page.tab.shared.until_gone(&failed)).await);
+            drop(timeout(TAB_TIMEOUT, web.page.tab.shared.wait_until_gone(&failed)).await);
         }
     }
     arrived
@@ -223,11 +223,13 @@ pub(crate) async fn end_tab(
         LeavePolicy::Discard => drop(tab.client.send(None, &cdp::CloseTarget { target_id: target })),
         _ => drop(tab.client.send(Some(&tab.session), &cdp::ClosePage {})),
     }
-    let asks = |tab: &TabState| tab.dialog.clone().filter(|dialog| dialog.tab.is_none());
-    let had = tab.read(asks).ok().flatten();
+    let own_dialog = |tab: &TabState| tab.dialog.clone().filter(|dialog| dialog.tab.is_none());
+    let dialog_before = tab.read(own_dialog).ok().flatten();
     let asked = timeout(
         TAB_TIMEOUT,
-        tab.until(|tab| asks(tab).filter(|now| leave == LeavePolicy::Ask && Some(now) != had.as_ref())),
+        tab.until(|tab| {
+            own_dialog(tab).filter(|now| leave == LeavePolicy::Ask && Some(now) != dialog_before.as_ref())
+        }),
     );
     let ended = tokio::select! {
         ended = asked => ended,
@@ -255,8 +257,8 @@ pub(crate) fn take_ended_tabs(web: &mut DrivenBrowser) -> Vec<EndedTab> {
         // The session ends with its last tab.
         return Vec::new();
     }
-    let over = |(session, tab): (&String, &TabState)| tab.gone.map(|how| (session.clone(), how));
-    let gone: Vec<(String, TabEndReason)> = state.tabs.iter().filter_map(over).collect();
+    let ended_tab = |(session, tab): (&String, &TabState)| tab.gone.map(|reason| (session.clone(), reason));
+    let gone: Vec<(String, TabEndReason)> = state.tabs.iter().filter_map(ended_tab).collect();
     let mut ended = Vec::new();
     let mut next = None;
     for (session, how) in gone {
@@ -264,10 +266,11 @@ pub(crate) fn take_ended_tabs(web: &mut DrivenBrowser) -> Vec<EndedTab> {
         web.previous_tabs.retain(|s| *s != session);
         let mut now = None;
         if session == web.page.tab.session {
-            let living = state.drivable_tabs();
-            let opener = living.iter().find(|(_, t)| Some(&t.target) == tab.opener.as_ref());
-            let before = web.previous_tabs.iter().rev().find_map(|s| living.iter().find(|(l, _)| *l == s));
-            if let Some((session, tab)) = opener.or(before).or(living.last()) {
+            let open_tabs = state.drivable_tabs();
+            let opener = open_tabs.iter().find(|(_, t)| Some(&t.target) == tab.opener.as_ref());
+            let previous =
+                web.previous_tabs.iter().rev().find_map(|s| open_tabs.iter().find(|(l, _)| *l == s));
+            if let Some((session, tab)) = opener.or(previous).or(open_tabs.last()) {
                 let url = tab.main_frame().map(|frame| clip(&frame.url)).unwrap_or_default();
                 now = Some(format!("{} {}", tab.id(), stickpin_tree::quote_url(&url)));
                 next = Some((*session).clone());
@@ -320,9 +323,9 @@ pub(crate) async fn complete_outcome(
                 return Ok(performed);
             }
             // Wait for the tabs that the page requested, so that their cause is told about them.
-            let there =
+            let tabs_attached =
                 web.page.tab.until(|tab| (tab.opening.is_empty() || tab.dialog.is_some()).then_some(()));
-            if timeout(OPENING, there).await.is_err() {
+            if timeout(NEW_TAB_TIMEOUT, tabs_attached).await.is_err() {
                 // The browser blocked the tab. A leftover address would name the wrong tab later.
                 web.page.tab.write(|tab| tab.opening.clear())?;
             }
@@ -360,7 +363,10 @@ pub(crate) async fn bring_to_front_for_screenshot(web: &DrivenBrowser) -> Result
     Ok(())
 }
 
-pub(crate) fn timeout_error(done: &str) -> Error {
-    Error::new(ErrorCode::Timeout, format!("the tab was not {done} within {} s", TAB_TIMEOUT.as_secs()))
-        .hint("run `stickpin tab list`")
+pub(crate) fn timeout_error(what_happened: &str) -> Error {
+    Error::new(
+        ErrorCode::Timeout,
+        format!("the tab was not {what_happened} within {} s", TAB_TIMEOUT.as_secs()),
+    )
+    .hint("run `stickpin tab list`")
 }

@@ -36,7 +36,7 @@ const TAB_TIMEOUT: Duration = Duration::from_secs(5);
 /// Returns `BACKEND_LOST` when the browser is gone.
 pub(crate) async fn interrupt_page(web: &DrivenBrowser, leave: LeavePolicy) -> Result<bool> {
     for round in 0..=MAX_ATTEMPTS {
-        match answered(web, if round == 0 { BUSY_TIMEOUT } else { INTERRUPT_TIMEOUT }).await? {
+        match responsiveness(web, if round == 0 { BUSY_TIMEOUT } else { INTERRUPT_TIMEOUT }).await? {
             Responsiveness::Responsive if round == 0 => return Ok(true),
             Responsiveness::Responsive => {
                 // A timer may have started the next script.
@@ -45,7 +45,7 @@ pub(crate) async fn interrupt_page(web: &DrivenBrowser, leave: LeavePolicy) -> R
             }
             // The caller decides about the dialog; the next step reports it.
             Responsiveness::ShowsDialog if leave == LeavePolicy::Ask => return Ok(true),
-            Responsiveness::ShowsDialog => silence(&web.page.tab).await?,
+            Responsiveness::ShowsDialog => dismiss_repeated(&web.page.tab).await?,
             Responsiveness::Unresponsive => end_scripts(&web.page.tab)?,
         }
     }
@@ -53,7 +53,7 @@ pub(crate) async fn interrupt_page(web: &DrivenBrowser, leave: LeavePolicy) -> R
 }
 
 /// Dismisses the open dialog and all equal ones until the next document.
-async fn silence(tab: &Tab) -> Result<()> {
+async fn dismiss_repeated(tab: &Tab) -> Result<()> {
     tab.write(|state| {
         state.silenced = state.dialog.as_ref().map(|dialog| (dialog.kind.clone(), dialog.message.clone()));
     })?;
@@ -65,9 +65,9 @@ async fn silence(tab: &Tab) -> Result<()> {
 }
 
 /// The reaction of the page's processes to a command within `patience`.
-async fn answered(web: &DrivenBrowser, patience: Duration) -> Result<Responsiveness> {
-    let asked = |tab: &TabState| tab.dialog.as_ref().is_some_and(|d| d.kind != "beforeunload");
-    if web.page.tab.read(asked)? {
+async fn responsiveness(web: &DrivenBrowser, limit: Duration) -> Result<Responsiveness> {
+    let has_dialog = |tab: &TabState| tab.dialog.as_ref().is_some_and(|d| d.kind != "beforeunload");
+    if web.page.tab.read(has_dialog)? {
         return Ok(Responsiveness::ShowsDialog);
     }
     let probe = cdp::Evaluate { expression: "0".to_owned(), ..cdp::Evaluate::default() };
@@ -81,11 +81,11 @@ async fn answered(web: &DrivenBrowser, patience: Duration) -> Result<Responsiven
     };
     tokio::select! {
         biased;
-        answered = timeout(patience, answered) => {
+        answered = timeout(limit, answered) => {
             web.page.tab.read(|_| ())?;
             Ok(if answered.is_ok() { Responsiveness::Responsive } else { Responsiveness::Unresponsive })
         }
-        asks = web.page.tab.until(|tab| asked(tab).then_some(())) => asks.map(|()| Responsiveness::ShowsDialog),
+        asks = web.page.tab.until(|tab| has_dialog(tab).then_some(())) => asks.map(|()| Responsiveness::ShowsDialog),
     }
 }
 
@@ -101,7 +101,7 @@ pub(crate) fn note_dismissal(web: &mut DrivenBrowser, tab: &Tab, dialog: &Dialog
 
 /// Whether the page answers rather than opening another dialog at once.
 pub(crate) async fn is_responsive(web: &DrivenBrowser) -> Result<bool> {
-    Ok(answered(web, INTERRUPT_TIMEOUT).await? == Responsiveness::Responsive)
+    Ok(responsiveness(web, INTERRUPT_TIMEOUT).await? == Responsiveness::Responsive)
 }
 
 /// Checks that a page continues after its dialogs were silenced.
@@ -109,7 +109,7 @@ pub(crate) async fn is_responsive(web: &DrivenBrowser) -> Result<bool> {
 /// # Errors
 /// Returns `TIMEOUT` when the page does nothing but ask.
 pub(crate) async fn check_resumed(web: &DrivenBrowser) -> Result<()> {
-    match answered(web, INTERRUPT_TIMEOUT).await? {
+    match responsiveness(web, INTERRUPT_TIMEOUT).await? {
         Responsiveness::Unresponsive => Err(Error::new(
             ErrorCode::Timeout,
             format!("dismissed {MAX_DISMISSALS} times in a row, and the page only asks again: its dialogs are ignored from now on"),
@@ -148,7 +148,7 @@ pub(crate) async fn replace_tab(
     // A hanging page does not close by itself.
     drop(hung.client.send(Some(&hung.session), &cdp::CrashPage {}));
     drop(hung.client.send(None, &cdp::CloseTarget { target_id }));
-    if timeout(TAB_TIMEOUT, hung.shared.until_gone(&hung.session)).await.is_err() {
+    if timeout(TAB_TIMEOUT, hung.shared.wait_until_gone(&hung.session)).await.is_err() {
         tracing::warn!("a page that hangs was left behind");
     }
     web.page.tab.top_world().await?;

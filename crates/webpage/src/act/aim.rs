@@ -3,7 +3,7 @@
 use crate::agent::{AimAnswer, HitTest};
 use crate::read::guard;
 use crate::read::guard::GuardArgument;
-use crate::read::page::{DocumentElement, Page, gone, locate_under_pointer};
+use crate::read::page::{DocumentElement, Page, element_gone, locate_under_pointer};
 use crate::read::prefetch::{self, PointerArrival, PrefetchedAim};
 use crate::tab::frames;
 use crate::tab::frames::{FrameStep, outward, rect};
@@ -13,13 +13,13 @@ use stickpin_device::{Aim, AimOptions, HitResult, PreparedInput, Result, Ticket}
 use stickpin_tree::{Handle, Rect};
 
 /// The number of attempts to follow an element that moves away from the pointer.
-const ROUNDS: usize = 3;
+const MAX_AIM_ATTEMPTS: usize = 3;
 
 /// The number of attempts to move the pointer until a document in another process sees it.
 const MOVES: usize = 12;
 
 /// The tolerance in pixels when comparing points of two documents.
-const NEAR: f64 = 2.0;
+const POINT_TOLERANCE: f64 = 2.0;
 
 /// Aims at an element: scrolls it into view, hit-tests its point, moves the pointer there, waits
 /// for the page to react, and hit-tests again.
@@ -28,7 +28,7 @@ const NEAR: f64 = 2.0;
 /// Returns `ELEMENT_NOT_FOUND` when the element is gone, `DIALOG_OPEN` when a dialog is open,
 /// `BACKEND_LOST`, or `TIMEOUT`.
 pub async fn aim_at(page: &mut Page, handle: Handle, options: AimOptions<'_>) -> Result<Aim> {
-    aim_and_look(page, handle, options, None, None).await.map(|(aim, _)| aim)
+    aim_and_capture(page, handle, options, None, None).await.map(|(aim, _)| aim)
 }
 
 /// Aims at an element and, if a press would hit it, locates it again. `seen` is the ticket of the
@@ -43,8 +43,8 @@ pub async fn prepare(
     options: AimOptions<'_>,
     seen: &Ticket,
 ) -> Result<PreparedInput> {
-    let glimpse = seen.take().filter(|glimpse: &PrefetchedAim| glimpse.of == handle);
-    let (aim, arrived) = aim_and_look(page, handle, options, glimpse, Some(context)).await?;
+    let prefetched = seen.take().filter(|glimpse: &PrefetchedAim| glimpse.handle == handle);
+    let (aim, arrived) = aim_and_capture(page, handle, options, prefetched, Some(context)).await?;
     let mut prepared = PreparedInput::new(aim);
     if prepared.aim.hit == HitResult::Target && page.tab.read(|tab| tab.dialog.is_none())? {
         (prepared.located, prepared.ticket) = locate_under_pointer(page, handle, context, arrived).await?;
@@ -52,21 +52,21 @@ pub async fn prepare(
     Ok(prepared)
 }
 
-async fn aim_and_look(
+async fn aim_and_capture(
     page: &mut Page,
     handle: Handle,
     options: AimOptions<'_>,
-    glimpse: Option<PrefetchedAim>,
+    prefetched: Option<PrefetchedAim>,
     context: Option<&[Handle]>,
 ) -> Result<(Aim, PointerArrival)> {
-    let place = page.located_element(handle)?;
-    let DocumentElement { world, id } = place.clone();
+    let element = page.located_element(handle)?;
+    let DocumentElement { world, id } = element.clone();
     page.guards.add(handle, &world, options.guarded);
-    let mut glimpsed = glimpse.map(|glimpse| glimpse.aimed.if_fresh(page)).transpose()?.flatten();
+    let mut prefetched_aim = prefetched.map(|glimpse| glimpse.aimed.if_fresh(page)).transpose()?.flatten();
     let (mut round, mut pointed, mut arrived) = (1, false, PointerArrival::default());
     loop {
         let steps = frames::frame_steps(&page.tab, &world).await?;
-        let aimed = match glimpsed.take() {
+        let aimed = match prefetched_aim.take() {
             Some(aimed) => Some(aimed),
             None if options.pointer => page.tab.call(&world, "aim", (id,)).await?,
             None => {
@@ -76,7 +76,7 @@ async fn aim_and_look(
                 aimed
             }
         };
-        let AimAnswer { rect: bounds, point, hit, at } = aimed.ok_or_else(gone)?;
+        let AimAnswer { rect: bounds, point, hit, at } = aimed.ok_or_else(element_gone)?;
         let bounds = bounds.map(|bounds| outward(rect(bounds), &steps));
         let (Some(bounds), Some(inside)) = (bounds, point) else {
             let rect = bounds.unwrap_or_default();
@@ -85,7 +85,7 @@ async fn aim_and_look(
         let mut aim =
             Aim::new(bounds, HitResult::Target).point(to_tab(inside, &steps)).pointer_moved(pointed);
         aim.hit = match hit {
-            Some(hit) if steps.is_empty() => hit.in_scope(world.scope),
+            Some(hit) if steps.is_empty() => hit.to_hit_result(world.scope),
             _ => hit_test(page, &world, id, inside, &steps).await?,
         };
         if aim.hit != HitResult::Target && !steps.is_empty() && round == 1 {
@@ -106,9 +106,10 @@ async fn aim_and_look(
                 drop(std::mem::take(&mut arrived));
                 let arrival;
                 (arrival, arrived) =
-                    prefetch::move_and_hit_test(page, &place, aim.point, at, context, options.press).await?;
-                let hit = arrival.hit.ok_or_else(gone)?;
-                (hit.in_scope(world.scope), arrival.rect.map_or(bounds, rect))
+                    prefetch::move_and_hit_test(page, &element, aim.point, at, context, options.press)
+                        .await?;
+                let hit = arrival.hit.ok_or_else(element_gone)?;
+                (hit.to_hit_result(world.scope), arrival.rect.map_or(bounds, rect))
             }
             false => {
                 bring_pointer(page, &world, inside, aim.point, &steps).await?;
@@ -119,8 +120,9 @@ async fn aim_and_look(
                     page.tab.call::<IgnoredAny>(&world, "guardContent", copy).await?;
                     guard::guard_outer_documents(page, handle).await?;
                 }
-                let now = frames::frame_steps(&page.tab, &world).await?;
-                let hit = hit_test(page, &world, id, from_tab(aim.point, &now), &now).await?;
+                let current_steps = frames::frame_steps(&page.tab, &world).await?;
+                let hit =
+                    hit_test(page, &world, id, from_tab(aim.point, &current_steps), &current_steps).await?;
                 (
                     hit,
                     frames::bounding_boxes(&page.tab, &[handle])
@@ -132,7 +134,7 @@ async fn aim_and_look(
                 )
             }
         };
-        if aim.hit == HitResult::Target || round >= ROUNDS {
+        if aim.hit == HitResult::Target || round >= MAX_AIM_ATTEMPTS {
             return Ok((aim, arrived));
         }
         round += 1;
@@ -172,7 +174,7 @@ pub(crate) async fn hit_from_tab(page: &Page, handle: Handle, point: (f64, f64))
 
 async fn hit_one(page: &Page, world: &World, id: u64, (x, y): (f64, f64)) -> Result<HitResult> {
     let hit: Option<HitTest> = page.tab.call(world, "hit", (id, x, y)).await?;
-    Ok(hit.ok_or_else(gone)?.in_scope(world.scope))
+    Ok(hit.ok_or_else(element_gone)?.to_hit_result(world.scope))
 }
 
 async fn scroll_into_view(page: &Page, world: &World, id: u64) -> Result<(), TabError> {
@@ -204,7 +206,9 @@ pub(crate) async fn bring_pointer(
         page.tab.call::<IgnoredAny>(world, "pointerAt", (true,)).await?;
         page.tab.move_pointer(point).await?;
         let seen: Option<(f64, f64)> = page.tab.call(world, "pointerAt", (false,)).await?;
-        if seen.is_some_and(|(x, y)| (x - inside.0).abs() <= NEAR && (y - inside.1).abs() <= NEAR) {
+        if seen.is_some_and(|(x, y)| {
+            (x - inside.0).abs() <= POINT_TOLERANCE && (y - inside.1).abs() <= POINT_TOLERANCE
+        }) {
             return Ok(());
         }
         // The browser updates the positions of documents with frames of the outer document.
@@ -216,7 +220,7 @@ pub(crate) async fn bring_pointer(
 
 impl HitTest {
     /// Converts the answer of the document with this scope.
-    fn in_scope(self, scope: u64) -> HitResult {
+    fn to_hit_result(self, scope: u64) -> HitResult {
         match self {
             Self { target: true, .. } => HitResult::Target,
             Self { by: 0, .. } => HitResult::OffScreen,

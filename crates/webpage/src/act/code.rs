@@ -2,10 +2,10 @@
 //! (`agent/script/act/editors.js`). A key selects everything, the text is pasted over the
 //! selection, and a copy reads back what the editor then holds.
 
-use crate::act::{handled, if_there, keyboard, keys, or_dialog, unknown};
+use crate::act::{ignore_gone_document, input_handled, keyboard, keys, opened_dialog, unknown};
 use crate::agent::{CodeAnswer, PasteAnswer};
 use crate::read::guard::stopped_outcome;
-use crate::read::page::{Page, gone};
+use crate::read::page::{Page, element_gone};
 use crate::tab::World;
 use stickpin_device::{Delivery, Error, ErrorCode, InputOutcome, Modifiers, Result};
 
@@ -26,18 +26,18 @@ pub(crate) async fn fill_code(
 ) -> Result<InputOutcome> {
     let text = text.replace("\r\n", "\n");
     if select_all(page, world).await? {
-        return Ok(handled());
+        return Ok(input_handled());
     }
     let pasted: Option<PasteAnswer> =
         page.tab.call(world, "pasteText", (id, &text, key)).await.map_err(unknown)?;
-    let pasted = pasted.ok_or_else(|| unknown(gone()))?;
+    let pasted = pasted.ok_or_else(|| unknown(element_gone()))?;
     if pasted.changed {
         keyboard::text_landed(page, world).await?;
         // Everything was selected, but nothing was replaced.
         return Ok(stopped_outcome(false));
     }
     let opened = match (pasted.pasted, text.is_empty()) {
-        (true, true) => keyboard::stroke(page, Modifiers::default(), &keys::key("Delete")?).await?,
+        (true, true) => keyboard::press_key(page, Modifiers::default(), &keys::key("Delete")?).await?,
         (true, false) => false,
         (false, _) => {
             keyboard::text_landed(page, world).await?;
@@ -48,37 +48,37 @@ pub(crate) async fn fill_code(
             ));
         }
     };
-    if opened { Ok(handled()) } else { read_code(page, world, id).await }
+    if opened { Ok(input_handled()) } else { read_code(page, world, id).await }
 }
 
 /// Reads back the text of an editor and leaves the caret at its end.
 async fn read_code(page: &Page, world: &World, id: u64) -> Result<InputOutcome> {
     // Behind a dialog, or in a document that went away with the text, there is nothing to read.
-    if if_there(page.tab.wait_frame(world).await)?.is_none() || select_all(page, world).await? {
-        return Ok(handled());
+    if ignore_gone_document(page.tab.wait_frame(world).await)?.is_none() || select_all(page, world).await? {
+        return Ok(input_handled());
     }
-    let read = if_there(page.tab.call::<Option<CodeAnswer>>(world, "readCode", (id,)).await)?;
-    let Some(read) = read else { return Ok(handled()) };
-    let Some(read) = read else { return Ok(handled().unread(true)) };
+    let read = ignore_gone_document(page.tab.call::<Option<CodeAnswer>>(world, "readCode", (id,)).await)?;
+    let Some(read) = read else { return Ok(input_handled()) };
+    let Some(read) = read else { return Ok(input_handled().unread(true)) };
     if read.focused {
-        keyboard::stroke(page, Modifiers::default(), &keys::key("ArrowRight")?).await?;
+        keyboard::press_key(page, Modifiers::default(), &keys::key("ArrowRight")?).await?;
     }
     let landed = keyboard::text_landed(page, world).await?;
     if let Delivery::Elsewhere { .. } | Delivery::Changed { .. } = landed {
-        return Ok(handled().delivery(landed));
+        return Ok(input_handled().delivery(landed));
     }
-    Ok(handled().unread(read.text.is_none()).value(read.text))
+    Ok(input_handled().unread(read.text.is_none()).value(read.text))
 }
 
 /// Sends the keys that select everything. Returns whether a dialog opened.
 async fn select_all(page: &Page, world: &World) -> Result<bool> {
-    keyboard::stroke(page, command(), &keys::key("a")?).await?;
+    keyboard::press_key(page, command(), &keys::key("a")?).await?;
     // Editors render the selection in a frame, and some fill their field with it then.
-    or_dialog(page.tab.wait_frame(world).await)
+    opened_dialog(page.tab.wait_frame(world).await)
 }
 
 /// Moves the caret of a code editor to the end of its text.
 pub(crate) async fn caret_to_end(page: &Page) -> Result<()> {
     let key = if cfg!(target_os = "macos") { "ArrowDown" } else { "End" };
-    keyboard::stroke(page, command(), &keys::key(key)?).await.map(drop)
+    keyboard::press_key(page, command(), &keys::key(key)?).await.map(drop)
 }

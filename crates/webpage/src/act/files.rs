@@ -1,10 +1,10 @@
 //! Gives files to the page: to a file input, to the chooser that a press opens, or by drop.
 
 use crate::act::aim::from_tab;
-use crate::act::{handled, if_there, mouse, or_dialog, unknown};
+use crate::act::{ignore_gone_document, input_handled, mouse, opened_dialog, unknown};
 use crate::read::guard;
 use crate::read::guard::stopped_outcome;
-use crate::read::page::{DocumentElement, Page, gone};
+use crate::read::page::{DocumentElement, Page, element_gone};
 use crate::state::Chooser;
 use crate::tab::frames;
 use crate::tab::{NONE, TabError, expression};
@@ -59,7 +59,7 @@ fn paths(files: &[PathBuf]) -> Result<Vec<String>> {
 
 /// The error when an input was replaced while it received files. Whether the files arrived is
 /// unknown: the old input may have told its page.
-fn drawn_anew() -> Error {
+fn input_rerendered() -> Error {
     Error::new(ErrorCode::ElementNotFound, "the input was re-rendered while it was given the files")
         .hint("run `stickpin snapshot -i` to see the result, then upload again")
 }
@@ -71,8 +71,8 @@ fn drawn_anew() -> Error {
 pub async fn file_input_of(page: &Page, handle: Handle) -> Result<Option<FileInput>> {
     let DocumentElement { world, id } = page.located_element(handle)?;
     let takes: Option<FileInputAnswer> =
-        page.tab.call(&world, "fileInput", (id, holds(page, handle))).await?;
-    let FileInputAnswer { id, multiple, directory, accept, holds } = takes.ok_or_else(gone)?;
+        page.tab.call(&world, "fileInput", (id, may_be_detached(page, handle))).await?;
+    let FileInputAnswer { id, multiple, directory, accept, holds } = takes.ok_or_else(element_gone)?;
     let input = Handle { scope: world.scope, id };
     Ok((id != 0)
         .then_some(FileInput::new(input).multiple(multiple).directory(directory).accept(accept).files(holds)))
@@ -80,35 +80,37 @@ pub async fn file_input_of(page: &Page, handle: Handle) -> Result<Option<FileInp
 
 /// Whether an input may be outside of the document and held by a script only. True for the input
 /// whose file chooser was opened; any other detached input was replaced.
-fn holds(page: &Page, input: Handle) -> bool {
+fn may_be_detached(page: &Page, input: Handle) -> bool {
     page.chooser == Some(input)
 }
 
 pub(crate) async fn upload(page: &mut Page, target: Handle, files: &[PathBuf]) -> Result<InputOutcome> {
     let files = paths(files)?;
     let DocumentElement { world, id } = page.located_element(target)?;
-    if !page.tab.call::<bool>(&world, "expectFiles", (id, holds(page, target))).await? {
-        return Err(gone());
+    if !page.tab.call::<bool>(&world, "expectFiles", (id, may_be_detached(page, target))).await? {
+        return Err(element_gone());
     }
     let object = page.tab.object(&world, expression("nodeOf", (id,))?).await?;
-    let object_id = object.ok_or_else(gone)?;
+    let object_id = object.ok_or_else(element_gone)?;
     let set = SetFiles { files, object_id: object_id.clone() };
-    let given = page.tab.ask(&world.session, &set).await;
+    let answer = page.tab.query(&world.session, &set).await;
     // Ignore the answer: the page that has the object may be gone.
     drop(page.tab.client.send(Some(&world.session), &ReleaseObject { object_id }));
-    if or_dialog(given.map(drop))? {
+    if opened_dialog(answer.map(drop))? {
         // The page opened a dialog as soon as it had the files.
-        return Ok(handled());
+        return Ok(input_handled());
     }
-    if if_there(page.tab.call(&world, "filesTaken", NONE).await)? == Some(false) {
-        return Err(unknown(drawn_anew()));
+    if ignore_gone_document(page.tab.call(&world, "filesTaken", NONE).await)? == Some(false) {
+        return Err(unknown(input_rerendered()));
     }
-    let takes =
-        if_there(page.tab.call::<Option<FileInputAnswer>>(&world, "fileInput", (id, true)).await)?.flatten();
+    let takes = ignore_gone_document(
+        page.tab.call::<Option<FileInputAnswer>>(&world, "fileInput", (id, true)).await,
+    )?
+    .flatten();
     let names = |t: FileInputAnswer| t.holds.into_iter().map(|f| f.name).collect::<Vec<_>>().join(", ");
     // Apps that remove the files at once leave nothing to read back.
     let value = takes.filter(|t| !t.holds.is_empty()).map(names);
-    Ok(handled().delivery(Delivery::Confirmed).value(value))
+    Ok(input_handled().delivery(Delivery::Confirmed).value(value))
 }
 
 /// Presses and waits for the file chooser that the press opens.
@@ -119,11 +121,11 @@ pub(crate) async fn choose_files(
     cancel: &CancellationToken,
 ) -> Result<InputOutcome> {
     page.tab.write(|tab| tab.chooser = Chooser::Expected)?;
-    let chosen = choose_expected(page, point, target, cancel).await;
+    let outcome = choose_expected(page, point, target, cancel).await;
     // In every case, the next chooser is unexpected again. A tab that is gone expects nothing.
     page.tab.write(|tab| tab.chooser = Chooser::Unexpected).unwrap_or_default();
     intercept(page, true).await?;
-    chosen
+    outcome
 }
 
 async fn choose_expected(
@@ -135,9 +137,9 @@ async fn choose_expected(
     // The page must not be told that nothing was chosen: files will follow.
     intercept(page, false).await?;
     let press = Action::press(point, Some(target));
-    let performed = mouse::press(page, &press, None, cancel).await?;
-    if matches!(performed.delivery, Delivery::Elsewhere { .. } | Delivery::Changed { .. }) {
-        return Ok(performed);
+    let outcome = mouse::press(page, &press, None, cancel).await?;
+    if matches!(outcome.delivery, Delivery::Elsewhere { .. } | Delivery::Changed { .. }) {
+        return Ok(outcome);
     }
     let opened = page.tab.until(|tab| match &tab.chooser {
         Chooser::Opened(frame, node) => Some(Some((frame.clone(), *node))),
@@ -151,17 +153,17 @@ async fn choose_expected(
         },
         () = cancel.cancelled() => None,
     };
-    let Some((frame, node)) = opened else { return Ok(performed) };
+    let Some((frame, node)) = opened else { return Ok(outcome) };
     let Some(node) = node else {
         let message =
             "the page asked for files without an input (showOpenFilePicker), which cannot be answered";
         return Err(unknown(Error::new(ErrorCode::Unsupported, message)));
     };
     let worlds = page.tab.worlds().await.map_err(unknown)?;
-    let world = worlds.into_iter().find(|w| w.frame == frame).ok_or_else(|| unknown(gone()))?;
+    let world = worlds.into_iter().find(|w| w.frame == frame).ok_or_else(|| unknown(element_gone()))?;
     let id = page.tab.number(&world, node).await.map_err(unknown)?;
     page.chooser = Some(Handle { scope: world.scope, id });
-    Ok(performed.chooser(page.chooser))
+    Ok(outcome.chooser(page.chooser))
 }
 
 /// Suppresses file choosers in every document. With `cancel`, the page is told that nothing was
@@ -187,17 +189,17 @@ pub(crate) async fn drop_files(
     let data = json!({ "items": [], "files": paths(files)?, "dragOperationsMask": 1 });
     let event = |kind| DragEvent { r#type: kind, x, y, data: data.clone() };
     let (inside_x, inside_y) = from_tab((x, y), &frames::frame_steps(&page.tab, &world).await?);
-    let asked = (id, inside_x, inside_y, page.guards.for_input(target));
-    if !page.tab.call::<bool>(&world, "expectDrop", asked).await? {
-        return Err(gone());
+    let arguments = (id, inside_x, inside_y, page.guards.for_input(target));
+    if !page.tab.call::<bool>(&world, "expectDrop", arguments).await? {
+        return Err(element_gone());
     }
-    if or_dialog(page.tab.deliver(vec![page.tab.send(&event("dragEnter"))]).await)? {
-        return Ok(handled());
+    if opened_dialog(page.tab.deliver(vec![page.tab.send(&event("dragEnter"))]).await)? {
+        return Ok(input_handled());
     }
     let mut frames = 0;
     let verdict = loop {
-        if or_dialog(page.tab.deliver(vec![page.tab.send(&event("dragOver"))]).await)? {
-            return Ok(handled());
+        if opened_dialog(page.tab.deliver(vec![page.tab.send(&event("dragOver"))]).await)? {
+            return Ok(input_handled());
         }
         let verdict: DropVerdict = page.tab.call(&world, "dropVerdict", NONE).await.map_err(unknown)?;
         if verdict.taken || verdict.changed || frames >= DROP_HOVER_FRAMES {
@@ -209,17 +211,18 @@ pub(crate) async fn drop_files(
     let changed = verdict.changed || !guard::are_outer_guards_intact(page, target).await.map_err(unknown)?;
     // If the page refused the drop, the browser would open the file itself.
     let kind = if verdict.landed && verdict.taken && !changed { "drop" } else { "dragCancel" };
-    let asks = or_dialog(page.tab.deliver(vec![page.tab.send(&event(kind))]).await)?;
+    let has_dialog = opened_dialog(page.tab.deliver(vec![page.tab.send(&event(kind))]).await)?;
     // Check whether the agent stopped the drop because guarded content changed at the last moment.
     // A document that went away saw the drop and acted on it.
-    let stopped =
-        !changed && !asks && if_there(page.tab.call(&world, "dropStopped", NONE).await)? == Some(true);
+    let stopped = !changed
+        && !has_dialog
+        && ignore_gone_document(page.tab.call(&world, "dropStopped", NONE).await)? == Some(true);
     if changed || stopped {
         return Ok(stopped_outcome(true));
     }
     if !verdict.landed && !verdict.what.is_empty() {
-        let landed = Delivery::Elsewhere { what: verdict.what, stopped: true };
-        return Ok(handled().delivery(landed));
+        let delivery = Delivery::Elsewhere { what: verdict.what, stopped: true };
+        return Ok(input_handled().delivery(delivery));
     }
     Ok(InputOutcome::default().handled(verdict.taken).delivery(Delivery::Confirmed))
 }

@@ -1,11 +1,11 @@
 //! Fills and types text, sends key chords, and selects in native lists.
 
 use crate::act::keys::{self, Key};
-use crate::act::{code, handled, if_there, or_dialog, unknown};
+use crate::act::{code, ignore_gone_document, input_handled, opened_dialog, unknown};
 use crate::agent::{FocusAnswer, PressVerdict, SelectAnswer, ValueAnswer};
 use crate::read::guard;
 use crate::read::guard::stopped_outcome;
-use crate::read::page::{DocumentElement, Page, gone};
+use crate::read::page::{DocumentElement, Page, element_gone};
 use crate::tab::{NONE, World};
 use stickpin_device::{CancellationToken, Delivery, Error, ErrorCode, InputOutcome, Modifiers, Result};
 use stickpin_devtools::protocol::{InsertText, KeyEvent};
@@ -62,7 +62,7 @@ fn editing_command(key: &Key, modifiers: u32) -> Option<Vec<&'static str>> {
 }
 
 /// Sends one key with its modifiers held. Returns whether a dialog opened.
-pub(crate) async fn stroke(page: &Page, modifiers: Modifiers, key: &Key) -> Result<bool> {
+pub(crate) async fn press_key(page: &Page, modifiers: Modifiers, key: &Key) -> Result<bool> {
     let mut sent = Vec::new();
     let mut bits = 0;
     let mut held = Vec::new();
@@ -78,7 +78,7 @@ pub(crate) async fn stroke(page: &Page, modifiers: Modifiers, key: &Key) -> Resu
     while let Some(last) = held.pop() {
         sent.extend(last.release());
     }
-    or_dialog(page.tab.deliver(sent).await)
+    opened_dialog(page.tab.deliver(sent).await)
 }
 
 pub(crate) async fn chord(page: &mut Page, modifiers: Modifiers, key: &str) -> Result<InputOutcome> {
@@ -86,7 +86,7 @@ pub(crate) async fn chord(page: &mut Page, modifiers: Modifiers, key: &str) -> R
     if modifiers.shift && key.text.len() == 1 {
         key = keys::apply_shift(key);
     }
-    stroke(page, modifiers, &key).await.map(|_| handled())
+    press_key(page, modifiers, &key).await.map(|_| input_handled())
 }
 
 pub(crate) async fn type_text(
@@ -95,17 +95,17 @@ pub(crate) async fn type_text(
     text: &str,
     cancel: &CancellationToken,
 ) -> Result<InputOutcome> {
-    let mut guarded = None;
+    let mut guard_verdict = None;
     if let Some(target) = target {
         let DocumentElement { world, id } = page.located_element(target)?;
         if !guard::are_outer_guards_intact(page, target).await? {
             return Ok(stopped_outcome(true));
         }
         let guard = page.guards.for_input(target);
-        guarded = guard.is_some().then(|| world.clone());
+        guard_verdict = guard.is_some().then(|| world.clone());
         let focused: Option<FocusAnswer> =
             page.tab.call(&world, "focus", (id, guard)).await.map_err(unknown)?;
-        let focused = focused.ok_or_else(gone)?;
+        let focused = focused.ok_or_else(element_gone)?;
         if focused.changed {
             return Ok(stopped_outcome(true));
         }
@@ -149,16 +149,16 @@ pub(crate) async fn type_text(
         let insert = InsertText { text: rest.replace('\r', "") };
         page.tab.deliver(vec![page.tab.send(&insert)]).await.map_err(unknown)?;
     }
-    let landed = match guarded {
+    let delivery = match guard_verdict {
         Some(world) => text_landed(page, &world).await?,
         None => Delivery::Unknown,
     };
-    Ok(handled().delivery(landed))
+    Ok(input_handled().delivery(delivery))
 }
 
 /// Whether typed text was stopped by the guard. Ends the watch for the text.
 pub(crate) async fn text_landed(page: &Page, world: &World) -> Result<Delivery> {
-    let verdict = if_there(page.tab.call::<Option<PressVerdict>>(world, "endText", NONE).await)?;
+    let verdict = ignore_gone_document(page.tab.call::<Option<PressVerdict>>(world, "endText", NONE).await)?;
     Ok(verdict.flatten().map_or(Delivery::Unknown, PressVerdict::landed))
 }
 
@@ -169,7 +169,7 @@ pub(crate) async fn fill(page: &mut Page, target: Handle, text: &str) -> Result<
     }
     let guard = page.guards.for_input(target);
     let field: Option<FocusAnswer> = page.tab.call(&world, "focusField", (id, guard)).await?;
-    let field = field.ok_or_else(gone)?;
+    let field = field.ok_or_else(element_gone)?;
     if field.changed {
         return Ok(stopped_outcome(true));
     }
@@ -183,7 +183,7 @@ pub(crate) async fn fill(page: &mut Page, target: Handle, text: &str) -> Result<
         let key = page.guards.key(target);
         let set: Option<ValueAnswer> =
             page.tab.call(&world, "setValue", (field.id, text, key)).await.map_err(unknown)?;
-        let set = set.ok_or_else(gone)?;
+        let set = set.ok_or_else(element_gone)?;
         if set.changed {
             return Ok(stopped_outcome(true));
         }
@@ -193,7 +193,7 @@ pub(crate) async fn fill(page: &mut Page, target: Handle, text: &str) -> Result<
             let error = Error::new(ErrorCode::FillMismatch, message);
             return Err(error.hint(format!("it takes {}", set.accepts)));
         }
-        return Ok(handled().value(Some(set.value)).accepts(accepts));
+        return Ok(input_handled().value(Some(set.value)).accepts(accepts));
     }
     if !field.focused {
         return Err(unknown(no_focus()));
@@ -208,31 +208,35 @@ pub(crate) async fn fill(page: &mut Page, target: Handle, text: &str) -> Result<
     }
     if text.is_empty() {
         if !field.value.is_empty() {
-            stroke(page, Modifiers::default(), &keys::key("Delete")?).await?;
+            press_key(page, Modifiers::default(), &keys::key("Delete")?).await?;
         }
     } else {
         let insert = InsertText { text: text.to_owned() };
-        or_dialog(page.tab.deliver(vec![page.tab.send(&insert)]).await)?;
+        opened_dialog(page.tab.deliver(vec![page.tab.send(&insert)]).await)?;
     }
-    let (mut value, verdict) = read_back(page, &world, field.id).await?;
+    let (mut value, verdict) = read_value_and_verdict(page, &world, field.id).await?;
     // If the focus moved on, the value that is read back shows it.
     if let Some(verdict) = verdict.filter(|verdict| verdict.landed == "changed") {
         return Ok(stopped_outcome(verdict.stopped));
     }
     if value.as_deref().is_some_and(|value| value != text) {
         // Editors that keep their content in a model render it with the next frame.
-        value = match if_there(page.tab.wait_frame(&world).await)? {
-            Some(()) => read_back(page, &world, field.id).await?.0,
+        value = match ignore_gone_document(page.tab.wait_frame(&world).await)? {
+            Some(()) => read_value_and_verdict(page, &world, field.id).await?.0,
             None => None,
         };
     }
-    Ok(handled().value(value).accepts(accepts))
+    Ok(input_handled().value(value).accepts(accepts))
 }
 
 /// Returns the value of a field and what stopped its text. Empty when filling opened a dialog or
 /// led to another page.
-async fn read_back(page: &Page, world: &World, id: u64) -> Result<(Option<String>, Option<PressVerdict>)> {
-    Ok(if_there(page.tab.call(world, "readValue", (id,)).await)?.unwrap_or_default())
+async fn read_value_and_verdict(
+    page: &Page,
+    world: &World,
+    id: u64,
+) -> Result<(Option<String>, Option<PressVerdict>)> {
+    Ok(ignore_gone_document(page.tab.call(world, "readValue", (id,)).await)?.unwrap_or_default())
 }
 
 pub(crate) async fn select(page: &mut Page, target: Handle, options: &[String]) -> Result<InputOutcome> {
@@ -243,7 +247,7 @@ pub(crate) async fn select(page: &mut Page, target: Handle, options: &[String]) 
     let guard = page.guards.for_input(target);
     let answer: Option<SelectAnswer> =
         page.tab.call(&world, "select", (id, options, guard)).await.map_err(unknown)?;
-    let selected = answer.ok_or_else(gone)?;
+    let selected = answer.ok_or_else(element_gone)?;
     if selected.changed {
         return Ok(stopped_outcome(true));
     }

@@ -19,7 +19,7 @@ pub(crate) struct Key {
 
 /// Named keys with their virtual key codes. The code of each equals its name, except for
 /// [`MODIFIERS`].
-const NAMED: &[(&str, u32)] = &[
+const NAMED_KEYS: &[(&str, u32)] = &[
     ("Enter", 13),
     ("Tab", 9),
     ("Backspace", 8),
@@ -78,7 +78,7 @@ const ALIASES: &[(&str, &str)] = &[
 const ABOVE_DIGITS: &str = ")!@#$%^&*(";
 
 /// Character without Shift, character with Shift, code, virtual key code.
-const PRINTED: &[(char, char, &str, u32)] = &[
+const PRINTABLE_KEYS: &[(char, char, &str, u32)] = &[
     (' ', ' ', "Space", 32),
     (';', ':', "Semicolon", 186),
     ('=', '+', "Equal", 187),
@@ -99,7 +99,7 @@ fn shift_pair(c: char) -> Option<(char, char)> {
         return Some((c.to_ascii_lowercase(), c.to_ascii_uppercase()));
     }
     let digits = ('0'..='9').zip(ABOVE_DIGITS.chars());
-    let printed = PRINTED.iter().map(|&(plain, shifted, ..)| (plain, shifted));
+    let printed = PRINTABLE_KEYS.iter().map(|&(plain, shifted, ..)| (plain, shifted));
     digits.chain(printed).find(|&(plain, shifted)| plain == c || shifted == c)
 }
 
@@ -127,7 +127,8 @@ pub(crate) fn key(name: &str) -> Result<Key> {
 
 /// The canonical name and virtual key code of a key in [`NAMED`], or of F1 to F24.
 fn named(name: &str) -> Option<(String, u32)> {
-    if let Some(&(known, virtual_key)) = NAMED.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
+    if let Some(&(known, virtual_key)) = NAMED_KEYS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name))
+    {
         return Some((known.to_owned(), virtual_key));
     }
     let number = name.strip_prefix(['F', 'f']).filter(|digits| !digits.starts_with(['0', '+']))?;
@@ -145,7 +146,7 @@ pub(crate) fn character(c: char) -> Key {
         }
         Some(digit @ '0'..='9') => (Some(format!("Digit{digit}")), u32::from(digit)),
         _ => {
-            let printed = PRINTED.iter().find(|printed| Some(printed.0) == plain);
+            let printed = PRINTABLE_KEYS.iter().find(|printed| Some(printed.0) == plain);
             printed.map_or((None, 0), |&(_, _, code, virtual_key)| (Some(code.to_owned()), virtual_key))
         }
     };

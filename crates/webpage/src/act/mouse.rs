@@ -1,10 +1,10 @@
 //! Presses, drags and wheel scrolls, as the sequence of events that a mouse would send.
 
 use crate::act::aim::to_tab;
-use crate::act::{aim, handled, if_there, keys, or_dialog, unknown};
+use crate::act::{aim, ignore_gone_document, input_handled, keys, opened_dialog, unknown};
 use crate::agent::{PressVerdict, ScrollAnswer, Scroller};
 use crate::read::guard::stopped_outcome;
-use crate::read::page::{DocumentElement, Page, gone};
+use crate::read::page::{DocumentElement, Page, element_gone};
 use crate::read::prefetch::{self, AnnouncedPress};
 use crate::tab::frames;
 use crate::tab::{NONE, TabError, World, expression};
@@ -52,12 +52,12 @@ async fn expect(
     target: Option<Handle>,
     end: Option<Option<Handle>>,
 ) -> Result<Option<Vec<World>>> {
-    let place = target.map(|target| page.located_element(target)).transpose()?;
+    let element = target.map(|target| page.located_element(target)).transpose()?;
     let guard = target.and_then(|target| page.guards.for_input(target));
     let worlds = page.tab.worlds().await?;
-    let mut asked = Vec::with_capacity(worlds.len());
+    let mut requests = Vec::with_capacity(worlds.len());
     for world in &worlds {
-        let id = match &place {
+        let id = match &element {
             Some(place) if place.world.scope == world.scope => json!(place.id),
             Some(_) => json!(-1),
             None => json!(0),
@@ -66,20 +66,21 @@ async fn expect(
             Some(end) => (end.id, page.guards.for_input(end)),
             None => (0, None),
         });
-        asked.push((page.tab.send_request(world, expression("expectClick", (id, 0, &guard, end))?)?, world));
+        requests
+            .push((page.tab.send_request(world, expression("expectClick", (id, 0, &guard, end))?)?, world));
     }
-    let mut holds = true;
-    for (asking, world) in asked {
-        let inside = place.as_ref().is_some_and(|place| place.world.scope == world.scope);
+    let mut guard_holds = true;
+    for (asking, world) in requests {
+        let inside = element.as_ref().is_some_and(|place| place.world.scope == world.scope);
         match page.tab.receive_answer::<Option<bool>>(asking).await {
-            Ok(Some(false)) | Err(TabError::WorldGone) if inside => return Err(gone()),
-            Ok(None) => holds = false,
+            Ok(Some(false)) | Err(TabError::WorldGone) if inside => return Err(element_gone()),
+            Ok(None) => guard_holds = false,
             Ok(_) | Err(TabError::WorldGone) => {}
             Err(fault) => return Err(fault.into()),
         }
     }
     page.tab.write(|tab| tab.verdict = None)?;
-    if !holds {
+    if !guard_holds {
         for world in &worlds {
             // A document that cannot be asked now ends its watch by itself.
             drop(page.tab.send_request(world, expression("clickVerdict", NONE)?));
@@ -91,19 +92,22 @@ async fn expect(
 
 /// Returns where the press landed. Called after the browser answered the input.
 async fn verdict(page: &Page, worlds: &[World], presses: u8) -> Result<Delivery> {
-    let mut asked = Vec::with_capacity(worlds.len());
+    let mut requests = Vec::with_capacity(worlds.len());
     for world in worlds {
-        asked.extend(if_there(page.tab.send_request(world, expression("clickVerdict", NONE)?))?);
+        requests
+            .extend(ignore_gone_document(page.tab.send_request(world, expression("clickVerdict", NONE)?))?);
     }
     // The report that a document sent when the press arrived, perhaps before it was replaced.
-    let said = page.tab.write(|tab| tab.verdict.take()).map_err(unknown)?;
-    if presses == 1 && said.as_ref().is_some_and(|v| v.landed == "target" && v.complete) {
+    let reported = page.tab.write(|tab| tab.verdict.take()).map_err(unknown)?;
+    if presses == 1 && reported.as_ref().is_some_and(|v| v.landed == "target" && v.complete) {
         // The requests end the watch; their answer is already known.
         return Ok(Delivery::Confirmed);
     }
-    let mut verdicts = Vec::from_iter(said);
-    for asking in asked {
-        verdicts.extend(if_there(page.tab.receive_answer::<Option<PressVerdict>>(asking).await)?.flatten());
+    let mut verdicts = Vec::from_iter(reported);
+    for asking in requests {
+        verdicts.extend(
+            ignore_gone_document(page.tab.receive_answer::<Option<PressVerdict>>(asking).await)?.flatten(),
+        );
     }
     // A document may report while the others answer.
     verdicts.extend(page.tab.write(|tab| tab.verdict.take()).map_err(unknown)?);
@@ -122,10 +126,10 @@ async fn verdict(page: &Page, worlds: &[World], presses: u8) -> Result<Delivery>
 
 /// Whether the page reported that the whole press reached its target. The report comes right after
 /// the browser's answer.
-async fn told_of_arrival(page: &Page) -> Result<bool> {
+async fn has_reported_arrival(page: &Page) -> Result<bool> {
     let complete = |verdict: &PressVerdict| verdict.complete.then(|| verdict.landed == "target");
-    let word = page.tab.until(|tab| tab.verdict.as_ref().and_then(complete));
-    timeout(REPORT_TIMEOUT, word).await.unwrap_or(Ok(false)).map_err(unknown)
+    let report = page.tab.until(|tab| tab.verdict.as_ref().and_then(complete));
+    timeout(REPORT_TIMEOUT, report).await.unwrap_or(Ok(false)).map_err(unknown)
 }
 
 pub(crate) async fn press(
@@ -165,7 +169,7 @@ pub(crate) async fn press(
         let held = page.tab.hold(event("mouseReleased", 0, click));
         if !hold.is_zero() {
             // Count the hold time from when the page saw the press.
-            if or_dialog(page.tab.deliver(std::mem::take(&mut sent)).await)? {
+            if opened_dialog(page.tab.deliver(std::mem::take(&mut sent)).await)? {
                 break;
             }
             tokio::select! {
@@ -174,24 +178,25 @@ pub(crate) async fn press(
             }
         }
         sent.extend(held.release());
-        if or_dialog(page.tab.deliver(sent).await)? || cancel.is_cancelled() {
+        if opened_dialog(page.tab.deliver(sent).await)? || cancel.is_cancelled() {
             break;
         }
     }
-    let alone = watched.first().filter(|_| watched.len() == 1 && *count == 1);
+    let only_document = watched.first().filter(|_| watched.len() == 1 && *count == 1);
     // What cannot be asked now, behind a dialog or in a document that went away, is left to the
     // verdict.
-    let mut after = match alone {
-        Some(world) if told_of_arrival(page).await? => {
+    let mut after = match only_document {
+        Some(world) if has_reported_arrival(page).await? => {
             prefetch::request_outcome(page, *target, world).unwrap_or(None)
         }
         _ => None,
     };
-    let landed = if after.is_some() { Delivery::Confirmed } else { verdict(page, &watched, *count).await? };
-    if after.is_none() && landed == Delivery::Confirmed {
+    let delivery =
+        if after.is_some() { Delivery::Confirmed } else { verdict(page, &watched, *count).await? };
+    if after.is_none() && delivery == Delivery::Confirmed {
         after = prefetch::request_outcome_report(page, *target, &watched);
     }
-    Ok(handled().delivery(landed).ticket(Ticket::from_option(after)))
+    Ok(input_handled().delivery(delivery).ticket(Ticket::from_option(after)))
 }
 
 pub(crate) async fn drag(
@@ -212,7 +217,7 @@ pub(crate) async fn drag(
                     None => false,
                 };
                 if !is_source {
-                    return Ok(handled().delivery(Delivery::Elsewhere { what, stopped: true }));
+                    return Ok(input_handled().delivery(Delivery::Elsewhere { what, stopped: true }));
                 }
             }
             _ => return Ok(InputOutcome::default()),
@@ -225,42 +230,42 @@ pub(crate) async fn drag(
     // continue with events of our own.
     page.tab.deliver(vec![page.tab.send(&InterceptDrags { enabled: true })]).await?;
     let intercepting = page.tab.hold(InterceptDrags { enabled: false });
-    let dragged = drag_held(page, from, to).await;
+    let dragged = perform_drag(page, from, to).await;
     page.tab.write(|tab| tab.pointer = Some((to, tab.activity)))?;
-    let off: Vec<_> = intercepting.release().into_iter().collect();
+    let disable_intercept: Vec<_> = intercepting.release().into_iter().collect();
     let stopped_by_dialog = dragged?;
     if stopped_by_dialog {
-        return Ok(handled());
+        return Ok(input_handled());
     }
-    page.tab.deliver(off).await.map_err(unknown)?;
-    let landed = verdict(page, &watched, 1).await?;
+    page.tab.deliver(disable_intercept).await.map_err(unknown)?;
+    let delivery = verdict(page, &watched, 1).await?;
     let stopped_late =
-        matches!(landed, Delivery::Changed { stopped: false } | Delivery::Elsewhere { stopped: false, .. });
+        matches!(delivery, Delivery::Changed { stopped: false } | Delivery::Elsewhere { stopped: false, .. });
     if stopped_late && page.tab.read(|tab| tab.drag.is_none()).map_err(unknown)? {
-        put_back(page, from).await?;
+        return_dragged(page, from).await?;
     }
-    Ok(handled().delivery(landed))
+    Ok(input_handled().delivery(delivery))
 }
 
 /// Drops a held element where it was picked up, for a page that saw no release. Otherwise the page
 /// would keep dragging the element with every move.
-async fn put_back(page: &Page, at: (f64, f64)) -> Result<()> {
+async fn return_dragged(page: &Page, at: (f64, f64)) -> Result<()> {
     let moved = page.tab.send(&event("mouseMoved", at, "left", 1, 0));
-    if or_dialog(page.tab.deliver(vec![moved]).await)? {
+    if opened_dialog(page.tab.deliver(vec![moved]).await)? {
         return Ok(());
     }
     // Apps that track the position per frame see the element back in place before it is released.
     let world = page.tab.top_world().await.map_err(unknown)?;
     page.tab.wait_frame(&world).await.map_err(unknown)?;
     let released = page.tab.send(&event("mouseReleased", at, "left", 0, 0));
-    or_dialog(page.tab.deliver(vec![released]).await).map(drop)
+    opened_dialog(page.tab.deliver(vec![released]).await).map(drop)
 }
 
 /// Presses, moves and releases. Returns whether a dialog ended the drag.
-async fn drag_held(page: &Page, from: (f64, f64), to: (f64, f64)) -> Result<bool> {
+async fn perform_drag(page: &Page, from: (f64, f64), to: (f64, f64)) -> Result<bool> {
     let pressed = page.tab.send(&event("mousePressed", from, "left", 1, 1));
     let held = page.tab.hold(event("mouseReleased", to, "left", 0, 1));
-    if or_dialog(page.tab.deliver(vec![pressed]).await)? {
+    if opened_dialog(page.tab.deliver(vec![pressed]).await)? {
         return Ok(true);
     }
     for step in 1..=STEPS {
@@ -275,11 +280,11 @@ async fn drag_held(page: &Page, from: (f64, f64), to: (f64, f64)) -> Result<bool
                 // The browser took over the button with the drag; another release would be another
                 // click.
                 held.disarm();
-                return or_dialog(dropped);
+                return opened_dialog(dropped);
             }
             delivered = page.tab.deliver(vec![moved]) => delivered,
         };
-        if or_dialog(delivered)? {
+        if opened_dialog(delivered)? {
             return Ok(true);
         }
     }
@@ -287,7 +292,7 @@ async fn drag_held(page: &Page, from: (f64, f64), to: (f64, f64)) -> Result<bool
     let world = page.tab.top_world().await.map_err(unknown)?;
     page.tab.wait_frame(&world).await.map_err(unknown)?;
     let released: Vec<_> = held.release().into_iter().collect();
-    or_dialog(page.tab.deliver(released).await)
+    opened_dialog(page.tab.deliver(released).await)
 }
 
 async fn drop_data(page: &Page, data: serde_json::Value, to: (f64, f64)) -> Result<(), TabError> {
@@ -310,7 +315,7 @@ pub(crate) async fn scroll(
     };
     let arguments = (id, dx, dy);
     let before: Option<Scroller> = page.tab.call(&world, "scroller", arguments).await?;
-    let before = before.ok_or_else(gone)?;
+    let before = before.ok_or_else(element_gone)?;
     let point = match before.point {
         Some(inside) => {
             let steps = frames::frame_steps(&page.tab, &world).await?;
@@ -323,19 +328,21 @@ pub(crate) async fn scroll(
         }
         None => None,
     };
-    let done = |moved| handled().moved(moved);
+    let outcome = |moved| input_handled().moved(moved);
     if let Some((x, y)) = point {
         let (delta_x, delta_y) = (Some(dx), Some(dy));
         let wheel = MouseEvent { r#type: "mouseWheel", x, y, delta_x, delta_y, ..MouseEvent::default() };
-        if or_dialog(page.tab.deliver(vec![page.tab.send(&wheel)]).await)? {
-            return Ok(done(false));
+        if opened_dialog(page.tab.deliver(vec![page.tab.send(&wheel)]).await)? {
+            return Ok(outcome(false));
         }
         for _ in 0..WHEEL_FRAMES {
             let now = page.tab.call::<Option<Scroller>>(&world, "scroller", arguments).await;
-            match if_there(now)? {
-                Some(Some(now)) if (now.left, now.top) != (before.left, before.top) => return Ok(done(true)),
+            match ignore_gone_document(now)? {
+                Some(Some(now)) if (now.left, now.top) != (before.left, before.top) => {
+                    return Ok(outcome(true));
+                }
                 Some(_) => {}
-                None => return Ok(done(false)),
+                None => return Ok(outcome(false)),
             }
             page.tab.wait_frame(&world).await.map_err(unknown)?;
         }
@@ -344,5 +351,5 @@ pub(crate) async fn scroll(
     // pointer.
     let scrolled: Option<ScrollAnswer> =
         page.tab.call(&world, "scrollBy", arguments).await.map_err(unknown)?;
-    Ok(done(scrolled.ok_or_else(gone)?.moved))
+    Ok(outcome(scrolled.ok_or_else(element_gone)?.moved))
 }

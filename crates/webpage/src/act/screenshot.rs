@@ -26,19 +26,20 @@ pub async fn take_screenshot(page: &mut Page, request: ScreenshotRequest) -> Res
             let area = area.ok_or_else(|| {
                 Error::new(ErrorCode::ElementOffscreen, "the element has no box on the page")
             })?;
-            let page = page.tab.ask(&page.tab.session, &cdp::GetLayoutMetrics {}).await?.css_layout_viewport;
+            let page =
+                page.tab.query(&page.tab.session, &cdp::GetLayoutMetrics {}).await?.css_layout_viewport;
             (area, Some(shifted(area, page.page_x, page.page_y)))
         }
         None if request.full => {
-            let metrics = page.tab.ask(&page.tab.session, &cdp::GetLayoutMetrics {}).await?;
+            let metrics = page.tab.query(&page.tab.session, &cdp::GetLayoutMetrics {}).await?;
             let (page, size) = (metrics.css_layout_viewport, metrics.css_content_size);
-            let whole = Rect {
+            let page_rect = Rect {
                 x: -page.page_x,
                 y: -page.page_y,
                 width: size.width.min(MAX_SIDE),
                 height: size.height.min(MAX_SIDE),
             };
-            (whole, Some(shifted(whole, page.page_x, page.page_y)))
+            (page_rect, Some(shifted(page_rect, page.page_x, page.page_y)))
         }
         None => {
             let (width, height) = page.tab.evaluate(&world, "[innerWidth,innerHeight]".to_owned()).await?;
@@ -50,7 +51,7 @@ pub async fn take_screenshot(page: &mut Page, request: ScreenshotRequest) -> Res
         capture_beyond_viewport: clip.is_some().then_some(true),
         clip,
     };
-    let picture = page.tab.ask(&page.tab.session, &method).await?;
+    let picture = page.tab.query(&page.tab.session, &method).await?;
     let png = base64::engine::general_purpose::STANDARD
         .decode(picture.data)
         .map_err(|e| Error::new(ErrorCode::Internal, format!("the picture is damaged: {e}")))?;

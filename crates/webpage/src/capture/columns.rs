@@ -22,7 +22,7 @@ pub struct Columns {
     /// Per row: the element id; 0 for text.
     pub(super) id: Vec<u64>,
     /// Rows for which the browser's accessibility tree overrides the script.
-    pub(super) amended: HashMap<u32, SelfDescription>,
+    pub(super) self_descriptions: HashMap<u32, SelfDescription>,
 }
 
 /// The columns on the wire.
@@ -104,7 +104,7 @@ impl Columns {
         }
         let name = places(std::mem::take(&mut wire.name), wire.names.len())?;
         wire.kind = Vec::new();
-        Ok(Self { wire, role, tag, name, states, id, amended: HashMap::new() })
+        Ok(Self { wire, role, tag, name, states, id, self_descriptions: HashMap::new() })
     }
 
     /// The number of rows.
@@ -130,14 +130,15 @@ impl Columns {
     }
 
     /// Replaces what the script reported for a row with what the browser reports.
-    pub(crate) fn amend(&mut self, row: u32, said: SelfDescription) {
+    pub(crate) fn set_self_description(&mut self, row: u32, description: SelfDescription) {
         let Some(states) = self.states.get_mut(row as usize) else { return };
-        let mut known = States::from_bits_truncate(*states).difference(REPORTED_STATES).union(said.states);
-        if said.role.is_some_and(Role::is_control) {
+        let mut known =
+            States::from_bits_truncate(*states).difference(REPORTED_STATES).union(description.states);
+        if description.role.is_some_and(Role::is_control) {
             known |= States::ACTIONABLE;
         }
         *states = known.bits();
-        self.amended.insert(row, said);
+        self.self_descriptions.insert(row, description);
     }
 
     /// Makes a row actionable. With `clickable`, also sets its role.
@@ -155,8 +156,8 @@ impl Columns {
     }
 
     /// Drops hidden elements that nobody asked about.
-    pub(crate) fn retain_hidden(&mut self, asked: impl Fn(u64) -> bool) {
-        self.wire.hidden.retain(|&id| asked(id));
+    pub(crate) fn retain_hidden(&mut self, is_watched: impl Fn(u64) -> bool) {
+        self.wire.hidden.retain(|&id| is_watched(id));
     }
 
     pub(crate) fn depth_of(&self, row: usize) -> usize {
@@ -181,7 +182,7 @@ impl Columns {
     }
 
     pub(crate) fn role_of(&self, row: usize) -> Option<Role> {
-        match self.amended.get(&u32::try_from(row).ok()?) {
+        match self.self_descriptions.get(&u32::try_from(row).ok()?) {
             Some(SelfDescription { role: Some(role), .. }) => Some(*role),
             _ => self.string(self.role[row]).ok()?.parse().ok(),
         }

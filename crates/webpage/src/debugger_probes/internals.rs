@@ -1,7 +1,7 @@
 //! `ElementInternals` (HTML 4.13.7.4): roles, names and states that a custom element has without
 //! any attribute. Only the browser's accessibility tree reveals them.
 
-use super::{all, objects, release};
+use super::{call_all, objects, release};
 use crate::capture::{Columns, SelfDescription};
 use crate::tab::{Tab, TabError, World};
 use hashbrown::HashMap;
@@ -13,45 +13,47 @@ use stickpin_tree::{Handle, Role, States};
 const MAX_ELEMENTS: usize = 250;
 
 /// Queries the custom elements of a document and adds what they report to its columns.
-pub(super) async fn ask(
+pub(super) async fn query_custom_elements(
     tab: &Tab,
     world: &World,
     columns: &mut Columns,
-    said: &mut HashMap<u64, Option<SelfDescription>>,
-    only: Option<Handle>,
+    descriptions: &mut HashMap<u64, Option<SelfDescription>>,
+    target: Option<Handle>,
 ) -> Result<(), TabError> {
     let custom: Vec<(u32, u64)> = columns.custom_elements().take(MAX_ELEMENTS).collect();
     if custom.is_empty() {
         return Ok(());
     }
-    let asked: Vec<u64> = custom
+    let elements: Vec<u64> = custom
         .iter()
         .map(|&(_, id)| id)
         .filter(|&id| {
-            only.is_none_or(|only| only == Handle { scope: world.scope, id } || !said.contains_key(&id))
+            target.is_none_or(|target| {
+                target == Handle { scope: world.scope, id } || !descriptions.contains_key(&id)
+            })
         })
         .collect();
-    if !asked.is_empty() {
-        if only.is_none() {
-            said.clear();
+    if !elements.is_empty() {
+        if target.is_none() {
+            descriptions.clear();
         }
-        let objects = objects(tab, world, &asked).await?;
-        let (ids, questions): (Vec<u64>, Vec<_>) = asked
+        let objects = objects(tab, world, &elements).await?;
+        let (ids, questions): (Vec<u64>, Vec<_>) = elements
             .into_iter()
             .zip(objects)
             .filter_map(|(id, object)| {
                 Some((id, cdp::GetPartialAxTree { object_id: object?, fetch_relatives: false }))
             })
             .unzip();
-        let answers = all(tab, world, questions).await?;
+        let answers = call_all(tab, world, questions).await?;
         for (id, answer) in ids.into_iter().zip(answers) {
-            said.insert(id, answer.and_then(|a| a.nodes.into_iter().next()).and_then(read));
+            descriptions.insert(id, answer.and_then(|a| a.nodes.into_iter().next()).and_then(read));
         }
         release(tab, world);
     }
     for (row, id) in custom {
-        if let Some(Some(said)) = said.get(&id) {
-            columns.amend(row, said.clone());
+        if let Some(Some(said)) = descriptions.get(&id) {
+            columns.set_self_description(row, said.clone());
         }
     }
     Ok(())
@@ -74,7 +76,7 @@ fn read(node: cdp::AxNode) -> Option<SelfDescription> {
     said.value = text(node.value.as_ref().and_then(|v| v.value.as_ref()));
     for property in &node.properties {
         let Some(value) = &property.value.value else { continue };
-        let (yes, mixed) = (is_true(value), value.as_str() == Some("mixed"));
+        let (yes, mixed) = (flag_value(value), value.as_str() == Some("mixed"));
         let (has, on) = match property.name.as_str() {
             "checked" => (States::CHECKABLE, States::CHECKED),
             "pressed" => (States::PRESSABLE, States::PRESSED),
@@ -105,7 +107,7 @@ fn read(node: cdp::AxNode) -> Option<SelfDescription> {
 }
 
 /// Flags come as booleans, words or numbers.
-fn is_true(value: &Value) -> bool {
+fn flag_value(value: &Value) -> bool {
     match value {
         Value::Bool(yes) => *yes,
         Value::String(word) => !matches!(word.as_str(), "" | "false" | "undefined"),
@@ -136,7 +138,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn said(node: Value) -> Option<SelfDescription> {
+    fn parse_description(node: Value) -> Option<SelfDescription> {
         read(serde_json::from_value(node).unwrap())
     }
 
@@ -163,7 +165,7 @@ mod tests {
             level: 3,
             states,
         };
-        assert_eq!(said(node), Some(expected));
+        assert_eq!(parse_description(node), Some(expected));
     }
 
     #[test]
@@ -174,7 +176,7 @@ mod tests {
             json!({ "ignored": false, "role": { "value": "Canvas3D" } }),
             json!({}),
         ] {
-            assert_eq!(said(node.clone()), None, "{node}");
+            assert_eq!(parse_description(node.clone()), None, "{node}");
         }
     }
 
@@ -184,6 +186,6 @@ mod tests {
             "role": { "value": "checkbox" },
             "properties": [{ "name": "checked", "value": { "value": "mixed" } }],
         });
-        assert_eq!(said(node).unwrap().states, States::CHECKABLE | States::MIXED);
+        assert_eq!(parse_description(node).unwrap().states, States::CHECKABLE | States::MIXED);
     }
 }

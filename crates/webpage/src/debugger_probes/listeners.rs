@@ -1,7 +1,7 @@
 //! Finds elements with their own click listeners: one request per document, whose answer names
 //! elements by backend node id. Each id is translated once.
 
-use super::{DebuggerProbes, GROUP, all, one, release};
+use super::{DebuggerProbes, GROUP, call_all, call_one, release};
 use crate::agent::GLOBAL;
 use crate::capture::Columns;
 use crate::tab::{Tab, TabError, World};
@@ -15,7 +15,7 @@ use stickpin_tree::Role;
 const MAX_TRANSLATED: usize = 300;
 
 /// The object group of documents in our world, kept while the document exists.
-const KEPT: &str = "stickpin-document";
+const DOCUMENT_GROUP: &str = "stickpin-document";
 
 /// The events that a press causes.
 const PRESSES: [&str; 3] = ["click", "mousedown", "pointerdown"];
@@ -30,10 +30,10 @@ pub(crate) type PendingListeners = Vec<(World, Reply<cdp::GetEventListeners>)>;
 /// Returns the document as an object of the page's own world. Through an object of another world,
 /// the browser would build the answer there. A page whose garbage is collected meanwhile then
 /// crashes (Chromium 156).
-async fn in_page(tab: &Tab, world: &World, object_id: String) -> Result<Option<String>, TabError> {
-    let described = one(tab, world, cdp::DescribeNode { object_id, depth: 0 }).await?;
+async fn page_world_object(tab: &Tab, world: &World, object_id: String) -> Result<Option<String>, TabError> {
+    let described = call_one(tab, world, cdp::DescribeNode { object_id, depth: 0 }).await?;
     let Some(backend_node_id) = described.map(|d| d.node.backend_node_id) else { return Ok(None) };
-    let resolved = one(tab, world, cdp::ResolveInPage { backend_node_id }).await?;
+    let resolved = call_one(tab, world, cdp::ResolveInPage { backend_node_id }).await?;
     Ok(resolved.and_then(|r| r.object.object_id))
 }
 
@@ -51,18 +51,18 @@ impl DebuggerProbes {
         let mut asked = Vec::with_capacity(worlds.len());
         for world in worlds {
             let known = self.documents.entry(world.scope).or_default();
-            if known.asked.is_none() {
+            if known.page_object.is_none() {
                 let document = cdp::EvaluateObject {
                     expression: "document".to_owned(),
                     unique_context_id: world.context.clone(),
-                    object_group: KEPT,
+                    object_group: DOCUMENT_GROUP,
                 };
-                let object = one(tab, world, document).await?.and_then(|e| e.result.object_id);
+                let object = call_one(tab, world, document).await?.and_then(|e| e.result.object_id);
                 let Some(object) = object else { continue };
-                known.asked = in_page(tab, world, object.clone()).await?;
+                known.page_object = page_world_object(tab, world, object.clone()).await?;
                 known.object = Some(object);
             }
-            if let Some(object_id) = known.asked.clone() {
+            if let Some(object_id) = known.page_object.clone() {
                 // Only `pierce` reports listeners of all worlds. It also includes frames of the
                 // same process.
                 let question = cdp::GetEventListeners { object_id, depth: -1, pierce: true };
@@ -80,15 +80,15 @@ impl DebuggerProbes {
     pub(crate) async fn read_listeners(
         &mut self,
         tab: &Tab,
-        listening: PendingListeners,
+        pending: PendingListeners,
     ) -> Result<Vec<World>, TabError> {
-        let mut left_out = Vec::new();
-        for (world, nodes) in nodes(tab, listening).await? {
+        let mut outdated = Vec::new();
+        for (world, nodes) in nodes(tab, pending).await? {
             if self.translate(tab, &world, &nodes).await? {
-                left_out.push(world);
+                outdated.push(world);
             }
         }
-        Ok(left_out)
+        Ok(outdated)
     }
 
     /// Whether the same elements still listen. With `none_added`, the browser counted no new
@@ -97,28 +97,28 @@ impl DebuggerProbes {
     ///
     /// # Errors
     /// See [`TabError`].
-    pub(crate) async fn still_listens(
+    pub(crate) async fn has_same_listeners(
         &mut self,
         tab: &Tab,
         worlds: &[World],
-        none_added: bool,
+        count_unchanged: bool,
     ) -> Result<bool, TabError> {
-        if none_added && self.documents.values().all(|known| known.listener_nodes.is_empty()) {
+        if count_unchanged && self.documents.values().all(|known| known.listener_nodes.is_empty()) {
             return Ok(true);
         }
-        let listening = self.request_listeners(tab, worlds).await?;
-        let now = nodes(tab, listening).await?;
+        let pending = self.request_listeners(tab, worlds).await?;
+        let current = nodes(tab, pending).await?;
         let same = |(world, mut nodes): (World, Vec<i64>)| {
             nodes.sort_unstable();
             self.documents.get(&world.scope).is_some_and(|known| known.listener_nodes == nodes)
         };
-        Ok(now.len() == worlds.len() && now.into_iter().all(same))
+        Ok(current.len() == worlds.len() && current.into_iter().all(same))
     }
 
     /// Records the elements with these backend node ids as listening. Returns whether one of them
     /// is in a drawing that was not walked so far.
     async fn translate(&mut self, tab: &Tab, world: &World, nodes: &[i64]) -> Result<bool, TabError> {
-        let mut is_left_out = false;
+        let mut is_outdated = false;
         let known = self.documents.entry(world.scope).or_default();
         let unknown: Vec<i64> =
             nodes.iter().filter(|n| !known.numbers.contains_key(*n)).take(MAX_TRANSLATED).copied().collect();
@@ -130,7 +130,7 @@ impl DebuggerProbes {
                 execution_context_id,
                 object_group: GROUP,
             };
-            let resolved = all(tab, world, unknown.iter().map(resolve).collect()).await?;
+            let resolved = call_all(tab, world, unknown.iter().map(resolve).collect()).await?;
             let mut found = Vec::new();
             let mut arguments = Vec::new();
             for (node, object) in unknown.into_iter().zip(resolved) {
@@ -151,29 +151,31 @@ impl DebuggerProbes {
                     arguments,
                     return_by_value: true,
                 };
-                let answer = one(tab, world, call).await?;
+                let answer = call_one(tab, world, call).await?;
                 let (ids, anew): (Vec<u64>, bool) = answer
                     .and_then(|a| a.result.value)
                     .and_then(|v| serde_json::from_str(v.get()).ok())
                     .unwrap_or_default();
-                is_left_out = anew;
+                is_outdated = anew;
                 known.numbers.extend(found.into_iter().zip(ids));
             }
             release(tab, world);
         }
         known.listener_nodes = nodes.to_vec();
         known.listener_nodes.sort_unstable();
-        known.listening.clear();
-        known.listening.extend(nodes.iter().filter_map(|n| known.numbers.get(n)).filter(|id| **id != 0));
-        Ok(is_left_out)
+        known.with_click_listener.clear();
+        known
+            .with_click_listener
+            .extend(nodes.iter().filter_map(|n| known.numbers.get(n)).filter(|id| **id != 0));
+        Ok(is_outdated)
     }
 }
 
 /// The listening elements, by backend node id.
-async fn nodes(tab: &Tab, listening: PendingListeners) -> Result<Vec<(World, Vec<i64>)>, TabError> {
+async fn nodes(tab: &Tab, pending: PendingListeners) -> Result<Vec<(World, Vec<i64>)>, TabError> {
     // A document's answer includes the frames in it. Handle inner documents first and each id once.
-    let (mut claimed, mut found) = (HashSet::new(), Vec::with_capacity(listening.len()));
-    for (world, reply) in listening.into_iter().rev() {
+    let (mut claimed, mut found) = (HashSet::new(), Vec::with_capacity(pending.len()));
+    for (world, reply) in pending.into_iter().rev() {
         let Some(answer) = tab.unless_dialog(tab.answer_if(reply)).await? else { continue };
         let presses = answer.listeners.into_iter().filter(|l| PRESSES.contains(&l.r#type.as_str()));
         let nodes = presses.filter_map(|listener| listener.backend_node_id);
@@ -185,7 +187,7 @@ async fn nodes(tab: &Tab, listening: PendingListeners) -> Result<Vec<(World, Vec
 
 /// Whether elements of a role are pressed as a whole when they listen. In other roles, the content
 /// is pressed.
-const fn pressed_whole(role: Role) -> bool {
+const fn is_pressed_as_whole(role: Role) -> bool {
     matches!(
         role,
         Role::Image
@@ -224,48 +226,49 @@ pub(super) fn mark(columns: &mut Columns, listening: &HashSet<u64>) {
         *parent = open.last().copied().unwrap_or(0);
         open.push(row);
     }
-    let listens: Vec<bool> = (0..rows).map(|row| listening.contains(&columns.id_of(row))).collect();
-    let contents: Vec<bool> = (0..rows).map(|row| listens[row] || !columns.is_wrapper(row)).collect();
-    let mut holds = vec![false; rows];
+    let has_listener: Vec<bool> = (0..rows).map(|row| listening.contains(&columns.id_of(row))).collect();
+    let contents: Vec<bool> = (0..rows).map(|row| has_listener[row] || !columns.is_wrapper(row)).collect();
+    let mut has_listener_inside = vec![false; rows];
     let mut size = vec![0_usize; rows];
     let mut content = vec![0_usize; rows];
     for row in (1..rows).rev() {
         let parent = parents[row];
         content[row] += usize::from(contents[row]);
         content[parent] += content[row];
-        holds[parent] |= holds[row] || listens[row] || columns.is_actionable(row);
+        has_listener_inside[parent] |=
+            has_listener_inside[row] || has_listener[row] || columns.is_actionable(row);
         size[parent] += size[row] + 1;
     }
     // The content of a row besides the row itself.
     let rest: Vec<usize> =
         (0..rows).map(|row| content[row].saturating_sub(usize::from(contents[row]))).collect();
-    let mut outer: Vec<PressableAncestor> = vec![PressableAncestor::Nothing; rows];
+    let mut outer: Vec<PressableAncestor> = vec![PressableAncestor::None; rows];
     for row in 1..rows {
         let parent = parents[row];
-        outer[row] = outer[parent].within(columns, parent);
-        if !listens[row] || columns.is_actionable(row) {
+        outer[row] = outer[parent].inside_row(columns, parent);
+        if !has_listener[row] || columns.is_actionable(row) {
             continue;
         }
         let role = columns.role_of(row);
-        let is_free = match outer[row] {
-            PressableAncestor::Nothing => true,
+        let may_be_pressable = match outer[row] {
+            PressableAncestor::None => true,
             // The outer row has other content, so a press on this row differs from a press on the
             // outer one. An outer row that only has a hand cursor may have it while the pointer is
             // there.
             PressableAncestor::Whole(whole) => {
                 matches!(role, Some(Role::Generic | Role::Image))
-                    && (!listens[whole] || rest[whole] > content[row])
+                    && (!has_listener[whole] || rest[whole] > content[row])
             }
             PressableAncestor::Control => false,
         };
-        if !is_free {
+        if !may_be_pressable {
             continue;
         }
         if role == Some(Role::Generic) {
-            if !holds[row] && size[row] <= MAX_ROWS_BELOW && !columns.is_body(row) {
+            if !has_listener_inside[row] && size[row] <= MAX_ROWS_BELOW && !columns.is_body(row) {
                 columns.press(row, true);
             }
-        } else if role.is_some_and(pressed_whole) {
+        } else if role.is_some_and(is_pressed_as_whole) {
             columns.press(row, false);
         }
     }
@@ -275,7 +278,7 @@ pub(super) fn mark(columns: &mut Columns, listening: &HashSet<u64>) {
 #[derive(Debug, Clone, Copy)]
 enum PressableAncestor {
     /// No pressable row.
-    Nothing,
+    None,
     /// This row, which is pressable and not a control.
     Whole(usize),
     /// A control, which includes everything inside.
@@ -284,7 +287,7 @@ enum PressableAncestor {
 
 impl PressableAncestor {
     /// The pressable row around the children of `row`, given the one around `row`.
-    fn within(self, columns: &Columns, row: usize) -> Self {
+    fn inside_row(self, columns: &Columns, row: usize) -> Self {
         let is_control = |role: Role| role.is_control() && role != Role::Clickable;
         match self {
             Self::Control => self,

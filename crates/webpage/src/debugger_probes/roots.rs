@@ -1,7 +1,7 @@
 //! Closed shadow roots: scripts cannot find them, but the debugger can. Once found, they are read
 //! like open ones.
 
-use super::{GROUP, all, objects, release};
+use super::{GROUP, call_all, objects, release};
 use crate::agent::GLOBAL;
 use crate::capture::Columns;
 use crate::tab::{Tab, TabError, World, expression};
@@ -12,7 +12,7 @@ use stickpin_devtools::protocol as cdp;
 const MAX_ELEMENTS: usize = 200;
 
 /// The maximum nesting of closed roots that one capture follows.
-const ROUNDS: usize = 5;
+const MAX_ROOT_DEPTH: usize = 5;
 
 /// Searches for closed roots below possible hosts, and walks the document again as long as it finds
 /// any. Also returns whether some hosts were not queried.
@@ -20,26 +20,26 @@ pub(super) async fn find_closed_roots(
     tab: &Tab,
     world: &World,
     mut columns: Columns,
-    question: &str,
+    expression: &str,
 ) -> Result<(Columns, bool), TabError> {
-    for _ in 0..ROUNDS {
+    for _ in 0..MAX_ROOT_DEPTH {
         let hosts: Vec<u64> = columns.hosts().take(MAX_ELEMENTS).collect();
-        if hosts.is_empty() || !adopt_of(tab, world, &hosts).await? {
-            let more = columns.hosts().count() > MAX_ELEMENTS;
-            return Ok((columns, more));
+        if hosts.is_empty() || !adopt_closed_roots(tab, world, &hosts).await? {
+            let is_over_limit = columns.hosts().count() > MAX_ELEMENTS;
+            return Ok((columns, is_over_limit));
         }
-        let json: String = tab.evaluate(world, question.to_owned()).await?;
+        let json: String = tab.evaluate(world, expression.to_owned()).await?;
         columns = Columns::parse(&json).map_err(|e| TabError::Threw(e.to_string()))?;
     }
-    let more = columns.hosts().next().is_some();
-    Ok((columns, more))
+    let has_hosts = columns.hosts().next().is_some();
+    Ok((columns, has_hosts))
 }
 
 /// Whether any of these hosts has a closed root that was not known before.
-async fn adopt_of(tab: &Tab, world: &World, hosts: &[u64]) -> Result<bool, TabError> {
+async fn adopt_closed_roots(tab: &Tab, world: &World, hosts: &[u64]) -> Result<bool, TabError> {
     let objects = objects(tab, world, hosts).await?;
     let describe = objects.into_iter().flatten().map(|object_id| cdp::DescribeNode { object_id, depth: 0 });
-    let described = all(tab, world, describe.collect()).await?;
+    let described = call_all(tab, world, describe.collect()).await?;
     let roots = described.into_iter().flatten().flat_map(|d| d.node.shadow_roots);
     let context = tab.context_number(world)?;
     let resolve =
@@ -48,13 +48,13 @@ async fn adopt_of(tab: &Tab, world: &World, hosts: &[u64]) -> Result<bool, TabEr
             execution_context_id: context,
             object_group: GROUP,
         });
-    let resolved = all(tab, world, resolve.collect()).await?;
-    let adopt = resolved.into_iter().flatten().filter_map(|r| r.object.object_id).map(|object_id| {
+    let resolved = call_all(tab, world, resolve.collect()).await?;
+    let calls = resolved.into_iter().flatten().filter_map(|r| r.object.object_id).map(|object_id| {
         let function_declaration = format!("function(){{return {GLOBAL}.adoptRoot(this)}}");
         cdp::CallFunctionOn { function_declaration, object_id, return_by_value: true }
     });
-    let adopted = all(tab, world, adopt.collect()).await?;
+    let answers = call_all(tab, world, calls.collect()).await?;
     tab.evaluate::<Option<IgnoredAny>>(world, expression("rootsAsked", (hosts,))?).await?;
     release(tab, world);
-    Ok(adopted.into_iter().flatten().any(|a| a.result.value.is_some_and(|v| v.get() == "true")))
+    Ok(answers.into_iter().flatten().any(|a| a.result.value.is_some_and(|v| v.get() == "true")))
 }

@@ -9,11 +9,11 @@ use stickpin_device::{Notice, RequestEnd};
 use stickpin_devtools::protocol as cdp;
 
 /// Types of requests that never delay quiet: they stay open, or nobody waits for their end.
-const LONG_LIVED: &[&str] =
+const LONG_LIVED_TYPES: &[&str] =
     &["EventSource", "WebSocket", "Ping", "Media", "CSPViolationReport", "Prefetch", "Preflight", "Manifest"];
 
 /// Types of requests to which nobody expects an answer: a failure is not worth a notice.
-const UNANSWERED: &[&str] = &["Ping", "CSPViolationReport", "Prefetch", "Preflight"];
+const UNANSWERED_TYPES: &[&str] = &["Ping", "CSPViolationReport", "Prefetch", "Preflight"];
 
 /// The most worker URLs that a tab remembers.
 const WORKERS: usize = 50;
@@ -24,21 +24,21 @@ const BY_SCRIPT: &[&str] = &["Fetch", "XHR"];
 /// Records an event of the `Network` domain; `None` if the event was not understood.
 pub(super) fn event(tab: &mut TabState, name: &str, params: &RawValue) -> Option<()> {
     match name {
-        "requestWillBeSent" => began(tab, read(name, params)?),
-        "responseReceived" => answered(tab, &read(name, params)?),
+        "requestWillBeSent" => request_began(tab, read(name, params)?),
+        "responseReceived" => response_received(tab, &read(name, params)?),
         "loadingFinished" => {
             let cdp::LoadingFinished { request_id } = read(name, params)?;
-            ended(tab, &request_id, None);
-            finished(tab, &request_id);
+            request_ended(tab, &request_id, None);
+            remove_request(tab, &request_id);
         }
         "loadingFailed" => {
             let event: cdp::LoadingFailed = read(name, params)?;
             let cors = event.cors_error_status.map(|e| format!("blocked by CORS: {}", e.cors_error));
             let why = cors.or(event.blocked_reason.filter(|r| !r.is_empty())).unwrap_or(event.error_text);
-            ended(tab, &event.request_id, Some(RequestEnd::Failed(why.clone())));
-            let request = finished(tab, &event.request_id)?;
+            request_ended(tab, &event.request_id, Some(RequestEnd::Failed(why.clone())));
+            let request = remove_request(tab, &event.request_id)?;
             if !event.canceled && why != "net::ERR_ABORTED" && request.reported {
-                tab.notice(failed(&request, why));
+                tab.notice(failure_notice(&request, why));
             }
         }
         _ => {}
@@ -46,22 +46,22 @@ pub(super) fn event(tab: &mut TabState, name: &str, params: &RawValue) -> Option
     Some(())
 }
 
-fn began(tab: &mut TabState, event: cdp::RequestWillBeSent) {
+fn request_began(tab: &mut TabState, event: cdp::RequestWillBeSent) {
     if let Some(redirect) = event.redirect_response {
-        ended(tab, &event.request_id, Some(RequestEnd::Status(status(redirect.status))));
+        request_ended(tab, &event.request_id, Some(RequestEnd::Status(status(redirect.status))));
     }
     let kind = event.r#type.unwrap_or_default();
     let favicon = kind == "Other" && event.request.url.ends_with("/favicon.ico");
     let by_script = BY_SCRIPT.contains(&kind.as_str());
-    let lasting = LONG_LIVED.contains(&kind.as_str()) || favicon;
+    let is_long_lived = LONG_LIVED_TYPES.contains(&kind.as_str()) || favicon;
     let mut seen =
         LoggedRequest::new(event.request_id.clone(), event.request.method, event.request.url, &kind);
     let request = Request {
         // A repeat of a request that took long is a poll that the server holds open.
-        counts: !(lasting
+        counts: !(is_long_lived
             || tab.workers.contains(&seen.url)
             || by_script && tab.traffic.iter().any(|s| s.is_long() && s.is_repeat_of(&seen))),
-        reported: !favicon && !UNANSWERED.contains(&kind.as_str()),
+        reported: !favicon && !UNANSWERED_TYPES.contains(&kind.as_str()),
         method: seen.method.clone(),
         url: seen.url.clone(),
         since: seen.began,
@@ -94,7 +94,7 @@ pub fn worker(tab: &mut TabState, url: String) {
     }
 }
 
-fn answered(tab: &mut TabState, event: &cdp::ResponseReceived) {
+fn response_received(tab: &mut TabState, event: &cdp::ResponseReceived) {
     let cdp::ResponseReceived { request_id, response, .. } = event;
     let mut ends = false;
     if let Some(seen) = tab.traffic.iter_mut().rev().find(|s| s.id == *request_id && s.end.is_none()) {
@@ -112,11 +112,11 @@ fn answered(tab: &mut TabState, event: &cdp::ResponseReceived) {
         request.answered = Some(Instant::now());
     }
     if response.status >= 400 && request.reported {
-        let notice = failed(request, response.status.to_string());
+        let notice = failure_notice(request, response.status.to_string());
         tab.notice(notice);
     }
     if ends {
-        ended(tab, request_id, None);
+        request_ended(tab, request_id, None);
     }
 }
 
@@ -125,14 +125,14 @@ fn status(status: i64) -> u16 {
 }
 
 /// Marks a request as ended: with `end`, or else with the status of its response.
-fn ended(tab: &mut TabState, id: &str, end: Option<RequestEnd>) {
+fn request_ended(tab: &mut TabState, id: &str, end: Option<RequestEnd>) {
     if let Some(seen) = tab.traffic.iter_mut().rev().find(|s| s.id == id && s.end.is_none()) {
         let end = end.unwrap_or_else(|| RequestEnd::Status(seen.status.unwrap_or(200)));
         seen.end = Some((end, Instant::now()));
     }
 }
 
-fn finished(tab: &mut TabState, id: &str) -> Option<Request> {
+fn remove_request(tab: &mut TabState, id: &str) -> Option<Request> {
     let request = tab.requests.remove(id)?;
     if request.counts {
         tab.note_activity();
@@ -140,6 +140,6 @@ fn finished(tab: &mut TabState, id: &str) -> Option<Request> {
     Some(request)
 }
 
-fn failed(request: &Request, why: String) -> Notice {
-    Notice::RequestFailed { method: request.method.clone(), url: clip(&request.url), why }
+fn failure_notice(request: &Request, reason: String) -> Notice {
+    Notice::RequestFailed { method: request.method.clone(), url: clip(&request.url), why: reason }
 }

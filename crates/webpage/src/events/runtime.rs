@@ -9,12 +9,12 @@ pub(super) fn event(
     params: &RawValue,
     last_scope: &mut u64,
 ) -> Option<()> {
-    let here = |frame: &&mut Frame| frame.session == session;
+    let in_session = |frame: &&mut Frame| frame.session == session;
     match name {
         "executionContextCreated" => {
             let cdp::ContextCreated { context } = read(name, params)?;
             let aux = context.aux_data.filter(|_| context.name == agent::WORLD)?;
-            let frame = tab.frames.get_mut(&aux.frame_id).filter(here)?;
+            let frame = tab.frames.get_mut(&aux.frame_id).filter(in_session)?;
             *last_scope += 1;
             frame.world = Some(World {
                 scope: *last_scope,
@@ -27,23 +27,24 @@ pub(super) fn event(
         }
         "executionContextDestroyed" => {
             let cdp::ContextDestroyed { execution_context_unique_id: unique } = read(name, params)?;
-            let ours = |f: &&mut Frame| f.world.as_ref().is_some_and(|w| w.unique == unique);
-            tab.frames.values_mut().filter(ours).for_each(|frame| frame.world = None);
+            let has_context = |f: &&mut Frame| f.world.as_ref().is_some_and(|w| w.unique == unique);
+            tab.frames.values_mut().filter(has_context).for_each(|frame| frame.world = None);
             tab.note_visible_change();
         }
         "executionContextsCleared" => {
-            tab.frames.values_mut().filter(here).for_each(|frame| frame.world = None);
+            tab.frames.values_mut().filter(in_session).for_each(|frame| frame.world = None);
             tab.note_visible_change();
         }
         "bindingCalled" => {
-            let called: cdp::BindingCalled = read(name, params)?;
-            if called.name != agent::BINDING {
+            let call: cdp::BindingCalled = read(name, params)?;
+            if call.name != agent::BINDING {
                 return None;
             }
-            match agent::Signal::read(&called.payload) {
+            match agent::Signal::read(&call.payload) {
                 Some(agent::Signal::Changed(count)) => {
-                    let mut worlds = tab.frames.values_mut().filter(here).filter_map(|f| f.world.as_mut());
-                    if let Some(world) = worlds.find(|w| w.context == called.execution_context_id) {
+                    let mut worlds =
+                        tab.frames.values_mut().filter(in_session).filter_map(|f| f.world.as_mut());
+                    if let Some(world) = worlds.find(|w| w.context == call.execution_context_id) {
                         world.changes = world.changes.max(count);
                     }
                     tab.note_visible_change();
@@ -57,20 +58,20 @@ pub(super) fn event(
                     tab.verdict = Some(verdict);
                 }
                 None => {
-                    tracing::warn!(payload = clip(&called.payload), "a signal of the agent cannot be parsed");
+                    tracing::warn!(payload = clip(&call.payload), "a signal of the agent cannot be parsed");
                 }
             }
         }
         "consoleAPICalled" => {
             let cdp::ConsoleCalled { r#type, args, .. } = read(name, params)?;
             if matches!(r#type.as_str(), "error" | "assert") {
-                let words: Vec<String> = args.iter().map(said).collect();
+                let words: Vec<String> = args.iter().map(text_of).collect();
                 tab.notice(Notice::ConsoleError { text: clip(&words.join(" ")) });
             }
         }
         "exceptionThrown" => {
             let cdp::ExceptionThrown { exception_details: details } = read(name, params)?;
-            let text = details.exception.as_ref().map(said).filter(|text| !text.is_empty());
+            let text = details.exception.as_ref().map(text_of).filter(|text| !text.is_empty());
             tab.notice(Notice::ConsoleError { text: clip(&text.unwrap_or(details.text)) });
         }
         _ => {}
@@ -79,7 +80,7 @@ pub(super) fn event(
 }
 
 /// A value of the page as text: strings as they are, errors by their first line.
-fn said(object: &cdp::RemoteObject) -> String {
+fn text_of(object: &cdp::RemoteObject) -> String {
     if let Some(value) = &object.value {
         return serde_json::from_str::<String>(value.get()).unwrap_or_else(|_| value.get().to_owned());
     }

@@ -18,8 +18,8 @@ struct CssAnswer {
 /// Returns all elements that match a CSS selector, in every frame.
 pub async fn by_css(tab: &Tab, selector: &str) -> Result<Vec<Handle>> {
     let worlds = tab.worlds().await?;
-    let asked = tab.ask_all(&worlds, |_| expression("css", (selector,)))?;
-    let answers: Vec<Option<CssAnswer>> = tab.finish_all(&worlds, asked).await?;
+    let requests = tab.send_requests(&worlds, |_| expression("css", (selector,)))?;
+    let answers: Vec<Option<CssAnswer>> = tab.finish_all(&worlds, requests).await?;
     let mut handles = Vec::new();
     for (world, matched) in worlds.iter().zip(answers).filter_map(|(world, matched)| Some((world, matched?)))
     {

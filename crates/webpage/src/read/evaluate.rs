@@ -14,7 +14,7 @@ use tokio::time::timeout;
 const PROMISE_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// The time for which an unsettled promise is kept when nobody asks for it.
-const PROMISE_KEPT: Duration = Duration::from_secs(2);
+const PROMISE_RETENTION: Duration = Duration::from_secs(2);
 
 /// The longest shown value, in characters.
 const MAX_VALUE_CHARS: usize = 1_000;
@@ -27,15 +27,15 @@ const GROUP: &str = "stickpin-evaluated";
 pub(crate) struct PendingEvaluation {
     expression: String,
     reply: Pin<Box<Reply<cdp::EvaluateInPage>>>,
-    asked: Instant,
+    sent_at: Instant,
 }
 /// Evaluates an expression in the page's own world. Returns `None` when its promise has not settled
 /// within `at_most`; the same expression can be asked for again.
 pub async fn value_of(page: &mut Page, expression: &str, at_most: Duration) -> Result<Option<ScriptValue>> {
     let mut expression = expression.to_owned();
-    let called = format!("({expression})()");
+    let call = format!("({expression})()");
     loop {
-        let Some(answer) = evaluated(page, &expression, at_most).await? else { return Ok(None) };
+        let Some(answer) = evaluate(page, &expression, at_most).await? else { return Ok(None) };
         if let Some(thrown) = answer.exception_details {
             let said = thrown.exception.and_then(|e| e.description).unwrap_or(thrown.text);
             let said = clip(said.lines().next().unwrap_or_default());
@@ -48,22 +48,22 @@ pub async fn value_of(page: &mut Page, expression: &str, at_most: Duration) -> R
         }
         let value = answer.result;
         // Call a function value, as other tools do.
-        if value.r#type == "function" && expression != called {
-            expression.clone_from(&called);
+        if value.r#type == "function" && expression != call {
+            expression.clone_from(&call);
             continue;
         }
         let truthy = is_truthy(&value);
-        let shown = shown(page, value).await?;
+        let shown = describe_value(page, value).await?;
         return Ok(Some(ScriptValue::new(truthy, shown)));
     }
 }
 
-async fn evaluated(page: &mut Page, expression: &str, at_most: Duration) -> Result<Option<cdp::Evaluated>> {
-    let kept = page
+async fn evaluate(page: &mut Page, expression: &str, at_most: Duration) -> Result<Option<cdp::Evaluated>> {
+    let previous = page
         .pending_evaluation
         .take()
-        .filter(|e| e.expression == expression && e.asked.elapsed() < PROMISE_KEPT);
-    let mut evaluating = kept.unwrap_or_else(|| {
+        .filter(|e| e.expression == expression && e.sent_at.elapsed() < PROMISE_RETENTION);
+    let mut pending = previous.unwrap_or_else(|| {
         let method = cdp::EvaluateInPage {
             expression: expression.to_owned(),
             await_promise: true,
@@ -73,11 +73,11 @@ async fn evaluated(page: &mut Page, expression: &str, at_most: Duration) -> Resu
             object_group: GROUP,
         };
         let reply = Box::pin(page.tab.client.send(Some(&page.tab.session), &method));
-        PendingEvaluation { expression: expression.to_owned(), reply, asked: Instant::now() }
+        PendingEvaluation { expression: expression.to_owned(), reply, sent_at: Instant::now() }
     });
     let answer = tokio::select! {
         biased;
-        answer = timeout(at_most.min(PROMISE_TIMEOUT), evaluating.reply.as_mut()) => answer,
+        answer = timeout(at_most.min(PROMISE_TIMEOUT), pending.reply.as_mut()) => answer,
         gone = page.tab.until(|tab| tab.dialog.clone()) => return Err(dialog_open(&gone?)),
     };
     match answer {
@@ -88,14 +88,14 @@ async fn evaluated(page: &mut Page, expression: &str, at_most: Duration) -> Resu
         Ok(Err(CallError::TimedOut { .. })) => Ok(None),
         Ok(Err(e)) => Err(page.tab.call_error(&e)),
         Err(_) => {
-            evaluating.asked = Instant::now();
-            page.pending_evaluation = Some(evaluating);
+            pending.sent_at = Instant::now();
+            page.pending_evaluation = Some(pending);
             Ok(None)
         }
     }
 }
 
-async fn shown(page: &Page, value: cdp::RemoteObject) -> Result<String> {
+async fn describe_value(page: &Page, value: cdp::RemoteObject) -> Result<String> {
     let Some(object_id) = value.object_id else {
         let word = value.unserializable_value.unwrap_or(value.r#type);
         return Ok(clip_chars(value.value.map_or(word, |v| v.get().to_owned())));
@@ -103,8 +103,8 @@ async fn shown(page: &Page, value: cdp::RemoteObject) -> Result<String> {
     let function = format!(
         "function(){{let s;try{{s=JSON.stringify(this)}}catch{{}}return s===undefined||this instanceof Node?null:s.slice(0,{MAX_VALUE_CHARS})}}"
     );
-    let ask = cdp::CallFunctionOn { function_declaration: function, object_id, return_by_value: true };
-    let answer = page.tab.ask(&page.tab.session, &ask).await;
+    let call = cdp::CallFunctionOn { function_declaration: function, object_id, return_by_value: true };
+    let answer = page.tab.query(&page.tab.session, &call).await;
     let json = match answer {
         Ok(answer) => answer.result.value.and_then(|v| serde_json::from_str::<Option<String>>(v.get()).ok()),
         Err(TabError::Failed(e)) if e.code == ErrorCode::Internal => None,

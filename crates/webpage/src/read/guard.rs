@@ -18,7 +18,7 @@ use stickpin_tree::Handle;
 /// The guard of one target.
 #[derive(Debug)]
 pub(crate) struct Guard {
-    of: Handle,
+    target: Handle,
     /// The guard's name in the documents. Also names the event through which documents ask each
     /// other, so a page must not be able to guess it.
     key: String,
@@ -45,20 +45,20 @@ impl Guard {
     }
 
     fn copy(&self) -> GuardArgument {
-        let wide = self.guarded.iter().any(|h| h.scope != self.of.scope);
-        GuardArgument::Copy(self.key.clone(), self.ranges(self.of.scope), wide)
+        let spans_documents = self.guarded.iter().any(|h| h.scope != self.target.scope);
+        GuardArgument::Copy(self.key.clone(), self.ranges(self.target.scope), spans_documents)
     }
 }
 
 /// Groups numbers into sorted ranges: first and last, flattened. Numbers at most `apart` from each
 /// other share a range.
-pub(crate) fn ranges(numbers: impl Iterator<Item = u64>, apart: u64) -> Vec<u64> {
+pub(crate) fn ranges(numbers: impl Iterator<Item = u64>, max_gap: u64) -> Vec<u64> {
     let mut numbers: Vec<u64> = numbers.collect();
     numbers.sort_unstable();
     let mut ranges: Vec<u64> = Vec::new();
     for number in numbers {
         match ranges.last_mut() {
-            Some(last) if number - *last <= apart => *last = number,
+            Some(last) if number - *last <= max_gap => *last = number,
             _ => ranges.extend([number, number]),
         }
     }
@@ -71,42 +71,42 @@ pub(crate) struct Guards(Vec<Guard>);
 
 impl Guards {
     /// Guards nodes with a target, instead of any that were guarded with it before.
-    pub(crate) fn add(&mut self, of: Handle, world: &World, guarded: &[Handle]) {
-        self.0.retain(|guard| guard.of != of);
-        let key = format!("{}:{}", world.context, of.id);
-        self.0.push(Guard { of, key, guarded: guarded.to_vec(), copied: false });
+    pub(crate) fn add(&mut self, target: Handle, world: &World, guarded: &[Handle]) {
+        self.0.retain(|guard| guard.target != target);
+        let key = format!("{}:{}", world.context, target.id);
+        self.0.push(Guard { target, key, guarded: guarded.to_vec(), copied: false });
     }
 
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }
 
-    fn of(&self, of: Handle) -> Option<&Guard> {
-        self.0.iter().find(|guard| guard.of == of)
+    fn find(&self, target: Handle) -> Option<&Guard> {
+        self.0.iter().find(|guard| guard.target == target)
     }
 
     /// The guard of a target, for a request whose answer is the last to be judged.
-    pub(crate) fn copy(&mut self, of: Handle) -> Option<GuardArgument> {
-        let guard = self.0.iter_mut().find(|guard| guard.of == of)?;
+    pub(crate) fn copy(&mut self, target: Handle) -> Option<GuardArgument> {
+        let guard = self.0.iter_mut().find(|guard| guard.target == target)?;
         guard.copied = true;
         Some(guard.copy())
     }
 
     /// The guard of a target, for its input.
-    pub(crate) fn for_input(&self, of: Handle) -> Option<GuardArgument> {
-        let guard = self.of(of)?;
+    pub(crate) fn for_input(&self, target: Handle) -> Option<GuardArgument> {
+        let guard = self.find(target)?;
         Some(if guard.copied { GuardArgument::Copied((guard.key.clone(),)) } else { guard.copy() })
     }
 
     /// The name of a target's guard.
-    pub(crate) fn key(&self, of: Handle) -> Option<&str> {
-        self.of(of).map(|guard| guard.key.as_str())
+    pub(crate) fn key(&self, target: Handle) -> Option<&str> {
+        self.find(target).map(|guard| guard.key.as_str())
     }
 }
 
 /// Makes every document around the target's copy its guarded content.
-pub(crate) async fn guard_outer_documents(page: &Page, of: Handle) -> Result<(), TabError> {
-    ask_around(page, of, |guard, scope| {
+pub(crate) async fn guard_outer_documents(page: &Page, target: Handle) -> Result<(), TabError> {
+    query_outer_documents(page, target, |guard, scope| {
         expression("guardContent", (0, &guard.key, guard.ranges(scope), false))
     })
     .await
@@ -114,27 +114,28 @@ pub(crate) async fn guard_outer_documents(page: &Page, of: Handle) -> Result<(),
 }
 
 /// Whether the guarded content in the documents around the target's is unchanged.
-pub(crate) async fn are_outer_guards_intact(page: &Page, of: Handle) -> Result<bool, TabError> {
-    let answers = ask_around(page, of, |guard, _| expression("aroundHolds", (&guard.key,))).await?;
+pub(crate) async fn are_outer_guards_intact(page: &Page, target: Handle) -> Result<bool, TabError> {
+    let answers =
+        query_outer_documents(page, target, |guard, _| expression("aroundHolds", (&guard.key,))).await?;
     Ok(answers.into_iter().all(|holds| holds != Some(false)))
 }
 
 /// Asks each other document that guards content for a target. A document that went away has no
 /// answer.
-async fn ask_around(
+async fn query_outer_documents(
     page: &Page,
-    of: Handle,
-    question: impl Fn(&Guard, u64) -> Result<String>,
+    target: Handle,
+    expression_for: impl Fn(&Guard, u64) -> Result<String>,
 ) -> Result<Vec<Option<bool>>, TabError> {
-    let Some(guard) = page.guards.of(of) else { return Ok(Vec::new()) };
-    if guard.guarded.iter().all(|h| h.scope == of.scope) {
+    let Some(guard) = page.guards.find(target) else { return Ok(Vec::new()) };
+    if guard.guarded.iter().all(|h| h.scope == target.scope) {
         return Ok(Vec::new());
     }
     let mut worlds = page.tab.worlds().await?;
-    worlds.retain(|w| w.scope != of.scope && guard.guarded.iter().any(|h| h.scope == w.scope));
+    worlds.retain(|w| w.scope != target.scope && guard.guarded.iter().any(|h| h.scope == w.scope));
     let mut answers = Vec::with_capacity(worlds.len());
-    for asked in page.tab.ask_all(&worlds, |world| question(guard, world.scope))? {
-        answers.push(match page.tab.receive_answer::<Option<bool>>(asked).await {
+    for request in page.tab.send_requests(&worlds, |world| expression_for(guard, world.scope))? {
+        answers.push(match page.tab.receive_answer::<Option<bool>>(request).await {
             Ok(answer) => answer,
             // The guarded content went away with the document.
             Err(TabError::WorldGone) => Some(false),

@@ -24,7 +24,7 @@ const PARSE_TIMEOUT: Duration = Duration::from_millis(500);
 const MAX_ATTEMPTS: usize = 5;
 
 /// The first attempt in which a frame that is being replaced no longer causes a retry.
-const PATIENT: usize = 3;
+const FIRST_LENIENT_ATTEMPT: usize = 3;
 
 /// The page of one tab.
 #[derive(Debug)]
@@ -107,18 +107,18 @@ impl Page {
     /// Returns `ELEMENT_NOT_FOUND` when the document is gone, and otherwise the errors of
     /// [`Page::element`].
     pub fn located_element(&self, handle: Handle) -> Result<DocumentElement> {
-        self.element(handle)?.ok_or_else(gone)
+        self.element(handle)?.ok_or_else(element_gone)
     }
 
     /// Waits until recently committed documents are parsed: half a document looks like another
     /// page.
-    async fn arrived(&self) -> Result<()> {
+    async fn wait_until_parsed(&self) -> Result<()> {
         let Some(until) = self.tab.read(|tab| tab.parse_deadline(PARSE_TIMEOUT))? else { return Ok(()) };
-        let done = self
+        let parsed = self
             .tab
             .until(|tab| (tab.dialog.is_some() || tab.parse_deadline(PARSE_TIMEOUT).is_none()).then_some(()));
         // A document that takes longer is read as it is.
-        tokio::time::timeout_at(until.into(), done).await.unwrap_or(Ok(()))
+        tokio::time::timeout_at(until.into(), parsed).await.unwrap_or(Ok(()))
     }
 
     /// Waits until pending navigations of the page, or of the frames around an element, are
@@ -126,12 +126,12 @@ impl Page {
     ///
     /// # Errors
     /// Returns `BACKEND_LOST` when the tab is gone.
-    pub async fn commit(&self, around: Option<Handle>) -> Result<()> {
-        let leaving = |tab: &TabState| tab.is_leaving(around.map(|h| h.scope));
-        if !self.tab.read(leaving)? {
+    pub async fn commit(&self, target: Option<Handle>) -> Result<()> {
+        let is_leaving = |tab: &TabState| tab.is_leaving(target.map(|h| h.scope));
+        if !self.tab.read(is_leaving)? {
             return Ok(());
         }
-        let done = self.tab.until(|tab| (!leaving(tab) || tab.dialog.is_some()).then_some(()));
+        let done = self.tab.until(|tab| (!is_leaving(tab) || tab.dialog.is_some()).then_some(()));
         // A slower server does not keep anyone from using the current page.
         timeout(COMMIT_TIMEOUT, done).await.unwrap_or(Ok(()))
     }
@@ -157,14 +157,14 @@ pub async fn capture(page: &mut Page, request: CaptureRequest<'_>) -> Result<Cap
     page.read_ahead.note_command();
     let mut attempt = 1;
     loop {
-        page.arrived().await?;
+        page.wait_until_parsed().await?;
         // Read the counter first, so that a change during the walk counts as a change since.
         let activity = page.tab.read(|tab| tab.activity)?;
         // Retry when a frame is replaced during the walk, but do not let a frame that never rests
         // block the capture.
-        let patient = attempt < PATIENT;
-        let wanted = WalkRequest { watch: request.watch, only: None, patient };
-        let tree = match walk_cache::current_page(page, wanted).await {
+        let strict = attempt < FIRST_LENIENT_ATTEMPT;
+        let walk_request = WalkRequest { watch: request.watch, target: None, strict };
+        let tree = match walk_cache::current_page(page, walk_request).await {
             Ok(current) => current.walked.map(|walked| Arc::clone(walked.tree())),
             Err(TabError::WorldGone) if attempt < MAX_ATTEMPTS => None,
             Err(fault) => return Err(fault.into()),
@@ -220,12 +220,12 @@ pub(crate) async fn locate_under_pointer(
 }
 
 async fn find(page: &mut Page, handle: Handle, context: &[Handle]) -> Result<Option<LocatedElement>> {
-    let wanted = WalkRequest { watch: context, only: Some(handle), patient: false };
-    match walk_cache::current_page(page, wanted).await {
+    let walk_request = WalkRequest { watch: context, target: Some(handle), strict: false };
+    match walk_cache::current_page(page, walk_request).await {
         Err(TabError::WorldGone) => Ok(None),
         current => {
             let CurrentPage { walked, aimed } = current?;
-            Ok(walked.and_then(|walked| walked.located(handle, PrefetchedAim::of(handle, aimed))))
+            Ok(walked.and_then(|walked| walked.located(handle, PrefetchedAim::ticket(handle, aimed))))
         }
     }
 }
@@ -234,8 +234,12 @@ async fn find(page: &mut Page, handle: Handle, context: &[Handle]) -> Result<Opt
 ///
 /// # Errors
 /// Returns the same errors as [`capture`].
-pub async fn outcome(page: &mut Page, handle: Handle, performed: &Ticket) -> Result<Option<LocatedElement>> {
-    let told = match performed.take::<OutcomeRequest>() {
+pub async fn outcome(
+    page: &mut Page,
+    handle: Handle,
+    input_ticket: &Ticket,
+) -> Result<Option<LocatedElement>> {
+    let told = match input_ticket.take::<OutcomeRequest>() {
         Some(after) => prefetch::read_outcome(page, handle, after).await,
         None => Ok(None),
     };
@@ -249,7 +253,7 @@ pub async fn outcome(page: &mut Page, handle: Handle, performed: &Ticket) -> Res
 
 /// The error for an element that vanished between being located and being acted on.
 #[must_use]
-pub fn gone() -> Error {
+pub fn element_gone() -> Error {
     Error::new(ErrorCode::ElementNotFound, "the element is no longer on the page")
         .hint("run `stickpin snapshot -i`")
 }

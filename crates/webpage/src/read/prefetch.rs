@@ -50,7 +50,7 @@ pub(crate) struct FreshAnswer<T> {
 }
 
 impl<T> FreshAnswer<T> {
-    pub(crate) fn now(page: &Page, answer: T) -> Result<Self> {
+    pub(crate) fn from_now(page: &Page, answer: T) -> Result<Self> {
         Ok(Self { activity: page.tab.read(|tab| tab.activity)?, at: Instant::now(), answer })
     }
 
@@ -64,13 +64,13 @@ impl<T> FreshAnswer<T> {
 /// The point to aim at in an element, as reported by the look at it.
 #[derive(Debug)]
 pub(crate) struct PrefetchedAim {
-    pub(crate) of: Handle,
+    pub(crate) handle: Handle,
     pub(crate) aimed: FreshAnswer<AimAnswer>,
 }
 
 impl PrefetchedAim {
-    pub(crate) fn of(of: Handle, aimed: Option<FreshAnswer<AimAnswer>>) -> Ticket {
-        Ticket::from_option(aimed.map(|aimed| Self { of, aimed }))
+    pub(crate) fn ticket(handle: Handle, aimed: Option<FreshAnswer<AimAnswer>>) -> Ticket {
+        Ticket::from_option(aimed.map(|aimed| Self { handle, aimed }))
     }
 }
 
@@ -86,11 +86,11 @@ pub(crate) struct PointerArrival {
 /// stopped.
 #[derive(Debug)]
 pub struct AnnouncedPress {
-    on: Handle,
+    target: Handle,
     world: World,
     at: Instant,
     /// The tab; `None` once the press follows.
-    watching: Option<Tab>,
+    tab: Option<Tab>,
 }
 
 impl AnnouncedPress {
@@ -101,21 +101,21 @@ impl AnnouncedPress {
         page: &Page,
         target: Option<Handle>,
     ) -> Result<Option<World>, TabError> {
-        let same = target == Some(self.on)
+        let same = target == Some(self.target)
             && self.at.elapsed() < PRESS_TIMEOUT
-            && self.watching.as_ref().is_some_and(|tab| tab.session == page.tab.session)
+            && self.tab.as_ref().is_some_and(|tab| tab.session == page.tab.session)
             && only_world(page).await?.as_ref() == Some(&self.world);
         if !same {
             return Ok(None);
         }
-        self.watching = None;
+        self.tab = None;
         Ok(Some(self.world.clone()))
     }
 }
 
 impl Drop for AnnouncedPress {
     fn drop(&mut self) {
-        if let (Some(tab), Ok(end)) = (self.watching.take(), expression("clickVerdict", NONE)) {
+        if let (Some(tab), Ok(end)) = (self.tab.take(), expression("clickVerdict", NONE)) {
             // A document that cannot be asked now ends its watch by itself.
             drop(tab.send_request(&self.world, end));
         }
@@ -156,18 +156,18 @@ pub(crate) async fn locate_in_small_page(
     let Some(world) = small_world(page).await?.filter(|world| world.scope == handle.scope) else {
         return Ok(None);
     };
-    let wanted = WalkRequest { watch: context, only: Some(handle), patient: false };
+    let wanted = WalkRequest { watch: context, target: Some(handle), strict: false };
     let guard = page.guards.copy(handle);
     let found: Option<(String, Option<AimAnswer>)> =
         page.tab.call(&world, "find", (handle.id, wanted.ranges(&world), guard)).await?;
     let Some((columns, aimed)) = found else { return Ok(Some(None)) };
-    let aimed = aimed.map(|aimed| FreshAnswer::now(page, aimed)).transpose()?;
-    let walked = walked_alone(page, &world, &columns, wanted).await?;
-    Ok(Some(walked.located(handle, PrefetchedAim::of(handle, aimed))))
+    let aimed = aimed.map(|aimed| FreshAnswer::from_now(page, aimed)).transpose()?;
+    let walked = walk_single_document(page, &world, &columns, wanted).await?;
+    Ok(Some(walked.located(handle, PrefetchedAim::ticket(handle, aimed))))
 }
 
 /// Builds the walk of the tab's only document from a separate answer.
-async fn walked_alone(
+async fn walk_single_document(
     page: &mut Page,
     world: &World,
     columns: &str,
@@ -199,18 +199,18 @@ pub(crate) async fn move_and_hit_test(
         guard::guard_outer_documents(page, handle).await?;
         return Ok((ArrivalAnswer { hit, rect, look: None, armed: false }, PointerArrival::default()));
     };
-    let wanted = WalkRequest { watch: context, only: Some(handle), patient: false };
+    let wanted = WalkRequest { watch: context, target: Some(handle), strict: false };
     page.tab.write(|tab| tab.verdict = None)?;
     let question = (id, point.0, point.1, count, press, wanted.ranges(world), guard);
     let mut arrival: ArrivalAnswer = page.tab.call(world, "arrivedLook", question).await?;
     let mut arrived = PointerArrival::default();
     if arrival.armed {
         let (world, watching) = (world.clone(), Some(page.tab.clone()));
-        arrived.press = Some(AnnouncedPress { on: handle, world, at: Instant::now(), watching });
+        arrived.press = Some(AnnouncedPress { target: handle, world, at: Instant::now(), tab: watching });
     }
     if let Some(columns) = arrival.look.take() {
-        let FreshAnswer { activity, at, .. } = FreshAnswer::now(page, ())?;
-        let answer = walked_alone(page, world, &columns, wanted).await?;
+        let FreshAnswer { activity, at, .. } = FreshAnswer::from_now(page, ())?;
+        let answer = walk_single_document(page, world, &columns, wanted).await?;
         arrived.seen = Some(FreshAnswer { activity, at, answer });
     }
     Ok((arrival, arrived))
@@ -238,12 +238,12 @@ pub(crate) fn request_outcome_report(
     target: Option<Handle>,
     worlds: &[World],
 ) -> Option<OutcomeRequest> {
-    let of = target?;
-    let world = worlds.iter().find(|world| world.scope == of.scope)?;
+    let handle = target?;
+    let world = worlds.iter().find(|world| world.scope == handle.scope)?;
     let asked = expression("answered", NONE).map(|question| page.tab.send_request(world, question));
     // A document that cannot be asked now is looked at directly.
     let Ok(Ok(asked)) = asked else { return None };
-    Some(OutcomeRequest { of, world: world.clone(), asked, is_capture: false })
+    Some(OutcomeRequest { of: handle, world: world.clone(), asked, is_capture: false })
 }
 
 /// The target as it was when its press had arrived, if that was requested and no event was reported
@@ -261,7 +261,7 @@ pub(crate) async fn read_outcome(
         page.tab.receive_answer::<IgnoredAny>(asked).await?;
         return Ok(None);
     }
-    if page.last_input.is_none_or(|acted| acted.elapsed() > OUTCOME_VALIDITY)
+    if page.last_input.is_none_or(|input_at| input_at.elapsed() > OUTCOME_VALIDITY)
         || page.tab.read(|tab| tab.is_leaving(Some(handle.scope)))?
     {
         return Ok(None);
@@ -270,8 +270,8 @@ pub(crate) async fn read_outcome(
     if page.tab.world(handle.scope)?.as_ref() != Some(&world) {
         return Ok(None);
     }
-    let wanted = WalkRequest { watch: &[], only: Some(handle), patient: false };
-    let walked = walked_alone(page, &world, &columns, wanted).await?;
+    let wanted = WalkRequest { watch: &[], target: Some(handle), strict: false };
+    let walked = walk_single_document(page, &world, &columns, wanted).await?;
     let outdated = page.tab.read(|tab| walked.is_outdated(tab))?;
     Ok(walked.located(handle, Ticket::default()).filter(|_| !outdated))
 }

@@ -22,7 +22,7 @@ const BACKOFF: u32 = 4;
 /// The readings since a command last read the page.
 #[derive(Debug, Default)]
 pub(crate) struct ReadAhead {
-    readings: u32,
+    unused_captures: u32,
     /// The tab's activity counter at the last reading of any kind.
     read: Option<u64>,
 }
@@ -35,12 +35,12 @@ impl ReadAhead {
 
     /// Records that a command reads the page.
     pub(crate) fn note_command(&mut self) {
-        self.readings = 0;
+        self.unused_captures = 0;
     }
 
     /// The time for which the page must be at rest before the next reading.
     fn quiet_time(&self) -> Duration {
-        QUIET_TIME.saturating_mul(BACKOFF.saturating_pow(self.readings))
+        QUIET_TIME.saturating_mul(BACKOFF.saturating_pow(self.unused_captures))
     }
 
     /// Whether a reading now could differ from the last one.
@@ -52,7 +52,7 @@ impl ReadAhead {
 /// Returns when the page has changed since the last reading and is at rest.
 pub async fn wait_until_idle(page: &mut Page) {
     // When nothing can be proven, a reading is useless.
-    if page.last_walk.as_ref().is_some_and(|walked| !walked.is_provable()) {
+    if page.last_walk.as_ref().is_some_and(|walked| !walked.can_be_proven()) {
         return pending().await;
     }
     let (ahead, rest) = (&page.read_ahead, page.read_ahead.quiet_time());
@@ -69,9 +69,9 @@ pub async fn wait_until_idle(page: &mut Page) {
 
 /// Walks the page ahead of the next command. Failures are only logged.
 pub async fn read_ahead(page: &mut Page, watch: &[Handle]) {
-    let wanted = WalkRequest { watch, only: None, patient: true };
-    page.read_ahead.readings += 1;
-    if let Err(fault) = walk_cache::current_page(page, wanted).await {
+    let walk_request = WalkRequest { watch, target: None, strict: true };
+    page.read_ahead.unused_captures += 1;
+    if let Err(fault) = walk_cache::current_page(page, walk_request).await {
         tracing::debug!(?fault, "the page was not read ahead");
     }
 }
@@ -82,16 +82,16 @@ mod tests {
 
     #[test]
     fn each_further_reading_waits_longer_until_somebody_asks() {
-        let mut ahead = ReadAhead::default();
+        let mut read_ahead = ReadAhead::default();
         let mut rests = Vec::new();
         for _ in 0..4 {
-            rests.push(ahead.quiet_time().as_millis());
-            ahead.readings += 1;
+            rests.push(read_ahead.quiet_time().as_millis());
+            read_ahead.unused_captures += 1;
         }
         assert_eq!(rests, [50, 200, 800, 3200]);
-        ahead.readings = u32::MAX;
-        assert!(ahead.quiet_time() > Duration::from_secs(1 << 20), "it does not wrap");
-        ahead.note_command();
-        assert_eq!(ahead.quiet_time(), QUIET_TIME);
+        read_ahead.unused_captures = u32::MAX;
+        assert!(read_ahead.quiet_time() > Duration::from_secs(1 << 20), "it does not wrap");
+        read_ahead.note_command();
+        assert_eq!(read_ahead.quiet_time(), QUIET_TIME);
     }
 }

@@ -32,7 +32,7 @@ type Counts = BTreeMap<String, Option<SessionCounts>>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct SessionCounts {
     /// Style recalculations and layouts.
-    drawn: [u64; 2],
+    renderings: [u64; 2],
     /// Event listeners; each added one increases the count. Garbage collection lowers it, so two
     /// counts could be equal by chance. The script's `uncollected` detects a collection; the
     /// listeners themselves are then compared.
@@ -44,7 +44,7 @@ struct SessionCounts {
 struct SealedDocument {
     scope: u64,
     /// The path of the frame that showed the document.
-    place: String,
+    frame_path: String,
     /// The script's token for this walk; 0 if nothing can be proven.
     seal: u32,
     /// The document's change count.
@@ -80,7 +80,7 @@ impl PageWalk {
     }
 
     /// Whether a later check can prove that nothing changed since.
-    pub(crate) fn is_provable(&self) -> bool {
+    pub(crate) fn can_be_proven(&self) -> bool {
         self.documents.iter().all(|d| d.seal != 0)
     }
 
@@ -91,7 +91,7 @@ impl PageWalk {
                 .documents
                 .iter()
                 .zip(worlds)
-                .all(|(d, w)| d.scope == w.scope && d.place == w.path && d.seal != 0)
+                .all(|(d, w)| d.scope == w.scope && d.frame_path == w.path && d.seal != 0)
     }
 
     /// Whether a document has reported a change since.
@@ -117,22 +117,22 @@ pub(crate) struct WalkRequest<'a> {
     /// Elements to report as hidden rather than gone.
     pub(crate) watch: &'a [Handle],
     /// If set, the walk is needed only if this element is connected.
-    pub(crate) only: Option<Handle>,
+    pub(crate) target: Option<Handle>,
     /// Whether a frame that is replaced meanwhile makes the walk fail, to be retried.
-    pub(crate) patient: bool,
+    pub(crate) strict: bool,
 }
 
 impl WalkRequest<'_> {
     /// The ids of the wanted handles in a document, as ranges: first and last, flattened. Ranges
     /// may include some other ids, so that thousands of elements fit into a short request.
     pub(crate) fn ranges(&self, world: &World) -> Vec<u64> {
-        let asked = self.watch.iter().chain(&self.only).filter(|h| h.scope == world.scope);
+        let asked = self.watch.iter().chain(&self.target).filter(|h| h.scope == world.scope);
         ranges(asked.map(|h| h.id), MAX_RANGE_GAP)
     }
 
-    fn question(&self, world: &World) -> Result<String> {
-        if let Some(only) = self.only.filter(|h| h.scope == world.scope) {
-            return expression("locate", (only.id, self.ranges(world)));
+    fn walk_expression(&self, world: &World) -> Result<String> {
+        if let Some(target) = self.target.filter(|h| h.scope == world.scope) {
+            return expression("locate", (target.id, self.ranges(world)));
         }
         // A record may be read across documents (the opener of a popup), and the tree needs its
         // root.
@@ -170,11 +170,10 @@ pub(crate) async fn current_page<'a>(
     page.read_ahead.note_capture(page.tab.read(|tab| tab.activity)?);
     let worlds = page.tab.worlds().await?;
     page.probes.retain_documents(&worlds);
-    let whole = wanted.only.is_none();
-    let mut last = page
-        .last_walk
-        .take()
-        .filter(|w| w.tab == page.tab.session && w.has_documents(&worlds) && (w.is_complete || !whole));
+    let is_full_walk = wanted.target.is_none();
+    let mut last = page.last_walk.take().filter(|w| {
+        w.tab == page.tab.session && w.has_documents(&worlds) && (w.is_complete || !is_full_walk)
+    });
     if let Some(walked) = &last
         && page.tab.read(|tab| walked.is_outdated(tab))?
     {
@@ -183,34 +182,34 @@ pub(crate) async fn current_page<'a>(
     let question = |world: &World| {
         let seal = last.as_ref().map_or(0, |w| w.seal(world));
         // Also ask where to aim at the element; a caller that does not aim ignores the answer.
-        let aim = wanted.only.filter(|only| only.scope == world.scope);
-        let aim = aim.map_or(Ok("null".to_owned()), |only| expression("glimpse", (only.id,)))?;
+        let aim = wanted.target.filter(|target| target.scope == world.scope);
+        let aim = aim.map_or(Ok("null".to_owned()), |target| expression("glimpse", (target.id,)))?;
         Ok(format!("[{},{GLOBAL}.uncollected(),{aim}]", expression("unchanged", (seal,))?))
     };
-    let asked = page.tab.ask_all(&worlds, question)?;
+    let asked = page.tab.send_requests(&worlds, question)?;
     let Some(mut last) = last else {
         // The page will be walked in any case, so send all requests at once. Counts that the
         // browser reads too early make the next check fail, never pass.
-        let counts = ask_counts(page, &worlds);
-        let walk = ask_walk(page, &worlds, wanted).await?;
+        let counts = request_counts(page, &worlds);
+        let walk = request_walk(page, &worlds, wanted).await?;
         let (_, aimed) = checks(page, &worlds, asked).await?;
         return read_walk(page, walk, &worlds, counts, wanted, aimed).await;
     };
     let (answers, aimed) = checks(page, &worlds, asked).await?;
-    let asked = ask_counts(page, &worlds);
+    let asked = request_counts(page, &worlds);
     if !answers.iter().all(|a| a.is_some_and(|(same, _)| same)) {
         tracing::debug!(?answers, "walked: a document changed, or nothing can be proven");
         // The walk is sent after the request for the counts and cannot overtake it.
-        let walk = ask_walk(page, &worlds, wanted).await?;
+        let walk = request_walk(page, &worlds, wanted).await?;
         return read_walk(page, walk, &worlds, asked, wanted, aimed).await;
     }
     let counts = read_counts(page, asked).await?;
     let mut same = equal(&last.counts, &counts) && last.covers(wanted.watch);
     if same {
-        let kept = answers.iter().all(|a| a.is_some_and(|(_, kept)| kept));
-        last.has_valid_listener_count &= kept && listeners(&last.counts).eq(listeners(&counts));
-        if whole {
-            same = page.probes.still_listens(&page.tab, &worlds, last.has_valid_listener_count).await?;
+        let none_collected = answers.iter().all(|a| a.is_some_and(|(_, kept)| kept));
+        last.has_valid_listener_count &= none_collected && listeners(&last.counts).eq(listeners(&counts));
+        if is_full_walk {
+            same = page.probes.has_same_listeners(&page.tab, &worlds, last.has_valid_listener_count).await?;
             last.has_valid_listener_count = same;
         }
         last.counts.clone_from(&counts);
@@ -220,7 +219,7 @@ pub(crate) async fn current_page<'a>(
         return Ok(CurrentPage { walked: Some(page.last_walk.insert(last)), aimed });
     }
     tracing::debug!("walked: style, layout, listeners, or what is asked about");
-    let asked = ask_walk(page, &worlds, wanted).await?;
+    let asked = request_walk(page, &worlds, wanted).await?;
     page.last_walk = walk(page, asked, &worlds, counts, wanted).await?;
     Ok(CurrentPage { walked: page.last_walk.as_ref(), aimed })
 }
@@ -240,7 +239,7 @@ async fn checks(
         Some((same, kept))
     });
     let checks = checks.collect();
-    Ok((checks, aim.map(|aimed| FreshAnswer::now(page, aimed)).transpose()?))
+    Ok((checks, aim.map(|aimed| FreshAnswer::from_now(page, aimed)).transpose()?))
 }
 
 /// The answers of the script's `unchanged` and `uncollected`; `None` for a frame that is being
@@ -265,13 +264,13 @@ async fn read_walk<'a>(
 
 /// Requests a walk of every document and the list of listeners, which the browser prepares while
 /// the columns are read.
-async fn ask_walk(
+async fn request_walk(
     page: &mut Page,
     worlds: &[World],
     wanted: WalkRequest<'_>,
 ) -> Result<PendingWalk, TabError> {
-    let columns = page.tab.ask_all(worlds, |world| wanted.question(world))?;
-    let listening = match wanted.only {
+    let columns = page.tab.send_requests(worlds, |world| wanted.walk_expression(world))?;
+    let listening = match wanted.target {
         None => Some(page.probes.request_listeners(&page.tab, worlds).await?),
         Some(_) => None,
     };
@@ -289,15 +288,15 @@ async fn walk(
     let PendingWalk { columns: asked, listening } = walk;
     let mut read = Vec::with_capacity(worlds.len());
     for (world, asking) in worlds.iter().zip(asked) {
-        let completed = async {
+        let completed_columns = async {
             let json: Option<String> = page.tab.receive_answer(asking).await?;
             let Some(json) = json else { return Ok(None) };
             let columns = Columns::parse(&json).map_err(corrupt)?;
             complete(page, world, columns, wanted).await.map(Some)
         };
-        match completed.await {
+        match completed_columns.await {
             // A frame that is being replaced is empty for a moment.
-            Err(TabError::WorldGone) if world.parent.is_some() && !wanted.patient => {}
+            Err(TabError::WorldGone) if world.parent.is_some() && !wanted.strict => {}
             answer => match answer? {
                 Some(columns) => read.push((world, columns)),
                 None => return Ok(None),
@@ -305,11 +304,11 @@ async fn walk(
         }
     }
     if let Some(listening) = listening {
-        for left_out in page.probes.read_listeners(&page.tab, listening).await? {
-            let Some((world, columns)) = read.iter_mut().find(|(world, _)| **world == left_out) else {
+        for outdated in page.probes.read_listeners(&page.tab, listening).await? {
+            let Some((world, columns)) = read.iter_mut().find(|(world, _)| **world == outdated) else {
                 continue;
             };
-            let json: Option<String> = page.tab.evaluate(world, wanted.question(world)?).await?;
+            let json: Option<String> = page.tab.evaluate(world, wanted.walk_expression(world)?).await?;
             let Some(json) = json else { return Ok(None) };
             *columns = complete(page, world, Columns::parse(&json).map_err(corrupt)?, wanted).await?;
         }
@@ -325,8 +324,8 @@ pub(crate) async fn complete(
     columns: Columns,
     wanted: WalkRequest<'_>,
 ) -> Result<Columns, TabError> {
-    let question = wanted.question(world)?;
-    page.probes.complete(&page.tab, world, columns, &question, wanted.only).await
+    let question = wanted.walk_expression(world)?;
+    page.probes.complete(&page.tab, world, columns, &question, wanted.target).await
 }
 
 /// Assembles a walk from the columns of its documents. Without counts, the walk cannot be proven
@@ -336,15 +335,15 @@ pub(crate) async fn assemble_walk(
     read: Vec<(&World, Columns)>,
     wanted: WalkRequest<'_>,
 ) -> Result<PageWalk, TabError> {
-    let asked: HashSet<Handle> = wanted.watch.iter().chain(&wanted.only).copied().collect();
+    let requested: HashSet<Handle> = wanted.watch.iter().chain(&wanted.target).copied().collect();
     let (mut top, mut frames, mut documents) = (None, HashMap::new(), Vec::new());
     for (world, mut columns) in read {
         page.probes.mark_listeners(world, &mut columns);
-        columns.retain_hidden(|id| asked.contains(&Handle { scope: world.scope, id }));
-        let seal = if page.probes.wants_more(world) { 0 } else { columns.wire.seal };
+        columns.retain_hidden(|id| requested.contains(&Handle { scope: world.scope, id }));
+        let seal = if page.probes.needs_completion(world) { 0 } else { columns.wire.seal };
         documents.push(SealedDocument {
             scope: world.scope,
-            place: world.path.clone(),
+            frame_path: world.path.clone(),
             seal,
             changes: columns.wire.changes,
         });
@@ -371,23 +370,23 @@ pub(crate) async fn assemble_walk(
         documents,
         counts: Counts::new(),
         has_valid_listener_count: true,
-        is_complete: wanted.only.is_none(),
-        asked_handles: asked,
+        is_complete: wanted.target.is_none(),
+        asked_handles: requested,
     })
 }
 
 /// Pending requests for the counts of each session.
 type PendingCounts = Vec<(String, Reply<cdp::GetMetrics>)>;
 
-fn ask_counts(page: &Page, worlds: &[World]) -> PendingCounts {
+fn request_counts(page: &Page, worlds: &[World]) -> PendingCounts {
     let sessions: BTreeSet<&str> = worlds.iter().map(|w| w.session.as_str()).collect();
-    let ask = |session: &str| (session.to_owned(), page.tab.client.send(Some(session), &cdp::GetMetrics {}));
-    sessions.into_iter().map(ask).collect()
+    let send = |session: &str| (session.to_owned(), page.tab.client.send(Some(session), &cdp::GetMetrics {}));
+    sessions.into_iter().map(send).collect()
 }
 
-async fn read_counts(page: &Page, asked: PendingCounts) -> Result<Counts, TabError> {
+async fn read_counts(page: &Page, pending: PendingCounts) -> Result<Counts, TabError> {
     let mut counts = Counts::new();
-    for (session, reply) in asked {
+    for (session, reply) in pending {
         let answer = page.tab.unless_dialog(async { Ok::<_, TabError>(reply.await) }).await?;
         let count = match answer {
             Ok(answer) => count(&answer),
@@ -401,21 +400,21 @@ async fn read_counts(page: &Page, asked: PendingCounts) -> Result<Counts, TabErr
 }
 
 fn count(answer: &cdp::Metrics) -> Option<SessionCounts> {
-    let of =
+    let metric_value =
         |name| answer.metrics.iter().find(|metric| metric.name == name).map(|metric| metric.value.to_bits());
     Some(SessionCounts {
-        drawn: [of("RecalcStyleCount")?, of("LayoutCount")?],
-        listeners: of("JSEventListeners")?,
+        renderings: [metric_value("RecalcStyleCount")?, metric_value("LayoutCount")?],
+        listeners: metric_value("JSEventListeners")?,
     })
 }
 
 /// Whether the counts of style and layout are known and equal.
-fn equal(then: &Counts, now: &Counts) -> bool {
+fn equal(before: &Counts, now: &Counts) -> bool {
     let same = |(a, b): (&Option<SessionCounts>, &Option<SessionCounts>)| match (a, b) {
-        (Some(a), Some(b)) => a.drawn == b.drawn,
+        (Some(a), Some(b)) => a.renderings == b.renderings,
         _ => false,
     };
-    then.keys().eq(now.keys()) && then.values().zip(now.values()).all(same)
+    before.keys().eq(now.keys()) && before.values().zip(now.values()).all(same)
 }
 
 /// The number of listeners in each session.

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use stickpin_device::RequestEnd;
 
 /// The most requests that are remembered.
-const REMEMBERED: usize = 300;
+const MAX_LOGGED_REQUESTS: usize = 300;
 
 /// The duration above which a request counts as held open by the server.
-const LONG: Duration = Duration::from_secs(5);
+const LONG_REQUEST: Duration = Duration::from_secs(5);
 
 /// A request in the log.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub(crate) struct LoggedRequest {
     /// Whether a script made the request, by `fetch` or similar.
     pub(crate) by_script: bool,
     /// Whether the request was reported as the effect of an act.
-    pub(crate) told: bool,
+    pub(crate) reported: bool,
     /// Whether the request is for the document of a frame.
     document: bool,
 }
@@ -43,7 +43,7 @@ impl LoggedRequest {
             end: None,
             counts: true,
             by_script: false,
-            told: false,
+            reported: false,
             document,
         }
     }
@@ -54,7 +54,7 @@ impl LoggedRequest {
 
     /// Whether a script's request took so long that nobody waits for its answer.
     pub(crate) fn is_long(&self) -> bool {
-        self.by_script && self.duration() >= LONG
+        self.by_script && self.duration() >= LONG_REQUEST
     }
 
     /// Whether two requests have the same method and URL, ignoring queries.
@@ -64,36 +64,36 @@ impl LoggedRequest {
     }
 
     /// Whether the request began or ended at or after `begun`, or is still pending.
-    pub(crate) fn is_since(&self, begun: Instant) -> bool {
-        self.began >= begun || self.end.as_ref().is_none_or(|(_, at)| *at >= begun)
+    pub(crate) fn overlaps_since(&self, since: Instant) -> bool {
+        self.began >= since || self.end.as_ref().is_none_or(|(_, at)| *at >= since)
     }
 }
 
 impl TabState {
     /// Adds a request to the log.
-    pub(crate) fn log_request(&mut self, seen: LoggedRequest) {
-        if self.traffic.len() == REMEMBERED {
+    pub(crate) fn log_request(&mut self, request: LoggedRequest) {
+        if self.traffic.len() == MAX_LOGGED_REQUESTS {
             self.traffic.pop_front();
         }
-        self.traffic.push_back(seen);
+        self.traffic.push_back(request);
     }
 
     /// Records that the document was left: pending requests of its scripts fail.
     pub(crate) fn discard_requests(&mut self) {
-        for seen in self.traffic.iter_mut().filter(|s| !s.document && s.end.is_none()) {
-            seen.end = Some((RequestEnd::Failed("the page was left".to_owned()), Instant::now()));
+        for request in self.traffic.iter_mut().filter(|s| !s.document && s.end.is_none()) {
+            request.end = Some((RequestEnd::Failed("the page was left".to_owned()), Instant::now()));
         }
     }
 
     /// The response status of the last document requested since then.
-    pub fn answered_with(&self, since: Instant) -> Option<u16> {
+    pub fn document_status(&self, since: Instant) -> Option<u16> {
         self.traffic.iter().rev().find(|s| s.document && s.began >= since)?.status
     }
 
     /// Whether a navigation is pending, or a script's request that began since then and that an act
     /// may have caused.
-    pub(crate) fn under_way(&self, begun: Instant) -> bool {
-        let request = |s: &LoggedRequest| s.by_script && s.counts && s.end.is_none() && s.began >= begun;
+    pub(crate) fn is_loading_since(&self, since: Instant) -> bool {
+        let request = |s: &LoggedRequest| s.by_script && s.counts && s.end.is_none() && s.began >= since;
         self.navigating.is_some() || self.traffic.iter().any(request)
     }
 }

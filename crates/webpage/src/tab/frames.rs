@@ -32,11 +32,11 @@ pub(crate) async fn frame_steps(tab: &Tab, world: &World) -> Result<Vec<FrameSte
     let mut steps = Vec::new();
     let mut inner = world.clone();
     while let Some((outer, owner)) = tab.owner(&inner).await? {
-        let place: Option<[f64; 4]> = tab.call(&outer, "frameBox", (owner,)).await?;
+        let frame_box: Option<[f64; 4]> = tab.call(&outer, "frameBox", (owner,)).await?;
         // The frame's element went away, and its document soon will.
-        let place = place.ok_or(TabError::WorldGone)?;
+        let frame_box = frame_box.ok_or(TabError::WorldGone)?;
         inner = outer.clone();
-        steps.push(FrameStep { outer, owner, origin_and_scale: place });
+        steps.push(FrameStep { outer, owner, origin_and_scale: frame_box });
         if steps.len() > DEPTH {
             return Err(TabError::WorldGone);
         }
@@ -57,11 +57,11 @@ pub async fn bounding_boxes(tab: &Tab, handles: &[Handle]) -> Result<Vec<Option<
         if ids.is_empty() {
             continue;
         }
-        let asked = async {
+        let answer = async {
             let rects: Vec<Option<[f64; 4]>> = tab.call(&world, "rects", (&ids,)).await?;
             Ok((rects, frame_steps(tab, &world).await?))
         };
-        let (rects, steps) = match asked.await {
+        let (rects, steps) = match answer.await {
             Ok(answer) => answer,
             // A document that is gone has no boxes.
             Err(TabError::WorldGone) => continue,
@@ -94,8 +94,8 @@ pub async fn innermost(tab: &Tab, x: f64, y: f64) -> Result<Option<Handle>, TabE
             }
         }
         let Some(inner) = inner else { return Ok(found) };
-        let place: Option<[f64; 4]> = tab.call(&world, "frameBox", (id,)).await?;
-        let Some([left, top, scale_x, scale_y]) = place else { return Ok(found) };
+        let frame_box: Option<[f64; 4]> = tab.call(&world, "frameBox", (id,)).await?;
+        let Some([left, top, scale_x, scale_y]) = frame_box else { return Ok(found) };
         (x, y) = ((x - left) / scale_x, (y - top) / scale_y);
         world = inner;
     }
@@ -118,9 +118,9 @@ pub async fn has_keys(tab: &Tab, world: &World) -> Result<bool, TabError> {
 
 /// Converts a box of an inner document to pixels of the tab.
 pub(crate) fn outward(inner: Rect, steps: &[FrameStep]) -> Rect {
-    let corner = |point| steps.iter().fold(point, |point, step| step.outward(point));
-    let (left, top) = corner((inner.x, inner.y));
-    let (right, bottom) = corner((inner.x + inner.width, inner.y + inner.height));
+    let to_tab = |point| steps.iter().fold(point, |point, step| step.outward(point));
+    let (left, top) = to_tab((inner.x, inner.y));
+    let (right, bottom) = to_tab((inner.x + inner.width, inner.y + inner.height));
     Rect { x: left, y: top, width: right - left, height: bottom - top }
 }
 

@@ -24,11 +24,11 @@ impl Tab {
             return Ok(Some((parent, id)));
         }
         let owner = cdp::GetFrameOwner { frame_id: world.frame.clone() };
-        let asked = async {
+        let answer = async {
             let owner = self.client.call(Some(&parent.session), &owner).await;
-            owner.map_err(|e| self.or_gone(&e))
+            owner.map_err(|e| self.refusal_error(&e))
         };
-        let node = self.unless_dialog(asked).await?.backend_node_id;
+        let node = self.unless_dialog(answer).await?.backend_node_id;
         let id = self.number(&parent, node).await?;
         self.write(|tab| {
             if let Some(w) = tab.frames.get_mut(&world.frame).and_then(|f| f.world.as_mut()) {
@@ -44,18 +44,18 @@ impl Tab {
     /// See [`TabError`].
     pub(crate) async fn number(&self, world: &World, node: i64) -> Result<u64, TabError> {
         let context = self.context_number(world)?;
-        let asked = async {
+        let answer = async {
             let session = Some(world.session.as_str());
             let resolve = cdp::ResolveNode { backend_node_id: node, execution_context_id: context };
-            let resolved = self.client.call(session, &resolve).await.map_err(|e| self.or_gone(&e))?;
-            let ask = cdp::CallFunctionOn {
+            let resolved = self.client.call(session, &resolve).await.map_err(|e| self.refusal_error(&e))?;
+            let call = cdp::CallFunctionOn {
                 function_declaration: format!("function(){{return {}.idOf(this)}}", agent::GLOBAL),
                 object_id: resolved.object.object_id.unwrap_or_default(),
                 return_by_value: true,
             };
-            self.client.call(session, &ask).await.map_err(|e| self.or_gone(&e))
+            self.client.call(session, &call).await.map_err(|e| self.refusal_error(&e))
         };
-        let answer = self.unless_dialog(asked).await?;
+        let answer = self.unless_dialog(answer).await?;
         answer
             .result
             .value
@@ -75,12 +75,12 @@ impl Tab {
             return_by_value: false,
             await_promise: false,
         };
-        let asked = async { self.answer_raw(self.client.send(Some(&world.session), &method)).await };
-        Ok(self.unless_dialog(asked).await?.result.object_id)
+        let answer = async { self.answer_raw(self.client.send(Some(&world.session), &method)).await };
+        Ok(self.unless_dialog(answer).await?.result.object_id)
     }
 
     /// Converts a refusal: a gone subject becomes [`TabError::WorldGone`].
-    pub(super) fn or_gone(&self, error: &CallError) -> TabError {
+    pub(super) fn refusal_error(&self, error: &CallError) -> TabError {
         if error.is_gone() { TabError::WorldGone } else { TabError::Failed(self.call_error(error)) }
     }
 }

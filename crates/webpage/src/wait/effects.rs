@@ -27,15 +27,15 @@ const MAX_REQUEST_NOTICES: usize = 3;
 /// # Errors
 /// Returns `BACKEND_LOST` when the browser or its last tab is gone.
 pub async fn wait_for_effects(page: &mut Page, at_most: Duration, cancel: &CancellationToken) -> Result<()> {
-    let (told, begun) = (page.changes_reported, page.action_began);
+    let (reported, action_began) = (page.changes_reported, page.action_began);
     let arrivals = page.tab.read(|tab| tab.arrivals)?;
-    let stirred = |tab: &TabState| {
-        let seen = tab.changes != told || !tab.notices.is_empty() || tab.dialog.is_some();
-        (seen || tab.under_way(begun)).then_some(())
+    let has_effect = |tab: &TabState| {
+        let seen = tab.changes != reported || !tab.notices.is_empty() || tab.dialog.is_some();
+        (seen || tab.is_loading_since(action_began)).then_some(())
     };
-    listen_closely(page, at_most, stirred).await?;
+    report_changes_at_once(page, at_most, has_effect).await?;
     let quiet = tokio::select! {
-        stirred = timeout(at_most, page.tab.until(stirred)) => match stirred {
+        stirred = timeout(at_most, page.tab.until(has_effect)) => match stirred {
             Ok(stirred) => { stirred?; false }
             Err(_) => true,
         },
@@ -44,20 +44,20 @@ pub async fn wait_for_effects(page: &mut Page, at_most: Duration, cancel: &Cance
     if quiet {
         // Time is up by our clock, but a page that had no chance to run has done nothing yet.
         tokio::select! {
-            stirred = page.tab.until(stirred) => stirred?,
+            stirred = page.tab.until(has_effect) => stirred?,
             _ = timeout(BUSY_TIMEOUT, page.tab.drain_timers()) => {}
             () = cancel.cancelled() => return Ok(()),
         }
     }
-    if !page.tab.read(|tab| tab.under_way(begun))? {
+    if !page.tab.read(|tab| tab.is_loading_since(action_began))? {
         return Ok(());
     }
-    let over = page.tab.until(|tab| {
-        let gone = tab.dialog.is_some() || tab.navigating.is_none() && tab.arrivals != arrivals;
-        (gone || !tab.under_way(begun)).then_some(tab.notices.len())
+    let finished = page.tab.until(|tab| {
+        let has_arrived = tab.dialog.is_some() || tab.navigating.is_none() && tab.arrivals != arrivals;
+        (has_arrived || !tab.is_loading_since(action_began)).then_some(tab.notices.len())
     });
     let noticed = tokio::select! {
-        over = timeout(EFFECT_TIMEOUT, over) => match over {
+        over = timeout(EFFECT_TIMEOUT, finished) => match over {
             Ok(noticed) => noticed?,
             Err(_) => return Ok(()),
         },
@@ -70,12 +70,12 @@ pub async fn wait_for_effects(page: &mut Page, at_most: Duration, cancel: &Cance
 
 /// Makes every document report changes at once, unless an effect was seen already. Otherwise, a
 /// change soon after another one is reported with a delay.
-async fn listen_closely(
+async fn report_changes_at_once(
     page: &Page,
     at_most: Duration,
-    stirred: impl Fn(&TabState) -> Option<()>,
+    has_effect: impl Fn(&TabState) -> Option<()>,
 ) -> Result<()> {
-    if page.tab.read(stirred)?.is_some() {
+    if page.tab.read(has_effect)?.is_some() {
         return Ok(());
     }
     let worlds = match timeout(at_most, page.tab.worlds()).await {
@@ -83,7 +83,7 @@ async fn listen_closely(
         Err(_) | Ok(Err(TabError::Dialog(_) | TabError::WorldGone)) => return Ok(()),
         Ok(worlds) => worlds?,
     };
-    match page.tab.ask_all(&worlds, |_| expression("tell", NONE)) {
+    match page.tab.send_requests(&worlds, |_| expression("tell", NONE)) {
         // The reports come as signals; the answers add nothing. A dialog delays them all.
         Ok(_) | Err(TabError::Dialog(_) | TabError::WorldGone) => Ok(()),
         Err(fault) => Err(fault.into()),
@@ -96,10 +96,10 @@ async fn listen_closely(
 /// Returns `BACKEND_LOST` when the browser or its last tab is gone.
 pub async fn wait_for_event(page: &mut Page, wait: Duration, cancel: &CancellationToken) -> Result<bool> {
     tokio::task::yield_now().await;
-    let heard = page.last_event_reported;
-    let news = page.tab.shared.until_after(heard);
+    let last_version = page.last_event_reported;
+    let next_version = page.tab.shared.wait_for_change(last_version);
     let came = tokio::select! {
-        version = timeout(wait, news) => version.ok(),
+        version = timeout(wait, next_version) => version.ok(),
         () = cancel.cancelled() => None,
     };
     if let Some(version) = came {
@@ -114,27 +114,28 @@ pub async fn wait_for_event(page: &mut Page, wait: Duration, cancel: &Cancellati
 /// # Errors
 /// Returns `BACKEND_LOST` when the browser or its last tab is gone.
 pub fn requests_since_action(page: &Page) -> Result<Vec<NetworkRequest>> {
-    let begun = page.action_began;
+    let action_began = page.action_began;
     page.tab.read(|tab| {
-        let seen = tab.traffic.iter().filter(|s| s.is_since(begun));
-        let tell = |s: &LoggedRequest| {
+        let seen = tab.traffic.iter().filter(|s| s.overlaps_since(action_began));
+        let to_request = |s: &LoggedRequest| {
             NetworkRequest::new(s.method.clone(), s.url.clone())
                 .end(s.end.as_ref().map(|(end, _)| end.clone()))
                 .duration(s.duration())
                 .counts(s.counts)
         };
-        seen.map(tell).collect()
+        seen.map(to_request).collect()
     })
 }
 
 /// The effects of an act that have no notice yet.
 pub fn unreported_effects(page: &Page) -> Result<Vec<Notice>> {
-    let begun = page.action_began;
+    let action_began = page.action_began;
     page.tab.write(|tab| {
-        let leaving = tab.navigating.as_ref().map(|(url, _)| Notice::NavigationStarted { url: clip(url) });
-        let fresh = |s: &&mut LoggedRequest| s.by_script && s.counts && !s.told && s.began >= begun;
-        let requests = tab.traffic.iter_mut().filter(fresh).filter_map(|s| {
-            s.told = true;
+        let navigation = tab.navigating.as_ref().map(|(url, _)| Notice::NavigationStarted { url: clip(url) });
+        let is_unreported =
+            |s: &&mut LoggedRequest| s.by_script && s.counts && !s.reported && s.began >= action_began;
+        let requests = tab.traffic.iter_mut().filter(is_unreported).filter_map(|s| {
+            s.reported = true;
             let status = match s.end {
                 None => None,
                 Some((RequestEnd::Status(status), _)) if status < 400 => Some(status),
@@ -144,6 +145,6 @@ pub fn unreported_effects(page: &Page) -> Result<Vec<Notice>> {
             Some(Notice::RequestObserved { method: s.method.clone(), url: clip(&s.url), status })
         });
         let requests: Vec<Notice> = requests.collect();
-        leaving.into_iter().chain(requests.into_iter().take(MAX_REQUEST_NOTICES)).collect()
+        navigation.into_iter().chain(requests.into_iter().take(MAX_REQUEST_NOTICES)).collect()
     })
 }

@@ -17,25 +17,25 @@ const LONG_LIVED_AGE: Duration = Duration::from_secs(5);
 const STREAM_AGE: Duration = Duration::from_millis(500);
 
 /// The longest wait of a single request to the page.
-const SLICE: Duration = Duration::from_secs(10);
+const MAX_REQUEST_WAIT: Duration = Duration::from_secs(10);
 
 /// Timeout for the page to name what moves, after the deadline.
-const WORDS: Duration = Duration::from_millis(500);
+const DESCRIBE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The most descriptions of what still moves.
 const MAX_STILL: usize = 5;
 
 /// When a request stops delaying quiet: nobody waits for a later answer or for the end of a stream.
-fn old_at(request: &Request) -> Instant {
-    let late = request.since + LONG_LIVED_AGE;
-    request.answered.map_or(late, |answered| late.min(answered + STREAM_AGE))
+fn ignored_from(request: &Request) -> Instant {
+    let latest = request.since + LONG_LIVED_AGE;
+    request.answered.map_or(latest, |answered| latest.min(answered + STREAM_AGE))
 }
 
 /// The activity in a tab according to its events, and when to check again if no event comes. `None`
 /// when all is quiet.
-fn moving(
+fn pending_activity(
     tab: &TabState,
-    acted: Option<Instant>,
+    last_input: Option<Instant>,
     quiet: Duration,
 ) -> Option<(Vec<PendingActivity>, Option<Instant>)> {
     if let Some(dialog) = &tab.dialog {
@@ -48,12 +48,13 @@ fn moving(
         return Some((vec![PendingActivity::Other("the document is being loaded".to_owned())], None));
     }
     let now = Instant::now();
-    let young: Vec<_> = tab.requests.values().filter(|r| r.counts && now < old_at(r)).collect();
-    if let Some(oldest) = young.iter().map(|r| old_at(r)).min() {
-        let words = young.iter().map(|r| PendingActivity::Request(describe_request(&r.method, &r.url)));
-        return Some((words.take(MAX_STILL).collect(), Some(oldest)));
+    let pending: Vec<_> = tab.requests.values().filter(|r| r.counts && now < ignored_from(r)).collect();
+    if let Some(oldest) = pending.iter().map(|r| ignored_from(r)).min() {
+        let descriptions =
+            pending.iter().map(|r| PendingActivity::Request(describe_request(&r.method, &r.url)));
+        return Some((descriptions.take(MAX_STILL).collect(), Some(oldest)));
     }
-    let since = tab.active_at.into_iter().chain(acted).max()?;
+    let since = tab.active_at.into_iter().chain(last_input).max()?;
     (now < since + quiet).then(|| (Vec::new(), Some(since + quiet)))
 }
 
@@ -68,20 +69,22 @@ pub async fn settle_until(
     deadline: Instant,
     cancel: &CancellationToken,
 ) -> Result<SettleResult> {
-    let not_yet = |still| Ok(SettleResult::new(false, still));
-    let named = |quiet: QuietAnswer| quiet.still.into_iter().map(PendingActivity::Other).collect::<Vec<_>>();
+    let not_settled = |still| Ok(SettleResult::new(false, still));
+    let activities =
+        |quiet: QuietAnswer| quiet.still.into_iter().map(PendingActivity::Other).collect::<Vec<_>>();
     loop {
-        let (version, state) = page.tab.read(|tab| (tab.version(), moving(tab, page.last_input, quiet)))?;
+        let (version, state) =
+            page.tab.read(|tab| (tab.version(), pending_activity(tab, page.last_input, quiet)))?;
         let now = Instant::now();
         if let Some((still, look_again)) = state {
             let dialog = page.tab.read(|tab| tab.dialog.is_some())?;
             if still.is_empty() && now >= deadline && !dialog {
                 // Only the page can name changes of the document.
-                let answer = timeout(WORDS, inside(page, milliseconds(quiet), 0)).await;
-                return not_yet(answer.ok().and_then(Result::ok).map(named).unwrap_or_default());
+                let answer = timeout(DESCRIBE_TIMEOUT, documents_settled(page, milliseconds(quiet), 0)).await;
+                return not_settled(answer.ok().and_then(Result::ok).map(activities).unwrap_or_default());
             }
             if dialog || now >= deadline || cancel.is_cancelled() {
-                return not_yet(still);
+                return not_settled(still);
             }
             let wake = look_again.map_or(deadline, |at| at.min(deadline));
             tokio::select! {
@@ -92,27 +95,29 @@ pub async fn settle_until(
             continue;
         }
         // All is quiet from outside, so ask the documents.
-        let left = deadline.saturating_duration_since(now).min(SLICE);
-        let asked = inside(page, milliseconds(quiet), milliseconds(left));
+        let remaining = deadline.saturating_duration_since(now).min(MAX_REQUEST_WAIT);
+        let request = documents_settled(page, milliseconds(quiet), milliseconds(remaining));
         let answer = tokio::select! {
             // A page too busy to answer is not quiet.
-            answer = timeout(left + Duration::from_secs(1), asked) => answer,
-            () = cancel.cancelled() => return not_yet(Vec::new()),
+            answer = timeout(remaining + Duration::from_secs(1), request) => answer,
+            () = cancel.cancelled() => return not_settled(Vec::new()),
         };
         match answer {
             Err(_) => {
-                return not_yet(vec![PendingActivity::Other("a script of the page is running".to_owned())]);
+                return not_settled(vec![PendingActivity::Other(
+                    "a script of the page is running".to_owned(),
+                )]);
             }
             Ok(Ok(QuietAnswer { settled: true, .. })) => {
-                let acted = page.last_input;
-                let same = page.tab.read(|tab| moving(tab, acted, quiet).is_none())?;
+                let last_input = page.last_input;
+                let same = page.tab.read(|tab| pending_activity(tab, last_input, quiet).is_none())?;
                 if same {
                     return Ok(SettleResult::new(true, Vec::new()));
                 }
             }
             Ok(Ok(quiet)) => {
                 if Instant::now() + Duration::from_millis(20) >= deadline {
-                    return not_yet(named(quiet));
+                    return not_settled(activities(quiet));
                 }
             }
             Ok(Err(TabError::WorldGone | TabError::Dialog(_))) => {}
@@ -122,9 +127,9 @@ pub async fn settle_until(
 }
 
 /// Asks every document to answer once it is quiet.
-async fn inside(page: &Page, quiet: u64, cap: u64) -> Result<QuietAnswer, TabError> {
+async fn documents_settled(page: &Page, quiet: u64, timeout: u64) -> Result<QuietAnswer, TabError> {
     let worlds = page.tab.worlds().await?;
-    let asked = page.tab.ask_all(&worlds, |_| expression("settled", (quiet, cap)))?;
+    let asked = page.tab.send_requests(&worlds, |_| expression("settled", (quiet, timeout)))?;
     let answers: Vec<Option<QuietAnswer>> = page.tab.finish_all(&worlds, asked).await?;
     let mut all = QuietAnswer { settled: true, still: Vec::new() };
     // A frame that went away is quiet.
