@@ -23,7 +23,7 @@ impl SimDevice {
 
     /// Returns what an input at a point reaches, and whether that is the target. `None` if the
     /// input must not be sent.
-    fn reached(
+    fn hit_at_point(
         &self,
         sim: &mut Sim,
         point: (f64, f64),
@@ -35,14 +35,14 @@ impl SimDevice {
                 return (None, watch.changed());
             }
             let before = sim.hover;
-            sim.input().point_at(point.0, point.1);
+            sim.input().move_pointer_to(point.0, point.1);
             if sim.hover != before {
-                watch.delivered();
+                watch.note_delivered();
             }
             if watch.has_targets(sim) && watch.check(sim).is_err() {
                 return (None, watch.changed());
             }
-            return (sim.layout().hit(sim.dom(), point.0, point.1), Delivery::Unknown);
+            return (sim.layout().hit_test(sim.dom(), point.0, point.1), Delivery::Unknown);
         };
         if let Some(at) = capture::find(sim, &self.addresses, target) {
             let id = sim.dom().nodes[at].id;
@@ -51,13 +51,13 @@ impl SimDevice {
                 return (None, watch.changed());
             }
         }
-        let hit = sim.layout().hit(sim.dom(), point.0, point.1);
+        let hit = sim.layout().hit_test(sim.dom(), point.0, point.1);
         match (hit, capture::find(sim, &self.addresses, target)) {
-            (Some(hit), Some(at)) if aim::reaches(sim, hit, at) => {
-                watch.set_spot(point, sim.dom().nodes[at].id);
+            (Some(hit), Some(at)) if aim::is_same_target(sim, hit, at) => {
+                watch.expect_point(point, sim.dom().nodes[at].id);
                 (Some(hit), Delivery::Confirmed)
             }
-            _ => (None, elsewhere(sim, hit, true)),
+            _ => (None, elsewhere_delivery(sim, hit, true)),
         }
     }
 
@@ -71,38 +71,38 @@ impl SimDevice {
         let done = |landed| InputOutcome::done().delivery(landed);
         match action {
             Action::Press { point, target, button, count, hold, .. } => {
-                let (hit, landed) = self.reached(sim, *point, *target, watch);
+                let (hit, landed) = self.hit_at_point(sim, *point, *target, watch);
                 let pressed = match hit {
                     Some(at) => {
-                        Sequence { sim, watch }.press_or_ask(at, *button, *count, *hold >= LONG_PRESS)
+                        Sequence { sim, watch }.press_or_open_dialog(at, *button, *count, *hold >= LONG_PRESS)
                     }
                     None => Ok(()),
                 };
                 Ok(done(pressed.map_or_else(|ContentChanged| watch.changed(), |()| landed)))
             }
             Action::Drag { from, source, to, target } => {
-                let (from, landed) = self.reached(sim, *from, *source, watch);
+                let (from, landed) = self.hit_at_point(sim, *from, *source, watch);
                 let Some(from) = from else { return Ok(done(landed)) };
-                let onto = sim.layout().hit(sim.dom(), to.0, to.1);
+                let onto = sim.layout().hit_test(sim.dom(), to.0, to.1);
                 let Some(onto) = onto else { return Ok(done(Delivery::Unknown)) };
                 let find = |t| capture::find(sim, &self.addresses, t).ok_or_else(element_gone);
-                let meant = target.map(find).transpose()?;
-                if meant.is_some_and(|m| !aim::reaches(sim, onto, m)) {
-                    return Ok(done(elsewhere(sim, Some(onto), true)));
+                let intended = target.map(find).transpose()?;
+                if intended.is_some_and(|m| !aim::is_same_target(sim, onto, m)) {
+                    return Ok(done(elsewhere_delivery(sim, Some(onto), true)));
                 }
-                let meant = meant.map(|m| sim.dom().nodes[m].id);
+                let intended = intended.map(|m| sim.dom().nodes[m].id);
                 let dragged = Sequence { sim, watch }.pick_up(from);
-                match meant {
-                    Some(meant) => watch.set_spot(*to, meant),
-                    None => watch.clear_spot(),
+                match intended {
+                    Some(id) => watch.expect_point(*to, id),
+                    None => watch.expect_any_point(),
                 }
                 if watch.check(sim).is_err() {
                     return Ok(done(watch.changed()));
                 }
                 // Without a guard nothing prevents the drop.
-                let onto = sim.layout().hit(sim.dom(), to.0, to.1);
-                let as_meant = meant.is_none_or(|meant| aim::receives(sim, *to, meant));
-                let landed = if as_meant { landed } else { elsewhere(sim, onto, false) };
+                let onto = sim.layout().hit_test(sim.dom(), to.0, to.1);
+                let is_intended = intended.is_none_or(|id| aim::receives(sim, *to, id));
+                let landed = if is_intended { landed } else { elsewhere_delivery(sim, onto, false) };
                 if let Some(onto) = onto {
                     Sequence { sim, watch }.drop_on(onto, dragged);
                 }
@@ -122,8 +122,9 @@ impl SimDevice {
             }
             Action::Type { target, text } => {
                 let at = target.map(|t| self.target(sim, t)).transpose()?;
-                let into = at.map(|at| sim.dom().nodes[at].id);
-                if watch.check(sim).and_then(|()| Sequence { sim, watch }.type_text(into, text)).is_err() {
+                let target_id = at.map(|at| sim.dom().nodes[at].id);
+                if watch.check(sim).and_then(|()| Sequence { sim, watch }.type_text(target_id, text)).is_err()
+                {
                     return Ok(done(watch.changed()));
                 }
                 Ok(done(if target.is_some() { Delivery::Confirmed } else { Delivery::Unknown }))
@@ -167,18 +168,18 @@ impl SimDevice {
 }
 
 /// Reports that an input reaches another element, or nothing.
-fn elsewhere(sim: &Sim, hit: Option<usize>, stopped: bool) -> Delivery {
+fn elsewhere_delivery(sim: &Sim, hit: Option<usize>, stopped: bool) -> Delivery {
     let what = hit.map_or_else(|| "nothing".into(), |hit| capture::describe(sim.dom(), hit));
     Delivery::Elsewhere { what, stopped }
 }
 
 /// Returns a chord as it is logged: `Control+a`.
 fn chord(modifiers: Modifiers, key: &str) -> String {
-    let held = [
+    let focus_holders = [
         (modifiers.control, "Control+"),
         (modifiers.alt, "Alt+"),
         (modifiers.meta, "Meta+"),
         (modifiers.shift, "Shift+"),
     ];
-    held.iter().filter(|(is, _)| *is).map(|(_, name)| *name).chain([key]).collect()
+    focus_holders.iter().filter(|(is, _)| *is).map(|(_, name)| *name).chain([key]).collect()
 }

@@ -45,7 +45,7 @@ pub(crate) fn bring_into_view(sim: &mut Sim, id: u64) {
 }
 
 /// Whether an input that hits one element belongs to another: the same, inside it, or its label.
-pub(crate) fn reaches(sim: &Sim, hit: usize, target: usize) -> bool {
+pub(crate) fn is_same_target(sim: &Sim, hit: usize, target: usize) -> bool {
     let dom = sim.dom();
     // A text leaf is pressed where its element is.
     let target = if dom.nodes[target].is_text() { dom.nodes[target].parent } else { target };
@@ -54,8 +54,8 @@ pub(crate) fn reaches(sim: &Sim, hit: usize, target: usize) -> bool {
 
 /// Whether an input at a point still reaches an element.
 pub(crate) fn receives(sim: &Sim, point: (f64, f64), target: u64) -> bool {
-    let hit = sim.layout().hit(sim.dom(), point.0, point.1);
-    hit.zip(sim.dom().find(target)).is_some_and(|(hit, target)| reaches(sim, hit, target))
+    let hit = sim.layout().hit_test(sim.dom(), point.0, point.1);
+    hit.zip(sim.dom().find(target)).is_some_and(|(hit, target)| is_same_target(sim, hit, target))
 }
 
 /// Aims at the element at a position.
@@ -67,15 +67,15 @@ pub(crate) fn aim(
 ) -> Result<Aim> {
     let id = sim.dom().nodes[at].id;
     bring_into_view(sim, id);
-    let nowhere = |rect: Rect| Aim::new(rect, HitResult::OffScreen);
-    let Some(at) = sim.dom().find(id) else { return Ok(nowhere(Rect::default())) };
+    let off_screen = |rect: Rect| Aim::new(rect, HitResult::OffScreen);
+    let Some(at) = sim.dom().find(id) else { return Ok(off_screen(Rect::default())) };
     let layout = sim.layout();
     let rect = layout.rects[at].unwrap_or_default();
     let invisible = sim.dom().nodes[at].states.contains(States::HIDDEN);
-    let Some(seen) = layout.visible_rect(at).filter(|_| !invisible) else { return Ok(nowhere(rect)) };
+    let Some(seen) = layout.visible_rect(at).filter(|_| !invisible) else { return Ok(off_screen(rect)) };
     let point = seen.center();
-    let untold = sim.patches.take(Fault::HitTest);
-    let reached = if untold { HitResult::Unknown } else { hit(sim, addresses, at, point) };
+    let hit_test_fails = sim.patches.take(Fault::HitTest);
+    let reached = if hit_test_fails { HitResult::Unknown } else { hit(sim, addresses, at, point) };
     // What lies over it must not even feel the pointer.
     if !options.pointer || reached != HitResult::Target {
         return Ok(Aim::new(rect, reached).point(point));
@@ -84,9 +84,9 @@ pub(crate) fn aim(
         sim.hover = None;
         sim.refresh();
     }
-    sim.input().point_at(point.0, point.1);
+    sim.input().move_pointer_to(point.0, point.1);
     let Some(at) = sim.dom().find(id) else {
-        return Ok(nowhere(Rect::default()).pointer_moved(true));
+        return Ok(off_screen(Rect::default()).pointer_moved(true));
     };
     let rect = sim.layout().rects[at].unwrap_or_default();
     Ok(Aim::new(rect, hit(sim, addresses, at, point)).point(point).pointer_moved(true))
@@ -94,8 +94,8 @@ pub(crate) fn aim(
 
 /// What an input at a point would reach, seen from its target.
 fn hit(sim: &Sim, addresses: &mut Addresses, at: usize, point: (f64, f64)) -> HitResult {
-    match sim.layout().hit(sim.dom(), point.0, point.1) {
-        Some(hit) if reaches(sim, hit, at) => HitResult::Target,
+    match sim.layout().hit_test(sim.dom(), point.0, point.1) {
+        Some(hit) if is_same_target(sim, hit, at) => HitResult::Target,
         Some(hit) => HitResult::Covered {
             by: Some(capture::handle(sim, addresses, hit)),
             what: capture::describe(sim.dom(), hit),
@@ -114,6 +114,6 @@ impl Sim {
                 self.refresh();
             }
         }
-        self.fire_once(id, event);
+        self.run_handler_once(id, event);
     }
 }

@@ -19,7 +19,7 @@ impl Addresses {
         self.by_address.clear();
     }
 
-    fn give(&mut self, id: u64) -> u64 {
+    fn address_for(&mut self, id: u64) -> u64 {
         self.next += 1;
         self.by_address.insert(self.next, id);
         self.next
@@ -39,7 +39,7 @@ pub(crate) fn capture(
     sim: &Sim,
     addresses: &mut Addresses,
     watch: &[Handle],
-    also: Option<usize>,
+    extra_node: Option<usize>,
 ) -> Result<Capture> {
     let dom = sim.dom();
     let grade = sim.options.grade;
@@ -51,17 +51,17 @@ pub(crate) fn capture(
     while at < dom.nodes.len() {
         let node = &dom.nodes[at];
         let hidden = node.style.hidden || node.style.inert;
-        if hidden && !also.is_some_and(|a| dom.contains(at, a) || dom.contains(a, at)) {
+        if hidden && !extra_node.is_some_and(|a| dom.contains(at, a) || dom.contains(a, at)) {
             at = node.end;
             continue;
         }
         if at > 0 {
             depths[at] = depths[node.parent] + 1;
         }
-        let id = if grade == IdentityGrade::None { addresses.give(node.id) } else { node.id };
+        let id = if grade == IdentityGrade::None { addresses.address_for(node.id) } else { node.id };
         let internal =
             |e| Error::new(ErrorCode::Internal, format!("sim:{} produced no tree: {e}", sim.app.name));
-        let made = if let Some(document) = &node.document {
+        let node_id = if let Some(document) = &node.document {
             builder.document(depths[at], (**document).clone(), id).map_err(internal)?
         } else {
             let attrs: Vec<(Attr, &str)> = node.attrs.iter().map(|(a, v)| (*a, v.as_str())).collect();
@@ -78,7 +78,7 @@ pub(crate) fn capture(
             };
             builder.node(depths[at], spec).map_err(internal)?
         };
-        nodes[at] = Some(made);
+        nodes[at] = Some(node_id);
         at += 1;
     }
     if grade != IdentityGrade::None {
@@ -114,7 +114,7 @@ pub(crate) fn handle(sim: &Sim, addresses: &mut Addresses, at: usize) -> Handle 
     let id = match sim.options.grade {
         IdentityGrade::None => match addresses.by_address.iter().find(|(_, known)| **known == id) {
             Some((address, _)) => *address,
-            None => addresses.give(id),
+            None => addresses.address_for(id),
         },
         _ => id,
     };

@@ -49,7 +49,7 @@ impl SimDevice {
     async fn committed(&self) -> Result<()> {
         let end = self.shared.running_app()?.state.now_ms + millis(COMMIT_TIMEOUT);
         loop {
-            let due = self.shared.running_app()?.commit_due();
+            let due = self.shared.running_app()?.commit_time();
             match due {
                 Some(due) if due <= end => self.shared.wait_until(due, &CancellationToken::new()).await,
                 _ => return Ok(()),
@@ -57,7 +57,11 @@ impl SimDevice {
         }
     }
 
-    async fn settled(&self, request: SettleRequest, cancel: &CancellationToken) -> Result<SettleResult> {
+    async fn wait_until_settled(
+        &self,
+        request: SettleRequest,
+        cancel: &CancellationToken,
+    ) -> Result<SettleResult> {
         let (quiet, start) = (millis(request.quiet), self.shared.running_app()?.state.now_ms);
         let (end, mut last_change) = (start + millis(request.cap), start);
         let mut revision = self.shared.running_app()?.revision;
@@ -135,7 +139,7 @@ impl Device for SimDevice {
         let mut sim = self.shared.unblocked_app()?;
         let Some(at) = capture::find(&sim, &self.addresses, handle) else { return Ok(None) };
         let id = sim.dom().nodes[at].id;
-        sim.fire_once(id, Event::Look);
+        sim.run_handler_once(id, Event::Look);
         let Some(at) = sim.dom().find(id) else { return Ok(None) };
         let taken = capture(&sim, &mut self.addresses, &[], Some(at))?;
         Ok(taken.nodes[at].map(|node| LocatedElement::new(Arc::new(taken.tree), node)))
@@ -157,7 +161,7 @@ impl Device for SimDevice {
         let guard = Guard::new(&sim, &self.addresses, at, options.guarded);
         self.guards.end(id);
         if !options.guarded.is_empty() {
-            self.guards.arm(&sim, guard);
+            self.guards.add_guard(&sim, guard);
         }
         sim.run_interim_handlers(id, Event::Aim);
         let at = sim.dom().find(id).ok_or_else(element_gone)?;
@@ -201,7 +205,7 @@ impl Device for SimDevice {
     }
 
     async fn settle(&mut self, request: SettleRequest, cancel: &CancellationToken) -> Result<SettleResult> {
-        self.settled(request, cancel).await
+        self.wait_until_settled(request, cancel).await
     }
 
     async fn changed(&mut self, timeout: Duration, cancel: &CancellationToken) -> Result<bool> {
@@ -224,7 +228,7 @@ impl Device for SimDevice {
     async fn query(&mut self, handle: Handle, query: Query) -> Result<serde_json::Value> {
         let sim = self.shared.unblocked_app()?;
         let at = capture::find(&sim, &self.addresses, handle).ok_or_else(element_gone)?;
-        query::answer(sim.dom(), at, &query)
+        query::answer_query(sim.dom(), at, &query)
     }
 
     async fn notices(&mut self) -> Result<Vec<Notice>> {
@@ -243,7 +247,7 @@ impl Device for SimDevice {
     async fn close(&mut self) -> Result<()> {
         let mut sim = self.shared.lock();
         sim.end_reason.get_or_insert_with(|| format!("sim:{} was closed", self.info.label));
-        match sim.truth.failed.take() {
+        match sim.input_log.failed.take() {
             None => Ok(()),
             Some(e) => {
                 Err(Error::new(ErrorCode::Io, format!("the log of {} is incomplete: {e}", self.info.label)))
@@ -263,13 +267,13 @@ impl Geometry for SimDevice {
 
     async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
         let sim = self.shared.unblocked_app()?;
-        let hit = sim.layout().hit(sim.dom(), x, y);
+        let hit = sim.layout().hit_test(sim.dom(), x, y);
         Ok(hit.map(|at| capture::handle(&sim, &mut self.addresses, at)))
     }
 
     async fn move_pointer(&mut self, x: f64, y: f64) -> Result<()> {
         self.committed().await?;
-        self.shared.unblocked_app()?.input().point_at(x, y);
+        self.shared.unblocked_app()?.input().move_pointer_to(x, y);
         Ok(())
     }
 
@@ -335,9 +339,9 @@ impl Navigator for SimDevice {
         drop(self.shared.unblocked_app()?);
         let start = self.shared.running_app()?.state.now_ms;
         self.shared.running_app()?.discards = leave == LeavePolicy::Discard;
-        let gone = navigate::navigate_to(self, to);
+        let navigated = navigate::navigate_to(self, to);
         self.shared.running_app()?.discards = false;
-        let moved = gone?;
+        let moved = navigated?;
         let cap =
             timeout.saturating_sub(Duration::from_millis(self.shared.running_app()?.state.now_ms - start));
         navigate::wait_until_loaded(self, moved, cap, cancel).await

@@ -8,7 +8,7 @@ use stickpin_tree::{Rect, Role, States};
 const WHITE: [u8; 3] = [255, 255, 255];
 const INK: [u8; 3] = [28, 30, 34];
 const GREY: [u8; 3] = [150, 154, 160];
-const PALE: [u8; 3] = [240, 241, 244];
+const LIGHT_GREY: [u8; 3] = [240, 241, 244];
 const BLUE: [u8; 3] = [24, 90, 188];
 const SHADE: [u8; 3] = [200, 202, 206];
 
@@ -76,7 +76,7 @@ impl Canvas {
         match node.role {
             Role::Button | Role::Tab | Role::MenuItem | Role::Option => {
                 let on = node.states.intersects(States::SELECTED | States::PRESSED);
-                self.fill(seen, if on { SHADE } else { PALE });
+                self.fill(seen, if on { SHADE } else { LIGHT_GREY });
                 self.frame(rect, seen, ink);
             }
             Role::TextBox | Role::SearchBox | Role::SpinButton | Role::Combobox | Role::Slider => {

@@ -43,22 +43,22 @@ impl Patches {
 
     /// Changes the document just before an aim or an act. Returns false if nothing changes.
     pub(crate) fn trigger(&mut self, dom: &Dom, target: usize, event: Event) -> bool {
-        let way = |at| dom.path(at).map(|i| dom.nodes[i].key.clone()).collect();
+        let path_keys = |at| dom.path(at).map(|i| dom.nodes[i].key.clone()).collect();
         let patch = match (self.fault, event) {
-            (Some(Fault::Vanish), _) => Patch::Vanished(way(target)),
-            (Some(Fault::Relabel), _) => Patch::Relabelled(way(target)),
+            (Some(Fault::Vanish), _) => Patch::Vanished(path_keys(target)),
+            (Some(Fault::Relabel), _) => Patch::Relabelled(path_keys(target)),
             (Some(Fault::Move), _) => Patch::Shifted,
             (Some(Fault::Cover), _) => Patch::Covered,
-            (Some(Fault::RelabelAfterAim), Event::Act) => Patch::Relabelled(way(target)),
+            (Some(Fault::RelabelAfterAim), Event::Act) => Patch::Relabelled(path_keys(target)),
             (Some(Fault::RewriteAfterAim), Event::Act) => {
                 let reads = |i: &usize| !dom.nodes[*i].name.is_empty();
-                let beside = |around: usize| {
+                let insert_beside = |around: usize| {
                     (around + 1..dom.nodes[around].end)
                         .filter(|&i| !dom.contains(target, i) && !dom.contains(i, target))
                         .any(|i| reads(&i))
                 };
-                let Some(around) = dom.ancestors(target).find(|&i| beside(i)) else { return false };
-                Patch::Rewritten(way(around), way(target))
+                let Some(around) = dom.ancestors(target).find(|&i| insert_beside(i)) else { return false };
+                Patch::Rewritten(path_keys(around), path_keys(target))
             }
             _ => return false,
         };
@@ -88,24 +88,24 @@ impl Patches {
                 Patch::Relabelled(way) => {
                     if let Some(at) = find(dom, way) {
                         let end = dom.nodes[at].end;
-                        relabel(&mut dom.nodes[at..end]);
+                        replace_labels(&mut dom.nodes[at..end]);
                         dom.nodes[at].truth.push_str(" (relabelled)");
                     }
                 }
                 Patch::Rewritten(around, target) => {
                     if let (Some(around), Some(target)) = (find(dom, around), find(dom, target)) {
                         let (end, after) = (dom.nodes[around].end, dom.nodes[target].end);
-                        relabel(&mut dom.nodes[around + 1..target]);
-                        relabel(&mut dom.nodes[after..end]);
+                        replace_labels(&mut dom.nodes[around + 1..target]);
+                        replace_labels(&mut dom.nodes[after..end]);
                     }
                 }
                 Patch::Shifted => {
-                    let mut spacer = made_up("shift", "inserted");
+                    let mut spacer = synthetic_node("shift", "inserted");
                     spacer.style.height = Some(SHIFT);
                     dom.insert_first(spacer);
                 }
                 Patch::Covered => {
-                    let mut cover = made_up("cover", "cover");
+                    let mut cover = synthetic_node("cover", "cover");
                     cover.style.fixed = Some((0, 0));
                     (cover.style.width, cover.style.height) = (Some(100_000), Some(100_000));
                     dom.insert_first(cover);
@@ -115,21 +115,21 @@ impl Patches {
     }
 }
 
-fn relabel(nodes: &mut [Node]) {
+fn replace_labels(nodes: &mut [Node]) {
     for node in nodes.iter_mut().filter(|node| !node.name.is_empty()) {
         node.name = "Something else".into();
     }
 }
 
-fn made_up(part: &str, truth: &str) -> Node {
+fn synthetic_node(part: &str, truth: &str) -> Node {
     let mut node = render::blank(render::NO_VIEW_LINE, part, crate::roles::kind("div").expect("a kind"));
     node.truth = truth.into();
     node
 }
 
 /// Returns the node of a path that goes from the element to the root.
-fn find(dom: &Dom, way: &[Key]) -> Option<usize> {
-    let (root, below) = way.split_last()?;
+fn find(dom: &Dom, path: &[Key]) -> Option<usize> {
+    let (root, below) = path.split_last()?;
     let mut at = 0;
     if &dom.nodes.first()?.key != root {
         return None;

@@ -39,7 +39,7 @@ struct GuardedContent {
 impl GuardedContent {
     /// Copies the content of a node. Excludes value and selection of the target and its content,
     /// because the input is meant to change them.
-    fn of(dom: &Dom, at: usize, in_target: bool) -> Self {
+    fn capture(dom: &Dom, at: usize, in_target: bool) -> Self {
         let node = &dom.nodes[at];
         let url = node.document.as_ref().map(|d| d.url.split('#').next().unwrap_or_default().to_owned());
         let hidden = node.style.hidden || node.style.inert || node.states.contains(States::HIDDEN);
@@ -59,7 +59,7 @@ impl GuardedContent {
 impl GuardedContent {
     /// Whether a press of the target may have changed `before` to this content and the next press
     /// may follow. Selection, counts and prices may differ; other words may mean another record.
-    fn is_answer_to(&self, before: &Self) -> bool {
+    fn may_follow_press(&self, before: &Self) -> bool {
         let words = |content: &Self| -> Vec<(Attr, String)> {
             let selects = |attr| attr == Attr::Current;
             content.attrs.iter().filter(|(attr, _)| !selects(*attr)).cloned().collect()
@@ -67,16 +67,16 @@ impl GuardedContent {
         let (was, now) = (words(before), words(self));
         (self.serial, self.role, &self.url, self.shown)
             == (before.serial, before.role, &before.url, before.shown)
-            && same_words(&before.name, &self.name)
-            && same_words(&before.value, &self.value)
+            && differ_only_in_numbers(&before.name, &self.name)
+            && differ_only_in_numbers(&before.value, &self.value)
             && was.len() == now.len()
-            && was.iter().zip(&now).all(|(was, now)| was.0 == now.0 && same_words(&was.1, &now.1))
+            && was.iter().zip(&now).all(|(was, now)| was.0 == now.0 && differ_only_in_numbers(&was.1, &now.1))
     }
 }
 
 /// Whether two texts differ at most in numbers.
-fn same_words(was: &str, now: &str) -> bool {
-    was == now || differ_in_numbers(was, now)
+fn differ_only_in_numbers(before: &str, now: &str) -> bool {
+    before == now || differ_in_numbers(before, now)
 }
 
 /// The guard of one aimed element. Nodes are identified by their numbers in the document, because
@@ -103,7 +103,7 @@ impl Guard {
             target_content: Some(Self::content_of_target(sim, target)),
             contents: found
                 .iter()
-                .map(|&at| (dom.nodes[at].id, GuardedContent::of(dom, at, dom.contains(target, at))))
+                .map(|&at| (dom.nodes[at].id, GuardedContent::capture(dom, at, dom.contains(target, at))))
                 .collect(),
             incomplete: found.len() < guarded.len(),
         }
@@ -123,7 +123,8 @@ impl Guard {
         let target = self.target(dom);
         let same = |(id, content): &(u64, GuardedContent)| {
             dom.find(*id).is_some_and(|at| {
-                GuardedContent::of(dom, at, target.is_some_and(|target| dom.contains(target, at))) == *content
+                GuardedContent::capture(dom, at, target.is_some_and(|target| dom.contains(target, at)))
+                    == *content
             })
         };
         !self.incomplete
@@ -135,34 +136,35 @@ impl Guard {
     }
 
     /// Accepts what a press of the target may have changed. The rest must stay as it was.
-    fn bear_press(&mut self, sim: &Sim) {
+    fn accept_press_effects(&mut self, sim: &Sim) {
         let dom = sim.dom();
         let target = self.target(dom);
         if let (Some((name, disabled)), Some((now, is))) =
             (&mut self.target_content, target.map(|at| Self::content_of_target(sim, at)))
             && *disabled == is
-            && same_words(name, &now)
+            && differ_only_in_numbers(name, &now)
         {
             *name = now;
         }
         for (id, content) in &mut self.contents {
             let Some(at) = dom.find(*id) else { continue };
-            let now = GuardedContent::of(dom, at, target.is_some_and(|target| dom.contains(target, at)));
-            if now.is_answer_to(content) {
+            let now = GuardedContent::capture(dom, at, target.is_some_and(|target| dom.contains(target, at)));
+            if now.may_follow_press(content) {
                 *content = now;
             }
         }
     }
 
     /// Copies everything again. Nodes that are gone are no longer guarded.
-    fn rearm(&mut self, sim: &Sim) {
+    fn copy_again(&mut self, sim: &Sim) {
         let dom = sim.dom();
         let target = self.target(dom);
         self.target_content = target.map(|at| Self::content_of_target(sim, at));
         self.contents.retain_mut(|(id, content)| {
             let at = dom.find(*id);
             if let Some(at) = at {
-                *content = GuardedContent::of(dom, at, target.is_some_and(|target| dom.contains(target, at)));
+                *content =
+                    GuardedContent::capture(dom, at, target.is_some_and(|target| dom.contains(target, at)));
             }
             at.is_some()
         });
@@ -181,7 +183,7 @@ impl Guards {
     }
 
     /// Arms a guard, and ends those of elements that are gone.
-    pub(crate) fn arm(&mut self, sim: &Sim, guard: Guard) {
+    pub(crate) fn add_guard(&mut self, sim: &Sim, guard: Guard) {
         self.0.retain(|g| sim.tabs.iter().any(|tab| g.target(&tab.dom).is_some()));
         self.0.push(guard);
     }
@@ -219,12 +221,12 @@ pub(crate) struct InputGuards {
 
 impl InputGuards {
     /// Requires that the next events at a point also reach an element.
-    pub(crate) fn set_spot(&mut self, point: (f64, f64), target: u64) {
+    pub(crate) fn expect_point(&mut self, point: (f64, f64), target: u64) {
         self.next_point = Some((point, target));
     }
 
     /// Allows the next events to reach any element.
-    pub(crate) fn clear_spot(&mut self) {
+    pub(crate) fn expect_any_point(&mut self) {
         self.next_point = None;
     }
 
@@ -234,24 +236,24 @@ impl InputGuards {
     }
 
     /// Records that the app has received an event of the input.
-    pub(crate) fn delivered(&mut self) {
+    pub(crate) fn note_delivered(&mut self) {
         self.delivered = true;
     }
 
     /// Records that the app has received a key. Effects of its handlers do not count as changes.
-    pub(crate) fn delivered_key(&mut self, sim: &Sim) {
+    pub(crate) fn note_key_delivered(&mut self, sim: &Sim) {
         self.delivered = true;
         self.set_focus(sim.tab().focus);
         for guard in &mut self.guards {
-            guard.rearm(sim);
+            guard.copy_again(sim);
         }
     }
 
     /// Records that the app has received a press that another one of the same input follows.
     /// Effects of the press do not count as changes.
-    pub(crate) fn delivered_press(&mut self, sim: &Sim) {
+    pub(crate) fn note_press_delivered(&mut self, sim: &Sim) {
         for guard in &mut self.guards {
-            guard.bear_press(sim);
+            guard.accept_press_effects(sim);
         }
     }
 

@@ -25,7 +25,7 @@ impl Sim {
     pub(crate) fn labelled(&self, at: usize) -> usize {
         let dom = self.dom();
         let label = dom.path(at).find(|&i| dom.nodes[i].role == Role::Label);
-        let target = label.and_then(|i| dom.marked(&self.prop_value(i, Prop::For)?.to_string()));
+        let target = label.and_then(|i| dom.find_by_mark(&self.prop_value(i, Prop::For)?.to_string()));
         target.unwrap_or(at)
     }
 
@@ -49,8 +49,8 @@ pub(crate) struct Input<'a> {
 
 impl Input<'_> {
     /// Moves the pointer to a point.
-    pub(crate) fn point_at(&mut self, x: f64, y: f64) {
-        let over = self.sim.layout().hit(self.sim.dom(), x, y);
+    pub(crate) fn move_pointer_to(&mut self, x: f64, y: f64) {
+        let over = self.sim.layout().hit_test(self.sim.dom(), x, y);
         let id = over.map(|at| self.sim.dom().nodes[at].id);
         if id == self.sim.hover {
             return;
@@ -58,7 +58,7 @@ impl Input<'_> {
         self.sim.hover = id;
         if let Some(at) = over {
             self.sim.log_received(at, "hover", "");
-            self.sim.fire(at, Event::Hover);
+            self.sim.dispatch_event(at, Event::Hover);
         }
     }
 
@@ -90,17 +90,17 @@ impl Input<'_> {
     pub(crate) fn activate(&mut self, id: u64) {
         self.toggle(id);
         let Some(at) = self.sim.dom().find(id) else { return };
-        let handled = self.sim.fire(at, Event::Press);
+        let handled = self.sim.dispatch_event(at, Event::Press);
         let Some(at) = self.sim.dom().find(id).filter(|_| !handled) else { return };
         let node = &self.sim.dom().nodes[at];
         let href = node.attrs.iter().find(|(a, _)| *a == Attr::Href).map(|(_, v)| v.clone());
         if let (Role::Link, Some(href)) = (node.role, href) {
-            let went = if href.starts_with('#') {
+            let result = if href.starts_with('#') {
                 self.sim.navigator().route(&href, HistoryChange::Push)
             } else {
-                self.sim.navigator().leave(&href, HistoryChange::Push)
+                self.sim.navigator().request_navigation(&href, HistoryChange::Push)
             };
-            self.sim.report(went);
+            self.sim.report(result);
         }
     }
 
@@ -112,7 +112,7 @@ impl Input<'_> {
         self.sim.tab_mut().focus = id;
         self.sim.refresh();
         if let Some(at) = id.and_then(|id| self.sim.dom().find(id)) {
-            self.sim.fire(at, Event::Focus);
+            self.sim.dispatch_event(at, Event::Focus);
         }
         true
     }
@@ -148,7 +148,7 @@ impl Input<'_> {
         self.sim.state.write(place, &env, value);
         self.sim.refresh();
         if let Some(at) = self.sim.dom().find(id) {
-            self.sim.fire(at, Event::Input);
+            self.sim.dispatch_event(at, Event::Input);
         }
     }
 
@@ -162,7 +162,7 @@ impl Input<'_> {
         let number = |prop| self.sim.prop_value(at, prop).map(|value| value.int());
         let text = match self.sim.prop_value(at, Prop::Format) {
             Some(format) => format_value(&format.to_string(), text),
-            None if numeric && !text.is_empty() => bounded(text, number(Prop::Min), number(Prop::Max)),
+            None if numeric && !text.is_empty() => clamp_number(text, number(Prop::Min), number(Prop::Max)),
             None => text.into(),
         };
         if let Some(place) = node.prop(Prop::Bind).cloned() {
@@ -173,7 +173,7 @@ impl Input<'_> {
         self.sim.tab_mut().typed.insert(id, text);
         self.sim.refresh();
         if let Some(at) = self.sim.dom().find(id) {
-            self.sim.fire(at, Event::Input);
+            self.sim.dispatch_event(at, Event::Input);
         }
     }
 
@@ -201,16 +201,16 @@ impl Input<'_> {
 
     /// Scrolls to an offset, limited to the content. Returns false if nothing moved.
     pub(crate) fn scroll_to(&mut self, mark: &str, y: f64) -> bool {
-        let furthest = self.sim.layout().max_scroll_offset(mark);
-        let y = y.clamp(0.0, furthest);
+        let max_offset = self.sim.layout().max_scroll_offset(mark);
+        let y = y.clamp(0.0, max_offset);
         let before = self.sim.tab().scroll.get(mark).copied().unwrap_or(0.0);
         if (y - before).abs() < 0.5 {
             return false;
         }
         self.sim.tab_mut().scroll.insert(mark.to_owned(), y);
         self.sim.refresh();
-        let at = self.sim.dom().marked(mark).unwrap_or(0);
-        self.sim.fire(at, Event::Scroll);
+        let at = self.sim.dom().find_by_mark(mark).unwrap_or(0);
+        self.sim.dispatch_event(at, Event::Scroll);
         true
     }
 
@@ -227,12 +227,12 @@ impl Input<'_> {
             }
             "Enter" if self.sim.dom().nodes[at].states.contains(States::MULTILINE) => self.character('\n'),
             "Enter" => {
-                self.sim.fire(at, Event::Enter);
+                self.sim.dispatch_event(at, Event::Enter);
             }
             "Escape" => self.escape(at),
             " " | "Space" if !self.takes_text(at) => self.press_element(at),
-            "ArrowUp" | "ArrowRight" => self.nudge(id, 1),
-            "ArrowDown" | "ArrowLeft" => self.nudge(id, -1),
+            "ArrowUp" | "ArrowRight" => self.step_value(id, 1),
+            "ArrowDown" | "ArrowLeft" => self.step_value(id, -1),
             "Backspace" | "Delete" if self.takes_text(at) => {
                 let mut text = self.sim.dom().nodes[at].value.clone();
                 text.pop();
@@ -271,7 +271,7 @@ impl Input<'_> {
 
     /// Escape goes to the focused element, else to the topmost layer.
     fn escape(&mut self, at: usize) {
-        if self.sim.fire(at, Event::Escape) {
+        if self.sim.dispatch_event(at, Event::Escape) {
             return;
         }
         let dom = self.sim.dom();
@@ -280,12 +280,12 @@ impl Input<'_> {
                 && !dom.nodes[*i].style.hidden
         };
         if let Some(at) = (0..dom.nodes.len()).rev().find(takes) {
-            self.sim.fire(at, Event::Escape);
+            self.sim.dispatch_event(at, Event::Escape);
         }
     }
 
     /// Handles arrow keys on a slider or a number field.
-    fn nudge(&mut self, id: u64, by: i64) {
+    fn step_value(&mut self, id: u64, by: i64) {
         let Some(at) = self.sim.dom().find(id) else { return };
         let node = &self.sim.dom().nodes[at];
         if !matches!(node.role, Role::Slider | Role::SpinButton) {
@@ -298,7 +298,7 @@ impl Input<'_> {
 }
 
 /// Clamps a number to the bounds; other text is unchanged, as in real fields.
-fn bounded(text: &str, min: Option<i64>, max: Option<i64>) -> String {
+fn clamp_number(text: &str, min: Option<i64>, max: Option<i64>) -> String {
     match text.trim().parse::<i64>() {
         Ok(n) => {
             n.clamp(min.unwrap_or(i64::MIN), max.unwrap_or(i64::MAX).max(min.unwrap_or(i64::MIN))).to_string()

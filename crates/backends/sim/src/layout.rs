@@ -56,7 +56,7 @@ pub(crate) fn layout(dom: &Dom, scroll: &HashMap<String, f64>, viewport: (u32, u
     let mut pass = LayoutPass { dom, scroll, out, pending: Vec::new() };
     if n > 0 {
         let offset = scroll.get(PAGE).copied().unwrap_or(0.0);
-        let (_, height) = pass.place(0, 0.0, -offset, viewport.width, viewport);
+        let (_, height) = pass.layout_node(0, 0.0, -offset, viewport.width, viewport);
         pass.out.scrollers.insert(PAGE.into(), (height, viewport.height));
         while !pass.pending.is_empty() {
             for root in std::mem::take(&mut pass.pending) {
@@ -87,7 +87,7 @@ impl LayoutPass<'_> {
             None => (((view.width - width) / 2.0).max(0.0), 96.0),
         };
         self.out.layers.push((root, node.style.fixed.is_none()));
-        let (_, height) = self.place(root, x, y, width, view);
+        let (_, height) = self.layout_node(root, x, y, width, view);
         if let Some(rect) = &mut self.out.rects[root] {
             rect.height = node.style.height.map_or(height, pixels);
             rect.width = width;
@@ -101,7 +101,7 @@ impl LayoutPass<'_> {
     }
 
     /// Places a node; returns the size that it takes.
-    fn place(&mut self, at: usize, x: f64, y: f64, room: f64, clip: Rect) -> (f64, f64) {
+    fn layout_node(&mut self, at: usize, x: f64, y: f64, available_width: f64, clip: Rect) -> (f64, f64) {
         let dom = self.dom;
         let node = &dom.nodes[at];
         if node.style.hidden {
@@ -114,8 +114,8 @@ impl LayoutPass<'_> {
             return size;
         }
         let block = node.style.flow == Flow::Block;
-        let (least_w, least_h, pad) = natural(dom, at);
-        let width = node.style.width.map_or(room, pixels);
+        let (least_w, least_h, pad) = natural_size(dom, at);
+        let width = node.style.width.map_or(available_width, pixels);
         let mut inner_clip = clip;
         let mut offset = 0.0;
         if node.style.scroll {
@@ -124,12 +124,12 @@ impl LayoutPass<'_> {
             offset = self.scroll.get(&node.mark).copied().unwrap_or(0.0);
         }
         let (content_w, content_h) =
-            self.flow(at, x + pad, y + pad - offset, (width - 2.0 * pad).max(CHAR), inner_clip);
+            self.layout_children(at, x + pad, y + pad - offset, (width - 2.0 * pad).max(CHAR), inner_clip);
         let natural_h = (content_h + 2.0 * pad).max(least_h);
         let height = node.style.height.map_or(natural_h, pixels);
         let width = match node.style.width {
             Some(w) => pixels(w),
-            None if block => room,
+            None if block => available_width,
             None => (content_w + 2.0 * pad).max(least_w),
         };
         if node.style.scroll {
@@ -140,7 +140,7 @@ impl LayoutPass<'_> {
     }
 
     /// Lays out the children; returns the size that they take.
-    fn flow(&mut self, of: usize, x: f64, y: f64, room: f64, clip: Rect) -> (f64, f64) {
+    fn layout_children(&mut self, of: usize, x: f64, y: f64, available_width: f64, clip: Rect) -> (f64, f64) {
         let (mut cx, mut cy, mut line, mut widest) = (x, y, 0.0_f64, 0.0_f64);
         let children: Vec<usize> = self.dom.children(of).collect();
         for child in children {
@@ -155,7 +155,7 @@ impl LayoutPass<'_> {
                 continue;
             }
             if let Some(top) = style.top {
-                self.place(child, x, y + pixels(top), room, clip);
+                self.layout_node(child, x, y + pixels(top), available_width, clip);
                 continue;
             }
             if style.flow == Flow::Block {
@@ -163,16 +163,16 @@ impl LayoutPass<'_> {
                     cy += line + GAP;
                     (cx, line) = (x, 0.0);
                 }
-                let (w, h) = self.place(child, x, cy, room, clip);
+                let (w, h) = self.layout_node(child, x, cy, available_width, clip);
                 widest = widest.max(w);
                 cy += h + GAP;
                 continue;
             }
-            let (mut w, mut h) = self.place(child, cx, cy, (x + room - cx).max(CHAR), clip);
-            if cx > x && cx + w > x + room {
+            let (mut w, mut h) = self.layout_node(child, cx, cy, (x + available_width - cx).max(CHAR), clip);
+            if cx > x && cx + w > x + available_width {
                 cy += line + GAP;
                 (cx, line) = (x, 0.0);
-                (w, h) = self.place(child, cx, cy, room, clip);
+                (w, h) = self.layout_node(child, cx, cy, available_width, clip);
             }
             cx += w + GAP;
             line = line.max(h);
@@ -190,7 +190,7 @@ impl LayoutPass<'_> {
 }
 
 /// Returns the minimum width and height of a box, and its padding.
-fn natural(dom: &Dom, at: usize) -> (f64, f64, f64) {
+fn natural_size(dom: &Dom, at: usize) -> (f64, f64, f64) {
     let node = &dom.nodes[at];
     match node.role {
         Role::TextBox if node.states.contains(States::MULTILINE) => (FIELD_WIDTH, 72.0, 6.0),
@@ -232,7 +232,7 @@ impl Layout {
     }
 
     /// Returns the innermost element under a point, which a press there would reach.
-    pub(crate) fn hit(&self, dom: &Dom, x: f64, y: f64) -> Option<usize> {
+    pub(crate) fn hit_test(&self, dom: &Dom, x: f64, y: f64) -> Option<usize> {
         if !self.viewport.contains(x, y) {
             return None;
         }

@@ -28,10 +28,10 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 
 /// Returns a built-in app, which is parsed once.
 pub(crate) fn embedded(name: &str) -> Option<Result<Arc<App>>> {
-    static READ: [OnceLock<Result<Arc<App>>>; SOURCES.len()] = [const { OnceLock::new() }; SOURCES.len()];
+    static PARSED: [OnceLock<Result<Arc<App>>>; SOURCES.len()] = [const { OnceLock::new() }; SOURCES.len()];
     let at = SOURCES.iter().position(|(n, _)| *n == name)?;
     Some(
-        READ[at]
+        PARSED[at]
             .get_or_init(|| {
                 App::parse(name, SOURCES[at].1)
                     .map(Arc::new)

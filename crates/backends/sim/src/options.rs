@@ -112,7 +112,7 @@ impl Options {
         for pair in query.split('&').filter(|p| !p.is_empty()) {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
             match key {
-                "grade" => options.grade = grade(value)?,
+                "grade" => options.grade = parse_grade(value)?,
                 "clock" => {
                     options.clock = match value {
                         "real" => ClockKind::Real,
@@ -153,7 +153,7 @@ const GRADES: [(&str, IdentityGrade); 3] = [
     ("none", IdentityGrade::None),
 ];
 
-fn grade(word: &str) -> Result<IdentityGrade, String> {
+fn parse_grade(word: &str) -> Result<IdentityGrade, String> {
     let known = GRADES.iter().find(|(name, _)| *name == word).map(|(_, grade)| *grade);
     known.ok_or_else(|| format!("`grade={word}`: a grade is `never-reused`, `while-alive` or `none`"))
 }

@@ -71,7 +71,7 @@ impl SimProvider {
         Self::default()
     }
 
-    fn remember(&self, session: String, shared: &Arc<SharedApp>) {
+    fn register_app(&self, session: String, shared: &Arc<SharedApp>) {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         running.retain(|_, shared| shared.strong_count() > 0);
         running.insert(session, Arc::downgrade(shared));
@@ -96,7 +96,7 @@ impl Probe {
     /// Returns what the app received, oldest first.
     #[must_use]
     pub fn received(&self) -> Vec<ReceivedInput> {
-        self.shared.lock().truth.received.clone()
+        self.shared.lock().input_log.received.clone()
     }
 
     /// Returns what a handle's element is to the app now: its control and record. `None` if it is
@@ -126,7 +126,7 @@ impl Probe {
         let to = sim.state.now_ms + millis(by);
         sim.advance_to(to);
         drop(sim);
-        self.shared.poke.notify_waiters();
+        self.shared.changed.notify_waiters();
     }
 
     /// Runs statements of the app language as if the app had run them: `shuffle`, `remove(rows,
@@ -140,7 +140,7 @@ impl Probe {
         sim.run(&script, &[].into());
         sim.refresh();
         drop(sim);
-        self.shared.poke.notify_waiters();
+        self.shared.changed.notify_waiters();
         Ok(())
     }
 }
@@ -175,10 +175,10 @@ impl Provider for SimProvider {
         tracing::debug!(app = app.name, grade = ?options.grade, "opening");
         let mut sim = Sim::new(app, options, viewport, truth);
         sim.navigator()
-            .leave(&path, HistoryChange::Push)
+            .request_navigation(&path, HistoryChange::Push)
             .map_err(|e| Error::new(ErrorCode::DeviceNotFound, e.to_string()))?;
         let shared = Arc::new(SharedApp::new(sim));
-        self.remember(request.session, &shared);
+        self.register_app(request.session, &shared);
         let mut device = SimDevice::new(info, shared, request.file_roots);
         let arrival = SettleRequest::new(Duration::from_millis(150), request.ready_timeout);
         device.settle(arrival, &request.cancel).await?;

@@ -7,7 +7,7 @@ use stickpin_device::{Query, Result, unsupported};
 use stickpin_tree::{Role, States, quote};
 
 /// Answers a query about the element at a position.
-pub(crate) fn answer(dom: &Dom, at: usize, query: &Query) -> Result<Value> {
+pub(crate) fn answer_query(dom: &Dom, at: usize, query: &Query) -> Result<Value> {
     Ok(match query {
         Query::Attrs => {
             attributes(dom, at).into_iter().map(|(k, v)| (k, Value::String(v))).collect::<Map<_, _>>().into()

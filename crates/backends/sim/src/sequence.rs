@@ -44,14 +44,14 @@ impl Sequence<'_> {
         if let Some((event, word)) = other {
             self.sim.log_received(at, word, "");
             if !self.sim.disabled(at) {
-                self.sim.fire(at, event);
+                self.sim.dispatch_event(at, event);
             }
             return Ok(());
         }
         for nth in 0..count.max(1) {
             if nth > 0 {
-                self.watch.delivered_press(self.sim);
-                self.between_events(id);
+                self.watch.note_press_delivered(self.sim);
+                self.run_between_events(id);
                 self.watch.check(self.sim)?;
             }
             let Some(at) = self.sim.dom().find(id) else { return Ok(()) };
@@ -62,7 +62,7 @@ impl Sequence<'_> {
             && !self.sim.disabled(at)
         {
             self.sim.log_received(at, "dblpress", "");
-            self.sim.fire(at, Event::DoublePress);
+            self.sim.dispatch_event(at, Event::DoublePress);
         }
         Ok(())
     }
@@ -72,12 +72,12 @@ impl Sequence<'_> {
         let (id, control) = (self.sim.dom().nodes[at].id, self.sim.input().pressed_control(at));
         let disabled = self.sim.disabled(at);
         if !disabled && self.sim.input().focus_around(at) {
-            self.watch.delivered();
+            self.watch.note_delivered();
             self.watch.check(self.sim)?;
         }
         if let Some(at) = self.sim.dom().find(id).or_else(|| self.sim.dom().find(control)) {
             self.sim.log_received(at, "press", "");
-            self.watch.delivered();
+            self.watch.note_delivered();
         }
         if !disabled {
             self.sim.input().activate(control);
@@ -86,7 +86,7 @@ impl Sequence<'_> {
     }
 
     /// Presses, unless the app was opened with a dialog that intervenes.
-    pub(crate) fn press_or_ask(
+    pub(crate) fn press_or_open_dialog(
         &mut self,
         at: usize,
         button: Button,
@@ -104,9 +104,9 @@ impl Sequence<'_> {
     }
 
     /// Runs what the app does between two events of one input to an element.
-    fn between_events(&mut self, id: u64) {
+    fn run_between_events(&mut self, id: u64) {
         if let Some(at) = self.sim.dom().find(id) {
-            self.sim.fire(at, Event::Between);
+            self.sim.dispatch_event(at, Event::Between);
         }
     }
 
@@ -117,7 +117,7 @@ impl Sequence<'_> {
         }
         let id = self.sim.dom().nodes[at].id;
         if self.sim.input().focus(Some(id)) {
-            self.watch.delivered();
+            self.watch.note_delivered();
             self.watch.check(self.sim)?;
         }
         if let Some(at) = self.sim.dom().find(id) {
@@ -130,7 +130,7 @@ impl Sequence<'_> {
     /// Types text character by character into an element, or into the focused one.
     pub(crate) fn type_text(&mut self, into: Option<u64>, text: &str) -> Result<(), ContentChanged> {
         if into.is_some() && self.sim.input().focus(into) {
-            self.watch.delivered();
+            self.watch.note_delivered();
         }
         let focus = into.or(self.sim.tab().focus);
         self.watch.set_focus(focus);
@@ -141,7 +141,7 @@ impl Sequence<'_> {
             if nth > 0
                 && let Some(id) = focus
             {
-                self.between_events(id);
+                self.run_between_events(id);
             }
             stopped = self.watch.check(self.sim);
             if stopped.is_err() {
@@ -149,10 +149,10 @@ impl Sequence<'_> {
             }
             self.sim.input().character(c);
             entry.detail.push(c);
-            self.watch.delivered_key(self.sim);
+            self.watch.note_key_delivered(self.sim);
         }
         if stopped.is_ok() || !entry.detail.is_empty() {
-            self.sim.truth.push(entry);
+            self.sim.input_log.push(entry);
         }
         stopped
     }
@@ -168,15 +168,15 @@ impl Sequence<'_> {
             (at..dom.nodes[at].end).filter(|&i| dom.nodes[i].role == Role::Option).collect();
         let mut chosen = Vec::new();
         for wanted in options {
-            let is = |i: &&usize| dom.nodes[**i].name == *wanted || dom.nodes[**i].value == *wanted;
-            match all.iter().find(is) {
+            let is_wanted = |i: &&usize| dom.nodes[**i].name == *wanted || dom.nodes[**i].value == *wanted;
+            match all.iter().find(is_wanted) {
                 Some(i) => chosen.push((dom.nodes[*i].id, Value::text(&dom.nodes[*i].value))),
                 None => return Ok(SelectResult::Unknown(wanted.clone())),
             }
         }
         let mut entry = self.sim.log_entry(at, "select", &options.join(", "));
         if let Some(place) = place {
-            self.sim.truth.push(entry);
+            self.sim.input_log.push(entry);
             if let Some((_, value)) = chosen.into_iter().next() {
                 self.sim.input().write(at, &place, value);
             }
@@ -185,7 +185,7 @@ impl Sequence<'_> {
         // In a list with multiple selection each option is bound to a separate place and toggled by
         // a separate event.
         let ids: Vec<u64> = all.iter().map(|&i| dom.nodes[i].id).collect();
-        let mut turned = Vec::new();
+        let mut toggled = Vec::new();
         for id in ids {
             let wanted = chosen.iter().any(|(c, _)| *c == id);
             let Some(at) = self.sim.dom().find(id) else { continue };
@@ -193,19 +193,19 @@ impl Sequence<'_> {
                 continue;
             }
             let name = self.sim.dom().nodes[at].name.clone();
-            if !turned.is_empty() {
-                self.between_events(list);
+            if !toggled.is_empty() {
+                self.run_between_events(list);
                 if let Err(changed) = self.watch.check(self.sim) {
-                    entry.detail = turned.join(", ");
-                    self.sim.truth.push(entry);
+                    entry.detail = toggled.join(", ");
+                    self.sim.input_log.push(entry);
                     return Err(changed);
                 }
             }
             self.sim.input().toggle(id);
-            self.watch.delivered();
-            turned.push(name);
+            self.watch.note_delivered();
+            toggled.push(name);
         }
-        self.sim.truth.push(entry);
+        self.sim.input_log.push(entry);
         Ok(SelectResult::Done)
     }
 
@@ -213,8 +213,8 @@ impl Sequence<'_> {
     pub(crate) fn pick_up(&mut self, at: usize) -> Option<Binding> {
         let (id, dragged) = (self.sim.dom().nodes[at].id, self.sim.dom().nodes[at].env.last().cloned());
         self.sim.log_received(at, "drag", "");
-        self.watch.delivered();
-        self.between_events(id);
+        self.watch.note_delivered();
+        self.run_between_events(id);
         dragged
     }
 
@@ -222,7 +222,7 @@ impl Sequence<'_> {
     pub(crate) fn drop_on(&mut self, at: usize, dragged: Option<Binding>) {
         self.sim.log_received(at, "drop", "");
         if let Some(bound) = dragged {
-            self.sim.fire_with(at, Event::Drop, Some(Binding { name: "dragged".into(), ..bound }));
+            self.sim.dispatch_event_with(at, Event::Drop, Some(Binding { name: "dragged".into(), ..bound }));
         }
     }
 }

@@ -15,7 +15,7 @@ pub(crate) struct SharedApp {
     sim: Mutex<Sim>,
     started: Instant,
     /// Notified when someone other than the device changed the app.
-    pub(crate) poke: Notify,
+    pub(crate) changed: Notify,
 }
 
 /// How a wait ended.
@@ -31,7 +31,7 @@ pub(crate) enum WaitEnd {
 
 impl SharedApp {
     pub(crate) fn new(sim: Sim) -> Self {
-        Self { sim: Mutex::new(sim), started: Instant::now(), poke: Notify::new() }
+        Self { sim: Mutex::new(sim), started: Instant::now(), changed: Notify::new() }
     }
 
     /// Returns the app as it is now. On a real clock, all due timers have run.
@@ -72,15 +72,15 @@ impl SharedApp {
 
     /// Waits until a moment of the app. A virtual clock jumps there.
     pub(crate) async fn wait_until(&self, ms: u64, cancel: &CancellationToken) -> WaitEnd {
-        let jumps = {
+        let is_virtual = {
             let mut sim = self.lock();
-            let jumps = sim.options.clock == ClockKind::Virtual;
-            if jumps {
+            let is_virtual = sim.options.clock == ClockKind::Virtual;
+            if is_virtual {
                 sim.advance_to(ms);
             }
-            jumps
+            is_virtual
         };
-        if jumps {
+        if is_virtual {
             // A loop of such waits never sleeps. Without yielding, no other task could run, not
             // even to end the wait.
             tokio::task::yield_now().await;
@@ -88,7 +88,7 @@ impl SharedApp {
         }
         tokio::select! {
             () = tokio::time::sleep_until(self.started + Duration::from_millis(ms)) => WaitEnd::Time,
-            () = self.poke.notified() => WaitEnd::Poked,
+            () = self.changed.notified() => WaitEnd::Poked,
             () = cancel.cancelled() => WaitEnd::Cancelled,
         }
     }

@@ -44,7 +44,7 @@ fn loops<'a>(view: &'a [ViewLine], into: &mut HashSet<&'a str>) {
                 into.insert(&f.var);
                 loops(&f.body, into);
             }
-            ViewLine::If { yes, no, .. } => {
+            ViewLine::If { then_lines: yes, else_lines: no, .. } => {
                 loops(yes, into);
                 loops(no, into);
             }
@@ -57,7 +57,7 @@ impl Names<'_> {
         for tpl in view {
             match tpl {
                 ViewLine::Text(_, e) => self.expr(e)?,
-                ViewLine::If { test, yes, no } => {
+                ViewLine::If { test, then_lines: yes, else_lines: no } => {
                     self.expr(test)?;
                     self.view(yes)?;
                     self.view(no)?;

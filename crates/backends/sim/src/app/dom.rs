@@ -104,7 +104,7 @@ pub(crate) struct Dom {
 pub(crate) struct IdentityAllocator {
     next: u64,
     /// Numbers of removed nodes in order of removal, each with the rendering that removed it.
-    gone: VecDeque<(u64, u64)>,
+    removed: VecDeque<(u64, u64)>,
     /// Number of renderings before a number is reused; `None` for never.
     reuse_after: Option<u64>,
     renderings: u64,
@@ -116,7 +116,7 @@ impl IdentityAllocator {
     pub(crate) fn new(rest: Option<u64>) -> Self {
         Self {
             next: 1,
-            gone: VecDeque::new(),
+            removed: VecDeque::new(),
             reuse_after: rest,
             renderings: 0,
             next_scope: 1,
@@ -127,8 +127,8 @@ impl IdentityAllocator {
     fn id(&mut self) -> u64 {
         let rested =
             |(_, since): &(u64, u64)| self.reuse_after.is_some_and(|rest| since + rest <= self.renderings);
-        if self.gone.front().is_some_and(rested)
-            && let Some((id, _)) = self.gone.pop_front()
+        if self.removed.front().is_some_and(rested)
+            && let Some((id, _)) = self.removed.pop_front()
         {
             return id;
         }
@@ -136,7 +136,7 @@ impl IdentityAllocator {
         self.next - 1
     }
 
-    fn serial(&mut self) -> u64 {
+    fn next_serial(&mut self) -> u64 {
         self.next_serial += 1;
         self.next_serial - 1
     }
@@ -150,7 +150,7 @@ impl IdentityAllocator {
 
 impl Dom {
     /// Creates a rendering whose nodes have no identity yet.
-    pub(crate) fn unnamed(nodes: Vec<Node>) -> Self {
+    pub(crate) fn without_identities(nodes: Vec<Node>) -> Self {
         Self { nodes, index: HashMap::new() }
     }
 
@@ -186,7 +186,7 @@ impl Dom {
     }
 
     /// Returns the element with a mark.
-    pub(crate) fn marked(&self, mark: &str) -> Option<usize> {
+    pub(crate) fn find_by_mark(&self, mark: &str) -> Option<usize> {
         (!mark.is_empty()).then(|| self.nodes.iter().position(|n| n.mark == mark)).flatten()
     }
 
@@ -197,9 +197,9 @@ impl Dom {
 
     /// Returns the text below a node as one line.
     pub(crate) fn text(&self, of: usize) -> String {
-        let leaves = self.nodes[of..self.nodes[of].end].iter().filter(|n| n.is_text() && !n.style.hidden);
+        let texts = self.nodes[of..self.nodes[of].end].iter().filter(|n| n.is_text() && !n.style.hidden);
         let mut out = String::new();
-        for leaf in leaves {
+        for leaf in texts {
             if !out.is_empty() {
                 out.push(' ');
             }
@@ -269,12 +269,13 @@ impl Dom {
             ids.renderings += 1;
         }
         if ids.reuse_after.is_some() {
-            let gone = old.nodes.iter().zip(&kept).filter(|(_, kept)| !**kept).map(|(n, _)| n.id);
-            ids.gone.extend(gone.map(|id| (id, ids.renderings)));
+            let removed = old.nodes.iter().zip(&kept).filter(|(_, kept)| !**kept).map(|(n, _)| n.id);
+            ids.removed.extend(removed.map(|id| (id, ids.renderings)));
         }
         for (at, pair) in pairs.into_iter().enumerate() {
             let kept = pair.map(|p| (old.nodes[p].id, old.nodes[p].serial));
-            (self.nodes[at].id, self.nodes[at].serial) = kept.unwrap_or_else(|| (ids.id(), ids.serial()));
+            (self.nodes[at].id, self.nodes[at].serial) =
+                kept.unwrap_or_else(|| (ids.id(), ids.next_serial()));
             if at > 0
                 && let Some(document) = &mut self.nodes[at].document
             {

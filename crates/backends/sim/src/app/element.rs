@@ -34,7 +34,7 @@ impl Renderer<'_> {
                 let own = own.unwrap_or_else(|| Value::text(text.unwrap_or_default()));
                 let chosen = match &bound {
                     Some(bound) => bound.truthy(),
-                    None => self.chosen.last().is_some_and(|c| c.same(&own)),
+                    None => self.selected_values.last().is_some_and(|c| c.same(&own)),
                 };
                 if chosen {
                     node.states |= States::SELECTED;

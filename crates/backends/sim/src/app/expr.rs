@@ -142,13 +142,13 @@ functions! {
 
 impl Function {
     /// Returns the precedence of an infix operator; `None` for functions and prefix operators.
-    fn strength(self) -> Option<u8> {
+    fn precedence(self) -> Option<u8> {
         self.signature().strip_prefix("infix ")?.parse().ok()
     }
 
     /// Whether its arguments are in parentheses.
     fn is_called(self) -> bool {
-        self.strength().is_none() && self != Self::Not
+        self.precedence().is_none() && self != Self::Not
     }
 }
 
@@ -198,7 +198,7 @@ impl Expr {
     /// Parses a handler: a statement, or several in parentheses.
     pub(crate) fn handler(lexer: &mut Lexer<'_>) -> Result<Script, String> {
         if !lexer.take("(")? {
-            return Ok([Self::primary(lexer)?.into_statement()?].into());
+            return Ok([Self::parse_operand(lexer)?.into_statement()?].into());
         }
         let script = Self::statements(lexer)?;
         lexer.expect(")")?;
@@ -236,36 +236,36 @@ impl Expr {
 
     /// Parses one expression and leaves the rest.
     pub(crate) fn read(lexer: &mut Lexer<'_>) -> Result<Self, String> {
-        Self::level(lexer, 0)
+        Self::parse_binary(lexer, 0)
     }
 
     /// Parses a writable place: `query`, `item.qty`.
-    pub(crate) fn place(lexer: &mut Lexer<'_>) -> Result<Self, String> {
+    pub(crate) fn parse_place(lexer: &mut Lexer<'_>) -> Result<Self, String> {
         let name = lexer.word()?.to_owned();
         Ok(if lexer.take(".")? { Self::Field(name, lexer.word()?.into()) } else { Self::Var(name) })
     }
 
-    fn level(lexer: &mut Lexer<'_>, min: u8) -> Result<Self, String> {
-        let mut left = Self::primary(lexer)?;
+    fn parse_binary(lexer: &mut Lexer<'_>, min: u8) -> Result<Self, String> {
+        let mut left = Self::parse_operand(lexer)?;
         while let Token::Op(word) | Token::Word(word) = lexer.peek()?
             && let Some(operator) = Function::named(word)
-            && let Some(strength) = operator.strength().filter(|strength| *strength >= min)
+            && let Some(precedence) = operator.precedence().filter(|precedence| *precedence >= min)
         {
             lexer.next()?;
-            let right = Self::level(lexer, strength + 1)?;
+            let right = Self::parse_binary(lexer, precedence + 1)?;
             left = Self::Call(operator, vec![left, right]);
         }
         Ok(left)
     }
 
     /// Parses one operand: a constant, a name, a call, or an expression in parentheses.
-    pub(crate) fn primary(lexer: &mut Lexer<'_>) -> Result<Self, String> {
+    pub(crate) fn parse_operand(lexer: &mut Lexer<'_>) -> Result<Self, String> {
         if lexer.take("not")? {
-            return Ok(Self::Call(Function::Not, vec![Self::level(lexer, 3)?]));
+            return Ok(Self::Call(Function::Not, vec![Self::parse_binary(lexer, 3)?]));
         }
         if lexer.take("-")? {
             let zero = Self::Value(Value::Int(0));
-            return Ok(Self::Call(Function::Minus, vec![zero, Self::primary(lexer)?]));
+            return Ok(Self::Call(Function::Minus, vec![zero, Self::parse_operand(lexer)?]));
         }
         let before = lexer.rest();
         match lexer.next()? {
@@ -318,7 +318,7 @@ impl Expr {
     fn argument(lexer: &mut Lexer<'_>, parameter: &str) -> Result<Self, String> {
         Ok(match parameter {
             "list" => Self::List(lexer.word()?.into()),
-            "place" => Self::place(lexer)?,
+            "place" => Self::parse_place(lexer)?,
             "fields" => {
                 let name = lexer.word()?.into();
                 lexer.expect("=")?;

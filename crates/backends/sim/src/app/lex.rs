@@ -65,11 +65,11 @@ impl<'s> Lexer<'s> {
 
     /// Consumes this operator or word if it is next.
     pub(crate) fn take(&mut self, what: &str) -> Result<bool, String> {
-        let is = matches!(self.peek()?, Token::Op(t) | Token::Word(t) if t == what);
-        if is {
+        let is_match = matches!(self.peek()?, Token::Op(t) | Token::Word(t) if t == what);
+        if is_match {
             self.next()?;
         }
-        Ok(is)
+        Ok(is_match)
     }
 
     /// Consumes this operator or word, or reports what is there instead.

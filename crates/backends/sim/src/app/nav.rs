@@ -61,16 +61,16 @@ impl Sim {
 impl Navigator<'_> {
     /// Resolves an address relative to the current one.
     pub(crate) fn absolute(&self, url: &str) -> String {
-        let here = self.sim.path();
+        let current_path = self.sim.path();
         let prefix = format!("sim:{}", self.sim.app.name);
         let url = url.strip_prefix(&prefix).unwrap_or(url);
         match url.chars().next() {
             None => "/".into(),
             Some('/') => url.into(),
-            Some('?') => format!("{}{url}", path_of(&here)),
-            Some('#') => format!("{}{url}", here.split('#').next().unwrap_or_default()),
+            Some('?') => format!("{}{url}", path_of(&current_path)),
+            Some('#') => format!("{}{url}", current_path.split('#').next().unwrap_or_default()),
             Some(_) => {
-                let folder = path_of(&here).rsplit_once('/').map_or("", |(folder, _)| folder);
+                let folder = path_of(&current_path).rsplit_once('/').map_or("", |(folder, _)| folder);
                 format!("{folder}/{url}")
             }
         }
@@ -91,59 +91,59 @@ impl Navigator<'_> {
 
     /// Requests another document. It loads at once, after the screen's delay, or after the guard's
     /// dialog is answered.
-    pub(crate) fn leave(&mut self, url: &str, how: HistoryChange) -> Result<(), NavError> {
-        let leave = PendingNavigation { url: self.absolute(url), how };
-        self.screen(&leave.url)?;
+    pub(crate) fn request_navigation(&mut self, url: &str, how: HistoryChange) -> Result<(), NavError> {
+        let navigation = PendingNavigation { url: self.absolute(url), how };
+        self.screen(&navigation.url)?;
         let tab = self.sim.tab();
         if !tab.entries.is_empty() && !self.sim.discards {
             let guard = self.sim.app.screens[tab.screen].guard.as_ref();
             if guard.is_some_and(|g| super::eval::eval(g, &self.sim.state, &[]).truthy()) {
                 let dialog = Dialog::new("beforeunload", "Changes you made may not be saved.");
-                self.sim.dialog = Some(OpenDialog { dialog, then: DialogContinuation::Leave(leave) });
+                self.sim.dialog = Some(OpenDialog { dialog, then: DialogContinuation::Leave(navigation) });
                 return Ok(());
             }
         }
-        self.fetch(leave)
+        self.fetch(navigation)
     }
 
     /// Requests another document without asking the guard.
-    pub(crate) fn fetch(&mut self, leave: PendingNavigation) -> Result<(), NavError> {
-        let (index, _) = self.screen(&leave.url)?;
+    pub(crate) fn fetch(&mut self, navigation: PendingNavigation) -> Result<(), NavError> {
+        let (index, _) = self.screen(&navigation.url)?;
         let screen = &self.sim.app.screens[index];
         let (delay, fails) = (screen.delay, screen.flaky);
         let load = self.sim.loads.entry(screen.name.clone()).or_default();
         *load += 1;
         if *load <= fails {
-            let url = format!("sim:{}{}", self.sim.app.name, leave.url);
+            let url = format!("sim:{}{}", self.sim.app.name, navigation.url);
             return Err(NavError::Failed { url, load: *load, fails });
         }
         // A newer navigation replaces a pending one.
         self.sim.timers.retain(|t| !matches!(t.job, Job::Commit(_)));
         if delay > 0 {
-            let name = format!("GET {}", leave.url);
-            self.sim.set_timer(delay, &name, Job::Commit(leave));
+            let name = format!("GET {}", navigation.url);
+            self.sim.set_timer(delay, &name, Job::Commit(navigation));
         } else {
-            self.commit(leave);
+            self.commit(navigation);
         }
         Ok(())
     }
 
     /// Shows the requested document.
-    pub(crate) fn commit(&mut self, leave: PendingNavigation) {
+    pub(crate) fn commit(&mut self, navigation: PendingNavigation) {
         // Found already when the document was requested.
-        let Ok((index, captured)) = self.screen(&leave.url) else { return };
+        let Ok((index, captured)) = self.screen(&navigation.url) else { return };
         let old = self.sim.tab().entries.get(self.sim.tab().at).map(|e| e.scope);
         self.sim.timers.retain(|t| Some(t.scope) != old);
         self.sim.state.lists.insert(TOASTS.into(), Vec::new());
         self.sim.state.vars.extend(self.sim.app.page.clone());
         self.sim.hover = None;
-        let entry = Entry { url: leave.url, scope: self.sim.ids.scope() };
+        let entry = Entry { url: navigation.url, scope: self.sim.ids.scope() };
         let tab = self.sim.tab_mut();
         tab.scroll.clear();
         tab.epochs.clear();
         tab.typed.clear();
         tab.focus = None;
-        tab.put(entry, leave.how);
+        tab.push_history(entry, navigation.how);
         self.show(index, captured);
     }
 
@@ -152,7 +152,7 @@ impl Navigator<'_> {
         let url = self.absolute(url);
         let (index, captured) = self.screen(&url)?;
         let scope = self.sim.tab().entries[self.sim.tab().at].scope;
-        self.sim.tab_mut().put(Entry { url, scope }, how);
+        self.sim.tab_mut().push_history(Entry { url, scope }, how);
         self.show(index, captured);
         Ok(())
     }
@@ -176,7 +176,7 @@ impl Navigator<'_> {
             HistoryStep::Forward => Some(tab.at + 1).filter(|to| *to < tab.entries.len()),
             HistoryStep::Reload => {
                 let url = self.sim.path();
-                self.leave(&url, HistoryChange::Reload)?;
+                self.request_navigation(&url, HistoryChange::Reload)?;
                 return Ok(true);
             }
         };
@@ -185,13 +185,13 @@ impl Navigator<'_> {
         if entry.scope == here {
             self.route(&entry.url, HistoryChange::Step(to))?;
         } else {
-            self.leave(&entry.url, HistoryChange::Step(to))?;
+            self.request_navigation(&entry.url, HistoryChange::Step(to))?;
         }
         Ok(true)
     }
 
     /// Replaces the app. History and data start over; identities continue to count.
-    pub(crate) fn become_app(
+    pub(crate) fn replace_app(
         &mut self,
         app: std::sync::Arc<super::model::App>,
         path: &str,
@@ -209,14 +209,14 @@ impl Navigator<'_> {
         self.sim.tabs.truncate(1);
         self.sim.active = 0;
         self.sim.tabs[0].entries.clear();
-        self.leave(path, HistoryChange::Push)
+        self.request_navigation(path, HistoryChange::Push)
     }
 
     /// Reloads the document, which takes a while.
     pub(crate) fn reload_slowly(&mut self) {
-        let leave = PendingNavigation { url: self.sim.path(), how: HistoryChange::Reload };
-        let name = format!("GET {}", leave.url);
-        self.sim.set_timer(300, &name, Job::Commit(leave));
+        let navigation = PendingNavigation { url: self.sim.path(), how: HistoryChange::Reload };
+        let name = format!("GET {}", navigation.url);
+        self.sim.set_timer(300, &name, Job::Commit(navigation));
     }
 
     /// Opens another tab and brings it to the front.
@@ -238,17 +238,17 @@ impl Navigator<'_> {
 
     /// Removes a tab. If it was the front one, the previous one comes to the front.
     pub(crate) fn remove_tab(&mut self, at: usize, how: TabEndReason) {
-        let gone = self.sim.tabs.remove(at);
-        let scopes: Vec<u64> = gone.entries.iter().map(|e| e.scope).collect();
+        let removed = self.sim.tabs.remove(at);
+        let scopes: Vec<u64> = removed.entries.iter().map(|e| e.scope).collect();
         self.sim.timers.retain(|t| !scopes.contains(&t.scope));
         let was_front = at == self.sim.active;
         if at < self.sim.active || self.sim.active == self.sim.tabs.len() {
             self.sim.active -= 1;
         }
         let now = was_front.then(|| format!("t{} {}", self.sim.tab().surface.0, self.sim.url()));
-        let id = format!("t{}", gone.surface.0);
+        let id = format!("t{}", removed.surface.0);
         self.sim.notice(Notice::TabClosed { id: id.clone() });
-        self.sim.ended.push(EndedTab::new(id, gone.surface, how).active_tab(now));
+        self.sim.ended.push(EndedTab::new(id, removed.surface, how).active_tab(now));
         if was_front {
             self.update_front_tab();
         }
@@ -266,7 +266,7 @@ impl Navigator<'_> {
 }
 
 impl super::sim::Tab {
-    fn put(&mut self, entry: Entry, how: HistoryChange) {
+    fn push_history(&mut self, entry: Entry, how: HistoryChange) {
         match how {
             HistoryChange::Push => {
                 if !self.entries.is_empty() {

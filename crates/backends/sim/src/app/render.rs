@@ -6,7 +6,7 @@ use super::expr::Expr;
 use super::state::State;
 use super::value::Value;
 use super::view::{Element, Loop, ViewLine};
-use super::vocabulary::{ABLE, Event, Prop};
+use super::vocabulary::{CAPABILITY_STATES, Event, Prop};
 use crate::roles::{self, Kind, Naming};
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -34,7 +34,7 @@ pub(super) struct Renderer<'a> {
     /// Key parts of the loops since the parent.
     part: String,
     /// The selected values of the enclosing lists, which options compare themselves with.
-    pub(super) chosen: Vec<Value>,
+    pub(super) selected_values: Vec<Value>,
     /// Mark and height of the enclosing scroller.
     scroller: Option<(String, i64)>,
 }
@@ -46,7 +46,7 @@ pub(crate) fn render(view: &[ViewLine], document: Document, around: RenderInput<
         nodes: Vec::new(),
         open: Vec::new(),
         part: String::new(),
-        chosen: Vec::new(),
+        selected_values: Vec::new(),
         scroller: None,
     };
     r.document(document);
@@ -54,7 +54,7 @@ pub(crate) fn render(view: &[ViewLine], document: Document, around: RenderInput<
     r.all(view, &env);
     r.toasts();
     r.close();
-    let mut dom = Dom::unnamed(r.nodes);
+    let mut dom = Dom::without_identities(r.nodes);
     finish(&mut dom);
     dom
 }
@@ -104,7 +104,7 @@ impl Renderer<'_> {
                     let text = self.eval(e, env).to_string();
                     self.text(*line, &text);
                 }
-                ViewLine::If { test, yes, no } => {
+                ViewLine::If { test, then_lines: yes, else_lines: no } => {
                     let branch = if self.eval(test, env).truthy() { yes } else { no };
                     self.all(branch, env);
                 }
@@ -115,7 +115,7 @@ impl Renderer<'_> {
     }
 
     /// Binds the loop variable to the record at `at`.
-    fn bound(&self, f: &Loop, env: &Env, at: usize) -> Option<Env> {
+    fn bind_loop_variable(&self, f: &Loop, env: &Env, at: usize) -> Option<Env> {
         let record = self.around.state.lists.get(&*f.list)?.get(at)?;
         Some(extend_scope(env, Binding { name: f.var.clone(), list: f.list.clone(), uid: record.uid, at }))
     }
@@ -123,7 +123,7 @@ impl Renderer<'_> {
     fn repeat(&mut self, f: &Loop, env: &Env) {
         let count = self.around.state.lists.get(&*f.list).map_or(0, Vec::len);
         let passes = |at: &usize| {
-            let inner = self.bound(f, env, *at);
+            let inner = self.bind_loop_variable(f, env, *at);
             f.filter.as_ref().is_none_or(|e| inner.is_some_and(|inner| self.eval(e, &inner).truthy()))
         };
         // For a long list without a filter only the window is evaluated.
@@ -133,7 +133,7 @@ impl Renderer<'_> {
         let outer = self.part.clone();
         let Some(row) = f.row_height.map(i64::from) else {
             for nth in 0..len {
-                let Some(inner) = self.bound(f, env, record(nth)) else { continue };
+                let Some(inner) = self.bind_loop_variable(f, env, record(nth)) else { continue };
                 let key =
                     f.key.as_ref().map_or_else(|| nth.to_string(), |e| self.eval(e, &inner).to_string());
                 self.part = format!("{outer}/{key}");
@@ -148,18 +148,21 @@ impl Renderer<'_> {
         // Renders two extra rows on either side, as virtual lists do.
         #[allow(clippy::cast_possible_truncation, reason = "scroll offsets are small and not negative")]
         let first = (offset as i64 / row - 2).clamp(0, total);
-        let slots = height / row + 6;
-        let last = (first + slots).min(total);
+        let visible_rows = height / row + 6;
+        let last = (first + visible_rows).min(total);
         let mut wrapper = blank(f.tpl, &self.part, roles::kind("div").expect("a kind"));
         wrapper.style.height = Some(total * row);
         self.push(wrapper);
         for nth in first..last {
-            let Some(inner) = self.bound(f, env, record(usize::try_from(nth).unwrap_or(0))) else { continue };
+            let Some(inner) = self.bind_loop_variable(f, env, record(usize::try_from(nth).unwrap_or(0)))
+            else {
+                continue;
+            };
             // Without a key, the next row in the same slot reuses the node.
             let key = f
                 .key
                 .as_ref()
-                .map_or_else(|| (nth % slots).to_string(), |e| self.eval(e, &inner).to_string());
+                .map_or_else(|| (nth % visible_rows).to_string(), |e| self.eval(e, &inner).to_string());
             self.part = format!("/{key}");
             let from = self.nodes.len();
             self.all(&f.body, &inner);
@@ -192,7 +195,11 @@ impl Renderer<'_> {
             (None, Naming::Content) => {}
         }
         for (states, test) in &e.states {
-            if self.eval(test, env).truthy() { node.states |= *states } else { node.states |= *states & ABLE }
+            if self.eval(test, env).truthy() {
+                node.states |= *states
+            } else {
+                node.states |= *states & CAPABILITY_STATES
+            }
         }
         if node.states.contains(States::READONLY) {
             node.states -= States::EDITABLE;
@@ -251,10 +258,10 @@ impl Renderer<'_> {
         if let Some(content) = content {
             self.text(NO_VIEW_LINE, &content);
         }
-        let nested = chosen.map(|c| self.chosen.push(c)).is_some();
+        let nested = chosen.map(|c| self.selected_values.push(c)).is_some();
         self.all(&e.children, env);
         if nested {
-            self.chosen.pop();
+            self.selected_values.pop();
         }
         if is_frame {
             self.close();

@@ -25,8 +25,8 @@ impl Sim {
 
     /// Reports a failed navigation. The app started it, so the error is the app's, not the
     /// caller's.
-    pub(crate) fn report(&mut self, went: Result<(), NavError>) {
-        match went {
+    pub(crate) fn report(&mut self, result: Result<(), NavError>) {
+        match result {
             Ok(()) => {}
             Err(NavError::Failed { url, load, fails }) => {
                 let why = format!("no answer (load {load} of {fails} that fail)");
@@ -51,8 +51,8 @@ impl Sim {
             }
             DialogContinuation::Leave(leave) => {
                 if accepted {
-                    let went = self.navigator().fetch(leave);
-                    self.report(went);
+                    let result = self.navigator().fetch(leave);
+                    self.report(result);
                 }
             }
             DialogContinuation::Press(id) => {
@@ -106,7 +106,7 @@ impl ScriptRun<'_> {
             Function::Push => self.insert(args, None),
             Function::Insert => self.insert(args, Some(&args[1])),
             Function::Remove | Function::Update | Function::Replace | Function::Move => {
-                self.chosen(function, args);
+                self.run_on_matching(function, args);
             }
             Function::Sort | Function::Reverse => {
                 let field = args.get(1).map(|field| self.eval(field).to_string());
@@ -122,13 +122,13 @@ impl ScriptRun<'_> {
             }
             Function::Goto | Function::Route | Function::Url | Function::Tab => {
                 let (url, at) = (text(0), self.sim.tab().at);
-                let went = match function {
-                    Function::Goto => self.sim.navigator().leave(&url, HistoryChange::Push),
+                let result = match function {
+                    Function::Goto => self.sim.navigator().request_navigation(&url, HistoryChange::Push),
                     Function::Route => self.sim.navigator().route(&url, HistoryChange::Push),
                     Function::Url => self.sim.navigator().route(&url, HistoryChange::Step(at)),
                     _ => self.sim.navigator().open_tab(&url),
                 };
-                self.sim.report(went);
+                self.sim.report(result);
             }
             Function::Back => self.history(HistoryStep::Back),
             Function::Forward => self.history(HistoryStep::Forward),
@@ -141,8 +141,8 @@ impl ScriptRun<'_> {
                 self.sim.set_timer(ms, "toast", Job::Untoast(record.uid));
                 self.sim.state.lists.entry(TOASTS.into()).or_default().push(record);
             }
-            Function::Confirm => self.ask("confirm", text(0), String::new(), None, &args[1..]),
-            Function::Prompt => self.ask("prompt", text(0), text(1), Some(&args[2]), &args[3..]),
+            Function::Confirm => self.open_dialog("confirm", text(0), String::new(), None, &args[1..]),
+            Function::Prompt => self.open_dialog("prompt", text(0), text(1), Some(&args[2]), &args[3..]),
             Function::Alert => self.sim.notice(Notice::DialogShown { text: text(0) }),
             Function::Console => self.sim.notice(Notice::ConsoleError { text: text(0) }),
             Function::Fail => {
@@ -169,7 +169,7 @@ impl ScriptRun<'_> {
                 self.sim.refresh(); // The element may be about to appear.
                 let mark = args.first().map(|mark| self.eval(mark).to_string());
                 let dom = self.sim.dom();
-                let id = mark.and_then(|mark| Some(dom.nodes[dom.marked(&mark)?].id));
+                let id = mark.and_then(|mark| Some(dom.nodes[dom.find_by_mark(&mark)?].id));
                 self.sim.tab_mut().focus = id;
             }
             Function::Scroll => {
@@ -185,7 +185,14 @@ impl ScriptRun<'_> {
 
     /// Opens a dialog. `then` has the statement that follows acceptance and optionally the one that
     /// follows dismissal.
-    fn ask(&mut self, kind: &str, message: String, default: String, place: Option<&Expr>, then: &[Expr]) {
+    fn open_dialog(
+        &mut self,
+        kind: &str,
+        message: String,
+        default: String,
+        place: Option<&Expr>,
+        then: &[Expr],
+    ) {
         let dialog = Dialog::new(kind, message).default_answer(default);
         let (yes, no) = (then.first().cloned(), then.get(1).cloned());
         let then = DialogContinuation::Script { place: place.cloned(), yes, no, env: self.env.clone() };
@@ -207,8 +214,8 @@ impl ScriptRun<'_> {
     }
 
     fn history(&mut self, step: HistoryStep) {
-        let went = self.sim.navigator().history(step).map(drop);
-        self.sim.report(went);
+        let result = self.sim.navigator().history(step).map(drop);
+        self.sim.report(result);
     }
 
     /// Inserts a new record into a list, by default at its end.
@@ -222,16 +229,16 @@ impl ScriptRun<'_> {
 
     /// Applies a function to the records of a list for which an expression holds, with each as
     /// `it`.
-    fn chosen(&mut self, function: Function, args: &[Expr]) {
+    fn run_on_matching(&mut self, function: Function, args: &[Expr]) {
         let (list, state) = (args[0].list(), &mut self.sim.state);
         let records = state.lists.get(&*list).into_iter().flatten().enumerate();
-        let chosen: Vec<(Binding, Env)> = records
+        let matching: Vec<(Binding, Env)> = records
             .map(|(at, r)| Binding { name: "it".into(), list: list.clone(), uid: r.uid, at })
             .map(|it| (it.clone(), extend_scope(self.env, it)))
             .filter(|(_, env)| eval(&args[1], state, env).truthy())
             .collect();
         let to = (function == Function::Move).then(|| eval(&args[2], state, self.env).int());
-        for (it, env) in chosen {
+        for (it, env) in matching {
             let values = fields(args, state, &env);
             let Some(at) = state.position(&it) else { continue };
             let other = (function == Function::Replace).then(|| state.record(values.clone()));

@@ -29,7 +29,7 @@ pub(crate) struct Sim {
     pub(crate) timer_serial: u64,
     pub(crate) dialog: Option<OpenDialog>,
     pub(crate) notices: Vec<Notice>,
-    pub(crate) truth: InputLog,
+    pub(crate) input_log: InputLog,
     pub(crate) ids: IdentityAllocator,
     pub(crate) viewport: (u32, u32),
     /// Counts renderings that read differently from the previous one.
@@ -111,7 +111,7 @@ impl Sim {
             timer_serial: 0,
             dialog: None,
             notices: Vec::new(),
-            truth,
+            input_log: truth,
             viewport,
             revision: 0,
             end_reason: None,
@@ -238,7 +238,7 @@ impl Sim {
     /// Announces texts that appeared in live regions.
     fn announce(&mut self) {
         let dom = &self.tabs[self.active].dom;
-        let mut now = HashMap::new();
+        let mut current = HashMap::new();
         let mut new = Vec::new();
         for (at, node) in dom.nodes.iter().enumerate() {
             let region = matches!(node.role, Role::Alert | Role::Status | Role::Log)
@@ -254,10 +254,10 @@ impl Sim {
                 if !text.is_empty() && self.live_region_texts.get(&dom.nodes[child].id) != Some(&text) {
                     new.push(text.clone());
                 }
-                now.insert(dom.nodes[child].id, text);
+                current.insert(dom.nodes[child].id, text);
             }
         }
-        self.live_region_texts = now;
+        self.live_region_texts = current;
         for text in new {
             self.notice(Notice::LiveRegionText { text });
         }
@@ -271,7 +271,7 @@ impl Sim {
     /// Logs what an element received.
     pub(crate) fn log_received(&mut self, at: usize, event: &str, detail: &str) {
         let entry = self.log_entry(at, event, detail);
-        self.truth.push(entry);
+        self.input_log.push(entry);
     }
 
     /// Returns the log entry for what an element received.
@@ -294,12 +294,17 @@ impl Sim {
 
     /// Runs the nearest handler for an event, from an element outwards. Returns false if there is
     /// none.
-    pub(crate) fn fire(&mut self, at: usize, event: Event) -> bool {
-        self.fire_with(at, event, None)
+    pub(crate) fn dispatch_event(&mut self, at: usize, event: Event) -> bool {
+        self.dispatch_event_with(at, event, None)
     }
 
     /// Runs the nearest handler like [`Sim::fire`], with an additional variable for the script.
-    pub(crate) fn fire_with(&mut self, at: usize, event: Event, more: Option<super::eval::Binding>) -> bool {
+    pub(crate) fn dispatch_event_with(
+        &mut self,
+        at: usize,
+        event: Event,
+        more: Option<super::eval::Binding>,
+    ) -> bool {
         let dom = self.dom();
         let found = dom.path(at).find_map(|i| {
             let node = &dom.nodes[i];
@@ -315,12 +320,12 @@ impl Sim {
     }
 
     /// Runs the `look`, `aim` or `act` handler of this element only, once.
-    pub(crate) fn fire_once(&mut self, id: u64, event: Event) {
+    pub(crate) fn run_handler_once(&mut self, id: u64, event: Event) {
         let Some(at) = self.dom().find(id) else { return };
-        let here = self.dom().nodes[at].element.as_ref().is_some_and(|e| e.handler(event).is_some());
-        if here && !self.fired_once.contains(&(id, event)) {
+        let has_handler = self.dom().nodes[at].element.as_ref().is_some_and(|e| e.handler(event).is_some());
+        if has_handler && !self.fired_once.contains(&(id, event)) {
             self.fired_once.push((id, event));
-            self.fire(at, event);
+            self.dispatch_event(at, event);
         }
     }
 }

@@ -74,7 +74,7 @@ impl State {
             }
             Expr::Field(var, field) => {
                 let bound = env.iter().rev().find(|bound| *bound.name == **var);
-                if let Some(record) = bound.and_then(|bound| self.bound(bound)) {
+                if let Some(record) = bound.and_then(|bound| self.record_mut(bound)) {
                     record.set(field, value);
                 }
             }
@@ -82,7 +82,7 @@ impl State {
         }
     }
 
-    fn bound(&mut self, bound: &Binding) -> Option<&mut Record> {
+    fn record_mut(&mut self, bound: &Binding) -> Option<&mut Record> {
         let at = self.position(bound)?;
         self.lists.get_mut(&*bound.list)?.get_mut(at)
     }

@@ -58,7 +58,7 @@ impl Sim {
     }
 
     /// Returns when the pending document will be shown.
-    pub(crate) fn commit_due(&self) -> Option<u64> {
+    pub(crate) fn commit_time(&self) -> Option<u64> {
         self.timers.iter().filter(|t| matches!(t.job, Job::Commit(_))).map(|t| t.due).min()
     }
 

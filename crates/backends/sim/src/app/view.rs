@@ -32,8 +32,8 @@ pub(crate) enum ViewLine {
     /// `if EXPR` with its `else`.
     If {
         test: Expr,
-        yes: Vec<ViewLine>,
-        no: Vec<ViewLine>,
+        then_lines: Vec<ViewLine>,
+        else_lines: Vec<ViewLine>,
     },
 }
 
@@ -150,11 +150,15 @@ impl Parser<'_> {
                 lexer.end()
             }
             "if" => {
-                out.push(ViewLine::If { test: Expr::read(&mut lexer)?, yes: children, no: Vec::new() });
+                out.push(ViewLine::If {
+                    test: Expr::read(&mut lexer)?,
+                    then_lines: children,
+                    else_lines: Vec::new(),
+                });
                 lexer.end()
             }
             "else" => match out.last_mut() {
-                Some(ViewLine::If { no, .. }) => {
+                Some(ViewLine::If { else_lines: no, .. }) => {
                     *no = children;
                     lexer.end()
                 }
@@ -202,7 +206,7 @@ fn element(tpl: u32, kind: &'static Kind, rest: &str, children: Vec<ViewLine>) -
     };
     let mut lexer = Lexer::new(rest);
     if rest.starts_with('"') {
-        e.props.push((Prop::Text, Expr::primary(&mut lexer)?));
+        e.props.push((Prop::Text, Expr::parse_operand(&mut lexer)?));
     }
     while !lexer.rest().is_empty() {
         let rest = lexer.rest();
@@ -224,9 +228,9 @@ fn set(e: &mut Element, name: &str, is_flag: bool, lexer: &mut Lexer<'_>) -> Res
     } else if let Some(event) = Event::named(name) {
         e.handlers.push((event, Expr::handler(lexer)?));
     } else if name == "bind" {
-        e.props.push((Prop::Bind, Expr::place(lexer)?));
+        e.props.push((Prop::Bind, Expr::parse_place(lexer)?));
     } else {
-        let value = if is_flag { Expr::Value(Value::Bool(true)) } else { Expr::primary(lexer)? };
+        let value = if is_flag { Expr::Value(Value::Bool(true)) } else { Expr::parse_operand(lexer)? };
         if let Some(states) = state(name) {
             e.states.push((states, value));
         } else if let Some(attr) = attr(name) {

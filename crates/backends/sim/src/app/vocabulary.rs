@@ -78,12 +78,12 @@ pub(crate) fn state(word: &str) -> Option<States> {
 
 /// Returns the markup attributes of the states that are set.
 pub(crate) fn markup_states(of: States) -> impl Iterator<Item = &'static str> {
-    let said = STATES.iter().filter(|(.., name)| !name.is_empty());
-    said.filter(move |(_, states, _)| of.contains(*states - ABLE)).map(|(.., name)| *name)
+    let named = STATES.iter().filter(|(.., name)| !name.is_empty());
+    named.filter(move |(_, states, _)| of.contains(*states - CAPABILITY_STATES)).map(|(.., name)| *name)
 }
 
 /// States that mean that another state is possible.
-pub(crate) const ABLE: States =
+pub(crate) const CAPABILITY_STATES: States =
     States::CHECKABLE.union(States::EXPANDABLE).union(States::SELECTABLE).union(States::PRESSABLE);
 
 /// Whether an attribute is content for a reader. Identifiers and positions are not.

@@ -16,10 +16,11 @@ const ARRIVAL_QUIET: Duration = Duration::from_millis(150);
 pub(super) async fn wait_until_loaded(
     device: &SimDevice,
     moved: bool,
-    cap: Duration,
+    timeout: Duration,
     cancel: &CancellationToken,
 ) -> Result<NavigationResult> {
-    let settled = device.settled(SettleRequest::new(ARRIVAL_QUIET, cap), cancel).await?.is_quiet;
+    let settled =
+        device.wait_until_settled(SettleRequest::new(ARRIVAL_QUIET, timeout), cancel).await?.is_quiet;
     let sim = device.shared.running_app()?;
     let moved = moved && sim.dialog.is_none();
     Ok(NavigationResult::default().moved(moved).url(sim.url()).title(sim.title()).settled(settled))
@@ -27,11 +28,14 @@ pub(super) async fn wait_until_loaded(
 
 /// Navigates, or requests the document. Returns false when there is no such history entry.
 pub(super) fn navigate_to(device: &mut SimDevice, to: &Navigation) -> Result<bool> {
-    let went = match to {
+    let result = match to {
         Navigation::To(what) if what.starts_with("sim:") => return switch(device, what).map(|()| true),
-        Navigation::To(path) if path.starts_with(['/', '?', '#']) => {
-            device.shared.running_app()?.navigator().leave(path, HistoryChange::Push).map(|()| true)
-        }
+        Navigation::To(path) if path.starts_with(['/', '?', '#']) => device
+            .shared
+            .running_app()?
+            .navigator()
+            .request_navigation(path, HistoryChange::Push)
+            .map(|()| true),
         Navigation::To(what) => {
             return Err(Error::new(
                 ErrorCode::InvalidArgs,
@@ -45,11 +49,11 @@ pub(super) fn navigate_to(device: &mut SimDevice, to: &Navigation) -> Result<boo
         Navigation::Home => {
             let mut sim = device.shared.running_app()?;
             let start = sim.app.start.clone();
-            sim.navigator().leave(&start, HistoryChange::Push).map(|()| true)
+            sim.navigator().request_navigation(&start, HistoryChange::Push).map(|()| true)
         }
         _ => return Err(stickpin_device::unsupported("sim", "go there")),
     };
-    went.map_err(|e| unreachable(&e))
+    result.map_err(|e| unreachable(&e))
 }
 
 /// Replaces the app of this device. Handles continue to count.
@@ -67,12 +71,12 @@ fn switch(device: &mut SimDevice, what: &str) -> Result<()> {
     let path = options.path;
     if library::load(&options.app)?.name == sim.app.name {
         let path = path.unwrap_or_else(|| sim.app.start.clone());
-        return sim.navigator().leave(&path, HistoryChange::Push).map_err(|e| unreachable(&e));
+        return sim.navigator().request_navigation(&path, HistoryChange::Push).map_err(|e| unreachable(&e));
     }
     let app = library::load(&options.app)?;
     let path = path.unwrap_or_else(|| app.start.clone());
     let label = format!("sim:{}", app.name);
-    sim.navigator().become_app(app, &path).map_err(|e| unreachable(&e))?;
+    sim.navigator().replace_app(app, &path).map_err(|e| unreachable(&e))?;
     drop(sim);
     device.info.label = label;
     Ok(())
