@@ -4,10 +4,10 @@ use crate::Result;
 use crate::run::root;
 
 /// The largest number of words in a record. Measurements belong to `docs/performance.md`.
-const WORDS: usize = 300;
+const MAX_WORDS: usize = 300;
 
 /// The lines that a record has, in this order. `Status` and `Date` have a value behind the colon.
-const PARTS: &[&str] = &["Status: ", "Date: ", "## Context", "## Decision", "## Alternatives"];
+const REQUIRED_PARTS: &[&str] = &["Status: ", "Date: ", "## Context", "## Decision", "## Alternatives"];
 
 /// Checks every decision record.
 pub fn decisions() -> Result {
@@ -30,7 +30,7 @@ pub fn decisions() -> Result {
 fn faults_of(text: &str) -> Vec<String> {
     let mut faults = Vec::new();
     let mut lines = text.lines();
-    for part in PARTS {
+    for part in REQUIRED_PARTS {
         let found = match part.strip_suffix(' ') {
             Some(label) => lines.any(|line| line.strip_prefix(label).is_some_and(|v| !v.trim().is_empty())),
             None => lines.any(|line| line == *part),
@@ -41,8 +41,8 @@ fn faults_of(text: &str) -> Vec<String> {
         }
     }
     let words = text.split_whitespace().count();
-    if words > WORDS {
-        faults.push(format!("{words} words, more than {WORDS}"));
+    if words > MAX_WORDS {
+        faults.push(format!("{words} words, more than {MAX_WORDS}"));
     }
     faults
 }
@@ -64,7 +64,7 @@ mod tests {
         let without = faults_of(&WHOLE.replace("Date: 2026-11-22", "Date:").replace("## Alternatives", ""));
         assert_eq!(without.len(), 2, "{without:?}");
         assert!(without[0].contains("Date") && without[1].contains("Alternatives"), "{without:?}");
-        let long = faults_of(&format!("{WHOLE}{}", "word ".repeat(WORDS)));
+        let long = faults_of(&format!("{WHOLE}{}", "word ".repeat(MAX_WORDS)));
         assert!(long[0].contains("words"), "{long:?}");
     }
 }

@@ -15,12 +15,12 @@ const COMPILERS: &[&str] = &["musl-gcc", "x86_64-linux-musl-gcc"];
 pub struct Built {
     pub binary: PathBuf,
     /// How it is linked, in one word.
-    pub linked: &'static str,
+    pub linkage: &'static str,
 }
 
 /// Builds the binary, checks that it runs, and prints its path.
 pub fn dist() -> Result {
-    if let Some(lack) = lack()? {
+    if let Some(lack) = missing_requirement()? {
         return Err(lack);
     }
     let built = build()?;
@@ -35,15 +35,15 @@ pub fn build() -> Result<Built> {
     let profile = ["build", "--profile", "dist", "--package", "stickpin"];
     let target = target_dir()?;
     let at = |dir: &Path| dir.join("dist").join("stickpin");
-    match lack()? {
+    match missing_requirement()? {
         None => {
             run(&mut cargo(&[&profile[..], &["--target", TARGET]].concat()))?;
-            Ok(Built { binary: at(&target.join(TARGET)), linked: "static" })
+            Ok(Built { binary: at(&target.join(TARGET)), linkage: "static" })
         }
         Some(lack) => {
             eprintln!("xtask: not linked as it is shipped: {lack}");
             run(&mut cargo(&profile))?;
-            Ok(Built { binary: at(&target), linked: "dynamic" })
+            Ok(Built { binary: at(&target), linkage: "dynamic" })
         }
     }
 }
@@ -58,7 +58,7 @@ pub fn dist_check() -> Result<PathBuf> {
 }
 
 /// Returns what is missing for linking it.
-fn lack() -> Result<Option<String>> {
+fn missing_requirement() -> Result<Option<String>> {
     if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
         return Ok(Some(format!("it is built on x86-64 Linux, for {TARGET}")));
     }

@@ -11,7 +11,7 @@ use std::process::Command;
 /// Updates all parts. The error has a sentence for every part that is not available.
 pub fn install() -> Result {
     let (web, home) = (root().join("fixtures/web"), target_dir()?.join("flows"));
-    std::fs::create_dir_all(&home).on(&home)?;
+    std::fs::create_dir_all(&home).with_path(&home)?;
     let apps = apps(&web.join("flows"), &home).map_err(|e| format!("the apps: {e}"));
     let tasks = from_python(&web.join("flows"), &home.join("tasks"));
     let servers = from_python(&web.join("servers"), &home.join("servers"));
@@ -28,9 +28,9 @@ pub fn install() -> Result {
 
 /// Builds the apps with Vite into `site`.
 fn apps(sources: &Path, home: &Path) -> Result {
-    let wanted = listing(sources)?;
+    let current_sources = listing(sources)?;
     let stamp = home.join("site.stamp");
-    if is_current(&stamp, &wanted) && home.join("site").is_dir() {
+    if is_current(&stamp, &current_sources) && home.join("site").is_dir() {
         return Ok(());
     }
     for program in ["node", "npm"] {
@@ -42,7 +42,7 @@ fn apps(sources: &Path, home: &Path) -> Result {
     run(Command::new("node")
         .args(["node_modules/vite/bin/vite.js", "build", "--logLevel", "warn"])
         .current_dir(&build))?;
-    write(&stamp, &wanted)
+    write(&stamp, &current_sources)
 }
 
 /// Installs the packages of another folder's `requirements.txt`, each with its hash, into `folder`.
@@ -70,8 +70,9 @@ fn require(program: &str) -> Result {
 
 /// Returns every file of a folder with its content, which a stamp is compared with.
 fn listing(folder: &Path) -> Result<String> {
-    let entries =
-        std::fs::read_dir(folder).and_then(|all| all.collect::<std::io::Result<Vec<_>>>()).on(folder)?;
+    let entries = std::fs::read_dir(folder)
+        .and_then(|all| all.collect::<std::io::Result<Vec<_>>>())
+        .with_path(folder)?;
     let mut paths: Vec<PathBuf> = entries.iter().map(std::fs::DirEntry::path).collect();
     paths.sort();
     let mut out = String::new();

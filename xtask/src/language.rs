@@ -26,7 +26,7 @@ const BANNED: &[&str] = &[
 ];
 
 /// What declares a name.
-const DECLARES: &[&str] = &["struct ", "enum ", "trait ", "type ", "mod ", "fn ", "const ", "static "];
+const DECLARATIONS: &[&str] = &["struct ", "enum ", "trait ", "type ", "mod ", "fn ", "const ", "static "];
 
 /// Checks every Rust file of the repository.
 pub fn language() -> Result {
@@ -74,7 +74,7 @@ fn declared(line: &str) -> Option<&str> {
     let line = ["pub ", "pub(crate) ", "pub(super) ", "async "]
         .iter()
         .fold(line, |line, word| line.strip_prefix(word).unwrap_or(line));
-    let rest = DECLARES.iter().find_map(|word| line.strip_prefix(word))?;
+    let rest = DECLARATIONS.iter().find_map(|word| line.strip_prefix(word))?;
     rest.split(|c: char| !c.is_alphanumeric() && c != '_').next()
 }
 

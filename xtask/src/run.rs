@@ -50,7 +50,7 @@ pub fn output(command: &mut Command) -> Result<String> {
 
 /// Installs an npm package below `dir`, without its install scripts.
 pub fn npm_install(dir: &Path, package: &str) -> Result {
-    std::fs::create_dir_all(dir).on(dir)?;
+    std::fs::create_dir_all(dir).with_path(dir)?;
     let mut npm = Command::new("npm");
     npm.args(["install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix"]);
     run(npm.arg(dir).arg(package))
@@ -58,31 +58,31 @@ pub fn npm_install(dir: &Path, package: &str) -> Result {
 
 /// Adds the path to the error of a failed file operation.
 pub trait OnPath<T> {
-    fn on(self, path: &Path) -> Result<T>;
+    fn with_path(self, path: &Path) -> Result<T>;
 }
 
 impl<T> OnPath<T> for std::io::Result<T> {
-    fn on(self, path: &Path) -> Result<T> {
+    fn with_path(self, path: &Path) -> Result<T> {
         self.map_err(|e| format!("{}: {e}", path.display()))
     }
 }
 
 /// Reads a text file.
 pub fn read(path: &Path) -> Result<String> {
-    std::fs::read_to_string(path).on(path)
+    std::fs::read_to_string(path).with_path(path)
 }
 
 /// Writes a text file.
 pub fn write(path: &Path, text: &str) -> Result {
-    std::fs::write(path, text).on(path)
+    std::fs::write(path, text).with_path(path)
 }
 
 /// Creates an empty folder; deletes an existing one first.
 pub fn empty_folder(path: &Path) -> Result {
     if path.exists() {
-        std::fs::remove_dir_all(path).on(path)?;
+        std::fs::remove_dir_all(path).with_path(path)?;
     }
-    std::fs::create_dir_all(path).on(path)
+    std::fs::create_dir_all(path).with_path(path)
 }
 
 /// Returns the path of a program on `PATH`.

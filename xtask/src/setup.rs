@@ -16,7 +16,7 @@ pub const WITH_HEAVY: &str = "STICKPIN_HEAVY";
 
 /// npm packages for tests: the folder of the manifest and lock file, and the folder below the
 /// target folder.
-const FROM_NPM: [(&str, &str); 2] = [("xtask/npm", "npm"), ("fixtures/web/editors", "editors")];
+const NPM_PACKAGES: [(&str, &str); 2] = [("xtask/npm", "npm"), ("fixtures/web/editors", "editors")];
 
 /// The files that define the packages and the versions of all their dependencies.
 const NPM: [&str; 2] = ["package.json", "package-lock.json"];
@@ -57,7 +57,7 @@ fn npm() -> Result<bool> {
         eprintln!("setup: npm is missing here; tests that need its packages are skipped");
         return Ok(false);
     }
-    for (from, to) in FROM_NPM {
+    for (from, to) in NPM_PACKAGES {
         packages(&root().join(from), &target_dir()?.join(to))?;
     }
     Ok(true)
@@ -65,7 +65,7 @@ fn npm() -> Result<bool> {
 
 /// Installs the packages of one manifest, unless exactly these are there.
 pub fn packages(from: &Path, to: &Path) -> Result {
-    std::fs::create_dir_all(to).on(to)?;
+    std::fs::create_dir_all(to).with_path(to)?;
     // Written last, so that its presence means that the installation is complete.
     let done = to.join("installed.json");
     let lock = read(&from.join(NPM[1]))?;
@@ -73,7 +73,7 @@ pub fn packages(from: &Path, to: &Path) -> Result {
         return Ok(());
     }
     for name in NPM {
-        std::fs::copy(from.join(name), to.join(name)).on(to)?;
+        std::fs::copy(from.join(name), to.join(name)).with_path(to)?;
     }
     // Install scripts of the packages do not run.
     run(Command::new("npm").args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(to))?;
@@ -81,8 +81,8 @@ pub fn packages(from: &Path, to: &Path) -> Result {
 }
 
 /// Whether a stamp has the wanted content.
-pub fn is_current(stamp: &Path, wanted: &str) -> bool {
-    std::fs::read_to_string(stamp).is_ok_and(|found| found == wanted)
+pub fn is_current(stamp: &Path, expected: &str) -> bool {
+    std::fs::read_to_string(stamp).is_ok_and(|found| found == expected)
 }
 
 /// Whether a program is on `PATH`, or a file exists; one folder in its path may be a wildcard

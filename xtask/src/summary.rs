@@ -11,7 +11,7 @@ use std::time::Instant;
 /// The variable by which tests find the file that they add their skips to; they read the same name.
 const COLLECTED: &str = "STICKPIN_SKIPPED";
 
-static PARTS: Mutex<Vec<(String, u64)>> = Mutex::new(Vec::new());
+static PART_TIMES: Mutex<Vec<(String, u64)>> = Mutex::new(Vec::new());
 static SKIPPED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// Runs a part of a run, and prints how long it took.
@@ -20,7 +20,7 @@ pub fn timed<T>(part: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     let done = work();
     let seconds = begin.elapsed().as_secs();
     eprintln!("xtask: {part}: {seconds} s");
-    PARTS.lock().unwrap_or_else(PoisonError::into_inner).push((part.to_owned(), seconds));
+    PART_TIMES.lock().unwrap_or_else(PoisonError::into_inner).push((part.to_owned(), seconds));
     done
 }
 
@@ -48,15 +48,15 @@ impl Collected {
     }
 
     /// Tells a command of the file.
-    pub fn tell<'c>(&self, command: &'c mut Command) -> &'c mut Command {
+    pub fn with_skip_file<'c>(&self, command: &'c mut Command) -> &'c mut Command {
         command.env(COLLECTED, &self.0)
     }
 
     /// Prints the times of all parts, and every skip with its reason.
     pub fn print(&self) -> Result {
-        let text = std::fs::read_to_string(&self.0).on(&self.0)?;
+        let text = std::fs::read_to_string(&self.0).with_path(&self.0)?;
         eprintln!("\nxtask: seconds of each part");
-        for (part, seconds) in PARTS.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        for (part, seconds) in PART_TIMES.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             eprintln!("{seconds:>8}  {part}");
         }
         let mut all = SKIPPED.lock().unwrap_or_else(PoisonError::into_inner).clone();

@@ -7,20 +7,20 @@ use std::process::Command;
 
 /// Suites that need neither a browser nor a desktop: the pure crates, the kernel, the simulated
 /// device, and its scenarios in one process.
-const QUICK: &str = "not (package(stickpin) + package(stickpin-backend-linux) + package(stickpin-backend-web) \
+const QUICK_FILTER: &str = "not (package(stickpin) + package(stickpin-backend-linux) + package(stickpin-backend-web) \
      + package(stickpin-x11desk)) + package(stickpin) & (test(/^(layers|staleness_sim)::/) \
      + test(/^scenarios::/) & test(in_process))";
 
 /// Tests that run at a time on two cores. Most wait for a browser, an app or a limit of time, so
 /// one at a time uses half of a core; with four, apps of the size of LibreOffice become slow.
-const PER_TWO_CORES: usize = 3;
+const TESTS_PER_TWO_CORES: usize = 3;
 
 /// Lints and runs the suites that need neither a browser nor a desktop.
 pub fn quick() -> Result {
     let collected = Collected::new(&target_dir()?)?;
     let done = timed("lint", crate::lint::lint).and_then(|()| {
-        let mut tests = cargo(&["nextest", "run", "--workspace", "--filterset", QUICK]);
-        timed("quick suites", || run(collected.tell(&mut tests)))
+        let mut tests = cargo(&["nextest", "run", "--workspace", "--filterset", QUICK_FILTER]);
+        timed("quick suites", || run(collected.with_skip_file(&mut tests)))
     });
     collected.print()?;
     done
@@ -45,7 +45,7 @@ fn all(collected: &Collected) -> Result {
     })?;
     let dist_check = timed("build of the shipped profile", crate::dist::dist_check)?;
     // What these find is said when all has run.
-    let bare = timed("bare", || run(collected.tell(&mut bare_command()?)));
+    let bare = timed("bare", || run(collected.with_skip_file(&mut bare_command()?)));
     let fuzz = timed("fuzz", || crate::fuzz::fuzz(crate::fuzz::SECONDS, None));
     let mut tests = if output(&mut cargo(&["nextest", "--version"])).is_ok() {
         cargo(&["nextest", "run", "--workspace", "--no-fail-fast"])
@@ -53,7 +53,8 @@ fn all(collected: &Collected) -> Result {
         // Runs everything, as above: a failing binary does not hide the others.
         cargo(&["test", "--workspace", "--tests", "--bins", "--lib", "--no-fail-fast"])
     };
-    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get) * PER_TWO_CORES;
+    let threads =
+        std::thread::available_parallelism().map_or(1, std::num::NonZero::get) * TESTS_PER_TWO_CORES;
     let threads = threads.div_ceil(2);
     tests.env("NEXTEST_TEST_THREADS", threads.to_string());
     // A machine that was set up must not skip the suites on real devices.
@@ -68,7 +69,7 @@ fn all(collected: &Collected) -> Result {
     if ready.flows {
         tests.env(crate::setup::REQUIRE_FLOWS, "1");
     }
-    timed("tests", || run(collected.tell(&mut tests)))?;
+    timed("tests", || run(collected.with_skip_file(&mut tests)))?;
     fuzz?;
     bare
 }

@@ -64,7 +64,7 @@ impl Connection {
                 match connection.welcome.verdict {
                     Verdict::Serve => return Ok(connection),
                     Verdict::Refuse => {
-                        return Err(connection.welcome.mismatch(&Hello::ours(state_dir.path())));
+                        return Err(connection.welcome.mismatch(&Hello::current(state_dir.path())));
                     }
                     Verdict::Replace => {}
                 }
@@ -103,7 +103,7 @@ impl Connection {
         // Setting an option of an open socket.
         stream.set_read_timeout(Some(HELLO_TIMEOUT)).map_err(|e| unreadable(&e))?;
         stream.set_write_timeout(Some(ANSWER_ALLOWANCE)).map_err(|e| unreadable(&e))?;
-        let (frames, hello) = (Frames::default(), Hello::ours(state_dir.path()));
+        let (frames, hello) = (Frames::default(), Hello::current(state_dir.path()));
         let mut connection = Self { stream, frames, last_id: 0, welcome: Welcome::default() };
         let mut out = connection.message(method::HELLO, &hello);
         let id = connection.last_id;

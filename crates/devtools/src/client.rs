@@ -1,7 +1,7 @@
 //! Requests, answers and events.
 
 use crate::error::{CallError, Refusal};
-use crate::json::readable;
+use crate::json::to_valid_utf8;
 use crate::pipe::{Frames, MAX_FRAME};
 use hashbrown::HashMap;
 use serde::de::DeserializeOwned;
@@ -39,7 +39,7 @@ pub trait Sink: Send + 'static {
     /// Receives one event of a session, or of the browser itself when `session` is `None`.
     fn event(&mut self, client: &Client, session: Option<&str>, method: &str, params: &RawValue);
     /// Reports that the connection to the browser ended. No event follows.
-    fn lost(&mut self, why: &str);
+    fn lost(&mut self, reason: &str);
 }
 
 /// The most bytes of frames written at once: the amount a pipe takes without waiting for its
@@ -66,7 +66,7 @@ struct Pending {
 
 #[derive(Default)]
 struct PendingTable {
-    waiting: HashMap<u64, oneshot::Sender<Answer>>,
+    pending_calls: HashMap<u64, oneshot::Sender<Answer>>,
     /// The reason why no more answers will come.
     lost: Option<String>,
 }
@@ -78,11 +78,11 @@ impl Pending {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn lose(&self, why: &str) {
+    fn fail_all(&self, reason: &str) {
         let mut table = self.table();
-        table.lost.get_or_insert_with(|| why.to_owned());
+        table.lost.get_or_insert_with(|| reason.to_owned());
         // The waiting callers find the reason in the table.
-        table.waiting.clear();
+        table.pending_calls.clear();
     }
 
     fn lost(&self) -> Option<String> {
@@ -94,13 +94,13 @@ impl Pending {
 /// closes and the browser exits.
 #[derive(Clone)]
 pub struct Client {
-    out: mpsc::UnboundedSender<Vec<u8>>,
+    outgoing: mpsc::UnboundedSender<Vec<u8>>,
     pending: Arc<Pending>,
 }
 
 impl std::fmt::Debug for Client {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Client").field("open_calls", &self.pending.table().waiting.len()).finish()
+        f.debug_struct("Client").field("open_calls", &self.pending.table().pending_calls.len()).finish()
     }
 }
 
@@ -135,9 +135,9 @@ impl Client {
     pub fn new(from_browser: pipe::Receiver, to_browser: pipe::Sender, sink: impl Sink) -> Self {
         let (out, queue) = mpsc::unbounded_channel();
         let pending = Arc::new(Pending::default());
-        let client = Self { out, pending };
+        let client = Self { outgoing: out, pending };
         tokio::spawn(write(to_browser, queue, Arc::clone(&client.pending)));
-        tokio::spawn(read(from_browser, client.out.downgrade(), Arc::clone(&client.pending), sink));
+        tokio::spawn(read(from_browser, client.outgoing.downgrade(), Arc::clone(&client.pending), sink));
         client
     }
 
@@ -154,9 +154,9 @@ impl Client {
                 if let Some(why) = &table.lost {
                     Some(CallError::Lost(why.clone()))
                 } else {
-                    table.waiting.insert(id, reply);
+                    table.pending_calls.insert(id, reply);
                     drop(table);
-                    self.out.send(bytes).err().map(|_| CallError::Lost("the browser is gone".to_owned()))
+                    self.outgoing.send(bytes).err().map(|_| CallError::Lost("the browser is gone".to_owned()))
                 }
             }
             Err(e) => Some(CallError::Malformed { method: M::NAME, message: e.to_string() }),
@@ -216,7 +216,7 @@ impl<M: Method> Future for Reply<M> {
                 .map_err(|e| CallError::Malformed { method: M::NAME, message: e.to_string() }),
             Ok(Err(Refused { code, message, data })) => {
                 let message = data.map_or(message.clone(), |data| format!("{message} ({data})"));
-                let reason = Refusal::of(code, &message);
+                let reason = Refusal::from_answer(code, &message);
                 Err(CallError::Refused { method: M::NAME, code, message, reason })
             }
             Err(_) => {
@@ -229,7 +229,7 @@ impl<M: Method> Future for Reply<M> {
 
 impl<M: Method> Drop for Reply<M> {
     fn drop(&mut self) {
-        self.pending.table().waiting.remove(&self.id);
+        self.pending.table().pending_calls.remove(&self.id);
     }
 }
 
@@ -242,7 +242,7 @@ async fn write(mut pipe: pipe::Sender, mut queue: mpsc::UnboundedReceiver<Vec<u8
             frame.extend_from_slice(&next);
         }
         if let Err(e) = pipe.write_all(&frame).await {
-            pending.lose(&format!("the browser is gone ({e})"));
+            pending.fail_all(&format!("the browser is gone ({e})"));
             return;
         }
     }
@@ -255,13 +255,13 @@ async fn read(
     mut sink: impl Sink,
 ) {
     let mut frames = Frames::new(pipe, MAX_FRAME);
-    let why = loop {
+    let reason = loop {
         let frame = match frames.next().await {
             Ok(Some(frame)) => frame,
             Ok(None) => break "the browser ended".to_owned(),
             Err(e) => break e.to_string(),
         };
-        let text = readable(frame);
+        let text = to_valid_utf8(frame);
         let incoming: Incoming<'_> = match serde_json::from_str(&text) {
             Ok(incoming) => incoming,
             Err(e) => {
@@ -276,7 +276,7 @@ async fn read(
                     (Some(result), None) => Ok(result.to_owned()),
                     (None, None) => Ok(RawValue::NULL.to_owned()),
                 };
-                if let Some(reply) = pending.table().waiting.remove(&id) {
+                if let Some(reply) = pending.table().pending_calls.remove(&id) {
                     // The caller may have stopped waiting.
                     let _ = reply.send(answer);
                 }
@@ -284,15 +284,15 @@ async fn read(
             Incoming { method: Some(method), session_id, params, .. } => {
                 // The last client is gone, so nobody wants the event.
                 let Some(out) = out.upgrade() else { continue };
-                let client = Client { out, pending: Arc::clone(&pending) };
+                let client = Client { outgoing: out, pending: Arc::clone(&pending) };
                 sink.event(&client, session_id.as_deref(), &method, params.unwrap_or(RawValue::NULL));
             }
             Incoming { .. } => tracing::warn!("a message of the browser has neither id nor method"),
         }
     };
     // Tell the sink first: a caller woken by a lost call must find the reason in the state.
-    sink.lost(&why);
-    pending.lose(&why);
+    sink.lost(&reason);
+    pending.fail_all(&reason);
 }
 
 #[cfg(test)]
@@ -303,17 +303,17 @@ mod tests {
 
     /// A command that nobody waits for.
     #[derive(Serialize)]
-    struct Impatient {}
+    struct Unanswered {}
 
-    impl Method for Impatient {
+    impl Method for Unanswered {
         const NAME: &'static str = "Test.impatient";
         type Output = Done;
         const LIMIT: Duration = Duration::ZERO;
     }
 
-    struct Deaf;
+    struct IgnoreEvents;
 
-    impl Sink for Deaf {
+    impl Sink for IgnoreEvents {
         fn event(&mut self, _: &Client, _: Option<&str>, _: &str, _: &RawValue) {}
         fn lost(&mut self, _: &str) {}
     }
@@ -322,10 +322,10 @@ mod tests {
     async fn every_call_ends_in_an_answer_a_refusal_or_at_its_limit() {
         let (mut theirs, from_browser) = pipe::pipe().unwrap();
         let (to_browser, mut read) = pipe::pipe().unwrap();
-        let client = Client::new(from_browser, to_browser, Deaf);
-        let limit = client.call(None, &Impatient {}).await.unwrap_err();
+        let client = Client::new(from_browser, to_browser, IgnoreEvents);
+        let limit = client.call(None, &Unanswered {}).await.unwrap_err();
         assert_eq!(limit, CallError::TimedOut { method: "Test.impatient", limit: Duration::ZERO });
-        assert_eq!(client.pending.table().waiting.len(), 0, "nobody waits for it any more");
+        assert_eq!(client.pending.table().pending_calls.len(), 0, "nobody waits for it any more");
 
         let refused = client.send(Some("s"), &crate::protocol::GetVersion {});
         let mut frame = vec![0; 256];

@@ -64,7 +64,7 @@ const DOCUMENT_GONE: &str = include_str!("../refusals/document.txt");
 
 impl Refusal {
     /// Classifies an answer's code and message.
-    pub(crate) fn of(code: i64, message: &str) -> Self {
+    pub(crate) fn from_answer(code: i64, message: &str) -> Self {
         let is_one_of = |known: &str| known.lines().any(|words| message.starts_with(words));
         if code == SESSION_NOT_FOUND || is_one_of(TARGET_GONE) {
             return Self::TargetGone;
@@ -116,7 +116,7 @@ mod tests {
             (-32601, "'Page.nothing' wasn't found", Refusal::Protocol),
             (-32000, "Permission can't be granted in current context.", Refusal::Protocol),
         ] {
-            assert_eq!(Refusal::of(code, message), reason, "{message}");
+            assert_eq!(Refusal::from_answer(code, message), reason, "{message}");
         }
     }
 }

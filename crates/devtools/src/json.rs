@@ -9,8 +9,8 @@ const REPLACED: &[u8; 6] = br"\ufffd";
 
 /// Returns the bytes of a frame as valid UTF-8 with lone surrogates replaced. Edits the frame in
 /// place.
-pub(crate) fn readable(frame: &mut [u8]) -> Cow<'_, str> {
-    for at in halves(frame) {
+pub(crate) fn to_valid_utf8(frame: &mut [u8]) -> Cow<'_, str> {
+    for at in lone_surrogates(frame) {
         frame[at..at + REPLACED.len()].copy_from_slice(REPLACED);
     }
     String::from_utf8_lossy(frame)
@@ -19,21 +19,21 @@ pub(crate) fn readable(frame: &mut [u8]) -> Cow<'_, str> {
 /// Returns JSON text written by a page with lone surrogates replaced.
 #[must_use]
 pub fn well_formed(json: &str) -> Cow<'_, str> {
-    if halves(json.as_bytes()).is_empty() {
+    if lone_surrogates(json.as_bytes()).is_empty() {
         return Cow::Borrowed(json);
     }
     // A replacement has the length of the escape, so offsets stay valid.
-    Cow::Owned(readable(&mut json.as_bytes().to_vec()).into_owned())
+    Cow::Owned(to_valid_utf8(&mut json.as_bytes().to_vec()).into_owned())
 }
 
 /// Returns the offsets of escapes that encode lone surrogates.
-fn halves(json: &[u8]) -> Vec<usize> {
+fn lone_surrogates(json: &[u8]) -> Vec<usize> {
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(next) = json[at..].iter().position(|&b| b == b'\\') {
         at += next;
-        match unit(json, at) {
-            Some(0xD800..=0xDBFF) if matches!(unit(json, at + 6), Some(0xDC00..=0xDFFF)) => at += 12,
+        match escaped_unit(json, at) {
+            Some(0xD800..=0xDBFF) if matches!(escaped_unit(json, at + 6), Some(0xDC00..=0xDFFF)) => at += 12,
             Some(0xD800..=0xDFFF) => {
                 found.push(at);
                 at += 6;
@@ -46,7 +46,7 @@ fn halves(json: &[u8]) -> Vec<usize> {
 }
 
 /// The UTF-16 code unit that is escaped at an offset, or `None` when there is no such escape.
-fn unit(json: &[u8], at: usize) -> Option<u16> {
+fn escaped_unit(json: &[u8], at: usize) -> Option<u16> {
     let digits = json.get(at..at + 6)?.strip_prefix(br"\u")?;
     digits
         .iter()
@@ -72,7 +72,7 @@ mod tests {
         ] {
             assert_eq!(serde_json::from_str::<String>(&well_formed(json)).unwrap(), read, "{json}");
             let mut bytes = json.as_bytes().to_vec();
-            assert_eq!(serde_json::from_str::<String>(&readable(&mut bytes)).unwrap(), read, "{json}");
+            assert_eq!(serde_json::from_str::<String>(&to_valid_utf8(&mut bytes)).unwrap(), read, "{json}");
         }
     }
 
@@ -82,6 +82,6 @@ mod tests {
             assert_eq!(well_formed(text), text);
         }
         // A lone surrogate as raw bytes, which are not valid UTF-8.
-        assert_eq!(readable(&mut b"\"\xed\xa0\xbd\"".to_vec()).matches('\u{fffd}').count(), 3);
+        assert_eq!(to_valid_utf8(&mut b"\"\xed\xa0\xbd\"".to_vec()).matches('\u{fffd}').count(), 3);
     }
 }

@@ -19,7 +19,7 @@ pub(crate) struct Frames<R> {
     source: R,
     buffer: Vec<u8>,
     /// The number of bytes of `buffer` that have been handed out.
-    used: usize,
+    consumed: usize,
     /// The number of bytes of `buffer` that contain no NUL or have been handed out.
     scanned: usize,
     max: usize,
@@ -27,7 +27,7 @@ pub(crate) struct Frames<R> {
 
 impl<R: AsyncRead + Unpin> Frames<R> {
     pub(crate) fn new(source: R, max: usize) -> Self {
-        Self { source, buffer: Vec::new(), used: 0, scanned: 0, max }
+        Self { source, buffer: Vec::new(), consumed: 0, scanned: 0, max }
     }
 
     /// Returns the next frame without its NUL, or `None` when the other side closed the pipe.
@@ -38,13 +38,13 @@ impl<R: AsyncRead + Unpin> Frames<R> {
     pub(crate) async fn next(&mut self) -> io::Result<Option<&mut [u8]>> {
         loop {
             if let Some(at) = self.buffer[self.scanned..].iter().position(|&b| b == 0) {
-                let (from, to) = (self.used, self.scanned + at);
-                self.used = to + 1;
-                self.scanned = self.used;
+                let (from, to) = (self.consumed, self.scanned + at);
+                self.consumed = to + 1;
+                self.scanned = self.consumed;
                 return Ok(Some(&mut self.buffer[from..to]));
             }
-            self.buffer.drain(..self.used);
-            self.used = 0;
+            self.buffer.drain(..self.consumed);
+            self.consumed = 0;
             if self.buffer.is_empty() && self.buffer.capacity() > MAX_IDLE_BUFFER {
                 self.buffer = Vec::new();
             }
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
     use tokio::io::AsyncWriteExt;
 
-    async fn all(pieces: &[&[u8]], max: usize) -> (Vec<String>, Option<io::ErrorKind>) {
+    async fn read_all(pieces: &[&[u8]], max: usize) -> (Vec<String>, Option<io::ErrorKind>) {
         let (mut ours, theirs) = tokio::io::duplex(4);
         let pieces: Vec<Vec<u8>> = pieces.iter().map(|p| p.to_vec()).collect();
         tokio::spawn(async move {
@@ -94,21 +94,21 @@ mod tests {
 
     #[tokio::test]
     async fn frames_are_cut_at_nul_wherever_the_reads_end() {
-        let (seen, end) = all(&[b"{\"a\":1}\0{\"b", b"\":2}\0\0", b"last\0"], 100).await;
+        let (seen, end) = read_all(&[b"{\"a\":1}\0{\"b", b"\":2}\0\0", b"last\0"], 100).await;
         assert_eq!(seen, ["{\"a\":1}", "{\"b\":2}", "", "last"]);
         assert_eq!(end, None);
     }
 
     #[tokio::test]
     async fn a_frame_beyond_the_bound_ends_the_connection() {
-        let (seen, end) = all(&[b"ok\0", &[b'x'; 200]], 64).await;
+        let (seen, end) = read_all(&[b"ok\0", &[b'x'; 200]], 64).await;
         assert_eq!(seen, ["ok"]);
         assert_eq!(end, Some(io::ErrorKind::InvalidData));
     }
 
     #[tokio::test]
     async fn half_a_frame_is_an_error() {
-        let (seen, end) = all(&[b"one\0tw"], 64).await;
+        let (seen, end) = read_all(&[b"one\0tw"], 64).await;
         assert_eq!(seen, ["one"]);
         assert_eq!(end, Some(io::ErrorKind::UnexpectedEof));
     }

@@ -55,7 +55,7 @@ fn mount_table() -> io::Result<Vec<u8>> {
 /// fifth field of a line is the mount point (`proc_pid_mountinfo(5)`).
 fn mounts_below(table: &[u8], folder: &Path) -> Vec<PathBuf> {
     let places = table.split(|&b| b == b'\n').filter_map(|line| line.split(|&b| b == b' ').nth(4));
-    let paths = places.map(|place| PathBuf::from(OsString::from_vec(unescaped(place))));
+    let paths = places.map(|place| PathBuf::from(OsString::from_vec(unescape(place))));
     let mut all: Vec<PathBuf> = paths.filter(|path| path.starts_with(folder)).collect();
     all.reverse();
     all
@@ -63,18 +63,18 @@ fn mounts_below(table: &[u8], folder: &Path) -> Vec<PathBuf> {
 
 /// Decodes a path of the table, in which white space and backslashes are written as three octal
 /// digits.
-fn unescaped(mut place: &[u8]) -> Vec<u8> {
-    let mut path = Vec::with_capacity(place.len());
-    while let Some((&byte, rest)) = place.split_first() {
+fn unescape(mut escaped: &[u8]) -> Vec<u8> {
+    let mut path = Vec::with_capacity(escaped.len());
+    while let Some((&byte, rest)) = escaped.split_first() {
         let digits = rest.get(..3).filter(|_| byte == b'\\').and_then(|d| std::str::from_utf8(d).ok());
         match digits.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
-            Some(meant) => {
-                path.push(meant);
-                place = &rest[3..];
+            Some(byte) => {
+                path.push(byte);
+                escaped = &rest[3..];
             }
             None => {
                 path.push(byte);
-                place = rest;
+                escaped = rest;
             }
         }
     }
@@ -110,7 +110,7 @@ mod tests {
             cut";
         let found = mounts_below(table, Path::new("/s/r"));
         assert_eq!(found, [Path::new("/s/r"), Path::new("/s/r/doc/a b\\c"), Path::new("/s/r/doc")]);
-        assert_eq!(unescaped(b"a\\9\\0"), b"a\\9\\0");
+        assert_eq!(unescape(b"a\\9\\0"), b"a\\9\\0");
     }
 
     #[test]

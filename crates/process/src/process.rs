@@ -17,13 +17,13 @@ impl Process {
     /// Returns the process that has this id now.
     #[must_use]
     pub fn find(pid: u32) -> Option<Self> {
-        started(pid).map(|started| Self { pid, started })
+        start_time(pid).map(|started| Self { pid, started })
     }
 
     /// Whether the process still runs.
     #[must_use]
     pub fn is_alive(&self) -> bool {
-        started(self.pid).is_some_and(|now| now == self.started)
+        start_time(self.pid).is_some_and(|now| now == self.started)
     }
 
     /// Returns all processes with this entry (`NAME=value`) in their environment, as far as the
@@ -78,7 +78,7 @@ pub(crate) fn stat_fields(pid: u32) -> Option<String> {
 }
 
 #[cfg(target_os = "linux")]
-fn started(pid: u32) -> Option<String> {
+fn start_time(pid: u32) -> Option<String> {
     let stat = stat_fields(pid)?;
     let mut fields = stat.split(' ');
     // A zombie has ended; its parent has not reaped it yet.
@@ -89,7 +89,7 @@ fn started(pid: u32) -> Option<String> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn started(pid: u32) -> Option<String> {
+fn start_time(pid: u32) -> Option<String> {
     let out =
         std::process::Command::new("ps").args(["-o", "lstart=", "-p", &pid.to_string()]).output().ok()?;
     let text = String::from_utf8_lossy(&out.stdout).trim().to_owned();

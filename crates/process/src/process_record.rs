@@ -39,10 +39,11 @@ impl ProcessRecord {
     /// files behind.
     #[must_use]
     pub fn of_children(children: &[u32]) -> Self {
-        let find = |pid| Process::find(pid).unwrap_or_else(|| Process { pid, started: String::new() });
+        let find_or_dead =
+            |pid| Process::find(pid).unwrap_or_else(|| Process { pid, started: String::new() });
         Self {
-            processes: children.iter().copied().map(find).collect(),
-            owner: find(std::process::id()),
+            processes: children.iter().copied().map(find_or_dead).collect(),
+            owner: find_or_dead(std::process::id()),
             links: Vec::new(),
             mark: None,
         }
@@ -82,11 +83,11 @@ pub fn sweep(state_dir: &Path) -> io::Result<Vec<String>> {
     Ok(done)
 }
 
-fn sweep_below(folder: &Path, depth: usize, done: &mut Vec<String>) -> io::Result<()> {
+fn sweep_below(folder: &Path, depth: usize, removed: &mut Vec<String>) -> io::Result<()> {
     let record = folder.join(RECORD_FILE);
     match std::fs::read(&record) {
         Ok(text) => {
-            sweep_one(folder, &text, done);
+            remove_if_dead(folder, &text, removed);
             return Ok(());
         }
         Err(e) if e.kind() == io::ErrorKind::NotFound => {}
@@ -101,18 +102,18 @@ fn sweep_below(folder: &Path, depth: usize, done: &mut Vec<String>) -> io::Resul
     };
     for entry in entries {
         let entry = entry?;
-        if let Err(e) = sweep_entry(&entry, depth - 1, done) {
+        if let Err(e) = sweep_entry(&entry, depth - 1, removed) {
             tracing::warn!(folder = %entry.path().display(), error = %e, "what a killed process left cannot be read");
         }
     }
     Ok(())
 }
 
-fn sweep_entry(entry: &DirEntry, depth: usize, done: &mut Vec<String>) -> io::Result<()> {
-    if entry.file_type()?.is_dir() { sweep_below(&entry.path(), depth, done) } else { Ok(()) }
+fn sweep_entry(entry: &DirEntry, depth: usize, removed: &mut Vec<String>) -> io::Result<()> {
+    if entry.file_type()?.is_dir() { sweep_below(&entry.path(), depth, removed) } else { Ok(()) }
 }
 
-fn sweep_one(folder: &Path, text: &[u8], done: &mut Vec<String>) {
+fn remove_if_dead(folder: &Path, text: &[u8], removed: &mut Vec<String>) {
     let record: ProcessRecord = match serde_json::from_slice(text) {
         Ok(record) => record,
         Err(e) => {
@@ -126,12 +127,12 @@ fn sweep_one(folder: &Path, text: &[u8], done: &mut Vec<String>) {
     let marked = record.mark.as_deref().map(Process::find_marked).unwrap_or_default();
     for process in record.processes.iter().chain(&marked).filter(|p| p.is_alive()) {
         process.kill();
-        done.push(format!("ended the process {}, whose owner is gone", process.pid));
+        removed.push(format!("ended the process {}, whose owner is gone", process.pid));
     }
     // A link to another folder was not made by us.
     for link in record.links.iter().filter(|link| std::fs::read_link(link).is_ok_and(|to| to == folder)) {
         match std::fs::remove_file(link) {
-            Ok(()) => done.push(format!("removed {}", link.display())),
+            Ok(()) => removed.push(format!("removed {}", link.display())),
             Err(e) => tracing::warn!(link = %link.display(), error = %e, "a link to a folder stays"),
         }
     }
@@ -141,7 +142,7 @@ fn sweep_one(folder: &Path, text: &[u8], done: &mut Vec<String>) {
 mod tests {
     use super::*;
 
-    fn us() -> Process {
+    fn this_process() -> Process {
         Process::find(std::process::id()).unwrap()
     }
 
@@ -149,7 +150,7 @@ mod tests {
     fn sweep_spares_live_owners_and_other_folders() {
         let state = tempfile::tempdir().unwrap();
         let elsewhere = tempfile::tempdir().unwrap();
-        let gone = Process { pid: us().pid, started: "0".into() };
+        let gone = Process { pid: this_process().pid, started: "0".into() };
         let make = |name: &str, owner: &Process, to: Option<&Path>| {
             let dir = state.path().join("sessions").join(name);
             std::fs::create_dir_all(&dir).unwrap();
@@ -164,7 +165,7 @@ mod tests {
             record.write(&dir).unwrap();
             link
         };
-        let living = make("living", &us(), None);
+        let living = make("living", &this_process(), None);
         let dead = make("dead", &gone, None);
         let forged = make("forged", &gone, Some(elsewhere.path()));
         assert_eq!(sweep(state.path()).unwrap(), [format!("removed {}", dead.display())]);
@@ -184,7 +185,7 @@ mod tests {
             std::fs::create_dir_all(dir.join("bad").join(RECORD_FILE)).unwrap();
             std::fs::create_dir(dir.join("run")).unwrap();
             let child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
-            let gone = Process { pid: us().pid, started: "0".into() };
+            let gone = Process { pid: this_process().pid, started: "0".into() };
             ProcessRecord { owner: gone, ..ProcessRecord::of_children(&[child.id()]) }
                 .write(&dir.join("run"))
                 .unwrap();

@@ -24,10 +24,10 @@ pub fn remove_folder(folder: &Path) -> io::Result<()> {
     remove_with(folder, crate::mounts::unmount_all)
 }
 
-fn remove_with(folder: &Path, free: impl Fn(&Path) -> io::Result<()>) -> io::Result<()> {
+fn remove_with(folder: &Path, unmount: impl Fn(&Path) -> io::Result<()>) -> io::Result<()> {
     let mut last = Ok(());
     for attempt in 0..5 {
-        match free(folder).and_then(|()| remove(folder)) {
+        match unmount(folder).and_then(|()| remove(folder)) {
             Ok(()) => return Ok(()),
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(e) => last = Err(e),
@@ -42,7 +42,7 @@ fn remove_with(folder: &Path, free: impl Fn(&Path) -> io::Result<()>) -> io::Res
 fn remove(folder: &Path) -> io::Result<()> {
     let (above, name) = parent_and_name(folder)?;
     let above = rustix::fs::openat(CWD, above, FOLDER.difference(OFlags::NOFOLLOW), Mode::empty())?;
-    FolderEntry { above: above.as_fd(), name: name.as_bytes(), path: folder }.remove(FileType::Unknown)
+    FolderEntry { parent: above.as_fd(), name: name.as_bytes(), path: folder }.remove(FileType::Unknown)
 }
 
 /// Returns the parent of a folder, and its name there.
@@ -59,7 +59,7 @@ pub(crate) fn parent_and_name(folder: &Path) -> io::Result<(&Path, &OsStr)> {
 
 /// A name in an open folder; `path` is for messages.
 struct FolderEntry<'a> {
-    above: BorrowedFd<'a>,
+    parent: BorrowedFd<'a>,
     name: &'a [u8],
     path: &'a Path,
 }
@@ -84,7 +84,9 @@ impl FolderEntry<'_> {
             }
             let above = entries.fd().map_err(|e| self.named_error(e))?;
             let path = self.path.join(OsStr::from_bytes(name.to_bytes()));
-            match (FolderEntry { above, name: name.to_bytes(), path: &path }).remove(entry.file_type()) {
+            match (FolderEntry { parent: above, name: name.to_bytes(), path: &path })
+                .remove(entry.file_type())
+            {
                 // Another process removed it.
                 Err(e) if e.kind() == io::ErrorKind::NotFound => {}
                 removed => removed?,
@@ -95,35 +97,35 @@ impl FolderEntry<'_> {
 
     /// Opens the folder of this name if it is on the file system of its parent.
     fn open(&self) -> Result<OwnedFd, Errno> {
-        let folder = self.open_here()?;
+        let folder = self.open_on_same_mount()?;
         // Covers kernels without `openat2`: a different device is a different file system.
         let device = |of: BorrowedFd<'_>| rustix::fs::fstat(of).map(|stat| stat.st_dev);
-        if device(folder.as_fd())? == device(self.above)? { Ok(folder) } else { Err(Errno::XDEV) }
+        if device(folder.as_fd())? == device(self.parent)? { Ok(folder) } else { Err(Errno::XDEV) }
     }
 
     /// Opens the folder with `openat2`, which also detects a mount of the same device.
     #[cfg(target_os = "linux")]
-    fn open_here(&self) -> Result<OwnedFd, Errno> {
+    fn open_on_same_mount(&self) -> Result<OwnedFd, Errno> {
         use rustix::fs::ResolveFlags;
         let stay = ResolveFlags::NO_XDEV | ResolveFlags::NO_SYMLINKS;
-        match rustix::fs::openat2(self.above, self.name, FOLDER, Mode::empty(), stay) {
+        match rustix::fs::openat2(self.parent, self.name, FOLDER, Mode::empty(), stay) {
             // An old kernel, or a sandbox that refuses unknown system calls.
-            Err(Errno::NOSYS | Errno::PERM) => self.open_plainly(),
+            Err(Errno::NOSYS | Errno::PERM) => self.open_nofollow(),
             opened => opened,
         }
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn open_here(&self) -> Result<OwnedFd, Errno> {
+    fn open_on_same_mount(&self) -> Result<OwnedFd, Errno> {
         self.open_plainly()
     }
 
-    fn open_plainly(&self) -> Result<OwnedFd, Errno> {
-        rustix::fs::openat(self.above, self.name, FOLDER, Mode::empty())
+    fn open_nofollow(&self) -> Result<OwnedFd, Errno> {
+        rustix::fs::openat(self.parent, self.name, FOLDER, Mode::empty())
     }
 
     fn unlink(&self, flags: AtFlags) -> io::Result<()> {
-        rustix::fs::unlinkat(self.above, self.name, flags).map_err(|e| self.named_error(e))
+        rustix::fs::unlinkat(self.parent, self.name, flags).map_err(|e| self.named_error(e))
     }
 
     fn named_error(&self, e: Errno) -> io::Error {

@@ -46,12 +46,12 @@ pub fn installed_desktop(programs: &[&str]) -> Option<LinuxProvider> {
 fn provider(programs: &[&str], require: &str) -> Option<LinuxProvider> {
     let data = vec![PathBuf::from("/usr/share")];
     let config = LinuxConfig { path: env::var_os("PATH"), data, ..LinuxConfig::default() };
-    are_here(programs, require).then(|| LinuxProvider::new(config))
+    are_installed(programs, require).then(|| LinuxProvider::new(config))
 }
 
 /// Whether these programs, and those that a private display needs, are installed. Prints a message
 /// on stderr if one is missing.
-pub(crate) fn are_here(programs: &[&str], require: &str) -> bool {
+pub(crate) fn are_installed(programs: &[&str], require: &str) -> bool {
     let path = env::var_os("PATH");
     let is_missing = |program: &&str| find_on_path(&[program], path.as_deref()).is_none();
     let mut missing: Vec<&str> =

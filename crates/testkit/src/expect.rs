@@ -151,13 +151,13 @@ fn ranges(ranges: &[(u32, u32)]) -> String {
 
 fn subset(
     what: &str,
-    want: &toml::Value,
+    expected: &toml::Value,
     mut have: Value,
     normaliser: &mut Normaliser,
     out: &mut Vec<String>,
 ) {
     normaliser.json(&mut have);
-    match serde_json::to_value(want) {
+    match serde_json::to_value(expected) {
         Ok(want) if is_subset(&want, &have) => {}
         Ok(want) => out.push(format!("{what} {have} does not hold {want}")),
         Err(e) => out.push(format!("{what}: {e}")),
@@ -166,8 +166,8 @@ fn subset(
 
 /// Whether every field of `want` is in `have` with an equal value. Arrays are compared item by
 /// item.
-fn is_subset(want: &Value, have: &Value) -> bool {
-    match (want, have) {
+fn is_subset(expected: &Value, actual: &Value) -> bool {
+    match (expected, actual) {
         (Value::Object(want), Value::Object(have)) => {
             want.iter().all(|(k, v)| have.get(k).is_some_and(|h| is_subset(v, h)))
         }
@@ -175,7 +175,7 @@ fn is_subset(want: &Value, have: &Value) -> bool {
             want.len() == have.len() && want.iter().zip(have).all(|(w, h)| is_subset(w, h))
         }
         (Value::Number(want), Value::Number(have)) => want.as_f64() == have.as_f64(),
-        _ => want == have,
+        _ => expected == actual,
     }
 }
 

@@ -121,17 +121,17 @@ impl Imports {
             all.insert(module, paths);
         });
         let kept = sources(src, without);
-        let used = |module: &String| {
+        let imports_of = |module: &String| {
             let found = all[module].iter().filter_map(|path| resolve(path, &all, &kept, 0));
             found.filter(|other| other != module).collect()
         };
-        Self(kept.keys().map(|module| (module.clone(), used(module))).collect())
+        Self(kept.keys().map(|module| (module.clone(), imports_of(module))).collect())
     }
 
     /// Whether a module imports another one.
     #[must_use]
     pub fn contains(&self, from: &str, to: &str) -> bool {
-        self.0.get(from).is_some_and(|used| used.contains(to))
+        self.0.get(from).is_some_and(|imports| imports.contains(to))
     }
 
     /// Returns the number of imports.

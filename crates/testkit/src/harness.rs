@@ -77,7 +77,7 @@ impl ScenarioRun {
         let late: Vec<String> = late.map(|line| format!("the page never reported {line:?}")).collect();
         let expected = step.received.as_ref().map_or(0, Vec::len);
         outcome.received = self.received(expected).map_err(|e| format!("{}: {e}", self.log.display()))?;
-        let pinning = surface.pins().then(|| step.for_a_client_that_pins());
+        let pinning = surface.pins().then(|| step.for_pinning_client());
         let step = pinning.as_ref().unwrap_or(step);
         let mut found = differences(step, &outcome, &mut self.normaliser);
         found.extend(late);

@@ -30,7 +30,7 @@ pub enum McpClient {
 pub struct McpSurface {
     client: McpClient,
     runtime: tokio::runtime::Runtime,
-    callers: BTreeMap<PathBuf, CallerConnection>,
+    connections: BTreeMap<PathBuf, CallerConnection>,
     http: Option<Http>,
     binary: Binary,
 }
@@ -58,7 +58,7 @@ impl McpSurface {
         Self {
             client,
             runtime: runtime.expect("a runtime"),
-            callers: BTreeMap::new(),
+            connections: BTreeMap::new(),
             http: None,
             binary: Binary::new(dir, program),
         }
@@ -70,7 +70,7 @@ impl McpSurface {
             ["mcp", "--profile=full", "--structured", "--allow-path=/", "--allow-script", "--allow-programs"];
         let elsewhere = format!("--allow-state-dir={}", self.binary.dir.join("elsewhere").display());
         let args = args.map(str::to_owned).into_iter().chain([elsewhere]).collect::<Vec<_>>();
-        let surround = |command: &mut Command| {
+        let set_env = |command: &mut Command| {
             self.binary
                 .set_environment(command, folder)
                 .env_remove("STICKPIN_MCP_PROFILE")
@@ -82,7 +82,7 @@ impl McpSurface {
             McpClient::Rust => {
                 let mut command = Command::new(&self.binary.program);
                 command.args(&args);
-                surround(&mut command);
+                set_env(&mut command);
                 self.runtime.block_on(async {
                     let mut child =
                         tokio::process::Command::from(command).spawn().expect("the server starts");
@@ -101,14 +101,14 @@ impl McpSurface {
                     let http = self.http.get_or_insert_with(|| {
                         let mut command = Command::new(&self.binary.program);
                         command.args(&args).args(["--http", "127.0.0.1:0"]);
-                        surround(&mut command);
+                        set_env(&mut command);
                         Http::start(&mut command)
                     });
                     command.args([&http.url, &http.token]);
                 } else {
                     command.arg(&self.binary.program).args(&args);
                 }
-                surround(&mut command);
+                set_env(&mut command);
                 let mut child = command.spawn().expect("node runs");
                 let write = child.stdin.take().expect("a pipe");
                 let read = BufReader::new(child.stdout.take().expect("a pipe"));
@@ -122,11 +122,11 @@ impl McpSurface {
     /// # Panics
     /// When the server does not answer.
     pub fn tool(&mut self, folder: &Path, name: &str, args: Value) -> Value {
-        if !self.callers.contains_key(folder) {
+        if !self.connections.contains_key(folder) {
             let link = self.connect(folder);
-            self.callers.insert(folder.to_owned(), link);
+            self.connections.insert(folder.to_owned(), link);
         }
-        match self.callers.get_mut(folder).expect("it was just put there") {
+        match self.connections.get_mut(folder).expect("it was just put there") {
             CallerConnection::Rust(client, _) => {
                 let mut params = CallToolRequestParams::new(name.to_owned());
                 params.arguments = args.as_object().cloned();
@@ -166,8 +166,8 @@ impl Drop for Http {
 /// that takes one.
 fn tool(words: &[String], folder: &Path) -> (String, Value) {
     let env = Env { cwd: folder.to_owned(), ..Env::default() };
-    let borrowed: Vec<&str> = words.iter().map(String::as_str).collect();
-    match stickpin_cli::request(&borrowed, &env) {
+    let words_as_str: Vec<&str> = words.iter().map(String::as_str).collect();
+    match stickpin_cli::request(&words_as_str, &env) {
         Ok(Request { command, input, session, render, timeout_ms: None, .. })
             if render == Default::default() =>
         {
@@ -209,7 +209,7 @@ impl Surface for McpSurface {
         assert_eq!(failed, envelope.error.is_some(), "{result}");
         // Lines that a command line prints on another stream, and lines that only this surface
         // prints.
-        let beside = |line: &str| line.starts_with("warning: ") || line.starts_with("dispatched: ");
+        let is_side_line = |line: &str| line.starts_with("warning: ") || line.starts_with("dispatched: ");
         let nested = envelope.output.as_ref().is_some_and(|output| output["steps"].is_array());
         // Between the fence lines is the app's text, which may look like anything.
         let mut fence = None;
@@ -223,7 +223,7 @@ impl Surface for McpSurface {
                 fence = Some(format!("</app {word}"));
                 false
             }
-            (None, None) => nested || !beside(line),
+            (None, None) => nested || !is_side_line(line),
         };
         let text: Vec<&str> = text.lines().filter(shown).collect();
         assert_eq!(fence, None, "a fence is not closed: {result}");
@@ -243,7 +243,7 @@ impl Surface for McpSurface {
 
 impl Drop for McpSurface {
     fn drop(&mut self) {
-        for (_, link) in std::mem::take(&mut self.callers) {
+        for (_, link) in std::mem::take(&mut self.connections) {
             match link {
                 CallerConnection::Rust(client, mut child) => self.runtime.block_on(async {
                     // The test is over, so the server's answer does not matter.

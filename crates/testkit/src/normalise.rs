@@ -5,7 +5,7 @@ use serde_json::Value;
 /// Makes answers of different runs comparable. Generations are relative to the first one seen.
 #[derive(Debug, Clone, Default)]
 pub struct Normaliser {
-    first: Option<u64>,
+    first_generation: Option<u64>,
     lifetimes: Vec<String>,
     words: Vec<(String, String)>,
     /// Named generations, with their `s`.
@@ -44,7 +44,7 @@ impl Normaliser {
 
     /// Returns a generation relative to the first one seen.
     pub fn generation(&mut self, n: u64) -> Option<u64> {
-        n.checked_sub(*self.first.get_or_insert(n))
+        n.checked_sub(*self.first_generation.get_or_insert(n))
     }
 
     /// Normalises a text: `s482913` becomes `s+0`, the next generation `s+1`.
@@ -83,7 +83,7 @@ impl Normaliser {
     pub fn lifetime(&mut self, lifetime: &str) -> String {
         let at = self.lifetimes.iter().position(|l| l == lifetime).unwrap_or_else(|| {
             self.lifetimes.push(lifetime.to_owned());
-            self.first = None;
+            self.first_generation = None;
             self.lifetimes.len() - 1
         });
         format!("L{}", at + 1)
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn generations_become_relative() {
+    fn generations_are_relative() {
         let mut n = Normaliser::default();
         n.replace("/tmp/x", "$STATE");
         assert_eq!(

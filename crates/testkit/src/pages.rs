@@ -52,7 +52,7 @@ struct Shared {
     root: PathBuf,
     answers: Option<RequestHandler>,
     log: Mutex<Vec<String>>,
-    grown: Condvar,
+    changed: Condvar,
     listeners: Mutex<Vec<TcpStream>>,
 }
 
@@ -122,13 +122,13 @@ impl PageServer {
     /// Waits until a page has reported a line with this prefix. Removes it from the log and returns
     /// the rest of it.
     #[must_use]
-    pub fn wait_for_prefix(&self, prefix: &str, patience: Duration) -> Option<String> {
+    pub fn wait_for_prefix(&self, prefix: &str, timeout: Duration) -> Option<String> {
         let found = |log: &[String]| log.iter().position(|l| l.starts_with(prefix));
         let log = lock(&self.shared.log);
         let (mut log, _) = self
             .shared
-            .grown
-            .wait_timeout_while(log, patience, |log| found(log).is_none())
+            .changed
+            .wait_timeout_while(log, timeout, |log| found(log).is_none())
             .expect("no thread of the page server panicked");
         let at = found(&log)?;
         Some(log.remove(at).split_off(prefix.len()))
@@ -137,13 +137,13 @@ impl PageServer {
     /// Waits until a page has reported a line, and removes it from the log. Returns false after
     /// `patience`.
     #[must_use]
-    pub fn wait_for(&self, line: &str, patience: Duration) -> bool {
+    pub fn wait_for(&self, line: &str, timeout: Duration) -> bool {
         let log = lock(&self.shared.log);
         let missing = |log: &mut Vec<String>| !log.iter().any(|l| l == line);
         let (mut log, timeout) = self
             .shared
-            .grown
-            .wait_timeout_while(log, patience, missing)
+            .changed
+            .wait_timeout_while(log, timeout, missing)
             .expect("no thread of the page server panicked");
         log.retain(|l| l != line);
         !timeout.timed_out()
@@ -173,14 +173,14 @@ fn answer(mut stream: &TcpStream, server: &Shared) -> std::io::Result<()> {
     reader.read_exact(&mut body)?;
     if method == "POST" && path == "/__log" {
         lock(&server.log).push(String::from_utf8_lossy(&body).into_owned());
-        server.grown.notify_all();
+        server.changed.notify_all();
         return respond(&mut stream, "204 No Content", "text/plain", b"");
     }
-    let asked = PageRequest { method, target, body: &String::from_utf8_lossy(&body) };
-    if let Some(answered) = server.answers.as_ref().and_then(|answers| answers(asked)) {
+    let request = PageRequest { method, target, body: &String::from_utf8_lossy(&body) };
+    if let Some(answered) = server.answers.as_ref().and_then(|answers| answers(request)) {
         if let Some(line) = answered.log {
             lock(&server.log).push(line);
-            server.grown.notify_all();
+            server.changed.notify_all();
         }
         return respond(&mut stream, "200 OK", answered.media, &answered.body);
     }
@@ -219,9 +219,9 @@ fn answer(mut stream: &TcpStream, server: &Shared) -> std::io::Result<()> {
         return respond(&mut stream, &format!("{status} Asked"), "text/html", b"<title>status</title>");
     }
     let relative = PathBuf::from(path.trim_start_matches('/'));
-    let safe = relative.components().all(|c| matches!(c, Component::Normal(_)));
+    let is_safe = relative.components().all(|c| matches!(c, Component::Normal(_)));
     match std::fs::read(server.root.join(&relative)) {
-        Ok(bytes) if safe => respond(&mut stream, "200 OK", media_type(&relative), &bytes),
+        Ok(bytes) if is_safe => respond(&mut stream, "200 OK", media_type(&relative), &bytes),
         _ => respond(&mut stream, "404 Not Found", "text/html", b"<title>not here</title>"),
     }
 }

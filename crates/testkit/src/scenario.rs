@@ -145,7 +145,7 @@ impl Step {
     /// before the tree changed gets the precise warning, which names both trees, instead of the
     /// short one.
     #[must_use]
-    pub fn for_a_client_that_pins(&self) -> Self {
+    pub fn for_pinning_client(&self) -> Self {
         let mut step = self.clone();
         for text in step.text.iter_mut().chain(&mut step.has) {
             *text = without_generation(text);

@@ -1,7 +1,7 @@
 //! A desktop like a person's. Only the test uses it, but the device takes it for a shared one on
 //! which apps already run.
 
-use crate::desktop::are_here;
+use crate::desktop::are_installed;
 use std::env;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ const LAUNCHERS: [&str; 2] =
     ["/usr/libexec/at-spi-bus-launcher", "/usr/lib/at-spi2-core/at-spi-bus-launcher"];
 
 /// Environment variables that would lead an app to another desktop.
-const CLEARED: [&str; 6] =
+const REMOVED_ENV: [&str; 6] =
     ["AT_SPI_BUS_ADDRESS", "GTK_MODULES", "NO_AT_BRIDGE", "SESSION_MANAGER", "WAYLAND_DISPLAY", "XAUTHORITY"];
 
 /// A desktop that ends when this value is dropped.
@@ -38,7 +38,7 @@ pub fn shared_desktop(programs: &[&str]) -> Option<SharedDesktop> {
     if !LAUNCHERS.iter().any(|p| Path::new(p).is_file()) {
         needed.push("at-spi-bus-launcher");
     }
-    are_here(&needed, "STICKPIN_REQUIRE_DESKTOP").then(|| SharedDesktop::start().expect("a desktop"))
+    are_installed(&needed, "STICKPIN_REQUIRE_DESKTOP").then(|| SharedDesktop::start().expect("a desktop"))
 }
 
 impl SharedDesktop {
@@ -73,7 +73,7 @@ impl SharedDesktop {
     #[must_use]
     pub fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
-        for name in CLEARED {
+        for name in REMOVED_ENV {
             command.env_remove(name);
         }
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

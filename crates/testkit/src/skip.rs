@@ -12,8 +12,8 @@ const COLLECTED: &str = "STICKPIN_SKIPPED";
 ///
 /// # Panics
 /// If that variable is set: a machine that was set up must not skip.
-pub fn skipped(require: &str, why: impl Display) {
-    let why = why.to_string().trim_end().replace('\n', " ");
+pub fn skipped(require: &str, reason: impl Display) {
+    let why = reason.to_string().trim_end().replace('\n', " ");
     assert!(std::env::var_os(require).is_none(), "{require} is set, but: {why}");
     eprintln!("skipped: {why}");
     let Some(file) = std::env::var_os(COLLECTED) else { return };

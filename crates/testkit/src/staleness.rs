@@ -98,9 +98,9 @@ pub struct StalenessResults {
     /// Uses in which another element received the input. Never allowed, whatever the table says.
     pub wrong: Vec<String>,
     /// Differences from the table.
-    pub differ: Vec<String>,
+    pub differences: Vec<String>,
     /// Number of uses in situations that do not change the record (12.12).
-    pub calm: usize,
+    pub unchanged_uses: usize,
     /// Number of those uses that were finally refused.
     pub refused: usize,
     /// Number of those uses that were refused first with a notice and acted when repeated.
@@ -112,8 +112,8 @@ impl StalenessResults {
     pub fn add(&mut self, other: Self) {
         self.uses += other.uses;
         self.wrong.extend(other.wrong);
-        self.differ.extend(other.differ);
-        self.calm += other.calm;
+        self.differences.extend(other.differences);
+        self.unchanged_uses += other.unchanged_uses;
         self.refused += other.refused;
         self.notices += other.notices;
     }
@@ -126,13 +126,13 @@ impl std::fmt::Display for StalenessResults {
             "{} uses, {} wrong acts, {} differ from the table; of {} calm ones {} told, {} refused",
             self.uses,
             self.wrong.len(),
-            self.differ.len(),
-            self.calm,
+            self.differences.len(),
+            self.unchanged_uses,
             self.notices,
             self.refused
         )?;
         self.wrong.iter().try_for_each(|w| write!(f, "\nWRONG ACT {w}"))?;
-        self.differ.iter().try_for_each(|d| write!(f, "\n{d}"))
+        self.differences.iter().try_for_each(|d| write!(f, "\n{d}"))
     }
 }
 
@@ -165,7 +165,7 @@ impl Table {
         let outcome = grades.iter().find_map(|grade| situation.outcome.get(*grade));
         let outcome = outcome.ok_or_else(|| format!("{} says nothing of {grades:?}", situation.id))?;
         let row = self.outcomes.get(outcome).ok_or_else(|| format!("no outcome {outcome}"))?;
-        let mut account = StalenessResults::default();
+        let mut results = StalenessResults::default();
         let uses: Vec<(bool, &str)> = match between {
             BetweenReads::OwnActs => row.own.iter().map(|want| (false, want.as_str())).collect(),
             _ => vec![(false, &row.plain[between as usize]), (true, &row.pinned[between as usize])],
@@ -176,10 +176,11 @@ impl Table {
                 situation.id,
                 if pinned { "pinned" } else { "plain" }
             );
-            let mut uses = Uses { situation, at, want, pinned, target: String::new(), account: &mut account };
+            let mut uses =
+                Uses { situation, at, expected: want, pinned, target: String::new(), results: &mut results };
             uses.run(between, surface, stage).map_err(|e| format!("{}: {e}", uses.at))?;
         }
-        Ok(account)
+        Ok(results)
     }
 }
 
@@ -187,10 +188,10 @@ impl Table {
 struct Uses<'t> {
     situation: &'t Situation,
     at: String,
-    want: &'t str,
+    expected: &'t str,
     pinned: bool,
     target: String,
-    account: &'t mut StalenessResults,
+    results: &'t mut StalenessResults,
 }
 
 impl Uses<'_> {
@@ -200,19 +201,19 @@ impl Uses<'_> {
         surface: &mut InProcess,
         stage: &mut dyn Stage,
     ) -> Result<(), String> {
-        let aimed = &self.situation.target;
+        let target = &self.situation.target;
         let steps = stage.show(surface, &self.situation.id)?;
         let first = ok(surface.request(&["snapshot", "--all"], |_| {}))?;
         let text = first.text.as_deref().unwrap_or("");
-        let body = aimed.find(text, stage.role(&aimed.role));
-        let body = body.ok_or_else(|| format!("no {aimed:?} in\n{text}"))?;
+        let body = target.find(text, stage.role(&target.role));
+        let body = body.ok_or_else(|| format!("no {target:?} in\n{text}"))?;
         let generation = first.refs_generation.ok_or("the snapshot issued nothing")?;
-        let mut seen: Vec<String> = Vec::new();
+        let mut texts: Vec<String> = Vec::new();
         for _ in 0..steps {
             match between {
                 BetweenReads::OwnActs => {
                     let next = stage.next().ok_or("the app has no button for the next change")?;
-                    seen.push(ok(surface.request(&["press", next], |_| {}))?.receipt.join("\n"));
+                    texts.push(ok(surface.request(&["press", next], |_| {}))?.receipt.join("\n"));
                 }
                 _ => stage.change(surface)?,
             }
@@ -230,28 +231,29 @@ impl Uses<'_> {
             got.truncate("acts".len());
         }
         self.judge(&got, &used, &stage.pressed());
-        seen.extend(used.error.as_ref().filter(|_| self.want == NOTICE).map(|e| e.message.clone()));
+        texts.extend(used.error.as_ref().filter(|_| self.expected == NOTICE).map(|e| e.message.clone()));
         let expected = self
             .situation
             .says
             .as_deref()
-            .filter(|_| self.want == NOTICE || between == BetweenReads::OwnActs);
-        if let Some(says) = expected.filter(|says| !seen.iter().any(|text| text.contains(says))) {
-            self.account.differ.push(format!("{}: {seen:?} does not say {says:?}", self.at));
+            .filter(|_| self.expected == NOTICE || between == BetweenReads::OwnActs);
+        if let Some(says) = expected.filter(|says| !texts.iter().any(|text| text.contains(says))) {
+            self.results.differences.push(format!("{}: {texts:?} does not say {says:?}", self.at));
         }
-        if self.want == NOTICE && used.error.as_ref().is_some_and(|e| e.code == ErrorCode::ContextChanged) {
+        if self.expected == NOTICE && used.error.as_ref().is_some_and(|e| e.code == ErrorCode::ContextChanged)
+        {
             self.at.push_str(", repeated");
-            self.account.notices += usize::from(self.situation.is_calm());
-            let again = self.press(surface);
+            self.results.notices += usize::from(self.situation.keeps_meaning());
+            let repeated = self.press(surface);
             let pressed = stage.pressed();
-            self.count(&again, &pressed);
-            if let Some(e) = &again.error {
-                self.account.differ.push(format!("{}: {}: {e}", self.at, e.code.name()));
+            self.count(&repeated, &pressed);
+            if let Some(e) = &repeated.error {
+                self.results.differences.push(format!("{}: {}: {e}", self.at, e.code.name()));
             }
-        } else if self.want.starts_with("refuses") {
+        } else if self.expected.starts_with("refuses") {
             self.at.push_str(", typed again");
-            let again = self.press(surface);
-            self.judge(&outcome_of(&again), &again, &stage.pressed());
+            let repeated = self.press(surface);
+            self.judge(&outcome_of(&repeated), &repeated, &stage.pressed());
         }
         Ok(())
     }
@@ -260,37 +262,39 @@ impl Uses<'_> {
         surface.request(&["press", &self.target, "--receipt", "off"], |_| {})
     }
 
-    fn judge(&mut self, got: &str, used: &Response, pressed: &[String]) {
-        let want = self.want;
-        if self.situation.is_calm() {
-            self.account.calm += 1;
-            self.account.refused += usize::from(got.starts_with("refuses"));
+    fn judge(&mut self, outcome: &str, used: &Response, pressed: &[String]) {
+        let want = self.expected;
+        if self.situation.keeps_meaning() {
+            self.results.unchanged_uses += 1;
+            self.results.refused += usize::from(outcome.starts_with("refuses"));
         }
         self.count(used, pressed);
         let precise = used.warning.as_deref().is_some_and(|w| w.contains("was minted from snapshot"));
         let at = &self.at;
-        if got != want {
+        if outcome != want {
             let detail =
                 used.error.as_ref().map(|e| e.message.clone()).or(used.warning.clone()).unwrap_or_default();
-            self.account.differ.push(format!("{at}: {got} instead of {want}: {detail}"));
-        } else if got == "acts+warning" && self.pinned && !precise {
-            self.account.differ.push(format!("{at}: the warning is not the precise one: {:?}", used.warning));
+            self.results.differences.push(format!("{at}: {outcome} instead of {want}: {detail}"));
+        } else if outcome == "acts+warning" && self.pinned && !precise {
+            self.results
+                .differences
+                .push(format!("{at}: the warning is not the precise one: {:?}", used.warning));
         }
     }
 
     /// Compares a response with the app's log.
     fn count(&mut self, used: &Response, pressed: &[String]) {
-        self.account.uses += 1;
+        self.results.uses += 1;
         let at = &self.at;
         if pressed.iter().any(|p| p != "target") {
-            self.account.wrong.push(format!("{at}: {pressed:?} received the press"));
+            self.results.wrong.push(format!("{at}: {pressed:?} received the press"));
         }
         let should = usize::from(used.error.is_none());
         let have = pressed.iter().filter(|p| *p == "target").count();
         if have != should {
             let got = outcome_of(used);
             let differs = format!("{at}: {got}, and the app says that the target received {have} presses");
-            self.account.differ.push(differs);
+            self.results.differences.push(differs);
         }
     }
 }
@@ -323,7 +327,7 @@ fn ok(response: Response) -> Result<Response, String> {
 
 impl Situation {
     /// Whether no change in the situation gives the target another meaning.
-    fn is_calm(&self) -> bool {
+    fn keeps_meaning(&self) -> bool {
         self.spec == "12.12"
     }
 }

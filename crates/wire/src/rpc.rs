@@ -142,7 +142,7 @@ pub struct Hello {
 impl Hello {
     /// Creates the handshake of this program for the daemon of this state directory.
     #[must_use]
-    pub fn ours(state_dir: &Path) -> Self {
+    pub fn current(state_dir: &Path) -> Self {
         Self { protocol: PROTOCOL, version: VERSION.to_owned(), state_dir: Some(state_dir.to_owned()) }
     }
 }
@@ -187,10 +187,11 @@ impl Welcome {
         client: &Hello,
         busy: bool,
     ) -> Verdict {
-        if client.state_dir.as_ref().is_some_and(|meant| meant != state_dir) {
+        if client.state_dir.as_ref().is_some_and(|requested| requested != state_dir) {
             return Verdict::Refuse;
         }
-        let newer = (client.protocol, order(&client.version)) > (protocol, order(version));
+        let newer =
+            (client.protocol, version_numbers(&client.version)) > (protocol, version_numbers(version));
         match (client.protocol == protocol, newer, busy) {
             (_, true, false) => Verdict::Replace,
             (true, ..) => Verdict::Serve,
@@ -220,7 +221,7 @@ impl Welcome {
 }
 
 /// Parses `1.20.3-rc1` as numbers; a part that is not a number counts as 0.
-fn order(version: &str) -> [u64; 3] {
+fn version_numbers(version: &str) -> [u64; 3] {
     let core = version.split(['-', '+']).next().unwrap_or_default();
     let mut parts = core.split('.').map(|part| part.parse().unwrap_or(0));
     std::array::from_fn(|_| parts.next().unwrap_or(0))

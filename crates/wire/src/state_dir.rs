@@ -97,9 +97,9 @@ fn link_error(dir: &Path, found: &Metadata) -> Error {
 }
 
 /// Checks and protects one folder. An open descriptor ensures that both apply to the same folder.
-fn private(dir: &Path, follow: OFlags) -> Result<()> {
+fn private(dir: &Path, link_flags: OFlags) -> Result<()> {
     let open = || {
-        let fd = rustix::fs::open(dir, OFlags::RDONLY | OFlags::CLOEXEC | follow, Mode::empty());
+        let fd = rustix::fs::open(dir, OFlags::RDONLY | OFlags::CLOEXEC | link_flags, Mode::empty());
         fd.map(File::from).map_err(io::Error::from)
     };
     let folder = match open() {
@@ -130,13 +130,13 @@ const CHOOSE_ANOTHER: &str = "use a folder of your own: `--state-dir DIR` or STI
 
 fn check(dir: &Path, found: &Metadata) -> Result<()> {
     let shown = dir.display();
-    let refuse = |why: String| Error::new(ErrorCode::Io, why);
+    let refusal = |why: String| Error::new(ErrorCode::Io, why);
     if !found.is_dir() {
-        return Err(refuse(format!("`{shown}` is not a folder")).hint(CHOOSE_ANOTHER));
+        return Err(refusal(format!("`{shown}` is not a folder")).hint(CHOOSE_ANOTHER));
     }
     if found.uid() != rustix::process::geteuid().as_raw() {
         return Err(
-            refuse(format!("`{shown}` belongs to another user (uid {})", found.uid())).hint(CHOOSE_ANOTHER)
+            refusal(format!("`{shown}` belongs to another user (uid {})", found.uid())).hint(CHOOSE_ANOTHER)
         );
     }
     let mode = found.mode() & 0o777;
@@ -145,7 +145,7 @@ fn check(dir: &Path, found: &Metadata) -> Result<()> {
     if mode & 0o077 != 0
         && fs::read_dir(dir).map_err(|e| io_error("read the folder", dir, &e))?.next().is_some()
     {
-        return Err(refuse(format!("`{shown}` is open to other users (mode {mode:o})"))
+        return Err(refusal(format!("`{shown}` is open to other users (mode {mode:o})"))
             .hint(format!("run `chmod 700 {shown}` if nothing in it is meant for others")));
     }
     Ok(())

@@ -23,16 +23,16 @@ const SNAPSHOTS: usize = 100;
 
 /// Number of readings, a second apart, that must agree within one percent for memory to count as
 /// stable; and the maximum number of readings.
-const REST: usize = 5;
-const READINGS: usize = 60;
+const AGREEING_READINGS: usize = 5;
+const MAX_READINGS: usize = 60;
 
 /// Pause between presses. GTK 4 drops a press of a button that it still shows pressed. The pause of
 /// an agent that thinks also lets an app become quiet, so that it is read ahead.
-const PAUSE: Duration = Duration::from_millis(700);
+const PRESS_PAUSE: Duration = Duration::from_millis(700);
 
 /// Time to leave an app alone before it is pressed. Some show a message in their first seconds
 /// ("Root Instance" in FeatherPad), and its disappearance changes the section.
-const GREETING: Duration = Duration::from_secs(11);
+const STARTUP_PAUSE: Duration = Duration::from_secs(11);
 
 /// The measured presses. Columns: program, toolkit, how the device presses it, snapshot lines that
 /// are pressed in turn, a note on the wait for an effect, and the target time.
@@ -57,7 +57,7 @@ pub fn measure(table: &mut Table, ours: &Tool, peers: Option<&Path>, runs: usize
         ours.run(&["open", what, "--private", "--relaunch"])?;
         let pid = app(program)?;
         // The window may appear before its content: Firefox shows its page a second or two later.
-        let before = at_rest(pid)?;
+        let before = resting_memory(pid)?;
         let peer = match peers.filter(|_| program == "gnome-calculator") {
             Some(dir) => Some(Peer::fetch(&dir.join("agent-device"), pid)?),
             None => None,
@@ -66,18 +66,18 @@ pub fn measure(table: &mut Table, ours: &Tool, peers: Option<&Path>, runs: usize
         let (snapshot, theirs) = alternate(runs, || ours.command(&["snapshot", "-i"]), theirs)?;
         let words = if theirs.is_some() { format!("; beside {PACKAGE}") } else { String::new() };
         let words = format!("`snapshot -i` of {name}, whole process{words}");
-        table.against(&words, snapshot, theirs, "ms", bar);
+        table.compare(&words, snapshot, theirs, "ms", bar);
         for _ in 0..SNAPSHOTS {
             ours.run(&["snapshot", "-i"])?;
         }
         #[allow(clippy::cast_precision_loss, reason = "sizes of processes")]
-        let grown = (resident_bytes(pid)? as f64 / before as f64 - 1.0) * 100.0;
+        let growth_percent = (resident_bytes(pid)? as f64 / before as f64 - 1.0) * 100.0;
         let words = format!("memory of {name} after {SNAPSHOTS} snapshots, growth");
-        table.single(&words, grown, "%", "under 5");
+        table.add(&words, growth_percent, "%", "under 5");
         if program == "gnome-calculator" {
             let picture = median_of(runs, |_| ours.command(&["screenshot", "--full", "--max-px", "2000"]))?;
             let words = "`screenshot --full` of 1280x900, whole process";
-            table.single(words, picture, "ms", "under 40");
+            table.add(words, picture, "ms", "under 40");
         }
         ours.run(&["close"])?;
     }
@@ -98,17 +98,17 @@ fn presses(table: &mut Table, ours: &Tool, runs: usize) -> Result {
             continue;
         }
         ours.run(&["open", &format!("linux:{program}"), "--private", "--relaunch"])?;
-        sleep(GREETING);
+        sleep(STARTUP_PAUSE);
         let snapshot = output(&mut ours.command(&["snapshot", "-i"]))?;
         let refs = pressed.split("; ").map(|line| reference(&snapshot, line)).collect::<Result<Vec<_>>>()?;
         let words = format!("`press @ref` {by} ({program}, {toolkit}), whole process");
         let off = median_of(runs, |i| ours.command(&["press", refs[i % refs.len()], "--receipt", "off"]))?;
-        table.single(&format!("{words}, `--receipt off`"), off, "ms", bar);
+        table.add(&format!("{words}, `--receipt off`"), off, "ms", bar);
         let on = median_of(runs, |i| ours.command(&["press", refs[i % refs.len()]]))?;
         let words = format!("{words}, until its effect is seen");
         match waits {
-            "" => table.single(&words, on, "ms", ""),
-            waits => table.single(&format!("{words}; {waits}"), on, "ms", ""),
+            "" => table.add(&words, on, "ms", ""),
+            waits => table.add(&format!("{words}; {waits}"), on, "ms", ""),
         }
         ours.run(&["close"])?;
     }
@@ -126,19 +126,19 @@ fn reference<'a>(snapshot: &'a str, line: &str) -> Result<&'a str> {
 fn median_of(runs: usize, command: impl Fn(usize) -> Command) -> Result<f64> {
     let mut run = 0..;
     let (ours, _) = medians(runs, || {
-        sleep(PAUSE);
+        sleep(PRESS_PAUSE);
         Ok((run_timed(&mut command(run.next().unwrap_or_default()))?, None))
     })?;
     Ok(ours)
 }
 
 /// Returns the resident bytes of a process once it has stopped growing.
-fn at_rest(pid: u32) -> Result<u64> {
+fn resting_memory(pid: u32) -> Result<u64> {
     let mut readings = vec![resident_bytes(pid)?];
-    while readings.len() < READINGS {
+    while readings.len() < MAX_READINGS {
         sleep(Duration::from_secs(1));
         readings.push(resident_bytes(pid)?);
-        if rests(&readings) {
+        if is_at_rest(&readings) {
             break;
         }
     }
@@ -146,8 +146,10 @@ fn at_rest(pid: u32) -> Result<u64> {
 }
 
 /// Whether the last readings agree.
-fn rests(readings: &[u64]) -> bool {
-    let Some(last) = readings.len().checked_sub(REST).map(|from| &readings[from..]) else { return false };
+fn is_at_rest(readings: &[u64]) -> bool {
+    let Some(last) = readings.len().checked_sub(AGREEING_READINGS).map(|from| &readings[from..]) else {
+        return false;
+    };
     let (least, most) = last.iter().fold((u64::MAX, 0), |(a, b), &n| (a.min(n), b.max(n)));
     most - least <= most / 100
 }
@@ -173,7 +175,7 @@ fn app(program: &str) -> Result<u32> {
 /// The peer's command line, in the environment of the app.
 struct Peer {
     program: PathBuf,
-    surroundings: BTreeMap<String, String>,
+    env: BTreeMap<String, String>,
 }
 
 impl Peer {
@@ -188,21 +190,21 @@ impl Peer {
         let wanted =
             ["DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "XDG_SESSION_TYPE"];
         let entries = text.split('\0').filter_map(|entry| entry.split_once('='));
-        let mut surroundings: BTreeMap<String, String> = entries
+        let mut env: BTreeMap<String, String> = entries
             .filter(|(name, _)| wanted.contains(name))
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .collect();
         // The peer reads through Debian's Python (with gir1.2-atspi-2.0), and stores in its home
         // which one it found.
         let path = std::env::var("PATH").unwrap_or_default();
-        surroundings.insert("PATH".to_owned(), format!("/usr/bin:{path}"));
-        surroundings.insert("HOME".to_owned(), dir.join(format!("home-{app}")).display().to_string());
-        Ok(Self { program, surroundings })
+        env.insert("PATH".to_owned(), format!("/usr/bin:{path}"));
+        env.insert("HOME".to_owned(), dir.join(format!("home-{app}")).display().to_string());
+        Ok(Self { program, env })
     }
 
     fn snapshot(&self) -> Command {
         let mut command = Command::new(&self.program);
-        command.args(["snapshot", "-i", "--platform", "linux"]).envs(&self.surroundings);
+        command.args(["snapshot", "-i", "--platform", "linux"]).envs(&self.env);
         command
     }
 }
@@ -213,9 +215,9 @@ mod tests {
 
     #[test]
     fn memory_is_at_rest_when_its_last_readings_agree() {
-        assert!(!rests(&[100, 100, 100, 100]));
-        assert!(!rests(&[338, 454, 441, 439, 438]));
-        assert!(rests(&[338, 454, 440, 439, 438, 439, 440]));
+        assert!(!is_at_rest(&[100, 100, 100, 100]));
+        assert!(!is_at_rest(&[338, 454, 441, 439, 438]));
+        assert!(is_at_rest(&[338, 454, 440, 439, 438, 439, 440]));
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub fn measure(table: &mut Table) -> Result {
             return Err(format!("not a row of the example: {row}"));
         };
         let value = value.parse().map_err(|e| format!("{value} in {row}: {e}"))?;
-        table.single(what, value, unit, goal);
+        table.add(what, value, unit, goal);
     }
     Ok(())
 }

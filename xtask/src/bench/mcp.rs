@@ -3,7 +3,7 @@
 
 use super::measure::{Tool, chromium, median, medians, resident_bytes};
 use super::mib;
-use super::page::{RESTED, Server};
+use super::page::{AGENT_PAUSE, Server};
 use super::table::Table;
 use crate::Result;
 use crate::run::npm_install;
@@ -22,7 +22,7 @@ const PACKAGE: &str = "@playwright/mcp@0.0.83";
 /// Number of calls on the simulated app: per variant for the medians, and before the memory is
 /// measured.
 const PAIRS: usize = 500;
-const CALLS: usize = 10_000;
+const NUM_CALLS: usize = 10_000;
 
 /// Number of rows of the page.
 const ROWS: usize = 1_000;
@@ -32,17 +32,17 @@ pub fn measure(table: &mut Table, ours: &Tool, server: &Server, peers: Option<&P
     let ready = (0..runs).map(|_| {
         let start = Instant::now();
         let mut client = Client::start(&mut ours.command(&["mcp"]))?;
-        client.ask("tools/list", json!({}))?;
+        client.call("tools/list", json!({}))?;
         Ok(start.elapsed().as_secs_f64() * 1e3)
     });
     let ready = median(ready.collect::<Result<Vec<_>>>()?);
-    table.single("MCP: `initialize` and `tools/list` from process start", ready, "ms", "under 30");
+    table.add("MCP: `initialize` and `tools/list` from process start", ready, "ms", "under 30");
 
     let mut client =
         Client::start(&mut ours.command(&["mcp", "--session", "bench", "--max-chars", "10000000"]))?;
     client.tool("open", json!({ "what": "sim:shop" }))?;
-    added(table, ours, &mut client)?;
-    for i in 0..CALLS {
+    measure_overhead(table, ours, &mut client)?;
+    for i in 0..NUM_CALLS {
         // Most calls of an agent act or ask a question. Every tenth here reads the whole page and
         // renews its pins.
         match i % 10 {
@@ -50,16 +50,16 @@ pub fn measure(table: &mut Table, ours: &Tool, server: &Server, peers: Option<&P
             _ => client.tool("get", json!({ "what": "url" }))?,
         };
     }
-    let kept = mib(resident_bytes(client.child.id())?);
-    table.single("MCP server after 10,000 calls, resident", kept, "MiB", "under 20 MB");
+    let resident_mib = mib(resident_bytes(client.child.id())?);
+    table.add("MCP server after 10,000 calls, resident", resident_mib, "MiB", "under 20 MB");
     client.tool("close", json!({}))?;
     snapshots(table, client, server, peers, runs)
 }
 
 /// Runs one command both ways alternately, in one session of one daemon.
-fn added(table: &mut Table, ours: &Tool, client: &mut Client) -> Result {
-    let place = StateDir::open(&ours.folder).map_err(|e| e.to_string())?;
-    let mut socket = Connection::find(&place).map_err(|e| e.to_string())?.ok_or("no daemon runs")?;
+fn measure_overhead(table: &mut Table, ours: &Tool, client: &mut Client) -> Result {
+    let state_dir = StateDir::open(&ours.folder).map_err(|e| e.to_string())?;
+    let mut socket = Connection::find(&state_dir).map_err(|e| e.to_string())?.ok_or("no daemon runs")?;
     let request: Request = serde_json::from_value(json!({
         "command": "get url", "session": "bench",
         "caller": { "cwd": "/", "key": "bench", "ownSession": "bench" },
@@ -78,8 +78,8 @@ fn added(table: &mut Table, ours: &Tool, client: &mut Client) -> Result {
         through.push(start.elapsed().as_secs_f64() * 1e3);
     }
     let (plain, through) = (median(plain), median(through));
-    table.single("`get url` through the socket", plain, "ms", "");
-    table.single("what a tool call adds to it", through - plain, "ms", "at most 1");
+    table.add("`get url` through the socket", plain, "ms", "");
+    table.add("what a tool call adds to it", through - plain, "ms", "at most 1");
     Ok(())
 }
 
@@ -99,14 +99,14 @@ fn snapshots(
     }
     let (mut last_a, mut last_b) = (String::new(), String::new());
     let (a, theirs) = medians(runs, || {
-        server.change(RESTED);
+        server.change(AGENT_PAUSE);
         let t = changed(&mut ours, "snapshot", json!({ "all": true }), &mut last_a)?;
         let u =
             theirs.as_mut().map(|c| changed(c, "browser_snapshot", json!({}), &mut last_b)).transpose()?;
         Ok((t, u))
     })?;
     let what = format!("MCP: the whole snapshot of {ROWS} rows, one changing; beside {PACKAGE}");
-    table.against(&what, a, theirs, "ms", "at least 5 x faster");
+    table.compare(&what, a, theirs, "ms", "at least 5 x faster");
     ours.tool("close", json!({})).map(drop)
 }
 
@@ -159,7 +159,7 @@ impl Client {
         let write = child.stdin.take();
         let read = BufReader::new(child.stdout.take().ok_or("the server has no stdout")?);
         let mut client = Self { child, write, read, last: 0 };
-        client.ask(
+        client.call(
             "initialize",
             json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}),
         )?;
@@ -172,7 +172,7 @@ impl Client {
         writeln!(write, "{message}").map_err(|e| format!("the server reads no more: {e}"))
     }
 
-    fn ask(&mut self, method: &str, params: Value) -> Result<Value> {
+    fn call(&mut self, method: &str, params: Value) -> Result<Value> {
         self.last += 1;
         self.line(&json!({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params}))?;
         loop {
@@ -194,7 +194,7 @@ impl Client {
 
     /// Returns the text of a call, which must succeed.
     fn tool(&mut self, name: &str, args: Value) -> Result<String> {
-        let mut result = self.ask("tools/call", json!({"name": name, "arguments": args}))?;
+        let mut result = self.call("tools/call", json!({"name": name, "arguments": args}))?;
         let Value::String(text) = result["content"][0]["text"].take() else {
             return Err(format!("`{name}`: no text: {result}"));
         };

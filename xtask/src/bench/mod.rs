@@ -40,7 +40,7 @@ pub struct Options {
 pub fn bench(options: &Options) -> Result {
     let target = target_dir()?;
     let built = match &options.binary {
-        Some(binary) => Built { binary: binary.clone(), linked: "given" },
+        Some(binary) => Built { binary: binary.clone(), linkage: "given" },
         None => dist::build()?,
     };
     let binary = &built.binary;
@@ -50,29 +50,29 @@ pub fn bench(options: &Options) -> Result {
     let ours = Tool::stickpin(binary, &target.join("bench-state"))?;
     let peers = options.peers.then(|| target.join("peers"));
     if options.only.is_none() {
-        own(&mut table, &ours, binary, options.runs)?;
+        measure_binary(&mut table, &ours, binary, options.runs)?;
     }
-    let wanted = |part| options.only.as_ref().is_none_or(|only| only == part);
-    if wanted("web") {
+    let is_selected = |part| options.only.as_ref().is_none_or(|only| only == part);
+    if is_selected("web") {
         web::measure(&mut table, &ours, peer.as_ref(), &server, options.runs)?;
     }
-    if wanted("mcp") {
+    if is_selected("mcp") {
         mcp::measure(&mut table, &ours, &server, peers.as_deref(), options.runs)?;
     }
-    if wanted("desktop") {
+    if is_selected("desktop") {
         desktop::measure(&mut table, &ours, peers.as_deref(), options.runs)?;
     }
-    if wanted("replay") {
+    if is_selected("replay") {
         replay::measure(&mut table, &ours, &server, &target.join("bench-scripts"), options.runs)?;
     }
-    if wanted("log") {
+    if is_selected("log") {
         log::measure(&mut table)?;
     }
     ours.run(ours.end)?;
     if let Some(peer) = &peer {
         peer.run(peer.end)?;
     }
-    let text = table.render(&format!("{}; {} binary", machine()?, built.linked));
+    let text = table.render(&format!("{}; {} binary", machine()?, built.linkage));
     println!("{text}");
     if options.write {
         write(&root().join("docs/bench.md"), &text)?;
@@ -81,9 +81,9 @@ pub fn bench(options: &Options) -> Result {
 }
 
 /// Measures the binary and its daemon without an app.
-fn own(table: &mut Table, ours: &Tool, binary: &Path, runs: usize) -> Result {
-    let size = std::fs::metadata(binary).on(binary)?.len();
-    table.single("binary (sim, web, linux), stripped", mib(size), "MiB", "under 15");
+fn measure_binary(table: &mut Table, ours: &Tool, binary: &Path, runs: usize) -> Result {
+    let size = std::fs::metadata(binary).with_path(binary)?.len();
+    table.add("binary (sim, web, linux), stripped", mib(size), "MiB", "under 15");
 
     let start = median(
         (0..runs)
@@ -93,10 +93,10 @@ fn own(table: &mut Table, ours: &Tool, binary: &Path, runs: usize) -> Result {
             })
             .collect::<Result<Vec<_>>>()?,
     );
-    table.single("daemon start, whole process", start, "ms", "under 30");
-    table.single("daemon idle, resident", mib(ours.daemon_rss()?), "MiB", "under 15");
+    table.add("daemon start, whole process", start, "ms", "under 30");
+    table.add("daemon idle, resident", mib(ours.daemon_rss()?), "MiB", "under 15");
     let empty = median((0..runs).map(|_| run_timed(&mut Command::new("true"))).collect::<Result<Vec<_>>>()?);
-    table.single("an empty process (`true`), for scale", empty, "ms", "");
+    table.add("an empty process (`true`), for scale", empty, "ms", "");
 
     Ok(())
 }

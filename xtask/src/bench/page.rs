@@ -17,7 +17,7 @@ pub struct Server {
 #[derive(Default)]
 struct Changes {
     count: Mutex<u64>,
-    told: Condvar,
+    changed: Condvar,
 }
 
 impl Server {
@@ -25,10 +25,10 @@ impl Server {
         let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(|e| format!("loopback: {e}"))?;
         let port = listener.local_addr().map_err(|e| format!("loopback: {e}"))?.port();
         let changes = Arc::new(Changes::default());
-        let told = Arc::clone(&changes);
+        let shared = Arc::clone(&changes);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let told = Arc::clone(&told);
+                let told = Arc::clone(&shared);
                 std::thread::spawn(move || {
                     if let Err(error) = answer(&stream, &told) {
                         eprintln!("bench page: {error}");
@@ -42,7 +42,7 @@ impl Server {
     /// Changes a word on every changing page, and then waits for `rest`.
     pub fn change(&self, rest: Duration) {
         *self.changes.count.lock().expect("no thread panics with it") += 1;
-        self.changes.told.notify_all();
+        self.changes.changed.notify_all();
         std::thread::sleep(rest);
     }
 
@@ -56,13 +56,13 @@ impl Server {
 }
 
 /// Time after which a change is on the page and no tool has read it.
-pub const SHOWN: Duration = Duration::from_millis(40);
+pub const RENDER_TIME: Duration = Duration::from_millis(40);
 
 /// Less time than an agent takes between a change and its next look.
-pub const RESTED: Duration = Duration::from_millis(500);
+pub const AGENT_PAUSE: Duration = Duration::from_millis(500);
 
 /// How long a page waits for a command before it asks again.
-const PATIENCE: Duration = Duration::from_secs(60);
+const LONG_POLL_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Changes the name of the first link.
 const CHANGING: &str = include_str!("pages/changing.html");
@@ -78,7 +78,7 @@ impl Changes {
     fn since(&self, known: usize) -> u64 {
         let count = self.count.lock().expect("no thread panics with it");
         let same = |count: &mut u64| *count == known as u64;
-        *self.told.wait_timeout_while(count, PATIENCE, same).expect("no thread panics with it").0
+        *self.changed.wait_timeout_while(count, LONG_POLL_TIMEOUT, same).expect("no thread panics with it").0
     }
 }
 
@@ -97,7 +97,7 @@ fn answer(mut stream: &TcpStream, changes: &Changes) -> std::io::Result<()> {
     let path = line.split(' ').nth(1).unwrap_or("/");
     let of = |page: &str| path.strip_prefix(page).and_then(|n| n.parse().ok());
     let (status, body) = match (path, of("/rows/"), of("/changing/"), of("/told/")) {
-        ("/real", ..) => ("200 OK", real() + CHANGING),
+        ("/real", ..) => ("200 OK", realistic_page() + CHANGING),
         ("/small", ..) => ("200 OK", SMALL.to_owned()),
         ("/form", ..) => ("200 OK", FORM.to_owned()),
         (_, Some(n), ..) => ("200 OK", rows(n)),
@@ -126,7 +126,7 @@ fn rows(n: usize) -> String {
 const RULES: usize = 800;
 const CARDS: usize = 240;
 
-fn real() -> String {
+fn realistic_page() -> String {
     let mut html = String::from("<!doctype html><html lang=en><title>Shop</title><style>");
     for i in 0..RULES {
         let rule = match i % 8 {
@@ -163,7 +163,8 @@ fn real() -> String {
 mod tests {
     #[test]
     fn a_real_looking_page_has_thousands_of_elements() {
-        let elements = super::real().matches('<').count() - super::real().matches("</").count();
+        let elements =
+            super::realistic_page().matches('<').count() - super::realistic_page().matches("</").count();
         assert!((8_000..14_000).contains(&elements), "{elements}");
     }
 }

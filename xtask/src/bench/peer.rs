@@ -13,7 +13,7 @@ pub const PACKAGE: &str = "agent-browser@0.41.2";
 /// script.
 pub fn fetch(dir: &Path) -> Result<Tool> {
     let home = dir.join("home");
-    std::fs::create_dir_all(&home).on(&home)?;
+    std::fs::create_dir_all(&home).with_path(&home)?;
     let arch = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
     let program = dir.join("node_modules/agent-browser/bin").join(format!("agent-browser-linux-{arch}"));
     if !program.is_file() {

@@ -20,15 +20,15 @@ const STEPS: &str = include_str!("pages/settings.txt");
 const FORM: &str = include_str!("pages/form.txt");
 
 /// The text of the page when it has received everything.
-const SENT: &str = "Ada, Berg, Main street 1, Oslo, 0150, no, ada@example.com, 5551234, courier, gift, For you, Lamp, Chair, l, terms";
+const SUBMITTED_FORM: &str = "Ada, Berg, Main street 1, Oslo, 0150, no, ada@example.com, 5551234, courier, gift, For you, Lamp, Chair, l, terms";
 
 /// Steps of the long and the short script; the difference is the cost of steps.
-const LONG: usize = 1_000;
-const SHORT: usize = 10;
+const LONG_SCRIPT_STEPS: usize = 1_000;
+const SHORT_SCRIPT_STEPS: usize = 10;
 
 /// Number of scripts of the suite, and of steps in each.
 const SCRIPTS: usize = 100;
-const EACH: usize = 50;
+const STEPS_PER_SCRIPT: usize = 50;
 
 /// Number of runs; a suite takes a second or two.
 const RUNS_OF_SUITES: usize = 7;
@@ -39,7 +39,7 @@ pub fn measure(table: &mut Table, ours: &Tool, server: &Server, folder: &Path, r
     empty_folder(&folder.join("suite"))?;
     steps(table, ours, folder, runs)?;
     suites(table, ours, folder, runs.min(RUNS_OF_SUITES))?;
-    form(table, ours, server, folder, runs)
+    measure_form(table, ours, server, folder, runs)
 }
 
 /// Runs a short and a long script alternately.
@@ -51,15 +51,20 @@ fn steps(table: &mut Table, ours: &Tool, folder: &Path, runs: usize) -> Result {
         text(&path)
     };
     for number in 0..SCRIPTS {
-        script(&format!("suite/{number:03}.ad"), EACH)?;
+        script(&format!("suite/{number:03}.ad"), STEPS_PER_SCRIPT)?;
     }
-    let (short, long) = (script("short.ad", SHORT)?, script("long.ad", LONG)?);
+    let (short, long) = (script("short.ad", SHORT_SCRIPT_STEPS)?, script("long.ad", LONG_SCRIPT_STEPS)?);
     let (long, short) =
         alternate(runs, || ours.command(&["replay", &long]), Some(|| ours.command(&["replay", &short])))?;
     #[allow(clippy::cast_precision_loss, reason = "a number of steps")]
-    let each = (long - short.unwrap_or_default()) / (LONG - SHORT) as f64;
-    table.single("a step of a replay on the embedded device", each, "ms", "under 0.5");
-    table.single(&format!("`replay` of {LONG} steps on it, whole process"), long, "ms", "under 1000");
+    let each = (long - short.unwrap_or_default()) / (LONG_SCRIPT_STEPS - SHORT_SCRIPT_STEPS) as f64;
+    table.add("a step of a replay on the embedded device", each, "ms", "under 0.5");
+    table.add(
+        &format!("`replay` of {LONG_SCRIPT_STEPS} steps on it, whole process"),
+        long,
+        "ms",
+        "under 1000",
+    );
     Ok(())
 }
 
@@ -72,14 +77,14 @@ fn suites(table: &mut Table, ours: &Tool, folder: &Path, runs: usize) -> Result 
     };
     let (two, one) = alternate(runs, with("2"), Some(with("1")))?;
     let one = one.unwrap_or(f64::NAN);
-    let what = format!("`test` of {SCRIPTS} scripts of {EACH} steps, one worker");
-    table.single(&what, one, "ms", "");
-    table.single("how much faster two workers are, on two cores", one / two, "x", "at least 1.7");
+    let what = format!("`test` of {SCRIPTS} scripts of {STEPS_PER_SCRIPT} steps, one worker");
+    table.add(&what, one, "ms", "");
+    table.add("how much faster two workers are, on two cores", one / two, "x", "at least 1.7");
     Ok(())
 }
 
 /// Runs a form in a browser as a script and as separate commands.
-fn form(table: &mut Table, ours: &Tool, server: &Server, folder: &Path, runs: usize) -> Result {
+fn measure_form(table: &mut Table, ours: &Tool, server: &Server, folder: &Path, runs: usize) -> Result {
     let url = server.page("form");
     let file = folder.join("form.ad");
     let steps = commands(FORM)?;
@@ -88,13 +93,13 @@ fn form(table: &mut Table, ours: &Tool, server: &Server, folder: &Path, runs: us
     ours.run(&["open", &url])?;
     let (replayed, typed) = medians(runs, || {
         let script = run_timed(&mut ours.command(&["replay", &file]))?;
-        sent(ours, &url)?;
+        check_submitted(ours, &url)?;
         let each = steps.iter().map(|step| run_timed(&mut ours.command(step))).sum::<Result<f64>>()?;
-        sent(ours, &url)?;
+        check_submitted(ours, &url)?;
         Ok((script, Some(each)))
     })?;
     ours.run(&["close"])?;
-    table.against(
+    table.compare(
         "`replay` of a form of 20 steps in Chromium; beside the same as 20 commands of ours",
         replayed,
         typed,
@@ -105,10 +110,10 @@ fn form(table: &mut Table, ours: &Tool, server: &Server, folder: &Path, runs: us
 }
 
 /// Checks that the page received everything, and opens a new one.
-fn sent(ours: &Tool, url: &str) -> Result {
+fn check_submitted(ours: &Tool, url: &str) -> Result {
     let said = output(&mut ours.command(&["get", "text", "role=status"]))?;
-    if said.trim() != SENT {
-        return Err(format!("the form says {:?}, not {SENT:?}", said.trim()));
+    if said.trim() != SUBMITTED_FORM {
+        return Err(format!("the form says {:?}, not {SUBMITTED_FORM:?}", said.trim()));
     }
     ours.run(&["open", url])
 }

@@ -12,12 +12,12 @@ impl Table {
     }
 
     /// Adds a figure of ours.
-    pub fn single(&mut self, what: &str, ours: f64, unit: &str, bar: &str) {
-        self.against(what, ours, None, unit, bar);
+    pub fn add(&mut self, what: &str, ours: f64, unit: &str, bar: &str) {
+        self.compare(what, ours, None, unit, bar);
     }
 
     /// Adds and prints a figure, optionally next to the peer's.
-    pub fn against(&mut self, what: &str, ours: f64, theirs: Option<f64>, unit: &str, bar: &str) {
+    pub fn compare(&mut self, what: &str, ours: f64, theirs: Option<f64>, unit: &str, bar: &str) {
         let ratio = theirs.map(|theirs| format!("{:.1}", theirs / ours)).unwrap_or_default();
         let theirs = theirs.map(|theirs| figure(theirs, unit)).unwrap_or_default();
         let row = format!("| {what} | {} | {theirs} | {ratio} | {bar} |\n", figure(ours, unit));
@@ -54,7 +54,7 @@ mod tests {
     #[test]
     fn a_row_shows_both_figures_and_their_ratio() {
         let mut table = Table::new(Some("peer@1"));
-        table.against("get", 2.0, Some(5.0), "ms", "at most 1.3 x");
+        table.compare("get", 2.0, Some(5.0), "ms", "at most 1.3 x");
         assert!(table.render("here").contains("| get | 2.0 ms | 5.0 ms | 2.5 | at most 1.3 x |"));
     }
 }

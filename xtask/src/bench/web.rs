@@ -4,7 +4,7 @@
 
 use super::measure::{Tool, alternate, median, medians, run_timed};
 use super::mib;
-use super::page::{RESTED, SHOWN, Server};
+use super::page::{AGENT_PAUSE, RENDER_TIME, Server};
 use super::table::Table;
 use crate::Result;
 use crate::run::output;
@@ -13,17 +13,17 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// The snapshot commands of ours and of the peer: each reads as much as it can.
-const OURS: [&str; 3] = ["snapshot", "-i", "--all"];
-const THEIRS: [&str; 2] = ["snapshot", "-i"];
+const OUR_SNAPSHOT: [&str; 3] = ["snapshot", "-i", "--all"];
+const PEER_SNAPSHOT: [&str; 2] = ["snapshot", "-i"];
 
 /// The peer takes half a minute for a page of 10,000 rows.
-const RUNS_OF_LARGE: usize = 3;
+const RUNS_OF_LARGE_PAGE: usize = 3;
 
 /// Pause between two presses; not a multiple of a frame.
-const MOMENT: Duration = Duration::from_millis(75);
+const PRESS_PAUSE: Duration = Duration::from_millis(75);
 
 /// Time limit for freed memory to be returned to the system.
-const GIVEN_BACK: Duration = Duration::from_secs(5);
+const MEMORY_RETURN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Adds the rows of this part.
 pub fn measure(table: &mut Table, ours: &Tool, peer: Option<&Tool>, server: &Server, runs: usize) -> Result {
@@ -31,56 +31,56 @@ pub fn measure(table: &mut Table, ours: &Tool, peer: Option<&Tool>, server: &Ser
     for rows in [100, 1_000] {
         both.open(&server.page(&format!("rows/{rows}")))?;
         if rows == 100 {
-            let (a, b) = both.alternate(runs * 2, &["get", "title"], &["get", "title"])?;
-            table.against("`get title`, whole process", a, b, "ms", "at most 1.3 x the peer");
+            let (a, b) = both.measure_alternately(runs * 2, &["get", "title"], &["get", "title"])?;
+            table.compare("`get title`, whole process", a, b, "ms", "at most 1.3 x the peer");
         }
-        let (a, b) = both.alternate(runs, &OURS, &THEIRS)?;
+        let (a, b) = both.measure_alternately(runs, &OUR_SNAPSHOT, &PEER_SNAPSHOT)?;
         let what = format!("`snapshot -i --all`, {rows} rows that stand still");
-        table.against(&what, a, b, "ms", "at least 4 x faster");
+        table.compare(&what, a, b, "ms", "at least 4 x faster");
         if rows == 1_000 {
             let (a, _) = alternate(runs, || ours.command(&["snapshot"]), None::<fn() -> Command>)?;
-            table.single("`snapshot` once more, 1000 rows that stand still", a, "ms", "under 10");
+            table.add("`snapshot` once more, 1000 rows that stand still", a, "ms", "under 10");
         }
-        let a = output(&mut ours.command(&OURS))?.len();
-        let b = peer.map(|p| output(&mut p.command(&THEIRS))).transpose()?.map(|s| s.len());
+        let a = output(&mut ours.command(&OUR_SNAPSHOT))?.len();
+        let b = peer.map(|p| output(&mut p.command(&PEER_SNAPSHOT))).transpose()?.map(|s| s.len());
         let bar = if rows == 100 { "at most 0.8 x the peer's bytes" } else { "" };
         #[allow(clippy::cast_precision_loss, reason = "sizes of texts")]
         let (a, b) = (a as f64, b.map(|b| b as f64));
-        table.against(&format!("its text, {rows} rows"), a, b, "bytes", bar);
+        table.compare(&format!("its text, {rows} rows"), a, b, "bytes", bar);
     }
     let bars =
         [(100, "at least 8 x faster"), (1_000, "at least 10 x faster"), (10_000, "at least 30 x faster")];
     for (rows, bar) in bars {
         let large = rows == 10_000;
         both.open(&server.page(&format!("changing/{rows}")))?;
-        let (a, b) = both.changing(if large { runs.min(RUNS_OF_LARGE) } else { runs }, RESTED)?;
+        let (a, b) = both.changing(if large { runs.min(RUNS_OF_LARGE_PAGE) } else { runs }, AGENT_PAUSE)?;
         let what = format!("`snapshot -i --all`, {rows} rows, one changing");
-        table.against(&what, a, b, "ms", bar);
+        table.compare(&what, a, b, "ms", bar);
         if large {
             memory(table, &both)?;
         }
         if rows == 1_000 {
-            let (a, b) = both.changing(runs, SHOWN)?;
+            let (a, b) = both.changing(runs, RENDER_TIME)?;
             let what = format!("the same, {rows} rows, one changing just before");
-            table.against(&what, a, b, "ms", "");
+            table.compare(&what, a, b, "ms", "");
         }
     }
     both.open(&server.page("rows/100"))?;
     both.close()?;
     for (rows, bar) in [(1_000, "at least 10 x faster"), (10_000, "at least 30 x faster")] {
         let large = rows == 10_000;
-        let (a, b) = both.first_looks(
+        let (a, b) = both.first_snapshots(
             &server.page(&format!("rows/{rows}")),
-            if large { runs.min(RUNS_OF_LARGE) } else { runs },
+            if large { runs.min(RUNS_OF_LARGE_PAGE) } else { runs },
         )?;
         let what = format!("`snapshot -i --all`, {rows} rows, the first look in a new browser");
-        table.against(&what, a, b, "ms", bar);
+        table.compare(&what, a, b, "ms", bar);
     }
     both.open(&server.page("real"))?;
-    let (a, b) = both.changing(runs, RESTED)?;
+    let (a, b) = both.changing(runs, AGENT_PAUSE)?;
     let what =
         "`snapshot -i --all`, a page as they are met (10,000 elements, icons, 800 rules), one changing";
-    table.against(what, a, b, "ms", "at least 4 x faster");
+    table.compare(what, a, b, "ms", "at least 4 x faster");
     press(table, &both, server, runs)?;
     ours.run(&["close"])
 }
@@ -89,10 +89,10 @@ pub fn measure(table: &mut Table, ours: &Tool, peer: Option<&Tool>, server: &Ser
 fn press(table: &mut Table, both: &ToolPair<'_>, server: &Server, runs: usize) -> Result {
     both.open(&server.page("small"))?;
     let a = button(&output(&mut both.ours.command(&["snapshot", "-i"]))?, "@")?;
-    let b = both.peer.map(|p| button(&output(&mut p.command(&THEIRS))?, "ref=")).transpose()?;
+    let b = both.peer.map(|p| button(&output(&mut p.command(&PEER_SNAPSHOT))?, "ref=")).transpose()?;
     let (a, b) = (format!("@{a}"), format!("@{}", b.unwrap_or_default()));
-    let (ours, theirs) = both.apart(runs * 2, &["press", &a], &["click", &b])?;
-    table.against("`press @ref` on a small page", ours, theirs, "ms", "not slower");
+    let (ours, theirs) = both.measure_separately(runs * 2, &["press", &a], &["click", &b])?;
+    table.compare("`press @ref` on a small page", ours, theirs, "ms", "not slower");
     let pressed = output(&mut both.ours.command(&["get", "text", "role=status"]))?;
     // The uncounted run adds one press.
     if pressed.trim() == (runs * 2 + 1).to_string() {
@@ -114,15 +114,15 @@ fn button(snapshot: &str, before: &str) -> Result<String> {
 fn memory(table: &mut Table, both: &ToolPair<'_>) -> Result {
     let rss = mib(both.ours.daemon_rss()?);
     let theirs = both.peer.map(|p| p.daemon_rss().map(mib)).transpose()?;
-    table.against("daemon after snapshots of 10000 rows, resident", rss, theirs, "MiB", "under 150");
+    table.compare("daemon after snapshots of 10000 rows, resident", rss, theirs, "MiB", "under 150");
     both.ours.run(&["close"])?;
-    let deadline = Instant::now() + GIVEN_BACK;
+    let deadline = Instant::now() + MEMORY_RETURN_TIMEOUT;
     let mut after = mib(both.ours.daemon_rss()?);
     while after >= 30.0 && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(100));
         after = mib(both.ours.daemon_rss()?);
     }
-    table.single("daemon after `close`, resident", after, "MiB", "under 30");
+    table.add("daemon after `close`, resident", after, "MiB", "under 30");
     Ok(())
 }
 
@@ -145,16 +145,16 @@ impl ToolPair<'_> {
     }
 
     /// Returns the medians of two commands that run alternately.
-    fn alternate(&self, runs: usize, ours: &[&str], theirs: &[&str]) -> Result<(f64, Option<f64>)> {
+    fn measure_alternately(&self, runs: usize, ours: &[&str], theirs: &[&str]) -> Result<(f64, Option<f64>)> {
         alternate(runs, || self.ours.command(ours), self.peer.map(|p| move || p.command(theirs)))
     }
 
     /// Returns the medians with a pause between the commands. A press takes about as long as a
     /// frame. Without the pause each tool waits for frames that the other one leaves, and the first
     /// run decides which is faster.
-    fn apart(&self, runs: usize, ours: &[&str], theirs: &[&str]) -> Result<(f64, Option<f64>)> {
+    fn measure_separately(&self, runs: usize, ours: &[&str], theirs: &[&str]) -> Result<(f64, Option<f64>)> {
         let after = |command: Command| {
-            sleep(MOMENT);
+            sleep(PRESS_PAUSE);
             command
         };
         let theirs = self.peer.map(|p| move || after(p.command(theirs)));
@@ -163,12 +163,12 @@ impl ToolPair<'_> {
 
     /// Returns the medians of the first snapshot of a page in a browser that has just started and
     /// has not been read yet.
-    fn first_looks(&self, url: &str, runs: usize) -> Result<(f64, Option<f64>)> {
+    fn first_snapshots(&self, url: &str, runs: usize) -> Result<(f64, Option<f64>)> {
         let (mut a, mut b) = (Vec::new(), Vec::new());
         for _ in 0..runs {
             self.open(url)?;
-            a.push(run_timed(&mut self.ours.command(&OURS))?);
-            b.extend(self.peer.map(|p| run_timed(&mut p.command(&THEIRS))).transpose()?);
+            a.push(run_timed(&mut self.ours.command(&OUR_SNAPSHOT))?);
+            b.extend(self.peer.map(|p| run_timed(&mut p.command(&PEER_SNAPSHOT))).transpose()?);
             self.close()?;
         }
         Ok((median(a), (!b.is_empty()).then(|| median(b))))
@@ -179,8 +179,8 @@ impl ToolPair<'_> {
         let (mut last_a, mut last_b) = (String::new(), String::new());
         medians(runs, || {
             self.server.change(rest);
-            let t = changed(&mut self.ours.command(&OURS), &mut last_a)?;
-            let u = self.peer.map(|p| changed(&mut p.command(&THEIRS), &mut last_b)).transpose()?;
+            let t = changed(&mut self.ours.command(&OUR_SNAPSHOT), &mut last_a)?;
+            let u = self.peer.map(|p| changed(&mut p.command(&PEER_SNAPSHOT), &mut last_b)).transpose()?;
             Ok((t, u))
         })
     }

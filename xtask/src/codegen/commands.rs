@@ -86,19 +86,19 @@ fn table<'a>(args: impl Iterator<Item = &'a Arg>, entry: Option<&CommandDefiniti
     let rows = args.map(|arg| {
         let field = entry.and_then(|e| e.fields().iter().find(|f| f.name == arg.get_id().as_str()));
         let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
-        let takes = field.map_or_else(|| words(arg), |f| kind(&f.kind));
+        let takes = field.map_or_else(|| arg_values(arg), |f| kind(&f.kind));
         let default = match field.and_then(default) {
             Some(default) => default,
             None if arg.is_required_set() => "required".to_owned(),
             None => String::new(),
         };
-        format!("| {} | {} | {default} | {} |\n", spelled(arg), cell(&takes), cell(&help))
+        format!("| {} | {} | {default} | {} |\n", arg_spelling(arg), cell(&takes), cell(&help))
     });
     format!("| | takes | default | |\n|---|---|---|---|\n{}", rows.collect::<String>())
 }
 
 /// Returns the spelling of an argument: `-c`, `--count N`; `WHAT`.
-fn spelled(arg: &Arg) -> String {
+fn arg_spelling(arg: &Arg) -> String {
     let value = arg.get_value_names().and_then(|names| names.first()).map(ToString::to_string);
     let takes_value = arg.get_action().takes_values();
     let Some(long) = arg.get_long() else {
@@ -113,7 +113,7 @@ fn spelled(arg: &Arg) -> String {
 }
 
 /// Returns what an argument outside the registry takes.
-fn words(arg: &Arg) -> String {
+fn arg_values(arg: &Arg) -> String {
     if !arg.get_action().takes_values() {
         return "switch".to_owned();
     }

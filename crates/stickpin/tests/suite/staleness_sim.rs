@@ -78,11 +78,11 @@ fn column(grade: &'static str, between: BetweenReads) {
         }
         match table.run(situation, &[grade], between, &mut surface, &mut screens) {
             Ok(found) => account.add(found),
-            Err(e) => account.differ.push(e),
+            Err(e) => account.differences.push(e),
         }
     }
     println!("staleness on sim ({grade}), {between:?} in between: {account}");
-    assert!(account.wrong.is_empty() && account.differ.is_empty(), "{account}");
+    assert!(account.wrong.is_empty() && account.differences.is_empty(), "{account}");
     let least = if between == BetweenReads::OwnActs { 20 } else { 100 };
     assert!(account.uses > least, "only {} uses were judged", account.uses);
 }

@@ -105,8 +105,8 @@ fn folder_replaced_by_link_is_not_followed() {
     // The entry became a link after its name was read.
     let path = folder.join("run/link");
     for opened in [
-        (FolderEntry { above: run.as_fd(), name: b"link", path: &path }).open_plainly().map(drop),
-        (FolderEntry { above: run.as_fd(), name: b"link", path: &path }).open_here().map(drop),
+        (FolderEntry { parent: run.as_fd(), name: b"link", path: &path }).open_nofollow().map(drop),
+        (FolderEntry { parent: run.as_fd(), name: b"link", path: &path }).open_on_same_mount().map(drop),
     ] {
         assert!(matches!(opened, Err(Errno::NOTDIR | Errno::LOOP | Errno::MLINK)), "{opened:?}");
     }
@@ -114,7 +114,7 @@ fn folder_replaced_by_link_is_not_followed() {
     // was opened.
     std::fs::rename(folder.join("run"), dir.path().join("moved")).unwrap();
     std::os::unix::fs::symlink(&person, folder.join("run")).unwrap();
-    (FolderEntry { above: run.as_fd(), name: b"link", path: &path }).remove(FileType::Directory).unwrap();
+    (FolderEntry { parent: run.as_fd(), name: b"link", path: &path }).remove(FileType::Directory).unwrap();
     assert!(person.join("letter").exists() && !dir.path().join("moved/link").is_symlink());
 }
 
@@ -125,7 +125,7 @@ fn failed_removal_is_named_and_absence_is_ok() {
     remove_folder(&folder).unwrap();
     remove_folder(&folder.join("below/nothing")).unwrap();
     assert_eq!(remove(Path::new("/")).unwrap_err().kind(), io::ErrorKind::InvalidInput);
-    let e = FolderEntry { above: CWD, name: b"a", path: Path::new("/s/a") }.named_error(Errno::ACCESS);
+    let e = FolderEntry { parent: CWD, name: b"a", path: Path::new("/s/a") }.named_error(Errno::ACCESS);
     assert_eq!(e.kind(), io::ErrorKind::PermissionDenied);
     assert!(e.to_string().starts_with("/s/a: "), "{e}");
 }

@@ -260,11 +260,11 @@ fn judged(
         let grades = [&name, "desktop", "while-alive"];
         match table.run(situation, &grades, between(index), &mut surface, &mut windows) {
             Ok(found) => account.add(found),
-            Err(e) => account.differ.push(e),
+            Err(e) => account.differences.push(e),
         }
     }
     println!("staleness on GTK {gtk}, {:?} and {:?} in between: {account}", between(0), between(1));
-    assert!(account.wrong.is_empty() && account.differ.is_empty(), "{account}");
+    assert!(account.wrong.is_empty() && account.differences.is_empty(), "{account}");
     assert!(account.uses > 100, "only {} uses were judged", account.uses);
 }
 

@@ -124,10 +124,10 @@ fn run_table(shown: Shown, between: impl Fn(usize) -> Option<BetweenReads>) -> O
         pages.button = between == BetweenReads::OwnActs;
         match table.run(situation, &["never-reused"], between, &mut surface, &mut pages) {
             Ok(found) => account.add(found),
-            Err(e) => account.differ.push(e),
+            Err(e) => account.differences.push(e),
         }
     }
-    assert!(account.wrong.is_empty() && account.differ.is_empty(), "{account}");
+    assert!(account.wrong.is_empty() && account.differences.is_empty(), "{account}");
     Some(account)
 }
 
