@@ -71,7 +71,7 @@ fn after_help(definition: &CommandDefinition) -> Option<String> {
     if !members.is_empty() {
         parts.push(format!("See also: {}", members.join(", ")));
     }
-    if form.fields().iter().any(|field| field.is_path || field.is_openable) {
+    if definition.fields().iter().any(|field| field.is_path || field.is_openable) {
         parts.push(paths::RULES.to_owned());
     }
     (!parts.is_empty()).then(|| parts.join("\n\n"))

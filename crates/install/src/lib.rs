@@ -10,7 +10,7 @@
 //! ```
 //! use stickpin_install::{COMMANDS, Setup, first_run};
 //!
-//! let names: Vec<&str> = COMMANDS.iter().map(|command| command.form().spec.name).collect();
+//! let names: Vec<&str> = COMMANDS.iter().map(|command| command.definition().spec.name).collect();
 //! assert_eq!(names, ["install", "uninstall"]);
 //!
 //! # let folder = tempfile::tempdir().unwrap();

@@ -301,8 +301,8 @@ async fn run_invocation(
     let entry = match invocation.command {
         CommandRef::Entry(entry) => entry,
         CommandRef::ClientCommand(command) => {
-            let asked = checked
-                .and_then(|()| prepare_client_command(shared, invocation, folders, caller, incoming));
+            let asked =
+                checked.and_then(|()| prepare_client_command(shared, invocation, folders, caller, incoming));
             return match asked {
                 Ok((client, input, call)) => {
                     if call.session.is_none() {
@@ -314,7 +314,8 @@ async fn run_invocation(
             };
         }
     };
-    let request_result = checked.and_then(|()| prepare_command(shared, connection, entry, invocation, caller));
+    let request_result =
+        checked.and_then(|()| prepare_command(shared, connection, entry, invocation, caller));
     let (client, request) = match request_result {
         Ok(prepared) => prepared,
         Err(e) => return (failed_response(name, e), None),

@@ -55,7 +55,7 @@ struct Arguments {
     print: bool,
 }
 
-static FORM: CommandDefinition = CommandDefinition::of::<Arguments>(Spec {
+static DEFINITION: CommandDefinition = CommandDefinition::of::<Arguments>(Spec {
     name: "install",
     effect: Effect::Reads,
     idempotent: true,
@@ -73,8 +73,8 @@ pub(super) struct Install;
 
 #[async_trait]
 impl ClientCommand for Install {
-    fn form(&self) -> &'static CommandDefinition {
-        &FORM
+    fn definition(&self) -> &'static CommandDefinition {
+        &DEFINITION
     }
 
     async fn run(&self, input: Map<String, Value>, call: Call) -> Response {
@@ -83,7 +83,7 @@ impl ClientCommand for Install {
             Ok((setup, options)) => blocking(move || install(&RealDisk, &setup, &options)).await,
             Err(e) => Err(e),
         };
-        respond_outside_host(&FORM, &call.render, report)
+        respond_outside_host(&DEFINITION, &call.render, report)
     }
 }
 
@@ -99,7 +99,7 @@ pub(crate) struct InstallOptions {
 }
 
 fn plan(input: Map<String, Value>, call: &Call) -> Result<(Setup, InstallOptions)> {
-    let args: Arguments = FORM.read(input)?;
+    let args: Arguments = DEFINITION.read(input)?;
     check_choice(args.harnesses.len(), args.all, "install")?;
     for (both, message) in [
         (args.skill_only && args.mcp_only, "`--skill-only` and `--mcp-only` exclude each other"),

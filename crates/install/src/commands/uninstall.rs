@@ -79,7 +79,7 @@ impl NameOrShared {
     }
 }
 
-static FORM: CommandDefinition = CommandDefinition::of::<Arguments>(Spec {
+static DEFINITION: CommandDefinition = CommandDefinition::of::<Arguments>(Spec {
     name: "uninstall",
     effect: Effect::Reads,
     idempotent: true,
@@ -93,8 +93,8 @@ pub(super) struct Uninstall;
 
 #[async_trait]
 impl ClientCommand for Uninstall {
-    fn form(&self) -> &'static CommandDefinition {
-        &FORM
+    fn definition(&self) -> &'static CommandDefinition {
+        &DEFINITION
     }
 
     async fn run(&self, input: Map<String, Value>, call: Call) -> Response {
@@ -102,7 +102,7 @@ impl ClientCommand for Uninstall {
             Ok((setup, options)) => blocking(move || uninstall(&RealDisk, &setup, &options)).await,
             Err(e) => Err(e),
         };
-        respond_outside_host(&FORM, &call.render, report)
+        respond_outside_host(&DEFINITION, &call.render, report)
     }
 }
 
@@ -117,7 +117,7 @@ pub(crate) struct UninstallOptions {
 }
 
 fn plan(input: Map<String, Value>, call: &Call) -> Result<(Setup, UninstallOptions)> {
-    let args: Arguments = FORM.read(input)?;
+    let args: Arguments = DEFINITION.read(input)?;
     let named = args.harnesses.len() + usize::from(args.shared && !args.all);
     check_choice(named, args.all, "uninstall")?;
     let named: Vec<&'static str> = args.harnesses.into_iter().map(NameOrShared::id).collect();

@@ -185,7 +185,7 @@ fn relative_path_of_a_client_without_a_folder_needs_a_project_folder() {
 /// All commands with a form, of the registry and of the front ends.
 fn forms() -> Vec<&'static CommandDefinition> {
     let registry = COMMANDS.iter().map(|entry| &**entry);
-    registry.chain(stickpin_replay::COMMANDS.iter().map(|command| command.form())).collect()
+    registry.chain(stickpin_replay::COMMANDS.iter().map(|command| command.definition())).collect()
 }
 
 /// Arguments of text whose description speaks of a file or a folder that they do not name.
