@@ -11,6 +11,10 @@ const QUICK_FILTER: &str = "not (package(stickpin) + package(stickpin-backend-li
      + package(stickpin-x11desk)) + package(stickpin) & (test(/^(layers|staleness_sim)::/) \
      + test(/^scenarios::/) & test(in_process))";
 
+/// The parts whose times both tiers print: these suites, and the whole tier.
+const QUICK_SUITES: &str = "quick suites";
+const ALL: &str = "all";
+
 /// Tests that run at a time on two cores. Most wait for a browser, an app or a limit of time, so
 /// one at a time uses half of a core; with four, apps of the size of LibreOffice become slow.
 const TESTS_PER_TWO_CORES: usize = 3;
@@ -18,9 +22,10 @@ const TESTS_PER_TWO_CORES: usize = 3;
 /// Lints and runs the suites that need neither a browser nor a desktop.
 pub fn quick() -> Result {
     let collected = Collected::new(&target_dir()?)?;
-    let done = timed("lint", crate::lint::lint).and_then(|()| {
+    let done = timed(ALL, || {
+        timed("lint", crate::lint::lint)?;
         let mut tests = cargo(&["nextest", "run", "--workspace", "--filterset", QUICK_FILTER]);
-        timed("quick suites", || run(collected.with_skip_file(&mut tests)))
+        timed(QUICK_SUITES, || run(collected.with_skip_file(&mut tests)))
     });
     collected.print()?;
     done
@@ -30,7 +35,7 @@ pub fn quick() -> Result {
 /// Prints how long each part took, and what was skipped.
 pub fn test() -> Result {
     let collected = Collected::new(&target_dir()?)?;
-    let done = timed("all", || all(&collected));
+    let done = timed(ALL, || all(&collected));
     collected.print()?;
     done
 }
@@ -47,29 +52,36 @@ fn all(collected: &Collected) -> Result {
     // What these find is said when all has run.
     let bare = timed("bare", || run(collected.with_skip_file(&mut bare_command()?)));
     let fuzz = timed("fuzz", || crate::fuzz::fuzz(crate::fuzz::SECONDS, None));
-    let mut tests = if output(&mut cargo(&["nextest", "--version"])).is_ok() {
-        cargo(&["nextest", "run", "--workspace", "--no-fail-fast"])
-    } else {
-        // Runs everything, as above: a failing binary does not hide the others.
-        cargo(&["test", "--workspace", "--tests", "--bins", "--lib", "--no-fail-fast"])
-    };
     let threads =
         std::thread::available_parallelism().map_or(1, std::num::NonZero::get) * TESTS_PER_TWO_CORES;
     let threads = threads.div_ceil(2);
-    tests.env("NEXTEST_TEST_THREADS", threads.to_string());
-    // A machine that was set up must not skip the suites on real devices.
-    tests.env("STICKPIN_REQUIRE_CHROMIUM", "1").env("STICKPIN_REQUIRE_DESKTOP", "1");
-    tests.env("STICKPIN_DIST_CHECK", dist_check);
-    if ready.npm {
-        tests.env(crate::setup::REQUIRE_NPM, "1");
+    let suites = |mut tests: Command| {
+        tests.env("NEXTEST_TEST_THREADS", threads.to_string());
+        // A machine that was set up must not skip the suites on real devices.
+        tests.env("STICKPIN_REQUIRE_CHROMIUM", "1").env("STICKPIN_REQUIRE_DESKTOP", "1");
+        tests.env("STICKPIN_DIST_CHECK", &dist_check);
+        if ready.npm {
+            tests.env(crate::setup::REQUIRE_NPM, "1");
+        }
+        if std::env::var_os(crate::setup::WITH_HEAVY).is_some() {
+            tests.env("STICKPIN_REQUIRE_HEAVY", "1");
+        }
+        if ready.flows {
+            tests.env(crate::setup::REQUIRE_FLOWS, "1");
+        }
+        run(collected.with_skip_file(&mut tests))
+    };
+    // A failing test does not hide the others.
+    if output(&mut cargo(&["nextest", "--version"])).is_ok() {
+        let nextest =
+            |filter: &str| cargo(&["nextest", "run", "--workspace", "--no-fail-fast", "--filterset", filter]);
+        let quick = timed(QUICK_SUITES, || suites(nextest(QUICK_FILTER)));
+        let others = timed("other suites", || suites(nextest(&format!("not ({QUICK_FILTER})"))));
+        quick.and(others)?;
+    } else {
+        let all = cargo(&["test", "--workspace", "--tests", "--bins", "--lib", "--no-fail-fast"]);
+        timed("tests", || suites(all))?;
     }
-    if std::env::var_os(crate::setup::WITH_HEAVY).is_some() {
-        tests.env("STICKPIN_REQUIRE_HEAVY", "1");
-    }
-    if ready.flows {
-        tests.env(crate::setup::REQUIRE_FLOWS, "1");
-    }
-    timed("tests", || run(collected.with_skip_file(&mut tests)))?;
     fuzz?;
     bare
 }
