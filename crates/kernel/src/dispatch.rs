@@ -135,6 +135,7 @@ impl Host {
             expect: request.expect,
             replayed: request.replayed,
             cancel: token,
+            held_by: None,
             slot: None,
             lease: None,
             envelope: Envelope::default(),

@@ -6,5 +6,6 @@ mod fake;
 mod invariants;
 mod sessions;
 mod support;
+mod two_agents;
 mod uploads;
 mod wrong_element;

@@ -304,6 +304,20 @@ impl SessionAuthority {
         })
     }
 
+    /// Returns the other agent that holds the turn, and the turn. An implicit turn counts until its
+    /// owner has been silent for as long as it gives way to others.
+    #[must_use]
+    pub fn held_by_other(&self, who: &Participant) -> Option<(AgentId, u64)> {
+        let now = self.now();
+        let state = self.lock();
+        let meta = state.log.meta();
+        let owner = meta.turn.owner.as_ref().filter(|owner| **owner != who.agent)?;
+        let member = meta.members.iter().find(|member| member.agent_id == *owner)?;
+        let presence = state.presence_of(member, &self.shared.environment, &now);
+        let rests = !presence.in_flight && presence.silent_ms >= meta.policy.implicit_idle_ms;
+        (!meta.turn.implicit || !rests).then(|| (owner.clone(), meta.turn.turn_id))
+    }
+
     /// Takes down that the grants of an agent reached it.
     pub fn delivered(&self, agent: &AgentId) {
         let mut state = self.lock();

@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use stickpin_device::{Device, Dispatched, Error, Result};
 use stickpin_refs::Ref;
 use stickpin_session::ClientId;
+use stickpin_session::turn::AgentId;
 use stickpin_tree::{ContextChange, Handle, Tree};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -39,6 +40,8 @@ pub struct Cx {
     pub cancel: CancellationToken,
     /// The session's name, given or the caller's own.
     pub(crate) session_name: String,
+    /// The other agent that holds the turn, for a command that only reads.
+    pub(crate) held_by: Option<AgentId>,
     pub(crate) slot: Option<Arc<SessionSlot>>,
     pub(crate) lease: Option<SessionLease>,
     pub(crate) envelope: Envelope,

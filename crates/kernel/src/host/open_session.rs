@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use stickpin_device::{Device, Error, ErrorCode, Page, Result};
 use stickpin_session::Session;
+use tokio::time::Instant;
 
 /// How long a device may take to close.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -19,6 +20,8 @@ pub(crate) struct OpenSession {
     pub(crate) what: String,
     pub(crate) device: Box<dyn Device>,
     pub(crate) session: Session,
+    /// When the stored tree was captured.
+    pub(crate) captured: Option<Instant>,
     /// The address and title from the last navigation or capture.
     pub(crate) page: Option<Page>,
     /// Whether the app has a window. Fixed while it runs, like the profile folder below.

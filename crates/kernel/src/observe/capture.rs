@@ -2,10 +2,12 @@
 
 use crate::command::context::Cx;
 use std::sync::Arc;
+use std::time::Duration;
 use stickpin_device::{CaptureRequest, CaptureResult, Dialog, Error, ErrorCode, Page, Result};
 use stickpin_refs::Ref;
 use stickpin_session::{NumberError, Origin};
 use stickpin_tree::{Meaning, NodeId, Tree};
+use tokio::time::Instant;
 
 /// Captures the whole UI and stores it in the session.
 ///
@@ -22,6 +24,7 @@ pub(crate) async fn capture_app(cx: &mut Cx, origin: Origin) -> Result<Arc<Tree>
     let request = CaptureRequest::default().watch(&watch).stored(stored.as_ref());
     let captured = live.device.capture(request).await?;
     let live = cx.open_session()?;
+    live.captured = Some(Instant::now());
     let replaced = match (captured, stored) {
         (CaptureResult::Tree(tree), _) => live.session.replace_tree(tree, origin),
         // A snapshot always gets its own generation, even when nothing changed.
@@ -40,6 +43,41 @@ pub(crate) async fn capture_app(cx: &mut Cx, origin: Origin) -> Result<Arc<Tree>
     }
     cx.envelope.ended.extend(replaced.ended);
     tree.ok_or_else(|| Error::internal("a stored tree is not there"))
+}
+
+/// Captures the app for a reader. While another agent holds the turn, the reader gets the stored tree
+/// and how old it is: a new tree would make the refs of the holder old.
+///
+/// # Errors
+/// Returns the errors of [`capture_app`].
+pub(crate) async fn capture_for_reader(cx: &mut Cx, origin: Origin) -> Result<(Arc<Tree>, Option<Duration>)> {
+    let holder = cx.held_by.clone();
+    let live = cx.open_session()?;
+    let age = live.captured.map(|at| at.elapsed());
+    if let (Some(holder), Some(age), Some(tree)) = (holder, age, live.session.tree().cloned()) {
+        cx.warn(format!(
+            "{holder} holds the turn: this is the app as it was {} ms ago; `snapshot --fresh` shows it now, without refs.",
+            age.as_millis()
+        ));
+        return Ok((tree, Some(age)));
+    }
+    Ok((capture_app(cx, origin).await?, None))
+}
+
+/// Captures the app without storing the tree.
+///
+/// # Errors
+/// Returns errors of the device, and `DIALOG_OPEN` when a dialog keeps the app from answering.
+pub(crate) async fn look(cx: &mut Cx) -> Result<Arc<Tree>> {
+    cx.check()?;
+    let live = cx.open_session()?;
+    if let Some(dialog) = live.device.dialog() {
+        return Err(dialog_error(&dialog));
+    }
+    match live.device.capture(CaptureRequest::default()).await? {
+        CaptureResult::Tree(tree) => Ok(tree),
+        other => Err(Error::internal(format!("the device answered a capture with {other:?}"))),
+    }
 }
 
 /// Issues refs of nodes of the stored tree to the caller.

@@ -83,7 +83,7 @@ async fn compare(
     max_bytes: usize,
     acted: bool,
 ) -> Result<Changes> {
-    let tree = capture::capture_app(cx, origin).await?;
+    let (tree, _) = capture::capture_for_reader(cx, origin).await?;
     let (client, since) = (cx.client_id(), cx.since.map(stickpin_refs::Generation::new));
     let digest = cx.render.detail == Detail::Digest;
     let session = &cx.open_session()?.session;

@@ -97,6 +97,9 @@ pub(crate) fn begin(
     input: &Map<String, Value>,
 ) -> Result<Option<Begun>> {
     let Some(Admitted { session, who, turn }) = admitted else { return Ok(None) };
+    if turn.is_none() {
+        cx.held_by = session.held_by_other(&who).map(|(owner, _)| owner);
+    }
     let redactor = CommandRedactor::new(cx, definition, input, turn.is_some());
     let args = Arguments::new(input, &redactor);
     let command = NewCommand {

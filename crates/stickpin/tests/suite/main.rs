@@ -35,5 +35,7 @@ mod staleness_sim;
 mod support;
 #[cfg(feature = "sim")]
 mod terminal;
+#[cfg(feature = "sim")]
+mod turns;
 #[cfg(feature = "web")]
 mod web;

@@ -100,7 +100,7 @@ impl Command for Find {
                 .hint("for example: `stickpin find \"add to cart\"`"));
         }
         let selector = self.selector()?;
-        let tree = capture::capture_app(cx, Origin::Internal).await?;
+        let (tree, _) = capture::capture_for_reader(cx, Origin::Internal).await?;
         let matches = resolve::match_all(cx, &tree, &selector).await?;
         let all = stickpin_tree::reduce(&tree, &matches);
         if all.is_empty() {

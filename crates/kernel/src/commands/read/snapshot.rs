@@ -5,7 +5,7 @@ use crate::commands::prelude::*;
 use crate::observe::changes;
 use crate::observe::changes::Changes;
 use stickpin_refs::Ref;
-use stickpin_tree::{DEFAULT_MAX_BYTES, NodeId, Outline, OutlineQueries, View};
+use stickpin_tree::{DEFAULT_MAX_BYTES, NodeId, Outline, OutlineQueries, Tree, View};
 
 /// Print the app as a tree of roles and names, with refs for its elements.
 ///
@@ -33,6 +33,10 @@ pub struct Snapshot {
     /// Every node, including wrappers and hidden nodes.
     #[serde(default)]
     pub raw: bool,
+    /// While another agent holds the turn: show the app as it is now, without refs. The stored
+    /// tree stays, and so do the holder's refs.
+    #[serde(default)]
+    pub fresh: bool,
     /// Maximum length of the text in bytes (default 24,000).
     #[schemars(extend("x-placeholder" = "BYTES"))]
     pub max_bytes: Option<usize>,
@@ -65,6 +69,12 @@ pub struct OutlineOutput {
     pub cut: bool,
     /// Whether the device truncated the capture.
     pub truncated: bool,
+    /// Whether this is the stored tree, because another agent holds the turn.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cached: bool,
+    /// How old the stored tree is, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub age_ms: Option<u64>,
 }
 
 /// The output of a snapshot.
@@ -92,12 +102,18 @@ impl Command for Snapshot {
                 .await
                 .map(SnapshotOutput::Changes);
         }
-        capture::capture_app(cx, Origin::Snapshot).await?;
+        if self.fresh && cx.held_by.is_some() {
+            let tree = capture::look(cx).await?;
+            return self.outline_without_refs(cx, &tree).map(SnapshotOutput::Outline);
+        }
+        let (_, age) = capture::capture_for_reader(cx, Origin::Snapshot).await?;
         let scope = match &self.scope {
             Some(target) => Some(resolve::resolve_in_stored_tree(cx, target).await?),
             None => None,
         };
-        self.outline(cx, scope).map(SnapshotOutput::Outline)
+        let outline = self.outline(cx, scope)?;
+        let age_ms = age.map(|age| u64::try_from(age.as_millis()).unwrap_or(u64::MAX));
+        Ok(SnapshotOutput::Outline(OutlineOutput { cached: age.is_some(), age_ms, ..outline }))
     }
 }
 
@@ -150,6 +166,42 @@ impl Snapshot {
             total: plan.total(),
             cut: plan.is_cut(),
             truncated: tree.is_truncated(),
+            cached: false,
+            age_ms: None,
+        })
+    }
+
+    /// Renders a tree that is not stored, whose nodes have no refs.
+    fn outline_without_refs(&self, cx: &mut Cx, tree: &Tree) -> Result<OutlineOutput> {
+        if self.scope.is_some() {
+            return Err(Error::invalid_args(
+                "`fresh` shows the whole app and cannot be combined with `scope`",
+            ));
+        }
+        let view = View {
+            interactive: self.interactive,
+            depth: self.depth,
+            all: self.all,
+            raw: self.raw,
+            max_bytes: self.max_bytes.or(cx.render.max_bytes).unwrap_or(DEFAULT_MAX_BYTES),
+            ..View::default()
+        };
+        let cues = OutlineQueries { has_live_ref: &|_| false, distinguishing_text: &|_| None };
+        let plan = Outline::plan(tree, &view, &cues);
+        let page = &tree.documents()[0];
+        Ok(OutlineOutput {
+            url: page.url.clone(),
+            title: page.title.clone(),
+            header: plan.header(None),
+            plain_header: plan.header(None),
+            tree: Some(plan.render(&|_| None)),
+            refs: None,
+            shown: plan.shown(),
+            total: plan.total(),
+            cut: plan.is_cut(),
+            truncated: tree.is_truncated(),
+            cached: false,
+            age_ms: None,
         })
     }
 }

@@ -359,6 +359,7 @@ impl Open {
             what: self.what.clone(),
             device,
             session,
+            captured: None,
             page: None,
             headed: self.headed,
             profile,

@@ -1,0 +1,87 @@
+//! What one agent sees and may do while another holds the turn.
+
+use super::support::{Bench, agent, text};
+use serde_json::json;
+use std::sync::Arc;
+use stickpin_coordinator::{Coordinator, Environment};
+use stickpin_session::Timestamp;
+use stickpin_session::turn::{Liveness, Now};
+
+const PAGE: &str = "heading \"Shop\" #2\nbutton \"Buy\" #3\n";
+
+/// Two agents on one host with turns; the first has the app open and holds the turn.
+async fn two() -> (Bench, Bench) {
+    let mut ada = Bench::new(PAGE);
+    let began = tokio::time::Instant::now();
+    let environment = Environment {
+        now: Arc::new(move || {
+            let mono_ms = u64::try_from(began.elapsed().as_millis()).expect("a short test");
+            Now { mono_ms, boot_id: "b1".into(), wall: Timestamp::from_millis(mono_ms) }
+        }),
+        random: Arc::new(rand::random),
+        liveness: Arc::new(|_| Liveness::Unknown),
+        pid: 1,
+    };
+    let coordinator = Coordinator::open(&ada.caller.cwd, 1, environment).expect("a coordinator");
+    let config = crate::host::HostConfig { coordinator: Some(coordinator), ..ada.host.inner.config.clone() };
+    let host = crate::Host::builder(&config.state_dir).configured(|c| *c = config);
+    ada.host = host.build().expect("a host");
+    ada.caller.agent = Some(agent("claude:ada"));
+    let mut bob = ada.clone();
+    bob.caller.agent = Some(agent("codex:bob"));
+    bob.caller.client = Some("bob".into());
+    ada.ok("open", json!({ "what": "fake:/" })).await;
+    ada.ok("turn wait", json!({})).await;
+    (ada, bob)
+}
+
+#[tokio::test(start_paused = true)]
+async fn reader_does_not_age_the_refs_of_the_holder() {
+    let (ada, bob) = two().await;
+    let before = ada.ok("snapshot", json!({ "interactive": true })).await;
+    ada.fake.world().outline.push_str("button \"New\" #9\n");
+    let seen = bob.ok("snapshot", json!({ "interactive": true })).await;
+    assert!(seen.warning.as_ref().is_some_and(|w| w.contains("claude:ada holds the turn")), "{seen:?}");
+    assert!(!text(&seen).contains("New") && text(&seen).contains("Buy"), "{}", text(&seen));
+    assert_eq!(seen.output.as_ref().expect("JSON")["cached"], true);
+    bob.ok("find", json!({ "query": "Buy" })).await;
+    bob.ok("snapshot", json!({ "diff": true })).await;
+    let fresh = bob.ok("snapshot", json!({ "interactive": true, "fresh": true })).await;
+    assert!(text(&fresh).contains("New") && !text(&fresh).contains("@e"), "{}", text(&fresh));
+    let generation = |r: &crate::Response| r.refs.as_ref().and_then(|refs| refs.generation);
+    let stored = bob.host.inner.slot("mine").expect("open").status.borrow().generation;
+    assert_eq!(generation(&before), stored, "nothing was stored");
+    let pinned = format!("@e2~s{}", stored.expect("a generation"));
+    let pressed = ada.ok("press", json!({ "target": pinned })).await;
+    assert_eq!(pressed.warning, None, "its pin is clean");
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_reaches_the_app_in_the_turn_of_another_agent() {
+    let (ada, bob) = two().await;
+    ada.ok("snapshot", json!({})).await;
+    let log = ada.log();
+    for (command, input) in [
+        ("press", json!({ "target": "@e2" })),
+        ("open", json!({ "what": "fake:/other" })),
+        ("close", json!({})),
+    ] {
+        let (code, _) = bob.fails(command, input).await;
+        assert_eq!(code, "NOT_YOUR_TURN", "{command}");
+    }
+    assert_eq!(ada.log(), log);
+    bob.ok("close", json!({ "force": true })).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn closed_session_says_so_to_who_waits() {
+    let (ada, bob) = two().await;
+    let waits = {
+        let bob = bob.clone();
+        tokio::spawn(async move { bob.call("turn wait", json!({})).await })
+    };
+    tokio::task::yield_now().await;
+    ada.ok("close", json!({})).await;
+    let closed = waits.await.expect("an answer");
+    assert_eq!((closed.exit, text(&closed)), (11, "session mine is closed"));
+}

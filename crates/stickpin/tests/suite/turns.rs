@@ -1,0 +1,199 @@
+//! The turn of a session between processes: agents are child processes that name themselves.
+
+use crate::support::client::{Client, text};
+use crate::support::{Ran, World, eventually, words};
+use serde_json::{Value, json};
+use std::io::Read;
+use std::process::{Child, Command, Stdio};
+
+/// An agent by its command line.
+struct Agent<'w> {
+    world: &'w World,
+    id: &'static str,
+}
+
+impl Agent<'_> {
+    fn command(&self, line: &str) -> Command {
+        let mut command = self.world.command(&[&["--session", "shop"], &words(line)[..]].concat());
+        command.env("STICKPIN_AGENT_ID", self.id);
+        command
+    }
+
+    fn run(&self, line: &str) -> Ran {
+        self.command(line).output().expect("the binary runs").into()
+    }
+
+    /// Runs what has to end with this exit status, and returns its output as JSON.
+    #[track_caller]
+    fn json(&self, line: &str, code: i32) -> Value {
+        let ran = self.run(&format!("{line} --json"));
+        assert_eq!(ran.code, code, "{} {line}: {ran:?}", self.id);
+        let mut answer = ran.json();
+        match code {
+            0 | 3 | 4 | 11 if answer["error"].is_null() => answer["output"].take(),
+            _ => answer["error"].take(),
+        }
+    }
+
+    /// Starts `turn wait`, and returns once it waits.
+    fn wait(&self) -> Child {
+        let child = self.command("turn wait --json").stdout(Stdio::piped()).spawn().expect("the binary runs");
+        eventually("the wait is registered", || {
+            let waiters = self.json("turn state", 0)["waiters"].clone();
+            waiters.as_array().is_some_and(|all| all.iter().any(|waiter| waiter["agentId"] == self.id))
+        });
+        child
+    }
+}
+
+fn output(mut child: Child) -> Value {
+    let mut out = String::new();
+    child.stdout.take().expect("a pipe").read_to_string(&mut out).expect("text");
+    assert!(child.wait().expect("it ends").success(), "{out}");
+    serde_json::from_str::<Value>(&out).unwrap_or_else(|e| panic!("{e}: {out}"))["output"].take()
+}
+
+fn agents(world: &World) -> (Agent<'_>, Agent<'_>) {
+    let (ada, bob) = (Agent { world, id: "claude:ada" }, Agent { world, id: "codex:bob" });
+    assert_eq!(ada.run("open sim:shop -i").code, 0);
+    (ada, bob)
+}
+
+const HAND_OVER: &str = "--status 'cart filled' --next-action 'pay'";
+
+#[test]
+fn two_agents_pass_the_turn_by_command_line() {
+    let world = World::new();
+    let (ada, bob) = agents(&world);
+    let mine = ada.json("turn wait", 0);
+    assert_eq!(mine["status"], "your_turn");
+    assert_eq!(mine["guardianPid"].as_u64(), world.pid().map(u64::from));
+    assert_eq!(mine["guardian"]["renewing"], true);
+
+    let refused = bob.json("press 'role=link label=Orders'", 5);
+    assert_eq!(
+        (&refused["code"], &refused["details"]["owner"]),
+        (&json!("NOT_YOUR_TURN"), &json!("claude:ada"))
+    );
+    assert_eq!(bob.json("turn try", 3)["status"], "not_yet");
+    assert_eq!(ada.run("press 'role=link label=Orders'").code, 0, "the holder acts");
+
+    let waits = bob.wait();
+    let released = ada.json(&format!("turn release {HAND_OVER}"), 0);
+    assert_eq!(released["reservedFor"], "codex:bob");
+    let granted = output(waits);
+    assert_eq!((&granted["reason"], &granted["from"]), (&json!("sequence"), &json!("claude:ada")));
+    assert_eq!(granted["handoff"]["nextAction"], "pay");
+    assert!(granted["handoff"]["ui"]["generation"].is_u64(), "{granted}");
+
+    assert_eq!(ada.json("press 'role=link label=Orders'", 5)["code"], "NOT_YOUR_TURN");
+    let assigned = bob.json(&format!("turn assign claude:ada {HAND_OVER}"), 0);
+    assert_eq!(assigned["reservedFor"], "claude:ada");
+    assert_eq!(ada.json("turn wait", 0)["reason"], "direct");
+    assert_eq!(bob.json("turn take", 2)["code"], "REASON_REQUIRED");
+    assert_eq!(bob.json("turn take --reason 'it is slow'", 5)["code"], "TAKEOVER_NOT_AVAILABLE");
+    let taken = bob.json("turn take --operator-requested", 0);
+    assert_eq!((&taken["reason"], &taken["revoked"]), (&json!("operator_override"), &json!("claude:ada")));
+    assert_eq!(ada.json(&format!("turn release {HAND_OVER}"), 5)["code"], "STALE_LEASE");
+    assert_eq!(bob.json("turn leave", 5)["code"], "MUST_RELEASE_FIRST");
+    assert_eq!(bob.json(&format!("turn leave --release {HAND_OVER}"), 0)["remainingMembers"], 1);
+}
+
+#[test]
+fn two_agents_pass_the_turn_over_mcp() {
+    let world = World::new();
+    let client = |id: &str| {
+        let mut command = world.command(&["mcp", "--profile", "full"]);
+        command.env("STICKPIN_AGENT_ID", id);
+        Client::of(command)
+    };
+    let (mut ada, mut bob) = (client("claude:ada"), client("codex:bob"));
+    let call = |client: &mut Client, name: &str, mut arguments: Value| {
+        arguments["session"] = "shop".into();
+        let result = client.tool(name, arguments);
+        (result["isError"] == true, text(&result))
+    };
+    assert!(!call(&mut ada, "open", json!({"what": "sim:shop"})).0);
+    let (failed, mine) = call(&mut ada, "turn_wait", json!({}));
+    assert!(!failed && mine.contains("your turn"), "{mine}");
+    let (failed, refused) = call(&mut bob, "press", json!({"target": "role=link label=Orders"}));
+    assert!(failed && refused.contains("NOT_YOUR_TURN"), "{refused}");
+    let (failed, not_yet) = call(&mut bob, "turn_try", json!({}));
+    assert!(!failed && not_yet.contains("not yet"), "a protocol outcome is no error: {not_yet}");
+    let handoff = json!({"status": "cart filled", "nextAction": "pay"});
+    assert!(!call(&mut ada, "turn_release", handoff.clone()).0);
+    let (_, granted) = call(&mut bob, "turn_wait", json!({}));
+    assert!(granted.contains("your turn") && granted.contains("cart filled"), "{granted}");
+    let mut to_ada = handoff;
+    to_ada["to"] = "claude:ada".into();
+    assert!(!call(&mut bob, "turn_assign", to_ada).0);
+    // The command line of an agent is the same member as its MCP client.
+    let shell = Agent { world: &world, id: "claude:ada" };
+    assert_eq!(shell.json("turn wait", 0)["reason"], "direct");
+    let (_, state) = call(&mut ada, "turn_state", json!({}));
+    assert!(state.contains("is held by claude:ada"), "{state}");
+}
+
+#[test]
+fn owner_goes_on_after_its_daemon_was_killed() {
+    let world = World::new();
+    let (ada, bob) = agents(&world);
+    let before = ada.json("turn wait", 0);
+    world.signal("-KILL", world.pid().expect("a daemon"));
+    let after = ada.json("turn wait", 0);
+    assert_eq!(after["reason"], "already_owner");
+    assert_eq!(after["guardianRepaired"], true);
+    assert_eq!((&after["turnId"], &after["leaseId"]), (&before["turnId"], &before["leaseId"]));
+    let epoch = |turn: &Value| turn["guardian"]["epoch"].as_u64().expect("a number");
+    assert_eq!(epoch(&after), epoch(&before) + 1);
+    assert_eq!(bob.json("turn try", 3)["owner"], "claude:ada");
+}
+
+#[test]
+fn wait_that_is_killed_leaves_its_place() {
+    let world = World::new();
+    let (ada, bob) = agents(&world);
+    ada.json("turn wait", 0);
+    let mut waits = bob.wait();
+    assert_eq!(bob.json("turn try", 5)["code"], "DUPLICATE_LISTENER");
+    waits.kill().expect("it runs");
+    waits.wait().expect("it ends");
+    eventually("the wait is gone", || bob.json("turn state", 0)["waiters"] == json!([]));
+    let released = ada.json(&format!("turn release {HAND_OVER}"), 0);
+    assert_eq!(released["reservedFor"], Value::Null, "nobody waits");
+    assert_eq!(bob.json("turn wait", 0)["handoff"]["status"], "cart filled");
+}
+
+#[test]
+fn single_agent_sees_nothing_of_turns() {
+    let world = World::new();
+    let plain = |line: &str| {
+        let ran = world.run(&words(line));
+        assert_eq!(ran.code, 0, "{line}: {ran:?}");
+        format!("{}{}", ran.out, ran.err)
+    };
+    for line in ["open sim:shop -i", "press 'role=link label=Orders'", "snapshot -i", "close"] {
+        let said = plain(line);
+        assert!(!said.contains("turn"), "{line}: {said}");
+    }
+    let session = world.state_dir().join("sessions");
+    let folder = std::fs::read_dir(session).expect("a folder").next().expect("a session").expect("readable");
+    let log = std::fs::read_to_string(folder.path().join("log/000001.jsonl")).expect("a log");
+    let count =
+        |kind: &str| log.lines().filter(|line| line.contains(&format!("\"kind\":\"{kind}\""))).count();
+    assert_eq!((count("command_begin"), count("command_end")), (3, 3), "open, press, snapshot: {log}");
+}
+
+#[test]
+fn typed_secrets_are_not_in_the_log() {
+    let world = World::new();
+    let ada = Agent { world: &world, id: "claude:ada" };
+    assert_eq!(ada.run("open sim:signin -i").code, 0);
+    let filled = ada.command("fill 'label=Password' --secret PASSWORD").env("PASSWORD", "hunter2-x").output();
+    let filled = Ran::from(filled.expect("the binary runs"));
+    let typed = ada.run("fill 'label=Password' correct-horse");
+    let log = world.state_dir().join("sessions/shop/log/000001.jsonl");
+    let log = std::fs::read_to_string(log).expect("a log");
+    assert!(log.contains("\"verb\":\"fill\""), "{filled:?} {typed:?} {log}");
+    assert!(!log.contains("hunter2") && !log.contains("correct-horse"), "{log}");
+}
