@@ -38,6 +38,13 @@ pub(crate) fn delivered_to_target() -> InputOutcome {
 /// The target of a press as it answered right behind the action.
 pub(crate) type TargetSnapshot = FreshAnswer<Arc<Tree>>;
 
+/// An act in progress.
+pub(crate) struct Act<'d> {
+    pub(crate) device: &'d mut LinuxDevice,
+    /// Cancels the act where nothing is half done.
+    pub(crate) cancel: &'d CancellationToken,
+}
+
 /// Performs one action. `ahead` holds what came along with the look that the target was judged by.
 ///
 /// # Errors
@@ -48,42 +55,47 @@ pub(crate) async fn perform(
     ahead: Option<FreshAnswer<ActionPrefetch>>,
     cancel: &CancellationToken,
 ) -> Result<InputOutcome> {
+    let act = &mut Act { device, cancel };
     match action {
         Action::Press { target, button, count, modifiers, hold, .. } => {
             if let Some(target) = target
                 && is_plain(*button, *count, *modifiers, *hold)
             {
-                let performed = mouse::press_group_box(device, action, *target, cancel).await?;
+                let performed = mouse::press_group_box(act, action, *target).await?;
                 if performed.handled {
                     return Ok(performed);
                 }
-                if let Some(performed) = press(device, *target, ahead).await? {
+                if let Some(performed) = press(act.device, *target, ahead).await? {
                     return Ok(performed);
                 }
-                if device.view().index(*target).is_some_and(|at| press::presses_by_action(device.view(), at))
+                if act
+                    .device
+                    .view()
+                    .index(*target)
+                    .is_some_and(|at| press::presses_by_action(act.device.view(), at))
                 {
-                    return mouse::press_unless_covered(device, *target, cancel).await?;
+                    return mouse::press_unless_covered(act, *target).await?;
                 }
             }
-            mouse::press_at(device, action, cancel).await
+            mouse::press_at(act, action).await
         }
         Action::Fill { target, text } => {
-            let focused = focus::focus_to_fill(device, *target).await?;
-            let performed = match fill(device.view(), *target, text, cancel).await? {
+            let focused = focus::focus_to_fill(act.device, *target).await?;
+            let performed = match fill(act.device.view(), *target, text, act.cancel).await? {
                 performed if performed.handled => performed,
-                _ => keyboard::fill_by_keys(device, *target, text, cancel).await?,
+                _ => keyboard::fill_by_keys(act, *target, text).await?,
             };
             Ok(performed.unfocused(!focused))
         }
-        Action::Select { target, options } => select::select(device, *target, options).await,
+        Action::Select { target, options } => select::select(act.device, *target, options).await,
         Action::Drag { from, source, to, target } => {
-            mouse::drag(device, (*source, *from), (*target, *to)).await
+            mouse::drag(act.device, (*source, *from), (*target, *to)).await
         }
-        Action::Type { target, text } => typing::type_text(device, *target, text, cancel).await,
-        Action::Key { modifiers, key } => keyboard::chord(device, *modifiers, key, cancel).await,
-        Action::Scroll { target, dx, dy } => scroll::scroll(device.view(), *target, *dx, *dy).await,
-        Action::Choose { point, target } => upload::choose(device, *point, *target, cancel).await,
-        Action::Upload { target, files } => upload::give_files(device, *target, files, cancel).await,
+        Action::Type { target, text } => typing::type_text(act, *target, text).await,
+        Action::Key { modifiers, key } => keyboard::chord(act, *modifiers, key).await,
+        Action::Scroll { target, dx, dy } => scroll::scroll(act.device.view(), *target, *dx, *dy).await,
+        Action::Choose { point, target } => upload::choose(act, *point, *target).await,
+        Action::Upload { target, files } => upload::give_files(act, *target, files).await,
         // Drop targets do not declare themselves.
         Action::Drop { .. } => Ok(InputOutcome::default()),
         _ => Err(unsupported("linux", "send such an input")),

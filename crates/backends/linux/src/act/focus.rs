@@ -1,7 +1,7 @@
 //! Giving an element the keyboard focus.
 
 use crate::act::keyboard::HANDLED;
-use crate::act::mouse;
+use crate::act::{Act, mouse};
 use crate::aim::window;
 use crate::app::{App, AppView, LinuxDevice, WindowStack, ask};
 use crate::bus::{COMPONENT, Call, TEXT};
@@ -41,7 +41,8 @@ pub(crate) async fn focus_element(device: &mut LinuxDevice, target: Handle) -> R
         return Ok(());
     }
     // Not every toolkit grants the request. Otherwise it is pressed, as a person would.
-    let refusal = mouse::press_unless_covered(device, target, &CancellationToken::new()).await?.err();
+    let mut press = Act { device, cancel: &CancellationToken::new() };
+    let refusal = mouse::press_unless_covered(&mut press, target).await?.err();
     if !object.is(s::FOCUSABLE) {
         // Without a press, keys would go to the currently focused element.
         return refusal.map_or(Ok(()), Err);

@@ -1,7 +1,7 @@
 //! Typing, chords, and filling fields that accept no text through accessibility.
 
 use crate::act::focus::focus_element;
-use crate::act::{fill_readback, typing};
+use crate::act::{Act, fill_readback, typing};
 use crate::aim::{input_grab, window};
 use crate::app::{self, App, AppView, LinuxDevice, WindowStack, ask, query, unknown};
 use crate::model::{ObjectTree, states as s};
@@ -193,19 +193,14 @@ pub(crate) async fn foreign_focus_error(app: &App, other: Window, x11: &X11) -> 
 }
 
 /// Sends one chord.
-pub(crate) async fn chord(
-    device: &mut LinuxDevice,
-    modifiers: Modifiers,
-    key: &str,
-    cancel: &CancellationToken,
-) -> Result<InputOutcome> {
+pub(crate) async fn chord(act: &mut Act<'_>, modifiers: Modifiers, key: &str) -> Result<InputOutcome> {
     if (modifiers, key) == (Modifiers::default(), "Escape")
-        && device.app.screen.has_pointer()
-        && let Some(performed) = escape_elsewhere(&device.app).await?
+        && act.device.app.screen.has_pointer()
+        && let Some(performed) = escape_elsewhere(&act.device.app).await?
     {
         return Ok(performed);
     }
-    let (x11, window) = typing(device, None).await?;
+    let (x11, window) = typing(act.device, None).await?;
     let name = key.to_owned();
     let sent = x11.run(move |d| match focus::foreign_focus_after_grab(d, window)? {
         Some(other) => Ok(Err(other)),
@@ -214,12 +209,12 @@ pub(crate) async fn chord(
     match sent.await.map_err(unknown)? {
         Ok(true) => {}
         Ok(false) => return Err(no_key(key)),
-        Err(other) => return Err(foreign_focus_error(&device.app, other, &x11).await?),
+        Err(other) => return Err(foreign_focus_error(&act.device.app, other, &x11).await?),
     }
     // Some windows declare that they answer pings, but do not. One key has been read by the
     // timeout.
-    wait_until_keys_read(&device.app, &x11, window, ONE_KEY, cancel).await.map_err(unknown)?;
-    wait_until_keys_handled(&device.app).await;
+    wait_until_keys_read(&act.device.app, &x11, window, ONE_KEY, act.cancel).await.map_err(unknown)?;
+    wait_until_keys_handled(&act.device.app).await;
     Ok(InputOutcome::done())
 }
 
@@ -280,14 +275,9 @@ pub(crate) async fn chord_in(
 }
 
 /// Fills a field by keys: selects its content, deletes it and types the text.
-pub(crate) async fn fill_by_keys(
-    device: &mut LinuxDevice,
-    target: Handle,
-    text: &str,
-    cancel: &CancellationToken,
-) -> Result<InputOutcome> {
-    let (x11, window) = typing(device, Some(target)).await?;
-    focus_element(device, target).await?;
+pub(crate) async fn fill_by_keys(act: &mut Act<'_>, target: Handle, text: &str) -> Result<InputOutcome> {
+    let (x11, window) = typing(act.device, Some(target)).await?;
+    focus_element(act.device, target).await?;
     let all = Modifiers { control: true, ..Modifiers::default() };
     let emptied = x11.run(move |d| {
         if let Some(other) = focus::foreign_focus_after_grab(d, window)? {
@@ -298,15 +288,15 @@ pub(crate) async fn fill_by_keys(
         pings::await_delivery(d, window).map(Ok)
     });
     if let Err(other) = emptied.await.map_err(unknown)? {
-        return Err(foreign_focus_error(&device.app, other, &x11).await?);
+        return Err(foreign_focus_error(&act.device.app, other, &x11).await?);
     }
     if !text.is_empty() {
-        typing::type_text(device, Some(target), text, cancel).await?;
+        typing::type_text(act, Some(target), text).await?;
     }
-    let field = device.view().object(target).map_err(unknown)?;
-    let value = fill_readback::read_back(&device.app, &field, text).await;
-    let value = ask::or_none(&device.app, value).await.map_err(unknown)?.flatten();
-    fill_readback::wait_stable_value(&device.app, &field, text, value, cancel).await
+    let field = act.device.view().object(target).map_err(unknown)?;
+    let value = fill_readback::read_back(&act.device.app, &field, text).await;
+    let value = ask::or_none(&act.device.app, value).await.map_err(unknown)?.flatten();
+    fill_readback::wait_stable_value(&act.device.app, &field, text, value, act.cancel).await
 }
 
 /// Closes a menu or list of the app that grabs the pointer. Returns false if there is none, or it
@@ -315,7 +305,8 @@ pub(crate) async fn close_popup(device: &mut LinuxDevice) -> Result<bool> {
     if is_folded(&device.app).await? {
         return Ok(false);
     }
-    chord(device, Modifiers::default(), "Escape", &CancellationToken::new()).await?;
+    let cancel = CancellationToken::new();
+    chord(&mut Act { device, cancel: &cancel }, Modifiers::default(), "Escape").await?;
     ask::wait_until(POPUP_CLOSE_TIMEOUT, || is_folded(&device.app)).await
 }
 

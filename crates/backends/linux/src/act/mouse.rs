@@ -1,14 +1,13 @@
 //! Presses and drags with the pointer.
 
+use crate::act::Act;
 use crate::aim::{self, input_grab, press, window};
 use crate::app::pointer::{LastPress, move_pointer, wait_double_click_interval};
 use crate::app::{App, LinuxDevice, ask, lifecycle, unknown};
 use crate::bus::Link;
 use crate::model::{Object, Point, states as s};
 use std::time::{Duration, Instant};
-use stickpin_device::{
-    Action, AimOptions, Button, CancellationToken, HitResult, InputOutcome, Modifiers, Notice, Result,
-};
+use stickpin_device::{Action, AimOptions, Button, HitResult, InputOutcome, Modifiers, Notice, Result};
 use stickpin_tree::Handle;
 use stickpin_x11desk::{HeldInput, keyboard, pings, pointer, window_manager};
 use tokio::time::{sleep, timeout};
@@ -44,17 +43,13 @@ async fn down(link: &Link, hold: Duration) {
 }
 
 /// Presses with the pointer.
-pub(crate) async fn press_at(
-    device: &mut LinuxDevice,
-    action: &Action,
-    cancel: &CancellationToken,
-) -> Result<InputOutcome> {
+pub(crate) async fn press_at(act: &mut Act<'_>, action: &Action) -> Result<InputOutcome> {
     let Action::Press { point: (x, y), target, button, count, modifiers, hold } = *action else {
         return Ok(InputOutcome::default());
     };
-    wait_double_click_interval(device, (x, y)).await;
+    wait_double_click_interval(act.device, (x, y)).await;
     let (sight, window) =
-        input_grab::own_window_at(device.view(), "press with the pointer", (x, y), target).await?;
+        input_grab::own_window_at(act.device.view(), "press with the pointer", (x, y), target).await?;
     let (x11, id) = (sight.x11, window.id);
     // A window manager may raise an inactive window that is pressed.
     let through = !window.active;
@@ -66,11 +61,11 @@ pub(crate) async fn press_at(
     for nth in 1..=presses {
         done = x11.run(move |d| pointer::press(d, button)).await;
         if done.is_ok() {
-            cancel.run_until_cancelled(down(&device.app.link, hold)).await;
+            act.cancel.run_until_cancelled(down(&act.device.app.link, hold)).await;
         }
         // The button is released in any case.
         let up = x11.run(move |d| pointer::release(d, button)).await;
-        device.last_press = Some(LastPress { at: Instant::now(), point: (x, y) });
+        act.device.last_press = Some(LastPress { at: Instant::now(), point: (x, y) });
         let managed = through || nth < presses;
         let delivered = x11.run(move |d| {
             if managed {
@@ -79,7 +74,7 @@ pub(crate) async fn press_at(
             pings::await_delivery(d, id)
         });
         done = done.and(up).and(delivered.await);
-        if done.is_err() || cancel.is_cancelled() {
+        if done.is_err() || act.cancel.is_cancelled() {
             break;
         }
     }
@@ -90,22 +85,22 @@ pub(crate) async fn press_at(
 /// Presses the indicator of a group box; not handled for other elements. If the box did not toggle,
 /// its indicator is elsewhere: the box is then toggled by its action, with a notice.
 pub(crate) async fn press_group_box(
-    device: &mut LinuxDevice,
+    act: &mut Act<'_>,
     action: &Action,
     target: Handle,
-    cancel: &CancellationToken,
 ) -> Result<InputOutcome> {
-    let at = device.view().index(target).map(|at| &device.last[at]);
-    let object = at.filter(|object| press::is_group_box(&device.app, &device.last.picture, object)).cloned();
+    let at = act.device.view().index(target).map(|at| &act.device.last[at]);
+    let object =
+        at.filter(|object| press::is_group_box(&act.device.app, &act.device.last.picture, object)).cloned();
     let Some(object) = object else { return Ok(InputOutcome::default()) };
-    let before = ask::states_of(&device.app, &object.path).await? & s::CHECKED;
-    let performed = press_at(device, action, cancel).await?;
-    lifecycle::wait_until_input_read(&device.app).await.map_err(unknown)?;
-    if ask::states_of(&device.app, &object.path).await.map_err(unknown)? & s::CHECKED == before {
-        let actions = ask::actions_of(&device.app, &object.path).await.map_err(unknown)?;
+    let before = ask::states_of(&act.device.app, &object.path).await? & s::CHECKED;
+    let performed = press_at(act, action).await?;
+    lifecycle::wait_until_input_read(&act.device.app).await.map_err(unknown)?;
+    if ask::states_of(&act.device.app, &object.path).await.map_err(unknown)? & s::CHECKED == before {
+        let actions = ask::actions_of(&act.device.app, &object.path).await.map_err(unknown)?;
         if let Some(index) = actions.iter().position(|action| is_toggle(action)) {
-            ask::send_order(&device.app, &ask::do_action(&object.path, index)).await?;
-            note_toggle(&device.app, &object, &actions[index], "its indicator was not found");
+            ask::send_order(&act.device.app, &ask::do_action(&object.path, index)).await?;
+            note_toggle(&act.device.app, &object, &actions[index], "its indicator was not found");
         }
     }
     Ok(performed)
@@ -129,17 +124,13 @@ fn is_toggle(action: &str) -> bool {
 
 /// Presses the middle of an element with the pointer instead of its action. The inner error tells
 /// what would have received the press.
-pub(crate) async fn press_unless_covered(
-    device: &mut LinuxDevice,
-    target: Handle,
-    cancel: &CancellationToken,
-) -> Result<Result<InputOutcome>> {
+pub(crate) async fn press_unless_covered(act: &mut Act<'_>, target: Handle) -> Result<Result<InputOutcome>> {
     let options = AimOptions::default().pointer(true).press(true).plain(false);
-    let aim = aim::aim_at(device, target, options, &mut None).await?;
-    let words = device.last.words(target).unwrap_or_else(|| "the element".to_owned());
+    let aim = aim::aim_at(act.device, target, options, &mut None).await?;
+    let words = act.device.last.words(target).unwrap_or_else(|| "the element".to_owned());
     match aim.hit.refusal(&words) {
         Some(refusal) => Ok(Err(refusal)),
-        None => press_at(device, &Action::press(aim.point, Some(target)), cancel).await.map(Ok),
+        None => press_at(act, &Action::press(aim.point, Some(target))).await.map(Ok),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Typing text. An app may move the focus or open a dialog in the middle: the rest of the text must
 //! not go there unnoticed.
 
+use crate::act::Act;
 use crate::act::focus::focus_element;
 use crate::act::keyboard::{
     busy, foreign_focus_error, typing, wait_until_keys_handled, wait_until_keys_read,
@@ -11,7 +12,7 @@ use crate::bus::TEXT;
 use crate::limits::FRAME;
 use crate::model::{Interfaces, ObjectTree, chain, is_field, states as s};
 use std::time::Duration;
-use stickpin_device::{CancellationToken, Error, InputOutcome, Result};
+use stickpin_device::{Error, InputOutcome, Result};
 use stickpin_tree::Handle;
 use stickpin_x11desk::{Window, X11, focus, keyboard};
 use tokio::time::{Instant, sleep};
@@ -72,22 +73,17 @@ fn next(left: &[char]) -> &[char] {
 ///
 /// # Errors
 /// Returns `FILL_MISMATCH` when the focus moved elsewhere, with how much of the text went where.
-pub(crate) async fn type_text(
-    device: &mut LinuxDevice,
-    target: Option<Handle>,
-    text: &str,
-    cancel: &CancellationToken,
-) -> Result<InputOutcome> {
-    let (x11, window) = typing(device, target).await?;
+pub(crate) async fn type_text(act: &mut Act<'_>, target: Option<Handle>, text: &str) -> Result<InputOutcome> {
+    let (x11, window) = typing(act.device, target).await?;
     if let Some(target) = target {
-        focus_element(device, target).await?;
+        focus_element(act.device, target).await?;
     }
     let all: Vec<char> = text.chars().filter(|c| *c != '\r').collect();
-    let field = typed_field(device.view(), target, 0).await?;
+    let field = typed_field(act.device.view(), target, 0).await?;
     let mut place = TypingTarget { x11: x11.clone(), window, field, swallows: false };
     let mut sent = 0;
     while sent < all.len() {
-        if cancel.is_cancelled() {
+        if act.cancel.is_cancelled() {
             return Err(unknown(Error::timeout("typing was cancelled")));
         }
         let part = next(&all[sent..]).to_vec();
@@ -105,25 +101,25 @@ pub(crate) async fn type_text(
         });
         let now = match typed.await.map_err(unknown)? {
             Ok(now) => now,
-            Err(other) if sent == 0 => return Err(foreign_focus_error(&device.app, other, &x11).await?),
+            Err(other) if sent == 0 => return Err(foreign_focus_error(&act.device.app, other, &x11).await?),
             Err(_) => {
                 let progress = TypingProgress { sent, last: 0, all: all.len() };
-                stays(device, &mut place, progress).await.map_err(unknown)?;
+                stays(act.device, &mut place, progress).await.map_err(unknown)?;
                 // The focus has returned.
                 continue;
             }
         };
-        if !wait_until_keys_read(&device.app, &x11, window, BUSY, cancel).await.map_err(unknown)? {
+        if !wait_until_keys_read(&act.device.app, &x11, window, BUSY, act.cancel).await.map_err(unknown)? {
             return Err(unknown(busy()));
         }
-        cancel.run_until_cancelled(wait_until_keys_handled(&device.app)).await;
+        act.cancel.run_until_cancelled(wait_until_keys_handled(&act.device.app)).await;
         sent += now;
         if tab && sent < all.len() {
-            capture::capture_app(device, &[]).await.map_err(unknown)?;
-            place.field = typed_field(device.view(), None, sent).await.map_err(unknown)?;
+            capture::capture_app(act.device, &[]).await.map_err(unknown)?;
+            place.field = typed_field(act.device.view(), None, sent).await.map_err(unknown)?;
         } else if !(tab || enters && all[sent..].iter().all(|&c| c == '\n')) {
             let progress = TypingProgress { sent, last: now, all: all.len() };
-            stays(device, &mut place, progress).await.map_err(unknown)?;
+            stays(act.device, &mut place, progress).await.map_err(unknown)?;
         }
     }
     Ok(InputOutcome::done())

@@ -4,7 +4,7 @@
 mod chooser_kinds;
 pub(crate) mod foreign_chooser;
 
-use crate::act::{self, focus, keyboard, mouse};
+use crate::act::{self, Act, focus, keyboard, mouse};
 use crate::app::{
     self, App, AppView, Chooser, LastCapture, LinuxDevice, ask, capture, gone, is_foreign, lifecycle, query,
     settle, unknown,
@@ -73,83 +73,76 @@ fn takes(view: AppView<'_>, input: Handle, top: &str) -> FileInput {
 }
 
 /// Presses what may open a file chooser, and waits for it.
-pub(crate) async fn choose(
-    device: &mut LinuxDevice,
-    point: Point,
-    target: Handle,
-    cancel: &CancellationToken,
-) -> Result<InputOutcome> {
-    let before: Vec<String> = choosers(&device.last);
-    let there: Vec<u32> = on_screen(&device.app).await?.into_iter().map(|window| window.id).collect();
-    app::until_activated(device, target).await?;
-    let mut performed = match act::press(device, target, None).await? {
+pub(crate) async fn choose(act: &mut Act<'_>, point: Point, target: Handle) -> Result<InputOutcome> {
+    let before: Vec<String> = choosers(&act.device.last);
+    let there: Vec<u32> = on_screen(&act.device.app).await?.into_iter().map(|window| window.id).collect();
+    app::until_activated(act.device, target).await?;
+    let mut performed = match act::press(act.device, target, None).await? {
         Some(performed) => performed,
-        None => mouse::press_at(device, &Action::press(point, Some(target)), cancel).await?,
+        None => mouse::press_at(act, &Action::press(point, Some(target))).await?,
     };
-    let opened = until_shown(device, cancel, |d| choosers(d).into_iter().find(|path| !before.contains(path)));
+    let opened = until_shown(act, |d| choosers(d).into_iter().find(|path| !before.contains(path)));
     let opened = opened.await.map_err(unknown)?;
     if opened.is_none()
         && let Some(window) =
-            foreign_chooser::new_foreign_window(&device.app, &there, cancel).await.map_err(unknown)?
+            foreign_chooser::new_foreign_window(&act.device.app, &there, act.cancel).await.map_err(unknown)?
     {
-        performed.chooser =
-            Some(foreign_chooser::register_chooser(device, window, cancel).await.map_err(unknown)?);
+        performed.chooser = Some(foreign_chooser::register_chooser(act, window).await.map_err(unknown)?);
         return Ok(performed);
     }
     let Some(top) = opened else { return Ok(performed) };
-    let chooser = chooser_window(device.view(), &top, Some(&there)).await.map_err(unknown)?;
-    if saves(device, &top).await.map_err(unknown)? {
-        let error = to_save_in(&title_of(&device.last, &top));
-        let closed = escape(device, &chooser).await.map_err(unknown)?;
+    let chooser = chooser_window(act.device.view(), &top, Some(&there)).await.map_err(unknown)?;
+    if saves(act.device, &top).await.map_err(unknown)? {
+        let error = to_save_in(&title_of(&act.device.last, &top));
+        let closed = escape(act.device, &chooser).await.map_err(unknown)?;
         return Err(unknown(if closed {
             error.hint("it was closed again, with nothing chosen; stickpin press opens it, stickpin fill says the name")
         } else {
             error
         }));
     }
-    performed.chooser = Some(device.app.ids.handle(&top));
-    device.chooser = Some(chooser);
+    performed.chooser = Some(act.device.app.ids.handle(&top));
+    act.device.chooser = Some(chooser);
     Ok(performed)
 }
 
 /// Types the paths of files into a chooser and confirms.
 pub(crate) async fn give_files(
-    device: &mut LinuxDevice,
+    act: &mut Act<'_>,
     chooser: Handle,
     files: &[PathBuf],
-    cancel: &CancellationToken,
 ) -> Result<InputOutcome> {
     if is_foreign(chooser) {
-        return foreign_chooser::give_elsewhere(device, chooser, files, cancel).await;
+        return foreign_chooser::give_elsewhere(act, chooser, files).await;
     }
-    let at = device.view().index(chooser).ok_or_else(gone)?;
-    let top = device.last[at].path.clone();
-    let chooser = chooser_known(device, &top).await?;
-    let title = title_of(&device.last, &top);
+    let at = act.device.view().index(chooser).ok_or_else(gone)?;
+    let top = act.device.last[at].path.clone();
+    let chooser = chooser_known(act.device, &top).await?;
+    let title = title_of(&act.device.last, &top);
     let text = as_text(files);
     let not_taken = |why: &str| {
         let message = format!("the file chooser {} did not take {}{why}", quote(&title), quote(&text));
         unknown(Error::invalid_args(message))
     };
     // Read once, because windows that the first attempt opens are still there in the second.
-    let before = modal_windows(&device.last);
+    let before = modal_windows(&act.device.last);
     // A chooser that is still reading a folder does not accept a path, and may even close its
     // field.
     for again in 0..TRIES {
         // From the second attempt on, the first may have succeeded.
         let tried = |e: Error| if again > 0 { unknown(e) } else { e };
-        let Some(field) = shown_field(device, &chooser, cancel).await.map_err(tried)? else {
+        let Some(field) = shown_field(act, &chooser).await.map_err(tried)? else {
             if again > 0 {
                 break;
             }
             let message = format!("the file chooser {} shows no field for a path", quote(&title));
             return Err(Error::unsupported(message).hint(CHOOSER_HINT));
         };
-        if again == 0 && saves(device, &top).await? {
+        if again == 0 && saves(act.device, &top).await? {
             return Err(to_save_in(&title));
         }
-        type_path(device, &chooser, &field, &text).await.map_err(unknown)?;
-        let became = until_shown(device, cancel, |d| {
+        type_path(act.device, &chooser, &field, &text).await.map_err(unknown)?;
+        let became = until_shown(act, |d| {
             let asks = || modal_windows(d).into_iter().find(|window| !before.contains(window)).map(Some);
             if choosers(d).contains(&top) { asks() } else { Some(None) }
         });
@@ -162,12 +155,12 @@ pub(crate) async fn give_files(
             }
             // Enter would answer whatever the new window asks.
             Some(Some(window)) => {
-                let over = quote(&title_of(&device.last, &window));
+                let over = quote(&title_of(&act.device.last, &window));
                 return Err(not_taken(&format!(": {over} has opened over it")).hint(
                     "both are still open: `stickpin snapshot -i` shows what it says; `stickpin key Escape` closes one at a time",
                 ));
             }
-            None if cancel.is_cancelled() => break,
+            None if act.cancel.is_cancelled() => break,
             None => {}
         }
     }
@@ -188,7 +181,6 @@ pub(crate) async fn close_chooser(device: &mut LinuxDevice, chooser: Handle) -> 
 
 /// Closes a chooser by Escape, as a person would. Returns whether it is gone.
 async fn escape(device: &mut LinuxDevice, chooser: &Chooser) -> Result<bool> {
-    let cancel = CancellationToken::new();
     let left = |last: &LastCapture| (!choosers(last).contains(&chooser.top)).then_some(());
     if left(&device.last).is_some() {
         return Ok(true);
@@ -198,7 +190,8 @@ async fn escape(device: &mut LinuxDevice, chooser: &Chooser) -> Result<bool> {
             Err(e) if e.code != ErrorCode::ElementNotFound => return Err(e),
             // It has just closed, or is about to report so.
             sent => {
-                if until_shown(device, &cancel, left).await?.is_some() {
+                let mut act = Act { device, cancel: &CancellationToken::new() };
+                if until_shown(&mut act, left).await?.is_some() {
                     return Ok(true);
                 }
                 sent?;
@@ -209,17 +202,13 @@ async fn escape(device: &mut LinuxDevice, chooser: &Chooser) -> Result<bool> {
 }
 
 /// Returns the field for paths of a chooser. GTK shows it on request.
-async fn shown_field(
-    device: &mut LinuxDevice,
-    chooser: &Chooser,
-    cancel: &CancellationToken,
-) -> Result<Option<Object>> {
-    if let Some(field) = field_of(&device.last, &chooser.top) {
+async fn shown_field(act: &mut Act<'_>, chooser: &Chooser) -> Result<Option<Object>> {
+    if let Some(field) = field_of(&act.device.last, &chooser.top) {
         return Ok(Some(field));
     }
     let control = Modifiers { control: true, ..Modifiers::default() };
-    keyboard::chord_in(&device.app, &chooser.window, control, "l").await?;
-    until_shown(device, cancel, |last| field_of(last, &chooser.top)).await
+    keyboard::chord_in(&act.device.app, &chooser.window, control, "l").await?;
+    until_shown(act, |last| field_of(last, &chooser.top)).await
 }
 
 /// Puts a path into a field and confirms.
@@ -321,24 +310,23 @@ fn field_of(last: &LastCapture, top: &str) -> Option<Object> {
 
 /// Reads the app until it shows the wanted thing; `None` once it has been silent.
 async fn until_shown<T>(
-    device: &mut LinuxDevice,
-    cancel: &CancellationToken,
+    act: &mut Act<'_>,
     mut look: impl FnMut(&LastCapture) -> Option<T>,
 ) -> Result<Option<T>> {
     let until = Instant::now() + CHOOSER;
     loop {
-        lifecycle::alive(&device.app).await?;
-        capture::capture_app(device, &[]).await?;
-        let found = look(&device.last);
+        lifecycle::alive(&act.device.app).await?;
+        capture::capture_app(act.device, &[]).await?;
+        let found = look(&act.device.last);
         let left = until.saturating_duration_since(Instant::now());
-        if found.is_some() || left.is_zero() || cancel.is_cancelled() {
+        if found.is_some() || left.is_zero() || act.cancel.is_cancelled() {
             return Ok(found);
         }
-        let seen = device.last.changes_when_read;
-        if settle::wait_for_signal(&device.app, seen, left.min(SILENT), cancel).await == Some(false) {
+        let seen = act.device.last.changes_when_read;
+        if settle::wait_for_signal(&act.device.app, seen, left.min(SILENT), act.cancel).await == Some(false) {
             // A busy app has not signalled yet.
-            lifecycle::barrier(&device.app).await?;
-            if device.app.events.state().changes == seen {
+            lifecycle::barrier(&act.device.app).await?;
+            if act.device.app.events.state().changes == seen {
                 return Ok(None);
             }
         }

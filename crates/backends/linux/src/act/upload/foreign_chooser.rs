@@ -5,6 +5,7 @@
 //! show choosers of other apps, too: only the one window that came with the press counts, and only
 //! if its title is unique.
 
+use crate::act::Act;
 use crate::act::upload::{self, is_chooser};
 use crate::app::{self, App, Chooser, FOREIGN, ForeignChooser, LinuxDevice};
 use crate::bus::{AccessibilityBus, BusError, BusResult, Link, RegisteredApp};
@@ -81,31 +82,28 @@ pub(crate) async fn new_foreign_window(
 ///
 /// # Errors
 /// Returns `UNSUPPORTED` if it is no chooser, or not distinguishable from others.
-pub(crate) async fn register_chooser(
-    device: &mut LinuxDevice,
-    window: Window,
-    cancel: &CancellationToken,
-) -> Result<Handle> {
-    let refused = |why: &str| elsewhere(&device.app, &window, why);
+pub(crate) async fn register_chooser(act: &mut Act<'_>, window: Window) -> Result<Handle> {
+    let refused = |why: &str| elsewhere(&act.device.app, &window, why);
     let unread = |e: Error| {
         tracing::debug!("{} cannot be read: {e}", window.describe());
         refused("its process cannot be reached over accessibility")
     };
-    if window.transient_for.is_none() && !device.app.is_alone() {
+    if window.transient_for.is_none() && !act.device.app.is_alone() {
         return Err(refused("it does not say whose it is"));
     }
     let until = Instant::now() + REACH_TIMEOUT;
     let (desktop, link, heard) =
-        reach(&device.app.desktop, &window, until, cancel).await.map_err(|fault| {
+        reach(&act.device.app.desktop, &window, until, act.cancel).await.map_err(|fault| {
             tracing::debug!("{} cannot be reached: {fault}", window.describe());
             refused("its process is not on the accessibility bus")
         })?;
     let what = format!("linux:{}", window.pid.unwrap_or_default());
-    let screen = device.app.screen.for_other_app();
+    let screen = act.device.app.screen.for_other_app();
     let mut other = LinuxDevice::new(desktop, link, heard, screen, window.title.clone(), &what);
     other.app.info.pid = window.pid;
     other.app.is_on_desktop = true;
-    let tops = upload::until_shown(&mut other, cancel, |last| {
+    let mut inner = Act { device: &mut other, cancel: act.cancel };
+    let tops = upload::until_shown(&mut inner, |last| {
         let called = |at, top: &Object| top.name == window.title && is_chooser(&last.picture, at);
         Some(upload::windows_that(last, called)).filter(|tops| !tops.is_empty())
     });
@@ -116,7 +114,7 @@ pub(crate) async fn register_chooser(
     };
     // The path belongs to this window only if the process has no other window with that title on
     // the display.
-    let mut alike = upload::on_screen(&device.app).await?;
+    let mut alike = upload::on_screen(&act.device.app).await?;
     alike.retain(|w| w.pid == window.pid && w.title == window.title);
     if !matches!(&alike[..], [only] if only.id == window.id) {
         return Err(refused("others there have the same title"));
@@ -124,10 +122,10 @@ pub(crate) async fn register_chooser(
     if !upload::is_shown(&other.app, top).await.map_err(unread)? {
         return Err(refused("it closed at once"));
     }
-    device.choosers_met += 1;
-    let handle = Handle { scope: FOREIGN, id: device.choosers_met };
+    act.device.choosers_met += 1;
+    let handle = Handle { scope: FOREIGN, id: act.device.choosers_met };
     let chooser = Chooser { top: top.clone(), window };
-    device.foreign = Some(ForeignChooser { handle, chooser, device: Box::new(other) });
+    act.device.foreign = Some(ForeignChooser { handle, chooser, device: Box::new(other) });
     Ok(handle)
 }
 
@@ -153,16 +151,16 @@ pub(crate) async fn close_elsewhere(device: &mut LinuxDevice, chooser: Handle) -
 /// # Errors
 /// As [`upload::give_files`]; the hint tells whether the chooser is still open.
 pub(crate) async fn give_elsewhere(
-    device: &mut LinuxDevice,
+    act: &mut Act<'_>,
     chooser: Handle,
     files: &[PathBuf],
-    cancel: &CancellationToken,
 ) -> Result<InputOutcome> {
-    let mut foreign = met(device, chooser)?;
+    let mut foreign = met(act.device, chooser)?;
     let top = foreign.device.app.ids.handle(&foreign.chooser.top);
     foreign.device.chooser = Some(foreign.chooser.clone());
     // This recursion ends: the handle is one of the chooser's own.
-    let given = Box::pin(upload::give_files(&mut foreign.device, top, files, cancel)).await;
+    let mut inner = Act { device: &mut foreign.device, cancel: act.cancel };
+    let given = Box::pin(upload::give_files(&mut inner, top, files)).await;
     let Err(error) = given else { return given };
     // If its path was typed, it may have taken the file just before it closed.
     let typed = error.dispatched != Dispatched::No;
@@ -175,7 +173,7 @@ pub(crate) async fn give_elsewhere(
         Ok(true) => Err(error.hint("it belonged to another process, and was closed again with nothing chosen")),
         left => {
             tracing::debug!(?left, "{} stays open", foreign.chooser.window.describe());
-            let open = elsewhere(&device.app, &foreign.chooser.window, "it is still open");
+            let open = elsewhere(&act.device.app, &foreign.chooser.window, "it is still open");
             Err(Error { hint: open.hint, ..error })
         }
     }
