@@ -204,17 +204,13 @@ impl PrivateDisplay {
         environment::clear(&mut command);
         self.home.apply(&mut command);
         command.envs(self.environment.iter().map(|(k, v)| (k, v)));
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(self.log(program)).process_group(0);
+        // In a shared log, the last line could come from any program. Without a log, only an
+        // explanation is lost.
+        let log = std::fs::File::options().create(true).append(true).open(self.log_of(program));
+        let log = log.map_or_else(|_| Stdio::null(), Stdio::from);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).process_group(0);
         command.kill_on_drop(true);
         command
-    }
-
-    /// Opens the log for the stderr of `program`. In a shared log, the last line could come from
-    /// any program.
-    fn log(&self, program: &Path) -> Stdio {
-        let log = std::fs::File::options().create(true).append(true).open(self.log_of(program));
-        // Without a log, only an explanation is lost.
-        log.map_or_else(|_| Stdio::null(), Stdio::from)
     }
 
     fn log_of(&self, program: &Path) -> PathBuf {

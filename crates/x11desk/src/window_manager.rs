@@ -35,7 +35,10 @@ pub(crate) fn await_start(d: &mut Display, deadline: Instant) -> X11Result<()> {
 /// `_NET_REQUEST_FRAME_EXTENTS`). For one that does not answer, this waits for the timeout. Without
 /// a window manager, it returns at once.
 pub fn sync(d: &mut Display) -> X11Result<()> {
-    if is_present(d)? && !answers(d, PONG_TIMEOUT)? {
+    // Only one client at a time may redirect events of the root window (ICCCM 4.1).
+    let root = d.conn.get_window_attributes(d.root)?.reply()?;
+    let is_present = root.all_event_masks.contains(EventMask::SUBSTRUCTURE_REDIRECT);
+    if is_present && !answers(d, PONG_TIMEOUT)? {
         tracing::debug!("no answer of a window manager");
     }
     Ok(())
@@ -46,13 +49,6 @@ fn answers(d: &mut Display, patience: Duration) -> X11Result<bool> {
     d.managed = false;
     tell(d, d.own, d.atoms._NET_REQUEST_FRAME_EXTENTS, [0; 5])?;
     d.wait_until_true(Instant::now() + patience, |d| Ok(d.managed))
-}
-
-/// Whether a window manager is running: only one client at a time may redirect events of the root
-/// window (ICCCM 4.1).
-fn is_present(d: &Display) -> X11Result<bool> {
-    let root = d.conn.get_window_attributes(d.root)?.reply()?;
-    Ok(root.all_event_masks.contains(EventMask::SUBSTRUCTURE_REDIRECT))
 }
 
 /// Activates a window, also if it is minimised or on another workspace, and waits until it is

@@ -81,7 +81,7 @@ pub(crate) async fn perform(
         }
         Action::Fill { target, text } => {
             let focused = focus::focus_to_fill(act.device, *target).await?;
-            let performed = match fill(act.device.view(), *target, text, act.cancel).await? {
+            let performed = match fill(act, *target, text).await? {
                 performed if performed.handled => performed,
                 _ => keyboard::fill_by_keys(act, *target, text).await?,
             };
@@ -167,13 +167,8 @@ pub(crate) async fn press(
 }
 
 /// Replaces the content of a field and reads it back.
-async fn fill(
-    view: AppView<'_>,
-    target: Handle,
-    text: &str,
-    cancel: &CancellationToken,
-) -> Result<InputOutcome> {
-    let (app, object) = (view.app, view.object(target)?);
+async fn fill(act: &Act<'_>, target: Handle, text: &str) -> Result<InputOutcome> {
+    let (app, object) = (&act.device.app, act.device.view().object(target)?);
     if object.role == n::TERMINAL {
         return Err(Error::invalid_args("what stands in a terminal cannot be replaced")
             .hint("`stickpin type TEXT` types into it; `stickpin key Enter` sends it"));
@@ -205,7 +200,7 @@ async fn fill(
         if value.as_ref().is_none_or(|value| value == text) {
             focus::caret_to_end(app, &object, text).await?;
         }
-        let performed = fill_readback::wait_stable_value(app, &object, text, value, cancel).await?;
+        let performed = fill_readback::wait_stable_value(app, &object, text, value, act.cancel).await?;
         return Ok(performed.delivery(Delivery::Confirmed));
     }
     Ok(InputOutcome::default())

@@ -184,10 +184,7 @@ impl ObjectTree {
     }
 
     /// Returns the children of an object.
-    pub(crate) fn children<'p>(
-        &'p self,
-        of: &'p Object,
-    ) -> impl DoubleEndedIterator<Item = &'p Object> + Clone {
+    pub(crate) fn children<'p>(&'p self, of: &'p Object) -> impl Iterator<Item = &'p Object> + Clone {
         of.children.iter().map(|&child| &self.objects[child])
     }
 

@@ -168,11 +168,8 @@ impl Provider for LinuxProvider {
         }
         // Checked before anything is started.
         let dirs = self.dirs(&request)?;
-        let launch = if request.options.attach {
-            None
-        } else {
-            Some(installed::find(named(&request.what), &self.config, dirs.cwd())?)
-        };
+        let find = || installed::find(named(&request.what), &self.config, dirs.cwd());
+        let launch = (!request.options.attach).then(find).transpose()?;
         let opening = Opening::begin(&request.cancel);
         let screen = self.screen(&request, &opening).await?;
         self.open_on(screen, launch.as_ref(), &request, &opening).await

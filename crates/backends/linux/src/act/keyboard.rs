@@ -144,12 +144,11 @@ async fn own_windows(app: &App) -> Result<Vec<u32>> {
 ///
 /// # Errors
 /// Returns `TIMEOUT` when cancelled, or `BACKEND_LOST`.
-pub(crate) async fn wait_until_keys_read(
-    app: &App,
+pub(crate) async fn await_keys_read(
+    act: &Act<'_>,
     x11: &X11,
     window: u32,
     patience: Duration,
-    cancel: &CancellationToken,
 ) -> Result<bool> {
     let sent = x11.run(move |d| pings::send(d, window)).await?;
     let until = Instant::now() + patience;
@@ -158,7 +157,7 @@ pub(crate) async fn wait_until_keys_read(
         if !x11.run(move |d| pings::are_answered(d, window)).await? {
             break;
         }
-        match cancel.run_until_cancelled(app.link.barrier()).await {
+        match act.cancel.run_until_cancelled(act.device.app.link.barrier()).await {
             None => return Err(busy()),
             // If the app hangs, the next call reports it.
             Some(Err(_)) => break,
@@ -213,7 +212,7 @@ pub(crate) async fn chord(act: &mut Act<'_>, modifiers: Modifiers, key: &str) ->
     }
     // Some windows declare that they answer pings, but do not. One key has been read by the
     // timeout.
-    wait_until_keys_read(&act.device.app, &x11, window, ONE_KEY, act.cancel).await.map_err(unknown)?;
+    await_keys_read(act, &x11, window, ONE_KEY).await.map_err(unknown)?;
     wait_until_keys_handled(&act.device.app).await;
     Ok(InputOutcome::done())
 }

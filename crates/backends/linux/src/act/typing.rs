@@ -3,9 +3,7 @@
 
 use crate::act::Act;
 use crate::act::focus::focus_element;
-use crate::act::keyboard::{
-    busy, foreign_focus_error, typing, wait_until_keys_handled, wait_until_keys_read,
-};
+use crate::act::keyboard::{await_keys_read, busy, foreign_focus_error, typing, wait_until_keys_handled};
 use crate::aim::window;
 use crate::app::{App, AppView, LinuxDevice, ask, capture, query, unknown};
 use crate::bus::TEXT;
@@ -109,7 +107,7 @@ pub(crate) async fn type_text(act: &mut Act<'_>, target: Option<Handle>, text: &
                 continue;
             }
         };
-        if !wait_until_keys_read(&act.device.app, &x11, window, BUSY, act.cancel).await.map_err(unknown)? {
+        if !await_keys_read(act, &x11, window, BUSY).await.map_err(unknown)? {
             return Err(unknown(busy()));
         }
         act.cancel.run_until_cancelled(wait_until_keys_handled(&act.device.app)).await;

@@ -84,8 +84,7 @@ pub(crate) async fn choose(act: &mut Act<'_>, point: Point, target: Handle) -> R
     let opened = until_shown(act, |d| choosers(d).into_iter().find(|path| !before.contains(path)));
     let opened = opened.await.map_err(unknown)?;
     if opened.is_none()
-        && let Some(window) =
-            foreign_chooser::new_foreign_window(&act.device.app, &there, act.cancel).await.map_err(unknown)?
+        && let Some(window) = foreign_chooser::new_foreign_window(act, &there).await.map_err(unknown)?
     {
         performed.chooser = Some(foreign_chooser::register_chooser(act, window).await.map_err(unknown)?);
         return Ok(performed);

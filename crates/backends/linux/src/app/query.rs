@@ -59,10 +59,8 @@ pub(crate) async fn windows(link: &Link) -> BusResult<ObjectTree> {
             questions.add(at, Question::Name);
         }
     }
-    match questions.ask(link, &mut picture).await?.vanished.is_empty() {
-        true => Ok(picture),
-        false => Err(BusError::Vanished),
-    }
+    let vanished = questions.ask(link, &mut picture).await?.vanished;
+    if vanished.is_empty() { Ok(picture) } else { Err(BusError::Vanished) }
 }
 
 /// Returns what was read of an object with its attributes. The app chooses those, so they never

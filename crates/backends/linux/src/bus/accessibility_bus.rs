@@ -76,12 +76,8 @@ impl AccessibilityBus {
     ///
     /// # Errors
     /// Returns a fault that names the attempts.
-    pub(crate) async fn connect(
-        addresses: &Addresses,
-        listener: Listener,
-        until: Instant,
-    ) -> BusResult<Self> {
-        Self::at(find(addresses, until).await?.into(), listener, until).await
+    pub(crate) async fn connect(at: &Addresses, listener: Listener, until: Instant) -> BusResult<Self> {
+        Self::at(find(at, until).await?.into(), listener, until).await
     }
 
     /// Opens another connection to the same bus with its own listener.

@@ -128,13 +128,6 @@ impl DesktopEnvironment {
         let window = self.top_at(point, to).await?;
         Ok(window.and_then(|window| Some((app_with(apps, &window)?, window))))
     }
-
-    fn request(&self, what: &str, ready_timeout: Duration, cancel: &CancellationToken) -> Request {
-        let mut request = self.request.clone();
-        (request.what, request.cancel) = (what.to_owned(), cancel.clone());
-        (request.ready_timeout, request.options.attach) = (ready_timeout, false);
-        request
-    }
 }
 
 /// Returns the app that owns a window.
@@ -235,7 +228,9 @@ impl Environment for DesktopEnvironment {
         cancel: &CancellationToken,
     ) -> Result<Option<Duration>> {
         let opening = Opening::begin(cancel);
-        let request = self.request(what, ready, cancel);
+        let mut request = self.request.clone();
+        (request.what, request.cancel) = (what.to_owned(), cancel.clone());
+        (request.ready_timeout, request.options.attach) = (ready, false);
         let launch = installed::find(named(what), &self.provider.config, &request.cwd)?;
         let starting = self.provider.launch(&self.bus, &self.screen, &launch, &request, opening.until);
         let (app, child) = match opening.run_step(starting, self.screen.wait_for_failure()).await {

@@ -63,15 +63,12 @@ pub(crate) async fn foreign_window_notices(device: &mut LinuxDevice) -> Vec<Noti
 
 /// Returns one of these windows that was not there before. Waits for it briefly, because its
 /// process may be starting.
-pub(crate) async fn new_foreign_window(
-    app: &App,
-    before: &[u32],
-    cancel: &CancellationToken,
-) -> Result<Option<Window>> {
+pub(crate) async fn new_foreign_window(act: &Act<'_>, before: &[u32]) -> Result<Option<Window>> {
     let until = Instant::now() + STRANGER;
     loop {
-        let came = foreign_windows(app).await?.into_iter().find(|window| !before.contains(&window.id));
-        if came.is_some() || Instant::now() >= until || cancel.is_cancelled() {
+        let came =
+            foreign_windows(&act.device.app).await?.into_iter().find(|window| !before.contains(&window.id));
+        if came.is_some() || Instant::now() >= until || act.cancel.is_cancelled() {
             return Ok(came);
         }
         sleep(STRANGER / 50).await;

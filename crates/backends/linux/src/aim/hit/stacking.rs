@@ -114,10 +114,8 @@ fn lets_overlap(toolkit: Toolkit, holder: &Object) -> bool {
         holder.role,
         n::TABLE | n::TREE_TABLE | n::TREE | n::LIST | n::LIST_BOX | n::MENU | n::MENU_BAR
     );
-    match toolkit.profile().only_panels_overlap {
-        true => holder.role == n::PANEL,
-        false => !aligned && !holder.is(s::MANAGES_DESCENDANTS),
-    }
+    let may = !aligned && !holder.is(s::MANAGES_DESCENDANTS);
+    if toolkit.profile().only_panels_overlap { holder.role == n::PANEL } else { may }
 }
 
 /// Whether a later object at the point is visible there and no part of the target.
