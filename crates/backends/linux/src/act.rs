@@ -12,7 +12,7 @@ pub(crate) mod upload;
 
 use crate::act::fill_readback::comparable;
 use crate::aim::{press, scroll};
-use crate::app::{ActionPrefetch, App, AppView, FreshAnswer, LinuxDevice, ask, unknown};
+use crate::app::{ActionPrefetch, App, FreshAnswer, LinuxDevice, ask, unknown};
 use crate::bus::{BusError, Call, EDITABLE, VALUE, calls, on_the_wire};
 use crate::limits::DONE;
 use crate::model::{Interfaces, Object, role as n};

@@ -118,11 +118,13 @@ async fn offset(view: AppView<'_>, at: usize, frame: Option<Rect>, sight: &Windo
     Ok((x - said.x, y - said.y))
 }
 
-/// Returns the part of an element that its scroll containers show, on the screen.
+/// Returns the part of an element that its scroll containers show, on the screen; all of it if that
+/// is unknown.
 pub(crate) async fn visible_part(view: AppView<'_>, handle: Handle) -> Result<Option<Rect>> {
     let Some(at) = view.index(handle) else { return Ok(None) };
     let sight = WindowStack::of(view.app).await?;
-    Ok(locate_on_screen(view, at, sight.as_ref()).await?.and_then(|placed| placed.seen))
+    let seen = locate_on_screen(view, at, sight.as_ref()).await?.and_then(|placed| placed.seen);
+    if seen.is_some() { Ok(seen) } else { box_of(view, handle).await }
 }
 
 /// Returns the position of an element, and what its scroll containers show of it.

@@ -26,10 +26,7 @@ pub(crate) async fn scroll(
     }
     let area = match target {
         // A list may be longer than the container that shows it.
-        Some(target) => match position::visible_part(view, target).await? {
-            Some(seen) => Some(seen),
-            None => position::box_of(view, target).await?,
-        },
+        Some(target) => position::visible_part(view, target).await?,
         None => window::active_window(view.app).await?.map(|(_, window)| window.content()),
     };
     let Some(area) = area else { return Err(view.app.screen.unseen("scroll")) };

@@ -30,8 +30,9 @@ pub(crate) async fn capture_app(device: &mut LinuxDevice, watch: &[Handle]) -> R
     let picture = lifecycle::check_answer(&device.app, picture).await?;
     listen_to_embedded(&device.app, &picture).await;
     let tree = tree::build(&picture, &device.app.ids, &device.app.url, watch);
-    let tree =
-        tree::reuse_if_equal(tree.map_err(|e| not_a_tree(&device.app, &e))?, device.last.tree.as_ref());
+    let tree = tree.map_err(|e| not_a_tree(&device.app, &e))?;
+    let same = device.last.tree.take().filter(|last| **last == tree && last.hidden() == tree.hidden());
+    let tree = same.unwrap_or_else(|| Arc::new(tree));
     device.last = LastCapture::new(picture, Arc::clone(&tree), changes);
     Ok(tree)
 }

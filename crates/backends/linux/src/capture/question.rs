@@ -234,19 +234,18 @@ pub(super) async fn cached(link: &Link) -> BusResult<Vec<(Object, String, i32)>>
     if answer.signature() != "a((so)(so)(so)iiassusau)" {
         return Err(BusError::Corrupt("a cache of an unknown format"));
     }
-    Ok(answer.read::<Vec<Item>>()?.into_iter().map(cached_item).collect())
+    let cached = |item: Item| {
+        let ((_, path), _, (_, parent), place, count, interfaces, name, role, description, states) = item;
+        let (interfaces, states) = (Interfaces::of(&interfaces), states::join_words(&states));
+        let object = Object { path, count, interfaces, name, role, description, states, ..Object::default() };
+        (object, parent, place)
+    };
+    Ok(answer.read::<Vec<Item>>()?.into_iter().map(cached).collect())
 }
 
 /// The object, its app and parent; index and number of children; interfaces, name, role,
 /// description, states.
 type Item = (Reference, Reference, Reference, i32, i32, Vec<String>, String, u32, String, Vec<u32>);
-
-fn cached_item(item: Item) -> (Object, String, i32) {
-    let ((_, path), _, (_, parent), place, count, interfaces, name, role, description, states) = item;
-    let (interfaces, states) = (Interfaces::of(&interfaces), states::join_words(&states));
-    let object = Object { path, count, interfaces, name, role, description, states, ..Object::default() };
-    (object, parent, place)
-}
 
 /// Whether an object may be a socket for another process (`AtkSocket`): it has no other children,
 /// and does not list that one.

@@ -15,7 +15,6 @@ use crate::model::{
 use hashbrown::{HashMap, HashSet};
 use kinds::{effective_role, has_pieces, holds_page, is_part, is_popup, opens};
 use object_name::text_below;
-use std::sync::Arc;
 use stickpin_tree::{
     Attr, Document, Handle, IdentityGrade, NodeSpec, Role, States, SurfaceId, Tree, TreeBuilder, TreeError,
 };
@@ -66,12 +65,6 @@ pub(crate) fn build(
         if covered { gecko::covered_handles(picture, ids, watch) } else { hidden(picture, ids, watch) };
     builder.add_hidden(hidden);
     builder.finish()
-}
-
-/// Returns the last tree if the new one is equal.
-pub(crate) fn reuse_if_equal(tree: Tree, last: Option<&Arc<Tree>>) -> Arc<Tree> {
-    let same = last.filter(|last| ***last == tree && last.hidden() == tree.hidden());
-    same.map_or_else(|| Arc::new(tree), Arc::clone)
 }
 
 /// Returns those of `watch` that are below a window but not in the tree. Objects without a window

@@ -4,7 +4,7 @@ use crate::aim::hit::named::{deepest, header_at};
 use crate::aim::hit::{HitPoint, Resolved, Unresolved, stacking};
 use crate::aim::{position, window};
 use crate::app::{LinuxDevice, WindowStack, capture};
-use crate::model::{DEEP, ObjectTree, POPOVER, Point};
+use crate::model::{DEEP, POPOVER, Point};
 use crate::toolkit::Popups;
 use stickpin_device::Result;
 use stickpin_tree::Handle;
@@ -39,7 +39,9 @@ async fn once_there(device: &mut LinuxDevice, (x, y): Point) -> Resolved<Option<
     let (view, last) = (device.view(), &device.last);
     // GTK 4 answers for a window as if it had no pop-ups, so their content is asked.
     let apart = window.popup && last.picture.profile().popups == Popups::InWindows;
-    let tops = if apart { in_popovers(&last.picture) } else { last.picture.root().children.clone() };
+    let popovers = last.picture.objects.iter().filter(|o| apart && o.shown && o.name == POPOVER);
+    let inside = popovers.flat_map(|popover| popover.children.iter().copied()).filter(|&at| last[at].shown);
+    let tops = if apart { inside.collect() } else { last.picture.root().children.clone() };
     for at in tops {
         let shown_by = window::window_of(view, at, &sight.windows).await?;
         let of_another = |w: &Window| w.id != window.id && (apart || !window.popup);
@@ -94,13 +96,6 @@ async fn read_at(device: &mut LinuxDevice, path: &str) -> Result<Option<usize>> 
         capture::capture_app(device, &[]).await?;
     }
     Ok(device.last.at(path))
-}
-
-/// Returns the content of GTK 4's pop-ups.
-fn in_popovers(picture: &ObjectTree) -> Vec<usize> {
-    let popovers = picture.objects.iter().filter(|object| object.shown && object.name == POPOVER);
-    let inside = popovers.flat_map(|popover| popover.children.iter().copied());
-    inside.filter(|&at| picture[at].shown).collect()
 }
 
 #[cfg(test)]

@@ -14,7 +14,10 @@ pub(super) fn value(picture: &ObjectTree, object: &Object, role: Role, states: S
         let is_button = |o: &&Object| o.shown && matches!(o.role, n::PUSH_BUTTON | n::TOGGLE_BUTTON);
         let button = picture.children(object).find(is_button);
         value = button.map(|button| text_below(picture, button, 0)).unwrap_or_default();
-    } else if let Some(field) = own_field(picture, object) {
+    } else if object.role == n::COMBO_BOX
+        && picture.profile().combo_boxes_hold_their_field
+        && let Some(field) = picture.children(object).find(|child| child.shown && is_field(child.role))
+    {
         // The selected option may differ from the text.
         value = field.text.clone().unwrap_or_default();
     } else if object.role == n::COMBO_BOX
@@ -26,12 +29,6 @@ pub(super) fn value(picture: &ObjectTree, object: &Object, role: Role, states: S
         selected_below(picture, object, 0).unwrap_or_default().clone_into(&mut value);
     }
     value
-}
-
-/// Returns the field of an editable combo box.
-fn own_field<'p>(picture: &'p ObjectTree, object: &'p Object) -> Option<&'p Object> {
-    let field = picture.children(object).find(|child| child.shown && is_field(child.role));
-    field.filter(|_| object.role == n::COMBO_BOX && picture.profile().combo_boxes_hold_their_field)
 }
 
 /// Returns the value that an object itself reports.
