@@ -99,8 +99,8 @@ pub struct Members<M> {
     pub(crate) merged: Option<MergedTree>,
     /// The members that the current command has acted on.
     pub(crate) acted_on: Vec<u64>,
-    /// The member that was acted on last, which receives keys without a target. `None`: the one with
-    /// the active window.
+    /// The member that was acted on last, which receives keys without a target. `None`: the one
+    /// with the active window.
     pub keyboard_member: Option<u64>,
     /// The folders that members are started with.
     folders: Option<AppFolders>,

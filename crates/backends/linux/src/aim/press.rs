@@ -5,8 +5,8 @@ use crate::app::{App, AppView};
 use crate::model::{Facts, Interfaces, Object, ObjectTree, Point, is_menu, is_menu_item, role as n, roles};
 use stickpin_tree::Rect;
 
-/// Whether an object is pressed by its action, not by the pointer: if the action of its role has the
-/// effect of a press. Where there is a pointer, it does the others:
+/// Whether an object is pressed by its action, not by the pointer. The action of its role must have
+/// the effect of a press. Where there is a pointer, it does the others:
 ///
 /// - The actions of Qt's menu entries leave the menu open, which then takes all keys.
 /// - `Toggle` of Qt turns a box or tool button without `clicked` or `triggered`, which most apps
