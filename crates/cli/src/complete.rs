@@ -137,11 +137,11 @@ fn add_command(root: Command, command: Command) -> Command {
 mod tests {
     use super::*;
     use crate::local::front_end_commands;
-    use crate::tests::CLIENT_COMMANDS;
+    use crate::tests::client_commands;
 
     #[test]
     fn completion_tree_is_valid_and_complete() {
-        let others = front_end_commands(CLIENT_COMMANDS);
+        let others = front_end_commands(client_commands());
         let mut tree = command_tree(&others);
         tree.build();
         tree.clone().debug_assert();
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn every_shell_script_contains_the_commands() {
         for shell in ["bash", "zsh", "fish"] {
-            let script = script(shell, &front_end_commands(CLIENT_COMMANDS)).unwrap();
+            let script = script(shell, &front_end_commands(client_commands())).unwrap();
             for word in
                 ["snapshot", "title", "max-bytes", "click", "selectors", "digest", "stickpin complete"]
             {

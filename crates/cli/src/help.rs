@@ -58,7 +58,7 @@ pub(crate) fn topic_text(topic: &str, others: &[FrontEndCommand]) -> Result<Stri
 mod tests {
     use super::*;
     use crate::local::front_end_commands;
-    use crate::tests::CLIENT_COMMANDS;
+    use crate::tests::client_commands;
     use stickpin_cmdline::help::TOPICS;
 
     #[test]
@@ -70,7 +70,7 @@ mod tests {
                 if let Err((_, e)) = crate::parse::parse_line(
                     args,
                     &crate::Env::default(),
-                    &front_end_commands(CLIENT_COMMANDS),
+                    &front_end_commands(client_commands()),
                 ) {
                     panic!("{name}: `{line}`: {e}");
                 }
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn overview_names_every_command_and_topic() {
-        let others = front_end_commands(CLIENT_COMMANDS);
+        let others = front_end_commands(client_commands());
         let text = overview(&others);
         for name in stickpin_cmdline::names(&others).chain(TOPICS.iter().map(|(name, _)| *name)) {
             assert!(text.contains(name), "{name}");
@@ -91,14 +91,14 @@ mod tests {
     #[test]
     fn unknown_topic_is_an_error() {
         assert_eq!(
-            topic_text("nonsense", &front_end_commands(CLIENT_COMMANDS)).unwrap_err().code,
+            topic_text("nonsense", &front_end_commands(client_commands())).unwrap_err().code,
             ErrorCode::InvalidArgs
         );
         assert!(
-            topic_text("daemon", &front_end_commands(CLIENT_COMMANDS))
+            topic_text("daemon", &front_end_commands(client_commands()))
                 .unwrap()
                 .contains("stickpin daemon stop")
         );
-        assert!(topic_text("open", &front_end_commands(CLIENT_COMMANDS)).unwrap().contains("--relaunch"));
+        assert!(topic_text("open", &front_end_commands(client_commands())).unwrap().contains("--relaunch"));
     }
 }

@@ -57,11 +57,11 @@ pub(crate) fn write_all(dir: &Path, others: &[FrontEndCommand]) -> Result<usize>
 mod tests {
     use super::*;
     use crate::local::front_end_commands;
-    use crate::tests::CLIENT_COMMANDS;
+    use crate::tests::client_commands;
 
     #[test]
     fn every_command_has_a_page_with_its_options() {
-        let others = front_end_commands(CLIENT_COMMANDS);
+        let others = front_end_commands(client_commands());
         for name in stickpin_cmdline::names(&others) {
             let page = page(name, &others).unwrap_or_else(|e| panic!("{name}: {e}"));
             assert!(page.contains(".SH NAME") && page.contains("state\\-dir"), "{name}: {page}");

@@ -4,7 +4,9 @@ use super::*;
 use serde_json::{Value, json};
 
 /// The client commands that the binary provides.
-pub(crate) const CLIENT_COMMANDS: ClientCommands = stickpin_replay::COMMANDS;
+pub(crate) fn client_commands() -> ClientCommands {
+    [stickpin_replay::COMMANDS, stickpin_install::COMMANDS].concat().leak()
+}
 
 fn env() -> Env {
     Env { cwd: "/srv/shop".into(), home: Some("/home/u".into()), ..Env::default() }
@@ -89,7 +91,7 @@ fn invalid_arguments_are_refused_before_sending() {
 
 #[test]
 fn every_command_in_a_hint_of_the_product_parses() {
-    let others = local::front_end_commands(CLIENT_COMMANDS);
+    let others = local::front_end_commands(client_commands());
     for (place, mention) in stickpin_testkit::hint_mentions() {
         let inner = mention.trim_matches('`');
         let Some(line) = inner.strip_prefix("stickpin ") else {

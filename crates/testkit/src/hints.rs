@@ -15,7 +15,7 @@ const FILLED: &[(&str, &str)] = &[
 
 /// Crates whose messages name options of no command of the registry.
 const FRONT_ENDS: &[&str] =
-    &["crates/cli", "crates/cmdline", "crates/mcp", "crates/stickpin", "crates/replay"];
+    &["crates/cli", "crates/cmdline", "crates/install", "crates/mcp", "crates/stickpin", "crates/replay"];
 
 /// Returns each command line and each option in backticks from the string literals of all product
 /// sources, with backticks, behind its file and line.
