@@ -136,9 +136,9 @@ fn skill_explains_how_to_work_with_others() {
     for part in [
         "## Working with others",
         "`stickpin turn wait`",
-        "`stickpin turn release`",
+        "`stickpin turn release --status",
         "`turn assign AGENT`",
-        "`stickpin turn take`",
+        "`stickpin turn take --reason TEXT`",
         "`turn state`",
         "`stickpin events --follow --json`",
         "`stickpin msg send`",
