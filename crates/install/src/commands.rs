@@ -53,6 +53,11 @@ fn setup(call: &Call) -> Result<Setup> {
             .hint("set HOME to the home directory"));
     };
     let machine = &*call.installation;
+    if machine.program.to_str().is_none() {
+        let message = format!("the path of this program, {:?}, is not UTF-8", machine.program);
+        return Err(Error::new(ErrorCode::Io, message)
+            .hint("move the program: a configuration cannot hold such a path"));
+    }
     Ok(Setup {
         home,
         state_dir: machine.state_dir.clone(),

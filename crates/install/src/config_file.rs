@@ -4,7 +4,7 @@ use crate::disk::{self, Disk, PRIVATE};
 use crate::error::TargetError;
 use std::fs;
 use std::io::ErrorKind;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 /// A file as it was read.
@@ -15,6 +15,8 @@ pub(crate) struct ConfigFile {
     /// The content; `None` if there is no file.
     content: Option<String>,
     mode: u32,
+    /// The user and the group of an existing file.
+    owner: Option<(u32, u32)>,
 }
 
 impl ConfigFile {
@@ -30,12 +32,12 @@ impl ConfigFile {
             Err(e) => return Err(failed(&e)),
         };
         let bytes = disk.read(&resolved).map_err(|e| failed(&e))?;
-        let mode = match fs::metadata(&resolved) {
-            Ok(found) => found.permissions().mode() & 0o7777,
-            Err(_) => PRIVATE,
+        let (mode, owner) = match fs::metadata(&resolved) {
+            Ok(found) => (found.permissions().mode() & 0o7777, Some((found.uid(), found.gid()))),
+            Err(_) => (PRIVATE, None),
         };
         let content = bytes.map(String::from_utf8).transpose().map_err(|_| TargetError::NotUtf8)?;
-        Ok(Self { path: resolved, content, mode })
+        Ok(Self { path: resolved, content, mode, owner })
     }
 
     /// Returns the content, which is empty for a missing file.
@@ -66,6 +68,7 @@ impl ConfigFile {
         let temporary = disk::temporary(&self.path);
         let replaced = (|| {
             disk.create(&temporary, new.as_bytes(), self.mode).map_err(|e| failed("write", &e))?;
+            self.keep_owner(&temporary).map_err(|e| failed("keep the owner of", &e))?;
             announce()?;
             let now = disk.read(&self.path).map_err(|e| failed("read", &e))?;
             if now.as_deref() != self.content.as_deref().map(str::as_bytes) {
@@ -78,5 +81,18 @@ impl ConfigFile {
             disk::discard(disk, &temporary);
         }
         replaced
+    }
+
+    /// Gives a new file the owner of the old one: root may edit the files of a user.
+    fn keep_owner(&self, new: &Path) -> std::io::Result<()> {
+        let found = fs::metadata(new)?;
+        match self.owner {
+            Some((user, group)) if (user, group) != (found.uid(), found.gid()) => {
+                std::os::unix::fs::chown(new, Some(user), Some(group))?;
+                // A change of the owner may drop permissions.
+                fs::set_permissions(new, fs::Permissions::from_mode(self.mode))
+            }
+            _ => Ok(()),
+        }
     }
 }

@@ -53,6 +53,9 @@ fn change(
             match (status, intent) {
                 (Status::AlreadyPresent, Intent::Install(server)) => {
                     remember(run, harness, config, path, &root, &server)?;
+                    if !run.dry {
+                        run.settle(harness.id, TargetKind::Mcp)?;
+                    }
                 }
                 (Status::AlreadyAbsent, Intent::Uninstall) => run.forget(harness.id, TargetKind::Mcp)?,
                 _ => {}

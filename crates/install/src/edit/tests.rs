@@ -156,15 +156,15 @@ fn trivia() -> impl Strategy<Value = String> {
         2 => Just(" ".to_owned()),
         2 => Just("\n  ".to_owned()),
         1 => Just("\r\n\t".to_owned()),
-        1 => "[a-z ,{}\"]{0,6}".prop_map(|text| format!("/*{text}*/")),
-        1 => "[a-z ,{}\"]{0,6}".prop_map(|text| format!("//{text}\n")),
+        1 => "[a-zé… 😀,{}\"]{0,6}".prop_map(|text| format!("/*{text}*/")),
+        1 => "[a-zé… 😀,{}\"]{0,6}".prop_map(|text| format!("//{text}\n")),
         1 => "[a-z]{0,6}".prop_map(|text| format!(" //{text}\r\n ")),
     ];
     prop::collection::vec(part, 0..3).prop_map(|parts| parts.concat())
 }
 
 fn scalar() -> impl Strategy<Value = String> {
-    let text = "[ -~]{0,8}".prop_map(|text| Value::from(text).to_string());
+    let text = "[ -~é…😀]{0,8}".prop_map(|text| Value::from(text).to_string());
     prop_oneof![Just("null".to_owned()), Just("-1.50e3".to_owned()), Just("true".to_owned()), text]
 }
 
@@ -219,7 +219,7 @@ fn toml_file() -> impl Strategy<Value = String> {
     let line = prop_oneof![
         3 => (Just("kv"), value.clone()),
         1 => (Just("dotted"), value),
-        1 => (Just("comment"), "[a-z \\[\\]=]{0,8}"),
+        1 => (Just("comment"), "[a-zé😀 \\[\\]=]{0,8}"),
         1 => (Just("blank"), " {0,2}"),
         1 => (Just("table"), "( # c)?"),
         1 => (Just("server"), "( # c)?"),
@@ -252,6 +252,18 @@ proptest! {
     #[test]
     fn any_jsonc_file_comes_back(text in json_file()) {
         there_and_back(Format::Json, JSON, &text);
+    }
+
+    #[test]
+    fn any_text_is_edited_or_refused(
+        text in prop_oneof!["\\PC{0,30}", "[{}\\[\\]\",:a-c01 \n\r/*#=.'é_-]{0,30}"],
+    ) {
+        for (format, pointer) in [(Format::Json, JSON), (Format::Toml, TOML)] {
+            if let Ok(added) = format.set(&text, pointer, &entry()) {
+                let read = format.read(&added).expect("a document");
+                prop_assert_eq!(lookup(&read, pointer), Some(&entry()));
+            }
+        }
     }
 
     #[test]

@@ -255,6 +255,20 @@ fn configuration_is_written_through_a_link_and_keeps_its_mode() {
 }
 
 #[test]
+fn owner_of_a_configuration_stays() {
+    use std::os::unix::fs::{MetadataExt, chown};
+    let machine = Machine::new();
+    let path = machine.config(&CODEX);
+    if chown(&path, Some(12345), Some(54321)).is_err() {
+        // Only root can give files away, and only root can take them.
+        return;
+    }
+    assert_eq!(statuses(&machine.install(&["codex"]), Mcp), [Status::Added]);
+    let found = fs::metadata(&path).expect("a file");
+    assert_eq!((found.uid(), found.gid()), (12345, 54321));
+}
+
+#[test]
 fn missing_configuration_is_made() {
     let machine = Machine::new();
     for harness in CONFIGURED {
