@@ -39,11 +39,15 @@ pub(crate) fn first_run_on(disk: &dyn Disk, setup: &Setup, is_person: bool) -> R
     if is_current(&state.cleanup_version) && (!is_person || is_current(&state.skill_version)) {
         return Ok(None);
     }
+    if state.is_deferred() {
+        return Ok(None);
+    }
     let mut run = Run::begin(setup, disk, Reason::FirstRun, OtherRun::GiveWay)?;
     Ok(run.as_mut().and_then(|run| complete(run, HARNESSES, is_person)))
 }
 
-/// Cleans up and records the version, unless a target failed: it is tried again next time.
+/// Cleans up and records the version. If a target failed, the version is not recorded, and the
+/// cleanup is tried again some minutes later.
 pub(crate) fn complete(run: &mut Run<'_>, harnesses: &[Harness], refreshes: bool) -> Option<String> {
     let outcomes = stale(run, harnesses);
     let mut failed = outcomes.iter().any(|outcome| outcome.status == Status::Failed);
@@ -54,10 +58,11 @@ pub(crate) fn complete(run: &mut Run<'_>, harnesses: &[Harness], refreshes: bool
             Err(_) => failed = true,
         }
     }
-    if !failed {
-        state.cleanup_version = Some(VERSION.to_owned());
-        failed = state.write(run.disk, run.setup).is_err();
-    }
+    state = match failed {
+        true => state.deferred(),
+        false => CleanupState { cleanup_version: Some(VERSION.to_owned()), retry_after: None, ..state },
+    };
+    failed |= state.write(run.disk, run.setup).is_err();
     summary(&outcomes, failed)
 }
 

@@ -18,8 +18,14 @@ pub(crate) struct CleanupState {
     /// The version whose skill is installed. Only commands of people refresh skills.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) skill_version: Option<String>,
+    /// When a cleanup that failed is tried again. Until then commands do not pay for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) retry_after: Option<Timestamp>,
     pub(crate) updated_at: Timestamp,
 }
+
+/// Milliseconds until a cleanup that failed is tried again.
+const RETRY: u64 = 10 * 60 * 1000;
 
 impl CleanupState {
     fn path(setup: &Setup) -> PathBuf {
@@ -29,6 +35,18 @@ impl CleanupState {
     /// Reads the file. A file that is missing or cannot be parsed is like that of no version.
     pub(crate) fn read(disk: &dyn Disk, setup: &Setup) -> Option<Self> {
         serde_json::from_slice(&disk.read(&Self::path(setup)).ok()??).ok()
+    }
+
+    /// Whether a cleanup failed so recently that it is not tried again yet.
+    pub(crate) fn is_deferred(&self) -> bool {
+        // A clock that was set back must not defer it for long.
+        let now = now().millis();
+        self.retry_after.is_some_and(|at| (now..=now + RETRY).contains(&at.millis()))
+    }
+
+    /// Defers the next attempt.
+    pub(crate) fn deferred(self) -> Self {
+        Self { retry_after: Some(Timestamp::from_millis(now().millis() + RETRY)), ..self }
     }
 
     /// Writes the file.

@@ -55,14 +55,21 @@ fn current_version_reads_one_small_file() {
 }
 
 #[test]
-fn failure_is_tried_again_next_time() {
+fn failure_is_tried_again_some_minutes_later() {
     let machine = Machine::new();
     fs::write(machine.config(&CODEX), "a = ").expect("a file");
     assert_eq!(first_run(&machine).as_deref(), Some("could not check the registration in codex"));
-    assert_eq!(state(&machine), Value::Null);
+    assert_eq!(state(&machine)["cleanupVersion"], Value::Null);
     fs::write(machine.config(&CODEX), "a = 1").expect("a file");
     assert_eq!(first_run(&machine), None);
-    assert_eq!(state(&machine)["cleanupVersion"], VERSION);
+    assert_eq!(state(&machine)["cleanupVersion"], Value::Null, "not yet");
+    for elsewhen in ["2026-01-01T00:00:00.000Z", "9999-01-01T00:00:00.000Z"] {
+        let past = format!("{{\"retryAfter\": {elsewhen:?}, \"updatedAt\": \"2026-01-01T00:00:00.000Z\"}}");
+        fs::write(machine.setup.folder().join("cleanup-state.json"), past).expect("a file");
+        assert_eq!(first_run(&machine), None);
+        assert_eq!(state(&machine)["cleanupVersion"], VERSION, "{elsewhen}");
+        assert_eq!(state(&machine)["retryAfter"], Value::Null);
+    }
 }
 
 #[test]
