@@ -174,7 +174,7 @@ fn scalar(value: &toml_edit::Value) -> Value {
     match value {
         Toml::String(text) => Value::from(text.value().as_str()),
         Toml::Integer(number) => Value::from(*number.value()),
-        // Values without a counterpart in JSON get a type of their own, so that none equals a string.
+        // Without a counterpart in JSON: no string may equal it.
         Toml::Float(number) => json!({ "float": number.value().to_string() }),
         Toml::Datetime(time) => json!({ "datetime": time.value().to_string() }),
         Toml::Boolean(truth) => Value::from(*truth.value()),

@@ -91,11 +91,13 @@ fn skill_names_commands_that_exist() {
     }
     assert!(named.iter().any(|name| name == "turn release"), "no commands are found: {named:?}");
     let exists = |name: &str| run(&world, &format!("help {}", name.trim_start_matches("help "))).code == 0;
-    let is_later = |name: &str| {
-        let group = name.split(' ').next().unwrap_or_default();
-        LATER.contains(&group) && !exists(group)
+    // The second word of `is visible` is an argument, that of `turn wait` a command; a group that
+    // this build does not have is not judged.
+    let is_known = |name: &str| match name.split(' ').next().unwrap_or_default() {
+        group if LATER.contains(&group) => exists(name) || !exists(group),
+        first => exists(name) || exists(first),
     };
-    let missing: Vec<&String> = named.iter().filter(|name| !exists(name) && !is_later(name)).collect();
+    let missing: Vec<&String> = named.iter().filter(|name| !is_known(name)).collect();
     assert_eq!(missing, Vec::<&String>::new());
 }
 
