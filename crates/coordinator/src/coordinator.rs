@@ -32,8 +32,8 @@ impl Coordinator {
     /// Returns `IO` or `STORAGE_FULL` when the folders cannot be made.
     pub fn open(state_dir: &Path, epoch: u64, environment: Environment) -> Result<Self> {
         let store = Store::open(state_dir).map_err(error::of_store)?;
-        let shared =
-            Shared { environment, epoch, renewing: AtomicBool::new(true), guardian: watch::Sender::new(0) };
+        let (renewing, guardian) = (AtomicBool::new(true), watch::Sender::new(0));
+        let shared = Shared { store: store.clone(), environment, epoch, renewing, guardian };
         Ok(Self { store, shared: Arc::new(shared), sessions: Arc::default() })
     }
 

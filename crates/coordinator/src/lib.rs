@@ -56,10 +56,12 @@ mod session;
 
 pub use coordinator::Coordinator;
 pub use environment::Environment;
+pub use feed::{Audience, Breadth, Event, EventScope, Filter};
 pub use participant::Participant;
 pub use replies::{GrantReason, Granted, Guardian, NotYet, TakeoverAvailable, TurnReply, TurnSummary};
 pub use session::{
-    Admission, Assigned, Closing, Ended, Joined, Kicked, MemberState, NewCommand, Released, SessionAuthority,
-    SessionState, TakeOptions, TakeoverState, Ticket, WaitOptions, WaitReply, Waiter,
+    Admission, Assigned, Closing, Delivery, Ended, EventQuery, Events, Joined, Kicked, MemberState,
+    NewCommand, Note, Released, Sent, SessionAuthority, SessionState, TakeOptions, TakeoverState, Talk,
+    Ticket, WaitOptions, WaitReply, Waiter,
 };
 pub use stickpin_store::Start;

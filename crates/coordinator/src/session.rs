@@ -4,8 +4,10 @@
 mod authority;
 mod commands;
 mod commit;
+mod events;
 mod members;
 mod state;
+mod talk;
 mod turns;
 mod wait;
 
@@ -13,8 +15,10 @@ pub use authority::SessionAuthority;
 pub(crate) use authority::{Shared, State};
 pub use commands::{Admission, Ended, NewCommand, Ticket};
 pub(crate) use commit::surrendered_by_reboot;
+pub use events::{EventQuery, Events};
 pub use members::{Joined, Kicked};
 pub use state::{MemberState, SessionState, TakeoverState, Waiter};
+pub use talk::{Delivery, Note, Sent, Talk};
 pub(crate) use turns::STORE_EVERY_MS;
 pub use turns::{Assigned, Closing, Released, TakeOptions};
 pub use wait::{WaitOptions, WaitReply};

@@ -53,6 +53,21 @@ pub(crate) fn sessions(state_dir: &Path) -> PathBuf {
     state_dir.join("sessions")
 }
 
+/// The file with the read positions of an agent, whose id becomes its name.
+pub(crate) fn cursors(state_dir: &Path, agent: &str) -> PathBuf {
+    use std::fmt::Write as _;
+    let mut name = String::with_capacity(agent.len() + 5);
+    for byte in agent.bytes() {
+        match byte {
+            b':' => name.push('_'),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' => name.push(char::from(byte)),
+            // Writing to a string cannot fail.
+            _ => drop(write!(name, "%{byte:02x}")),
+        }
+    }
+    state_dir.join("cursors").join(name + ".json")
+}
+
 /// What is given up in a storage emergency.
 pub(crate) fn reserve(state_dir: &Path) -> PathBuf {
     state_dir.join("reserve.bin")
@@ -76,6 +91,13 @@ mod tests {
         for name in ["", "..", "a/b", "a..b", ".a", "A", "a b", "self", &"x".repeat(65)] {
             assert!(matches!(SessionDir::new(state, name), Err(StoreError::Name(_))), "{name}");
         }
+    }
+
+    #[test]
+    fn agents_do_not_share_a_file_and_do_not_leave_the_folder() {
+        let cursors = |agent| cursors(Path::new("s"), agent);
+        assert_eq!(cursors("claude:ada-2"), Path::new("s/cursors/claude_ada-2.json"));
+        assert_eq!(cursors("a:../x_y"), Path::new("s/cursors/a_..%2fx%5fy.json"));
     }
 
     #[test]

@@ -74,6 +74,7 @@
 
 mod atomic;
 mod blobs;
+mod cursors;
 mod error;
 mod files;
 mod layout;
@@ -91,6 +92,8 @@ pub use error::{Phase, Result, StoreError};
 pub use files::{DiskFiles, Files, Handle};
 pub use recover::Diagnostic;
 pub use repair::Repaired;
-pub use session_log::{Amendment, CommandOutcome, EndStatus, NewCommand, Opened, Origin, SessionLog, Start};
+pub use session_log::{
+    Amendment, CommandOutcome, EndStatus, NewCommand, Opened, Origin, SessionLog, Start, scan,
+};
 pub use store::Store;
 pub use verify::Verified;

@@ -3,6 +3,7 @@
 use crate::error::{Phase, Result, StoreError};
 use crate::recover;
 use crate::store::Store;
+use std::ops::ControlFlow;
 use stickpin_session::log::{MAX_RECORD, Record, Records};
 
 impl Store {
@@ -12,6 +13,28 @@ impl Store {
     /// # Errors
     /// `LOG_CORRUPT` with the line and the phase: damage is never skipped.
     pub fn records_after(&self, name: &str, after: u64, limit: usize, phase: Phase) -> Result<Vec<Record>> {
+        let mut found = Vec::new();
+        if limit > 0 {
+            self.scan(name, after, phase, &mut |record| {
+                found.push(record);
+                if found.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            })?;
+        }
+        Ok(found)
+    }
+
+    /// Visits the committed records behind the record `after`, oldest first, until `visit` breaks
+    /// off. Keeps none of them.
+    ///
+    /// # Errors
+    /// As [`Self::records_after`].
+    pub fn scan(
+        &self,
+        name: &str,
+        after: u64,
+        phase: Phase,
+        visit: &mut dyn FnMut(Record) -> ControlFlow<()>,
+    ) -> Result<()> {
         let dir = self.dir(name)?;
         let mut numbers = recover::segments(&*self.files, &dir)?;
         if numbers.is_empty() {
@@ -25,21 +48,17 @@ impl Store {
                 break;
             }
         }
-        let mut found = Vec::new();
         for number in numbers.split_off(needed) {
             let path = dir.segment(number);
             let bytes = self.files.read(&path, 0).map_err(|e| StoreError::io("read", &path, e))?;
             for next in Records::new(&bytes) {
                 let record = next.map_err(|damage| StoreError::corrupt(&path, damage, phase))?.record;
-                if found.len() == limit {
-                    return Ok(found);
-                }
-                if record.seq > after {
-                    found.push(record);
+                if record.seq > after && visit(record).is_break() {
+                    return Ok(());
                 }
             }
         }
-        Ok(found)
+        Ok(())
     }
 
     fn first_seq(&self, path: &std::path::Path) -> Result<Option<u64>> {

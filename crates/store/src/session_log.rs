@@ -15,6 +15,7 @@ use crate::segment::SegmentWriter;
 use crate::store::Store;
 use crate::unsynced::Unsynced;
 use std::collections::VecDeque;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use stickpin_session::Timestamp;
 use stickpin_session::log::{BlobRef, Kind, Record, SessionMeta, Via};
@@ -192,4 +193,30 @@ impl SessionLog {
         let records = self.store.records_after(&self.dir.name, after, limit, phase)?;
         Ok(records.into_iter().map(Arc::new).collect())
     }
+}
+
+/// Visits records of an open log with a `seq` above `after`, oldest first, until `visit` breaks off:
+/// from memory while this process wrote them recently, else from disk.
+///
+/// # Errors
+/// If the log cannot be read or is damaged.
+pub fn scan(
+    log: &SessionLog,
+    after: u64,
+    phase: Phase,
+    visit: &mut dyn FnMut(&Record) -> ControlFlow<()>,
+) -> Result<()> {
+    if after >= log.meta.applied_seq {
+        return Ok(());
+    }
+    if log.recent.front().is_some_and(|first| first.seq <= after + 1) {
+        let skip = log.recent.partition_point(|record| record.seq <= after);
+        for record in log.recent.iter().skip(skip) {
+            if visit(record).is_break() {
+                break;
+            }
+        }
+        return Ok(());
+    }
+    log.store.scan(&log.dir.name, after, phase, &mut |record| visit(&record))
 }

@@ -1,5 +1,6 @@
 //! The state of one session behind one lock, which is the single writer of its log.
 
+use super::events::Reader;
 use crate::environment::Environment;
 use crate::error;
 use crate::participant::Participant;
@@ -12,7 +13,7 @@ use stickpin_session::log::{CommandId, Record, SessionMeta, Via};
 use stickpin_session::turn::{
     AgentId, Anchor, Liveness, Member, Now, Presence, Situation, TurnPhase, TurnState,
 };
-use stickpin_store::{Amendment, Origin, Phase, SessionLog};
+use stickpin_store::{Amendment, Origin, Phase, SessionLog, Store};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -31,6 +32,7 @@ pub struct SessionAuthority {
 /// What all sessions of a coordinator share.
 #[derive(Debug)]
 pub(crate) struct Shared {
+    pub(crate) store: Store,
     pub(crate) environment: Environment,
     /// Counts the starts of a host in this state directory.
     pub(crate) epoch: u64,
@@ -63,6 +65,10 @@ pub(crate) struct State {
     pub(super) repaired: bool,
     /// Counts the waits, so that each has its own number.
     pub(super) registrations: u64,
+    /// The readers of the feed that are connected and wait.
+    pub(super) readers: Vec<Reader>,
+    /// How far agents have read whose answer is on its way.
+    pub(super) unconfirmed: BTreeMap<AgentId, u64>,
 }
 
 /// When and how an agent was last seen.
@@ -107,6 +113,8 @@ impl SessionAuthority {
             loaded: (shared.environment.now)().mono_ms,
             repaired,
             registrations: 0,
+            readers: Vec::new(),
+            unconfirmed: BTreeMap::new(),
         };
         Self {
             name: state.log.meta().name.clone(),

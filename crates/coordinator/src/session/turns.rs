@@ -318,9 +318,10 @@ impl SessionAuthority {
         (!meta.turn.implicit || !rests).then(|| (owner.clone(), meta.turn.turn_id))
     }
 
-    /// Takes down that the grants of an agent reached it.
+    /// Takes down that the answers to an agent reached it: grants, and what it read.
     pub fn delivered(&self, agent: &AgentId) {
         let mut state = self.lock();
+        self.confirm_cursor(&mut state, agent);
         let turn = &state.log.meta().turn;
         if turn.owner.as_ref() == Some(agent) && !turn.grant.delivered {
             let amended = machine::acknowledged(turn);

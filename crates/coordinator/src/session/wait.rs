@@ -1,10 +1,12 @@
 //! `turn wait`: waiting until the turn comes.
 
-use super::authority::{Registration, SessionAuthority};
+use super::authority::{Registration, SessionAuthority, State};
 use super::commands::refuse_ambiguous;
+use crate::feed::{Audience, Filter};
 use crate::participant::Participant;
 use crate::replies::TurnReply;
 use serde_json::json;
+use std::ops::ControlFlow;
 use std::time::Duration;
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::turn::{AgentId, MemberRole, WaitMode};
@@ -75,7 +77,7 @@ impl SessionAuthority {
                 self.claim(who)?
             };
             let woken_by_event = match options.after {
-                Some(after) => self.has_news(&who.agent, after)?,
+                Some(after) => self.lock().has_news(&who.agent, after)?,
                 None => false,
             };
             let over = until.is_some_and(|until| Instant::now() >= until);
@@ -156,12 +158,18 @@ impl SessionAuthority {
         });
         debug_assert!(ended.is_ok(), "a registration ends without a record");
     }
+}
 
+impl State {
     /// Whether a record behind `after` is meant for the agent.
     fn has_news(&self, agent: &AgentId, after: u64) -> Result<bool> {
-        let state = self.lock();
-        let records = state.log.records_after(after, 500, stickpin_store::Phase::Feed);
-        let records = records.map_err(crate::error::of_store)?;
-        Ok(records.iter().any(|record| crate::feed::is_for(record, agent)))
+        let filter = Filter { audience: Audience::Member(agent.clone()), ..Filter::default() };
+        let mut found = false;
+        let scanned = stickpin_store::scan(&self.log, after, stickpin_store::Phase::Feed, &mut |record| {
+            found = filter.matches(record);
+            if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        scanned.map_err(crate::error::of_store)?;
+        Ok(found)
     }
 }

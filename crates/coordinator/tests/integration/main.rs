@@ -4,6 +4,7 @@
 #[path = "../../../testkit/src/floors.rs"]
 mod floors;
 mod support;
+mod talk;
 mod turns;
 
 #[test]

@@ -1,0 +1,240 @@
+//! `events`: reading and following the feed.
+
+use super::authority::{SessionAuthority, State};
+use crate::error;
+use crate::feed::{Event, Filter};
+use crate::participant::Participant;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::ops::ControlFlow;
+use std::time::Duration;
+use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_session::log::{CommandId, Kind, KindName, Record};
+use stickpin_session::turn::{AgentId, TurnPhase};
+use stickpin_store::Phase;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// Which part of the feed is read, and whether to wait for it.
+#[derive(Debug, Clone, Default)]
+pub struct EventQuery {
+    /// Which events.
+    pub filter: Filter,
+    /// The record behind which reading begins. By default the last `limit` events are read, and a
+    /// wait begins at the newest record.
+    pub after: Option<u64>,
+    /// Begin behind the last event that this agent read, and remember how far it reads now.
+    pub resume: bool,
+    /// The most events.
+    pub limit: usize,
+    /// Wait until there is an event.
+    pub wait: bool,
+    /// How long to wait; `None` for as long as it takes.
+    pub timeout: Option<Duration>,
+}
+
+/// A part of the feed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Events {
+    /// The events, oldest first.
+    pub events: Vec<Event>,
+    /// The last record that was looked at: reading continues behind it.
+    pub cursor_seq: u64,
+    /// Whether the session is closed, so that nothing follows in this lifetime.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub closed: bool,
+}
+
+/// A reader that is connected and waits.
+#[derive(Debug, Clone)]
+pub(super) struct Reader {
+    number: u64,
+    pub(super) agent: AgentId,
+    pub(super) filter: Filter,
+}
+
+/// Ends a registration when the reader ends, also when its client disappears.
+struct Reading<'s> {
+    session: &'s SessionAuthority,
+    number: u64,
+}
+
+impl Drop for Reading<'_> {
+    fn drop(&mut self) {
+        self.session.lock().readers.retain(|reader| reader.number != self.number);
+    }
+}
+
+impl EventQuery {
+    /// Reads the feed of a session, and waits for an event if the query says so. Claims, renews and authorises
+    /// nothing, and does not count as activity of the reader.
+    ///
+    /// # Errors
+    /// Returns `INVALID_CURSOR` for a cursor beyond the end, and errors of reading the log.
+    pub async fn read(
+        &self,
+        session: &SessionAuthority,
+        who: &Participant,
+        cancel: &CancellationToken,
+    ) -> Result<Events> {
+        let until = self.timeout.map(|timeout| Instant::now() + timeout);
+        let mut feed = session.feed();
+        let (after, _reading) = {
+            let mut state = session.lock();
+            let last = state.log.meta().applied_seq;
+            check_cursor(&session.name, self.after, last)?;
+            let saved = match self.resume {
+                true => session.saved_cursor(&state, &who.agent)?,
+                false => None,
+            };
+            let after = self.after.or(saved.map(|saved| saved.min(last))).or(self.wait.then_some(last));
+            let reading = self.wait.then(|| {
+                state.registrations += 1;
+                let number = state.registrations;
+                state.readers.push(Reader { number, agent: who.agent.clone(), filter: self.filter.clone() });
+                Reading { session, number }
+            });
+            (after, reading)
+        };
+        let mut cursor = after;
+        loop {
+            feed.mark_unchanged();
+            let found = {
+                let state = session.lock();
+                match cursor {
+                    Some(cursor) => state.read(&self.filter, cursor, self.limit)?,
+                    None => state.read_last(&self.filter, self.limit)?,
+                }
+            };
+            let over = until.is_some_and(|until| Instant::now() >= until);
+            if !found.events.is_empty() || !self.wait || found.closed || over || cancel.is_cancelled() {
+                if self.resume {
+                    session.lock().unconfirmed.insert(who.agent.clone(), found.cursor_seq);
+                }
+                return Ok(found);
+            }
+            cursor = Some(found.cursor_seq);
+            let sleep = async {
+                match until {
+                    Some(until) => tokio::time::sleep_until(until).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                _ = feed.changed() => {}
+                () = sleep => {}
+                () = cancel.cancelled() => {}
+            }
+        }
+    }
+}
+
+fn check_cursor(session: &str, after: Option<u64>, last: u64) -> Result<()> {
+    match after {
+        Some(after) if after > last => {
+            let message = format!("session `{session}` has no record {after}: its last one is {last}");
+            Err(Error::new(ErrorCode::InvalidCursor, message)
+                .hint("continue with the `cursorSeq` of an earlier answer, or with `--after 0`")
+                .details(json!({ "maxSeq": last })))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl SessionAuthority {
+    /// Returns how far an agent has read and was answered.
+    fn saved_cursor(&self, state: &State, agent: &AgentId) -> Result<Option<u64>> {
+        let uid = &state.log.meta().session_uid;
+        self.shared.store.cursor(agent.as_str(), uid).map_err(error::of_store)
+    }
+
+    /// Stores how far an agent has read, now that the answer reached it.
+    pub(super) fn confirm_cursor(&self, state: &mut State, agent: &AgentId) {
+        let Some(seq) = state.unconfirmed.remove(agent) else { return };
+        let uid = &state.log.meta().session_uid;
+        if let Err(e) = self.shared.store.save_cursor(agent.as_str(), uid, seq, self.now().wall) {
+            // The events are read again.
+            tracing::warn!("the read position of {agent} is not stored: {e}");
+        }
+    }
+}
+
+impl State {
+    /// Reads at most `limit` events behind a record.
+    fn read(&self, filter: &Filter, after: u64, limit: usize) -> Result<Events> {
+        let meta = self.log.meta();
+        let mut begun = Commands::default();
+        let (mut events, mut cursor_seq) = (Vec::new(), meta.applied_seq.max(after));
+        let scanned = stickpin_store::scan(&self.log, after, Phase::Feed, &mut |record| {
+            if events.len() >= limit {
+                return ControlFlow::Break(());
+            }
+            begun.remember(record);
+            events.extend(filter.events(&meta.name, &meta.session_uid, record));
+            if events.len() >= limit {
+                cursor_seq = record.seq;
+            }
+            ControlFlow::Continue(())
+        });
+        scanned.map_err(error::of_store)?;
+        self.name_commands(&mut events, &begun)?;
+        let closed = meta.turn.state == TurnPhase::Closed && cursor_seq >= meta.applied_seq;
+        Ok(Events { events, cursor_seq, closed })
+    }
+
+    /// Reads the last `limit` events.
+    fn read_last(&self, filter: &Filter, limit: usize) -> Result<Events> {
+        let last = self.log.meta().applied_seq;
+        let mut span = (limit as u64).saturating_mul(4).max(64);
+        loop {
+            let from = last.saturating_sub(span);
+            let mut found = self.read(filter, from, usize::MAX)?;
+            if found.events.len() >= limit || from == 0 {
+                let over = found.events.len().saturating_sub(limit);
+                found.events.drain(..over);
+                return Ok(found);
+            }
+            span = span.saturating_mul(4);
+        }
+    }
+
+    /// Adds the name and the summary of a command to the event of its end.
+    fn name_commands(&self, events: &mut [Event], begun: &Commands) -> Result<()> {
+        for event in events.iter_mut().filter(|event| event.kind == KindName::CommandEnd) {
+            let Some(Value::Object(payload)) = &mut event.payload else { continue };
+            let Some(seq) = payload.get("cmdId").and_then(Value::as_u64) else { continue };
+            let named = match begun.0.get(&CommandId::new(seq)) {
+                Some(named) => Some(named.clone()),
+                None => {
+                    let found = self.log.records_after(seq.saturating_sub(1), 1, Phase::Feed);
+                    found.map_err(error::of_store)?.first().and_then(|record| name_of(record))
+                }
+            };
+            if let Some((verb, summary)) = named {
+                payload.insert("verb".to_owned(), verb.into());
+                payload.insert("summary".to_owned(), summary);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The names and summaries of commands that began in the part of the log that was read.
+#[derive(Default)]
+struct Commands(std::collections::BTreeMap<CommandId, (String, Value)>);
+
+impl Commands {
+    fn remember(&mut self, record: &Record) {
+        if let Some(named) = name_of(record) {
+            self.0.insert(CommandId::new(record.seq), named);
+        }
+    }
+}
+
+fn name_of(record: &Record) -> Option<(String, Value)> {
+    match &record.kind {
+        Kind::CommandBegin(begin) => Some((begin.verb.clone(), json!(begin.summary))),
+        _ => None,
+    }
+}

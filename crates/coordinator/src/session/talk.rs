@@ -1,0 +1,275 @@
+//! Messages and notes.
+
+use super::authority::{SessionAuthority, State};
+use super::commands::refuse_ambiguous;
+use crate::error;
+use crate::participant::Participant;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::ops::ControlFlow;
+use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_session::Timestamp;
+use stickpin_session::log::{Kind, Message, MessageHint, NoteAdded, NoteResolved, Redacted, Redactor};
+use stickpin_session::turn::{AgentId, Liveness, Now, TurnError, TurnPhase};
+use stickpin_store::{Origin, Phase};
+
+/// The recipient that stands for all members.
+const ROOM: &str = "room";
+
+/// A message that is in the log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Sent {
+    /// Its record.
+    pub seq: u64,
+    /// The id of its event.
+    pub event_id: String,
+    /// How soon it may be read. A hint: the message is in the log, whatever it says.
+    pub delivery: Delivery,
+}
+
+/// How soon a message may be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Delivery {
+    /// A reader for whom it is was connected.
+    Live,
+    /// Somebody reads it later.
+    Stored,
+    /// The harness of everyone that it is for has ended.
+    Unreachable,
+}
+
+/// A note and what became of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Note {
+    /// Its number.
+    pub note_id: u64,
+    /// Its record.
+    pub seq: u64,
+    /// When it was added, in wall time.
+    pub ts: Timestamp,
+    /// Who added it.
+    pub author: Option<AgentId>,
+    /// Its text.
+    pub body: Redacted,
+    /// The turn that it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn_id: Option<u64>,
+    /// Whether it is resolved.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub resolved: bool,
+}
+
+/// Messages and notes of a session.
+#[derive(Debug, Clone, Copy)]
+pub struct Talk<'s>(pub &'s SessionAuthority);
+
+impl Talk<'_> {
+    /// Returns the member that is named by its id or its display name.
+    ///
+    /// # Errors
+    /// Returns `UNKNOWN_MEMBER` and `AMBIGUOUS_RECIPIENT`.
+    pub fn member(&self, name: &str) -> Result<AgentId> {
+        self.0.lock().find_member(&self.0.name, name)
+    }
+
+    /// Sends a message to the member that is named, or to all members with `room`.
+    ///
+    /// # Errors
+    /// Returns `UNKNOWN_MEMBER`, `AMBIGUOUS_RECIPIENT`, `INVALID_BODY`, `MESSAGE_TOO_LARGE`,
+    /// `SESSION_CLOSED`, `IDENTITY_AMBIGUOUS`, and errors of the log.
+    pub fn send(
+        &self,
+        who: &Participant,
+        to: &str,
+        body: String,
+        hint: MessageHint,
+        redactor: &dyn Redactor,
+    ) -> Result<Sent> {
+        refuse_ambiguous(who)?;
+        self.0.change(|state, now| {
+            state.touch(who, now);
+            self.may_talk(state, who)?;
+            let to = match to {
+                ROOM => None,
+                name => Some(state.find_member(&self.0.name, name)?),
+            };
+            let body = state.text(body, redactor)?;
+            let origin = Origin { to: to.clone(), bcast: to.is_none(), ..State::origin(who, now) };
+            let message = Message { body, hint, from_session: None };
+            let seq = state.append(&origin, Kind::Message(message))?;
+            let event_id = format!("{}:{seq}", state.log.meta().session_uid);
+            let delivery = self.delivery(state, &who.agent, to.as_ref(), seq, now)?;
+            Ok(Sent { seq, event_id, delivery })
+        })
+    }
+
+    /// Adds a note, about a turn if one is named. Returns its number and its record.
+    ///
+    /// # Errors
+    /// As [`Self::send`], and `INVALID_TURN_ID` for a turn that has not begun.
+    pub fn add_note(
+        &self,
+        who: &Participant,
+        body: String,
+        turn: Option<u64>,
+        redactor: &dyn Redactor,
+    ) -> Result<(u64, u64)> {
+        refuse_ambiguous(who)?;
+        self.0.change(|state, now| {
+            state.touch(who, now);
+            self.may_talk(state, who)?;
+            let current = state.log.meta().turn.turn_id;
+            if let Some(turn) = turn.filter(|turn| *turn > current) {
+                let message = format!("session `{}` has no turn {turn} yet", self.0.name);
+                return Err(Error::new(ErrorCode::InvalidTurnId, message)
+                    .hint("run `stickpin turn state` to see the current turn")
+                    .details(json!({ "turnId": current })));
+            }
+            let body = state.text(body, redactor)?;
+            let note_id = state.last_note()? + 1;
+            let note = NoteAdded { note_id, body, scope_turn: turn };
+            let seq = state.append(&State::origin(who, now), Kind::NoteAdded(note))?;
+            Ok((note_id, seq))
+        })
+    }
+
+    /// Returns notes behind the note `after`, oldest first and at most `limit`: those that nobody
+    /// has resolved, or all of them.
+    ///
+    /// # Errors
+    /// Returns errors of reading the log.
+    pub fn notes(&self, all: bool, after: u64, limit: usize) -> Result<Vec<Note>> {
+        let state = self.0.lock();
+        let open = &state.log.meta().open_notes.ids;
+        let mut notes = Vec::new();
+        if !all && open.is_empty() {
+            return Ok(notes);
+        }
+        state.each_note(|note| {
+            let resolved = !open.contains(&note.note_id);
+            if note.note_id > after && (all || !resolved) {
+                notes.push(Note { resolved, ..note });
+            }
+            notes.len() < limit
+        })?;
+        Ok(notes)
+    }
+
+    /// Takes down that a note is resolved. Its author and the holder of the turn may do so.
+    ///
+    /// # Errors
+    /// Returns `NOTE_NOT_FOUND` for a note that does not exist or is resolved, `NOT_YOUR_TURN`,
+    /// `UNKNOWN_MEMBER`, `SESSION_CLOSED`, `IDENTITY_AMBIGUOUS`, and errors of the log.
+    pub fn resolve_note(&self, who: &Participant, note_id: u64) -> Result<u64> {
+        refuse_ambiguous(who)?;
+        self.0.change(|state, now| {
+            state.touch(who, now);
+            self.may_talk(state, who)?;
+            if !state.log.meta().open_notes.ids.contains(&note_id) {
+                let message = format!("session `{}` has no open note {note_id}", self.0.name);
+                return Err(Error::new(ErrorCode::NoteNotFound, message)
+                    .hint("run `stickpin notes list --all` to see all notes"));
+            }
+            let owner = state.log.meta().turn.owner.clone();
+            if owner.as_ref() != Some(&who.agent) {
+                let mut author = None;
+                state.each_note(|note| {
+                    let found = note.note_id == note_id;
+                    author = note.author.filter(|_| found);
+                    !found
+                })?;
+                if author.as_ref() != Some(&who.agent) {
+                    let message =
+                        format!("only its author and the holder of the turn resolve note {note_id}");
+                    return Err(Error::new(ErrorCode::NotYourTurn, message)
+                        .hint("tell the author with `stickpin msg send`, or run `stickpin turn wait` first")
+                        .details(json!({ "author": author, "owner": owner })));
+                }
+            }
+            state.append(&State::origin(who, now), Kind::NoteResolved(NoteResolved { note_id }))
+        })
+    }
+
+    /// Refuses who is no member, and a session that is closed.
+    fn may_talk(&self, state: &State, who: &Participant) -> Result<()> {
+        if state.log.meta().turn.state == TurnPhase::Closed {
+            return Err(self.0.turn_error(TurnError::Closed));
+        }
+        state.require_member(&self.0.name, &who.agent)
+    }
+
+    /// Says how soon the message in the record `seq` may be read.
+    fn delivery(
+        &self,
+        state: &State,
+        from: &AgentId,
+        to: Option<&AgentId>,
+        seq: u64,
+        now: &Now,
+    ) -> Result<Delivery> {
+        let record = state.log.records_after(seq - 1, 1, Phase::Feed).map_err(error::of_store)?;
+        let record = record.first();
+        let is_for = |agent: &AgentId| to.map_or(agent != from, |to| agent == to);
+        let reads = state
+            .readers
+            .iter()
+            .any(|r| is_for(&r.agent) && record.is_some_and(|record| r.filter.matches(record)));
+        if reads || state.waits.keys().any(is_for) {
+            return Ok(Delivery::Live);
+        }
+        let members = state.log.meta().members.iter().filter(|member| is_for(&member.agent_id));
+        let liveness: Vec<_> = members
+            .map(|member| state.presence_of(member, &self.0.shared.environment, now).liveness)
+            .collect();
+        let gone = !liveness.is_empty() && liveness.iter().all(|l| *l == Liveness::Gone);
+        Ok(if gone { Delivery::Unreachable } else { Delivery::Stored })
+    }
+}
+
+impl State {
+    /// Checks the text of a message or note, and leaves secrets out of it.
+    fn text(&self, body: String, redactor: &dyn Redactor) -> Result<Redacted> {
+        if body.trim().is_empty() {
+            return Err(Error::new(ErrorCode::InvalidBody, "the text is empty").hint("say something"));
+        }
+        let most = self.log.meta().policy.max_text_bytes;
+        if body.len() as u64 > most {
+            let message = format!("the text has {} bytes, and {most} are allowed", body.len());
+            return Err(
+                Error::new(ErrorCode::MessageTooLarge, message).hint("write it to a file, and name the file")
+            );
+        }
+        Ok(Redacted::new(body, redactor))
+    }
+
+    /// Returns the number of the newest note, 0 if there is none.
+    fn last_note(&self) -> Result<u64> {
+        let seq = self.log.meta().open_notes.max_note_seq;
+        let Some(before) = seq.checked_sub(1) else { return Ok(0) };
+        let records = self.log.records_after(before, 1, Phase::Feed).map_err(error::of_store)?;
+        match records.first().map(|record| &record.kind) {
+            Some(Kind::NoteAdded(note)) => Ok(note.note_id),
+            _ => Err(Error::internal(format!("record {seq} is not the newest note"))),
+        }
+    }
+
+    /// Visits the notes in order, until `visit` returns false.
+    fn each_note(&self, mut visit: impl FnMut(Note) -> bool) -> Result<()> {
+        let last = self.log.meta().open_notes.max_note_seq;
+        let scanned = stickpin_store::scan(&self.log, 0, Phase::Feed, &mut |record| {
+            if let Kind::NoteAdded(NoteAdded { note_id, body, scope_turn }) = &record.kind {
+                let (seq, ts, author) = (record.seq, record.ts, record.agent.clone());
+                let (body, turn_id) = (body.clone(), *scope_turn);
+                let note = Note { note_id: *note_id, seq, ts, author, body, turn_id, resolved: false };
+                if !visit(note) {
+                    return ControlFlow::Break(());
+                }
+            }
+            if record.seq < last { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        scanned.map_err(error::of_store)
+    }
+}
