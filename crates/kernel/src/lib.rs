@@ -57,7 +57,7 @@ pub use api::expectation::Expectation;
 pub use api::render::{Show, Text, error as error_text};
 pub use api::request::{Caller, Detail, Format, RefDetail, RefsEnvelope, Render, Request, Response};
 pub use api::secret::{Secret, hide as hide_secrets};
-pub use api::spec::{Effect, Lane, Scope, Spec};
+pub use api::spec::{Effect, Follow, Lane, Scope, Spec};
 pub use api::target::{RefTarget, Target};
 pub use api::{files, paths, schema};
 pub use command::args::{ActOptions, Acting, OptionalValue, Receipt, Settle};

@@ -80,6 +80,7 @@ list! {
     commands::session::doctor::Doctor,
     commands::session::sessions::SessionList,
     commands::session::sessions::SessionShow,
+    commands::coordinate::feed::SessionLog,
     commands::coordinate::claim::TurnWait,
     commands::coordinate::claim::TurnTry,
     commands::coordinate::hand_over::TurnRelease,
@@ -89,6 +90,12 @@ list! {
     commands::coordinate::members::TurnJoin,
     commands::coordinate::members::TurnLeave,
     commands::coordinate::members::TurnKick,
+    commands::coordinate::feed::Events,
+    commands::coordinate::talk::MsgSend,
+    commands::coordinate::feed::MsgRecv,
+    commands::coordinate::talk::NotesAdd,
+    commands::coordinate::talk::NotesList,
+    commands::coordinate::talk::NotesResolve,
     commands::session::whoami::Whoami,
 }
 

@@ -35,6 +35,8 @@ pub struct Spec {
     /// Whether the command is an assertion: a recording keeps it where it held, although it only
     /// reads.
     pub asserts: bool,
+    /// How a front end repeats the command, to follow what it reads.
+    pub follows: Option<Follow>,
     /// Valid command lines, for help and docs.
     pub examples: &'static [&'static str],
 }
@@ -54,6 +56,7 @@ impl Spec {
         writes: false,
         recorded: true,
         asserts: false,
+        follows: None,
         examples: &[],
     };
 
@@ -66,6 +69,19 @@ impl Spec {
     pub fn group(&self) -> Option<&'static str> {
         self.name.split_once(' ').map(|(group, _)| group)
     }
+}
+
+/// The arguments by which a front end follows a command: it waits for the next entries, prints them,
+/// and repeats the command behind them. The output has the entries as `events`, each with its `seq`,
+/// the place behind them as `cursorSeq`, and `closed` where nothing follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Follow {
+    /// The switch that waits for an entry.
+    pub wait: &'static str,
+    /// The time that a wait takes at most, in milliseconds.
+    pub timeout: &'static str,
+    /// The place behind which to begin.
+    pub after: &'static str,
 }
 
 /// Whether a command changes the app.

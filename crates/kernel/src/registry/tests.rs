@@ -81,6 +81,13 @@ const PLAIN: &[&str] = &[
     "turn leave nextAction",
     "turn kick member",
     "turn kick reason",
+    "events target",
+    "events from",
+    "events event",
+    "msg send to",
+    "msg send body",
+    "msg recv from",
+    "notes add body",
 ];
 
 /// What is checked of a client that is confined to folders is what the annotations say.

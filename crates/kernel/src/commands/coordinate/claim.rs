@@ -2,25 +2,25 @@
 
 use crate::commands::prelude::*;
 use crate::run::authority;
-use stickpin_coordinator::{Granted, TakeOptions, TurnReply, WaitOptions};
+use stickpin_coordinator::{Granted, SessionAuthority, TakeOptions, TurnReply, WaitOptions};
 use stickpin_session::agent::EnvAge;
 use stickpin_session::turn::AgentId;
 use stickpin_tree::quote;
 
 /// The longest wait for a turn.
-const LONGEST: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+pub(super) const LONGEST: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// What a wait and its answer may take beyond the wait.
-const ALLOWANCE: Duration = Duration::from_secs(15);
+pub(super) const ALLOWANCE: Duration = Duration::from_secs(15);
 
 /// The exit status while another agent has the turn.
-const NOT_YET: u8 = 3;
+pub(super) const NOT_YET: u8 = 3;
 
 /// The exit status when the turn may be taken from its owner.
 const TAKEOVER: u8 = 4;
 
 /// The exit status of a closed session.
-const CLOSED: u8 = 11;
+pub(super) const CLOSED: u8 = 11;
 
 /// Wait for the turn of the session, and hold it until you release it.
 ///
@@ -106,13 +106,8 @@ impl Command for TurnWait {
 
     async fn run(self, cx: &mut Cx) -> Result<TurnOutput> {
         let (session, who) = authority::require(cx)?;
-        // A tool call must return before its harness gives it up.
-        let slice = match cx.caller.evidence.env_age {
-            EnvAge::Spawn => Some(Duration::from_millis(session.meta().policy.wait_slice_mcp_ms)),
-            EnvAge::Request => None,
-        };
         let options = WaitOptions {
-            timeout: self.timeout.map(Duration::from_millis).or(slice),
+            timeout: self.timeout.map(Duration::from_millis).or_else(|| slice(cx, &session)),
             park: self.park,
             no_solo: self.no_solo,
             after: self.after,
@@ -195,6 +190,15 @@ impl Show for TurnOutput {
         if self.wake_reason == Some(WakeReason::Event) {
             text.line("there are records for you: read them with `stickpin events`");
         }
+    }
+}
+
+/// Returns how long a wait lasts that names no time: a tool call must return before its harness gives
+/// it up.
+pub(super) fn slice(cx: &Cx, session: &SessionAuthority) -> Option<Duration> {
+    match cx.caller.evidence.env_age {
+        EnvAge::Spawn => Some(Duration::from_millis(session.meta().policy.wait_slice_mcp_ms)),
+        EnvAge::Request => None,
     }
 }
 

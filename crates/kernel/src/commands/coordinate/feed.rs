@@ -1,0 +1,402 @@
+//! `events`, `msg recv`, `session log`: what happened in a session.
+
+use crate::api::render::{Cell, json_excerpt};
+use crate::api::spec::Follow;
+use crate::commands::coordinate::claim::{self, ALLOWANCE, CLOSED, LONGEST, NOT_YET};
+use crate::commands::prelude::*;
+use crate::run::authority;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use stickpin_coordinator::{
+    Audience, Breadth, Event, EventQuery, EventScope, Events as Found, Filter, Participant, SessionAuthority,
+    Talk,
+};
+use stickpin_session::log::KindName;
+use stickpin_session::turn::AgentId;
+use stickpin_tree::{escape, quote_whole};
+
+/// The most events of one answer while nothing is waited for, by default.
+const PAGE: usize = 50;
+
+/// The most events of one answer to a wait.
+const BATCH: usize = 500;
+
+/// The arguments of a command that can be followed.
+const FOLLOW: Option<Follow> = Some(Follow { wait: "wait", timeout: "timeout", after: "after" });
+
+/// Show what happened in the session: messages, turns, notes and members. Claims no turn.
+///
+/// With --wait it exits with 0 after the first events that are for you, 3 when the time is up, and 11
+/// when the session is closed. The answer to an event about the turn is always `turn wait`.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Events {
+    /// Begin behind this record; 0 is the beginning. By default the last events, with --wait the end.
+    #[schemars(extend("x-placeholder" = "SEQ"))]
+    pub after: Option<u64>,
+    /// Wait until there is an event.
+    #[serde(default)]
+    pub wait: bool,
+    /// With --wait: milliseconds to wait; by default until there is one, over MCP 25 seconds.
+    #[schemars(extend("x-placeholder" = "MS"))]
+    pub timeout: Option<u64>,
+    /// The most events; 50 by default, with --wait 500.
+    #[schemars(extend("x-placeholder" = "N"))]
+    pub limit: Option<usize>,
+    /// Whose events: `self` for those that you have to know, `any`, or an agent that they are
+    /// addressed to. `any` by default, with --wait `self`.
+    #[schemars(extend("x-placeholder" = "WHO"))]
+    pub target: Option<String>,
+    /// Only events of this agent.
+    #[schemars(extend("x-placeholder" = "AGENT"))]
+    pub from: Option<String>,
+    /// Only these kinds, such as `message,turn_assigned`.
+    #[serde(default)]
+    #[schemars(extend("x-placeholder" = "KIND"))]
+    pub event: Vec<String>,
+    /// Also commands and snapshots.
+    pub include: Option<Include>,
+    /// Begin where your last answer with --resume ended.
+    #[serde(default)]
+    pub resume: bool,
+}
+
+/// What an answer may also contain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Include {
+    /// Commands and snapshots.
+    Run,
+}
+
+/// Show messages for you. Misses turns that are handed to you: `events` shows both.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct MsgRecv {
+    /// Begin behind this record; 0 is the beginning. By default the last messages, with --wait the end.
+    #[schemars(extend("x-placeholder" = "SEQ"))]
+    pub after: Option<u64>,
+    /// Wait until there is a message.
+    #[serde(default)]
+    pub wait: bool,
+    /// With --wait: milliseconds to wait; by default until there is one, over MCP 25 seconds.
+    #[schemars(extend("x-placeholder" = "MS"))]
+    pub timeout: Option<u64>,
+    /// The most messages; 50 by default, with --wait 500.
+    #[schemars(extend("x-placeholder" = "N"))]
+    pub limit: Option<usize>,
+    /// Only messages of this agent.
+    #[schemars(extend("x-placeholder" = "AGENT"))]
+    pub from: Option<String>,
+    /// Begin where your last answer with --resume ended.
+    #[serde(default)]
+    pub resume: bool,
+}
+
+/// Show the log of the session: every command with who ran it, its outcome and how long it took.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SessionLog {
+    /// Begin behind this record; 0 is the beginning. By default the last records, with --wait the end.
+    #[schemars(extend("x-placeholder" = "SEQ"))]
+    pub after: Option<u64>,
+    /// Wait until there is a record.
+    #[serde(default)]
+    pub wait: bool,
+    /// With --wait: milliseconds to wait; by default until there is one, over MCP 25 seconds.
+    #[schemars(extend("x-placeholder" = "MS"))]
+    pub timeout: Option<u64>,
+    /// The most records; 50 by default, with --wait 500.
+    #[schemars(extend("x-placeholder" = "N"))]
+    pub limit: Option<usize>,
+}
+
+/// How reading the feed ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FeedStatus {
+    /// With events, or without a wait.
+    Ok,
+    /// The time was up.
+    NotYet,
+    /// The session is closed.
+    Closed,
+}
+
+/// Events, oldest first.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EventsOutput {
+    /// How reading ended.
+    pub status: FeedStatus,
+    /// The events, and where to go on.
+    #[serde(flatten)]
+    pub found: Found,
+}
+
+/// Records of the log, oldest first.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SessionLogOutput(pub EventsOutput);
+
+impl Command for Events {
+    const SPEC: Spec = Spec {
+        name: "events",
+        follows: FOLLOW,
+        examples: &[
+            "stickpin events --after 41",
+            "stickpin events --wait --timeout 60000",
+            "stickpin --session shop events --follow --json",
+        ],
+        ..Spec::HOST
+    };
+    type Output = EventsOutput;
+
+    fn time_limits(&self) -> TimeLimits {
+        limits(self.wait, self.timeout)
+    }
+
+    async fn run(self, cx: &mut Cx) -> Result<EventsOutput> {
+        let (session, who) = authority::require(cx)?;
+        let filter = Filter {
+            audience: audience(&session, &who, self.target.as_deref(), self.wait)?,
+            from: self.from.as_deref().map(|name| sender(&session, name)).transpose()?,
+            kinds: kinds(&self.event)?,
+            breadth: if self.include.is_some() { Breadth::Run } else { Breadth::People },
+        };
+        let query = EventQuery { filter, resume: self.resume, ..query(self.after, self.wait, self.limit) };
+        read(cx, &session, &who, query, self.timeout).await
+    }
+}
+
+impl Command for MsgRecv {
+    const SPEC: Spec = Spec {
+        name: "msg recv",
+        follows: FOLLOW,
+        examples: &["stickpin msg recv", "stickpin msg recv --wait --timeout 60000"],
+        ..Spec::HOST
+    };
+    type Output = EventsOutput;
+
+    fn time_limits(&self) -> TimeLimits {
+        limits(self.wait, self.timeout)
+    }
+
+    async fn run(self, cx: &mut Cx) -> Result<EventsOutput> {
+        let (session, who) = authority::require(cx)?;
+        let filter = Filter {
+            audience: Audience::Member(who.agent.clone()),
+            from: self.from.as_deref().map(|name| sender(&session, name)).transpose()?,
+            kinds: Some(BTreeSet::from([KindName::Message])),
+            breadth: Breadth::People,
+        };
+        let query = EventQuery { filter, resume: self.resume, ..query(self.after, self.wait, self.limit) };
+        read(cx, &session, &who, query, self.timeout).await
+    }
+}
+
+impl Command for SessionLog {
+    const SPEC: Spec = Spec {
+        name: "session log",
+        follows: FOLLOW,
+        examples: &["stickpin session log --limit 20", "stickpin --session shop session log --follow"],
+        ..Spec::HOST
+    };
+    type Output = SessionLogOutput;
+
+    fn time_limits(&self) -> TimeLimits {
+        limits(self.wait, self.timeout)
+    }
+
+    async fn run(self, cx: &mut Cx) -> Result<SessionLogOutput> {
+        let (session, who) = authority::require(cx)?;
+        let filter = Filter { breadth: Breadth::All, ..Filter::default() };
+        let query = EventQuery { filter, ..query(self.after, self.wait, self.limit) };
+        read(cx, &session, &who, query, self.timeout).await.map(SessionLogOutput)
+    }
+}
+
+fn limits(wait: bool, timeout: Option<u64>) -> TimeLimits {
+    let waits = if wait { timeout.map_or(LONGEST, Duration::from_millis) } else { Duration::ZERO };
+    TimeLimits { deadline: waits + ALLOWANCE, response_limit: None }
+}
+
+fn query(after: Option<u64>, wait: bool, limit: Option<usize>) -> EventQuery {
+    let limit = if wait { limit.unwrap_or(BATCH).clamp(1, BATCH) } else { limit.unwrap_or(PAGE).max(1) };
+    EventQuery { after, wait, limit, ..EventQuery::default() }
+}
+
+async fn read(
+    cx: &mut Cx,
+    session: &SessionAuthority,
+    who: &Participant,
+    query: EventQuery,
+    timeout: Option<u64>,
+) -> Result<EventsOutput> {
+    let timeout = timeout.map(Duration::from_millis);
+    let timeout = match claim::slice(cx, session) {
+        Some(most) => Some(timeout.map_or(most, |timeout| timeout.min(most))),
+        None => timeout,
+    };
+    let (waited, query) = (query.wait, EventQuery { timeout, ..query });
+    let found = query.read(session, who, &cx.cancel).await?;
+    let status = match (waited && found.events.is_empty(), found.closed) {
+        (false, _) => FeedStatus::Ok,
+        (true, true) => FeedStatus::Closed,
+        (true, false) => FeedStatus::NotYet,
+    };
+    Ok(EventsOutput { status, found })
+}
+
+fn audience(
+    session: &SessionAuthority,
+    who: &Participant,
+    target: Option<&str>,
+    wait: bool,
+) -> Result<Audience> {
+    match target.unwrap_or(if wait { "self" } else { "any" }) {
+        "self" => Ok(Audience::Member(who.agent.clone())),
+        "any" => Ok(Audience::Any),
+        name => Talk(session).member(name).map(Audience::AddressedTo),
+    }
+}
+
+/// Returns the agent that a caller names, also one that is no member any more.
+fn sender(session: &SessionAuthority, name: &str) -> Result<AgentId> {
+    match Talk(session).member(name) {
+        Err(e) if e.code == ErrorCode::UnknownMember && name.contains(':') => Ok(AgentId::new(name)),
+        found => found,
+    }
+}
+
+fn kinds(words: &[String]) -> Result<Option<BTreeSet<KindName>>> {
+    let mut kinds = BTreeSet::new();
+    for word in words.iter().flat_map(|word| word.split(',')).map(str::trim) {
+        let kind = KindName::ALL.iter().find(|kind| kind.as_str() == word).ok_or_else(|| {
+            let names: Vec<_> = KindName::ALL.iter().map(|kind| kind.as_str()).collect();
+            Error::invalid_args(format!("there is no kind of event {}", quote_whole(word)))
+                .hint(format!("the kinds are {}", names.join(", ")))
+        })?;
+        kinds.insert(*kind);
+    }
+    Ok((!kinds.is_empty()).then_some(kinds))
+}
+
+impl Show for EventsOutput {
+    fn exit(&self) -> u8 {
+        match self.status {
+            FeedStatus::Ok => 0,
+            FeedStatus::NotYet => NOT_YET,
+            FeedStatus::Closed => CLOSED,
+        }
+    }
+
+    fn show(&self, text: &mut Text) {
+        for event in &self.found.events {
+            let to = match (event.scope, &event.to) {
+                (EventScope::Direct, Some(to)) => format!(" -> {to}"),
+                (EventScope::Broadcast, _) => " -> room".to_owned(),
+                _ => String::new(),
+            };
+            let (seq, at, from) = (event.seq, clock(event), from(event));
+            text.line(format_args!("{seq} {at} {from}{to}: {}", describe(event)));
+        }
+    }
+}
+
+impl Show for SessionLogOutput {
+    fn exit(&self) -> u8 {
+        self.0.exit()
+    }
+
+    /// One row per record; a command whose end is shown too has one row.
+    fn show(&self, text: &mut Text) {
+        let events = &self.0.found.events;
+        let ended: BTreeSet<u64> = events
+            .iter()
+            .filter(|event| event.kind == KindName::CommandEnd)
+            .filter_map(|event| number(event, "cmdId"))
+            .collect();
+        let shown = events.iter().filter(|e| e.kind != KindName::CommandBegin || !ended.contains(&e.seq));
+        let rows = shown.map(|event| {
+            let (what, detail) = match string(event, "verb") {
+                Some(verb) => (verb.to_owned(), string(event, "summary").unwrap_or_default().to_owned()),
+                None => (event.kind.as_str().to_owned(), details(event).join(" ")),
+            };
+            vec![
+                Cell::Word(event.seq.to_string()),
+                Cell::Word(clock(event)),
+                Cell::Word(from(event)),
+                Cell::Word(escape(&what, usize::MAX)),
+                Cell::Prose(escape(&detail, usize::MAX)),
+                Cell::Word(outcome(event).unwrap_or_default()),
+            ]
+        });
+        text.table(&rows.collect::<Vec<_>>(), "  ");
+    }
+}
+
+/// Returns the time of day, in UTC.
+fn clock(event: &Event) -> String {
+    event.ts.to_string().get(11..19).unwrap_or_default().to_owned()
+}
+
+fn from(event: &Event) -> String {
+    event.from.as_ref().map_or_else(|| "daemon".to_owned(), ToString::to_string)
+}
+
+fn field<'e>(event: &'e Event, name: &str) -> Option<&'e Value> {
+    event.payload.as_ref()?.get(name)
+}
+
+fn string<'e>(event: &'e Event, name: &str) -> Option<&'e str> {
+    field(event, name)?.as_str()
+}
+
+fn number(event: &Event, name: &str) -> Option<u64> {
+    field(event, name)?.as_u64()
+}
+
+/// Says what happened, in one line.
+fn describe(event: &Event) -> String {
+    let mut words = vec![event.kind.as_str().to_owned()];
+    if let Some(verb) = string(event, "verb") {
+        words.push(escape(&format!("{verb} {}", string(event, "summary").unwrap_or_default()), usize::MAX));
+    }
+    words.extend(details(event));
+    words.extend(outcome(event));
+    words.join(" ").trim_end().to_owned()
+}
+
+/// Returns what a record about people says beside its kind, quoted.
+fn details(event: &Event) -> Vec<String> {
+    let mut words = Vec::new();
+    words.extend(number(event, "noteId").map(|id| format!("note {id}")));
+    words.extend(event.hint.as_ref().filter(|hint| *hint == "interrupt").map(|_| "(interrupt)".to_owned()));
+    words.extend(event.body.as_ref().map(quoted));
+    for (name, word) in [("status", "done"), ("nextAction", "next")] {
+        let said = event.handoff.as_ref().and_then(|handoff| handoff.get(name));
+        words.extend(said.map(|said| format!("{word} {}", quoted(said))));
+    }
+    words.extend(event.reason.as_ref().map(|reason| match reason.as_str() {
+        Some(word) if word.bytes().all(|b| b.is_ascii_lowercase() || b == b'_') => format!("({word})"),
+        _ => quoted(reason),
+    }));
+    words.extend(field(event, "note").map(quoted));
+    let member = field(event, "member").and_then(|member| member.get("display"));
+    words.extend(member.or_else(|| field(event, "agentId")).map(quoted));
+    words
+}
+
+/// Returns how a command ended and how long it took.
+fn outcome(event: &Event) -> Option<String> {
+    let outcome = string(event, "outcome")?;
+    let code = field(event, "error").and_then(|error| error.get("code")?.as_str()).unwrap_or(outcome);
+    let late = if field(event, "late") == Some(&Value::Bool(true)) { ", late" } else { "" };
+    Some(format!("{code} in {} ms{late}", number(event, "durationMs").unwrap_or_default()))
+}
+
+/// Quotes a text that came from an agent.
+fn quoted(value: &Value) -> String {
+    value.as_str().map_or_else(|| escape(&json_excerpt(value), usize::MAX), quote_whole)
+}

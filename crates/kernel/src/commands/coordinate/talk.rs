@@ -1,0 +1,227 @@
+//! `msg send`, `notes add`, `notes list`, `notes resolve`: what agents tell one another.
+
+use crate::commands::prelude::*;
+use crate::run::authority;
+use stickpin_coordinator::{Delivery, Note, Talk};
+use stickpin_session::log::MessageHint;
+use stickpin_tree::quote_whole;
+
+/// The most notes of one answer.
+const MAX_NOTES: usize = 200;
+
+/// Send a message to a member, or to all members with `room`.
+///
+/// A message is talk for now. What must survive the handoff is a note (`notes add`), and work is given
+/// away with the turn (`turn release`).
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct MsgSend {
+    /// The agent id or display name of the member, or `room` for all.
+    #[schemars(extend("x-positional" = 0))]
+    pub to: String,
+    /// The text, at most 16 KiB. Several words are joined by spaces.
+    #[schemars(length(min = 1), extend("x-positional" = 1, "x-trailing" = true, "x-text" = true))]
+    pub body: Vec<String>,
+    /// Ask the reader to look soon. Grants nothing.
+    #[serde(default)]
+    pub interrupt: bool,
+}
+
+/// Add a note to the session, which whoever works here next finds open until it is resolved.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NotesAdd {
+    /// The text, at most 16 KiB. Several words are joined by spaces.
+    #[schemars(length(min = 1), extend("x-positional" = 0, "x-trailing" = true, "x-text" = true))]
+    pub body: Vec<String>,
+    /// The turn that the note is about.
+    #[schemars(extend("x-placeholder" = "ID"))]
+    pub turn: Option<u64>,
+}
+
+/// List the notes that nobody has resolved, oldest first.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NotesList {
+    /// Also notes that are resolved.
+    #[serde(default)]
+    pub all: bool,
+    /// Begin behind this note.
+    #[schemars(extend("x-placeholder" = "NOTE"))]
+    pub after: Option<u64>,
+    /// The most notes, up to 200; 50 by default.
+    #[schemars(extend("x-placeholder" = "N"))]
+    pub limit: Option<usize>,
+}
+
+/// Resolve a note. Its author and the holder of the turn may do so.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NotesResolve {
+    /// The number of the note.
+    #[schemars(extend("x-positional" = 0))]
+    pub note: u64,
+}
+
+/// A message that is in the log.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MsgSendOutput {
+    /// Always `sent`.
+    pub status: String,
+    /// The session.
+    pub session: String,
+    /// The number of the record.
+    pub seq: u64,
+    /// The id of the event that readers get.
+    pub event_id: String,
+    /// How soon it may be read. A hint: the message is stored, whatever it says.
+    pub delivery: Delivery,
+}
+
+/// A note that is in the log.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NotesAddOutput {
+    /// Always `added`.
+    pub status: String,
+    /// The session.
+    pub session: String,
+    /// The number of the note.
+    pub note_id: u64,
+    /// The number of the record.
+    pub seq: u64,
+}
+
+/// Notes, oldest first.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NotesListOutput {
+    /// The session.
+    pub session: String,
+    /// The notes.
+    pub notes: Vec<Note>,
+}
+
+/// A note that was resolved.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NotesResolveOutput {
+    /// Always `resolved`.
+    pub status: String,
+    /// The session.
+    pub session: String,
+    /// The number of the note.
+    pub note_id: u64,
+    /// The number of the record.
+    pub seq: u64,
+}
+
+impl Command for MsgSend {
+    const SPEC: Spec = Spec {
+        name: "msg send",
+        examples: &[
+            "stickpin msg send codex:d4bc2492 'the cart is filled'",
+            "stickpin msg send room 'the shop is down' --interrupt",
+        ],
+        ..Spec::HOST
+    };
+    type Output = MsgSendOutput;
+
+    async fn run(self, cx: &mut Cx) -> Result<MsgSendOutput> {
+        let (session, who) = authority::require(cx)?;
+        let hint = if self.interrupt { MessageHint::Interrupt } else { MessageHint::Normal };
+        let redactor = authority::redactor(cx);
+        let sent = Talk(&session).send(&who, &self.to, self.body.join(" "), hint, &redactor)?;
+        Ok(MsgSendOutput {
+            status: "sent".to_owned(),
+            session: session.name().to_owned(),
+            seq: sent.seq,
+            event_id: sent.event_id,
+            delivery: sent.delivery,
+        })
+    }
+}
+
+impl Command for NotesAdd {
+    const SPEC: Spec = Spec {
+        name: "notes add",
+        examples: &["stickpin notes add 'the test card is declined on Sundays'"],
+        ..Spec::HOST
+    };
+    type Output = NotesAddOutput;
+
+    async fn run(self, cx: &mut Cx) -> Result<NotesAddOutput> {
+        let (session, who) = authority::require(cx)?;
+        let redactor = authority::redactor(cx);
+        let (note_id, seq) = Talk(&session).add_note(&who, self.body.join(" "), self.turn, &redactor)?;
+        let session = session.name().to_owned();
+        Ok(NotesAddOutput { status: "added".to_owned(), session, note_id, seq })
+    }
+}
+
+impl Command for NotesList {
+    const SPEC: Spec = Spec {
+        name: "notes list",
+        examples: &["stickpin notes list", "stickpin notes list --all --limit 200"],
+        ..Spec::HOST
+    };
+    type Output = NotesListOutput;
+
+    async fn run(self, cx: &mut Cx) -> Result<NotesListOutput> {
+        let (session, _) = authority::require(cx)?;
+        let limit = self.limit.unwrap_or(50).clamp(1, MAX_NOTES);
+        let notes = Talk(&session).notes(self.all, self.after.unwrap_or(0), limit)?;
+        Ok(NotesListOutput { session: session.name().to_owned(), notes })
+    }
+}
+
+impl Command for NotesResolve {
+    const SPEC: Spec = Spec { name: "notes resolve", examples: &["stickpin notes resolve 3"], ..Spec::HOST };
+    type Output = NotesResolveOutput;
+
+    async fn run(self, cx: &mut Cx) -> Result<NotesResolveOutput> {
+        let (session, who) = authority::require(cx)?;
+        let seq = Talk(&session).resolve_note(&who, self.note)?;
+        let session = session.name().to_owned();
+        Ok(NotesResolveOutput { status: "resolved".to_owned(), session, note_id: self.note, seq })
+    }
+}
+
+impl Show for MsgSendOutput {
+    fn show(&self, text: &mut Text) {
+        let delivery = match self.delivery {
+            Delivery::Live => "a reader is connected",
+            Delivery::Stored => "it is read later",
+            Delivery::Unreachable => "but the reader's harness has ended",
+        };
+        text.line(format_args!("sent as record {} of {}: {delivery}", self.seq, self.session));
+    }
+}
+
+impl Show for NotesAddOutput {
+    fn show(&self, text: &mut Text) {
+        text.line(format_args!("added note {} to {}", self.note_id, self.session));
+    }
+}
+
+impl Show for NotesListOutput {
+    fn show(&self, text: &mut Text) {
+        if self.notes.is_empty() {
+            text.line("no notes");
+        }
+        for note in &self.notes {
+            let author = note.author.as_ref().map_or_else(String::new, |author| format!(" by {author}"));
+            let turn = note.turn_id.map_or_else(String::new, |turn| format!(" about turn {turn}"));
+            let resolved = if note.resolved { ", resolved" } else { "" };
+            let body = note.body.text().map_or_else(|| "(a secret)".to_owned(), quote_whole);
+            text.line(format_args!("{}{author}{turn}{resolved}: {body}", note.note_id));
+        }
+    }
+}
+
+impl Show for NotesResolveOutput {
+    fn show(&self, text: &mut Text) {
+        text.line(format_args!("resolved note {} of {}", self.note_id, self.session));
+    }
+}
