@@ -9,6 +9,7 @@ use std::sync::Arc;
 use stickpin_client::{AllowAll, Call, ClientCommand, Installation, Progress, SocketClient};
 use stickpin_cmdline::Options;
 use stickpin_kernel::{CancellationToken, Error, ErrorCode, Response, Result};
+use tokio::signal::unix::SignalKind;
 use tokio::sync::mpsc;
 
 /// The exit code of an interrupted program (128 plus the signal number).
@@ -64,7 +65,8 @@ fn run_until_interrupted(
             installation: Arc::new(installation),
             cancel: cancel.clone(),
         };
-        let mut interrupts = listen_for_interrupts()?;
+        // A person's Ctrl-C, or the end that the parent process asks for.
+        let mut interrupts = listen_for_signals(&[SignalKind::interrupt(), SignalKind::terminate()])?;
         let mut run = command.run(input, call);
         let response = loop {
             tokio::select! {
@@ -89,13 +91,12 @@ fn run_until_interrupted(
     })
 }
 
-/// Listens for interrupts: a person's Ctrl-C, or a termination signal from the parent process.
-fn listen_for_interrupts() -> Result<mpsc::UnboundedReceiver<()>> {
-    use tokio::signal::unix::{SignalKind, signal};
+/// Listens for signals, each of which is one message.
+pub(crate) fn listen_for_signals(kinds: &[SignalKind]) -> Result<mpsc::UnboundedReceiver<()>> {
     let (tell, heard) = mpsc::unbounded_channel();
-    for kind in [SignalKind::interrupt(), SignalKind::terminate()] {
-        let mut signal =
-            signal(kind).map_err(|e| Error::new(ErrorCode::Io, format!("signals cannot be heard: {e}")))?;
+    for kind in kinds {
+        let mut signal = tokio::signal::unix::signal(*kind)
+            .map_err(|e| Error::new(ErrorCode::Io, format!("signals cannot be heard: {e}")))?;
         let tell = tell.clone();
         tokio::spawn(async move { while signal.recv().await.is_some() && tell.send(()).is_ok() {} });
     }

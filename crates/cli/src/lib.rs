@@ -18,6 +18,7 @@ mod color;
 mod complete;
 mod daemon;
 mod env;
+mod follow;
 mod help;
 mod local;
 mod man;
@@ -83,7 +84,10 @@ pub fn run(
     let others = local::front_end_commands(hooks.client_commands);
     match parse::parse_line(args, env, &others) {
         Ok(CliAction::Call(mut request, options)) => match with_stdin(&mut request) {
-            Ok(()) => call(&request, &options, env, hooks, streams),
+            Ok(()) => match follow::of(&request, &options) {
+                Some(how) => follow::run(&request, how, &options, env, hooks, streams),
+                None => call(&request, &options, env, hooks, streams),
+            },
             Err(error) => streams.fail(&request.command, error, options.json),
         },
         Ok(CliAction::ClientCommand(command, input, options)) => {

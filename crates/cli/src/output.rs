@@ -59,7 +59,7 @@ impl<'a> Streams<'a> {
     }
 
     /// Keeps the first failure of stdout.
-    fn note_write_error(&mut self, result: io::Result<()>) {
+    pub(crate) fn note_write_error(&mut self, result: io::Result<()>) {
         self.write_error = self.write_error.take().or(result.err());
     }
 
@@ -79,6 +79,23 @@ impl<'a> Streams<'a> {
     pub(crate) fn print(&mut self, text: &str) {
         let result = line(self.out, text);
         self.note_write_error(result);
+    }
+
+    /// Prints lines of an answer that goes on, and hands them to the reader at once.
+    ///
+    /// # Errors
+    /// If the reader does not take them.
+    pub(crate) fn print_line(&mut self, text: &str) -> io::Result<()> {
+        line(self.out, text)?;
+        self.out.flush()
+    }
+
+    /// Hands what was printed to the reader.
+    ///
+    /// # Errors
+    /// If the reader does not take it.
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
     }
 
     /// Prints a text of our own to stderr.

@@ -12,7 +12,9 @@ use stickpin_kernel::schema::{Field, Kind, NestedTargets};
 /// Returns the grammar of a command that has a form, with the common options.
 #[must_use]
 pub fn command_grammar(definition: &CommandDefinition) -> Command {
-    build_grammar(definition.spec.name, definition.doc(), after_help(definition), definition.fields())
+    let spec = &definition.spec;
+    build_grammar(spec.name, definition.doc(), after_help(definition), definition.fields())
+        .args(spec.follows.map(options::follow))
 }
 
 fn build_grammar(name: &str, doc: &str, after: Option<String>, fields: &[Field]) -> Command {

@@ -2,7 +2,7 @@
 
 use clap::{Arg, ArgAction, ArgMatches, ColorChoice, ValueEnum};
 use serde_json::Value;
-use stickpin_kernel::{Detail, Error, ErrorCode, Format, Render, Result};
+use stickpin_kernel::{Detail, Error, ErrorCode, Follow, Format, Render, Result};
 
 /// A common option.
 struct CommonOption {
@@ -43,6 +43,8 @@ pub struct Options {
     pub max_bytes: Option<usize>,
     /// `--color`.
     pub color: ColorChoice,
+    /// `--follow`, of commands that can be followed.
+    pub follow: bool,
 }
 
 impl Options {
@@ -75,6 +77,19 @@ pub(crate) fn args(taken: impl Fn(&str) -> bool) -> impl Iterator<Item = Arg> {
             None => arg.action(ArgAction::SetTrue),
         }
     })
+}
+
+/// The clap id of the switch that follows a command.
+const FOLLOW: &str = "--follow";
+
+/// Returns the switch that follows a command. A front end repeats the command for it.
+pub(crate) fn follow(how: Follow) -> Arg {
+    let help = "Print entries as they come, with --json one object per line, until you end it; the last line on stderr is `cursor_seq=N`";
+    Arg::new(FOLLOW)
+        .long("follow")
+        .help(help)
+        .action(ArgAction::SetTrue)
+        .conflicts_with_all([how.wait, how.timeout])
 }
 
 /// Returns the clap id of an option. The dashes keep it apart from field names, which are
@@ -124,6 +139,7 @@ pub fn read(matches: &ArgMatches) -> Result<Options> {
         timeout_ms: number("timeout")?,
         max_bytes: number("max-bytes")?.map(|n| usize::try_from(n).unwrap_or(usize::MAX)),
         color,
+        follow: matches.try_get_one(FOLLOW).ok().flatten().copied().unwrap_or(false),
     })
 }
 

@@ -56,6 +56,18 @@ pub fn read(definition: &CommandDefinition, args: Vec<String>) -> Result<ParsedA
     Ok(ParsedArguments::Input(input, options))
 }
 
+/// Refuses `--follow` where nobody can end it.
+///
+/// # Errors
+/// Returns `INVALID_ARGS`.
+pub fn refuse_following(options: &Options) -> Result<()> {
+    if !options.follow {
+        return Ok(());
+    }
+    Err(Error::new(ErrorCode::InvalidArgs, "`--follow` works only at a command line of its own")
+        .hint("use `--wait`, and go on with `--after`"))
+}
+
 /// Stands for the steps on standard input.
 pub const STDIN: &str = "-";
 
@@ -141,6 +153,7 @@ pub fn parse(args: &[String]) -> Result<CommandLine> {
     match read(entry, picked.args)? {
         ParsedArguments::Input(input, options) => {
             entry.check(&input)?;
+            refuse_following(&options)?;
             Ok(CommandLine { entry, input, options })
         }
         ParsedArguments::Help(_) => {

@@ -228,6 +228,7 @@ fn parse_line(args: &mut Map<String, Value>, client_commands: ClientCommands) ->
         ParsedArguments::Input(input, options) => (input, options),
         ParsedArguments::Help(text) => return Ok(ToolCall::Text(text)),
     };
+    stickpin_cmdline::refuse_following(&options)?;
     options.session = options.session.or(session);
     options.state_dir = options.state_dir.or(state_dir);
     if tools::find_unlistable(command.definition(), &input).is_some() {

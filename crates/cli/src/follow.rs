@@ -1,0 +1,217 @@
+//! Following a command of the registry: waiting for its next entries, and `--follow`, which prints
+//! them as they come. Its last line on stderr says where to go on, so that nothing is lost between
+//! two runs.
+
+use crate::client_command::listen_for_signals;
+use crate::env::Env;
+use crate::output::Streams;
+use crate::{Hooks, daemon, first_run, state_dir};
+use serde_json::Value;
+use std::io;
+use std::time::{Duration, Instant};
+use stickpin_client::{Connection, Start};
+use stickpin_cmdline::Options;
+use stickpin_kernel::{Error, ErrorCode, Follow, Format, Request, Response, Result, registry};
+use stickpin_wire::StateDir;
+use stickpin_wire::rpc::{Hello, Verdict};
+use tokio::signal::unix::SignalKind;
+use tokio::sync::mpsc;
+
+/// How long a follower looks for a daemon that is away.
+const RECONNECT: Duration = Duration::from_secs(30);
+
+/// The pause between two looks.
+const RECONNECT_INTERVAL: Duration = Duration::from_millis(200);
+
+/// Returns how to follow a request, if it waits for entries or is followed.
+pub(crate) fn of(request: &Request, options: &Options) -> Option<Follow> {
+    let follow = registry::find(&request.command)?.spec.follows?;
+    let waits = request.input.get(follow.wait) == Some(&Value::Bool(true));
+    (options.follow || waits).then_some(follow)
+}
+
+/// Follows a command and returns the exit code.
+pub(crate) fn run(
+    request: &Request,
+    follow: Follow,
+    options: &Options,
+    env: &Env,
+    hooks: Hooks,
+    streams: &mut Streams<'_>,
+) -> u8 {
+    let mut cursor = request.input.get(follow.after).and_then(Value::as_u64);
+    let ended = state_dir(options, env).and_then(|state_dir| {
+        first_run(&state_dir, options, env, hooks, streams);
+        let mut request = request.clone();
+        request.render.format = if options.json { Format::Json } else { Format::Both };
+        let reader = Reader { state_dir, start: daemon::start(env), request, follow, once: !options.follow };
+        stickpin_client::runtime()?.block_on(print_until_signalled(
+            reader,
+            options.json,
+            &mut cursor,
+            streams,
+        ))
+    });
+    let code = ended.unwrap_or_else(|error| streams.fail(&request.command, error, options.json));
+    if let Some(cursor) = cursor {
+        streams.print_error(&format!("cursor_seq={cursor}"));
+    }
+    code
+}
+
+/// Prints what a reader reads until there is no more, or until a signal. Keeps in `cursor` behind
+/// which entry to go on.
+async fn print_until_signalled(
+    reader: Reader,
+    json: bool,
+    cursor: &mut Option<u64>,
+    streams: &mut Streams<'_>,
+) -> Result<u8> {
+    let signals = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+    let mut signals = listen_for_signals(&signals)?;
+    let once = reader.once;
+    let (tell, mut heard) = mpsc::channel(1);
+    // Blocks in reading the socket, and ends with the process.
+    std::thread::spawn(move || reader.read(&tell));
+    loop {
+        let answer = tokio::select! {
+            biased;
+            Some(()) = signals.recv() => return Ok(0),
+            answer = heard.recv() => answer,
+        };
+        let Some(Answer { response, last }) = answer.transpose()? else { return Ok(0) };
+        let behind = cursor_of(&response);
+        let printed = match (response.error.is_some(), once) {
+            (true, _) => return Ok(streams.respond(&response, json)),
+            (false, true) if last => {
+                let code = streams.respond(&response, json);
+                streams.flush().map(|()| Some(code))
+            }
+            (false, true) => Ok(None),
+            (false, false) => print_entries(&response, json, cursor, streams).map(|()| last.then_some(0)),
+        };
+        match printed {
+            Ok(ended) => {
+                *cursor = behind.or(*cursor);
+                if let Some(code) = ended {
+                    return Ok(code);
+                }
+            }
+            // The reader of the pipe has enough.
+            Err(e) if e.kind() == io::ErrorKind::BrokenPipe => return Ok(0),
+            Err(e) => {
+                streams.note_write_error(Err(e));
+                return Ok(ErrorCode::Io.exit());
+            }
+        }
+    }
+}
+
+/// Prints the entries of an answer, each line as a whole.
+fn print_entries(
+    response: &Response,
+    json: bool,
+    cursor: &mut Option<u64>,
+    streams: &mut Streams<'_>,
+) -> io::Result<()> {
+    if !json {
+        return streams.print_line(response.text.as_deref().unwrap_or_default());
+    }
+    let entries = entries(response);
+    for (at, entry) in entries.iter().enumerate() {
+        streams.print_line(&entry.to_string())?;
+        // Several entries of one record are read again together.
+        if entries.get(at + 1).is_none_or(|next| next["seq"] != entry["seq"]) {
+            *cursor = entry["seq"].as_u64().or(*cursor);
+        }
+    }
+    Ok(())
+}
+
+fn entries(response: &Response) -> &[Value] {
+    let entries = response.output.as_ref().and_then(|output| output["events"].as_array());
+    entries.map_or(&[], Vec::as_slice)
+}
+
+fn cursor_of(response: &Response) -> Option<u64> {
+    response.output.as_ref()?["cursorSeq"].as_u64()
+}
+
+/// An answer, and whether it is the last one.
+struct Answer {
+    response: Response,
+    last: bool,
+}
+
+/// Reads entries from the daemon, on a thread of its own.
+struct Reader {
+    state_dir: StateDir,
+    start: Start,
+    request: Request,
+    follow: Follow,
+    /// Whether the first entries are the last.
+    once: bool,
+}
+
+impl Reader {
+    /// Reads until nobody hears it, the session is closed, or the daemon is away for too long.
+    fn read(mut self, tell: &mpsc::Sender<Result<Answer>>) {
+        let timeout = self.request.input.remove(self.follow.timeout);
+        self.request.input.insert(self.follow.wait.to_owned(), true.into());
+        // The first answer comes at once: it tells where the entries to wait for begin.
+        self.request.input.insert(self.follow.timeout.to_owned(), 0.into());
+        let mut connection = match Connection::find_or_start(&self.state_dir, &self.start) {
+            Ok(connection) => connection,
+            Err(error) => return drop(tell.blocking_send(Err(error))),
+        };
+        let mut waits = timeout.as_ref().and_then(Value::as_u64) != Some(0);
+        loop {
+            let response = connection.call(&self.request);
+            if response.error.as_ref().is_some_and(|e| e.code == ErrorCode::DaemonUnreachable) {
+                match self.reconnect() {
+                    Ok(again) => connection = again,
+                    Err(error) => return drop(tell.blocking_send(Err(error))),
+                }
+                continue;
+            }
+            let closed = response.output.as_ref().is_some_and(|output| output["closed"] == true);
+            let found = self.once && (!entries(&response).is_empty() || !waits);
+            let last = response.error.is_some() || closed || found;
+            if let Some(cursor) = cursor_of(&response) {
+                self.request.input.insert(self.follow.after.to_owned(), cursor.into());
+            }
+            // Nobody hears it once the program ends.
+            if tell.blocking_send(Ok(Answer { response, last })).is_err() || last {
+                return;
+            }
+            match timeout.clone().filter(|_| self.once) {
+                Some(timeout) => self.request.input.insert(self.follow.timeout.to_owned(), timeout),
+                None => self.request.input.remove(self.follow.timeout),
+            };
+            waits = !self.once;
+        }
+    }
+
+    /// Waits for the next daemon. Starts none: it may have been stopped on purpose.
+    fn reconnect(&self) -> Result<Connection> {
+        let until = Instant::now() + RECONNECT;
+        loop {
+            if let Some(found) = Connection::find(&self.state_dir).ok().flatten() {
+                match found.welcome().verdict {
+                    Verdict::Serve => return Ok(found),
+                    Verdict::Refuse => {
+                        return Err(found.welcome().mismatch(&Hello::ours(self.state_dir.path())));
+                    }
+                    // It is shutting down.
+                    Verdict::Replace => {}
+                }
+            }
+            if Instant::now() >= until {
+                let message = format!("the daemon has been away for {} s", RECONNECT.as_secs());
+                return Err(Error::new(ErrorCode::DaemonUnreachable, message)
+                    .hint("run the command again: it starts the daemon"));
+            }
+            std::thread::sleep(RECONNECT_INTERVAL);
+        }
+    }
+}
