@@ -2,6 +2,7 @@
 
 use crate::environment::Environment;
 use crate::error;
+use crate::listing::ReadBefore;
 use crate::participant::Participant;
 use crate::session::{Closing, SessionAuthority, Shared, State};
 use std::collections::BTreeMap;
@@ -22,6 +23,7 @@ pub struct Coordinator {
     store: Store,
     shared: Arc<Shared>,
     sessions: Arc<Mutex<BTreeMap<String, Arc<SessionAuthority>>>>,
+    read: Arc<ReadBefore>,
 }
 
 impl Coordinator {
@@ -34,16 +36,20 @@ impl Coordinator {
         let store = Store::open(state_dir).map_err(error::of_store)?;
         let (renewing, guardian) = (AtomicBool::new(true), watch::Sender::new(0));
         let shared = Shared { store: store.clone(), environment, epoch, renewing, guardian };
-        Ok(Self { store, shared: Arc::new(shared), sessions: Arc::default() })
+        Ok(Self { store, shared: Arc::new(shared), sessions: Arc::default(), read: Arc::default() })
     }
 
-    fn loaded(&self) -> MutexGuard<'_, BTreeMap<String, Arc<SessionAuthority>>> {
+    pub(crate) fn loaded(&self) -> MutexGuard<'_, BTreeMap<String, Arc<SessionAuthority>>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the sessions that were used since the host started.
     pub(crate) fn in_use(&self) -> Vec<Arc<SessionAuthority>> {
         self.loaded().values().cloned().collect()
+    }
+
+    pub(crate) fn read_before(&self) -> &ReadBefore {
+        &self.read
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {
@@ -85,7 +91,9 @@ impl Coordinator {
             tracing::info!(session = name, "repaired: {}", diagnostic.name());
         }
         let mut log = opened.log;
-        let repaired = self.repair_turn(&mut log)?;
+        // Without its segment nothing can be written before the session is restored.
+        let lost = opened.diagnostics.contains(&Diagnostic::LogMissing);
+        let repaired = !lost && self.repair_turn(&mut log)?;
         let session = Arc::new(SessionAuthority::new(log, Arc::clone(&self.shared), repaired));
         loaded.insert(name.to_owned(), Arc::clone(&session));
         drop(loaded);
@@ -120,7 +128,8 @@ impl Coordinator {
     }
 
     /// Begins a lifetime of a session: the first one, or another one of a session that was closed
-    /// or lost. The caller becomes a member, and holds an implicit turn unless somebody else does.
+    /// or lost. The caller becomes a member. Who opens a session holds an implicit turn unless somebody
+    /// else holds it; who restores one gets no turn.
     ///
     /// # Errors
     /// Returns errors of the log. Nothing may be opened then.
@@ -153,8 +162,10 @@ impl Coordinator {
                 session
             }
         };
-        if let Some(who) = who {
-            session.join_opener(who)?;
+        match who {
+            Some(who) if reason == StartReason::Restore => session.join_restorer(who)?,
+            Some(who) => session.join_opener(who)?,
+            None => {}
         }
         Ok(session)
     }

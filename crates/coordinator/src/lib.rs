@@ -50,6 +50,7 @@ mod environment;
 mod error;
 mod feed;
 mod guardian;
+mod listing;
 mod participant;
 mod replies;
 mod session;
@@ -57,6 +58,7 @@ mod session;
 pub use coordinator::Coordinator;
 pub use environment::Environment;
 pub use feed::{Audience, Breadth, Event, EventScope, Filter};
+pub use listing::{ListedChild, ListedSession, ListedState, Listing, Restorability, Visibility};
 pub use participant::Participant;
 pub use replies::{GrantReason, Granted, Guardian, NotYet, TakeoverAvailable, TurnReply, TurnSummary};
 pub use session::{

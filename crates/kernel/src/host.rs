@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, SystemTime};
-use stickpin_coordinator::Coordinator;
+use stickpin_coordinator::{Coordinator, ListedState};
 use stickpin_device::{Dialog, Error, Provider, Result};
 use stickpin_session::{InMemoryNumbers, Ladder, NumberSource};
 use tokio::sync::watch;
@@ -135,8 +135,14 @@ impl HostInner {
         if let Some(slot) = self.lock_slots().get(name) {
             return Ok(slot.clone());
         }
-        let endings = self.endings.lock().unwrap_or_else(PoisonError::into_inner);
-        Err(endings.get(name).cloned().unwrap_or_else(|| queue::not_open_error(name)))
+        let ending = self.endings.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
+        let mut e = ending.unwrap_or_else(|| queue::not_open_error(name));
+        let coordinator = self.config.coordinator.as_ref();
+        let listed = coordinator.map(|coordinator| coordinator.listed(name, None, false));
+        if listed.is_some_and(|listed| listed.state == ListedState::Restorable) {
+            e.hint = format!("run `stickpin session restore {name}`, or {}", e.hint);
+        }
+        Err(e)
     }
 
     /// Returns the number of sessions that are open or being opened.

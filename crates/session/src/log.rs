@@ -47,6 +47,7 @@ mod kind;
 mod meta;
 mod record;
 mod redacted;
+mod restorable;
 mod segment;
 #[cfg(test)]
 mod tests;
@@ -69,5 +70,6 @@ pub use redacted::{
     Argument, Arguments, BlobId, BlobRef, InvalidBlobId, Offload, Redacted, RedactedHandoff, Redactor,
 };
 pub(crate) use redacted::{MASK, redact_strings};
+pub use restorable::NotRestorable;
 pub use segment::{Corruption, Located, Records, last_commit};
 pub use verify::{Finding, Summary, Verifier};

@@ -55,7 +55,7 @@
 //!     ref_pins: Vec::new(),
 //! };
 //! let id = log.begin(&me, command.clone())?;
-//! let outcome = CommandOutcome { error: None, duration_ms: 12, generation: Some(482_912) };
+//! let outcome = CommandOutcome { error: None, duration_ms: 12, generation: Some(482_912), address: None };
 //! assert!(matches!(log.end(&me, id, outcome), EndStatus::Persisted(3)));
 //!
 //! // The daemon dies in the middle of the next one.
@@ -95,5 +95,5 @@ pub use repair::Repaired;
 pub use session_log::{
     Amendment, CommandOutcome, EndStatus, NewCommand, Opened, Origin, SessionLog, Start, scan,
 };
-pub use store::Store;
+pub use store::{Stamp, Store};
 pub use verify::Verified;

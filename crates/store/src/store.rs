@@ -7,12 +7,22 @@ use crate::recover::{self, Diagnostic};
 use crate::reserve::Reserve;
 use crate::unsynced::{DELAY, Syncer};
 use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 use stickpin_session::log::SessionMeta;
 
 /// Where a segment ends.
 const ROTATE_AT: u64 = 64 << 20;
+
+/// The state of a file, which changes when its content does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp {
+    modified: SystemTime,
+    bytes: u64,
+    inode: u64,
+}
 
 /// The sessions of a state dir. One process has it; clones share it.
 #[derive(Debug, Clone)]
@@ -84,6 +94,20 @@ impl Store {
     /// If there is none, or none that can be read.
     pub fn meta(&self, name: &str) -> Result<(SessionMeta, Vec<Diagnostic>)> {
         recover::meta(&*self.files, &self.dir(name)?)
+    }
+
+    /// The state of the metadata's file: while it is equal, so is the metadata. `None` if there is no
+    /// file.
+    #[must_use]
+    pub fn meta_stamp(&self, name: &str) -> Option<Stamp> {
+        let file = std::fs::metadata(self.dir(name).ok()?.meta()).ok()?;
+        Some(Stamp { modified: file.modified().ok()?, bytes: file.len(), inode: file.ino() })
+    }
+
+    /// Whether a segment of the log is there. Reads nothing of it.
+    #[must_use]
+    pub fn has_segment(&self, name: &str, number: u32) -> bool {
+        self.dir(name).is_ok_and(|dir| dir.segment(number).exists())
     }
 
     pub(crate) fn dir(&self, name: &str) -> Result<SessionDir> {

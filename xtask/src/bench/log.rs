@@ -1,5 +1,5 @@
-//! Measures the session log, next to the file system's own append: the example of the crate
-//! `store`, which prints a row per figure.
+//! Measures the session log, next to the file system's own append, and the list of sessions: the
+//! examples of the crates `store` and `coordinator`, which print a row per figure.
 
 use super::table::Table;
 use crate::Result;
@@ -10,9 +10,10 @@ const RECORDS: &str = "1000000";
 
 /// Adds the rows of this part.
 pub fn measure(table: &mut Table) -> Result {
-    let mut run = cargo(&["run", "--quiet", "--profile", "dist", "-p", "stickpin-store", "--example"]);
-    let rows = output(run.args(["log_speed", "--", RECORDS]))?;
-    for row in rows.lines() {
+    let run = |package| cargo(&["run", "--quiet", "--profile", "dist", "-p", package, "--example"]);
+    let log = output(run("stickpin-store").args(["log_speed", "--", RECORDS]))?;
+    let list = output(run("stickpin-coordinator").arg("list_speed"))?;
+    for row in log.lines().chain(list.lines()) {
         let [what, value, unit, goal] = row.split('\t').collect::<Vec<_>>()[..] else {
             return Err(format!("not a row of the example: {row}"));
         };

@@ -13,7 +13,7 @@ use crate::participant::Participant;
 use serde_json::json;
 use std::time::Duration;
 use stickpin_device::{Error, ErrorCode, Result};
-use stickpin_session::log::{CommandError, CommandId};
+use stickpin_session::log::{CommandError, CommandId, Redacted};
 use stickpin_session::turn::{AgentId, Fence, Now, machine};
 use stickpin_store::{Amendment, CommandOutcome, EndStatus, Origin};
 use tokio_util::sync::CancellationToken;
@@ -142,8 +142,15 @@ impl SessionAuthority {
         })
     }
 
-    /// Takes down how a command ended. `generation` is that of the tree behind it.
-    pub fn end(&self, ticket: Ticket, failure: Option<CommandError>, generation: Option<u64>) -> Ended {
+    /// Takes down how a command ended. `generation` is that of the tree behind it, `address` that of
+    /// the app.
+    pub fn end(
+        &self,
+        ticket: Ticket,
+        failure: Option<CommandError>,
+        generation: Option<u64>,
+        address: Option<Redacted>,
+    ) -> Ended {
         let Ticket { command, origin, began } = ticket;
         let ended = self.change(|state, now| {
             state.running.retain(|running| running.command != command);
@@ -151,7 +158,7 @@ impl SessionAuthority {
                 seen.at = now.mono_ms;
             }
             let duration_ms = now.mono_ms.saturating_sub(began);
-            let outcome = CommandOutcome { error: failure, duration_ms, generation };
+            let outcome = CommandOutcome { error: failure, duration_ms, generation, address };
             let origin = Origin { ts: now.wall, ..origin };
             match state.log.end(&origin, command, outcome) {
                 EndStatus::Persisted(_) => Ok(()),

@@ -126,6 +126,14 @@ impl SessionAuthority {
 }
 
 impl SessionAuthority {
+    /// Makes the agent that restored the session a member, which grants no turn.
+    pub(crate) fn join_restorer(&self, who: &Participant) -> Result<()> {
+        self.change(|state, now| {
+            state.touch(who, now);
+            state.join_as_driver(who, now)
+        })
+    }
+
     /// Makes the opener of a lifetime a member, and gives it an implicit turn if nobody has the
     /// turn.
     pub(crate) fn join_opener(&self, who: &Participant) -> Result<()> {

@@ -3,6 +3,7 @@
 
 #[path = "../../../testkit/src/floors.rs"]
 mod floors;
+mod sessions;
 mod support;
 mod talk;
 mod turns;

@@ -7,7 +7,10 @@ use stickpin_coordinator::{Coordinator, Environment, NewCommand, Participant, Se
 use stickpin_device::ErrorCode;
 use stickpin_session::Timestamp;
 use stickpin_session::log::{Arguments, Redacted, Redactor, StartReason, Via};
-use stickpin_session::turn::{AgentId, Anchor, BaseScope, Handoff, Liveness, MemberKind, Now, Policy};
+use stickpin_session::turn::{
+    AgentId, Anchor, BaseScope, Handoff, Liveness, MemberKind, Now, Policy, ScopeRule, TargetId, TargetRef,
+    TargetSelector, Verb,
+};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -56,21 +59,40 @@ impl World {
 
     /// Opens the session `shop` and starts the guardian.
     pub(crate) fn open(&self, who: &Participant) -> Arc<SessionAuthority> {
-        let start = Start {
-            platform: "sim".into(),
-            manifest: Arguments::default(),
-            policy: Policy::default(),
-            targets: Vec::new(),
-            base_scope: BaseScope::default(),
-        };
-        let shop = self.coordinator.begin_lifetime("shop", start, StartReason::Open, Some(who)).unwrap();
+        let shop = self.begin("shop", StartReason::Open, who);
         self.guard();
         shop
+    }
+
+    /// Begins a lifetime of a session.
+    pub(crate) fn begin(&self, name: &str, reason: StartReason, who: &Participant) -> Arc<SessionAuthority> {
+        self.coordinator.begin_lifetime(name, start(name), reason, Some(who)).unwrap()
     }
 
     pub(crate) fn guard(&self) {
         let coordinator = self.coordinator.clone();
         tokio::spawn(async move { coordinator.guard(CancellationToken::new()).await });
+    }
+}
+
+/// A device of its own, which the session may use as it likes.
+pub(crate) fn start(name: &str) -> Start {
+    let everything = ScopeRule {
+        verbs: [Verb::Observe, Verb::Act, Verb::Admin].into(),
+        target: TargetSelector::Any,
+        constraint: None,
+    };
+    Start {
+        platform: "sim".into(),
+        manifest: Arguments::default(),
+        policy: Policy::default(),
+        targets: vec![TargetRef {
+            target_id: TargetId::new(name),
+            kind: "sim".into(),
+            label: "sim:shop".into(),
+            device_key: "sim:shop".into(),
+        }],
+        base_scope: BaseScope { allow: vec![everything], deny: Vec::new() },
     }
 }
 
@@ -141,6 +163,6 @@ pub(crate) async fn act(shop: &SessionAuthority, who: &Participant) -> Result<()
     let patience = std::time::Duration::from_secs(10);
     let admission = shop.admit(who, patience, &cancel).await.map_err(|e| e.code)?;
     let ticket = shop.begin(who, Some(admission), press(), &cancel).map_err(|e| e.code)?;
-    shop.end(ticket, None, Some(1));
+    shop.end(ticket, None, Some(1), None);
     Ok(())
 }

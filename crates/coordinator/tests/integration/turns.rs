@@ -124,7 +124,7 @@ async fn a_takeover_drains_the_running_command_and_then_cancels_it() {
     let taken = granted(shop.take(&bob, options, &Plain).await.unwrap());
     assert!(taken.inflight.is_some() && cancel.is_cancelled());
     assert_eq!(began.elapsed(), Duration::from_secs(10));
-    shop.end(ticket, None, None);
+    shop.end(ticket, None, None, None);
     let last = shop.records_after(0, 99).unwrap().last().cloned().unwrap();
     assert_eq!(last.turn_id, taken.turn_id - 1, "its end belongs to the turn that it began in");
 }

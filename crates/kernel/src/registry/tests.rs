@@ -66,6 +66,8 @@ const PLAIN: &[&str] = &[
     "tab show id",
     "alert accept text",
     "record start pass",
+    "session show name",
+    "session restore name",
     "turn release status",
     "turn release nextAction",
     "turn release openQuestion",

@@ -15,7 +15,7 @@ use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::agent::EnvAge;
 use stickpin_session::log::{Arguments, CommandError, Redacted, Redactor, RefPin, StartReason, Via};
 use stickpin_session::summarize;
-use stickpin_session::turn::BaseScope;
+use stickpin_session::turn::{BaseScope, ScopeRule, TargetId, TargetRef, TargetSelector, Verb};
 use stickpin_tree::States;
 
 /// How long a command waits for an implicit turn of another agent to end, beyond the rest of that
@@ -149,12 +149,26 @@ pub(crate) fn begin_lifetime(
     let Some(who) = participant(cx) else { return Ok(None) };
     let redactor = CommandRedactor::new(cx, definition, arguments, false);
     let first = !coordinator.exists(&cx.session_name);
+    let mut what = arguments.get("what").and_then(Value::as_str).unwrap_or_default().to_owned();
+    redactor.redact(&mut what);
+    let target = TargetRef {
+        // A session has one target, its device, which no other session has.
+        target_id: TargetId::new(&cx.session_name),
+        kind: platform.to_owned(),
+        label: what.clone(),
+        device_key: what,
+    };
+    let everything = ScopeRule {
+        verbs: [Verb::Observe, Verb::Act, Verb::Admin].into(),
+        target: TargetSelector::Any,
+        constraint: None,
+    };
     let start = Start {
         platform: platform.to_owned(),
         manifest: Arguments::new(arguments, &redactor),
         policy: coordinator.policy(&cx.session_name),
-        targets: Vec::new(),
-        base_scope: BaseScope::default(),
+        targets: vec![target],
+        base_scope: BaseScope { allow: vec![everything], deny: Vec::new() },
     };
     let session = coordinator.begin_lifetime(&cx.session_name, start, reason, Some(&who))?;
     Ok(Some(Lifetime { session, who, first }))
@@ -193,8 +207,11 @@ pub(crate) fn end(cx: &mut Cx, begun: Option<Begun>, failed: Option<&Error>) {
         code: e.code.name().to_owned(),
         message: Redacted::new(e.message.clone(), &redactor),
     });
-    let generation = cx.open_session().ok().and_then(|live| live.session.generation()).map(|g| g.get());
-    if let Ended::NotPersisted(e) = session.end(ticket, failure, generation) {
+    let live = cx.open_session().ok();
+    let generation = live.as_ref().and_then(|live| live.session.generation()).map(|g| g.get());
+    let address = live.and_then(|live| live.page.as_ref()).map(|page| page.url.clone());
+    let address = address.filter(|url| !url.is_empty()).map(|url| Redacted::new(url, &redactor));
+    if let Ended::NotPersisted(e) = session.end(ticket, failure, generation, address) {
         cx.warn(format!(
             "The end of this command is not in the session log, which accepts no further command until it is: {e}."
         ));

@@ -70,6 +70,7 @@ impl SessionMeta {
                 self.policy.clone_from(&start.policy);
                 self.targets.clone_from(&start.targets);
                 self.base_scope.clone_from(&start.base_scope);
+                self.parent.clone_from(&start.parent);
                 if begins_lifetime(start.reason) {
                     self.status = Status::Open;
                 }
@@ -81,7 +82,13 @@ impl SessionMeta {
                 turn_id: record.turn_id,
                 began_at: record.ts,
             }),
-            Kind::CommandEnd(end) => self.open_commands.retain(|open| open.cmd_id != end.cmd_id),
+            Kind::CommandEnd(end) => {
+                self.open_commands.retain(|open| open.cmd_id != end.cmd_id);
+                let address = end.address.as_ref().and_then(|address| address.text());
+                if let Some((target, address)) = self.targets.first_mut().zip(address) {
+                    address.clone_into(&mut target.device_key);
+                }
+            }
             Kind::MemberJoined(joined) => {
                 self.remove_member(&joined.member.agent_id);
                 self.members.push(joined.member.clone());

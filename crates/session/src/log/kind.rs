@@ -192,8 +192,9 @@ impl Kind {
                 body.summary.offload(limit, offload)
             }
             Kind::CommandEnd(body) => {
-                let error = body.error.as_mut();
-                error.map_or(Ok(()), |error| error.message.offload(limit, offload))
+                let error = body.error.as_mut().map(|error| &mut error.message);
+                let mut texts = error.into_iter().chain(&mut body.address);
+                texts.try_for_each(|text| text.offload(limit, offload))
             }
             Kind::MemberKicked(body) => {
                 body.reason.as_mut().map_or(Ok(()), |reason| reason.offload(limit, offload))

@@ -31,6 +31,8 @@ pub struct CommandOutcome {
     pub duration_ms: u64,
     /// The generation of the tree behind it.
     pub generation: Option<u64>,
+    /// The address of the app behind it.
+    pub address: Option<Redacted>,
 }
 
 /// Whether the end of a command is in the log.
@@ -63,9 +65,12 @@ impl SessionLog {
             return EndStatus::NotPersisted(StoreError::NotOpen(command));
         };
         let late = open.turn_id != self.meta.turn.turn_id;
-        let CommandOutcome { error, duration_ms, generation } = outcome;
+        let CommandOutcome { error, duration_ms, generation, address } = outcome;
+        let known = self.meta.targets.first().map(|target| target.device_key.as_str());
+        let address = address.filter(|address| known.is_some() && address.text() != known);
         let ended = if error.is_some() { Outcome::Error } else { Outcome::Ok };
-        let end = CommandEnd { cmd_id: command, outcome: ended, error, duration_ms, generation, late };
+        let end =
+            CommandEnd { cmd_id: command, outcome: ended, error, duration_ms, generation, address, late };
         let kind = Kind::CommandEnd(end);
         let written = self.flush_ends().and_then(|()| self.commit(origin, kind.clone()));
         match written {
@@ -120,6 +125,7 @@ impl SessionLog {
                 error: None,
                 duration_ms: origin.ts.millis().saturating_sub(open.began_at.millis()),
                 generation: None,
+                address: None,
                 late: open.turn_id != self.meta.turn.turn_id,
             };
             self.commit(origin, Kind::CommandEnd(end))?;

@@ -110,6 +110,7 @@ impl SessionLog {
             policy: meta.policy.clone(),
             targets: meta.targets.clone(),
             base_scope: meta.base_scope.clone(),
+            parent: meta.parent.clone(),
             prev_segment: meta.active.map(|active| active.segment),
             reason,
             turn_after: meta.turn.clone(),

@@ -1,27 +1,45 @@
-//! `session list`, `session show`: shows open sessions without waiting for them.
+//! `session list`, `session show`: shows sessions, open or not, without waiting for them.
 
 use crate::api::render::Cell;
+use crate::api::session_name;
 use crate::commands::prelude::*;
 use crate::host::SessionSlot;
+use crate::run::authority;
+use std::collections::BTreeSet;
 use std::time::SystemTime;
+use stickpin_coordinator::{ListedChild, ListedSession, ListedState, Restorability, TurnSummary, Visibility};
 use stickpin_tree::quote;
 
 /// List the sessions of this state directory: app, owner, age, idle time and memory.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+///
+/// Open sessions come first. Those that you are a member of and that lost their app follow;
+/// `session restore` opens them again.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct SessionList {}
+pub struct SessionList {
+    /// Also list closed sessions, and those of other agents that are not open.
+    #[serde(default)]
+    pub all: bool,
+}
 
 /// Show one session: its app, the running command and an open dialog. Never waits.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct SessionShow {}
+pub struct SessionShow {
+    /// The session; by default that of the caller.
+    #[schemars(extend("x-positional" = 0))]
+    pub name: Option<String>,
+}
 
-/// The open sessions.
+/// The sessions.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionListOutput {
-    /// The open sessions, oldest first.
+    /// The open sessions, oldest first, and then the others by name.
     pub sessions: Vec<SessionEntry>,
+    /// The number of sessions that only `--all` lists.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub hidden: usize,
 }
 
 /// A session.
@@ -63,31 +81,94 @@ pub struct SessionEntry {
     /// The pending dialog.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dialog: Option<String>,
+    /// Whether the session can be used, and how.
+    pub state: ListedState,
+    /// Why the caller sees the session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub visibility: Option<Visibility>,
+    /// The number of its lifetime, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lifetime: Option<u32>,
+    /// Who has its turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<TurnSummary>,
+    /// The session that it lives on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    /// The sessions that it spawned.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub children: Vec<ListedChild>,
+    /// The sessions that it sees beside its own.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub peers: BTreeSet<String>,
+    /// Whether it can be opened again, if it is not open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restore: Option<Restorability>,
+    /// What is wrong with its files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub diagnostics: Vec<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(n: &usize) -> bool {
+    *n == 0
 }
 
 impl Command for SessionList {
-    const SPEC: Spec = Spec { name: "session list", examples: &["stickpin session list"], ..Spec::HOST };
+    const SPEC: Spec = Spec {
+        name: "session list",
+        examples: &["stickpin session list", "stickpin session list --all"],
+        ..Spec::HOST
+    };
     type Output = SessionListOutput;
 
     async fn run(self, cx: &mut Cx) -> Result<SessionListOutput> {
         let slots = cx.host.all_slots();
-        Ok(SessionListOutput { sessions: slots.iter().map(|slot| SessionEntry::of(slot, cx)).collect() })
+        let mut sessions: Vec<_> = slots.iter().map(|slot| SessionEntry::of(slot, cx)).collect();
+        let Some(coordinator) = &cx.host.config.coordinator else {
+            return Ok(SessionListOutput { sessions, hidden: 0 });
+        };
+        let open = sessions.iter().map(|session| session.name.clone()).collect();
+        let listing = coordinator.list(authority::participant(cx).as_ref(), &open, self.all)?;
+        for listed in listing.sessions {
+            match sessions.iter_mut().take(slots.len()).find(|session| session.name == listed.name) {
+                Some(session) => session.add(listed),
+                None => sessions.push(SessionEntry::not_open(listed)),
+            }
+        }
+        Ok(SessionListOutput { sessions, hidden: listing.hidden })
     }
 }
 
 impl Command for SessionShow {
     const SPEC: Spec = Spec {
         name: "session show",
-        lane: Lane::Beside,
-        despite_dialog: true,
-        examples: &["stickpin session show", "stickpin --session checkout session show"],
-        ..Spec::SESSION
+        examples: &["stickpin session show", "stickpin session show checkout"],
+        ..Spec::HOST
     };
     type Output = SessionEntry;
 
     async fn run(self, cx: &mut Cx) -> Result<SessionEntry> {
-        let slot = cx.host.slot(cx.session_name())?;
-        Ok(SessionEntry::of(&slot, cx))
+        if let Some(name) = self.name {
+            session_name::check(&name)?;
+            cx.session_name = name;
+        }
+        let name = cx.session_name();
+        let slot = cx.host.slot(name);
+        let coordinator = cx.host.config.coordinator.as_ref();
+        let listed = coordinator
+            .map(|coordinator| coordinator.listed(name, authority::participant(cx).as_ref(), slot.is_ok()));
+        match (slot, listed) {
+            (Ok(slot), listed) => {
+                let mut entry = SessionEntry::of(&slot, cx);
+                listed.into_iter().for_each(|listed| entry.add(listed));
+                Ok(entry)
+            }
+            (Err(_), Some(listed)) if listed.state != ListedState::Missing => {
+                Ok(SessionEntry::not_open(listed))
+            }
+            (Err(e), _) => Err(e),
+        }
     }
 }
 
@@ -112,6 +193,74 @@ impl SessionEntry {
             memory: status.pid.and_then(resident),
             running: status.running.filter(|&r| r != SessionShow::SPEC.name).map(str::to_owned),
             dialog: status.dialog.map(|d| d.describe()),
+            state: ListedState::Live,
+            visibility: None,
+            lifetime: None,
+            turn: None,
+            parent: None,
+            children: Vec::new(),
+            peers: BTreeSet::new(),
+            restore: None,
+            diagnostics: Vec::new(),
+        }
+    }
+
+    /// Adds what the metadata says of an open session.
+    fn add(&mut self, listed: ListedSession) {
+        self.visibility = Some(listed.visibility);
+        self.lifetime = listed.lifetime;
+        self.turn = listed.turn;
+        self.parent = listed.parent;
+        self.children = listed.children;
+        self.peers = listed.peers;
+        self.diagnostics = listed.diagnostics;
+    }
+
+    /// Describes a session that is not open by its metadata alone.
+    fn not_open(mut listed: ListedSession) -> Self {
+        let address = listed.address.take().unwrap_or_default();
+        let mut entry = Self {
+            name: std::mem::take(&mut listed.name),
+            owner: String::new(),
+            yours: listed.visibility == Visibility::Own,
+            kind: std::mem::take(&mut listed.platform),
+            label: String::new(),
+            url: address,
+            title: String::new(),
+            generation: None,
+            age: None,
+            idle: None,
+            closes_after_idle: None,
+            memory: None,
+            running: None,
+            dialog: None,
+            state: listed.state,
+            visibility: None,
+            lifetime: None,
+            turn: None,
+            parent: None,
+            children: Vec::new(),
+            peers: BTreeSet::new(),
+            restore: listed.restore.take(),
+            diagnostics: Vec::new(),
+        };
+        entry.add(listed);
+        entry
+    }
+
+    /// Says how a session stands that is not open.
+    fn standing(&self) -> String {
+        let why = || self.restore.as_ref().and_then(|restore| restore.reason.clone()).unwrap_or_default();
+        match self.state {
+            ListedState::Live => String::new(),
+            ListedState::Pending => "not begun".to_owned(),
+            ListedState::Restorable => "lost its app; `session restore` opens it again".to_owned(),
+            ListedState::Stopped if self.restore.as_ref().is_some_and(|restore| restore.possible) => {
+                "closed".to_owned()
+            }
+            ListedState::Stopped => format!("cannot be restored: {}", why()),
+            ListedState::Corrupt => format!("damaged: {}", why()),
+            ListedState::Missing => "has no metadata".to_owned(),
         }
     }
 }
@@ -136,6 +285,9 @@ impl Show for SessionListOutput {
             text.line("no session is open");
         }
         text.table(&self.sessions.iter().map(SessionEntry::row).collect::<Vec<_>>(), "  ");
+        if self.hidden > 0 && self.sessions.is_empty() {
+            text.line(format_args!("{} more with `session list --all`", self.hidden));
+        }
     }
 }
 
@@ -147,19 +299,25 @@ impl Show for SessionEntry {
 
 impl SessionEntry {
     fn row(&self) -> Vec<Cell> {
-        let owner = if self.yours { "yours".to_owned() } else { format!("of {}", quote(&self.owner)) };
+        let owner = match (self.yours, self.owner.is_empty()) {
+            (true, _) => "yours".to_owned(),
+            (false, true) => String::new(),
+            (false, false) => format!("of {}", quote(&self.owner)),
+        };
         let prose = |text: &str| match text {
             "" => Cell::empty(),
             text => Cell::Prose(quote(text).to_string()),
         };
+        let prose_of = |text: String| if text.is_empty() { Cell::empty() } else { Cell::Prose(text) };
         let word = |text: Option<String>| Cell::Word(text.unwrap_or_default());
         let spanned = |what: &str, seconds: Option<u64>| {
             word(seconds.map(|s| format!("{what} {}", span(Duration::from_secs(s)))))
         };
         vec![
             Cell::Word(self.name.clone()),
-            Cell::Word(self.label.clone()),
+            word(Some(if self.state == ListedState::Live { self.label.clone() } else { self.kind.clone() })),
             Cell::Prose(owner),
+            prose_of(self.standing()),
             prose(&self.url),
             prose(&self.title),
             spanned("open", self.age),

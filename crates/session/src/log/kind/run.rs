@@ -1,5 +1,6 @@
 //! Bodies of the kinds about segments, commands and the log itself.
 
+use super::super::meta::Parent;
 use super::super::redacted::{Arguments, BlobRef, Redacted};
 use crate::turn::{AgentId, BaseScope, Policy, TargetRef, TurnState};
 use serde::{Deserialize, Serialize};
@@ -35,6 +36,9 @@ pub struct SegmentStart {
     pub targets: Vec<TargetRef>,
     /// What it may do by itself.
     pub base_scope: BaseScope,
+    /// The session and the loan that it lives on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<Parent>,
     /// The segment before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prev_segment: Option<u32>,
@@ -141,6 +145,9 @@ pub struct CommandEnd {
     /// The generation of the tree behind it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub generation: Option<u64>,
+    /// The address of the app behind it, if the command changed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address: Option<Redacted>,
     /// The command ended after the turn had gone to another agent.
     pub late: bool,
 }

@@ -167,6 +167,7 @@ pub(super) fn start(reason: StartReason, prev_segment: Option<u32>, turn_after: 
         policy: Policy::default(),
         targets: vec![target],
         base_scope: BaseScope { allow: vec![rule()], deny: Vec::new() },
+        parent: None,
         prev_segment,
         reason,
         turn_after,
@@ -193,6 +194,7 @@ pub(super) fn end(seq: u64, late: bool) -> Kind {
         error: Some(error),
         duration_ms: 12,
         generation: Some(482_912),
+        address: None,
         late,
     })
 }

@@ -1,0 +1,301 @@
+//! Sessions as their metadata describes them. No log is read, and one damaged session spoils no list.
+
+use crate::coordinator::Coordinator;
+use crate::participant::Participant;
+use crate::replies::TurnSummary;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use stickpin_device::{ErrorCode, Result};
+use stickpin_session::log::{SessionMeta, Status};
+use stickpin_session::turn::{self, AgentId, ChildState, Presence, Situation};
+use stickpin_store::{Diagnostic, Stamp};
+
+/// Whether a session can be used, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ListedState {
+    /// Nothing is committed yet.
+    Pending,
+    /// Its app is open.
+    Live,
+    /// Its app is not open, and `session restore` opens it again.
+    Restorable,
+    /// It was closed, or cannot be opened again.
+    Stopped,
+    /// Its metadata cannot be read.
+    Corrupt,
+    /// It has no metadata.
+    Missing,
+}
+
+/// Why a caller sees a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Visibility {
+    /// The caller is a member.
+    #[serde(rename = "self")]
+    Own,
+    /// A session of the caller spawned it.
+    Child,
+    /// It is a peer of a session of the caller.
+    Peer,
+    /// It lies in the same state directory.
+    Host,
+}
+
+/// Whether a session can be opened again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Restorability {
+    /// Whether it can.
+    pub possible: bool,
+    /// Why it cannot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// A child of a listed session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ListedChild {
+    /// The name.
+    pub session: String,
+    /// Where it is in its life.
+    pub state: ChildState,
+    /// The agent that it was spawned for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<AgentId>,
+}
+
+/// A session as its metadata describes it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ListedSession {
+    /// The name.
+    pub name: String,
+    /// Why the caller sees it.
+    pub visibility: Visibility,
+    /// Whether it can be used.
+    pub state: ListedState,
+    /// The platform of its device.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub platform: String,
+    /// The number of its lifetime, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lifetime: Option<u32>,
+    /// The address that its app showed last, or what was opened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+    /// Who has its turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<TurnSummary>,
+    /// The session that it lives on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    /// The sessions that it spawned.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub children: Vec<ListedChild>,
+    /// The sessions that it sees beside its own.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub peers: BTreeSet<String>,
+    /// Whether it can be opened again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restore: Option<Restorability>,
+    /// What is wrong with its files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub diagnostics: Vec<String>,
+}
+
+/// The sessions of a state directory, as one caller sees them.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Listing {
+    /// The sessions by name.
+    pub sessions: Vec<ListedSession>,
+    /// The number of those that were left out.
+    pub hidden: usize,
+}
+
+type Read = Result<(Arc<SessionMeta>, Vec<Diagnostic>)>;
+
+/// Metadata that was read before, with the state of the file at that time.
+#[derive(Debug, Default)]
+pub(crate) struct ReadBefore(Mutex<BTreeMap<String, (Stamp, Arc<SessionMeta>)>>);
+
+impl Coordinator {
+    /// Returns the sessions that `who` is a member of, their children and peers, and those of
+    /// `open`; with `all` also the others, and those that were closed. Reads no log.
+    ///
+    /// # Errors
+    /// Returns `IO` when the folder of the sessions cannot be read. What is wrong with one session
+    /// is said in its place.
+    pub fn list(&self, who: Option<&Participant>, open: &BTreeSet<String>, all: bool) -> Result<Listing> {
+        let mut read: BTreeMap<String, Read> = BTreeMap::new();
+        for name in self.names()? {
+            let meta = self.cached_meta(&name);
+            read.insert(name, meta);
+        }
+        let mut seen: BTreeMap<String, Visibility> = BTreeMap::new();
+        let mut see = |name: &str, how: Visibility| {
+            let known = seen.entry(name.to_owned()).or_insert(how);
+            *known = how.min(*known);
+        };
+        for (name, meta) in &read {
+            let Ok((meta, _)) = meta else { continue };
+            if who.is_some_and(|who| meta.members.iter().any(|member| member.agent_id == who.agent)) {
+                see(name, Visibility::Own);
+                meta.children.iter().for_each(|child| see(&child.session, Visibility::Child));
+                meta.peers.iter().for_each(|peer| see(peer, Visibility::Peer));
+            }
+        }
+        let names: BTreeSet<&String> = read.keys().chain(seen.keys()).collect();
+        let mut listing = Listing::default();
+        for name in names {
+            let visibility = seen.get(name).copied();
+            let live = open.contains(name);
+            let read = read.get(name);
+            let closed = matches!(read, Some(Ok((meta, _))) if meta.status == Status::Closed);
+            if !all && !live && (visibility.is_none() || closed) {
+                listing.hidden += 1;
+                continue;
+            }
+            listing.sessions.push(self.describe(name, read, visibility.unwrap_or(Visibility::Host), live));
+        }
+        Ok(listing)
+    }
+
+    /// Returns one session as its metadata describes it, whatever is wrong with it.
+    #[must_use]
+    pub fn listed(&self, name: &str, who: Option<&Participant>, live: bool) -> ListedSession {
+        let read = self.cached_meta(name);
+        let is_member = |meta: &SessionMeta| {
+            who.is_some_and(|who| meta.members.iter().any(|member| member.agent_id == who.agent))
+        };
+        let visibility = match &read {
+            Ok((meta, _)) if is_member(meta) => Visibility::Own,
+            _ => Visibility::Host,
+        };
+        self.describe(name, Some(&read), visibility, live)
+    }
+
+    /// Returns the metadata of a session, from memory while its file is as it was.
+    fn cached_meta(&self, name: &str) -> Read {
+        if let Some(session) = self.loaded().get(name) {
+            return Ok((Arc::new(session.meta()), Vec::new()));
+        }
+        let stamp = self.store().meta_stamp(name);
+        let cache = &self.read_before().0;
+        if let Some(stamp) = &stamp
+            && let Some((then, meta)) = cache.lock().unwrap_or_else(PoisonError::into_inner).get(name)
+            && then == stamp
+        {
+            return Ok((Arc::clone(meta), Vec::new()));
+        }
+        let (meta, diagnostics) = self.meta(name)?;
+        let meta = Arc::new(meta);
+        if let Some(stamp) = stamp.filter(|_| diagnostics.is_empty()) {
+            let entry = (stamp, Arc::clone(&meta));
+            cache.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), entry);
+        }
+        Ok((meta, diagnostics))
+    }
+
+    fn describe(&self, name: &str, read: Option<&Read>, visibility: Visibility, live: bool) -> ListedSession {
+        let mut listed = ListedSession {
+            name: name.to_owned(),
+            visibility,
+            state: if live { ListedState::Live } else { ListedState::Missing },
+            platform: String::new(),
+            lifetime: None,
+            address: None,
+            turn: None,
+            parent: None,
+            children: Vec::new(),
+            peers: BTreeSet::new(),
+            restore: None,
+            diagnostics: Vec::new(),
+        };
+        let (meta, diagnostics) = match read {
+            Some(Ok((meta, diagnostics))) => (meta, diagnostics),
+            Some(Err(e)) if e.code != ErrorCode::SessionNotFound => {
+                listed.restore = Some(Restorability { possible: false, reason: Some(e.message.clone()) });
+                listed.diagnostics.push(e.code.name().to_owned());
+                if !live {
+                    listed.state = ListedState::Corrupt;
+                }
+                return listed;
+            }
+            Some(Err(_)) | None => {
+                let reason = Some("it has no metadata".to_owned());
+                listed.restore = Some(Restorability { possible: false, reason });
+                return listed;
+            }
+        };
+        let not_restorable = meta.restorable().err();
+        listed.state = match meta.status {
+            _ if live => ListedState::Live,
+            _ if meta.active.is_none() => ListedState::Pending,
+            // It has no app of its own: that of its parent is what can be restored.
+            Status::Open if meta.parent.is_some() => ListedState::Live,
+            Status::Closed => ListedState::Stopped,
+            _ if not_restorable.is_some() => ListedState::Stopped,
+            Status::Pending | Status::Open | Status::Interrupted => ListedState::Restorable,
+        };
+        listed.platform.clone_from(&meta.platform);
+        listed.lifetime = Some(meta.lifetime);
+        listed.address = meta.address().map(str::to_owned);
+        listed.turn = meta.active.map(|_| self.turn_summary(name, meta));
+        listed.parent = meta.parent.as_ref().map(|parent| parent.session.clone());
+        listed.children = meta
+            .children
+            .iter()
+            .map(|child| ListedChild {
+                session: child.session.clone(),
+                state: child.state,
+                agent_id: child.agent_id.clone(),
+            })
+            .collect();
+        listed.peers.clone_from(&meta.peers);
+        let reason = not_restorable.map(|why| why.to_string());
+        listed.restore = Some(Restorability { possible: reason.is_none(), reason });
+        listed.diagnostics.extend(diagnostics.iter().map(|found| found.name().to_owned()));
+        if let Some(active) = meta.active
+            && !self.store().has_segment(name, active.segment)
+        {
+            listed.diagnostics.push(Diagnostic::LogMissing.name().to_owned());
+        }
+        listed
+    }
+
+    /// Describes the turn: by what is known about the members in a session that is in use, else by
+    /// whether their harnesses run.
+    fn turn_summary(&self, name: &str, meta: &SessionMeta) -> TurnSummary {
+        let environment = &self.shared().environment;
+        let now = (environment.now)();
+        let session = self.loaded().get(name).cloned();
+        let label = match session {
+            Some(session) => session.lock().judge(environment, &now, turn::label),
+            None => {
+                let alive = |member: &turn::Member| {
+                    let liveness = member.anchor.as_ref().map(|anchor| (environment.liveness)(anchor));
+                    let liveness = liveness.unwrap_or_default();
+                    (
+                        member.agent_id.clone(),
+                        Presence { liveness, silent_ms: u64::MAX, ..Presence::default() },
+                    )
+                };
+                let presence = meta.members.iter().map(alive).collect();
+                turn::label(Situation {
+                    turn: &meta.turn,
+                    members: &meta.members,
+                    policy: &meta.policy,
+                    presence: &presence,
+                    idle_ms: None,
+                    now: &now,
+                })
+            }
+        };
+        let turn = &meta.turn;
+        TurnSummary { label, owner: turn.owner.clone(), reserved_for: turn.reserved_for.clone() }
+    }
+}
