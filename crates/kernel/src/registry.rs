@@ -81,6 +81,7 @@ list! {
     commands::session::sessions::SessionList,
     commands::session::sessions::SessionShow,
     commands::coordinate::feed::SessionLog,
+    commands::session::restore::SessionRestore,
     commands::coordinate::claim::TurnWait,
     commands::coordinate::claim::TurnTry,
     commands::coordinate::hand_over::TurnRelease,

@@ -8,5 +8,6 @@ pub mod doctor;
 pub mod open;
 #[cfg_attr(not(feature = "recording"), allow(dead_code, reason = "only `record start` begins a recording"))]
 pub mod record;
+pub mod restore;
 pub mod sessions;
 pub mod whoami;

@@ -24,6 +24,8 @@ mod replay;
 #[cfg(all(feature = "web", feature = "sim"))]
 mod report;
 #[cfg(feature = "sim")]
+mod restore;
+#[cfg(feature = "sim")]
 mod scenarios;
 #[cfg(feature = "sim")]
 mod scripts;

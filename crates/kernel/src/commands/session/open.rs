@@ -1,5 +1,6 @@
 //! `open`: starts an app in a session, or navigates in the session's app.
 
+mod manifest;
 pub(super) mod options;
 mod values;
 
@@ -29,7 +30,7 @@ use stickpin_tree::{bare_url, escape, quote};
 static DEFINITION: CommandDefinition = CommandDefinition::of::<Open>(Open::SPEC);
 
 /// The maximum time until a document is ready and quiet.
-const READY_TIMEOUT: Duration = Duration::from_secs(10);
+pub(super) const READY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Open a page or app in the session, and return when it is ready.
 ///
@@ -159,7 +160,7 @@ impl Command for Open {
                     authority::end(cx, begun, opened.as_ref().err());
                     opened
                 }
-                None => self.launch(cx, options, StartReason::Open).await,
+                None => self.launch(cx, options, StartReason::Open, None).await,
             };
             if cx.open_session().is_err() {
                 // A session exists only if its app could be opened.
@@ -202,7 +203,7 @@ impl Open {
                 cx.warn(format!("{}: a new lifetime begins, and earlier refs have ended.", e.message));
                 // The recording continues in the new lifetime.
                 let recorder = cx.open_session()?.recorder.take();
-                let opened = self.launch(cx, options, StartReason::Restore).await?;
+                let opened = self.launch(cx, options, StartReason::Restore, None).await?;
                 cx.open_session()?.recorder = recorder;
                 Ok(opened)
             }
@@ -214,7 +215,7 @@ impl Open {
     ///
     /// # Errors
     /// Returns `POLICY_DENIED` for such a program.
-    fn check_program(&self, cx: &Cx) -> Result<()> {
+    pub(super) fn check_program(&self, cx: &Cx) -> Result<()> {
         // `--attach` starts nothing.
         if !cx.caller.installed_apps_only
             || self.attach
@@ -286,36 +287,32 @@ impl Open {
         Ok(())
     }
 
-    /// Starts the app in a new lifetime, whose beginning is in the log before the app starts.
+    /// Starts the app in a new lifetime, whose beginning is in the log before the app starts. With a
+    /// limit, an app that takes longer is ended.
     pub(super) async fn launch(
         &self,
         cx: &mut Cx,
         options: Map<String, Value>,
         reason: StartReason,
+        limit: Option<Duration>,
     ) -> Result<OpenOutput> {
-        let arguments = self.arguments()?;
+        let (arguments, manifest) = (self.arguments()?, self.manifest(cx)?);
         let platform = cx.host.provider(&self.what)?.kind();
-        let lifetime = authority::begin_lifetime(cx, &DEFINITION, &arguments, platform, reason)?;
+        let lifetime = authority::begin_lifetime(cx, &DEFINITION, &manifest, platform, reason)?;
         let admitted = lifetime.as_ref().map(|lifetime| lifetime.admitted());
         let begun = authority::begin(cx, &DEFINITION, admitted, &arguments)?;
-        let opened = self.start(cx, options).await;
+        let opened = match limit {
+            None => self.start(cx, options).await,
+            Some(limit) => {
+                let started = tokio::time::timeout(limit, self.start(cx, options)).await;
+                started.unwrap_or_else(|_| Err(too_late(&self.what, limit)))
+            }
+        };
         authority::end(cx, begun, opened.as_ref().err());
         if let (Err(_), Some(lifetime)) = (&opened, lifetime) {
             authority::give_up_lifetime(cx, lifetime)?;
         }
         opened
-    }
-
-    /// Returns the arguments as the log and a later `session restore` have them.
-    fn arguments(&self) -> Result<Map<String, Value>> {
-        match serde_json::to_value(self) {
-            Ok(Value::Object(mut arguments)) => {
-                arguments.retain(|_, value| !value.is_null());
-                Ok(arguments)
-            }
-            Ok(_) => Err(Error::internal("the arguments of `open` are no object")),
-            Err(e) => Err(Error::internal(format!("the arguments of `open` cannot be written: {e}"))),
-        }
     }
 
     async fn start(&self, cx: &mut Cx, options: Map<String, Value>) -> Result<OpenOutput> {
@@ -401,6 +398,12 @@ impl OpenOutput {
             snapshot: None,
         })
     }
+}
+
+fn too_late(what: &str, limit: Duration) -> Error {
+    let message = format!("{} did not open again within {} s, and was ended", quote(what), limit.as_secs());
+    Error::new(ErrorCode::RestoreTimeout, message)
+        .hint("run `stickpin open URL --relaunch`, which waits longer; `stickpin doctor` tests what it needs")
 }
 
 /// Converts the idle timeout; zero means none.

@@ -30,7 +30,7 @@ impl Open {
     /// # Errors
     /// Returns `INVALID_ARGS` that names the option, with the providers that take it if this one
     /// does not, or `POLICY_DENIED` for a path outside the caller's folders.
-    pub(super) fn device_options(&self, cx: &Cx) -> Result<Map<String, Value>> {
+    pub(in crate::commands) fn device_options(&self, cx: &Cx) -> Result<Map<String, Value>> {
         let provider = cx.host.provider(&self.what)?;
         let (kind, fields) = (provider.kind(), declared(&**provider));
         let mut options = Map::new();

@@ -1,0 +1,58 @@
+//! What the log and the metadata keep of `open`, and `open` as it is read back from there.
+
+use super::Open;
+use crate::command::context::Cx;
+use serde_json::{Map, Value};
+use std::path::PathBuf;
+use stickpin_device::{Error, Result};
+
+/// The working directory of the caller that opened the session.
+const CWD: &str = "cwd";
+
+/// What concerns one call of `open`, and not what is open.
+const OF_ONE_CALL: [&str; 3] = ["interactive", "relaunch", "record"];
+
+impl Open {
+    /// Returns the arguments as the log has them.
+    pub(super) fn arguments(&self) -> Result<Map<String, Value>> {
+        match serde_json::to_value(self) {
+            Ok(Value::Object(mut arguments)) => {
+                arguments.retain(|_, value| !value.is_null());
+                Ok(arguments)
+            }
+            Ok(_) => Err(Error::internal("the arguments of `open` are no object")),
+            Err(e) => Err(Error::internal(format!("the arguments of `open` cannot be written: {e}"))),
+        }
+    }
+
+    /// Returns what is needed to open the session again: the arguments and the working directory, at
+    /// which paths in them start.
+    pub(super) fn manifest(&self, cx: &Cx) -> Result<Map<String, Value>> {
+        let mut manifest = self.arguments()?;
+        manifest.retain(|name, _| !OF_ONE_CALL.contains(&name.as_str()));
+        if let Some(profile) = self.profile_folder(cx)? {
+            manifest.insert("profile".to_owned(), Value::from(profile.to_string_lossy()));
+        }
+        if cx.caller.cwd.is_absolute() {
+            manifest.insert(CWD.to_owned(), Value::from(cx.caller.cwd.to_string_lossy()));
+        }
+        Ok(manifest)
+    }
+
+    /// Reads what [`Open::manifest`] wrote: the command, and the working directory of its caller.
+    ///
+    /// # Errors
+    /// Returns `NOT_RESTORABLE` for what another version wrote.
+    pub(in crate::commands) fn of_manifest(
+        mut manifest: Map<String, Value>,
+    ) -> Result<(Self, Option<PathBuf>)> {
+        let cwd = manifest.remove(CWD).and_then(|cwd| cwd.as_str().map(PathBuf::from));
+        match serde_json::from_value(Value::Object(manifest)) {
+            Ok(open) => Ok((open, cwd)),
+            Err(e) => {
+                let message = format!("what was opened is not known in this version: {e}");
+                Err(Error::not_restorable(message).hint("open it again with `stickpin open URL`"))
+            }
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! `session restore`: opens a session again that lost its app.
+
+use crate::api::session_name;
+use crate::commands::prelude::*;
+use crate::commands::read::get::page;
+use crate::commands::session::open::{Open, OpenOutput, options};
+use crate::host::SessionSlot;
+use crate::host::queue::Turn;
+use crate::observe::navigation;
+use crate::run::authority;
+use std::sync::Arc;
+use stickpin_coordinator::ListedChild;
+use stickpin_device::{LeavePolicy, Navigation};
+use stickpin_session::log::{SessionMeta, StartReason};
+use stickpin_tree::{bare_url, quote};
+
+/// The longest time until the app is open again.
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// How long an open app may take to answer before it counts as lost.
+const PROBE: Duration = Duration::from_millis(500);
+
+/// Open a session again that lost its app: after the daemon or the app was killed, or after a reboot.
+///
+/// Starts what was opened with the same options, at the last address. Members, the turn and the log
+/// are kept. Earlier refs have ended.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SessionRestore {
+    /// The session; by default that of the caller.
+    #[schemars(extend("x-positional" = 0))]
+    pub name: Option<String>,
+}
+
+/// A session that is open again.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionRestoreOutput {
+    /// `already_live` for a session whose app was open, else `restored`.
+    pub action: String,
+    /// The session.
+    pub session: String,
+    /// The number of its lifetime, from 1.
+    pub lifetime: u32,
+    /// The app that was started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub opened: Option<OpenOutput>,
+    /// What of the lifetime before could not be restored.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<String>,
+    /// The sessions that it spawned.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub children: Vec<ListedChild>,
+}
+
+impl Command for SessionRestore {
+    const SPEC: Spec = Spec {
+        name: "session restore",
+        effect: Effect::Mutates,
+        idempotent: true,
+        deadline: Duration::from_secs(60),
+        examples: &["stickpin session restore", "stickpin session restore checkout"],
+        ..Spec::HOST
+    };
+    type Output = SessionRestoreOutput;
+
+    async fn run(self, cx: &mut Cx) -> Result<SessionRestoreOutput> {
+        if let Some(name) = self.name {
+            session_name::check(&name)?;
+            cx.session_name = name;
+        }
+        let (session, who) = authority::require(cx)?;
+        session.touch(&who);
+        let (slot, new) = cx.host.slot_or_new(&cx.session_name, &cx.caller.key);
+        // A command that runs proves that the app is there.
+        if !new && slot.status.borrow().running.is_some() {
+            return Ok(answer(cx, "already_live", &session.meta()));
+        }
+        let restored = restore(cx, &slot, &session.meta()).await;
+        if cx.open_session().is_err() {
+            cx.host.remove(&slot);
+        }
+        let (opened, lost) = restored?;
+        let action = if opened.is_some() { "restored" } else { "already_live" };
+        Ok(SessionRestoreOutput { opened, lost, ..answer(cx, action, &session.meta()) })
+    }
+}
+
+/// Opens the app of a session again, unless it answers. Returns what was opened, and what is lost.
+async fn restore(
+    cx: &mut Cx,
+    slot: &Arc<SessionSlot>,
+    meta: &SessionMeta,
+) -> Result<(Option<OpenOutput>, Vec<String>)> {
+    cx.take_turn(Arc::clone(slot), Turn::Next).await?;
+    if is_live(cx).await {
+        return Ok((None, Vec::new()));
+    }
+    let parameters = meta.restorable().map_err(|why| {
+        Error::not_restorable(format!("session `{}` cannot be restored: {why}", meta.name))
+            .hint("open it again with `stickpin open URL`")
+            .caused_by(why)
+    })?;
+    let (open, cwd) = Open::of_manifest(parameters)?;
+    if let Some(cwd) = cwd {
+        cx.caller.cwd = cwd;
+    }
+    refuse_device_in_use(cx, &open)?;
+    open.check_program(cx)?;
+    let options = open.device_options(cx)?;
+    let opened = open.launch(cx, options, StartReason::Restore, Some(LIMIT)).await?;
+    let mut lost = vec!["the refs of before".to_owned(), "what the app had not saved".to_owned()];
+    let provider = cx.host.provider(&open.what)?;
+    if open.profile.is_none()
+        && !open.attach
+        && options::declared(&**provider).iter().any(|option| option.name == "profile")
+    {
+        lost.push("cookies and logins, which were in a temporary profile".to_owned());
+    }
+    let last = meta.address().filter(|address| *address != open.what && !open.attach);
+    if let Some(address) = last
+        && let Err(e) = go_back(cx, address).await
+    {
+        lost.push(format!("the address {}: {}", bare_url(address), e.message));
+    }
+    Ok((Some(opened), lost))
+}
+
+/// Returns to the address that the app showed last, where the device has addresses.
+async fn go_back(cx: &mut Cx, address: &str) -> Result<()> {
+    if !cx.device()?.capabilities().contains(&Capability::Navigate) || page(cx).await?.url == address {
+        return Ok(());
+    }
+    let to = Navigation::To(address.to_owned());
+    navigation::navigate(cx, &to, LeavePolicy::Discard, super::open::READY_TIMEOUT).await.map(drop)
+}
+
+/// Whether the app of the session is open and answers.
+async fn is_live(cx: &mut Cx) -> bool {
+    let Ok(live) = cx.open_session() else { return false };
+    if live.lost || live.exit_reason().await.is_some() {
+        return false;
+    }
+    match tokio::time::timeout(PROBE, live.device.url()).await {
+        Ok(Err(e)) => e.code != ErrorCode::BackendLost,
+        // Slow is not gone.
+        Ok(Ok(_)) | Err(_) => true,
+    }
+}
+
+/// Refuses to open what an open session drives, where two cannot drive it.
+fn refuse_device_in_use(cx: &Cx, open: &Open) -> Result<()> {
+    let Some(coordinator) = &cx.host.config.coordinator else { return Ok(()) };
+    let profile = cx.resolve_optional_path(open.profile.as_ref())?;
+    for other in cx.host.all_slots().iter().filter(|other| other.name != cx.session_name) {
+        let Ok((meta, _)) = coordinator.meta(&other.name) else { continue };
+        let Some(theirs) = meta.restorable().ok().and_then(|manifest| Open::of_manifest(manifest).ok())
+        else {
+            continue;
+        };
+        let (theirs, _) = theirs;
+        let same_app = open.attach && theirs.attach && open.what == theirs.what;
+        let their_profile = theirs.profile.as_ref().map(PathArg::as_written);
+        let same_profile = profile.as_ref().is_some_and(|p| their_profile == p.to_str());
+        if same_app || same_profile {
+            let what = if same_app { quote(&open.what).to_string() } else { "the profile".to_owned() };
+            let message = format!("session `{}` has {what} open", other.name);
+            return Err(Error::device_in_use(message)
+                .hint(format!("run `stickpin --session {} close` first", other.name))
+                .details(serde_json::json!({ "session": other.name })));
+        }
+    }
+    Ok(())
+}
+
+fn answer(cx: &Cx, action: &str, meta: &SessionMeta) -> SessionRestoreOutput {
+    let coordinator = cx.host.config.coordinator.as_ref();
+    let listed = coordinator.map(|coordinator| coordinator.listed(&meta.name, None, true));
+    SessionRestoreOutput {
+        action: action.to_owned(),
+        session: meta.name.clone(),
+        lifetime: meta.lifetime,
+        opened: None,
+        lost: Vec::new(),
+        children: listed.map(|listed| listed.children).unwrap_or_default(),
+    }
+}
+
+impl Show for SessionRestoreOutput {
+    fn show(&self, text: &mut Text) {
+        match &self.opened {
+            None => text.line(format_args!("session {} is open", self.session)),
+            Some(opened) => {
+                text.line(format_args!("restored {} · session {}", opened.label, self.session));
+                text.line(format_args!("lost: {}", self.lost.join("; ")));
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Sessions that lost their app: listed, and opened again, through the real binary.
+
+use crate::support::{World, eventually};
+use serde_json::Value;
+
+/// Kills the daemon, and waits until it is gone.
+fn kill_daemon(world: &World) {
+    world.signal("-KILL", world.pid().unwrap());
+    eventually("the daemon is gone", || world.pid().is_none());
+}
+
+fn listed(world: &World, line: &str) -> Vec<(String, String)> {
+    let list = world.run(&crate::support::words(line)).json();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let sessions = list["output"]["sessions"].as_array().unwrap();
+    sessions.iter().map(|session| (text(&session["name"]), text(&session["state"]))).collect()
+}
+
+#[test]
+fn an_app_is_opened_again_after_kill_9() {
+    let world = World::new();
+    world.ok("--session shop open sim:shop");
+    world.ok("--session shop snapshot -i");
+    let before = world.run(&["--session", "shop", "turn", "state", "--json"]).json();
+    kill_daemon(&world);
+    assert_eq!(listed(&world, "session list --json"), [("shop".to_owned(), "restorable".to_owned())]);
+    let ran = world.run(&["--session", "shop", "get", "title"]);
+    assert_eq!(ran.code, 6, "{ran:?}");
+    assert!(ran.err.contains("stickpin session restore shop"), "{}", ran.err);
+    let restored = world.run(&["session", "restore", "shop", "--json"]).json();
+    let output = &restored["output"];
+    assert_eq!((&output["action"], &output["lifetime"]), (&"restored".into(), &2.into()), "{restored}");
+    assert!(output["lost"].to_string().contains("refs"), "{restored}");
+    assert_eq!(world.ok("--session shop get title").trim(), "Nordic Shop");
+    let after = world.run(&["--session", "shop", "turn", "state", "--json"]).json();
+    assert_eq!(after["output"]["turnId"], before["output"]["turnId"], "restoring grants no turn");
+    let again = world.run(&["session", "restore", "shop", "--json"]).json();
+    assert_eq!(
+        (&again["output"]["action"], &again["output"]["lifetime"]),
+        (&"already_live".into(), &2.into())
+    );
+    world.ok("--session shop close");
+    assert_eq!(listed(&world, "session list --json"), []);
+    assert_eq!(listed(&world, "session list --all --json"), [("shop".to_owned(), "stopped".to_owned())]);
+}
+
+#[test]
+fn a_session_that_never_was_cannot_be_restored() {
+    let world = World::new();
+    let ran = world.run(&["session", "restore", "nothing"]);
+    assert_eq!(ran.code, 6, "{ran:?}");
+}
+
+#[cfg(feature = "web")]
+mod pages {
+    use super::*;
+    use std::io::{BufRead, BufReader, Write};
+    use std::net::TcpListener;
+    use stickpin_testkit::skipped;
+
+    /// A site on which one visit of `/login` is a login. Returns its address.
+    fn site() -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let Ok(mut stream) = stream else { return };
+                let mut head = String::new();
+                let mut reader = BufReader::new(stream.try_clone().unwrap());
+                while reader.read_line(&mut head).is_ok_and(|n| n > 2) {}
+                let user = if head.contains("user=ada") { "Ada" } else { "nobody" };
+                let answer = match head.split(' ').nth(1) {
+                    Some("/login") => "302 Found\r\nLocation: /account\r\n\
+                        Set-Cookie: user=ada; Max-Age=86400\r\nContent-Length: 0\r\n\r\n"
+                        .to_owned(),
+                    _ => {
+                        let page = format!("<!doctype html><title>{user}</title><p>Hello {user}</p>");
+                        format!(
+                            "200 OK\r\nContent-Type: text/html\r\nContent-Length: {}\r\n\r\n{page}",
+                            page.len()
+                        )
+                    }
+                };
+                // A browser that has gone needs no answer.
+                let _ =
+                    write!(stream, "HTTP/1.1 {}", answer.replacen("\r\n", "\r\nConnection: close\r\n", 1));
+            }
+        });
+        address
+    }
+
+    #[test]
+    fn a_page_is_open_again_with_its_login_after_kill_9() {
+        let (world, site) = (World::new(), site());
+        let opened = world.run(&["--session", "shop", "open", &site, "--profile", "kept"]);
+        if opened.err.starts_with("TOOL_MISSING") {
+            skipped("STICKPIN_REQUIRE_CHROMIUM", opened.err);
+            return;
+        }
+        assert_eq!(opened.code, 0, "{opened:?}");
+        world.ok(&format!("--session shop open {site}/login"));
+        assert_eq!(world.ok("--session shop get title").trim(), "Ada");
+        kill_daemon(&world);
+        // From another folder: the profile is the one of before.
+        let output = world
+            .command(&["session", "restore", "shop", "--json"])
+            .current_dir(world.path())
+            .output()
+            .unwrap();
+        let restored = crate::support::Ran::from(output).json();
+        assert_eq!(restored["output"]["action"], "restored", "{restored}");
+        assert_eq!(world.ok("--session shop get title").trim(), "Ada");
+        assert_eq!(world.ok("--session shop get url").trim(), format!("{site}/account"));
+        world.ok("--session shop close");
+    }
+}
