@@ -57,7 +57,7 @@ pub fn dist_check() -> Result<PathBuf> {
     Ok(target_dir()?.join("dist-check").join("stickpin"))
 }
 
-/// Returns what is missing for linking it.
+/// Returns what is missing to link the binary.
 fn missing_requirement() -> Result<Option<String>> {
     if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
         return Ok(Some(format!("it is built on x86-64 Linux, for {TARGET}")));

@@ -27,7 +27,7 @@ pub const REQUIRE_NPM: &str = "STICKPIN_REQUIRE_NPM";
 /// Variable that makes a run without the flows fail. Tests read the same name.
 pub const REQUIRE_FLOWS: &str = "STICKPIN_REQUIRE_FLOWS";
 
-/// What is available to the tests.
+/// The tools that are available to the tests.
 #[derive(Debug, Clone, Copy)]
 pub struct Ready {
     /// Whether the npm packages are installed, so that tests must not skip them.

@@ -1,4 +1,4 @@
-//! What a run tells at its end: how long each part took, and what was skipped, with the reason.
+//! The summary of a run: how long each part took, and what was skipped, with the reason.
 
 use crate::Result;
 use crate::run::OnPath as _;
@@ -47,7 +47,7 @@ impl Collected {
         crate::run::write(&file, "").map(|()| Self(file))
     }
 
-    /// Tells a command of the file.
+    /// Passes the file to a command.
     pub fn with_skip_file<'c>(&self, command: &'c mut Command) -> &'c mut Command {
         command.env(COLLECTED, &self.0)
     }

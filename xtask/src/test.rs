@@ -49,7 +49,7 @@ fn all(collected: &Collected) -> Result {
         run(&mut cargo(&["test", "--workspace", "--tests", "--bins", "--lib", "--no-run", "--quiet"]))
     })?;
     let dist_check = timed("build of the shipped profile", crate::dist::dist_check)?;
-    // What these find is said when all has run.
+    // Their findings are reported when all parts have run.
     let bare = timed("bare", || run(collected.with_skip_file(&mut bare_command()?)));
     let fuzz = timed("fuzz", || crate::fuzz::fuzz(crate::fuzz::SECONDS, None));
     let threads =

@@ -96,7 +96,7 @@ pub(crate) fn listen_for_signals(kinds: &[SignalKind]) -> Result<mpsc::Unbounded
     let (tell, heard) = mpsc::unbounded_channel();
     for kind in kinds {
         let mut signal = tokio::signal::unix::signal(*kind)
-            .map_err(|e| Error::new(ErrorCode::Io, format!("signals cannot be heard: {e}")))?;
+            .map_err(|e| Error::new(ErrorCode::Io, format!("cannot wait for signals: {e}")))?;
         let tell = tell.clone();
         tokio::spawn(async move { while signal.recv().await.is_some() && tell.send(()).is_ok() {} });
     }

@@ -123,7 +123,7 @@ pub fn refuse(args: impl IntoIterator<Item = OsString>, error: Error, streams: &
 pub fn request(args: &[&str], env: &Env) -> Result<Request> {
     match parse::parse_line(args.iter().map(|&arg| arg.to_owned()).collect(), env, &[]) {
         Ok(CliAction::Call(request, _)) => Ok(*request),
-        Ok(_) => Err(Error::new(ErrorCode::InvalidArgs, "this is a command of the command line itself")),
+        Ok(_) => Err(Error::new(ErrorCode::InvalidArgs, "this command runs only on the command line")),
         Err((_, error)) => Err(error),
     }
 }
@@ -180,7 +180,7 @@ pub(crate) fn first_run(
     }
 }
 
-/// Reads standard input if it stands for steps.
+/// Reads standard input if it contains the steps.
 fn with_stdin(request: &mut Request) -> Result<()> {
     let entry = registry::lookup(&request.command)?;
     if !stickpin_cmdline::wants_stdin(entry, &mut request.input) {

@@ -81,7 +81,7 @@ impl Mcp {
         let number = |name: &str, min: u64, what: &str| {
             let number = text(name).map(|n| {
                 n.parse().ok().filter(|n| *n >= min).ok_or_else(|| {
-                    let message = format!("`--{name}`: {n:?} is not a number{what} from {min} on");
+                    let message = format!("`--{name}`: {n:?} is not a number{what} of at least {min}");
                     Error::new(ErrorCode::InvalidArgs, message)
                 })
             });

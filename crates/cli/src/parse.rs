@@ -11,7 +11,7 @@ use stickpin_cmdline::{LocalCommand, Options, ParsedArguments, ResolvedCommand, 
 use stickpin_kernel::registry::{self, Entry};
 use stickpin_kernel::{Error, ErrorCode, Render, Request, Result};
 
-/// The action that a command line asks for.
+/// The action that a command line requests.
 #[derive(Debug)]
 pub(crate) enum CliAction {
     /// Call a command of the registry.
@@ -105,7 +105,7 @@ fn parse_no_command(args: &[String], others: &[FrontEndCommand]) -> Result<CliAc
         Some("-V" | "--version") => Ok(CliAction::Print(format!("stickpin {}", stickpin_wire::rpc::VERSION))),
         None => Ok(CliAction::Nothing(help::overview(others))),
         Some(other) => {
-            Err(Error::new(ErrorCode::InvalidArgs, format!("there is no option `{other}` before a command"))
+            Err(Error::new(ErrorCode::InvalidArgs, format!("unknown option `{other}` before the command"))
                 .hint("run `stickpin help` to list the commands"))
         }
     }

@@ -79,7 +79,7 @@ fn invalid_arguments_are_refused_before_sending() {
         ("open a --headd", "`open` has no option `--headd`"),
         ("get title --timeout soon", "`--timeout`: \"soon\" is not a whole number"),
         ("get title --detail some", "`--detail`: \"some\" is not one of digest, normal, full"),
-        ("--nonsense", "there is no option `--nonsense` before a command"),
+        ("--nonsense", "unknown option `--nonsense` before the command"),
     ] {
         let error = error_of(line);
         assert_eq!((error.code, error.message.as_str()), (ErrorCode::InvalidArgs, message), "{line}");

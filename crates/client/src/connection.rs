@@ -303,7 +303,7 @@ pub(crate) fn protocol_violation() -> Error {
 /// The error for a connection that broke before the answer to a call.
 pub(crate) fn connection_lost(command: &str) -> Error {
     Error::new(ErrorCode::DaemonUnreachable, format!("the daemon ended while `{command}` was running"))
-        .hint("its effect is unknown: open the session again and look before you repeat it")
+        .hint("its effect is unknown: open the session again, and take a snapshot before you repeat it")
         .dispatched(Dispatched::Unknown)
 }
 
@@ -312,7 +312,7 @@ pub(crate) fn daemon_hangs(command: &str, pid: u32) -> Error {
     let message =
         format!("the daemon (process {pid}) did not answer `{command}` in time: it hangs or is stopped");
     Error::new(ErrorCode::DaemonUnreachable, message)
-        .hint(format!("run `kill -9 {pid}` to end it with its sessions; the effect of the command is unknown, so look before you repeat it"))
+        .hint(format!("run `kill -9 {pid}` to end it with its sessions; the effect of the command is unknown, so take a snapshot before you repeat it"))
         .dispatched(Dispatched::Unknown)
 }
 

@@ -129,7 +129,7 @@ impl Client for SocketClient {
         Arc::new(Self::new(self.state_dir.clone(), self.start.clone()))
     }
 
-    /// Tells the current connection now, and each later one when it is made.
+    /// Informs the current connection now, and each later one when it is made.
     async fn bind(&self, session: &str) {
         if !lock(&self.bound_sessions).insert(session.to_owned()) {
             return;
@@ -228,7 +228,7 @@ impl SocketClient {
         let (state_dir, start) = (self.state_dir.clone(), self.start.clone());
         let connected = tokio::task::spawn_blocking(move || Connection::find_or_start(&state_dir, &start));
         let connection = connected.await.unwrap_or_else(|e| {
-            let message = format!("the thread that looked for the daemon ended: {e}");
+            let message = format!("the thread that connects to the daemon ended: {e}");
             Err(Error::new(ErrorCode::Internal, message))
         })?;
         let pid = connection.welcome().pid;

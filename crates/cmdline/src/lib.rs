@@ -8,7 +8,7 @@
 //! let line = stickpin_cmdline::parse(&words)?;
 //! assert_eq!(line.input["target"], r#"role=button "Save""#);
 //!
-//! // What is written reads back as the same command.
+//! // The written line parses as the same command.
 //! let written = stickpin_cmdline::write(line.entry, &line.input);
 //! assert_eq!(stickpin_cmdline::parse(&written)?.input, line.input);
 //! # Ok::<(), stickpin_kernel::Error>(())

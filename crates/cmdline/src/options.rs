@@ -150,7 +150,7 @@ pub fn wants_json(args: &[String]) -> bool {
     args.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--json")
 }
 
-/// Returns the wanted colors. Works on invalid arguments too.
+/// Returns the color choice of a command line, even if its arguments are invalid.
 #[must_use]
 pub fn color_choice(args: &[String]) -> ColorChoice {
     let mut args = args.iter().take_while(|arg| *arg != "--");

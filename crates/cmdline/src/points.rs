@@ -3,8 +3,8 @@
 
 use stickpin_kernel::schema::{Field, Kind};
 
-/// Joins the numbers of points. Values of options, and words outside the place of a target, are
-/// unchanged.
+/// Joins the two numbers of a point into one word. Option values, and words that are not in the
+/// position of a target, are unchanged.
 pub(crate) fn join_points(
     fields: &[Field],
     args: Vec<String>,

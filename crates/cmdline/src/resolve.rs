@@ -7,7 +7,7 @@ use stickpin_kernel::registry::{self, COMMANDS, CommandDefinition};
 use stickpin_kernel::schema::nearest;
 use stickpin_kernel::{Error, ErrorCode, Result};
 
-/// A front end's own command, beside the registry.
+/// A front end's own command, in addition to the registry.
 pub trait LocalCommand: fmt::Debug {
     /// The name, one or two words.
     fn name(&self) -> &'static str;

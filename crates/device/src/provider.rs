@@ -58,8 +58,8 @@ pub trait Provider: Send + Sync + fmt::Debug {
     /// Checks everything that the platform requires, for `doctor`.
     async fn doctor(&self) -> Vec<Check>;
 
-    /// Ends what a killed process of ours left running, as recorded in `state_dir`, and returns
-    /// what was done, for the log.
+    /// Ends processes that a killed stickpin process left running, as recorded in `state_dir`.
+    /// Returns the actions taken, for the log.
     ///
     /// Called once when a host starts, before the first session. The session folders are removed
     /// afterwards.

@@ -265,7 +265,7 @@ async fn read(
         let incoming: Incoming<'_> = match serde_json::from_str(&text) {
             Ok(incoming) => incoming,
             Err(e) => {
-                tracing::warn!(error = %e, bytes = text.len(), "a message of the browser cannot be parsed");
+                tracing::warn!(error = %e, bytes = text.len(), "cannot parse a message of the browser");
                 continue;
             }
         };
@@ -282,7 +282,7 @@ async fn read(
                 }
             }
             Incoming { method: Some(method), session_id, params, .. } => {
-                // The last client is gone, so nobody wants the event.
+                // The last client is gone, so the event is dropped.
                 let Some(out) = out.upgrade() else { continue };
                 let client = Client { outgoing: out, pending: Arc::clone(&pending) };
                 sink.event(&client, session_id.as_deref(), &method, params.unwrap_or(RawValue::NULL));
@@ -301,7 +301,7 @@ mod tests {
     use crate::protocol::Done;
     use tokio::io::AsyncReadExt;
 
-    /// A command that nobody waits for.
+    /// A command whose answer is not awaited.
     #[derive(Serialize)]
     struct Unanswered {}
 

@@ -78,7 +78,9 @@ impl ActiveSessions {
             for session in self.take_disconnected(limit) {
                 match manager.close_session(&session.as_str().into()).await {
                     Ok(()) => tracing::info!(session, "its client went"),
-                    Err(e) => tracing::warn!(session, "its client went, and it could not be ended: {e}"),
+                    Err(e) => {
+                        tracing::warn!(session, "cannot close the session of a client that disconnected: {e}")
+                    }
                 }
             }
         }

@@ -102,7 +102,7 @@ pub(crate) fn choose_command(
             let names: Vec<String> =
                 args.keys().filter(|n| !is_common(n)).map(|n| format!("`{n}`")).collect();
             let names = if names.is_empty() { "no argument".to_owned() } else { names.join(" and ") };
-            let message = format!("{names} does not say what to {} for", entry.spec.name);
+            let message = format!("`{}` with {names} is ambiguous", entry.spec.name);
             Err(Error::new(ErrorCode::InvalidArgs, message).hint(group_words(entry, key)))
         }
     }

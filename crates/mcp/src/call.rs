@@ -60,7 +60,7 @@ enum ToolCall {
 
 /// CommandRef comes with a call besides its arguments.
 pub(crate) struct Incoming {
-    /// Takes reports of progress.
+    /// Receives progress reports.
     pub(crate) progress: UnboundedSender<Progress>,
     /// Cancelled when the client no longer wants the answer.
     pub(crate) cancel: CancellationToken,

@@ -57,7 +57,7 @@ pub struct HttpOptions {
 /// Limits of connections.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
-    /// Time limit for the head of a request; also how long an idle connection is kept.
+    /// Time limit for the head of a request and for an idle connection.
     pub(crate) head: Duration,
     /// Time limit for the body of a request.
     pub(crate) body: Duration,
@@ -275,7 +275,7 @@ async fn read_body(
     let body = match timeout(limit, read).await {
         Ok(Ok(body)) => body.to_bytes(),
         Ok(Err(why)) if why.contains("length limit") => {
-            return Err(text_response(StatusCode::PAYLOAD_TOO_LARGE, "a body has at most 16 MiB"));
+            return Err(text_response(StatusCode::PAYLOAD_TOO_LARGE, "the body exceeds 16 MiB"));
         }
         Ok(Err(_)) => {
             return Err(text_response(StatusCode::BAD_REQUEST, "the body ended before its declared length"));

@@ -45,7 +45,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 /// Listens for the signals that end this process. The future completes with the first one.
 fn until_ended() -> Result<impl Future<Output = ()>> {
-    let failed = |e| Error::new(ErrorCode::Io, format!("signals cannot be waited for: {e}"));
+    let failed = |e| Error::new(ErrorCode::Io, format!("cannot wait for signals: {e}"));
     let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
     Ok(async move {

@@ -73,7 +73,7 @@ impl ToolResult {
     }
 }
 
-/// Returns the MIME type of an image file of ours, by its extension.
+/// Returns the MIME type of a screenshot file, by its extension.
 fn media_type(path: &Path) -> &'static str {
     match path.extension().and_then(|e| e.to_str()) {
         Some("jpeg") => "image/jpeg",

@@ -12,7 +12,7 @@ use stickpin_kernel::registry::{COMMANDS, CommandDefinition, Entry, find};
 use stickpin_kernel::schema::{Field, Kind, NestedTargets};
 use stickpin_kernel::{Effect, Scope};
 
-/// The command that a tool call stands for.
+/// The command of a tool call.
 #[derive(Debug)]
 pub(crate) enum Tool {
     /// A command line.

@@ -1,4 +1,4 @@
-//! Other programs: finding them, ending them, and cleaning up after a killed process of ours.
+//! Other programs: finding them, ending them, and cleaning up after a killed stickpin process.
 //!
 //! The crate knows no device and no session. Backends record what they started, and a sweep ends
 //! what outlived its owner.

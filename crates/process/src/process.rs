@@ -65,7 +65,7 @@ fn kill_with(pid: u32, kill: fn(Pid, Signal) -> rustix::io::Result<()>) {
     let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return };
     if let Err(e) = kill(pid, Signal::KILL) {
         // Usually the process has just ended on its own.
-        tracing::debug!(pid = pid.as_raw_nonzero(), error = %e, "could not end a process or its group");
+        tracing::debug!(pid = pid.as_raw_nonzero(), error = %e, "cannot end a process or its group");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Cleaning up after a killed process of ours.
+//! Cleaning up after a killed stickpin process.
 //!
 //! A record in the folder of a session names the processes that were started for it, and their
 //! owner. A sweep ends the processes whose owner has ended. The record is removed with its folder,
@@ -103,7 +103,7 @@ fn sweep_below(folder: &Path, depth: usize, removed: &mut Vec<String>) -> io::Re
     for entry in entries {
         let entry = entry?;
         if let Err(e) = sweep_entry(&entry, depth - 1, removed) {
-            tracing::warn!(folder = %entry.path().display(), error = %e, "what a killed process left cannot be read");
+            tracing::warn!(folder = %entry.path().display(), error = %e, "cannot read what a killed process left");
         }
     }
     Ok(())
@@ -117,7 +117,7 @@ fn remove_if_dead(folder: &Path, text: &[u8], removed: &mut Vec<String>) {
     let record: ProcessRecord = match serde_json::from_slice(text) {
         Ok(record) => record,
         Err(e) => {
-            tracing::warn!(folder = %folder.display(), error = %e, "a record of processes is not understood");
+            tracing::warn!(folder = %folder.display(), error = %e, "cannot parse a process record");
             return;
         }
     };
@@ -133,7 +133,7 @@ fn remove_if_dead(folder: &Path, text: &[u8], removed: &mut Vec<String>) {
     for link in record.links.iter().filter(|link| std::fs::read_link(link).is_ok_and(|to| to == folder)) {
         match std::fs::remove_file(link) {
             Ok(()) => removed.push(format!("removed {}", link.display())),
-            Err(e) => tracing::warn!(link = %link.display(), error = %e, "a link to a folder stays"),
+            Err(e) => tracing::warn!(link = %link.display(), error = %e, "cannot remove a link to a folder"),
         }
     }
 }
@@ -181,7 +181,7 @@ mod tests {
         let mut ended = Vec::new();
         for name in ["a", "b", "c"] {
             let dir = state.path().join(name);
-            // An invalid record beside valid ones.
+            // An invalid record among valid ones.
             std::fs::create_dir_all(dir.join("bad").join(RECORD_FILE)).unwrap();
             std::fs::create_dir(dir.join("run")).unwrap();
             let child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();

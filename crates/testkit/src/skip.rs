@@ -1,4 +1,4 @@
-//! Tells that a test does not run on this machine, and why.
+//! Reports that a test does not run on this machine, and why.
 
 use std::fmt::Display;
 use std::fs::OpenOptions;

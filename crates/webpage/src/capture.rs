@@ -47,7 +47,7 @@ pub struct DocumentCapture {
 /// out.
 ///
 /// # Errors
-/// Returns an error when an answer contradicts itself or is too large.
+/// Returns an error when an answer is inconsistent or too large.
 pub fn assemble(
     top: &DocumentCapture,
     frames: &HashMap<Handle, DocumentCapture>,

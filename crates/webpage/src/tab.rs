@@ -68,7 +68,7 @@ pub enum TabError {
     WorldGone,
     /// A dialog keeps the page from answering.
     Dialog(Dialog),
-    /// The script threw: a bug of ours, or a document in an unexpected state.
+    /// The script threw: a bug in stickpin, or a document in an unexpected state.
     Threw(String),
     /// Any other error, which the caller passes on.
     Failed(Error),
@@ -526,8 +526,9 @@ fn known_worlds(tab: &TabState) -> Vec<World> {
 /// # Errors
 /// Returns `INTERNAL` when the arguments cannot be serialized.
 pub(crate) fn expression(function: &str, arguments: impl Serialize) -> Result<String, Error> {
-    let arguments = serde_json::to_string(&arguments)
-        .map_err(|e| Error::new(ErrorCode::Internal, format!("arguments of {function}: {e}")))?;
+    let arguments = serde_json::to_string(&arguments).map_err(|e| {
+        Error::new(ErrorCode::Internal, format!("cannot encode the arguments of {function}: {e}"))
+    })?;
     Ok(format!("{}.{function}(...{arguments})", agent::GLOBAL))
 }
 

@@ -1,4 +1,4 @@
-//! Shortens text of pages to what is kept.
+//! Shortens text of pages to the length that is kept.
 
 /// The longest text of a page in a notice, in bytes.
 const MAX_TEXT: usize = 300;

@@ -92,7 +92,7 @@ fn private_dir(dir: &Path) -> Result<()> {
 }
 
 fn link_error(dir: &Path, found: &Metadata) -> Error {
-    let message = format!("`{}` is a link (made by uid {})", dir.display(), found.uid());
+    let message = format!("`{}` is a symbolic link (created by uid {})", dir.display(), found.uid());
     Error::new(ErrorCode::Io, message).hint(CHOOSE_ANOTHER)
 }
 

@@ -89,7 +89,7 @@ pub fn alternate(
     medians(runs, || Ok((run_timed(&mut ours())?, theirs.as_ref().map(|c| run_timed(&mut c())).transpose()?)))
 }
 
-/// Returns the medians of measurements of ours and, if it runs, of the peer, after an uncounted
+/// Returns the medians of measurements of stickpin and, if it runs, of the peer, after an uncounted
 /// one.
 pub fn medians(
     runs: usize,

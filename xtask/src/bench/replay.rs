@@ -10,7 +10,7 @@ use crate::run::{empty_folder, output, read, write};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// The embedded app, with a clock that need not be waited for.
+/// The embedded app, with a virtual clock.
 const APP: &str = "sim:settings?clock=virtual";
 
 /// The recorded steps: ten, after which the app is in its initial state.

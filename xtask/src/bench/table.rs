@@ -11,7 +11,7 @@ impl Table {
         Self { peer, rows: Vec::new() }
     }
 
-    /// Adds a figure of ours.
+    /// Adds a figure of stickpin's.
     pub fn add(&mut self, what: &str, ours: f64, unit: &str, bar: &str) {
         self.compare(what, ours, None, unit, bar);
     }

@@ -12,7 +12,7 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// The snapshot commands of ours and of the peer: each reads as much as it can.
+/// The snapshot commands of stickpin and of the peer: each reads as much as it can.
 const OUR_SNAPSHOT: [&str; 3] = ["snapshot", "-i", "--all"];
 const PEER_SNAPSHOT: [&str; 2] = ["snapshot", "-i"];
 

@@ -1,4 +1,4 @@
-//! Fields that reformat what is typed.
+//! Fields that reformat typed text.
 
 /// Formats a text as a field with this format does; an unknown format changes nothing.
 pub(crate) fn format_value(format: &str, text: &str) -> String {

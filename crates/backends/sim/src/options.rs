@@ -8,13 +8,13 @@ use stickpin_tree::IdentityGrade;
 /// memory, too.
 const DEFAULT_REUSE_AFTER: u64 = 16;
 
-/// How the time of an app passes.
+/// The clock of an app.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum ClockKind {
     /// As everywhere.
     #[default]
     Real,
-    /// Only while somebody waits for the app; a wait jumps to the next timer.
+    /// Stands still, and jumps to the next timer when a command waits for the app.
     Virtual,
 }
 
@@ -25,7 +25,7 @@ words! {
         Hang = "hang",
         /// The app dies when it is acted on.
         Lost = "lost",
-        /// The device panics when it is told to act, as a bug in a backend would.
+        /// The device panics when it acts, as a bug in a backend would.
         Panic = "panic",
         /// The target is removed after it was looked for.
         Vanish = "vanish-before-act",
@@ -84,7 +84,7 @@ impl Options {
         }
     }
 
-    /// Reads what stands behind `open`.
+    /// Parses the argument of `open`.
     ///
     /// # Errors
     /// A sentence that names the part that is not understood.

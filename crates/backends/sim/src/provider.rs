@@ -1,4 +1,4 @@
-//! Opens apps, and lets tests look into them.
+//! The provider of simulated apps, with probes for tests.
 
 use crate::app::expr::Expr;
 use crate::app::nav::HistoryChange;

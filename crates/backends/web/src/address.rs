@@ -51,7 +51,7 @@ pub(crate) fn parse(what: &str) -> Result<Url> {
     match Url::parse(&text) {
         Ok(url) if SCHEMES.contains(&url.scheme()) => Ok(url),
         Ok(url) => bad(format!(
-            "addresses of scheme {:?} cannot be opened; these can: {}",
+            "the scheme {:?} cannot be opened; supported schemes: {}",
             url.scheme(),
             SCHEMES.join(", ")
         )),

@@ -81,7 +81,7 @@ fn rename_download(folder: &Path, guid: &str, name: &str) -> std::result::Result
         path = folder.join(format!("{stem} ({number}){extension}"));
         number += 1;
     }
-    std::fs::rename(folder.join(guid), &path).map_err(|e| format!("no file name is left for it: {e}"))?;
+    std::fs::rename(folder.join(guid), &path).map_err(|e| format!("cannot rename the download: {e}"))?;
     Ok(path)
 }
 

@@ -235,7 +235,7 @@ impl Browser {
         // profile.
         kill_group(self.pid);
         if let Err(e) = self.child.wait().await {
-            tracing::warn!(pid = self.pid, error = %e, "could not wait for the browser");
+            tracing::warn!(pid = self.pid, error = %e, "cannot wait for the browser");
         }
         for folder in std::mem::take(&mut self.folders) {
             let removed = tokio::task::spawn_blocking({
@@ -266,7 +266,7 @@ fn browser_label(product: &str) -> String {
 #[cfg(target_os = "linux")]
 fn enlarge_pipe(pipe: &std::io::PipeReader) {
     if let Err(e) = rustix::pipe::fcntl_setpipe_size(pipe, 1 << 20) {
-        tracing::debug!(error = %e, "the pipe stays small");
+        tracing::debug!(error = %e, "cannot enlarge the pipe");
     }
 }
 

@@ -80,7 +80,7 @@ pub(crate) fn session_of(web: &DrivenBrowser, id: &str) -> Result<String> {
     found.map(|(session, _)| (*session).clone()).ok_or_else(|| {
         let ids: Vec<String> = open_tabs.iter().map(|(_, tab)| tab.id()).collect();
         Error::new(ErrorCode::DeviceNotFound, format!("there is no tab {}", quote(id)))
-            .hint(format!("open are {}; run `stickpin tab list`", ids.join(", ")))
+            .hint(format!("open tabs: {}; run `stickpin tab list`", ids.join(", ")))
     })
 }
 
@@ -322,7 +322,7 @@ pub(crate) async fn complete_outcome(
                 drop(timeout(TAB_TIMEOUT, gone).await);
                 return Ok(performed);
             }
-            // Wait for the tabs that the page requested, so that their cause is told about them.
+            // Wait for the tabs that the page requested, so that they are reported as its effects.
             let tabs_attached =
                 web.page.tab.until(|tab| (tab.opening.is_empty() || tab.dialog.is_some()).then_some(()));
             if timeout(NEW_TAB_TIMEOUT, tabs_attached).await.is_err() {

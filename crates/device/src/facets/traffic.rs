@@ -50,7 +50,7 @@ setters!(NetworkRequest { end: Option<RequestEnd>, duration: Duration, counts: b
 pub enum RequestEnd {
     /// Answered with this status.
     Status(u16),
-    /// Not answered, for this reason.
+    /// The request failed, for this reason.
     Failed(String),
 }
 

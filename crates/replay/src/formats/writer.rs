@@ -340,8 +340,8 @@ pub(super) trait FormatWriter {
     /// The start of a comment.
     const COMMENT: &'static str;
 
-    /// Returns the lines of a step, and adds to `caveats` what is written less exactly. The error is
-    /// why it has no counterpart.
+    /// Returns the lines of a step, and adds to `caveats` what is not exported exactly. The error
+    /// states why the step has no counterpart.
     fn step(&mut self, step: &ExportStep, caveats: &mut Vec<String>) -> Result<Vec<String>, String>;
 
     /// Wraps the lines of a block's steps.

@@ -27,7 +27,7 @@ const JS: &str = include_str!("html/report.js");
 /// Reads a picture; `None` if it no longer exists.
 pub type ReadPicture<'r> = dyn Fn(&Path) -> Option<Vec<u8>> + 'r;
 
-/// Returns the page.
+/// Renders the report as an HTML page.
 #[must_use]
 pub fn render(report: &Report, read: &ReadPicture<'_>) -> String {
     let hash = |text: &str| STANDARD.encode(Sha256::digest(text));

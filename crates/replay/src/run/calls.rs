@@ -168,7 +168,7 @@ fn request(command: &str, input: Map<String, Value>, session: Option<String>, ca
     }
 }
 
-/// Sends a command beside a run. Ignores cancellation, because cleanup runs after it.
+/// Sends a command outside of a run. Ignores cancellation, because cleanup follows it.
 pub(crate) async fn send_uncancelled(
     call: &Call,
     command: &str,

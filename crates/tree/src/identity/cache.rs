@@ -57,7 +57,7 @@ impl Deref for CacheSource<'_> {
     }
 }
 
-/// A tree with a cache of its records, for trees that are asked about more than once.
+/// A tree with a cache of its records, for trees that are queried more than once.
 ///
 /// For a page of 10,000 rows, the cache takes about 10 MB once all rows were asked about.
 #[derive(Debug)]

@@ -200,7 +200,7 @@ fn find_elsewhere<'n>(
     {
         return Ok(b);
     }
-    // A position is not a record: among re-rendered rows that read the same, nobody knows which is
+    // A position is not a record: among re-rendered rows that read the same, it is unknown which is
     // which.
     if let Evidence::Position { values, .. } = &last.0.record.evidence
         && new.reader(b).surroundings().shift(values) != Shift::Stayed

@@ -67,7 +67,7 @@ impl ElementReader<'_, '_> {
         }
     }
 
-    /// The surroundings of the element, as far as a record asks for them.
+    /// The surroundings of the element that a record compares.
     pub(crate) fn surroundings_for(&self, record: &Record) -> ElementSurroundings {
         let section = |then: &Section| {
             let node = then.node.and_then(|n| self.records.node_at(n));
@@ -181,7 +181,7 @@ impl ElementReader<'_, '_> {
         }
     }
 
-    /// The surroundings of the element, as far as evidence asks for them.
+    /// The surroundings of the element that evidence compares.
     pub(crate) fn surroundings(&self) -> ElementSurroundings {
         let (tree, surroundings) = (self.records.tree, &self.records.cache.headings);
         let region = region_of(self.element);

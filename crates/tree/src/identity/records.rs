@@ -29,7 +29,7 @@ use crate::identity::verdict::{Clause, Verdict};
 use crate::{Handle, NodeId, NodeRef, Role, Tree};
 
 /// The records of one tree. Build one per capture: facts about a container are shared by all of its
-/// elements. For a tree that is asked about again, use [`CachedTree`](crate::CachedTree).
+/// elements. For a tree that is queried again, use [`CachedTree`](crate::CachedTree).
 ///
 /// ```
 /// use stickpin_tree::{Document, IdentityGrade, NodeSpec, Openers, Records, Role, TreeBuilder};

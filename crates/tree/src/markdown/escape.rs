@@ -30,7 +30,7 @@ pub(super) fn escape_text(said: &str) -> String {
         out.push(c);
         before = c;
     }
-    // Do this last: escapes of terminal controls begin with a backslash of ours.
+    // Do this last: our escapes of terminal controls begin with a backslash.
     escape(&out, usize::MAX)
 }
 

@@ -3,7 +3,7 @@
 use crate::{NodeId, NodeRef, Tree};
 use hashbrown::HashMap;
 
-/// The fate of a node in a view.
+/// How a view displays a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// The node has a line.

@@ -145,13 +145,13 @@ words! {
         Value = "value",
         /// The placeholder of a text field.
         Placeholder = "placeholder",
-        /// Of a link its target, else the address of the document that it stands in.
+        /// The target of a link, else the address of the element's document.
         Url = "url",
         /// The name of the application that it belongs to.
         App = "app",
-        /// The title of the window (or page) that it stands in.
+        /// The title of the element's window or page.
         Window = "window",
-        /// A text in the row that it stands in: what tells it from its likes.
+        /// A text in the element's row, which distinguishes it from similar elements.
         Row = "row",
     }
 }

@@ -54,9 +54,9 @@ pub async fn take_screenshot(page: &mut Page, request: ScreenshotRequest) -> Res
     let picture = page.tab.query(&page.tab.session, &method).await?;
     let png = base64::engine::general_purpose::STANDARD
         .decode(picture.data)
-        .map_err(|e| Error::new(ErrorCode::Internal, format!("the picture is damaged: {e}")))?;
+        .map_err(|e| Error::new(ErrorCode::Internal, format!("the screenshot cannot be decoded: {e}")))?;
     let pixels =
-        png_width(&png).ok_or_else(|| Error::new(ErrorCode::Internal, "the picture is not a PNG"))?;
+        png_width(&png).ok_or_else(|| Error::new(ErrorCode::Internal, "the screenshot is not a PNG"))?;
     Ok(ScreenshotImage::new(png, area, f64::from(pixels) / area.width.max(1.0)))
 }
 

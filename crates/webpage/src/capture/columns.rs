@@ -155,7 +155,7 @@ impl Columns {
         }
     }
 
-    /// Drops hidden elements that nobody asked about.
+    /// Drops hidden elements that are not watched.
     pub(crate) fn retain_hidden(&mut self, is_watched: impl Fn(u64) -> bool) {
         self.wire.hidden.retain(|&id| is_watched(id));
     }

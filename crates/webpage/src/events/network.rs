@@ -8,11 +8,11 @@ use std::time::Instant;
 use stickpin_device::{Notice, RequestEnd};
 use stickpin_devtools::protocol as cdp;
 
-/// Types of requests that never delay quiet: they stay open, or nobody waits for their end.
+/// Types of requests that never delay quiet: they stay open, or no wait includes them.
 const LONG_LIVED_TYPES: &[&str] =
     &["EventSource", "WebSocket", "Ping", "Media", "CSPViolationReport", "Prefetch", "Preflight", "Manifest"];
 
-/// Types of requests to which nobody expects an answer: a failure is not worth a notice.
+/// Types of requests without an expected answer: a failure is not worth a notice.
 const UNANSWERED_TYPES: &[&str] = &["Ping", "CSPViolationReport", "Prefetch", "Preflight"];
 
 /// The most worker URLs that a tab remembers.

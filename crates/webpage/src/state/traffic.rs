@@ -52,7 +52,7 @@ impl LoggedRequest {
         self.end.as_ref().map_or_else(Instant::now, |(_, at)| *at).duration_since(self.began)
     }
 
-    /// Whether a script's request took so long that nobody waits for its answer.
+    /// Whether a script's request took so long that no wait includes it.
     pub(crate) fn is_long(&self) -> bool {
         self.by_script && self.duration() >= LONG_REQUEST
     }

@@ -60,7 +60,7 @@ impl Tab {
             .result
             .value
             .and_then(|v| serde_json::from_str(v.get()).ok())
-            .ok_or_else(|| TabError::Threw("a node has no number".to_owned()))
+            .ok_or_else(|| TabError::Threw("a node has no id".to_owned()))
     }
 
     /// The object id of an expression's value in a document; `None` when the value is not an

@@ -72,7 +72,7 @@ impl<'s> Lexer<'s> {
         Ok(is_match)
     }
 
-    /// Consumes this operator or word, or reports what is there instead.
+    /// Consumes this operator or word, or reports the token in its place.
     pub(crate) fn expect(&mut self, what: &str) -> Result<(), String> {
         if self.take(what)? { Ok(()) } else { Err(format!("`{what}` is missing before `{}`", self.rest)) }
     }
