@@ -12,8 +12,8 @@ fn opened(app: &str) -> World {
     world
 }
 
-/// The error of a command that fails before anything was sent; as text it says the same, with its
-/// hint.
+/// The error of a command that fails before anything was sent; the text output states the same,
+/// with the hint.
 #[track_caller]
 fn refused(world: &World, words: &[&str], code: &str, exit: i32) -> Value {
     let mut words = words.to_vec();

@@ -88,7 +88,7 @@ fn demo_is_reproducible_without_a_daemon() {
     assert!(!world.state_dir().exists());
     let refusal = first.lines().find(|line| line.starts_with("STALE_REF: ")).expect("the recycled row");
     assert!(refusal.contains("\"Ada Berg\"") && refusal.contains("\"Nils Falk\""), "{refusal}");
-    // It is shown in README: what somebody can type must be what was run.
+    // The README shows this output: the printed commands must be the executed ones.
     assert!(first.lines().filter(|line| line.starts_with("$ stickpin ")).count() >= 10);
     assert!(!first.contains('{'), "{first}");
 }
@@ -143,14 +143,14 @@ fn full_disk_under_stdout_is_a_failure() {
     let world = World::new();
     let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let topic = stickpin(&world, &["help", "workflow"], full());
-    // Longer than what is buffered, and short enough to stay in the buffer.
+    // Longer than the output buffer, then short enough to stay in it.
     for ran in
         [topic, stickpin(&world, &["--version"], full()), stickpin(&world, &["devices", "--json"], full())]
     {
         assert_eq!(ran.code, i32::from(stickpin_kernel::ErrorCode::StorageFull.exit()), "{ran:?}");
         assert!(ran.err.starts_with("STORAGE_FULL: could not write `stdout`"), "{ran:?}");
     }
-    // What failed by itself says so in its own code.
+    // An independent failure keeps its own exit code.
     assert_eq!(stickpin(&world, &["get", "title", "--json"], full()).code, 6);
 }
 
@@ -175,7 +175,7 @@ fn full_disk_leaves_every_file_that_was_there() {
         skipped("STICKPIN_REQUIRE_MOUNTS", "nothing may be mounted here");
         return;
     }
-    // The daemon that the first command starts sees the small disk as well.
+    // The daemon that the first command starts sees the small disk, too.
     let script = r#"
         mount -t tmpfs -o size=256k tmpfs "$DISK" || exit 90
         cd "$DISK" && mkdir scripts && cd scripts
@@ -209,6 +209,6 @@ fn full_disk_leaves_every_file_that_was_there() {
         assert!(ran.out.contains(&format!("{file}=old\n")), "{file}: {ran:?}");
     }
     assert!(!ran.out.contains(".part"), "something is left: {ran:?}");
-    // Nothing that was recorded is lost: the header, open, press.
+    // No recorded line is lost: the header, open, press.
     assert!(ran.out.contains("record 0\n"), "{ran:?}");
 }

@@ -91,7 +91,7 @@ fn a_folder_that_takes_long_to_remove_keeps_nobody_waiting() {
         skipped("STICKPIN_REQUIRE_MOUNTS", "nothing may be mounted here");
         return;
     }
-    // Unmounting what is left there lasts until the test says so.
+    // Unmounting the remaining file system blocks until the test releases it.
     let (bin, asked, go) = (world.path().join("bin"), world.path().join("asked"), world.path().join("go"));
     std::fs::create_dir(&bin).unwrap();
     let fusermount = bin.join("fusermount3");
@@ -102,7 +102,7 @@ fn a_folder_that_takes_long_to_remove_keeps_nobody_waiting() {
     );
     std::fs::write(&fusermount, script).unwrap();
     std::fs::set_permissions(&fusermount, PermissionsExt::from_mode(0o700)).unwrap();
-    // A client that sees a mount there, and so does the daemon that it starts.
+    // A client that sees a mount there, as does the daemon that it starts.
     let first = world.command(ASK);
     let script = "mount -t tmpfs tmpfs \"$1\" && : > \"$1/file\" && shift && exec \"$@\"";
     let mut command = support::unshared(&["sh", "-c", script, "sh"]);
@@ -226,7 +226,7 @@ fn a_busy_daemon_of_another_protocol_is_left_alone() {
     }
     let listener = UnixListener::bind(world.socket()).unwrap();
     let state_dir = std::fs::canonicalize(world.state_dir()).unwrap();
-    // A daemon of the past, as far as a client can see.
+    // A daemon of an older version, as seen by a client.
     let old = std::thread::spawn(move || {
         let (stream, _) = listener.accept().unwrap();
         let mut raw = support::Raw { reader: BufReader::new(stream) };
@@ -234,7 +234,7 @@ fn a_busy_daemon_of_another_protocol_is_left_alone() {
         let welcome =
             json!({"protocol": 0, "version": "0.0.1", "pid": 7, "stateDir": state_dir, "verdict": "refuse"});
         raw.send(&json!({"jsonrpc": "2.0", "id": hello["id"], "result": welcome}));
-        // It came along with hello, and is refused where that was.
+        // The command was sent together with `hello`, and is refused with it.
         assert_eq!(raw.answer()["method"], "call");
         assert_eq!(raw.answer(), Value::Null, "and nothing more was sent to it");
     });
@@ -298,7 +298,7 @@ fn refused_frames_take_no_room_from_long_messages() {
         assert_eq!(raw.answer()["error"]["code"], -32600);
         raw
     };
-    // They stay, and their lines never end.
+    // The connections stay open, and their lines never end.
     let idle = [refused(), refused()];
     let text = "y".repeat(2 << 20);
     let mut raw = world.raw().welcome();
@@ -360,7 +360,7 @@ fn a_state_dir_that_is_not_safe_is_refused_by_name() {
 #[test]
 fn a_state_dir_that_cannot_be_written_is_named() {
     let world = World::new();
-    // Nobody may make a folder there, not even root.
+    // No user may create a folder there, not even root.
     let ran = world.run(&["session", "list", "--state-dir", "/proc/stickpin"]);
     assert_eq!(ran.code, 9, "{ran:?}");
     assert!(ran.err.starts_with("IO: could not make the folder `/proc/stickpin`"), "{}", ran.err);
@@ -410,12 +410,12 @@ fn a_client_that_never_reads_is_not_read_for_ever() {
     let mut call = request("snapshot", json!({"all": true}));
     call["session"] = world.session().into();
     let call = json!({"jsonrpc": "2.0", "id": 7, "method": "call", "params": call}).to_string() + "\n";
-    // Far more than a socket holds.
+    // Far more than a socket buffer holds.
     let most = 100_000;
     let sent = (0..most).take_while(|_| raw.reader.get_mut().write_all(call.as_bytes()).is_ok()).count();
     assert!(sent < most, "everything was read, and nothing of the answers");
     assert!(resident(pid) < 150 << 20, "the daemon has {} bytes", resident(pid));
-    // Others are served meanwhile.
+    // Other clients are served meanwhile.
     world.ok("snapshot -i");
 }
 
@@ -437,7 +437,7 @@ fn messages_that_are_never_whole_are_bounded_together() {
     assert!(refused >= 2, "{} were taken in", held.len());
     assert!(resident(pid) < 400 << 20, "the daemon has {} bytes", resident(pid));
     world.ok("session list");
-    // There is room again once they went.
+    // New connections are accepted once these have closed.
     drop(held);
     let text = "y".repeat(2 << 20);
     eventually("a long message is read", || {
@@ -492,7 +492,7 @@ fn a_daemon_that_hangs_in_a_call_is_not_waited_for() {
     let world = World::new();
     world.ok("session list");
     world.ok("daemon stop");
-    // One that says hello, reads, and never answers a call.
+    // A daemon that answers `hello`, reads, and never answers a call.
     let _ = std::fs::remove_file(world.socket());
     let listener = UnixListener::bind(world.socket()).expect("a socket");
     let state_dir = world.state_dir().canonicalize().expect("it is there");
@@ -516,7 +516,7 @@ fn a_daemon_that_hangs_in_a_call_is_not_waited_for() {
     assert!(ran.err.contains("DAEMON_UNREACHABLE") && ran.err.contains("process 4194303"), "{ran:?}");
     assert!(ran.err.contains("kill -9"), "{ran:?}");
     assert!(began.elapsed() < Duration::from_secs(25), "{:?}", began.elapsed());
-    // The other client, which many calls share.
+    // The other client type, which many calls share.
     let line = json!({"name": "stickpin", "arguments": {"line": "session list --timeout 200"}});
     let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
     let messages = [

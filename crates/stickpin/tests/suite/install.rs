@@ -7,7 +7,7 @@ use std::fs;
 const CODEX: &str = "# mine\nmodel = \"o3\"\n\n[mcp_servers.docs] # theirs\ncommand = \"docs\"\n";
 const GEMINI: &str =
     "{\n  \"theme\": \"dark\", // mine\n  \"mcpServers\": {\n    \"docs\": {\"command\": \"docs\"}\n  }\n}\n";
-/// What a former version wrote.
+/// The output of a former version.
 const LEGACY: &str =
     "{\n  \"mcpServers\": {\n    \"stickpin\": { \"command\": \"stickpin\", \"args\": [\"mcp\"] }\n  }\n}\n";
 

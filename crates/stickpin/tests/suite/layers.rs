@@ -1,6 +1,6 @@
-//! The shape of the workspace. Dependencies between our crates point one way: the table is the
-//! architecture, and an edge outside it fails here by name. Only one file reads the environment.
-//! Inside of every crate types, folders and circles of imports stay small.
+//! The shape of the workspace. Dependencies between its crates point one way: the table is the
+//! architecture, and the test names every edge outside of it. Only one file reads the environment.
+//! In every crate, types, folders and import cycles stay small.
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,14 +35,14 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("backend-web", &["refs", "tree", "device", "process", "devtools", "webpage"]),
 ];
 
-/// What is built for development, or knows everything by its purpose.
+/// Crates for development, and crates that may depend on everything.
 const FREE: &[&str] = &["stickpin", "fuzz", "testkit", "xtask"];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/stickpin lies two below")
 }
 
-/// As from the root: in the folder of a crate that crate is meant.
+/// As if run from the root: in a crate's folder, Cargo selects that crate.
 fn metadata() -> Metadata {
     let metadata = MetadataCommand::new().manifest_path(root().join("Cargo.toml")).no_deps().exec();
     metadata.expect("cargo metadata answers")
@@ -129,7 +129,7 @@ fn the_environment_is_read_in_one_file() {
     assert_eq!(found.iter().filter(elsewhere).collect::<Vec<_>>(), Vec::<&String>::new());
 }
 
-/// Types, folders and circles of imports above the limits. A circle is named by its first module.
+/// Types, folders and import cycles above the limits. A cycle is named by its first module.
 fn large(name: &str, src: &Path, (methods, files, modules): (usize, usize, usize)) -> Vec<String> {
     let types = floors::large_types(&floors::sources(src, &[]), methods);
     let types = types.into_iter().map(|(of, _)| format!("{name}: type {of}"));
@@ -159,10 +159,10 @@ fn nothing_grows_too_large_to_find_anything_in() {
     assert!(found.len() > 20, "the search finds nothing: {found:?}");
 }
 
-/// Tests that are a program of their own: each counts what its allocator hands out.
+/// Tests in separate programs, because each counts the allocations of its process.
 const OWN_PROGRAM: [&str; 2] = ["stickpin-session::memory", "stickpin-tree::storage"];
 
-/// Each program is linked on its own, so the integration tests of a crate are modules of one.
+/// Each test program is linked separately, so the integration tests of a crate are modules of one.
 #[test]
 fn integration_tests_of_a_crate_are_one_program() {
     let programs: Vec<Vec<String>> = metadata()

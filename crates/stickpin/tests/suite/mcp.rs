@@ -1,5 +1,5 @@
-//! `stickpin mcp` through the real binary, by hand: what a client may do wrong, what an app may
-//! pretend, who is apart from whom, and that HTTP is for who has the token.
+//! `stickpin mcp` through the real binary, with hand-written messages: invalid clients, content
+//! that imitates stickpin, separation of clients, and the bearer token of HTTP.
 
 use crate::support::client::{Client, hello, text};
 use crate::support::{self, World, eventually};
@@ -181,7 +181,7 @@ fn sessions_over_http_end_with_their_clients() {
         http.tool(session, "open", json!({"what": "sim:shop"}));
     }
     let open = || world.ok("session list").lines().filter(|line| line.contains("shop-")).count();
-    // A client that is there has a stream open.
+    // A connected client has an open stream.
     let _stream = http.stream(&stays);
     assert_eq!(http.send("DELETE", &Value::Null, &[("mcp-session-id", &deleted)]).0, 202);
     eventually("the others alone are open, or the one that stays", || open() <= 2);
@@ -211,7 +211,7 @@ fn two_clients_of_one_session_do_not_bless_each_other() {
     two.ok("snapshot", json!({"interactive": true}));
     let clean = two.ok("press", json!({"target": "@e12"}));
     assert!(!clean.contains("warning"), "{clean}");
-    // What the other one did is told before anything is sent, and the repeated command acts.
+    // The other client's action is reported before anything is sent, and the repeated command acts.
     let told = one.err("press", json!({"target": "@e10"}));
     assert!(
         told.starts_with("CONTEXT_CHANGED: ") && told.contains("another client has acted since"),
@@ -310,7 +310,7 @@ impl Http {
         self.send("POST", body, headers)
     }
 
-    /// A stream for what the server says by itself, open until it is dropped.
+    /// A stream for server messages, open until it is dropped.
     fn stream(&self, session: &str) -> TcpStream {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("the server listens");
         let request = format!(
@@ -368,7 +368,7 @@ impl Http {
 
 impl Drop for Http {
     fn drop(&mut self) {
-        // Its clients' sessions end with it.
+        // Its clients' sessions end with the server.
         let _ = Command::new("kill").arg(self.child.id().to_string()).status();
         let _ = self.child.wait();
     }
@@ -510,7 +510,7 @@ fn gemini_configuration_matches_its_declared_type() {
     is_of_declared_type("gemini", imported, Some(&declaration), ("\"args\"", "\"arguments\""));
 }
 
-/// What the command line client of the inspector of the protocol prints.
+/// The output of the command line client of the MCP inspector.
 fn inspect(world: &World, npm: &Path, args: &[&str]) -> Value {
     // It looks for its own package.json from the working directory.
     let build = npm.join("node_modules/@modelcontextprotocol/inspector-cli/build");
@@ -543,7 +543,7 @@ fn the_inspector_lists_and_calls_tools() {
     let opened = call("open", &["what=sim:shop", "interactive=true"]);
     assert!(opened.contains("@e8 button \"Add to cart\""), "{opened}");
     call("press", &["target=@e8"]);
-    // The app itself says what it received.
+    // The app itself reports what it received.
     let cart = call("find", &["query=cart"]);
     assert!(cart.contains("Cart (1)"), "{cart}");
 }

@@ -9,7 +9,7 @@ use stickpin_kernel::paths::RULES;
 use stickpin_kernel::registry::{COMMANDS, CommandDefinition};
 use stickpin_kernel::schema::Kind;
 
-/// How a caller takes a picture, or compares one.
+/// The commands that take or compare a picture.
 #[derive(Debug, Clone, Copy)]
 enum Surface {
     CommandLine,
@@ -182,7 +182,7 @@ fn relative_path_of_a_client_without_a_folder_needs_a_project_folder() {
     }
 }
 
-/// All commands with a form, of the registry and of the front ends.
+/// All command definitions, of the registry and of the front ends.
 fn forms() -> Vec<&'static CommandDefinition> {
     let registry = COMMANDS.iter().map(|entry| &**entry);
     registry.chain(stickpin_replay::COMMANDS.iter().map(|command| command.definition())).collect()
@@ -194,7 +194,7 @@ const NO_PATHS: &[&str] = &[
     "wait url part",
     // Names of downloads, as the app gives them.
     "wait download name",
-    // A pass over a line of a file that `mends` names.
+    // A pass over a line of the file that `repair` names.
     "record start meeting",
 ];
 
@@ -276,7 +276,7 @@ fn help_of_every_command_with_a_path_tells_the_rules_once() {
     }
     let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(one_line(&world.ok("help paths")).starts_with(RULES));
-    // The lists of tools have no room for it, so that every MCP client is told once.
+    // The tool lists have no room for it, so every MCP client is informed once.
     let mut client = Client::start(&world, &[]);
     let welcome = client.ask("initialize", hello("2025-11-25"));
     let instructions = welcome["result"]["instructions"].as_str().expect("instructions");

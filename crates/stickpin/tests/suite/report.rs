@@ -1,9 +1,9 @@
-//! The page that `test --report` writes, opened from disk and driven by a script of our own. What
-//! happened in it is asked of the page itself.
+//! The page that `test --report` writes, opened from disk and driven by a test script. The results
+//! are queried from the page itself.
 
 use crate::support::World;
 
-/// An app whose words are markup.
+/// An app whose texts contain markup.
 const APP: &str = r#"
 title = "</title><script>pwned = 1</script>"
 about = "Markup"
@@ -29,7 +29,7 @@ wait text onmouseover
 close
 ";
 
-/// Diverges at step 3, and says what was recorded.
+/// Diverges at step 3, and reports the recorded target.
 const FAILS: &str = "\
 context retries=1
 open sim:shop?clock=virtual
@@ -39,8 +39,8 @@ press \"role=link label=Basket || text=Checkout\"
 close
 ";
 
-/// What a person with a keyboard does with the page, and what the page then says about itself. `f1`
-/// is the script that fails, `f2` the one with markup in its app, `f3` the one that cannot be read.
+/// Keyboard input on the page, and the state that the page then reports. `f1` is the script that
+/// fails, `f2` the one with markup in its app, `f3` the one that cannot be read.
 const DRIVES: &str = r##"context platform=web timeout=60000
 open "${PAGE}" --viewport=${SIZE}
 wait "role=heading text=\"2 of 3 scripts failed\""

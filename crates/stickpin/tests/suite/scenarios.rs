@@ -98,8 +98,8 @@ scenarios! {
     waits
 }
 
-/// The client of another implementation, on scenarios of pins, of two callers and of a whole task:
-/// the server is the same behind each client.
+/// The client of another implementation, on scenarios of pins, of two callers and of a whole task.
+/// The server behind both clients is the same.
 mod mcp_typescript {
     use super::*;
 
@@ -145,7 +145,7 @@ fn command(line: &str) -> Option<String> {
     stickpin_cli::request(&words, &env).ok().map(|request| request.command)
 }
 
-/// Commands that the scenarios of a device show doing what they should.
+/// Commands whose success the scenarios of a device show.
 fn shown(device: &str) -> BTreeSet<String> {
     let files = scenario_files(device).expect("the scenarios");
     let steps = files.iter().flat_map(|path| Scenario::read(path).expect("a scenario").steps);
@@ -154,8 +154,8 @@ fn shown(device: &str) -> BTreeSet<String> {
 
 #[test]
 fn every_command_has_a_scenario_on_sim_and_web() {
-    // What the other cannot do: a page has no start screen; the embedded device no files, traffic,
-    // script or clipboard.
+    // Capabilities that one device lacks: a page has no start screen; the embedded device has no
+    // files, traffic, script or clipboard.
     let (sim, web) = (shown("sim"), shown("web"));
     let missing = |used: &BTreeSet<String>| -> Vec<&str> {
         COMMANDS.iter().map(|e| e.spec.name).filter(|n| !used.contains(*n)).collect()
@@ -217,7 +217,7 @@ fn input(command: &str, field: &str, target: &str) -> Map<String, Value> {
         };
         input.insert(f.name.clone(), value);
     }
-    // One of two, and so neither is required by itself.
+    // One of two alternatives, so neither is required by itself.
     if command == "fill" {
         input.insert("text".to_owned(), json!("x"));
     }
@@ -225,11 +225,11 @@ fn input(command: &str, field: &str, target: &str) -> Map<String, Value> {
     input
 }
 
-/// Fields that take a selector and no ref: what they name is not there yet, or is a number of
-/// elements.
+/// Fields that take a selector and no ref, because their subject does not exist yet, or is a count
+/// of elements.
 const SELECTORS: &[&str] = &["scroll until", "count selector"];
 
-/// Refs and pins that are none (`refs.md` 2).
+/// Invalid refs and pins (`refs.md` 2).
 const MALFORMED: &[&str] = &[
     "@e1~",
     "@e1~s",
@@ -259,7 +259,7 @@ fn every_ref_argument_takes_pins_and_rejects_malformed_refs() {
         let fields = entry.fields().iter().map(|f| (f.name.as_str(), &f.kind));
         let mut targets: Vec<(&str, &str)> =
             fields.filter(|(_, kind)| **kind == Kind::Target).map(|(name, _)| (name, "")).collect();
-        // Its targets stand before an equals sign.
+        // Its targets precede an equals sign.
         if entry.spec.name == "form" {
             targets.push(("fields", "=x"));
         }
@@ -289,8 +289,7 @@ fn every_ref_argument_takes_pins_and_rejects_malformed_refs() {
                 hints.iter().all(|h| h.contains("@e12") && h.contains("refsGeneration")),
                 "{at}: {hints:?}"
             );
-            // Never issued, so nothing is done: the plain and the pinned form come as far as each
-            // other.
+            // Never issued, so nothing is done, in the plain and in the pinned form alike.
             let answers = ["@e4000000", "e4000000", "@e4000000~s3", " e4000000~s0 "]
                 .map(|good| ask(good).error.map(|e| e.code));
             assert!(answers.iter().all(|a| *a == answers[0]), "{at}: {answers:?}");

@@ -58,7 +58,7 @@ fn a_daemon_stays_as_long_as_a_session_does() {
     let mut daemon = world.command(&["daemon", "run", "--idle-exit", "1"]).spawn().unwrap();
     eventually("it listens", || world.socket().exists());
     world.ok("open sim:shop");
-    // Longer than the daemon would stay alone.
+    // Longer than the daemon's idle limit.
     std::thread::sleep(std::time::Duration::from_millis(1500));
     assert_eq!(world.ok("get title").trim(), "Nordic Shop");
     world.ok("close");
@@ -131,8 +131,7 @@ fn a_cancelled_command_still_answers() {
     assert_ne!(answer["result"]["error"]["code"], "INVALID_ARGS", "{answer}");
 }
 
-/// Connections that are there at the same time are served by threads of their own, and a session is
-/// the same from each.
+/// Concurrent connections are served by their own threads, and share the same sessions.
 #[test]
 fn a_session_can_be_used_from_every_connection() {
     let world = World::new();
@@ -158,16 +157,16 @@ fn a_session_can_be_used_from_every_connection() {
         let names = tasks.map(|task| std::fs::read_to_string(task.unwrap().path().join("comm")).unwrap());
         let lanes = names.filter(|name| name.starts_with("lane ")).count();
         let cores = std::thread::available_parallelism().unwrap().get();
-        // The four, and the command that asked for the process.
+        // The four connections, and the command that queried the process.
         assert_eq!(lanes, cores.min(5) - 1, "beside the first thread");
     }
-    // Whoever opened it may be gone.
+    // The client that opened it may be gone.
     connections.remove(1);
     ask(&mut connections[2], "close", json!({}));
     assert!(world.ok("daemon stop").starts_with("stopped process"));
 }
 
-/// What a recorded session did before it was lost is in the script, and only that.
+/// The script contains exactly the commands that a recorded session executed before it was lost.
 #[test]
 fn recording_survives_a_killed_daemon() {
     let world = World::new();
@@ -182,7 +181,7 @@ fn recording_survives_a_killed_daemon() {
     assert_eq!(script.lines().filter(|line| line.starts_with("press ")).count(), 2, "{script}");
     let ran = world.run(&["record", "stop"]);
     assert_ne!(ran.code, 0, "it was written already: {ran:?}");
-    // And with `close`, after the session was opened anew.
+    // Also with `close`, after the session was opened again.
     world.ok("open sim:shop?clock=virtual --record -i");
     world.ok("press 'role=button label=\"Add to cart\" row=\"Oak lamp\"'");
     world.signal("-KILL", world.pid().unwrap());
@@ -216,7 +215,7 @@ fn new_recording_puts_a_lost_one_aside() {
     );
 }
 
-/// What goes into a field that hides it is on no disk, also while it is recorded.
+/// Text for a password field is never on disk, also while it is recorded.
 #[test]
 fn recording_log_holds_no_password() {
     let world = World::new();

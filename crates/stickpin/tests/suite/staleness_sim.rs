@@ -1,5 +1,5 @@
-//! The staleness table on the embedded device, in its three identity grades; the app's own log says
-//! what received the input.
+//! The staleness table on the embedded device, in its three identity grades. The app's own log
+//! shows which element received the input.
 
 use std::sync::Arc;
 use stickpin_backend_sim::{Probe, SimProvider};
@@ -24,7 +24,7 @@ struct Screens {
     provider: Arc<SimProvider>,
     grade: &'static str,
     probe: Option<Probe>,
-    /// How much of the log was read.
+    /// The length of the log that was read.
     read: usize,
 }
 

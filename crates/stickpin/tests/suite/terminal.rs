@@ -1,4 +1,4 @@
-//! What a person at a terminal gets: colors, tables, completions, steps from standard input.
+//! Output for a person at a terminal: colors, tables, completions, steps from standard input.
 
 use crate::support::{Ran, World};
 use std::io::Write;
@@ -7,7 +7,7 @@ use stickpin_testkit::skipped;
 
 const ESCAPE: char = '\u{1b}';
 
-/// Runs a command line on a terminal of so many columns, where there is a program that makes one.
+/// Runs a command line on a terminal with this many columns, if a program for that is installed.
 fn on_terminal(world: &World, columns: u16, env: &[(&str, &str)], line: &str) -> Option<String> {
     let program = env!("CARGO_BIN_EXE_stickpin");
     let script = format!("stty cols {columns}; exec {program} {line}");
@@ -138,7 +138,7 @@ fn batch_reads_command_lines_and_standard_input() {
     }
 }
 
-/// What bash offers at the end of a line.
+/// The completions of bash at the end of a line.
 fn bash(world: &World, line: &str) -> Vec<String> {
     let script = r#"
         PATH="$BIN:$PATH"
@@ -162,7 +162,7 @@ fn bash(world: &World, line: &str) -> Vec<String> {
     ran.out.lines().map(str::to_owned).collect()
 }
 
-/// What fish offers at the end of a line, where it is installed.
+/// The completions of fish at the end of a line, if it is installed.
 fn fish(world: &World, line: &str) -> Option<Vec<String>> {
     let script = "set PATH $BIN $PATH; stickpin completions fish | source; complete -C $LINE";
     let bin = std::path::Path::new(env!("CARGO_BIN_EXE_stickpin")).parent().expect("a folder");

@@ -1,26 +1,27 @@
-//! What came of the acts, and the table at the end of a run.
+//! The results of the actions, and the table at the end of a run.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The acts of one flow.
+/// The actions of one flow.
 #[derive(Debug, Clone, Default)]
 pub struct Flow {
     pub app: &'static str,
     pub name: String,
     /// Uses of a ref that should act.
     pub acts: usize,
-    /// `CONTEXT_CHANGED`: the agent was told what changed, and repeated the command.
+    /// `CONTEXT_CHANGED`: the agent received the change, and repeated the command.
     pub notices: usize,
-    /// Other answers that were not acts, by code and reason.
+    /// Other refusals, by code and reason.
     pub refused: BTreeMap<String, usize>,
-    /// Uses of a ref whose element is another one by now: each should be refused.
+    /// Uses of a ref whose element has changed: each should be refused.
     pub traps: usize,
-    /// The app says that something else received the input.
+    /// The app reports that another element received the input.
     pub wrong: Vec<String>,
-    /// The act was said to be done and the app knows nothing of it, or the flow could not go on.
+    /// The action was reported as done and the app did not receive it, or the flow could not
+    /// continue.
     pub lost: Vec<String>,
-    /// What was said at each notice and refusal.
+    /// The message of each notice and refusal.
     pub said: Vec<String>,
     /// The app's own data was compared at the end.
     pub checked: bool,
@@ -59,8 +60,7 @@ impl Account {
         })
     }
 
-    /// Fails when something wrong was acted on, something was lost, or more than so many notices or
-    /// refusals of 1,000 acts were answered.
+    /// Fails after a wrong or lost action, or with too many notices or refusals per 1,000 actions.
     pub fn judge(&self, at_least: usize, notices: f64, refusals: f64) {
         println!("{self}");
         let totals = self.totals();
@@ -80,7 +80,7 @@ impl Account {
 }
 
 impl Totals {
-    /// Notices and refusals of 1,000 acts.
+    /// Notices and refusals per 1,000 actions.
     #[expect(clippy::cast_precision_loss, reason = "a few thousand acts")]
     fn per_thousand(self) -> [f64; 2] {
         [self.notices, self.refused].map(|n| n as f64 * 1000.0 / self.acts.max(1) as f64)
@@ -137,7 +137,7 @@ impl fmt::Display for Account {
     }
 }
 
-/// Holds 1,000 acts against bars of 15 notices and 5 refusals.
+/// Compares 1,000 actions with limits of 15 notices and 5 refusals.
 fn judge(notices: usize, refusals: usize) {
     let refused = [("STALE_REF gone".to_owned(), refusals)].into();
     let account = Account(vec![Flow { acts: 1000, notices, refused, ..Flow::default() }]);

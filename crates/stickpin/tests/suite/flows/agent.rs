@@ -1,9 +1,8 @@
-//! An agent that acts by the refs that it was given.
+//! An agent that acts by the refs that it was issued.
 //!
-//! It reads an app once, or again where it needs an element that it does not know (`memory.rs`). It
-//! uses the number that a refusal or a response hands over from then on, and repeats a command that
-//! was answered with a notice. What an act did is what the app reports, never what stickpin
-//! answers.
+//! The agent reads an app once, or again when it needs an unknown element (`memory.rs`). It uses
+//! the new ref that a refusal or a response contains from then on, and repeats a command after a
+//! notice. The app's report shows the effect of an action, never stickpin's answer.
 
 use super::account::Flow;
 use super::memory::Memory;
@@ -15,17 +14,17 @@ use stickpin_testkit::{Listing, ListingLine};
 
 const PATIENCE: Duration = Duration::from_secs(4);
 
-/// Answers other than success that one act may get before the flow counts it as lost.
+/// The number of failed attempts after which the flow counts an action as lost.
 const TRIES: usize = 4;
 
-/// An element that the agent read of.
+/// An element that the agent has read.
 #[derive(Debug, Clone)]
 pub struct Known {
-    /// The number that the agent would type.
+    /// The ref that the agent would type.
     pub r#ref: String,
     role: String,
     name: String,
-    /// The text that it stands in or beside; empty if role and name are enough.
+    /// The text in or next to which it is; empty if role and name suffice.
     pub near: String,
 }
 
@@ -35,15 +34,15 @@ pub struct Agent<'a> {
     pages: &'a PageServer,
     /// The server of the app, if it is not `pages`.
     pub server: Option<&'a Server>,
-    /// What it was shown.
+    /// The lines that it was shown.
     pub memory: Memory,
     pub flow: Flow,
-    /// Whether the app reports every act. If not, it says only at the end whether all was right.
+    /// Whether the app reports every action. If not, it reports only the final result.
     pub judged: bool,
 }
 
 impl<'a> Agent<'a> {
-    /// An agent that opens a page of `server`, or of `pages`, which the app reports to in both
+    /// An agent that opens a page of `server` or of `pages`. The app reports to `pages` in both
     /// cases.
     pub fn open(
         surface: &'a mut InProcess,
@@ -74,7 +73,7 @@ impl<'a> Agent<'a> {
         response
     }
 
-    /// A command that only reads, or leads up to what is measured.
+    /// A command that only reads, or prepares the measured one.
     pub fn expect_ok(&mut self, words: &[&str]) -> Response {
         let response = self.call(words);
         if let Some(e) = &response.error {
@@ -89,13 +88,13 @@ impl<'a> Agent<'a> {
         Listing::read(response.text.as_deref().unwrap_or(""))
     }
 
-    /// Reads the app until it shows something, as one does when a page is slow.
+    /// Reads the app until it shows a text, as an agent does on a slow page.
     pub fn look_for(&mut self, role: &str, name: &str) -> Listing {
         self.expect_ok(&["wait", &format!("role={role} label={name:?}")]);
         self.look()
     }
 
-    /// The element of a line; without one, the flow cannot go on.
+    /// The element of a line; without one, the flow cannot continue.
     pub fn known(
         &mut self,
         line: Option<&ListingLine>,
@@ -118,24 +117,24 @@ impl<'a> Agent<'a> {
         }
     }
 
-    /// An element of a reading.
+    /// An element of a snapshot.
     pub fn find(&mut self, read: &Listing, role: &str, name: &str) -> Known {
         self.known(read.get(role, name), "", role, name, read)
     }
 
-    /// An element of a reading, in or behind what says `near`.
+    /// An element of a snapshot, in or after the line with `near`.
     pub fn near(&mut self, read: &Listing, near: &str, role: &str, name: &str) -> Known {
         self.known(read.within(near, role, name), near, role, name, read)
     }
 
-    /// Reads what is there now and finds an element in it.
+    /// Takes a snapshot and finds an element in it.
     pub fn see(&mut self, role: &str, name: &str) -> Known {
         let read = self.look();
         self.find(&read, role, name)
     }
 
-    /// One use of a ref; `words` has `{}` where the ref stands. The app must report the lines of
-    /// `expected` and nothing else; an empty text stands for an act that the app does not report.
+    /// One use of a ref; `{}` in `words` is the ref. The app must report exactly the lines of
+    /// `expected`; an empty text means an action that the app does not report.
     pub fn act(&mut self, known: &mut Known, words: &[&str], expected: &str) {
         if known.r#ref.is_empty() {
             return;
@@ -150,7 +149,7 @@ impl<'a> Agent<'a> {
             let line = format!("`{}` on {}: {}", words.join(" "), known.words(), error.message);
             self.nothing_happened(known, words);
             if error.code == ErrorCode::ContextChanged {
-                // The answer says what changed: the same command acts on it as it is now.
+                // The answer reports the change: the repeated command acts on the current element.
                 self.flow.notices += 1;
                 self.flow.said.push(format!("notice: {line}"));
                 continue;
@@ -159,7 +158,7 @@ impl<'a> Agent<'a> {
             let why = format!("{} {}", error.code.name(), because.unwrap_or(""));
             *self.flow.refused.entry(why.trim_end().to_owned()).or_default() += 1;
             self.flow.said.push(format!("refused: {line}"));
-            // An agent goes on with the number that was handed over, or reads again.
+            // The agent continues with the new ref, or takes another snapshot.
             let before = known.r#ref.clone();
             match error.details["now"].as_str() {
                 Some(now) => known.r#ref = now.to_owned(),
@@ -198,7 +197,7 @@ impl<'a> Agent<'a> {
         }
         self.nothing_happened(known, words);
         self.memory.learn(response.text.as_deref().unwrap_or(""));
-        // A toggle hands over its new self.
+        // A toggle returns its new ref.
         let now = response.output.as_ref().and_then(|o| o["now"].as_str()).and_then(ListingLine::read);
         if let Some(now) = now.filter(|now| !now.id.is_empty()) {
             self.memory.becomes(&known.r#ref, &now);
@@ -206,7 +205,7 @@ impl<'a> Agent<'a> {
         }
     }
 
-    /// Whatever the app reports now was not asked for.
+    /// Anything that the app reports now is unexpected.
     fn nothing_happened(&mut self, known: &Known, words: &[&str]) {
         if !self.judged {
             return;
@@ -220,7 +219,7 @@ impl<'a> Agent<'a> {
         }
     }
 
-    /// What an answer has to read.
+    /// The lines of an answer.
     pub fn reads(&mut self, words: &[&str], expected: &str) {
         let answer = self.expect_ok(words).text.unwrap_or_default();
         if answer.trim() != expected {
@@ -233,12 +232,12 @@ impl<'a> Agent<'a> {
         self.act(known, &["press", "{}"], expected);
     }
 
-    /// Fills it; the app reports what it makes of that, or nothing.
+    /// Fills it; the app reports the result, or nothing.
     pub fn fill(&mut self, known: &mut Known, text: &str, expected: &str) {
         self.act(known, &["fill", "{}", text], expected);
     }
 
-    /// Uses a ref whose element is another one by now, or gone: nothing may happen.
+    /// Uses a ref whose element has changed or vanished: nothing may happen.
     pub fn trap(&mut self, known: &Known) {
         if known.r#ref.is_empty() {
             return;
@@ -252,7 +251,7 @@ impl<'a> Agent<'a> {
         self.nothing_happened(known, &["press", "{}"]);
     }
 
-    /// Waits until the app has reported something that no act of ours asked for.
+    /// Waits for a report of the app that no action caused.
     pub fn reported(&mut self, line: &str) {
         if !self.pages.wait_for(line, PATIENCE) {
             self.flow.lost.push(format!("the app never reported {line:?}"));
@@ -276,12 +275,12 @@ impl<'a> Agent<'a> {
         }
     }
 
-    /// Waits for what the app reports, and takes what stands behind these words.
+    /// Waits for a report of the app, and returns the text after these words.
     pub fn told(&mut self, begin: &str) -> Option<String> {
         self.pages.wait_for_prefix(begin, PATIENCE)
     }
 
-    /// What is over.
+    /// The finished flow.
     pub fn end(self) -> Flow {
         self.flow
     }

@@ -55,7 +55,7 @@ fn form_twice(a: &mut Agent<'_>) {
         a.fill(&mut name, who, "");
         a.fill(&mut mail, &format!("{who}@example.com"), "");
         a.fill(&mut phone, "1", "");
-        // The toast of the one before is still there.
+        // The toast of the previous action is still there.
         a.press(&mut save, &format!("saved {who} {who}@example.com 1 null free false false"));
     }
 }
@@ -290,7 +290,7 @@ fn tabs(a: &mut Agent<'_>) {
     a.fill(&mut name, "Lise", "");
     a.press(&mut save, "profile Lise");
     a.press(&mut billing, "tab billing");
-    // It reads the same, and saves something else.
+    // It has the same text, and saves another record.
     a.trap(&save);
     let mut invoice = a.see("button", "Send invoice");
     a.press(&mut invoice, "invoice");
@@ -343,7 +343,7 @@ fn subscribe(a: &mut Agent<'_>) {
     a.press(&mut subscribe, "plan Free");
     a.trap(&was);
     a.press(&mut invoice, "invoice");
-    // Handed over by the act.
+    // The new ref comes from the action.
     a.press(&mut subscribe, "plan Paid");
     a.press(&mut subscribe, "plan Free");
 }

@@ -1,4 +1,4 @@
-//! Rich editors from npm: what a person types is in the editor's own model, not only on the page.
+//! Rich editors from npm: typed text must be in the editor's own model, not only on the page.
 
 use super::Stage;
 use super::agent::{Agent, Known};
@@ -19,13 +19,13 @@ fn edited(a: &mut Agent<'_>, editor: &str, css: &str, button: &str) {
     };
     a.expect_ok(&["fill", &host, "Dear Ada"]);
     holds(a, &mut read, &["Dear Ada"]);
-    // Again: what was there is replaced.
+    // Again: the old text is replaced.
     a.expect_ok(&["fill", &host, "Dear Grace, thank you"]);
     holds(a, &mut read, &["Dear Grace, thank you"]);
     for what in ["text", "value"] {
         a.reads(&["get", what, &host], "Dear Grace, thank you");
     }
-    // Typed at the end, a new paragraph, and on in it.
+    // Typed at the end, then a new paragraph, and more text in it.
     a.expect_ok(&["type", " very much!", "--into", &host]);
     a.expect_ok(&["key", "Enter"]);
     a.expect_ok(&["type", "Yours, \u{e9}va"]);
@@ -33,13 +33,13 @@ fn edited(a: &mut Agent<'_>, editor: &str, css: &str, button: &str) {
     // A line break typed as one.
     a.expect_ok(&["type", "\nPS", "--into", &host]);
     holds(a, &mut read, &["Dear Grace, thank you very much!", "Yours, \u{e9}va", "PS"]);
-    // Everything selected and typed over.
+    // Everything is selected and overwritten.
     a.expect_ok(&["press", &host]);
     a.expect_ok(&["key", "Control+a"]);
     a.expect_ok(&["type", "Short"]);
     holds(a, &mut read, &["Short"]);
     a.expect_ok(&["fill", &host, "one\ntwo"]);
-    // A text of two lines is put in as one: what becomes of the break is the editor's way.
+    // A text of two lines is inserted at once; the editor decides what the line break becomes.
     let broken: &[&str] = if editor == "lexical" { &["one\ntwo"] } else { &["one", "two"] };
     holds(a, &mut read, broken);
     a.expect_ok(&["fill", &host, ""]);

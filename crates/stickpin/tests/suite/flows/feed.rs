@@ -64,7 +64,7 @@ fn recycled(a: &mut Agent<'_>) {
         for (id, like) in &mut likes {
             a.press(like, &format!("like {id}"));
         }
-        // The nodes live on, and hold other items.
+        // The nodes stay, with other items.
         a.expect_ok(&["scroll", "down", "4400", "--in", &list.r#ref, "--settle"]);
         for (_, like) in &likes {
             a.trap(like);

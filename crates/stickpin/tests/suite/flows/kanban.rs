@@ -1,4 +1,4 @@
-//! A board by dnd-kit: cards that are dragged, and a card that is open.
+//! A board built with dnd-kit: dragged cards, and an open card.
 
 use super::Stage;
 use super::agent::Agent;

@@ -1,5 +1,5 @@
-//! A mail box that a server draws, piece by piece, with htmx. The server is here: what it
-//! understood is the log.
+//! A mailbox that a server renders in parts with htmx. The server is in this file, and its log
+//! shows the requests that it understood.
 
 use super::Stage;
 use super::agent::Agent;
@@ -90,7 +90,7 @@ impl Mailbox {
         )
     }
 
-    /// No ids, and no table: a list as many a template writes it.
+    /// No ids and no table: a plain list, as templates often produce.
     fn archive(&self) -> String {
         let mut out =
             r##"<h2>Archive</h2><button hx-post="/mail/sort" hx-target="#content">Sort</button><ul>"##
@@ -103,7 +103,7 @@ impl Mailbox {
         out + "</ul>"
     }
 
-    /// The page fragment and what was understood.
+    /// The page fragment, and the request as understood.
     fn answer(&mut self, asked: PageRequest<'_>) -> Option<(String, Option<String>)> {
         let (path, query) = asked.target.split_once('?').unwrap_or((asked.target, ""));
         let words: Vec<&str> = path.trim_start_matches('/').split('/').collect();
@@ -212,7 +212,7 @@ pub fn answers() -> RequestHandler {
     })
 }
 
-/// The first folder comes by itself.
+/// The first folder loads by itself.
 fn inbox(a: &mut Agent<'_>) -> stickpin_testkit::Listing {
     a.expect_ok(&["wait", "text", "Trees that span"]);
     a.reported("inbox");

@@ -1,4 +1,5 @@
-//! What an agent knows of an app: what it was shown, less what it was told is gone.
+//! An agent's knowledge of an app: the lines that it was shown, without those that were reported as
+//! gone.
 
 use super::agent::{Agent, Known};
 use stickpin_testkit::{Listing, ListingLine};
@@ -8,12 +9,12 @@ use stickpin_testkit::{Listing, ListingLine};
 pub struct Memory(Listing);
 
 impl Memory {
-    /// Replaces what was known by a new reading.
+    /// Replaces the known lines by those of a new snapshot.
     fn reread(&mut self, text: &str) {
         self.0 = Listing::read(text);
     }
 
-    /// Takes in what a response says: lines that came, changed or went, and refs that ended.
+    /// Applies a response: lines that were added, changed or removed, and refs that ended.
     pub fn learn(&mut self, text: &str) {
         for line in text.lines() {
             if let Some(ended) = line.strip_prefix("ended: ") {
@@ -31,22 +32,22 @@ impl Memory {
         }
     }
 
-    /// The element of a ref reads otherwise from now on, perhaps under another ref.
+    /// The element of a ref has another text from now on, perhaps with another ref.
     pub fn becomes(&mut self, old: &str, now: &ListingLine) {
         for line in self.0.0.iter_mut().filter(|l| l.id == old && !old.is_empty()) {
             *line = ListingLine { depth: line.depth, ..now.clone() };
         }
     }
 
-    /// The element goes by another number from now on.
+    /// The element has another ref from now on.
     pub fn rename(&mut self, old: &str, new: &str) {
         for line in self.0.0.iter_mut().filter(|l| l.id == old) {
             new.clone_into(&mut line.id);
         }
     }
 
-    /// The newest line of a role and name that names the place itself (its row, id, value); else
-    /// the one beside it.
+    /// The newest line of a role and name that contains `near` itself (in its row, id or value);
+    /// else the one next to it.
     fn find(&self, near: &str, role: &str, name: &str) -> Option<&ListingLine> {
         let fits = |l: &&ListingLine| l.is_called(role, name) && !l.id.is_empty();
         if near.is_empty() {
@@ -57,7 +58,7 @@ impl Memory {
     }
 }
 
-/// Whether `@e12` lies in `@e3` or `@e3-@e40`.
+/// Whether `@e12` is in `@e3` or `@e3-@e40`.
 fn is_in(range: &str, r#ref: &str) -> bool {
     let number = |text: &str| text.trim_start_matches("@e").parse::<u32>().ok();
     let (from, to) = range.split_once('-').unwrap_or((range, range));
@@ -66,14 +67,14 @@ fn is_in(range: &str, r#ref: &str) -> bool {
 }
 
 impl Agent<'_> {
-    /// Reads what can be acted on.
+    /// Reads the interactive elements.
     pub fn read(&mut self) {
         let response = self.expect_ok(&["snapshot", "-i"]);
         self.memory.reread(response.text.as_deref().unwrap_or(""));
     }
 
-    /// An element that the agent knows. If it knows none, it reads again: first what can be acted
-    /// on, then all.
+    /// An element that the agent knows. If it knows none, it reads again: first the interactive
+    /// elements, then all.
     fn known_as(&mut self, near: &str, role: &str, name: &str) -> Known {
         for view in [None, Some("-i"), Some("--all")] {
             if let Some(view) = view {
@@ -90,29 +91,28 @@ impl Agent<'_> {
         self.known(None, near, role, name, &read)
     }
 
-    /// Uses an element that stands in or beside `near`; `words` and `expected` as for
-    /// [`Agent::act`].
+    /// Uses an element in or next to `near`; `words` and `expected` as for [`Agent::act`].
     pub fn does(&mut self, [near, role, name]: [&str; 3], words: &[&str], expected: &str) {
         let mut known = self.known_as(near, role, name);
         self.act(&mut known, words, expected);
     }
 
-    /// Presses what the agent knows by this role and name.
+    /// Presses the element that the agent knows by this role and name.
     pub fn tap(&mut self, role: &str, name: &str, expected: &str) {
         self.does(["", role, name], &["press", "{}"], expected);
     }
 
-    /// Presses it in or beside `near`.
+    /// Presses it in or next to `near`.
     pub fn tap_in(&mut self, near: &str, role: &str, name: &str, expected: &str) {
         self.does([near, role, name], &["press", "{}"], expected);
     }
 
-    /// Presses what leads to another view, and takes in what that is.
+    /// Presses an element that opens another view, and reads that view.
     pub fn go(&mut self, role: &str, name: &str, expected: &str) {
         self.does(["", role, name], &["press", "{}", "--settle"], expected);
     }
 
-    /// Presses what leads to another view, in or beside `near`.
+    /// Presses an element that opens another view, in or next to `near`.
     pub fn go_in(&mut self, near: &str, role: &str, name: &str, expected: &str) {
         self.does([near, role, name], &["press", "{}", "--settle"], expected);
     }
@@ -122,7 +122,7 @@ impl Agent<'_> {
         self.does(["", "textbox", name], &["fill", "{}", text], "");
     }
 
-    /// What the app holds at the end, by its own account.
+    /// The app's data at the end, as it reports it.
     pub fn holds(&mut self, expected: &serde_json::Value) {
         let state = match self.server {
             Some(server) => server.state(),

@@ -1,7 +1,8 @@
-//! Ordinary flows on apps that nobody built for us: how often is an act answered with a notice or a
-//! refusal that should act, and does anything else ever receive the input? Some apps are ours,
-//! their libraries are not (`fixtures/web/flows`); the servers (`fixtures/web/servers`) and the
-//! tasks of MiniWoB++ are not ours at all. `cargo xtask setup` installs and builds them.
+//! Ordinary flows on apps that were not built for stickpin. How often is an action that should
+//! succeed answered with a notice or a refusal, and does anything else ever receive the input? Some
+//! apps are ours, their libraries are not (`fixtures/web/flows`). The servers
+//! (`fixtures/web/servers`) and the tasks of MiniWoB++ are by others. `cargo xtask setup` installs
+//! and builds them.
 
 mod account;
 mod agent;
@@ -34,17 +35,17 @@ use server::{Programs, Server};
 use std::sync::Arc;
 use stickpin_testkit::{InProcess, PageServer, chromium};
 
-/// Notices of 1,000 acts, at most. The goal is 15: 10.7 and 17.9 were measured on a machine under
-/// load.
+/// The maximum of notices per 1,000 actions. The goal is 15: 10.7 and 17.9 were measured on a
+/// machine under load.
 const NOTICES: f64 = 20.0;
 
-/// Refusals of 1,000 acts, at most.
+/// The maximum of refusals per 1,000 actions.
 const REFUSALS: f64 = 5.0;
 
-/// Acts of a run in which nothing is skipped.
+/// The actions of a run in which nothing is skipped.
 const AT_LEAST: usize = 1500;
 
-/// A browser, the server of the apps, and what came of the flows so far.
+/// A browser, the server of the apps, and the results so far.
 struct Stage {
     surface: InProcess,
     pages: PageServer,
@@ -53,7 +54,7 @@ struct Stage {
 }
 
 impl Stage {
-    /// `None`, said on stderr, where something is missing.
+    /// `None`, with a message on stderr, if something is missing.
     fn new(pages: PageServer) -> Option<Self> {
         let dir = tempfile::tempdir().expect("a folder");
         let surface = InProcess::new(dir.path(), vec![Arc::new(chromium()?)]);
@@ -68,7 +69,7 @@ impl Stage {
         }
     }
 
-    /// Runs a flow on a page of the site that ends with what the app holds.
+    /// Runs a flow on a page of the site that compares the app's data at the end.
     fn checked(&mut self, app: &'static str, name: &str, run: impl FnOnce(&mut Agent<'_>)) {
         if is_chosen(app, name) {
             let flow = self.run(None, app, name, &format!("{app}/index.html"), run);
@@ -76,8 +77,8 @@ impl Stage {
         }
     }
 
-    /// Runs a flow on a server of its own, from a path of it, that ends with what the server's data
-    /// is.
+    /// Runs a flow on a separate server, from one of its paths, and compares the server's data at
+    /// the end.
     fn served(
         &mut self,
         programs: &Programs,
@@ -107,7 +108,7 @@ impl Stage {
     }
 }
 
-/// `FLOWS_ONLY` tries some of them, by app or name.
+/// `FLOWS_ONLY` selects some of them, by app or name.
 fn is_chosen(app: &str, name: &str) -> bool {
     std::env::var("FLOWS_ONLY").map_or(true, |only| name.contains(&only) || app.contains(&only))
 }
@@ -119,7 +120,7 @@ fn with_check(mut flow: Flow) -> Flow {
     flow
 }
 
-/// The apps of the site. `None` where something is missing.
+/// The apps of the site. `None` if something is missing.
 fn apps() -> Option<Vec<Flow>> {
     let site = place::installed("site")?;
     let pages = PageServer::start_with(&site, mail::answers()).expect("a loopback port");
@@ -140,7 +141,7 @@ fn apps() -> Option<Vec<Flow>> {
     Some(stage.account.0)
 }
 
-/// The servers. `None` where something is missing.
+/// The servers. `None` if something is missing.
 fn servers() -> Option<Vec<Flow>> {
     let programs = Programs::installed()?;
     // It has no pages: the servers report to it.
@@ -155,7 +156,7 @@ fn servers() -> Option<Vec<Flow>> {
     Some(stage.account.0)
 }
 
-/// The tasks of MiniWoB++. `None` where something is missing.
+/// The tasks of MiniWoB++. `None` if something is missing.
 fn tasks() -> Option<Vec<Flow>> {
     let installed = place::installed("tasks")?;
     let html = installed.join("miniwob").join("html");
@@ -169,7 +170,7 @@ fn tasks() -> Option<Vec<Flow>> {
     Some(stage.account.0)
 }
 
-/// All parts beside each other, each in a browser of its own, and one account of them.
+/// All parts in parallel, each in a separate browser, with one report.
 #[test]
 fn ordinary_flows() {
     let parts = std::thread::scope(|scope| {

@@ -24,7 +24,7 @@ fn orders(a: &mut Agent<'_>) {
         let line = format!("{} {amount} {name}", verb.to_lowercase());
         a.tap_in(name, "button", verb, &line);
         expected.push(line);
-        // The table turns round: rows keep what they are.
+        // The table is reversed: rows keep their identity.
         a.tap("button", "Name", "sorted name");
     }
     a.holds(&json!({ "range": "15 min", "paused": [], "acked": [], "muted": [], "orders": expected }));
@@ -54,7 +54,7 @@ fn panels(a: &mut Agent<'_>) {
     }));
 }
 
-/// Everything is known from the first reading, and much has changed since.
+/// Everything is known from the first snapshot, and much has changed since.
 fn on_one_reading(a: &mut Agent<'_>) {
     a.read();
     let mut expected = Vec::new();

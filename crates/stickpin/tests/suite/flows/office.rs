@@ -14,7 +14,7 @@ const NAMES: [&str; 14] = [
     "Ada", "Bo", "Carl", "Dora", "Emil", "Fay", "Gus", "Hana", "Ivo", "Jane", "Kurt", "Lena", "Milo", "Nora",
 ];
 
-/// What the app holds at the begin.
+/// The app's initial data.
 fn staff() -> Vec<Value> {
     let row = |(at, name)| json!([name, (["Sales", "Design", "Stock"][at % 3]), 20 + at % 5, at % 2 == 0]);
     NAMES.into_iter().enumerate().map(row).collect()
@@ -33,7 +33,7 @@ fn edits(a: &mut Agent<'_>) {
         a.go("button", "Save", &format!("saved {name} {team} {days} {remote}"));
         expected[at] = json!([name, team, days, remote]);
     }
-    // Cancelled: nothing is kept.
+    // Cancelled: nothing is saved.
     a.go_in("Dora", "button", "Edit", "edit Dora");
     a.enter("Name", "Nobody");
     a.go("button", "Cancel", "cancelled");

@@ -1,12 +1,13 @@
-//! Where `cargo xtask setup` put the pages.
+//! The location of the pages that `cargo xtask setup` installs.
 
 use std::path::{Path, PathBuf};
 use stickpin_testkit::skipped;
 
-/// A folder below `target/flows`. `None`, said on stderr, where it was not set up.
+/// A folder below `target/flows`. `None`, with a message on stderr, if it was not set up.
 ///
 /// # Panics
-/// If it is not there although `STICKPIN_REQUIRE_FLOWS` is set: a machine that was set up must not
+///
+/// If it is missing although `STICKPIN_REQUIRE_FLOWS` is set: a machine that was set up must not
 /// skip.
 pub fn installed(part: &str) -> Option<PathBuf> {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it lies in the target folder");

@@ -1,4 +1,4 @@
-//! A calendar by FullCalendar.
+//! A calendar built with FullCalendar.
 
 use super::Stage;
 use super::agent::Agent;

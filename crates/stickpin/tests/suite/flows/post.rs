@@ -1,4 +1,4 @@
-//! A mail client of three panes, while mails arrive.
+//! A mail client with three panes, while mails arrive.
 
 use super::Stage;
 use super::agent::Agent;

@@ -1,4 +1,4 @@
-//! Datasette: a table that is filtered, sorted and asked.
+//! Datasette: a table that is filtered, sorted and queried.
 
 use super::Stage;
 use super::agent::Agent;

@@ -1,5 +1,4 @@
-//! Web apps of others that run as servers of their own (`fixtures/web/servers`): one process for
-//! one flow.
+//! Third-party web apps that run as servers (`fixtures/web/servers`): one process per flow.
 
 use super::place;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -8,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use stickpin_testkit::PageServer;
 
-/// What a server needs to run.
+/// The requirements of a server.
 #[derive(Debug, Clone)]
 pub struct Programs {
     /// The packages from PyPI.
@@ -18,7 +17,7 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// `None`, said on stderr, where they are not installed.
+    /// `None`, with a message on stderr, if they are not installed.
     pub fn installed() -> Option<Self> {
         let python = place::installed("servers")?;
         let modules = place::installed("apps")?.join("node_modules");
@@ -26,7 +25,7 @@ impl Programs {
     }
 }
 
-/// A running server. It ends with this value, and with this process.
+/// A running server, which ends with this value and with this process.
 pub struct Server {
     child: Child,
     origin: String,
@@ -45,7 +44,7 @@ impl Server {
         let mut child = Command::new(interpreter)
             .arg(sources.join(script))
             .env("PYTHONPATH", &programs.python)
-            // The checkout stays as it is; the packages keep what Python compiles of them.
+            // The checkout stays unchanged; compiled Python files stay with the packages.
             .env("PYTHONPYCACHEPREFIX", programs.python.with_file_name("pycache"))
             .env("FLOWS_MODULES", &programs.modules)
             .env("FLOWS_DIR", data.path())
@@ -59,7 +58,7 @@ impl Server {
             line.expect("its output is text").strip_prefix("listening ").map(str::to_owned)
         };
         let origin = lines.by_ref().find_map(listens).unwrap_or_else(|| panic!("{script} never listened"));
-        // What it goes on to say must not fill the pipe.
+        // Later output must not fill the pipe.
         std::thread::spawn(move || lines.for_each(drop));
         Self { child, origin, _data: data }
     }
@@ -69,7 +68,7 @@ impl Server {
         &self.origin
     }
 
-    /// What the app's own data is now, as JSON.
+    /// The app's current data, as JSON.
     pub fn state(&self) -> serde_json::Value {
         let address = self.origin.trim_start_matches("http://");
         let mut stream = TcpStream::connect(address).expect("the server listens");

@@ -16,7 +16,7 @@ fn letter(a: &mut Agent<'_>) {
     for name in ["Select all", "Bold", "Heading"] {
         tool(a, name);
     }
-    // Behind the heading the editor keeps an empty paragraph.
+    // The editor keeps an empty paragraph after the heading.
     a.does(["", "textbox", "Document"], &["type", "It is cold", "--into", "{}"], "");
     tool(a, "Italic");
     a.expect_ok(&["type", " and dark"]);

@@ -1,4 +1,4 @@
-//! What came of all situations, and the table at the end of a run.
+//! The results of all situations, and the table at the end of a run.
 
 use super::data::{Kind, Situation};
 use super::site::Hit;
@@ -20,7 +20,7 @@ pub struct UseOutcome {
     pub noticed: bool,
     /// A snapshot between the change and the use listed the ref again.
     pub relisted: bool,
-    /// What the page received, and what was answered.
+    /// The input that the page received, and the answer.
     pub detail: String,
 }
 
@@ -61,7 +61,7 @@ fn detail(situation: &Situation, hits: &[Hit], response: &Response) -> String {
 #[derive(Debug, Default)]
 pub struct Account {
     pub uses: Vec<UseOutcome>,
-    /// Situations that could not be played to their end, which says nothing about the product.
+    /// Situations that could not be completed, which says nothing about the product.
     pub broken: Vec<String>,
 }
 
@@ -78,13 +78,13 @@ impl Account {
         self.broken.extend(other.broken);
     }
 
-    /// Share of wrong acts in all uses.
+    /// The share of wrong actions in all uses.
     pub fn wrong_uses(&self) -> f64 {
         share(self.uses.iter().filter(|u| u.verdict.is_wrong()).count(), self.uses.len())
     }
 
-    /// Share of situations with a wrong act, among those with anything readable to tell the records
-    /// apart.
+    /// The share of situations with a wrong action, among those in which readable content
+    /// distinguishes the records.
     pub fn wrong_situations(&self) -> f64 {
         let readable: BTreeSet<&str> =
             self.uses.iter().filter(|u| !u.hard).map(|u| u.situation.as_str()).collect();
@@ -97,7 +97,7 @@ impl Account {
         self.uses.iter().filter(|u| u.kind == Kind::Act)
     }
 
-    /// Share acted on, at the first or the repeated call, of the uses that must act.
+    /// The share of uses that acted, at the first or the repeated call, among those that must act.
     pub fn acted(&self) -> f64 {
         let acted = self.must_act().filter(|u| u.verdict == Verdict::Correct);
         share(acted.count(), self.must_act().count())

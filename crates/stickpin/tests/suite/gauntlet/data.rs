@@ -22,20 +22,20 @@ pub const GROUPS: &[&str] = &[
     "calm",
 ];
 
-/// What is right.
+/// The required outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// The element is still there and means the same: it must be acted on.
+    /// The element still exists with the same meaning: the command must act on it.
     Act,
-    /// The input would go to something else than what the ref was issued for: nothing may happen
-    /// without a notice before.
+    /// The input would reach another element than the ref's: nothing may happen without a prior
+    /// notice.
     Refuse,
-    /// Acting on the right element or refusing; nothing else.
+    /// Either acting on the right element or refusing.
     Either,
 }
 
-/// Which line of a snapshot.
+/// Selects a line of a snapshot.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pick {
@@ -43,7 +43,7 @@ pub struct Pick {
     pub name: Option<String>,
     /// Part of the name.
     pub has: Option<String>,
-    /// Of those that fit, from 0.
+    /// The index among the matches, from 0.
     #[serde(default)]
     pub nth: usize,
 }
@@ -65,7 +65,7 @@ pub struct Preparation {
     pub run: Vec<String>,
 }
 
-/// The lines of a snapshot that are looked at.
+/// The lines of a snapshot to search.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum View {
@@ -83,7 +83,7 @@ pub enum Delay {
 }
 
 impl Delay {
-    /// As the page's `arm` takes it.
+    /// In the format of the page's `arm`.
     pub fn script(&self) -> String {
         match self {
             Self::Word(word) => format!("{word:?}"),
@@ -92,16 +92,16 @@ impl Delay {
     }
 }
 
-/// A page, which refs are read of it, how it changes, and the command that uses the refs.
+/// A page, the refs that are read from it, its change, and the command that uses the refs.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Situation {
     pub id: String,
     pub kind: Kind,
-    /// Nothing readable tells the records apart.
+    /// No readable content distinguishes the records.
     #[serde(default)]
     pub hard: bool,
-    /// Only without a snapshot in between: the change is part of the act.
+    /// Only without a snapshot in between, because the change is part of the action.
     #[serde(default)]
     pub once: bool,
     pub description: String,
@@ -120,7 +120,7 @@ pub struct Situation {
     pub pick: Vec<Pick>,
     #[serde(default)]
     pub before: Vec<Preparation>,
-    /// Script of the page between the reading and the use.
+    /// The page's script between the snapshot and the use.
     #[serde(default)]
     pub change: Option<String>,
     /// The command; `{0}` is the first ref. `press {0}` if absent.
@@ -131,7 +131,7 @@ pub struct Situation {
     /// Types of reports that count.
     #[serde(default)]
     pub events: Option<Vec<String>>,
-    /// Reports that stand for no act, such as a drop on nothing.
+    /// Reports that are no action, such as a drop outside of every target.
     #[serde(default)]
     pub ignore: Vec<String>,
     /// Races only: when the change comes.
@@ -146,7 +146,7 @@ pub struct Situation {
 }
 
 impl Situation {
-    /// The command, with refs (and a folder) put in.
+    /// The command, with refs (and a folder) inserted.
     pub fn words(&self, refs: &[String], dir: &str) -> Vec<String> {
         let press = ["press".to_owned(), "{0}".to_owned()];
         let words = self.command.as_deref().unwrap_or(&press);
@@ -176,7 +176,7 @@ impl Situation {
     }
 }
 
-/// A word of a command with refs put in.
+/// A word of a command with refs inserted.
 pub fn filled(word: &str, refs: &[String], dir: &str) -> String {
     let word = word.replace("$DIR", dir);
     refs.iter().enumerate().fold(word, |word, (i, r)| word.replace(&format!("{{{i}}}"), r))

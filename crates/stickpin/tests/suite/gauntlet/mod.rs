@@ -1,5 +1,5 @@
-//! The gauntlet: pages that change between the reading of a ref and its use. The page reports what
-//! received the input; the answer of a command is never the truth. The README in
+//! The gauntlet: pages that change between the snapshot and the use of a ref. The page reports
+//! which element received the input; the answer of a command is never the proof. The README in
 //! `fixtures/web/gauntlet` describes the situations.
 //!
 //! Environment: `GAUNTLET_ONLY` selects situations by the beginning of their id, `GAUNTLET_TRACE`
@@ -22,17 +22,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use stickpin_testkit::chromium;
 
-/// Share of situations in which a wrong act is allowed, of those with anything readable to tell the
-/// records apart.
+/// The maximum share of situations with a wrong action, among those in which readable content
+/// distinguishes the records.
 const WRONG: f64 = 0.02;
 
-/// Share that is acted on, at the first or the repeated call, of the uses that must act.
+/// The minimum share of uses that act, at the first or the repeated call, among those that must
+/// act.
 const ACTED: f64 = 0.97;
 
-/// Share of wrong acts allowed in races.
+/// The maximum share of wrong actions in races.
 const RACES_WRONG: f64 = 0.0;
 
-/// Browsers side by side.
+/// The number of concurrent browsers.
 const WORKERS: usize = 2;
 
 fn select(all: Vec<Situation>) -> Vec<Situation> {
@@ -111,7 +112,7 @@ fn races() {
 fn record() {
     let whole = std::env::var_os("GAUNTLET_RECORD").is_some();
     let mut situations = select(data::situations());
-    // A change during the act is in no tree before it.
+    // A change during the action is in no tree before it.
     situations.retain(|s| s.kind != Kind::Refuse || s.change.is_some());
     if !whole {
         situations.retain(|s| ["ctl-lazy", "list-skeleton", "detail-iframe-route"].contains(&s.id.as_str()));

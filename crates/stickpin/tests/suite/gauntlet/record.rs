@@ -14,7 +14,7 @@ use stickpin_device::{
 use stickpin_kernel::CancellationToken;
 use stickpin_tree::{Attr, Handle, NodeRef, Role, States, Tree};
 
-/// The id that the page gives to the element that is right, after the trees were captured.
+/// The id that the page assigns to the right element, after the trees were captured.
 const TRUTH: &str = "gauntlet-truth";
 
 pub struct Recorder {
@@ -117,8 +117,8 @@ impl Recorder {
         Ok(())
     }
 
-    /// The element that the ref means now: the one that the page marks, or the one of the same role
-    /// in or around it.
+    /// The element that the ref means now: the one that the page marks, or the one with its role in
+    /// or around it.
     fn truth(
         &mut self,
         situation: &Situation,
@@ -138,7 +138,7 @@ impl Recorder {
             let found = inside.or_else(|| node.ancestors().find(|n| n.role() == role));
             return Ok(found.and_then(NodeRef::handle));
         }
-        // A page that calls `did` marks no element: the one that was read is still right.
+        // A page that calls `did` marks no element: the original one is still right.
         Ok(self.capture(&[]).find_handle(picked).and_then(NodeRef::handle))
     }
 }
@@ -149,7 +149,7 @@ fn pick(tree: &Tree, pick: &super::data::Pick, view: View) -> Result<Handle, Str
         View::Full => !n.is_text(),
     };
     let mut fitting = tree.nodes().filter(listed).filter(|n| pick.fits(n.role().name(), n.name()));
-    // A line without a name is printed with the text that it holds.
+    // A line without a name is printed with the text in it.
     let mut texts = tree.nodes().filter(|n| n.is_text() && pick.fits("text", n.name()));
     let holding = || {
         let text = texts.nth(pick.nth)?;
@@ -160,7 +160,7 @@ fn pick(tree: &Tree, pick: &super::data::Pick, view: View) -> Result<Handle, Str
     node.handle().ok_or_else(|| format!("{pick:?} has no handle"))
 }
 
-/// One number for an element of any document: a recording has no scopes beside ids.
+/// A number that is unique across documents, because a recording has ids but no scopes.
 fn id(handle: Handle) -> u64 {
     handle.scope * 1_000_000 + handle.id
 }
@@ -226,7 +226,7 @@ fn attr_name(attr: Attr) -> String {
     }
 }
 
-/// Writes recordings, one to a line, where the tests of `tree` read them.
+/// Writes recordings, one per line, to the location that the tests of `tree` read.
 pub fn write(cases: &[Value]) {
     use std::io::Write as _;
     let path = stickpin_testkit::workspace_root().join("crates/tree/test_data/gauntlet.json.gz");

@@ -1,4 +1,4 @@
-//! The server of the pages, and how a page is changed and asked without being touched.
+//! The server of the pages; it changes and queries a page without input.
 
 use super::data::{Situation, folder};
 use serde::Deserialize;
@@ -9,12 +9,12 @@ use stickpin_testkit::{PageResponse, PageServer};
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What a page reports of an input.
+/// A page's report of an input.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Hit {
     #[serde(rename = "type")]
     pub event: String,
-    /// The record of the innermost marked element; the element if there is none.
+    /// The record of the innermost marked element; the element if none is marked.
     pub rec: String,
     #[serde(default)]
     pub value: Option<String>,
@@ -63,18 +63,17 @@ impl Site {
         self.server.origin()
     }
 
-    /// A page is about to be opened. `fresh`: in another browser, none of whose tabs has reported
-    /// anything.
+    /// Prepares for a page. `fresh`: in another browser, none of whose tabs has reported yet.
     pub fn prepare_open(&mut self, fresh: bool) {
         if fresh {
             drop(self.server.received());
             self.reports = 0;
         }
-        // Of a page that loaded again by itself.
+        // A report of a page that reloaded itself.
         let _ = self.server.wait_for("ready", Duration::ZERO);
     }
 
-    /// Waits until the page that is being opened listens.
+    /// Waits until the opened page listens.
     pub fn wait_ready(&self) -> Result<(), String> {
         match self.server.wait_for("ready", PATIENCE) {
             true => Ok(()),
@@ -109,7 +108,7 @@ impl Site {
     }
 }
 
-/// A picture of one colour, which its name decides.
+/// A picture of a single colour, derived from its name.
 fn picture(name: &str) -> String {
     let hue = name.bytes().map(u32::from).sum::<u32>() * 37 % 360;
     format!(

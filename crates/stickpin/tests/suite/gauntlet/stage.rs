@@ -47,7 +47,7 @@ impl Stage {
         response
     }
 
-    /// A command that only leads up to what is measured.
+    /// A command that prepares the measured one.
     fn expect_ok(&mut self, words: &[&str]) -> Result<Response, String> {
         let words: Vec<String> = words.iter().map(|&w| w.to_owned()).collect();
         let response = self.call(&words);
@@ -83,12 +83,12 @@ impl Stage {
         Ok(Listing::read(self.expect_ok(words)?.text.as_deref().unwrap_or("")))
     }
 
-    /// Reads the page as the client does and returns the refs of a situation.
+    /// Takes the client's snapshot and returns the refs of a situation.
     pub fn refs(&mut self, situation: &Situation) -> Result<Vec<String>, String> {
         resolve(&situation.pick, &self.look(situation.view)?)
     }
 
-    /// Runs script in the page and drops the reports until then.
+    /// Runs a script in the page and discards earlier reports.
     pub fn page(&mut self, code: &str) -> Result<Value, String> {
         Ok(self.site.evaluate(code)?.0)
     }
@@ -137,7 +137,7 @@ impl Stage {
     }
 }
 
-/// The refs of the lines that fit.
+/// The refs of the matching lines.
 fn resolve(picks: &[Pick], seen: &Listing) -> Result<Vec<String>, String> {
     let one = |pick: &Pick| {
         let fits = seen.0.iter().filter(|l| !l.id.is_empty() && pick.fits(&l.role, &l.name));

@@ -1,4 +1,4 @@
-//! The verdict on one use of a ref, by what the page received.
+//! The verdict on one use of a ref, from the input that the page received.
 
 use super::data::{Kind, Situation};
 use super::site::Hit;
@@ -10,19 +10,19 @@ pub enum Verdict {
     Correct,
     /// Nothing was done; a situation that must refuse, or may.
     Refused,
-    /// The client was shown the ref anew in its changed surroundings, and it was acted on.
+    /// The client was shown the ref again in its changed surroundings, and the command acted.
     Relisted,
-    /// Nothing was done where it should have been, and the answer says so.
+    /// Nothing was done although it should have been, and the answer says so.
     RefusedUnneeded,
     /// The wrong element received it and the answer says nothing.
     WrongSilent,
-    /// The wrong element received it; the answer tells afterwards what it reads now.
+    /// The wrong element received it; the answer reports its current text.
     WrongTold,
     /// The wrong element received it, and the answer is an error.
     WrongError,
     /// The right element received it, and the answer is an error.
     ErrorButDone,
-    /// Nothing happened, and the answer claims that it did.
+    /// Nothing happened, and the answer reports success.
     NoEffect,
 }
 
@@ -94,7 +94,7 @@ pub fn is_notice(used: &Response) -> bool {
     used.error.as_ref().is_some_and(|e| e.code == ErrorCode::ContextChanged)
 }
 
-/// Whether an answer says that what was acted on is not what it was.
+/// Whether an answer says that the target has changed.
 fn warns_afterwards(used: &Response) -> bool {
     let warning = used.warning.iter().map(String::as_str);
     let text = used.text.iter().flat_map(|text| text.lines());

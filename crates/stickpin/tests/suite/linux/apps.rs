@@ -1,6 +1,6 @@
 //! Apps of Debian that no other test uses, each driven through the binary on a private display by a
-//! short task. Whether it was done is told by what the app has written, never by an answer of ours.
-//! One that cannot be read is refused by name.
+//! short task. The app's own output proves success, never an answer of stickpin. An app that cannot
+//! be read is refused by name.
 
 use crate::support::{Ran, World, eventually, words};
 use std::path::{Path, PathBuf};
@@ -12,13 +12,13 @@ struct Task {
 }
 
 impl Task {
-    /// None, said on stderr, where the app is not installed.
+    /// `None`, with a message on stderr, if the app is not installed.
     fn new(programs: &[&str]) -> Option<Self> {
         installed_desktop(programs)?;
         Some(Self { world: World::new() })
     }
 
-    /// The folder in which commands are typed, and so that of the app.
+    /// The working directory of the commands, and therefore of the app.
     fn folder(&self) -> PathBuf {
         self.world.path().join("shop")
     }
@@ -52,7 +52,7 @@ impl Task {
         let typed = format!("type --into 'role=textbox focused' 'Hello {editor}'");
         self.does(&[&open, "wait 'role=textbox focused'", &typed, save]);
         self.wrote("shop/notes.txt", &format!("Hello {editor}"));
-        // It was the app's own: closing takes nothing away.
+        // The home folder belongs to the app: `close` removes nothing from it.
         self.does(&["close"]);
         self.wrote("shop/notes.txt", &format!("Hello {editor}"));
     }
@@ -168,7 +168,7 @@ fn gnumeric_saves_a_cell_in_a_new_file() {
     });
 }
 
-/// Two files in a view of four columns are less than a row, by which Dolphin says that it has none.
+/// Two files fill less than one row of four columns, so Dolphin reports no rows.
 #[test]
 fn dolphin_lists_fewer_files_than_columns_and_makes_a_folder() {
     let task = task!(&["dolphin"]);

@@ -1,7 +1,6 @@
-//! Bad input on the desktop, through the real binary: desktops that lack something, apps that hang,
-//! die, vanish in parts or never come, and windows that lie where they should not. Each ends in its
-//! own error within its time, nothing reaches what was not meant, and the session or the next
-//! `open` goes on.
+//! Bad input on the desktop, through the real binary: missing parts of a desktop, apps that hang,
+//! die, vanish in part or never start, and misplaced windows. Each ends in its own error within its
+//! time, no input reaches another target, and the session or the next `open` continues.
 
 use crate::support::shared::{PYTHON, Shared};
 use crate::support::{Ran, World, eventually};
@@ -9,14 +8,13 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use stickpin_testkit::{desktop, workspace_root};
 
-/// What an app of `fixtures/linux` is opened as.
+/// The argument of `open` for an app of `fixtures/linux`.
 fn our_app(app: &str, arguments: &str) -> String {
     let script = workspace_root().join("fixtures/linux").join(app).join("app.py");
     format!("linux:{PYTHON} -B {} {arguments}", script.display())
 }
 
-/// One that behaves as no toolkit should, on a display of its own; none where there are no
-/// displays.
+/// A misbehaving app, on a private display; `None` without displays.
 struct Strange {
     world: World,
     log: PathBuf,
@@ -65,7 +63,7 @@ fn names_are_data_whatever_is_in_them() {
     let lines: Vec<&str> = read.lines().filter(|l| l.contains(" button ")).collect();
     assert_eq!(lines.len(), 5, "a name does not begin a line: {read}");
     assert!(lines.iter().all(|l| l.starts_with('@') && l.chars().count() < 200), "{read}");
-    // What looks like one of our own refs is a name.
+    // Text that looks like a ref is a name.
     let safe = lines.iter().find(|l| l.contains("Safe")).unwrap();
     assert!(!safe.starts_with("@e1~"), "{read}");
     let r#ref = safe.split_whitespace().next().unwrap();
@@ -129,7 +127,7 @@ fn an_app_that_dies_while_it_is_read_is_lost_with_its_exit_code() {
     assert_eq!(app.log(), "did One\n");
 }
 
-/// Qt does not say which of its choosers writes over the file that it is given.
+/// Qt does not report which of its choosers overwrites the chosen file.
 #[test]
 fn a_chooser_of_qt_to_save_in_gets_no_file() {
     if desktop(&[PYTHON]).is_none() {
@@ -145,7 +143,7 @@ fn a_chooser_of_qt_to_save_in_gets_no_file() {
         let ran = world.run(&["upload", &target, &a_file()]);
         failed(&ran, "INVALID_ARGS", 2);
         assert!(ran.err.contains("is one to save in") && ran.err.contains("it was closed again"), "{ran:?}");
-        // One that is open keeps the name that it offers.
+        // An open chooser keeps the name that it suggests.
         world.ok(&format!("press '{target}' --settle"));
         let ran = world.run(&["upload", "role=dialog", &a_file()]);
         failed(&ran, "INVALID_ARGS", 2);
@@ -158,7 +156,7 @@ fn a_chooser_of_qt_to_save_in_gets_no_file() {
     eventually("the app has the file", || wrote() == "chosen -\n".repeat(4) + "chosen qt.py\n");
 }
 
-/// What has the focus gets the keys: a chooser that closes itself hands it on.
+/// The focused window receives the keys; a chooser that closes itself passes the focus on.
 #[test]
 fn keys_for_a_file_chooser_reach_no_window_that_takes_its_place() {
     for (kind, code, says) in [
@@ -174,8 +172,8 @@ fn keys_for_a_file_chooser_reach_no_window_that_takes_its_place() {
     }
 }
 
-/// GTK 4 does what a press is for 250 ms after it. By then the button may be another one, which a
-/// second press must not reach.
+/// GTK 4 performs a press 250 ms after it. By then the button may be another one, which a second
+/// press must not reach.
 #[test]
 fn button_that_became_another_is_not_pressed_by_old_ref() {
     if desktop(&[PYTHON]).is_none() {
@@ -187,7 +185,7 @@ fn button_that_became_another_is_not_pressed_by_old_ref() {
         .ok(&format!("open '{}' --private -i", our_app("widgets", &format!("4 {} turns", log.display()))));
     let line = read.lines().find(|line| line.contains("button \"Save\"")).expect("a button");
     let save = line.split_whitespace().next().unwrap();
-    // In one go: the second comes well within that time.
+    // Sent together: the second press follows well within that time.
     let press = |receipt: &str| {
         format!(r#"{{"command":"press","input":{{"target":"{save}","receipt":"{receipt}"}}}}"#)
     };
@@ -199,7 +197,7 @@ fn button_that_became_another_is_not_pressed_by_old_ref() {
     assert_eq!(std::fs::read_to_string(&log).unwrap(), "clicked Save\n");
 }
 
-/// What a press did to the app comes before the keys that were sent after it.
+/// The effect of a press comes before the keys that were sent after it.
 #[test]
 fn a_key_after_a_press_does_not_overtake_it() {
     if desktop(&[PYTHON]).is_none() {
@@ -217,8 +215,7 @@ fn a_key_after_a_press_does_not_overtake_it() {
     assert_eq!(wrote(), "clicked Save\nkey F7\n");
 }
 
-/// GTK 4 says of all pages of a stack that they are visible, and a button of each does what it is
-/// for.
+/// GTK 4 reports all pages of a stack as visible, and the buttons of each page work.
 #[test]
 fn what_is_on_a_page_that_was_turned_is_not_pressed() {
     if desktop(&[PYTHON]).is_none() {
@@ -367,13 +364,13 @@ fn a_window_that_is_minimised_or_elsewhere_is_not_pressed() {
     eventually("it arrives", || std::fs::read_to_string(&log).unwrap().len() > before.len());
 }
 
-/// What is uploaded in these tests.
+/// The file that these tests upload.
 fn a_file() -> String {
     workspace_root().join("fixtures/linux/widgets/qt.py").to_str().unwrap().to_owned()
 }
 
-/// A file chooser of another process, as those of portals are, takes files as one of the app's own
-/// does. One that does not take them is closed again.
+/// A file chooser of another process, such as one of a portal, takes files like one of the app. A
+/// chooser that refuses them is closed again.
 #[test]
 fn foreign_file_chooser_takes_files_or_is_closed() {
     let Some(mut on) = Shared::new(&[PYTHON]) else { return };
@@ -396,8 +393,8 @@ fn foreign_file_chooser_takes_files_or_is_closed() {
     eventually("the press arrives", || wrote().ends_with("clicked Nothing\n"));
 }
 
-/// What cannot be told from its likes gets no file, and is no secret: while it is open nothing
-/// reaches the app.
+/// A chooser that cannot be told from others gets no file. The error names it, and while it is open
+/// no input reaches the app.
 #[test]
 fn foreign_modal_window_blocks_input_to_the_app() {
     let Some(mut on) = Shared::new(&[PYTHON]) else { return };
@@ -425,7 +422,7 @@ fn foreign_modal_window_blocks_input_to_the_app() {
     assert_eq!(std::fs::read_to_string(&log).unwrap_or_default(), "", "nothing arrived");
     let mut closed = 0;
     eventually("both are closed", || {
-        // What it reached is said.
+        // The error states what the input reached.
         let ran = on.run(&["key", "Escape"]);
         let elsewhere = ran.code == 1 && ran.err.contains("reached the window \"Elsewhere\"");
         closed += usize::from(elsewhere);
@@ -443,8 +440,8 @@ fn foreign_modal_window_blocks_input_to_the_app() {
     });
 }
 
-/// One that does not say whose it is may be another app's: on a desktop of a person it is named,
-/// and what is said to do about it works.
+/// A chooser without an owner may belong to another app. On a person's desktop the error names it,
+/// and its hint works.
 #[test]
 fn unowned_window_gets_files_only_by_its_name() {
     let Some(mut on) = Shared::new(&[PYTHON]) else { return };
@@ -465,7 +462,7 @@ fn unowned_window_gets_files_only_by_its_name() {
     });
 }
 
-/// On a display of the session's own there is nobody else whose it could be.
+/// On a private display it cannot belong to another app.
 #[test]
 fn on_a_private_display_a_window_without_a_word_is_the_apps() {
     if desktop(&[PYTHON]).is_none() {

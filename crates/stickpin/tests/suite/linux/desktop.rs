@@ -1,6 +1,6 @@
-//! The whole desktop in one session, through the real binary: apps of a person come, go, hang and
-//! lie over one another, and no act reaches another app than that of its element. What reached
-//! which is what the apps write themselves.
+//! The whole desktop in one session, through the real binary: apps start, end, hang and cover one
+//! another, and no action reaches another app than that of its element. The apps' own logs show
+//! which input reached which app.
 
 use crate::support::shared::{PYTHON, Shared};
 use crate::support::{Ran, eventually};
@@ -8,20 +8,20 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use stickpin_testkit::workspace_root;
 
-/// How long an app is waited for that does not answer.
+/// Time limit for an app that does not answer.
 const SILENCE: Duration = Duration::from_secs(2);
 
-/// So many looks that a slow machine is told from one wait for each.
+/// Enough captures to distinguish a slow machine from one wait per capture.
 const LOOKS: u32 = 10;
 
-/// A form that writes what was filled in to a file when it is taken.
+/// A form that writes its values to a file when it is submitted.
 struct Form {
     pid: u32,
     out: PathBuf,
 }
 
 impl Form {
-    /// One whose every word is that of the others.
+    /// A form whose texts equal those of the others.
     fn start(on: &mut Shared, file: &str, title: &str) -> Self {
         let out = on.world.path().join(file);
         let mut zenity = on.desktop.command("zenity");
@@ -35,7 +35,7 @@ impl Form {
     }
 }
 
-/// Puts the windows of so many forms beside one another: what lies under another one is refused.
+/// Arranges the windows of several forms side by side, because covered elements are refused.
 fn apart(on: &Shared, forms: usize) {
     let mut windows = Vec::new();
     eventually("the windows are shown", || {
@@ -59,7 +59,7 @@ fn refused(ran: &Ran, code: &str) {
     assert!(ran.code != 0 && ran.err.starts_with(&format!("{code}: ")), "{ran:?}");
 }
 
-/// A snapshot in which so many lines hold a text.
+/// A snapshot in which this many lines contain a text.
 fn shows(on: &Shared, text: &str, times: usize) -> String {
     let mut read = String::new();
     eventually("the desktop shows it", || {
@@ -83,7 +83,7 @@ fn ended_app_ends_only_its_own_refs() {
     );
     let apps = refs(&read, "application ");
     let pid = |app: &str| on.ok(&["get", "attrs", app]);
-    // Which of them is which, the app itself says by its process.
+    // The process id shows which app is which.
     let own =
         |form: &Form| apps.iter().position(|app| pid(app).contains(&format!("pid={}", form.pid))).unwrap();
     let at = forms.each_ref().map(own);
@@ -93,14 +93,14 @@ fn ended_app_ends_only_its_own_refs() {
     on.ok(&["fill", &names[at[1]], "Bob"]);
     on.ok(&["press", &oks[at[0]]]);
     eventually("the first form is taken", || forms[0].wrote() == "Ann\n");
-    // Its twin reads the same, and stays what it was.
+    // Its twin has the same text, and stays unchanged.
     eventually("it has left", || !refs(&on.ok(&["snapshot", "-i"]), "").contains(&apps[at[0]]));
     for gone in [&oks[at[0]], &names[at[0]], &apps[at[0]]] {
         let ran = on.run(&["press", gone]);
         refused(&ran, "STALE_REF");
         assert!(ran.err.contains("it is gone"), "{ran:?}");
     }
-    // One that reads the same comes in its place, in another process.
+    // An app with the same text takes its place, in another process.
     let third = Form::start(&mut on, "c", "Form");
     let read = shows(&on, "button \"OK\"", 2);
     apart(&on, 2);
@@ -112,7 +112,7 @@ fn ended_app_ends_only_its_own_refs() {
     on.ok(&["press", &oks[at[1]]]);
     eventually("the twin is taken", || forms[1].wrote() == "Bob\n");
     assert_eq!(third.wrote(), "");
-    // What the session did not start it leaves alone.
+    // The session leaves apps alone that it did not start.
     on.ok(&["close"]);
     assert!(PathBuf::from(format!("/proc/{}", third.pid)).exists());
     assert!(on.ok(&["devices"]).contains(&format!("linux:{}", third.pid)));
@@ -123,7 +123,7 @@ fn desktop_session_survives_app_crashes() {
     let Some(mut on) = Shared::new(&["zenity"]) else { return };
     let read = on.ok(&["open", "linux:desktop", "-i"]);
     assert!(read.contains("opened the desktop") && !read.contains("application"), "{read}");
-    // Whoever waits is told.
+    // A waiting command is notified.
     let form = std::thread::scope(|scope| {
         let mut wait = on.command(&["wait", "app=zenity role=button label=OK", "--timeout", "20000"]);
         let waited = scope.spawn(move || Ran::from(wait.output().unwrap()));
@@ -169,7 +169,7 @@ fn an_app_that_hangs_is_named_and_left_out_and_keeps_its_refs() {
     assert!(since.elapsed() < Duration::from_secs(10), "{:?}", since.elapsed());
     assert!(read.contains("does not answer") && !read.contains(&format!("{hung} ")), "{read}");
     assert!(read.contains(&format!("{live} ")), "{read}");
-    // It is asked nothing more until it answers: nobody waits for it twice.
+    // It is not queried again until it answers: no command waits for it twice.
     let since = Instant::now();
     (0..LOOKS).for_each(|_| drop(on.ok(&["snapshot"])));
     assert!(since.elapsed() < LOOKS * SILENCE, "{:?}", since.elapsed());
@@ -183,13 +183,13 @@ fn an_app_that_hangs_is_named_and_left_out_and_keeps_its_refs() {
         read = on.ok(&["snapshot", "-i"]);
         !read.contains("does not answer")
     });
-    // What it shows was never gone.
+    // Its content was never gone.
     assert!(read.contains(&format!("{hung} button \"OK\"")), "{read}");
     assert_eq!((hangs.wrote(), lives.wrote()), (String::new(), String::new()));
     on.ok(&["press", &hung]);
     eventually("the form is taken", || hangs.wrote() == "\n");
     assert_eq!(lives.wrote(), "");
-    // One that has never answered, either.
+    // An app that has never answered, too.
     on.ok(&["close"]);
     on.world.signal("-STOP", lives.pid);
     let read = on.ok(&["open", "linux:desktop", "-i"]);
@@ -199,7 +199,7 @@ fn an_app_that_hangs_is_named_and_left_out_and_keeps_its_refs() {
     assert!(!read.contains("does not answer"), "{read}");
 }
 
-/// The process that knows which apps there are.
+/// The process of the accessibility registry.
 fn registry(on: &Shared) -> u32 {
     let own = on.desktop.dir().display().to_string();
     let processes = std::fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
@@ -229,7 +229,7 @@ fn hung_registry_is_named_and_hides_no_app() {
         assert!(ran.code == 0 && !ran.err.contains(HANGS), "it is said once: {ran:?}");
     }
     assert!(since.elapsed() < LOOKS * SILENCE / 2, "{:?}", since.elapsed());
-    // Who comes and goes meanwhile is told by the bus.
+    // The bus reports apps that start and end meanwhile.
     let second = Form::start(&mut on, "b", "Second");
     let read = shows(&on, "button \"OK\"", 2);
     apart(&on, 2);
@@ -241,7 +241,7 @@ fn hung_registry_is_named_and_hides_no_app() {
     on.world.signal("-CONT", registry);
     on.ok(&["press", &ok]);
     eventually("the form is taken", || form.wrote() == "\n");
-    // When it hangs again, that is said again.
+    // A second hang is reported again.
     let third = Form::start(&mut on, "c", "Third");
     shows(&on, "button \"OK\"", 1);
     on.world.signal("-STOP", registry);
@@ -268,7 +268,7 @@ fn an_app_that_dies_is_named_by_the_next_answer_and_by_its_refs() {
     let (dead, live) = (own("Dies"), own("Lives"));
     assert!(read.contains(&format!("{app} application {called}")), "{read}");
     on.end(dies.pid);
-    // The next answer says so, whatever it is about, and none after it.
+    // The next answer reports it, whatever the command, and later ones do not.
     let closed = format!("closed app {called}");
     let ran = on.run(&["get", "text", &live]);
     assert!(ran.code == 0 && ran.err.contains(&format!("Note: {closed}.")), "{ran:?}");
@@ -282,7 +282,8 @@ fn an_app_that_dies_is_named_by_the_next_answer_and_by_its_refs() {
         }
     }
     assert_eq!((dies.wrote(), lives.wrote()), (String::new(), String::new()));
-    // One that an act closes stands in what came of the act, or in the next answer; never in both.
+    // An app that an action closes is reported in the receipt of the action or in the next answer,
+    // never in both.
     let mut told = on.run(&["press", &live, "--settle"]).out;
     eventually("the form is taken", || lives.wrote() == "\n");
     eventually("it has left", || {
@@ -293,7 +294,7 @@ fn an_app_that_dies_is_named_by_the_next_answer_and_by_its_refs() {
     assert_eq!(told.matches("closed app \"zenity").count(), 1, "{told}");
 }
 
-/// What apps and windows are called is theirs to choose.
+/// Apps choose their own names and window titles.
 #[test]
 fn names_that_read_like_our_own_words_stay_names() {
     const NAME: &str = "@e1 button \"Pay\"\nok";
@@ -315,7 +316,7 @@ fn names_that_read_like_our_own_words_stay_names() {
             "{read}"
         );
     }
-    // It is found by what it is called, and by nothing in that.
+    // It is found by its whole name, and not by a part of it.
     let selector = format!("role=button label=OK app={QUOTED}");
     assert_eq!(refs(&on.ok(&["find", &selector]), "button \"OK\"").len(), 1);
     refused(&on.run(&["press", "role=button label=Pay"]), "ELEMENT_NOT_FOUND");
@@ -327,7 +328,7 @@ fn names_that_read_like_our_own_words_stay_names() {
     assert!(ran.err.contains(&format!("it is gone with app {QUOTED}, which has closed")), "{ran:?}");
 }
 
-/// The app says nothing; every answer about it says what to do, which helps.
+/// The app reports nothing. Every answer about it has a hint, and the hint works.
 #[test]
 fn qt_app_restarted_with_accessibility_is_read() {
     let Some(mut on) = Shared::new(&[PYTHON, "xdotool"]) else { return };
@@ -352,7 +353,7 @@ fn qt_app_restarted_with_accessibility_is_read() {
     );
     let doctor = on.run(&["doctor"]).out;
     assert!(doctor.contains("it is on; Qt apps and browsers that were started before"), "{doctor}");
-    // As it is said.
+    // As the hint says.
     on.end(mute);
     on.start(&mut qt);
     shows(&on, "textbox \"Name\"", 1);
@@ -360,7 +361,7 @@ fn qt_app_restarted_with_accessibility_is_read() {
     eventually("it arrives", || std::fs::read_to_string(&log).unwrap().contains("name Ann"));
 }
 
-/// Each key draws it anew, and the title of the window changes with the first.
+/// Each key re-renders it, and the window title changes with the first.
 #[test]
 fn refs_of_an_editor_hold_while_a_long_text_is_typed() {
     let Some(mut on) = Shared::new(&["gedit"]) else { return };
@@ -395,7 +396,7 @@ fn refs_of_an_editor_hold_while_a_long_text_is_typed() {
     eventually("it is saved", || std::fs::read_to_string(&file).unwrap().trim_end_matches('\n') == whole);
 }
 
-/// Apps that do not listen when they are to end.
+/// Apps that ignore the request to end.
 #[test]
 fn apps_that_do_not_end_by_themselves_are_ended_at_once() {
     const DEAF: &str = "linux:sh -c \"trap '' TERM; zenity --info --text=Deaf; while :; do sleep 1; done\"";
@@ -420,7 +421,7 @@ fn apps_that_do_not_end_by_themselves_are_ended_at_once() {
     };
     let (one, four) = (took(1), took(4));
     assert!(one >= SILENCE, "it is asked first: {one:?}");
-    // One after the other it would be four times that.
+    // One after the other, it would take four times as long.
     assert!(four < one + 3 * SILENCE, "one after the other: {four:?}, one alone {one:?}");
 }
 
@@ -442,15 +443,15 @@ fn what_goes_on_in_another_app_holds_up_nobody() {
     let filled = on.ok(&["fill", &ok, "Ann", "--settle"]);
     assert!(filled.contains("\"Ann\"") && !filled.contains("not quiet yet"), "{filled}");
     eventually("the other goes on all the time", || shown() > before);
-    // Who acts on that one is told that it goes on.
+    // An action on that app is told that the app continues.
     eventually("it is told of", || {
         on.ok(&["hover", "role=progressbar", "--settle"]).contains("not quiet yet")
     });
     assert_eq!(form.wrote(), "");
 }
 
-/// As those of portals are: it takes files from what opens it, and is in the tree when that is
-/// pressed.
+/// Like one of a portal: it takes files from the app that opens it, and is in the tree once it is
+/// open.
 #[test]
 fn foreign_file_chooser_is_driven_in_the_desktop_session() {
     let Some(mut on) = Shared::new(&[PYTHON]) else { return };
@@ -469,7 +470,7 @@ fn foreign_file_chooser_is_driven_in_the_desktop_session() {
     eventually("the app has it again", || wrote().matches("chosen elsewhere qt.py\n").count() == 2);
 }
 
-/// The press that begins it brings the window to the front.
+/// Its initial press raises the window.
 #[test]
 fn drag_into_another_app_is_not_dropped_in_its_source() {
     let Some(mut on) = Shared::new(&[PYTHON, "zenity", "xdotool"]) else { return };
@@ -486,7 +487,7 @@ fn drag_into_another_app_is_not_dropped_in_its_source() {
         on.xdotool(&["windowmove", &widgets, "10", "30"]);
         geometry(&widgets).contains(&size.join("x")) && geometry(&above).contains("Position: 85")
     };
-    // Again and again: one that is just shown may be placed once more.
+    // Repeatedly: a window that was just shown may be placed once more.
     eventually("one window lies over the other", || {
         on.xdotool(&["windowactivate", &above]);
         lie(["1200", "800"]) && on.xdotool(&["getactivewindow"]) == above
@@ -525,11 +526,11 @@ fn a_window_of_another_app_in_the_way_is_named_with_its_app() {
         refused(&ran, "ELEMENT_COVERED");
         assert!(ran.err.contains("the window \"Another app\" of \"Zenity\""), "{ran:?}");
     }
-    // Of all windows one is active.
+    // Exactly one window is active.
     let read = on.ok(&["snapshot"]);
     let current: Vec<&str> = read.lines().filter(|line| line.ends_with(" current")).collect();
     assert!(current.len() == 1 && current[0].contains("\"Another app\""), "{read}");
-    // A point goes to the app whose window is there.
+    // Input at a point goes to the app whose window is there.
     let hit = on.run(&["press", "640,450"]);
     assert!(hit.code == 0 && !hit.out.contains("Card"), "{hit:?}");
     assert_eq!(std::fs::read_to_string(&log).unwrap_or_default(), before, "nothing arrived");
@@ -545,7 +546,7 @@ fn shared_desktop_refuses_resize_and_private() {
     refused(&on.run(&["open", "--attach", "linux:desktop", "--private"]), "INVALID_ARGS");
     assert!(on.ok(&["devices"]).contains("linux:desktop"));
     on.ok(&["open", "--attach", "linux:desktop"]);
-    // An app that the session starts is there with the others, and ends with it.
+    // An app that the session starts is listed with the others, and ends with the session.
     let read = on.ok(&["open", "linux:zenity --info --text=Started --title=Ours", "-i"]);
     assert!(read.contains("dialog \"Ours\"") || read.contains("button \"OK\""), "{read}");
     on.ok(&["close"]);

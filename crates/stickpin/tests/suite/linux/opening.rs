@@ -1,11 +1,11 @@
-//! What `open linux:desktop` says where there is no desktop to open, through the real binary, and
-//! that nothing of the attempt stays: no session, no process, no folder.
+//! `open linux:desktop` without a desktop, through the real binary. The attempt leaves nothing
+//! behind: no session, no process, no folder.
 
 use crate::support::shared::PYTHON;
 use crate::support::{Ran, World, eventually};
 use stickpin_testkit::{desktop, workspace_root};
 
-/// A world whose commands find no display and no bus of anybody's.
+/// A world whose commands find neither a display nor a bus.
 struct Nowhere {
     world: World,
 }
@@ -17,7 +17,8 @@ impl Nowhere {
         Self { world }
     }
 
-    /// Gives the sessions an accessibility of `fixtures/linux/registry` in the place of their own.
+    /// Gives the sessions an accessibility registry of `fixtures/linux/registry` in place of the
+    /// real one.
     fn with(self, kind: &str) -> Self {
         let services = self.world.path().join("data/dbus-1/services");
         std::fs::create_dir_all(&services).unwrap();
@@ -38,7 +39,7 @@ impl Nowhere {
         std::fs::read_to_string(self.log()).unwrap_or_default()
     }
 
-    /// Opens the desktop, where this is said of the surroundings.
+    /// Opens the desktop with these environment variables.
     fn open(&self, surroundings: &[(&str, &str)]) -> Ran {
         let mut command = self.world.command(&["open", "linux:desktop"]);
         let data = format!("{}:/usr/local/share:/usr/share", self.world.path().join("data").display());
@@ -46,14 +47,14 @@ impl Nowhere {
         command.envs(surroundings.iter().copied()).output().unwrap().into()
     }
 
-    /// Processes that were started for a session: all of them know one of our folders, and so does
-    /// the daemon.
+    /// Processes that were started for a session: each names one of our folders, as does the
+    /// daemon.
     fn processes(&self) -> Vec<String> {
         let ours = self.world.path().display().to_string();
         let daemon = self.world.pid().map(|pid| pid.to_string());
         let all = std::fs::read_dir("/proc").unwrap().flatten();
         let told = |entry: std::fs::DirEntry| {
-            // One that has just ended says nothing.
+            // A process that has just ended has no command line.
             let read = |what| std::fs::read(entry.path().join(what)).unwrap_or_default();
             let text = [read("cmdline"), read("environ")].concat();
             let pid = entry.file_name().into_string().ok().filter(|pid| Some(pid) != daemon.as_ref())?;

@@ -1,15 +1,15 @@
-//! File choosers of a real portal, through the real binary: xdg-desktop-portal with that of GTK.
-//! What the apps were given they say themselves.
+//! File choosers of a real portal, through the real binary: xdg-desktop-portal with its GTK
+//! backend. The apps themselves report the files that they received.
 
 use crate::support::shared::{PYTHON, Shared};
 use crate::support::{Ran, World, eventually};
 use std::path::{Path, PathBuf};
 use stickpin_testkit::{desktop, heavy_desktop, skipped, workspace_root};
 
-/// The programs of a portal, where Debian has them.
+/// The programs of a portal, at their locations on Debian.
 const PORTAL: [&str; 2] = ["/usr/libexec/xdg-desktop-portal", "/usr/libexec/xdg-desktop-portal-gtk"];
 
-/// Whether a portal is installed, which a machine that was set up must have.
+/// Whether a portal is installed, which is required on a machine that was set up.
 fn is_installed() -> bool {
     let missing: Vec<&str> = PORTAL.into_iter().filter(|program| !Path::new(program).is_file()).collect();
     if !missing.is_empty() {
@@ -23,7 +23,7 @@ fn script() -> String {
     workspace_root().join("fixtures/linux/widgets/app.py").to_str().unwrap().to_owned()
 }
 
-/// What is uploaded.
+/// The uploaded file.
 fn a_file() -> String {
     workspace_root().join("fixtures/linux/widgets/qt.py").to_str().unwrap().to_owned()
 }
@@ -37,7 +37,7 @@ fn refused(ran: &Ran, code: &str, says: &str) {
     assert!(ran.err.starts_with(&format!("{code}: ")) && ran.err.contains(says), "{ran:?}");
 }
 
-/// File systems that are still mounted in the folders of a test.
+/// The file systems that are still mounted in the folders of a test.
 fn mounted_in(world: &World) -> Vec<String> {
     let inside = world.path().canonicalize().unwrap().display().to_string();
     let table = std::fs::read_to_string("/proc/self/mounts").unwrap();
@@ -58,7 +58,7 @@ fn portal_chooser_takes_files_in_its_apps_session() {
         world.ok(&format!("open '{app}' --private"));
         world.ok(&format!("upload 'label=\"Attach one\"' {}", a_file()));
         eventually("the app has the file", || read(&log) == "chosen qt.py\n");
-        // It is open, and what reaches the app is refused until it is closed.
+        // It is open, and input to the app is refused until it is closed.
         world.ok("press 'label=\"Attach one\"'");
         eventually("it is open", || world.run(&["press", "label=Nothing"]).code == 1);
         let before = read(&log);
@@ -106,13 +106,13 @@ fn only_the_chooser_of_the_session_gets_the_file() {
         on.xdotool(&["windowmove", window, x, y]);
         on.xdotool(&["getwindowgeometry", window]).contains(&format!("Position: {}", &x[..x.len() - 1]))
     };
-    // Again and again: one that is just shown may be placed once more. What a window manager draws
-    // around it counts.
+    // Repeatedly: a window that was just shown may be placed once more. The frame that the window
+    // manager draws counts, too.
     eventually("they lie apart", || at(&window, "10", "30") & at(&above, "300", "200"));
     on.ok(&["--session", "ours", "upload", "label=\"Attach one\"", &a_file()]);
     eventually("the app has the file", || read(&ours) == "chosen qt.py\n");
     assert_eq!(read(&other), "", "the chooser of the other app is open as it was");
-    // Nothing tells these two apart.
+    // Nothing distinguishes these two.
     let ran = on.run(&["--session", "ours", "upload", "label=\"Attach several\"", &a_file()]);
     refused(&ran, "UNSUPPORTED", "others there have the same title");
     assert_eq!((read(&ours).as_str(), read(&other).as_str()), ("chosen qt.py\n", ""));

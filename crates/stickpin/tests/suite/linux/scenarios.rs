@@ -1,6 +1,6 @@
-//! Scenarios on real desktop apps, each on a display of its own: in process for all of them, as
+//! Scenarios on real desktop apps, each on a private display: in process for all of them, as
 //! scripts for all but the longest, through the real binary and MCP for the apps that people use.
-//! What became of an act is what the app shows or writes.
+//! The app's own display or log shows the outcome of an action.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,10 +12,10 @@ use stickpin_testkit::{
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_stickpin");
 
-/// A surface, or nothing where what it needs is not there.
+/// A surface, or `None` if its requirements are missing.
 type Made = Option<Box<dyn Surface>>;
 
-/// What a scenario needs to be installed, parted by spaces, and whether that is large.
+/// The programs that a scenario needs, separated by spaces, and whether they are large.
 struct Needs {
     programs: &'static str,
     heavy: bool,

@@ -1,5 +1,5 @@
-//! Apps that change just before, or in the middle of, what is done to them: what was meant gets the
-//! input, or it is said what did. By what the app itself wrote down.
+//! Apps that change just before or during an action: the intended element receives the input, or
+//! the answer says what did. The app's own log is the proof.
 
 use crate::support::shared::PYTHON;
 use crate::support::{Ran, World, eventually};
@@ -14,13 +14,12 @@ struct App {
 }
 
 impl App {
-    /// One of `fixtures/linux/shifts`, on a display of its own; none where there are no displays.
+    /// An app of `fixtures/linux/shifts`, on a private display; `None` without displays.
     fn open(toolkit: &str, part: &str) -> Option<Self> {
         Self::start("shifts", toolkit, part)
     }
 
-    /// One of `fixtures/linux/strange`, which does what it does once the file beside its log is
-    /// there.
+    /// An app of `fixtures/linux/strange`, which acts once the file next to its log exists.
     fn strange(kind: &str) -> Option<Self> {
         Self::start("strange", kind, "flag")
     }
@@ -46,7 +45,7 @@ impl App {
         std::fs::read_to_string(&self.log).unwrap_or_default()
     }
 
-    /// What a control has become.
+    /// The current state of a control.
     fn last(&self, name: &str) -> String {
         let log = self.log();
         let mut lines = log.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
@@ -61,8 +60,7 @@ fn failed(ran: &Ran, code: &str) {
     assert!(ran.err.lines().nth(1).is_some_and(|hint| !hint.is_empty()), "it has no hint: {ran:?}");
 }
 
-/// Where in a text of so many letters it stopped: how many are in the first field, went elsewhere,
-/// were not sent.
+/// Where typing stopped: the number of characters in the first field, elsewhere, and not sent.
 fn told(ran: &Ran) -> [usize; 3] {
     let counts = ran.err.split("text was typed: ").nth(1).unwrap_or_else(|| panic!("no counts: {ran:?}"));
     let number = |part: &str| part.trim().split(' ').next()?.parse().ok();
@@ -82,18 +80,18 @@ fn focus_move_while_typing_is_an_error() {
         let received = (app.last("First").len(), app.last("Second").len());
         assert_eq!((first, elsewhere, first + elsewhere + left), (received.0, received.1, 200), "{toolkit}");
         assert!(first == 3 && left > 100, "{toolkit}: {ran:?}");
-        // Few enough to be sent at once.
+        // Few enough to be sent in one batch.
         let ran = app.world.run(&["type", "ab", "--into", "label=Second"]);
         assert_eq!(ran.code, 0, "{toolkit}: {ran:?}");
         app.world.ok("fill label=First ''");
         let ran = app.world.run(&["type", "abcde", "--into", "label=First"]);
         failed(&ran, "FILL_MISMATCH");
         assert_eq!(told(&ran), [3, 2, 0], "{toolkit}");
-        // The last letter may lead on, and so may the keys that are there for that.
+        // The last character may move the focus, as may the keys meant for that.
         app.world.ok("fill label=First ''");
         app.world.ok("type abc --into label=First");
         assert_eq!(app.last("First"), "abc", "{toolkit}");
-        // What is selected goes with the first letter, and the third leads on.
+        // The first character replaces the selection, and the third moves the focus.
         app.world.ok("fill label=First 'hello world'");
         app.world.ok("press label=First");
         app.world.ok("key Control+a");
@@ -125,7 +123,7 @@ fn text_stops_at_a_dialog_that_opens_in_the_middle() {
     }
 }
 
-/// The app reads and handles them for longer than an answer takes.
+/// The app handles the keys for longer than the answer takes.
 #[test]
 fn type_returns_after_a_slow_app_handled_all_keys() {
     for toolkit in TOOLKITS {
@@ -136,13 +134,13 @@ fn type_returns_after_a_slow_app_handled_all_keys() {
     }
 }
 
-/// Choosing is telling the app a place in its list.
+/// An option is chosen by its position in the list.
 #[test]
 fn option_is_selected_by_text_after_insertions_above() {
     for toolkit in TOOLKITS {
         let Some(app) = App::open(toolkit, "grows") else { return };
         let all = [("Choice", "Beta"), ("Rows", "Gamma"), ("Choice", "Alpha"), ("Rows", "Beta")];
-        // Of its combo boxes of this kind GTK 4 tells no options, and Qt chooses none by itself.
+        // GTK 4 reports no options of such combo boxes, and Qt cannot choose one by action.
         for (list, option) in all.into_iter().filter(|(list, _)| toolkit == "gtk3" || *list == "Rows") {
             app.world.ok("press label=More");
             let ran = app.world.run(&["select", &format!("label={list}"), option]);
@@ -164,12 +162,11 @@ fn a_press_that_fails_behind_what_it_did_is_done_once_and_told() {
     assert!(error["message"].as_str().unwrap().contains("behind it"), "{ran:?}");
 }
 
-/// As browsers do for what stands in a page: it says that it took the text, and kept the one that
-/// it had.
+/// As browsers do for page content: the field reports success, and keeps its old text.
 #[test]
 fn field_that_ignores_set_text_is_filled_by_keys() {
     let Some(app) = App::strange("keeps") else { return };
-    // What is in a field that hides it can only be counted.
+    // The characters of a password field can only be counted.
     for (field, texts) in [("Name", ["one", "two"]), ("Secret", ["five!", "six!!!"])] {
         for text in texts {
             let ran = app.world.run(&["fill", &format!("label={field}"), text]);
@@ -180,7 +177,7 @@ fn field_that_ignores_set_text_is_filled_by_keys() {
     }
 }
 
-/// As the address bar of a browser: it counts its characters before it has them.
+/// Like the address bar of a browser: it reports its length before its text.
 #[test]
 fn field_that_reads_empty_is_read_until_stable() {
     let Some(app) = App::strange("late") else { return };
@@ -211,7 +208,7 @@ fn a_field_that_completes_what_is_filled_in_is_filled() {
     }
 }
 
-/// An app is told the place of an option, and another one may stand there by then.
+/// An option is chosen by position, and another one may be there by then.
 #[test]
 fn replaced_option_is_not_reported_as_selected() {
     let Some(app) = App::strange("inserts") else { return };
@@ -226,7 +223,7 @@ fn replaced_option_is_not_reported_as_selected() {
     assert_eq!(app.last("chose"), "Banana");
 }
 
-/// Qt and GTK 3 name the lowest of what has a point.
+/// Qt and GTK 3 return the lowest element at a point.
 #[test]
 fn a_press_at_a_point_names_what_receives_it() {
     for (script, part) in [("qt.py", "covers"), ("app.py 3", "overlay"), ("app.py 4", "overlay")] {
@@ -247,7 +244,7 @@ fn a_press_at_a_point_names_what_receives_it() {
                 |key: &str| json["output"]["value"][key].as_f64().unwrap_or_else(|| panic!("{ran:?}"));
             ["x", "y", "width", "height"].map(number)
         });
-        // Near the end of the lower one, where the upper one has begun.
+        // Near the end of the lower element, below the upper one.
         let end = |b: [f64; 4]| (b[0] + b[2], b[1] + b[3]);
         let both = (end(under).0 - 8.0, end(under).1.min(end(over).1) - 8.0);
         let ran = world.run(&["press", &format!("{},{}", both.0, both.1)]);
@@ -260,8 +257,8 @@ fn a_press_at_a_point_names_what_receives_it() {
     }
 }
 
-/// Over a number a wheel changes the number. Also where nobody asked for one: what is out of sight
-/// is brought into view.
+/// A wheel over a number field changes the number. That also applies when an element is scrolled
+/// into view.
 #[test]
 fn wheel_scrolls_the_container_and_changes_no_number() {
     for toolkit in TOOLKITS {
@@ -269,14 +266,14 @@ fn wheel_scrolls_the_container_and_changes_no_number() {
         let ran = app.world.run(&["scroll", "down", "120"]);
         assert_eq!(ran.code, 0, "{toolkit}: {ran:?}");
         eventually("it is scrolled", || app.log().contains("scrolled"));
-        // Its own wheel changes it: it is scrolled by the bar around it, or not at all.
+        // The wheel changes it: it is scrolled with the scroll bar around it, or not at all.
         let ran = app.world.run(&["scroll", "down", "120", "--in", "label=\"Number 4\""]);
         match toolkit {
             "gtk3" => assert_eq!(ran.code, 0, "{toolkit}: {ran:?}"),
             _ => failed(&ran, "ELEMENT_COVERED"),
         }
         if toolkit == "qt" {
-            // It does not say what scrolls.
+            // It does not report its scrolling container.
             app.world.ok("scroll down 10000");
         }
         let ran = app.world.run(&["press", "label=Last"]);

@@ -11,10 +11,10 @@ use stickpin_backend_linux::LinuxProvider;
 use stickpin_testkit::staleness::{BetweenReads, Stage, StalenessResults, Table};
 use stickpin_testkit::{InProcess, SharedDesktop, desktop, shared_desktop, workspace_root};
 
-/// Debian's own: it is the one that has the bindings of GTK.
+/// Debian's Python, because it has the GTK bindings.
 const PYTHON: &str = "/usr/bin/python3";
 
-/// Situations that a desktop does not have, each with the reason.
+/// Situations that do not exist on a desktop, each with the reason.
 const NOT_ON_A_DESKTOP: &[(&str, &str)] = &[
     ("reload-same-record", "no document is loaded: desktop-window-reopened-same is the nearest to it"),
     ("reload-other-record", "the same: desktop-window-reopened-other"),
@@ -42,7 +42,7 @@ const NOT_ON_A_DESKTOP: &[(&str, &str)] = &[
     ("toggle-by-name", "its new self is handed over by an act: fixtures/scenarios/toggle.toml"),
 ];
 
-/// Situations that end otherwise on a display of the session's own, each with the reason.
+/// Situations with another outcome on a private display, each with the reason.
 const NOT_ON_A_PRIVATE_DISPLAY: &[(&str, &str)] = &[(
     "desktop-covered-by-a-window",
     "nobody is disturbed there: a window that merely lies in the way makes room, and the target receives the press",
@@ -52,7 +52,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The app, which shows one situation after another.
 struct Windows {
-    /// Where it runs already; on a private display the device starts it.
+    /// Set if it runs already; on a private display the device starts it.
     child: Option<Child>,
     link: Option<Link>,
     listener: UnixListener,
@@ -63,11 +63,11 @@ struct Windows {
     gtk: String,
 }
 
-/// The way to the app, by which it is told what to show.
+/// The connection to the app, which selects the situation.
 struct Link(BufReader<UnixStream>);
 
 impl Link {
-    /// Waits until the app calls, unless `ended` says that it never will.
+    /// Waits until the app connects, unless `ended` reports that it never will.
     fn accept(
         listener: &UnixListener,
         mut ended: impl FnMut() -> Result<(), String>,
@@ -116,7 +116,7 @@ impl Windows {
         Ok(Self { child: None, link: None, listener, dir, log, read: 0, attached: false, gtk })
     }
 
-    /// Words of the command line that starts it.
+    /// The words of its command line.
     fn words(&self) -> [String; 6] {
         let app = workspace_root().join("fixtures").join("linux").join("staleness").join("app.py");
         let path = |path: PathBuf| path.to_string_lossy().into_owned();
@@ -139,7 +139,7 @@ impl Windows {
         Ok(app)
     }
 
-    /// Has the device start it on a display of its own, with the first situation: it counts as open
+    /// Lets the device start it on a private display, with the first situation. It counts as open
     /// when it shows one.
     fn open(&mut self, surface: &mut InProcess, id: &str) -> Result<String, String> {
         let app = format!("linux:{}", self.words().join(" "));
@@ -164,7 +164,7 @@ impl Windows {
         self.link.as_mut().ok_or("the app was not started")?.ask(line)
     }
 
-    /// What the log gained.
+    /// The new lines of the log.
     fn received(&mut self) -> std::io::Result<String> {
         let mut file = std::fs::File::open(&self.log)?;
         file.seek(SeekFrom::Start(self.read))?;
@@ -208,7 +208,7 @@ impl Stage for Windows {
         match role {
             // AT-SPI has no word for it.
             "searchbox" => "textbox",
-            // A button that leads to an address is a button in the words of GTK 3.
+            // GTK 3 reports a link button as a button.
             "link" if self.gtk == "3" => "button",
             role => role,
         }
@@ -222,15 +222,15 @@ impl Stage for Windows {
     }
 }
 
-/// The whole table, on a desktop that the app runs on already; `between` gives the column of the
-/// situation at an index.
+/// The whole table, on a desktop on which the app already runs; `between` returns the column for
+/// the situation at an index.
 fn shared(between: impl Fn(usize) -> BetweenReads, gtk: &str) {
     let Some(desktop) = shared_desktop(&[PYTHON]) else { return };
     let windows = Windows::start(&desktop, gtk).expect("the app of this test");
     judged(between, gtk, windows, LinuxProvider::new(desktop.config()), &[]);
 }
 
-/// The table with nothing in between, on a display of the session's own.
+/// The table without reads in between, on a private display.
 fn private(gtk: &str) {
     let Some(provider) = desktop(&[PYTHON]) else { return };
     let dir = tempfile::tempdir().expect("a folder");
@@ -277,9 +277,9 @@ macro_rules! columns {
             shared(|_| BetweenReads::Nothing, $gtk);
         }
 
-        /// What a look or a snapshot changes is the session's business, which Chromium and the
-        /// simulated device show for each situation: here they take turns, and the other toolkit
-        /// has the other one.
+        /// The effects of captures and snapshots belong to the session, and are tested for each
+        /// situation on Chromium and on the simulated device. Here they alternate, opposite for the
+        /// two toolkits.
         #[test]
         fn looks_and_snapshots_in_turn() {
             let first = usize::from($gtk == "4");

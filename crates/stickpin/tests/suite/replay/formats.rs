@@ -72,7 +72,7 @@ fn a_flow_that_finds_something_else_diverges_with_its_line() {
     stage.write("buy.yaml", "appId: sim:shop\n---\n- launchApp\n- tapOn:\n    text: Add to cart\n");
     let ran = stage.replay("buy.yaml");
     let RunEnd::Diverged(divergence) = ran.end else { panic!("{:?}", ran.end) };
-    // Several match, and none is chosen.
+    // Several elements match, and none is chosen.
     assert_eq!(divergence.at.line, 4);
     assert_eq!(divergence.error.code, stickpin_kernel::ErrorCode::AmbiguousMatch);
     assert!(stage.received().iter().all(|(event, _)| event != "press"));
@@ -101,7 +101,7 @@ fn an_exported_flow_drives_the_same_app() {
     assert_eq!(received.last().map(String::as_str), Some("press button Continue"));
 }
 
-/// What it received is told in order and before anything else happens: the request is waited for.
+/// The page reports its input in order and waits for each request, before anything else happens.
 const SHOP: &str = r#"<!doctype html><meta charset=utf-8><title>Shop</title>
 <h1>Sign in</h1>
 <form onsubmit="event.preventDefault(); say('signed in ' + user.value + ' ' + pass.value + ' ' + news.checked + ' ' + city.value); welcome.textContent = 'Welcome, ' + user.value">
@@ -127,7 +127,7 @@ const SHOP: &str = r#"<!doctype html><meta charset=utf-8><title>Shop</title>
 <p id="end" onclick="say('end')">The end</p>
 <script>function say(text) { const told = new XMLHttpRequest(); told.open('POST', '/__log', false); told.send(text); }</script>"#;
 
-/// A script as agent-device has them, for the shop.
+/// A script in agent-device's format, for the shop.
 const THEIRS: &str = r#"context platform=sim timeout=60000 device="any"
 env APP="sim:shop?clock=virtual"
 open "${APP}" --relaunch
@@ -202,12 +202,12 @@ fn a_script_of_agent_device_drives_a_page() {
     assert_eq!(server.received(), ["signed in Ada Lovelace secret true Graz", "delete 2", "end", "more"]);
 }
 
-/// What a person would record on that page, and some that no other tool has.
+/// Commands that a person would record on that page, and some that no other tool has.
 const SCRIPT: &str = r#"context platform=web timeout=30000
 env BASE=http://127.0.0.1:1 WHO=ada
 "#;
 
-/// The rest of it.
+/// The rest of the script.
 const STEPS: &str = r#"open "${BASE}/shop.html"
 snapshot -i
 # Sign in
@@ -266,7 +266,7 @@ fn an_exported_test_is_type_checked_and_drives_a_browser() {
         .expect("a page");
     let server = PageServer::start(pages.path()).expect("a server");
 
-    // Below the packages, where node looks for them.
+    // Below the packages, where Node.js finds them.
     let folder = tempfile::tempdir_in(&npm).expect("a folder");
     let script = format!("{}{STEPS}", SCRIPT.replace(" WHO=", "\nenv WHO="));
     let exported =
@@ -302,7 +302,7 @@ fn an_exported_test_is_type_checked_and_drives_a_browser() {
         exported.text
     );
 
-    // It is a test: on another page it fails.
+    // The test can fail: on another page it does.
     std::fs::write(pages.path().join("shop.html"), SHOP.replace("'Welcome, '", "'Hello, '")).expect("a page");
     let output = run(&npm, folder.path(), &["@playwright/test/cli.js", "test"], &server);
     assert!(!output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));

@@ -1,6 +1,6 @@
-//! Recording and replaying on the embedded device: what an agent did once by refs runs again by
-//! selectors, and says so when the app is another one. What received the input is read from the
-//! app.
+//! Recording and replaying on the embedded device: actions of an agent by refs run again by
+//! selectors, and diverge if the app has changed. The app's log shows which element received the
+//! input.
 
 mod formats;
 mod stage;
@@ -82,7 +82,7 @@ fn missing_target_reports_screen_suggestions_and_hint() {
     assert!(screen.contains("button \"Add to cart\"") && screen.contains("refs s"), "{screen}");
     assert_eq!(divergence.suggestions.len(), 5, "{:?}", divergence.suggestions);
     assert!(divergence.suggestions.iter().all(|s| s.basis == "role and label"));
-    // Its refs are good: what is right is done by one of them, and the run goes on behind it.
+    // Its refs are valid: one of them performs the right action, and the run continues after it.
     stage.ok(&format!("press {}", divergence.suggestions[0].r#ref));
     assert_eq!(presses(&stage), ["add lamp"]);
     let resume = divergence.resume.clone().expect("it stands in no block");

@@ -81,7 +81,7 @@ impl Stage {
         self.replay_with(file, &Vars::default(), false)
     }
 
-    /// Without a `close` at its end, so that the app can be asked what it received.
+    /// Without a `close` at its end, so that the app's log can be read.
     pub(crate) fn replay_keeping(&self, file: &str) -> RunResult {
         self.replay_with(file, &Vars::default(), true)
     }
@@ -96,7 +96,7 @@ impl Stage {
         self.runtime.block_on(stickpin_replay::run(&plan, &self.host, &options, &mut |_| {}))
     }
 
-    /// What the app received: event and element.
+    /// The input that the app received: event and element.
     pub(crate) fn received(&self) -> Vec<(String, String)> {
         let probe = self.sim.probe("flow");
         let all = probe.map(|probe| probe.received()).unwrap_or_default();

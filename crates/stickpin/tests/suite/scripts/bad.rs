@@ -1,5 +1,5 @@
-//! What is wrong with a script, or with how it is run, is said with file, line and what to do;
-//! nothing is sent.
+//! Errors in a script or in its invocation are reported with file, line and a hint; nothing is
+//! sent.
 
 use super::Desk;
 use crate::support::eventually;
@@ -39,7 +39,7 @@ fn faults_are_said_before_anything_runs() {
         let ran = desk.run(&format!("replay {huge}"));
         assert!(ran.code == 2 && ran.err.contains("104857600 bytes"), "{ran:?}");
     }
-    // Round two files, and through a flow.
+    // Through two files, and through a flow.
     desk.write("one.ad", &format!("{open}include two.ad\n"));
     desk.write("two.ad", "include flow.yaml\n");
     desk.write("flow.yaml", "appId: sim:shop\n---\n- runFlow: one.ad\n");
@@ -77,7 +77,7 @@ fn faults_are_said_before_anything_runs() {
         assert!(ran.code != 0 && ran.err.contains(says) && ran.out.is_empty(), "{line}: {ran:?}");
     }
     assert!(desk.received().is_empty());
-    // What a suite cannot read fails as a script, and does not end the suite.
+    // An unreadable file of a suite fails as a script, and does not end the suite.
     desk.write("bad.ad", "frobnicate\n");
     let ran = desk.run("test bad.ad good.ad");
     assert!(ran.code == 1 && ran.out.contains("2 scripts: 1 passed, 1 failed"), "{ran:?}");

@@ -1,15 +1,15 @@
-//! Scripts on a real page in Chromium, through the real binary; the page reports to its server
-//! what received input.
+//! Scripts on a real page in Chromium, through the real binary. The page reports to its server
+//! which element received input.
 
 use super::{Desk, ref_of, said};
 use crate::support::eventually;
 use std::time::Duration;
 use stickpin_testkit::{PageServer, chromium};
 
-/// How long a page may take to report what it received.
+/// Time limit for a page to report what it received.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What the order brings comes later, as from a server.
+/// The result of the order arrives later, as from a server.
 const PAGE: &str = r#"<!doctype html><meta charset="utf-8"><title>Canteen</title>
 <h1>Menu</h1>
 <ul><li><b>Soup</b> <button>Add</button></li><li><b>{stew}</b> <button>Add</button></li></ul>
@@ -35,7 +35,7 @@ pub(super) fn page(desk: &Desk, stew: &str, order: &str) {
     desk.write("index.html", &PAGE.replace("{stew}", stew).replace("{order}", order));
 }
 
-/// Waits for what the page reports, and that it is all.
+/// Waits for the page's reports, and checks that there are no others.
 pub(super) fn reports<L: AsRef<str> + std::fmt::Debug>(pages: &PageServer, lines: &[L]) {
     for line in lines.iter().map(AsRef::as_ref) {
         assert!(
@@ -73,7 +73,7 @@ fn a_flow_of_a_page_is_recorded_replayed_mended_and_replayed() {
     assert!(ran.code == 0 && ran.err.is_empty(), "{ran:?}\n{script}");
     reports(&pages, &all);
 
-    // The page changes; nothing is pressed in place of what is gone.
+    // The page changes; nothing is pressed in place of the missing element.
     page(&desk, "Bean stew", "Send the order");
     let ran = desk.run("replay flow.ad --repair --wait 1000");
     assert_eq!(ran.code, 1, "{ran:?}");

@@ -1,13 +1,13 @@
-//! What a press sets off comes late: a step follows while the old list still stands there. The page
-//! says what received it.
+//! The effect of a press comes late, and the next step runs while the old list is still shown. The
+//! page reports what received the input.
 
 use super::Desk;
 use super::canteen::reports;
 use stickpin_testkit::{PageServer, chromium};
 
-/// A list that is drawn anew in another order, so many milliseconds after the press that asks for
-/// it. Its buttons read the same; the row says which is meant, and what is pressed of the old list
-/// counts, as long as it is of that row.
+/// A list that is re-rendered in another order, some milliseconds after the press that requests it.
+/// Its buttons have equal names; the row identifies the target. A press in the old list counts if
+/// the row is the intended one.
 const PAGE: &str = r#"<!doctype html><meta charset="utf-8"><title>Late</title>
 <h1>Late</h1><button id="sort">Sort</button><ul id="list"></ul>
 <script>
@@ -37,7 +37,7 @@ fn step_after_a_late_effect_reaches_its_row() {
     let mut meant = Vec::new();
     for late in DELAYS {
         script += &format!("open {}/index.html?{late}\npress \"role=button label=Sort\"\n", pages.origin());
-        // What is in both lists, and then what is only in the new one: that is waited for.
+        // First a row of both lists, then a row of the new one, for which the step waits.
         for row in ["Two", "New"] {
             script += &format!("# target button \"Remove\" in row \"{row}\"\n");
             script += &format!("press \"role=button label=Remove row={row}\"\n");

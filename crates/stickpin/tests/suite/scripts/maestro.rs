@@ -1,14 +1,14 @@
-//! A flow of Maestro with each command that is read, on a real page; the page says what received
-//! it.
+//! A Maestro flow with every supported command, on a real page, which reports what received the
+//! input.
 
 use super::Desk;
 use std::time::{Duration, Instant};
 use stickpin_testkit::{PageServer, chromium};
 
-/// How long a page may take to report what it received.
+/// Time limit for a page to report what it received.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Its controls stay in view, so that only what is to scroll does.
+/// Its controls stay in view, so that only the intended container scrolls.
 const PAGE: &str = r##"<!doctype html><meta charset="utf-8"><title>Flow</title>
 <style>
 body { margin: 0; height: 6000px }

@@ -1,5 +1,5 @@
-//! Scripts through the real binary: recorded, replayed, mended, run as suites, stopped, and what is
-//! wrong with them. What received the input is read from the app.
+//! Scripts through the real binary: recorded, replayed, repaired, run as suites, stopped, and
+//! invalid ones. The app's log shows which element received the input.
 
 mod bad;
 #[cfg(all(feature = "web", target_os = "linux"))]
@@ -18,7 +18,7 @@ mod tools;
 use crate::support::{Ran, World, words};
 use std::path::PathBuf;
 
-/// A shop of two rows whose labels can be changed: `{add}` and `{stew}` stand for them.
+/// A shop of two rows whose labels can be changed: `{add}` and `{stew}` are placeholders for them.
 const APP: &str = r#"
 title = "Canteen"
 about = "Lunch"
@@ -48,7 +48,7 @@ h1 "Thank you, {name}"
 '''
 "#;
 
-/// A world with an app of its own and scripts.
+/// A world with its own app and scripts.
 struct Desk {
     world: World,
 }
@@ -60,13 +60,13 @@ impl Desk {
         desk
     }
 
-    /// (Re)writes the app: what its buttons and its second row are called.
+    /// Writes the app with these names of its buttons and its second row.
     fn app(&self, add: &str, stew: &str, order: &str) {
         let app = APP.replace("{add}", add).replace("{stew}", stew).replace("{order}", order);
         self.write("app.toml", &app);
     }
 
-    /// What opens it.
+    /// The argument of `open` for it.
     fn address(&self) -> String {
         format!(
             "sim:{}?clock=virtual&log={}",
@@ -97,7 +97,7 @@ impl Desk {
         self.world.ok(line)
     }
 
-    /// What the app received since this was last asked: `press Add`.
+    /// The input that the app received since the last call: `press Add`.
     fn received(&self) -> Vec<String> {
         let path = self.path("app.log");
         let text = std::fs::read_to_string(&path).unwrap_or_default();
@@ -115,14 +115,14 @@ impl Desk {
     }
 }
 
-/// The ref of the line of a text that ends like this.
+/// The ref of the line that ends with this text.
 fn ref_of(text: &str, rest: &str) -> String {
     let line = text.lines().map(str::trim).find(|line| line.starts_with("@e") && line.ends_with(rest));
     let line = line.unwrap_or_else(|| panic!("no {rest:?} in\n{text}"));
     line.split(' ').next().unwrap_or_default().to_owned()
 }
 
-/// The command that a hint says, its program left out.
+/// The command in a hint, without the program.
 fn said(err: &str, begins: &str) -> String {
     let at = err.find(begins).unwrap_or_else(|| panic!("no {begins:?} in {err}"));
     let rest = &err[at..];

@@ -1,5 +1,5 @@
-//! A flow is recorded, replays green, diverges when the app is another one, is mended with refs of
-//! the report, and the healed script replays green.
+//! A flow is recorded and replayed, diverges on a changed app, is repaired with refs of the report,
+//! and the repaired script passes.
 
 use super::{Desk, ref_of, said};
 
@@ -18,7 +18,7 @@ fn recorded(desk: &Desk) -> Vec<String> {
 fn simulated_flow_is_recorded_replayed_and_repaired() {
     let desk = Desk::new();
     let done = recorded(&desk);
-    // A comment, a variable: what a person adds stays as it is.
+    // A comment and a variable: manual additions stay as they are.
     let script = desk.read("flow.ad").replace("label=Name\" Ada", "label=Name\" ${WHO:-Ada}");
     assert!(script.contains("${WHO:-Ada}"), "{script}");
     let script =
@@ -31,7 +31,7 @@ fn simulated_flow_is_recorded_replayed_and_repaired() {
     assert!(ran.code == 0 && ran.out.starts_with("passed 5 steps"), "{ran:?}");
     assert_eq!(desk.received(), done, "the app received the same input");
 
-    // The page changes: two of the steps find nothing any more.
+    // The page changes: two of the steps no longer find their target.
     desk.app("Add", "Bean stew", "Send order");
     let ran = desk.run("replay flow.ad --repair --wait 300");
     assert_eq!(ran.code, 1, "{ran:?}");
@@ -48,7 +48,7 @@ fn simulated_flow_is_recorded_replayed_and_repaired() {
         assert!(ran.out.contains(part), "{part:?} in\n{}", ran.out);
     }
     assert!(ran.err.starts_with("REPLAY_DIVERGENCE: flow.ad:4: "), "{}", ran.err);
-    // By a ref of the report: it was given to this caller, so nothing is warned of.
+    // A ref of the report: it was issued to this caller, so there is no warning.
     let pressed = desk
         .run(&format!("press {}", ref_of(&ran.out, "button \"Add\" in \"Bean stew\" (same role and label)")));
     assert!(pressed.code == 0 && pressed.err.is_empty(), "{pressed:?}");
@@ -112,7 +112,7 @@ fn nothing_is_mended_that_nobody_mended() {
     let closed = desk.run("close");
     assert!(closed.code == 0 && !closed.out.contains("repaired"), "{closed:?}");
     assert!(!desk.path("gone.repaired.ad").exists());
-    // Without --repair the session stays open all the same, and its refs are good.
+    // Without `--repair` the session stays open, too, and its refs are valid.
     let ran = desk.run("replay gone.ad --wait 0");
     desk.ok(&format!("press {}", ref_of(&ran.out, "button \"Order\"")));
     assert_eq!(desk.received().len(), 1);
@@ -136,8 +136,7 @@ fn another_thing_under_the_same_selector_is_not_pressed() {
     assert!(desk.received().is_empty());
 }
 
-/// One that is called by another name in a loop, in a file that is included, and in a block at the
-/// end.
+/// A renamed element in a loop, in an included file, and in a block at the end.
 fn nested(desk: &Desk) {
     desk.write(
         "flow.ad",
@@ -158,7 +157,8 @@ fn steps_in_blocks_and_in_included_files_are_mended() {
     let ran = desk.run("replay flow.ad --repair --wait 0");
     assert!(ran.err.starts_with("REPLAY_DIVERGENCE: flow.ad:6: "), "{ran:?}");
     desk.ok(&format!("press {}", ref_of(&ran.out, "button \"Add\" in \"Stew\"")));
-    // Behind the last step of a round is the next round: what `if` asks is asked again.
+    // After the last step of a round comes the next round, in which the condition of `if` is
+    // checked again.
     let ran =
         desk.run(&format!("{} --wait 0", said(&ran.err, "stickpin replay flow.ad --from 2 --rounds 2 ")));
     assert!(ran.err.starts_with("REPLAY_DIVERGENCE: flow.ad:6: "), "{ran:?}");
@@ -169,7 +169,7 @@ fn steps_in_blocks_and_in_included_files_are_mended() {
     desk.ok(&format!("fill {} Ada", ref_of(&ran.out, "textbox \"Name\"")));
     let ran =
         desk.run(&format!("{} --wait 0", said(&ran.err, "stickpin replay flow.ad --from 5 --rounds 1 ")));
-    // Both rounds of `retry` were tried; there is nothing behind it.
+    // Both rounds of `retry` were tried; nothing follows it.
     assert!(ran.err.contains("flow.ad:11: ") && ran.err.contains("it is the last step"), "{ran:?}");
     assert!(ran.err.contains("--from 5 --rounds 2 ") && ran.out.ends_with('\n'), "{ran:?}");
     desk.ok(&format!("press {}", ref_of(&ran.out, "button \"Order\"")));
@@ -179,7 +179,7 @@ fn steps_in_blocks_and_in_included_files_are_mended() {
     let all = desk.received();
     assert_eq!(all.len(), 4, "{all:?}");
 
-    // Each line is mended once, however often it was met, and as deep as it stands.
+    // Each line is repaired once, however often it ran, with its indentation.
     let healed = flow
         .replace("    # target button \"Put\"", "    # target button \"Add\"")
         .replace("label=Put", "label=Add")
@@ -191,7 +191,7 @@ fn steps_in_blocks_and_in_included_files_are_mended() {
     let patch = desk.read("steps/name.repaired.diff");
     assert!(patch.starts_with("--- name.ad\n+++ name.repaired.ad\n"), "{patch}");
     assert_eq!((desk.read("flow.ad"), desk.read("steps/name.ad")), (flow, name), "they are left alone");
-    // The included file is taken over under its name, and both are green.
+    // The repaired included file takes the original name, and both scripts pass.
     desk.write("steps/name.ad", &desk.read("steps/name.repaired.ad"));
     let ran = desk.run("replay flow.repaired.ad");
     assert!(ran.code == 0 && ran.err.is_empty(), "{ran:?}");
@@ -217,12 +217,12 @@ fn a_run_goes_on_where_it_stopped_and_nowhere_else() {
         let ran = desk.run(line);
         assert!(ran.code == 2 && ran.err.contains(says) && ran.out.is_empty(), "{line}: {ran:?}");
     }
-    // Another script by now, if only in what it includes.
+    // The script has changed, if only in an included file.
     desk.write("steps/name.ad", "fill label=Name Eve\n");
     let ran = desk.run(&again);
     assert!(ran.code == 2 && ran.err.contains("flow.ad has changed: its digest is"), "{ran:?}");
     assert!(desk.received().is_empty());
-    // The app is right now, and both rounds are run.
+    // The app is correct now, and both rounds are run.
     desk.ok("close");
     nested(&desk);
     desk.app("Put", "Stew", "Send");

@@ -1,11 +1,11 @@
-//! Accounts of runs: the page of HTML of a suite and of one script, also when the run is stopped,
-//! when two write the same one, and when it cannot be written.
+//! Reports of runs: the HTML page of a suite and of one script, also when the run is stopped, when
+//! two runs write the same page, and when it cannot be written.
 
 use super::{Desk, Ran, ref_of};
 use crate::support::{eventually, words};
 use std::process::{Child, Stdio};
 
-/// What lies in a folder, by name.
+/// The contents of a folder, by name.
 fn listed(desk: &Desk, folder: &str) -> Vec<String> {
     let entries = std::fs::read_dir(desk.path(folder)).expect("a folder");
     let mut names: Vec<_> =
@@ -19,12 +19,12 @@ fn begun(desk: &Desk, line: &str) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
 }
 
-/// What opens the app with a clock of its own, so that what waits does wait.
+/// The argument of `open` for the app with a real clock, so that waits take time.
 fn real(desk: &Desk) -> String {
     desk.address().replace("clock=virtual", "clock=real")
 }
 
-/// Waits until a session waits.
+/// Waits until a command of the session waits.
 fn waits(desk: &Desk) {
     eventually("a script waits", || {
         let list = desk.run("session list --json").json();
@@ -85,7 +85,7 @@ fn one_script_has_the_same_report() {
     ] {
         assert!(page.contains(part), "{part}");
     }
-    // Its session is open still, and its refs are good.
+    // Its session is still open, and its refs are valid.
     desk.ok(&format!("press {}", ref_of(&ran.out, "button \"Order\"")));
     assert_eq!(desk.received().len(), 2);
     desk.ok("close");
@@ -93,7 +93,7 @@ fn one_script_has_the_same_report() {
     let ran = desk.run("replay gone.ad --report report.html");
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(desk.read("report.html").contains("The script passed"));
-    // In a suite the session is closed, and nothing can go on in it.
+    // In a suite the session is closed, and nothing can continue in it.
     desk.write("gone.ad", &format!("open {}\npress text=Nothing\n", desk.address()));
     assert_eq!(desk.run("test gone.ad --wait 0 --report report.html").code, 1);
     let page = desk.read("report.html");
@@ -131,7 +131,7 @@ fn two_runs_may_write_one_report() {
         let ran: Ran = run.wait_with_output().expect("it ends").into();
         assert_eq!(ran.code, 0, "{ran:?}");
     }
-    // One of them whole, with its pictures, whichever was the last.
+    // One of them, complete with its pictures: the last one.
     let page = desk.read("out/report.html");
     assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"), "{page}");
     assert!(page.contains("data:image/png") && !page.contains("not there any more"), "{page}");
@@ -165,7 +165,7 @@ fn what_cannot_be_written_any_more_leaves_nothing_half_there() {
     desk.write("a.ad", &format!("open {}\nwait text Never --timeout 60000\n", real(&desk)));
     let child = begun(&desk, "test a.ad --report out/report.html");
     waits(&desk);
-    // What is in its place now cannot be replaced by a file.
+    // A folder is in its place, which a file cannot replace.
     std::fs::create_dir(desk.path("out/report.html")).expect("a folder");
     desk.world.signal("-INT", child.id());
     let ran: Ran = child.wait_with_output().expect("it ends").into();

@@ -1,5 +1,5 @@
-//! A value that is filled in by its name is in no file of ours, not even where everything is
-//! logged: the app alone has it.
+//! A value that is filled in by its name is in no file of stickpin, not even with full logging:
+//! only the app has it.
 
 use super::{Desk, canteen};
 use crate::support::{Ran, words};
@@ -9,7 +9,7 @@ use stickpin_testkit::{PageServer, chromium};
 
 const TOKEN: &str = "tok-5f2a91c7e0b3";
 
-/// A command with the secret in its surroundings, and a daemon that logs all it can.
+/// A command with the secret in its environment, and a daemon with full logging.
 fn run(desk: &Desk, line: &str) -> Ran {
     let mut command = desk.world.command(&words(line));
     command.env("STICKPIN_LOG", "trace").env("STICKPIN_SECRET_TOKEN", TOKEN);
@@ -23,7 +23,7 @@ fn ok(desk: &Desk, line: &str) -> Ran {
     ran
 }
 
-/// The files below a folder that hold the secret, but for the app's own.
+/// The files below a folder that contain the secret, except for the app's own.
 fn holding(folder: &Path, own: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).expect("a folder") {
@@ -58,14 +58,14 @@ fn goes_through(desk: &Desk, address: &str, mut received: impl FnMut()) {
     let ran = ok(desk, "replay flow.ad --report out/report.html");
     assert!(ran.out.starts_with("passed"), "{ran:?}");
     received();
-    // A script that fails says more: what was on the screen then.
+    // A failed script reports more: the screen at the failure.
     desk.write("late.ad", &script.replace("close\n", "press text=Never\n"));
     let ran = run(desk, "test late.ad --report out/late.html --junit out/late.xml --wait 300");
     assert!(ran.code == 1 && !format!("{ran:?}").contains(TOKEN), "{ran:?}");
     assert!(desk.read("out/late.html").contains("Thank you"), "the report shows the screen");
     received();
 
-    // Who has no secret of that name is told which one is meant.
+    // A caller without a secret of that name gets its name in the error.
     let ran = desk.run("replay flow.ad --wait 300");
     assert!(ran.code != 0 && format!("{ran:?}").contains("there is no secret"), "{ran:?}");
 

@@ -1,9 +1,8 @@
-//! Suites: found, shared out, tried again, and accounted for.
+//! Suites: discovery, distribution, retries and reports.
 
 use super::Desk;
 
-/// A script that passes, one that fails, one that is there to be included, one that nobody took
-/// over yet.
+/// A script that passes, one that fails, one for includes, and a repaired one that was not adopted.
 fn folder(desk: &Desk) {
     let open = format!("open {}\n", desk.address());
     desk.write("flows/a.ad", &format!("{open}press text=Order\n"));
@@ -38,7 +37,7 @@ fn a_folder_is_run_and_accounted_for() {
     assert!(!desk.path("kept/001-flows-a-ad").exists(), "what passed is not kept");
     let list = desk.run("session list --json").json();
     assert_eq!(list["output"]["sessions"].as_array().map(Vec::len), Some(0), "{list}");
-    // All of them, and each once, whatever part is asked for.
+    // The parts contain each script exactly once.
     let parts: Vec<String> = (1..=2)
         .flat_map(|n| {
             let ran =
@@ -57,7 +56,7 @@ fn flows_of_maestro_in_a_folder_are_run_and_other_yaml_is_not() {
     desk.write("flows/buy.yaml", &flow("Order"));
     desk.write("flows/gone.yml", &flow("Nothing"));
     desk.write("flows/torn.yaml", "appId: sim:shop\n---\n- tapOn: [\n");
-    // Settings of other tools, flows that others run, and what is in folders below.
+    // Settings of other tools, flows that other flows run, and files in subfolders.
     desk.write("flows/config.yaml", "flows:\n  - '*'\n");
     desk.write("flows/_login.yaml", &flow("Order"));
     desk.write("flows/parts/name.yaml", &flow("Order"));
@@ -69,7 +68,7 @@ fn flows_of_maestro_in_a_folder_are_run_and_other_yaml_is_not() {
     assert!(ran.out.contains("\n3 scripts: 1 passed, 2 failed"), "{}", ran.out);
     assert!(ran.out.contains("flows/torn.yaml:") && ran.out.contains("this is not YAML"), "{}", ran.out);
     assert_eq!(desk.received(), ["press button Order"]);
-    // By a pattern they are.
+    // A pattern selects them.
     assert!(desk.run("test 'flows/parts/*.yaml' --wait 0").out.contains("1 script: 1 passed"));
     std::fs::create_dir(desk.path("empty")).expect("a folder");
     desk.write("empty/config.yaml", "a: 1\n");

@@ -1,5 +1,5 @@
-//! `replay` and `test` as tools of a model's client: what it is given is pinned, how far a run is
-//! it is told, and a script may do no more than the client itself.
+//! `replay` and `test` as MCP tools: refs in answers are pinned, progress is reported, and a script
+//! may do no more than the client itself.
 
 use super::{Desk, ref_of};
 use serde_json::{Value, json};
@@ -60,7 +60,7 @@ impl Client {
 impl Drop for Client {
     fn drop(&mut self) {
         drop(self.write.take());
-        // It ends when nobody writes any more.
+        // It ends when its standard input closes.
         let _ = self.child.wait();
     }
 }
@@ -79,7 +79,7 @@ fn a_divergence_hands_over_refs_that_this_client_was_given() {
         failed && text.contains("REPLAY_DIVERGENCE: gone.ad:2: ") && text.contains("dispatched: no"),
         "{text}"
     );
-    // Given with the newest tree: it is pinned, and nothing is warned of.
+    // Issued with the newest tree: it is pinned, and there is no warning.
     let (failed, pressed) = client.tool("press", json!({"target": ref_of(&text, "button \"Order\"")}));
     assert!(!failed && !pressed.contains("warning"), "{pressed}");
     assert_eq!(desk.received().len(), 1);
@@ -98,7 +98,7 @@ fn a_suite_says_how_far_it_is() {
         "{:?}",
         client.told
     );
-    // Also by the line that a command line would have.
+    // Also with the line of the command line.
     let (failed, text) = client.tool("stickpin", json!({"line": "test a.ad"}));
     assert!(!failed && text.contains("1 script: 1 passed"), "{text}");
 }

@@ -5,7 +5,7 @@ use crate::support::client::Client;
 use serde_json::json;
 use std::os::unix::fs::MetadataExt;
 
-/// A server that a desktop client starts in `/` or in the home folder opens neither.
+/// A server that a desktop client starts in `/` or in the home folder gives access to neither.
 #[test]
 fn a_server_started_in_the_root_or_at_home_opens_no_folder() {
     let outside = Outside::new();

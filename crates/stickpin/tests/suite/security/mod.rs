@@ -1,6 +1,6 @@
-//! What a client, a page or another user of the machine must not be able to do, tried through the
-//! real binary. What became of it is read from files, processes and the page's own server, not from
-//! our answers.
+//! Actions that a client, a page or another user of the machine must not be able to perform, tried
+//! through the real binary. Files, processes and the page's own server show the results, not
+//! stickpin's answers.
 
 mod folders;
 mod options;
@@ -16,12 +16,12 @@ use crate::support::client::{Client, text};
 use serde_json::json;
 use stickpin_testkit::skipped;
 
-/// A world with a folder outside of the project, that holds a word nobody may read.
+/// A world with a folder outside of the project, with a word that must not be read.
 struct Outside {
     world: World,
 }
 
-/// What stands in the files outside.
+/// The content of the files outside.
 const CANARY: &str = "canary-of-the-vault";
 
 impl Outside {

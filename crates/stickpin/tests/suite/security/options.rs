@@ -1,4 +1,4 @@
-//! Options of `open` that promise something: where it is not kept, nothing is opened.
+//! Options of `open` that make a promise: if it cannot be kept, nothing is opened.
 
 use crate::support::World;
 

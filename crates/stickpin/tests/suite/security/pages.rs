@@ -1,12 +1,12 @@
-//! Pages of a session over MCP: whichever way leads to a file outside of the client's folders, the
-//! browser does not go.
+//! Pages of a session over MCP: the browser follows no way to a file outside of the client's
+//! folders.
 
 use super::{CANARY, Outside, opened};
 use crate::support::client::Client;
 use serde_json::json;
 use stickpin_testkit::skipped;
 
-/// A page of the project with every way out that a page has.
+/// A page of the project with every kind of reference to an outside file.
 const WAYS: &str = r#"<!doctype html><title>Ways</title>
 <iframe id="frame" title="Frame" src="OUT/secret.html"></iframe>
 <object data="OUT/secret.html" width="200" height="50"></object>
@@ -87,7 +87,7 @@ fn no_page_of_the_folder_shows_a_file_outside() {
     ];
     for way in ways {
         let said = client.ok("press", json!({"target": way, "settle": true}));
-        // What a tab that was opened asks for is told in that tab.
+        // Requests of an opened tab are reported in that tab.
         let told = said.contains("outside the folders of this client") || said.contains("opened t");
         assert!(told, "{way}: {said}");
         let tabs = client.ok("stickpin", json!({"line": "tab list"}));
@@ -100,7 +100,7 @@ fn no_page_of_the_folder_shows_a_file_outside() {
     assert!(client.ok("get", json!({"what": "title"})).contains("Inside"));
 }
 
-/// The first call of a client may name no file and still lead to one.
+/// The first call of a client may name no file and still navigate to one.
 #[test]
 fn first_press_of_a_client_does_not_leave_its_folders() {
     let outside = world();
@@ -119,8 +119,8 @@ fn first_press_of_a_client_does_not_leave_its_folders() {
     assert!(client.ok("get", json!({"what": "title"})).contains("Here"));
 }
 
-/// A person opened it, without any folder: from the first call over MCP on it keeps to the folders
-/// of that client.
+/// A person opened it, without any folder. From the first call over MCP on, it is confined to the
+/// folders of that client.
 #[test]
 fn command_line_session_is_confined_after_mcp_use() {
     let outside = world();

@@ -1,4 +1,4 @@
-//! Which programs a client over MCP can start: what ran is read from the file that it leaves.
+//! The programs that a client over MCP can start. The file that a program writes shows that it ran.
 
 use super::Outside;
 use crate::support::client::Client;
@@ -44,7 +44,7 @@ fn client_starts_installed_apps_alone() {
     for (tool, args) in &calls {
         let e = client.err(tool, args.clone());
         assert!(e.contains("is not an installed app"), "{tool} {args}: {e}");
-        // The account of a suite names the step that failed.
+        // The report of a suite names the failed step.
         assert!(e.contains("POLICY_DENIED") || *tool == "test", "{tool} {args}: {e}");
     }
     let mut slim = Client::new(&outside.world, &["--profile", "slim"]);
@@ -59,7 +59,7 @@ fn client_starts_programs_only_where_allowed() {
     let (command, of_app) = outside.leaves("app");
     outside.install("org.example.App", &format!("Exec={command}"));
     let mut client = Client::new(&outside.world, &[]);
-    // It ends without a window, so opening it fails; that it was started is what its file says.
+    // It ends without a window, so opening it fails; its file shows that it was started.
     let e = client.err("open", json!({"what": "linux:org.example.App"}));
     assert!(!e.contains("POLICY_DENIED"), "{e}");
     assert!(of_app.exists(), "{e}");

@@ -1,4 +1,4 @@
-//! A server that only reads, and scripts of a client.
+//! Read-only servers, and scripts of a client.
 
 use super::{Outside, opened};
 use crate::support::client::Client;
@@ -6,7 +6,7 @@ use serde_json::json;
 
 const PAGE: &str = "<title>Page</title><button onclick=\"document.title = 'pressed'\">Press</button>";
 
-/// An expression that presses, and is true.
+/// An expression that presses, and returns true.
 const SCRIPT: &str = "document.querySelector('button').click() || true";
 
 #[test]

@@ -1,4 +1,4 @@
-//! What is secret is in no process but the one that was given it.
+//! Secrets are only in the process that received them.
 
 use crate::support::{World, eventually};
 use std::process::Stdio;
@@ -6,11 +6,11 @@ use stickpin_testkit::skipped;
 
 const VALUE: &str = "tok-8d21f0b7a6c4";
 
-/// Variables that hold something secret, and one that does not.
+/// Variables that contain secrets, and one that does not.
 const SURROUNDINGS: &[(&str, &str)] =
     &[("STICKPIN_SECRET_SHOP", VALUE), ("STICKPIN_MCP_TOKEN", VALUE), ("STICKPIN_VAR_CITY", "Graz")];
 
-/// The environments of the daemon and of all that it started.
+/// The environments of the daemon and of its descendants.
 fn environments(world: &World) -> Vec<String> {
     let daemon = world.pid().expect("a daemon");
     let mut family = vec![daemon.to_string()];

@@ -1,5 +1,4 @@
-//! Links that are put in the place of folders and files while something is written, by somebody
-//! faster than we are.
+//! Links that another process swaps in for folders and files during a write.
 
 use super::Outside;
 use crate::support::client::{Client, text};
@@ -8,11 +7,11 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Pictures that are written while a folder on their way, or the file itself, is swapped for a link
-/// that leads outside.
+/// Pictures that are written while a folder on their path, or the file itself, is swapped for a
+/// link to the outside.
 const PICTURES: usize = 150;
 
-/// As many more until one is written, for a machine on which the swaps always win.
+/// Further attempts until one is written, for a machine on which the swaps always win.
 const MOST: usize = 20 * PICTURES;
 
 #[test]
@@ -48,11 +47,11 @@ fn no_picture_ends_outside_while_links_are_swapped() {
     assert!(written > 0, "none was written at all");
 }
 
-/// `pictures` is a folder, then a link that leads outside, in turns.
+/// `pictures` alternates between a folder and a link to the outside.
 fn swap(shop: &Path, real: &Path, vault: &Path) {
     let (link, next) = (shop.join("pictures"), shop.join("next"));
     for there in [shop.join(real), vault.to_owned()] {
-        // Whoever made a folder there meanwhile has to give way.
+        // A folder that was created there meanwhile is removed.
         if link.is_dir() && !link.is_symlink() {
             std::fs::remove_dir_all(&link).expect("a folder");
         }

@@ -1,4 +1,4 @@
-//! A client of `stickpin mcp` over stdio that writes lines by hand.
+//! A client of `stickpin mcp` over stdio with hand-written lines.
 
 use super::World;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Without a word yet.
+    /// Before the first message.
     pub fn start(world: &World, args: &[&str]) -> Self {
         Self::spawn(world.command(&[&["mcp"], args].concat()))
     }
@@ -26,7 +26,7 @@ impl Client {
         Self { child, write, read: BufReader::new(read), last: 0 }
     }
 
-    /// A client of a server with surroundings of its own, that said hello.
+    /// A client of a server with its own environment, after the handshake.
     pub fn of(command: Command) -> Self {
         Self::spawn(command).greeted()
     }
@@ -38,7 +38,7 @@ impl Client {
         self
     }
 
-    /// A client that said hello.
+    /// A client after the handshake.
     pub fn new(world: &World, args: &[&str]) -> Self {
         Self::start(world, args).greeted()
     }
@@ -93,7 +93,7 @@ impl Client {
 impl Drop for Client {
     fn drop(&mut self) {
         drop(self.write.take());
-        // It ends when nobody writes any more.
+        // It ends when its standard input closes.
         let _ = self.child.wait();
     }
 }

@@ -17,7 +17,7 @@ pub struct World {
     program: PathBuf,
 }
 
-/// What a command line gave.
+/// The result of a command line.
 #[derive(Debug)]
 pub struct Ran {
     pub code: i32,
@@ -44,14 +44,14 @@ impl World {
         Self::with(env!("CARGO_BIN_EXE_stickpin"))
     }
 
-    /// A world whose binary is another build of stickpin.
+    /// A world with another build of stickpin.
     pub fn with(program: impl Into<PathBuf>) -> Self {
         let tmp = tempfile::tempdir().unwrap();
         std::fs::create_dir(tmp.path().join("shop")).unwrap();
         Self { tmp, program: program.into() }
     }
 
-    /// The state dir. Not there before the first command.
+    /// The state directory, which does not exist before the first command.
     pub fn state_dir(&self) -> PathBuf {
         self.tmp.path().join("state")
     }
@@ -60,7 +60,7 @@ impl World {
         self.tmp.path()
     }
 
-    /// A command in the project's folder, that knows nothing of the surroundings of the test.
+    /// A command in the project's folder, without the environment of the test.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         let path = std::env::var_os("PATH").unwrap_or_default();
@@ -74,14 +74,14 @@ impl World {
         self.command(args).output().unwrap().into()
     }
 
-    /// Runs what has to succeed and gives its stdout.
+    /// Runs a command that must succeed, and returns its stdout.
     pub fn ok(&self, line: &str) -> String {
         let ran = self.run(&words(line));
         assert_eq!(ran.code, 0, "{line}: {ran:?}");
         ran.out
     }
 
-    /// The session of the project's folder, which is open alone.
+    /// The session of the project's folder, the only open one.
     pub fn session(&self) -> String {
         let list = self.run(&["session", "list", "--json"]).json();
         list["output"]["sessions"][0]["name"].as_str().expect("a session").to_owned()
@@ -102,10 +102,10 @@ impl World {
         self.state_dir().join("daemon/sock")
     }
 
-    /// A client that speaks the protocol by hand.
+    /// A client with hand-written protocol messages.
     pub fn raw(&self) -> Raw {
         let stream = UnixStream::connect(self.socket()).unwrap();
-        // A daemon that says nothing fails the test instead of hanging it.
+        // A silent daemon fails the test instead of hanging it.
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         Raw { reader: BufReader::new(stream) }
     }
@@ -146,7 +146,7 @@ impl Raw {
         self.answer()
     }
 
-    /// Says hello as a client of this version.
+    /// Performs the handshake as a client of this version.
     pub fn hello(&mut self, protocol: u32, version: &str) -> Value {
         self.ask("hello", json!({"protocol": protocol, "version": version}))["result"].clone()
     }
@@ -170,7 +170,7 @@ pub fn words(line: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Waits for something that ends by itself.
+/// Waits for a process to end by itself.
 #[track_caller]
 pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(20);
@@ -180,14 +180,14 @@ pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// A program in user and mount namespaces of its own, where it may mount.
+/// A program in its own user and mount namespaces, in which it may mount.
 pub fn unshared(words: &[&str]) -> std::process::Command {
     let mut command = std::process::Command::new("unshare");
     command.args(["--user", "--map-root-user", "--mount"]).args(words);
     command
 }
 
-/// Whether a program in namespaces of its own may mount on this machine.
+/// Whether a program in its own namespaces may mount on this machine.
 pub fn may_mount() -> bool {
     let mounted = unshared(&["mount", "-t", "tmpfs", "tmpfs", "/tmp"]).output();
     mounted.is_ok_and(|ran| ran.status.success())

@@ -1,14 +1,14 @@
-//! A desktop that a person uses, with apps of theirs on it.
+//! A shared desktop, with the apps of a person.
 
 use super::{Ran, World, eventually};
 use std::path::PathBuf;
 use std::process::{Child, Command};
 use stickpin_testkit::{SharedDesktop, shared_desktop, workspace_root};
 
-/// Debian's own: it is the one that has the bindings of GTK.
+/// Debian's Python, because it has the GTK bindings.
 pub const PYTHON: &str = "/usr/bin/python3";
 
-/// A desktop of a person, with a world whose commands run there.
+/// A shared desktop, with a world whose commands run there.
 pub struct Shared {
     pub world: World,
     pub desktop: SharedDesktop,
@@ -27,7 +27,7 @@ impl Shared {
         pid
     }
 
-    /// The controls of `fixtures/linux/widgets`, and what they receive.
+    /// The controls of `fixtures/linux/widgets`, and the input that they receive.
     pub fn widgets(&mut self, part: &str) -> (u32, PathBuf) {
         let log = self.world.path().join("log");
         let script = workspace_root().join("fixtures/linux/widgets/app.py");
@@ -55,7 +55,7 @@ impl Shared {
         ran.out
     }
 
-    /// What a hint says, word for word, as a shell reads it.
+    /// The command in a hint, split into words like a shell.
     pub fn typed(&self, line: &str) -> Ran {
         let known = self.command(&[]);
         let mut shell = Command::new("sh");

@@ -1,11 +1,11 @@
-//! What becomes of a browser when its daemon is killed, through the real binary.
+//! What happens to a browser when its daemon is killed, through the real binary.
 
 use crate::support::{self, Ran, World, eventually};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use stickpin_testkit::skipped;
 
-/// Processes that were started with something in our state dir.
+/// Processes whose command line names our state directory.
 fn browsers(world: &World) -> Vec<String> {
     let dir = std::fs::canonicalize(world.state_dir()).unwrap().join("sessions").display().to_string();
     let all = std::fs::read_dir("/proc").unwrap().flatten();
@@ -38,7 +38,7 @@ fn killed_daemon_leaves_no_browser_or_profile() {
     world.ok("open about:blank");
 }
 
-/// The process of a browser's own kind, `--type=renderer` or the browser itself.
+/// A process of the browser by its type: `--type=renderer`, or the browser itself.
 fn process(world: &World, kind: Option<&str>) -> Option<u32> {
     browsers(world).into_iter().filter_map(|pid| pid.parse().ok()).find(|pid: &u32| {
         let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
@@ -66,8 +66,8 @@ fn recording_survives_a_killed_browser_and_renderer() {
         world.ok("press text=One");
         let pid = process(&world, kind).expect("a process");
         world.signal("-KILL", pid);
-        // Not acknowledged or refused, whichever comes first: it is not in the script unless it was
-        // done.
+        // Unacknowledged or refused, whichever comes first: a command that was not executed is not
+        // in the script.
         let second = world.run(&["press", "text=Two"]);
         let ended = world.run(&support::words(end));
         assert_eq!(ended.code, 0, "{kind:?}: {ended:?}");
@@ -77,17 +77,17 @@ fn recording_survives_a_killed_browser_and_renderer() {
     }
 }
 
-/// A display that nobody else has.
+/// A private display.
 struct Display {
     server: Child,
     name: String,
 }
 
 impl Display {
-    /// `None`, said on stderr, where there is no Xvfb.
+    /// `None`, with a message on stderr, without Xvfb.
     fn start() -> Option<Self> {
         let mut command = Command::new("Xvfb");
-        // It takes a number that is free, and says which when it is ready.
+        // It chooses a free number, and reports it when it is ready.
         command.args(["-displayfd", "1", "-screen", "0", "1280x800x24", "-nolisten", "tcp"]);
         let started = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
         let mut server = match started {
@@ -149,7 +149,7 @@ fn a_browser_with_a_window() {
     let picture = world.path().join("shot.png").display().to_string();
     assert_eq!(run(&["screenshot", &picture]).code, 0);
     assert!(std::fs::metadata(&picture).unwrap().len() > 500);
-    // It is on that display: the browser ends with it, and that is said.
+    // The browser is on that display: it ends with the display, and the error says so.
     display.end();
     let mut lost = None;
     eventually("the browser is gone", || {
@@ -160,7 +160,7 @@ fn a_browser_with_a_window() {
     });
     let lost = lost.unwrap();
     assert!(lost.err.contains("open"), "{lost:?}");
-    // No window without a display; without a window all goes on.
+    // Without a display there is no window; headless sessions continue.
     let refused = world.run(&["open", &page, "--headed"]);
     assert!(
         refused.err.starts_with("BACKEND_LOST") && refused.err.contains("needs a display"),

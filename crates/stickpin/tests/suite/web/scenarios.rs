@@ -1,5 +1,5 @@
-//! Scenarios on real Chromium, with pages of ours: in process for all of them, through the real
-//! binary for some. What received the input is what the page reports.
+//! Scenarios on real Chromium, with our own pages: in process for all of them, through the real
+//! binary for some. The page reports which element received the input.
 
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -23,7 +23,7 @@ fn run(name: &str, surface: impl FnOnce(&Path) -> Option<Box<dyn Surface>>) {
     }
 }
 
-/// A surface, or nothing where what it needs is not there.
+/// A surface, or `None` if its requirements are missing.
 type Made = Option<Box<dyn Surface>>;
 
 fn in_process(dir: &Path) -> Made {
@@ -66,7 +66,7 @@ fn works(mcp: &mut McpSurface, folder: &Path, name: &str, args: serde_json::Valu
     result["content"][0]["text"].as_str().expect("a text").to_owned()
 }
 
-/// How long a page may take to report what it received.
+/// Time limit for a page to report what it received.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A second state dir; its daemon ends with it.
@@ -82,7 +82,7 @@ impl Drop for Elsewhere {
     }
 }
 
-/// One session with a client of the MCP server and a person at a command line, who is the guest.
+/// One session with a client of the MCP server and a second caller on the command line.
 struct Mixed {
     mcp: McpSurface,
     line: ProcessText,
@@ -110,8 +110,8 @@ fn mcp_and_line(dir: &Path) -> Made {
     Some(Box::new(Mixed { mcp, line: ProcessText::new(dir, Path::new(PROGRAM)), guest: false }))
 }
 
-/// A test per file and surface, and the list of the files. Each runs in process, and through one of
-/// the MCP clients: what the device does is the same behind each.
+/// A test per file and surface, and the list of the files. Each runs in process and through one of
+/// the MCP clients, behind which the device does the same.
 macro_rules! scenarios {
     ($($name:ident: $($surface:ident)*;)*) => {
         const SURFACES: &[(&str, &[&str])] = &[$((stringify!($name), &[$(stringify!($surface)),*]),)*];
@@ -143,8 +143,7 @@ scenarios! {
     web_widgets: in_process script mcp;
 }
 
-/// What a page says as text stands between two lines that it cannot know, and everything else is
-/// ours.
+/// The page's own text is enclosed by two lines that it cannot know; everything else is stickpin's.
 #[test]
 fn what_a_page_says_is_fenced() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -187,8 +186,8 @@ fn what_a_page_says_is_fenced() {
     }
 }
 
-/// One client, one name of a session: another state dir and another session are other apps with
-/// other numbers. Each is warned of its own tree only, and each press reaches its own page.
+/// One client with one session name: another state directory or session is another app with its own
+/// refs. Warnings concern only the own tree, and each press reaches its own page.
 #[test]
 fn sessions_and_state_dirs_of_one_client_are_apart() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -218,7 +217,7 @@ fn sessions_and_state_dirs_of_one_client_are_apart() {
         assert!(pages.wait_for("click sync", PATIENCE), "{pressed}");
         tool("find", place(session, state, json!({ "query": "role=button" })));
     }
-    // Three trees by now, and this client read the whole of this one as it is.
+    // The third tree, which this client has read completely.
     let pressed = tool("press", place("one", None, json!({ "target": "@e4" })));
     assert!(!pressed.contains("warning"), "{pressed}");
     assert!(pages.wait_for("click add lamp", PATIENCE), "{pressed}");

@@ -13,17 +13,17 @@ const NOT_YET: &[(&str, &str)] =
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The situation that is about tabs: the test opens the other one, the page does not.
+/// The situation about tabs: the test opens the other tab, not the page.
 const SECOND_TAB: &str = "second-tab-same-layout";
 
-/// Where the page of a situation is shown.
+/// The location of a situation's page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shown {
     /// The page is the top document.
     Top,
     /// In a frame of the same origin.
     Frame,
-    /// In a frame of another origin, which is in a frame of the same origin.
+    /// In a cross-origin frame inside a same-origin frame.
     Nested,
     /// In the second tab of the session.
     Tab,
@@ -33,9 +33,9 @@ struct Pages {
     server: PageServer,
     shown: Shown,
     step: usize,
-    /// What the next change opens in another tab.
+    /// The page that the next change opens in another tab.
     another: Option<String>,
-    /// The pages have a button that makes the next change.
+    /// The pages have a button that triggers the next change.
     button: bool,
 }
 
@@ -66,7 +66,7 @@ impl Stage for Pages {
             self.another = Some(self.url(id).replace(SECOND_TAB, "second-tab-other"));
             return Ok(1);
         }
-        // The page says when it listens, and how many changes it knows.
+        // The page reports when it listens, and how many changes it has.
         self.server
             .wait_for_prefix("ready ", PATIENCE)
             .and_then(|n| n.parse().ok())
@@ -97,12 +97,12 @@ impl Stage for Pages {
     }
 }
 
-/// What comes between a look and an act, in the order of the columns.
+/// The reads between a snapshot and an action, in the order of the columns.
 const COLUMNS: [BetweenReads; 4] =
     [BetweenReads::Nothing, BetweenReads::Looks, BetweenReads::Snapshots, BetweenReads::OwnActs];
 
-/// Runs the table in one place, in a browser of its own; `between` gives the column of the
-/// situation at an index, or `None` to leave it out. None without a browser.
+/// Runs the table in one location, in a separate browser. `between` returns the column for the
+/// situation at an index, or `None` to skip it. Returns `None` without a browser.
 fn run_table(shown: Shown, between: impl Fn(usize) -> Option<BetweenReads>) -> Option<StalenessResults> {
     let provider = chromium()?;
     let mut account = StalenessResults::default();
@@ -139,11 +139,12 @@ fn column(between: BetweenReads) {
     assert!(account.uses > least, "only {} uses were judged", account.uses);
 }
 
-/// The places beside the top document. What a situation is does not depend on where its page is
-/// shown, and the top document shows all of them in all columns; so they share the table.
+/// The locations other than the top document. A situation does not depend on the location of its
+/// page, and the top document covers all situations in all columns. So these locations share the
+/// table.
 const PLACES: [Shown; 3] = [Shown::Frame, Shown::Nested, Shown::Tab];
 
-/// The situations of one of the places, each place taking its turn, and so the columns.
+/// The situations of one location; locations and columns alternate.
 fn place(shown: Shown) {
     let columns = run_table(shown, |index| {
         let (round, turn) = (index / PLACES.len(), index % PLACES.len());

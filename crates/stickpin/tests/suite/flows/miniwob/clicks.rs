@@ -128,7 +128,7 @@ fn widget(w: &mut Wob<'_, '_>) -> Option<()> {
 }
 
 fn shape_by_name(w: &mut Wob<'_, '_>) -> Option<()> {
-    // What is drawn is a picture; its source says what it is.
+    // The content is a picture, and its source identifies it.
     let html = w.get("html", "css=\"#area_svg\"");
     let name = match () {
         () if html.contains("<circle") => "Circle",

@@ -54,7 +54,7 @@ const MONTHS: [&str; 12] = [
     "December",
 ];
 
-/// The calendar that is open is turned to the month, and the day is pressed.
+/// Turns the open calendar to the month, and presses the day.
 fn pick(w: &mut Wob<'_, '_>, [month, day, year]: [u32; 3]) -> Option<()> {
     for _ in 0..40 {
         let read = w.look();

@@ -69,7 +69,7 @@ fn odd_or_even(w: &mut Wob<'_, '_>) -> Option<()> {
     let lines = w.first.0.clone();
     for (at, line) in lines.iter().enumerate().filter(|(_, l)| l.role == "text") {
         let Ok(number) = line.name.parse::<i64>() else { continue };
-        // Odd stands before its number, Even behind.
+        // "Odd" precedes its number, "Even" follows it.
         w.press(if number % 2 == 0 { &lines[at + 1] } else { &lines[at - 1] });
     }
     w.submit()
@@ -119,7 +119,7 @@ fn complete(w: &mut Wob<'_, '_>) -> Option<()> {
     w.submit()
 }
 
-/// Folders are opened from the outside in; what was seen is not read again.
+/// Folders are opened from the outside in; known lines are not read again.
 fn tree(w: &mut Wob<'_, '_>) -> Option<()> {
     let wanted = w.quoted().pop()?;
     let mut opened: Vec<String> = Vec::new();
@@ -139,7 +139,7 @@ fn tree(w: &mut Wob<'_, '_>) -> Option<()> {
     None
 }
 
-/// The handle is moved with the keyboard, a step at a time, as far as the page says.
+/// The keyboard moves the handle step by step, to the value that the page requests.
 fn slide(w: &mut Wob<'_, '_>, handle: &ListingLine, shown: &str, wanted: i64) -> Option<()> {
     w.press(handle);
     for _ in 0..250 {

@@ -1,4 +1,4 @@
-//! Tasks in a mail box. What is pressed there is icons without a word.
+//! Tasks in a mailbox, in which the buttons are icons without text.
 
 use super::{Task, Wob};
 use stickpin_testkit::{Listing, ListingLine};

@@ -1,8 +1,8 @@
-//! MiniWoB++: small tasks with a sentence that says what is wanted, and a reward that the page
-//! itself gives.
+//! MiniWoB++: small tasks with a sentence that states the goal, and a reward that the page itself
+//! computes.
 //!
-//! The solvers see what an agent sees: the sentence, snapshots, what `get` answers. They act by
-//! refs.
+//! The solvers see what an agent sees: the sentence, snapshots, and the answers of `get`. They act
+//! by refs.
 
 mod clicks;
 mod dates;
@@ -22,7 +22,7 @@ use stickpin_testkit::{PageResponse, RequestHandler};
 /// Episodes of each task, each with a seed of its own.
 pub const EPISODES: usize = 5;
 
-/// A task and what solves it. `None`: it could not go on.
+/// A task and its solver, which returns `None` if it could not continue.
 pub type Task = (&'static str, fn(&mut Wob<'_, '_>) -> Option<()>);
 
 /// All tasks that are solved, by kind.
@@ -41,8 +41,8 @@ pub fn tasks() -> Vec<Task> {
     .concat()
 }
 
-/// Put into each page: seeds for the episodes, all the time in the world, and the page's own reward
-/// for our log.
+/// Injected into each page: seeds for the episodes, no time limit, and the page's own reward for
+/// our log.
 const HARNESS: &str = "<script>(() => {
   let episode = 0;
   const log = line => fetch('/__log', { method: 'POST', body: line, keepalive: true });
@@ -73,13 +73,13 @@ pub fn answers(html: &Path) -> RequestHandler {
 /// An agent in one episode.
 pub struct Wob<'w, 'a> {
     agent: &'w mut Agent<'a>,
-    /// What is wanted.
+    /// The goal.
     pub goal: String,
-    /// The task as it was read once, at the begin.
+    /// The task as read once, at the start.
     pub first: Listing,
 }
 
-/// Runs the episodes of a task; what failed is a line in the flow.
+/// Runs the episodes of a task; each failure is a line in the flow.
 pub fn run(agent: &mut Agent<'_>, solve: fn(&mut Wob<'_, '_>) -> Option<()>) {
     agent.judged = false;
     for episode in 0..EPISODES {
@@ -95,9 +95,8 @@ pub fn run(agent: &mut Agent<'_>, solve: fn(&mut Wob<'_, '_>) -> Option<()>) {
             {
                 None
             }
-            // The page saw another thing than what was meant, or the solver was wrong: both are to
-            // be looked
-            // at.
+            // Either the page received something unintended, or the solver is wrong. Both need
+            // attention.
             Some(told) => Some((true, told)),
             None => Some((false, "no reward".to_owned())),
         };
@@ -116,7 +115,7 @@ pub fn run(agent: &mut Agent<'_>, solve: fn(&mut Wob<'_, '_>) -> Option<()>) {
     }
 }
 
-/// What the harness and the page itself show beside the task.
+/// Elements of the harness and the page next to the task.
 const NOT_THE_TASK: [&str; 5] = ["Last reward:", "Last 10 average:", "Time left:", "Episodes done:", "START"];
 
 impl Wob<'_, '_> {
@@ -126,7 +125,7 @@ impl Wob<'_, '_> {
         Self::of_the_task(read)
     }
 
-    /// Reads what can be acted on, as most agents do.
+    /// Reads the interactive elements, as most agents do.
     pub fn look_at_controls(&mut self) -> Listing {
         let response = self.agent.expect_ok(&["snapshot", "-i", "--all"]);
         Self::of_the_task(Listing::read(response.text.as_deref().unwrap_or("")))
@@ -136,7 +135,7 @@ impl Wob<'_, '_> {
         Listing(read.0.into_iter().filter(|l| !NOT_THE_TASK.iter().any(|n| l.name.starts_with(n))).collect())
     }
 
-    /// What `get` answers.
+    /// The answer of `get`.
     pub fn get(&mut self, what: &str, target: &str) -> String {
         let response = self.agent.expect_ok(&["get", what, target]);
         response.text.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
@@ -157,7 +156,7 @@ impl Wob<'_, '_> {
         Some([side("x")?, side("y")?, side("width")?, side("height")?])
     }
 
-    /// Takes a picture: points mean its pixels from then on.
+    /// Takes a picture, to which later points refer.
     pub fn picture(&mut self) {
         self.run(&["screenshot"]);
     }
@@ -181,7 +180,7 @@ impl Wob<'_, '_> {
         self.act(line, &["fill", "{}", text]);
     }
 
-    /// Presses an element of the first reading.
+    /// Presses an element of the first snapshot.
     pub fn press_named(&mut self, role: &str, name: &str) -> Option<()> {
         let line = self.first.get(role, name)?.clone();
         self.press(&line);
@@ -196,7 +195,7 @@ impl Wob<'_, '_> {
         Some(())
     }
 
-    /// The first field of the first reading.
+    /// The first field of the first snapshot.
     pub fn field(&self) -> Option<ListingLine> {
         self.first
             .0
@@ -205,12 +204,12 @@ impl Wob<'_, '_> {
             .cloned()
     }
 
-    /// The texts of the sentence that stand in quotes.
+    /// The quoted texts of the sentence.
     pub fn quoted(&self) -> Vec<String> {
         self.goal.split('"').skip(1).step_by(2).map(str::to_owned).collect()
     }
 
-    /// What stands between two parts of the sentence.
+    /// The text between two parts of the sentence.
     pub fn between(&self, before: &str, after: &str) -> Option<String> {
         let from = self.goal.find(before)? + before.len();
         let rest = &self.goal[from..];

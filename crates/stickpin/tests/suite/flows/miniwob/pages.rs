@@ -1,4 +1,4 @@
-//! Tasks on several pages of one thing.
+//! Tasks that span several pages.
 
 use super::{Task, Wob};
 

@@ -68,8 +68,7 @@ fn login(w: &mut Wob<'_, '_>) -> Option<()> {
     press_login(w)
 }
 
-/// While one types a question may cover the form; it is put away, and the same fields are used
-/// again.
+/// A dialog may cover the form during typing. It is dismissed, and the same fields are used again.
 fn login_popup(w: &mut Wob<'_, '_>) -> Option<()> {
     let [name, secret] = <[String; 2]>::try_from(w.quoted()).ok()?;
     let fields = fields(w);
@@ -109,7 +108,7 @@ fn word(w: &mut Wob<'_, '_>) -> Option<()> {
     w.submit()
 }
 
-/// What stands beside a label in the table.
+/// The text next to a label in the table.
 fn beside(w: &Wob<'_, '_>, label: &str) -> Option<String> {
     let cells = w.first.all("cell");
     let at = cells.iter().position(|c| c.name == label)?;
@@ -183,7 +182,7 @@ fn movie(w: &mut Wob<'_, '_>) -> Option<()> {
     let director = w.between("directed by ", " from")?;
     let year: String = w.between("year ", "")?.chars().take_while(char::is_ascii_digit).collect();
     let lines = w.first.0.clone();
-    // Each field has its label before or behind it, and both come in the same order.
+    // Each field has its label before or after it, in the same order.
     let is_label = |l: &&ListingLine| {
         let text = l.name.to_lowercase();
         !text.starts_with("search for")
@@ -214,7 +213,7 @@ fn spinner(w: &mut Wob<'_, '_>) -> Option<()> {
     w.submit()
 }
 
-/// Uses two refs up to four times, with what the page answers in between.
+/// Uses two refs up to four times, with the page's answers in between.
 fn guess(w: &mut Wob<'_, '_>) -> Option<()> {
     let field = w.field()?;
     let (mut low, mut high) = (0, 9);

@@ -1,4 +1,4 @@
-//! Pages that fight: broken built-ins, endless names, depths and changes.
+//! Hostile pages: broken built-ins, endless names, depths and changes.
 
 use super::site::{PATIENCE, Site};
 use crate::support::eventually;
@@ -51,13 +51,13 @@ fn names_of_a_megabyte_are_cut() {
 fn fifty_frames_in_each_other() {
     let Some(mut site) = Site::new() else { return };
     site.open("frames.html");
-    // The innermost frame says in the title that it is there.
+    // The innermost frame reports itself in the title.
     eventually("the frames are made", || site.text(&["get", "title"]).trim() == "made");
     let text = site.text(&["snapshot", "-i", "--all"]);
     for level in [0, 10, 30] {
         assert!(text.contains(&format!("button \"Level {level}\"")), "no level {level} in\n{text}");
     }
-    // What is deeper than anybody looks is not claimed to be absent.
+    // Content beyond the depth limit is not reported as absent.
     assert!(!text.contains("button \"Level 50\""), "{text}");
     assert!(
         text.contains("the app has more than was captured"),
@@ -76,7 +76,7 @@ fn ten_thousand_levels() {
     let url = site.url("deep.html");
     let opened = site.surface.request(&["open", &url], |_| {});
     if let Some(error) = opened.error {
-        // The browser itself may not survive such a page; what follows is a new lifetime.
+        // The browser may not survive such a page; the next command starts a new lifetime.
         assert_eq!(error.code, ErrorCode::BackendLost, "{error:?}");
         assert!(error.hint.contains("open"), "{error:?}");
         site.open("guards.html");
@@ -102,7 +102,7 @@ fn a_page_that_changes_in_every_frame() {
     let text = settled.text.unwrap_or_default();
     assert!(text.contains("not quiet yet"), "{text}");
     assert!(site.server.wait_for("click save", PATIENCE));
-    // A row that is gone before anybody can press it is refused, not another one pressed.
+    // A row that vanishes before the press is refused, and no other row is pressed.
     let row = site.ref_of("Delete");
     let pressed = site.surface.request(&["press", &row], |_| {});
     assert!(pressed.error.is_some_and(|e| !e.hint.is_empty()), "the row of an old frame was pressed");
@@ -132,7 +132,7 @@ fn a_page_that_never_stops_loading_is_open() {
     let save = site.ref_of("Save");
     site.ok(&["press", &save, "--settle=1000"]);
     assert!(site.server.wait_for("click save", PATIENCE));
-    // It is left like any other.
+    // Navigation away from it works as usual.
     site.open("guards.html");
     site.goes_on();
 }

@@ -1,5 +1,5 @@
 //! Bad input on real pages: each has its code and a hint, nothing is sent or lost, and the session
-//! or the next `open` goes on. The page reports to its server what received input.
+//! or the next `open` continues. The page reports to its server which element received input.
 
 mod hostile;
 mod redrawn;
@@ -30,7 +30,7 @@ fn addresses_that_lead_nowhere() {
         ("mailto:a@b.example".to_owned(), ErrorCode::InvalidArgs),
         ("http://[::1".to_owned(), ErrorCode::InvalidArgs),
     ];
-    // Without a session: none is left, and no browser.
+    // Without a session: neither a session nor a browser remains.
     for (address, code) in &cases {
         let error = site.fails(&["open", address], *code);
         assert!(error.message.len() < 400, "{error:?}");
@@ -38,7 +38,7 @@ fn addresses_that_lead_nowhere() {
     site.fails(&["get", "title"], ErrorCode::SessionNotFound);
     eventually("the browsers are gone", || site.processes().is_empty());
     assert_eq!(site.profiles(), 0);
-    // In a session: what is not an address leaves the page alone; what leads nowhere is left again.
+    // In a session: an invalid address leaves the page as it is, and a failed navigation is undone.
     site.open("guards.html");
     for (address, code) in cases.iter().filter(|(_, code)| *code == ErrorCode::InvalidArgs) {
         site.refuses(&["open", address], *code);
@@ -59,7 +59,7 @@ fn a_page_that_never_finishes_loading() {
     let began = Instant::now();
     site.fails(&["open", &never], ErrorCode::Timeout);
     assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
-    // The page that was there still is.
+    // The previous page is still there.
     site.goes_on();
     site.ok(&["close"]);
     site.fails(&["open", &never], ErrorCode::Timeout);
@@ -106,7 +106,7 @@ fn a_page_that_moves_in_the_middle_of_an_act() {
     assert_eq!(site.text(&["get", "title"]).trim(), "Targets that cannot be reached");
     site.goes_on();
 
-    // A press that leaves the page is done, and what was there is gone.
+    // A press that leaves the page succeeds, and the old content is gone.
     site.open("moving.html");
     let save = site.ref_of("Save");
     site.ok(&["press", "css=\"#depart\"", "--settle"]);
@@ -115,7 +115,7 @@ fn a_page_that_moves_in_the_middle_of_an_act() {
     site.refuses(&["press", &save], ErrorCode::StaleRef);
     site.goes_on();
 
-    // The pointer's arrival opens a dialog: nobody can press anything behind it.
+    // The pointer's arrival opens a dialog, which blocks every press.
     site.open("moving.html");
     let error = site.fails(&["press", "css=\"#ask\""], ErrorCode::DialogOpen);
     assert!(error.message.contains("Sure?") && error.hint.contains("alert"), "{error:?}");
@@ -142,7 +142,7 @@ fn an_element_behind_a_modal_dialog_is_hidden() {
     assert!(response.text.unwrap_or_default().contains("is hidden"));
     site.ok(&["press", "css=\"#no\""]);
     assert!(site.server.wait_for("click no", PATIENCE));
-    // The old ref is good again.
+    // The old ref is valid again.
     site.ok(&["press", &save]);
     assert!(site.server.wait_for("click save", PATIENCE));
 }
@@ -173,7 +173,7 @@ fn selectors_of_the_page() {
     assert!(site.server.received().is_empty());
 }
 
-/// Whether a character may act on a terminal or on the order of what is read.
+/// Whether a character may control a terminal or reorder text.
 fn is_raw(c: char) -> bool {
     (c.is_control() && c != '\n')
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
@@ -199,7 +199,7 @@ fn names_that_are_meant_to_deceive() {
         if let Some(c) = text.chars().find(|&c| is_raw(c)) {
             panic!("{words:?} prints {:?}:\n{}", c, text.escape_debug());
         }
-        // Only what we say begins a line like a ref or a header.
+        // Only stickpin's own lines begin like a ref or a header.
         if words[0] != "get" {
             assert!(!text.lines().skip(1).any(|l| l.starts_with("page ")), "{words:?}:\n{text}");
             assert!(!text.contains("button \"Pay\""), "{words:?}:\n{text}");
@@ -207,7 +207,7 @@ fn names_that_are_meant_to_deceive() {
     }
     let error = site.refuses(&["press", "role=button"], ErrorCode::AmbiguousMatch);
     assert!(!format!("{}{}", error.message, error.hint).chars().any(is_raw), "{error:?}");
-    // What is printed can be typed again.
+    // Printed text can be typed again.
     for id in ["quote", "lines", "ref"] {
         let target = format!("css=\"#{id}\"");
         let shown = site.text(&["snapshot", "-s", &target]);
@@ -250,10 +250,10 @@ fn a_browser_that_is_not_installed() {
     site.fails(&["get", "title"], ErrorCode::SessionNotFound);
 }
 
-/// A press whose script never ends.
+/// A press whose handler never ends.
 const SPIN: &[&str] = &["press", "css=\"#spin\""];
 
-/// Does something on a page whose script never ends then, and kills what `which` picks when it has
+/// Runs a command whose script never ends, and kills the process that `which` selects once it has
 /// begun.
 fn killed_in_the_middle(site: &mut Site, page: &str, words: &[&str], which: fn(&Process) -> bool) -> Error {
     site.open(page);
@@ -279,7 +279,7 @@ fn a_renderer_that_dies_in_the_middle_of_an_act() {
     site.goes_on();
 }
 
-/// The process that all others of a browser are children of.
+/// The parent of all processes of a browser.
 fn is_browser(p: &Process) -> bool {
     p.line.contains("--remote-debugging") && !p.line.contains("--type=")
 }

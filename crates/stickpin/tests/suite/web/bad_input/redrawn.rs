@@ -1,11 +1,10 @@
-//! Controls that are drawn anew, as other nodes of the same names, between two questions of one
-//! act. The page says what received the input; what is left of an earlier drawing would say that,
-//! too.
+//! Controls that are re-rendered as new nodes with the same names between two steps of one action.
+//! The page reports what received the input, including leftovers of an earlier rendering.
 
 use super::site::{PATIENCE, Site};
 use stickpin_kernel::{Dispatched, ErrorCode};
 
-/// What is done to each control, and what the page says of it.
+/// The action on each control, and the page's report.
 fn acts(photo: &str) -> Vec<(&'static str, Vec<String>, &'static str)> {
     let words = |words: &[&str]| words.iter().map(|&w| w.to_owned()).collect();
     vec![
@@ -20,7 +19,7 @@ fn acts(photo: &str) -> Vec<(&'static str, Vec<String>, &'static str)> {
 
 fn run(site: &mut Site, when: &str, act: &(&'static str, Vec<String>, &'static str), redraw: bool) {
     let (name, words, said) = act;
-    // What is not acted on by a press has no ref in `snapshot -i`.
+    // Elements that are not pressed have no ref in `snapshot -i`.
     let target = match *name {
         "One" => "text=One".to_owned(),
         name => site.ref_of(name),
@@ -32,10 +31,9 @@ fn run(site: &mut Site, when: &str, act: &(&'static str, Vec<String>, &'static s
     let done = site.surface.request(&words, |_| {});
     if let Some(error) = done.error.as_ref().filter(|e| e.dispatched == Dispatched::Unknown) {
         if (words[0], error.code) == ("drag", ErrorCode::ContextChanged) {
-            // Right only between the press and the release: then the end of the drag is another
-            // node, which
-            // nobody judged, and nothing is dropped on it. Before the press it is found again,
-            // and behind the release it does not matter.
+            // A re-rendering exactly between press and release makes the end of the drag an
+            // unchecked node, so nothing is dropped on it. Before the press the node is located
+            // again, and after the release it does not matter.
             assert!(
                 site.server.wait_for(&format!("drawn while {name} is held"), PATIENCE),
                 "{when}: {error:?}"
@@ -44,7 +42,8 @@ fn run(site: &mut Site, when: &str, act: &(&'static str, Vec<String>, &'static s
             assert!(site.server.received().is_empty(), "{when}: {error:?}");
             return;
         }
-        // Between the last look at an input and its files nobody can step in: then that is said.
+        // The page can change between the last check of an input and its files. The error then says
+        // so.
         assert_eq!((words[0], error.code), ("upload", ErrorCode::ElementNotFound), "{when}: {error:?}");
         assert!(site.server.wait_for(&format!("old {said}"), PATIENCE), "{when}: {error:?}");
         return;

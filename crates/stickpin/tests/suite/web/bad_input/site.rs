@@ -1,4 +1,4 @@
-//! A host with a browser, pages that report what they received, and the processes of that browser.
+//! A host with a browser, pages that report their input, and the processes of that browser.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use stickpin_backend_web::WebProvider;
 use stickpin_kernel::{Dispatched, Error, ErrorCode, Response};
 use stickpin_testkit::{InProcess, PageServer, chromium, workspace_root};
 
-/// How long a page may take to tell its server something.
+/// Time limit for a page to report to its server.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A host with a browser, and pages.
@@ -45,7 +45,7 @@ impl Site {
         response
     }
 
-    /// What it prints.
+    /// Its output.
     #[track_caller]
     pub fn text(&mut self, words: &[&str]) -> String {
         self.ok(words).text.unwrap_or_default()
@@ -78,7 +78,7 @@ impl Site {
         line.split(' ').next().unwrap().to_owned()
     }
 
-    /// The session goes on: a press on `Save` arrives, and before it nothing did.
+    /// The session continues: a press on `Save` arrives, and nothing arrived before it.
     #[track_caller]
     pub fn goes_on(&mut self) {
         self.ok(&["press", "css=\"#save\""]);
@@ -87,7 +87,8 @@ impl Site {
         assert!(rest.is_empty(), "something else received input: {rest:?}");
     }
 
-    /// The processes of the browser: those that were started with our folder, and all below them.
+    /// The processes of the browser: those whose command line names our folder, and their
+    /// descendants.
     pub fn processes(&self) -> Vec<Process> {
         let all = Process::all();
         let dir = self.dir.path().display().to_string();
@@ -123,7 +124,7 @@ impl Process {
         entries
             .filter_map(|entry| {
                 let pid = entry.file_name().to_str()?.parse().ok()?;
-                // One that ended meanwhile is none.
+                // A process that ended meanwhile does not count.
                 let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
                 let mut after = stat.rsplit_once(") ")?.1.split(' ');
                 let (state, parent) = (after.next()?, after.next()?.parse().ok()?);

@@ -1,4 +1,4 @@
-//! Tabs that come in hundreds, go by themselves, crash, or are gone in the middle of an act.
+//! Tabs that open in hundreds, close themselves, crash, or vanish during an action.
 
 use super::site::{PATIENCE, Site};
 use crate::support::eventually;
@@ -12,7 +12,7 @@ fn a_hundred_popups() {
     let text = pressed.text.unwrap_or_default();
     assert!(text.contains("opened t2 ") && text.len() < 2_000, "{text}");
     assert!(site.server.wait_for("click hundred", PATIENCE));
-    // How many of them the browser lets through, and how fast, is its business.
+    // The browser decides how many of them it opens, and how fast.
     eventually("some of them are there", || site.text(&["tab", "list"]).lines().count() > 1);
     site.goes_on();
     site.ok(&["tab", "switch", "t2"]);
@@ -38,7 +38,7 @@ fn a_tab_that_closes_when_the_pointer_comes() {
     assert!(error.message.contains("tab t2 was closed"), "{error:?}");
     let said = response.warning.unwrap_or_default();
     assert!(said.contains("tab t2 was closed; the session goes on in t1"), "{said:?}");
-    // The ref is gone with its tab, whoever types it how often.
+    // The ref ended with its tab, for every client and every attempt.
     for _ in 0..2 {
         let error = site.refuses(&["press", &shy], ErrorCode::StaleRef);
         assert_eq!(error.details["reason"], "gone", "{error:?}");
@@ -53,8 +53,7 @@ fn a_tab_that_closes_in_the_middle_of_a_fill() {
     site.ok(&["press", "css=\"#one\""]);
     assert!(site.server.wait_for("click one", PATIENCE));
     site.ok(&["tab", "switch", "t2"]);
-    // Its first character closes the tab: filled and then gone, or gone before that could be read
-    // back.
+    // Its first character closes the tab: after the fill, or before the value was read back.
     let filled = site.surface.request(&["fill", "label=Note", "text"], |_| {});
     if let Some(error) = &filled.error {
         assert_eq!((error.code, error.dispatched), (ErrorCode::DeviceNotFound, Dispatched::Unknown));
@@ -73,7 +72,7 @@ fn closed_tab_is_reported_before_acting_in_another() {
     site.ok(&["tab", "switch", "t2"]);
     site.ok(&["press", "css=\"#soon\""]);
     assert!(site.server.wait_for("closing", PATIENCE));
-    // It is closed by now, or at this very press: in no case is the button of the other tab
+    // It is closed already, or during this press. In no case is the button of the other tab
     // pressed.
     let mut error = None;
     eventually("the tab is gone", || {
@@ -83,11 +82,11 @@ fn closed_tab_is_reported_before_acting_in_another() {
     });
     let error = error.expect("it was refused");
     let told = error.code == ErrorCode::DeviceNotFound && error.message.contains("t2 was closed");
-    // Its document went a moment before the tab did.
+    // Its document ended shortly before the tab.
     let replaced = error.code == ErrorCode::ElementNotFound && error.dispatched == Dispatched::No;
     assert!(told || replaced, "{error:?}");
     assert!(!site.server.received().contains(&"click save".to_owned()), "the other tab was pressed");
-    // A question is answered, and says where the session is now.
+    // A command that reads is answered, and reports the session's current tab.
     eventually("the session is in the other tab", || site.text(&["get", "title"]).trim() == "Popups");
     site.goes_on();
 }

@@ -1,5 +1,5 @@
-//! What happens to a wait when a dialog opens, its tab goes or crashes, or its browser is killed.
-//! Each is set off by the look of the wait itself, or before it begins: the answer is the same.
+//! Waits during which a dialog opens, the tab closes or crashes, or the browser is killed. The
+//! trigger is the wait's own query or precedes the wait; the answer is the same.
 
 use super::is_browser;
 use super::site::{PATIENCE, Process, Site};
@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stickpin_kernel::{Error, ErrorCode};
 
-/// How long the waits would go on. Whoever comes near it was not told.
+/// The timeout of the waits. A wait that approaches it was not interrupted.
 const LONG: &str = "60000";
 
-/// Waits for what never comes while something happens, and ends long before its time.
+/// Waits for an event that never comes, and ends early because of another one.
 #[track_caller]
 fn waited(site: &mut Site, words: &[&str], code: ErrorCode) -> Error {
     let words = [words, &["--timeout", LONG]].concat();
@@ -25,7 +25,7 @@ fn waited(site: &mut Site, words: &[&str], code: ErrorCode) -> Error {
 fn a_dialog_ends_a_wait() {
     let Some(mut site) = Site::new() else { return };
     site.open("guards.html");
-    // A look may be one of several.
+    // A wait may query several times.
     let asks = "(window.asked ??= setTimeout(() => confirm('Sure?'), 30)) && false";
     let waits: [&[&str]; 6] = [
         &["wait", "fn", asks],
@@ -37,7 +37,7 @@ fn a_dialog_ends_a_wait() {
     ];
     for (n, words) in waits.iter().enumerate() {
         if n > 0 {
-            // A page that asks by itself, a moment later.
+            // A page that opens a dialog by itself, shortly after.
             site.ok(&["wait", "fn", "setTimeout(() => confirm('Sure?'), 300)"]);
         }
         let error = waited(&mut site, words, ErrorCode::DialogOpen);
@@ -64,10 +64,10 @@ fn a_tab_that_closes_ends_a_wait() {
     site.goes_on();
 }
 
-/// What a wait looks at, which tells the server that the wait has begun.
+/// The element that a wait queries, which reports to the server that the wait has begun.
 const TELLS: &str = "void fetch('/__log', { method: 'POST', body: 'looked' })";
 
-/// Kills what `which` picks while a wait is under way.
+/// Kills the process that `which` selects during a wait.
 #[track_caller]
 fn killed_while_waiting(site: &mut Site, which: fn(&Process) -> bool) -> Error {
     site.open("guards.html");
@@ -82,7 +82,7 @@ fn killed_while_waiting(site: &mut Site, which: fn(&Process) -> bool) -> Error {
     killer.join().unwrap();
     assert!(error.hint.contains("open"), "{error:?}");
     site.open("guards.html");
-    // The last looks of the wait may arrive late.
+    // The last queries of the wait may arrive late.
     drop(site.server.received());
     site.goes_on();
     error
@@ -105,8 +105,8 @@ fn a_page_that_asks_before_it_is_left() {
     let Some(mut site) = Site::new() else { return };
     site.open("leaving.html");
     site.ok(&["fill", "label=Draft", "Dear Ada"]);
-    // Going away by a link, by history or by reloading: a person's draft is at stake, so somebody
-    // answers.
+    // Leaving by a link, by history or by reloading: a draft is at stake, so the dialog must be
+    // answered.
     for (words, told) in [(&["press", "css=\"#away\""][..], Some("click away")), (&["reload"], None)] {
         let response = site.surface.request(words, |_| {});
         let dialog = response.dialog.unwrap_or_else(|| panic!("{words:?}: {:?}", response.error));
@@ -122,7 +122,7 @@ fn a_page_that_asks_before_it_is_left() {
     assert!(site.server.wait_for("click away", PATIENCE));
     eventually("it is left", || site.text(&["get", "title"]).trim() == "Targets that cannot be reached");
     site.goes_on();
-    // `open` is told to go there, and goes.
+    // `open` navigates without asking.
     site.open("leaving.html");
     site.ok(&["fill", "label=Draft", "Dear Grace"]);
     site.open("guards.html");

@@ -1,10 +1,9 @@
-//! The clipboard as the page of a tab: what is read and written, and what the page may do
-//! afterwards.
+//! The clipboard of a page: reading, writing, and the page's permissions afterwards.
 
 use super::web::{Web, html};
 use crate::support::eventually;
 
-/// Tells the state of both permissions.
+/// Reports the state of both permissions.
 const STATES: &str = "<textarea></textarea><button onclick=\"(async()=>{const s=[];for(const name of ['clipboard-read','clipboard-write'])\
      s.push((await navigator.permissions.query({name})).state);tell(s.join('-'))})()\">States</button>";
 

@@ -1,10 +1,10 @@
-//! Documents that are no HTML: each opens soon, is read, shown and left again, and what reacts to a
-//! press in it is pressed.
+//! Documents other than HTML: each opens quickly, is captured, shown and left again, and its
+//! controls can be pressed.
 
 use super::web::{Web, html, page, raw};
 use std::time::{Duration, Instant};
 
-/// What a command on such a document may take on a busy machine.
+/// Time limit for a command on such a document on a busy machine.
 const SOON: Duration = Duration::from_secs(6);
 
 const GIF: &[u8] =
@@ -26,7 +26,7 @@ fn bytes(media: &str, body: &[u8]) -> Vec<u8> {
     answer
 }
 
-/// Documents by their paths, and what is read of each.
+/// Documents by their paths, and the expected content of each.
 fn documents() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     let svg = format!(
         "<svg xmlns='http://www.w3.org/2000/svg' width='400' height='200'><title>Chart</title><script>{TELL}</script>\
@@ -67,7 +67,7 @@ fn timed<T>(what: &str, work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Looks at a document in every way.
+/// Runs every reading command on a document.
 fn look_at(web: &mut Web, address: &str, reads: &str) {
     timed(&format!("open {address}"), || web.ok(&["open", address]));
     let text = timed("snapshot", || web.text(&["snapshot"]));
@@ -95,7 +95,7 @@ fn documents_of_all_kinds_are_read_and_left_again() {
         documents().into_iter().map(|(path, answer, _)| (path, answer)).collect();
     pages.push(("/", html("<title>Home</title><button onclick=\"tell('home')\">Home</button>")));
     let Some(mut web) = Web::new(&pages) else { return };
-    // A browser that starts takes its time.
+    // A browser needs time to start.
     web.open("/");
     for (path, _, reads) in documents() {
         let address = web.url(path);
@@ -156,8 +156,7 @@ fn documents_in_object_and_embed_are_read_and_pressed() {
     }
 }
 
-/// What the viewer of a PDF shows is in no document: the answer must not read as if there were
-/// nothing.
+/// The content of a PDF viewer is in no document: the answer must not claim that the page is empty.
 #[test]
 fn capture_of_a_pdf_says_that_there_is_more() {
     let pages = [

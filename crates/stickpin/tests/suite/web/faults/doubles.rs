@@ -1,10 +1,10 @@
-//! Double presses on rows that the first press has drawn anew, and presses on such rows: the page
-//! says which row opened.
+//! Double presses on rows that the first press re-renders, and single presses on such rows. The
+//! page reports which row opened.
 
 use super::web::{Web, html};
 
 /// Files in a list that selects at the first press (`mousedown` or `click`) and opens at the
-/// second. `anew`: what is drawn anew then.
+/// second. `anew` selects the part that is re-rendered.
 fn files(selects: &str, anew: &str) -> String {
     format!(
         "<style>li {{ padding: 6px; cursor: pointer }} .on {{ background: #cdf }}</style>\
@@ -40,7 +40,7 @@ fn a_double_press_after_find_opens_the_row_that_was_meant() {
     }
 }
 
-/// The second press of two is for the row of the first, not for what comes in its place.
+/// The second press belongs to the row of the first, not to another one in its place.
 #[test]
 fn a_second_press_never_reaches_the_row_that_moved_up() {
     let page = |draw: &str| {
@@ -63,7 +63,7 @@ fn a_second_press_never_reaches_the_row_that_moved_up() {
         let pressed = site.surface.request(&["press", &first, "--count", "2"], |_| {});
         assert!(!pressed.ok, "{path}: {pressed:#?}");
         site.was_asked("/log?deleted:one");
-        // Whatever was on its way has arrived when the next press has.
+        // Pending input has arrived once the next press has.
         site.ok(&["press", "role=listitem nth=2"]);
         assert_eq!(site.times("/log?deleted:two"), 0, "{path}");
     }

@@ -1,10 +1,10 @@
-//! Drags that end at a point: on a canvas, in a drawing, after a scroll. The page says where it was
-//! let go.
+//! Drags that end at a point: on a canvas, in a drawing, after a scroll. The page reports the point
+//! of the drop.
 
 use super::web::{Web, html};
 use stickpin_kernel::ErrorCode;
 
-/// A canvas at 200,100 of 500 x 300, and what is dragged onto it in three ways.
+/// A canvas of 500 x 300 at 200,100, and elements that are dragged onto it in three ways.
 const STAGE: &str = "<style>body { margin: 0; height: 2000px } canvas { position: absolute; left: 200px; top: 100px; border: 0 }\
         .tool { position: absolute; left: 10px; width: 120px; height: 30px; background: #ddd; user-select: none; touch-action: none }</style>\
      <div class=tool id=mouse style='top: 100px'>Mouse node</div>\
@@ -47,7 +47,7 @@ fn drags_onto_a_point_of_a_canvas_end_there() {
     site.was_asked("/log?line:250,150:300,200");
     site.ok(&["drag", "220,120", "300,200"]);
     site.was_asked("/log?line:20,20:100,100");
-    // By a picture, whose points are its own.
+    // By the points of a picture.
     site.ok(&["screenshot"]);
     let node = ref_of(&mut site, "Mouse node");
     site.ok(&["drag", &node, "600,350"]);
@@ -58,8 +58,8 @@ fn drags_onto_a_point_of_a_canvas_end_there() {
     site.was_asked("/log?mouse:true:200,100");
 }
 
-/// What is dragged is scrolled into view: the point is of what was there before, or nothing is
-/// dragged.
+/// The dragged element is scrolled into view. The point refers to the earlier content, or nothing
+/// is dragged.
 #[test]
 fn drag_from_out_of_view_does_not_end_at_what_came_to_the_point() {
     let Some(mut site) = Web::new(&[("/stage", html(STAGE))]) else { return };
@@ -69,7 +69,7 @@ fn drag_from_out_of_view_does_not_end_at_what_came_to_the_point() {
     assert!(e.message.contains("500,300"), "{e:?}");
 }
 
-/// A picture is of the page that it was taken of: points on another page are those of the viewport.
+/// A picture belongs to its page: on another page, points refer to the viewport.
 #[test]
 fn point_on_another_page_is_not_vetoed_by_an_old_picture() {
     let button = |name: &str| {
@@ -85,7 +85,7 @@ fn point_on_another_page_is_not_vetoed_by_an_old_picture() {
     };
     site.open("/first");
     site.ok(&["screenshot"]);
-    // By an address, by a link with what changed, by a link with nothing but its receipt.
+    // By an address, by a link with a diff, and by a link with a receipt only.
     site.open("/third");
     site.ok(&["press", "150,330"]);
     site.was_asked("/log?Sell");
@@ -100,7 +100,7 @@ fn point_on_another_page_is_not_vetoed_by_an_old_picture() {
     }
 }
 
-/// What is dragged lies over the middle of the end: it leaves with the pointer.
+/// The dragged element covers the middle of the end point: it moves away with the pointer.
 #[test]
 fn source_over_the_destination_is_dragged_to_its_center() {
     const BOXES: &str = "<style>div{position:absolute;user-select:none}</style>\

@@ -1,10 +1,10 @@
-//! Files that are dropped onto places of an app's own, without an input: the page says which it
-//! got, and where.
+//! Files that are dropped onto an app's own drop zones, without an input. The page reports the
+//! files and the zone.
 
 use super::web::{Web, html};
 use stickpin_kernel::ErrorCode;
 
-/// Tells what a drop on an element brought.
+/// Reports the files of a drop on an element.
 const DROPS: &str = "<style>.zone { width: 300px; height: 120px; border: 1px dashed }</style><script>\
     const took = (where, files) => Promise.all(Array.from(files, f => f.text().then(t => f.name + '=' + t))).then(all => tell(where + ':' + all.join('+')));\
     const takes = (e, where) => { e.addEventListener('dragover', v => v.preventDefault());\
@@ -12,19 +12,19 @@ const DROPS: &str = "<style>.zone { width: 300px; height: 120px; border: 1px das
 
 const PAGES: &[(&str, &str)] = &[
     ("/plain", "<div class=zone id=z>Drop here</div><script>takes(z, 'zone')</script>"),
-    // It says that files are over it, and takes them from then on only.
+    // The zone shows that files are over it, and accepts them only then.
     (
         "/says",
         "<div class=zone id=z>Drag files here</div><script>z.addEventListener('dragenter', () => setTimeout(() => {\
             z.textContent = 'Release to add'; takes(z, 'zone'); }, 30))</script>",
     ),
-    // Something over the whole page takes them.
+    // An overlay over the whole page accepts them.
     (
         "/over",
         "<div class=zone id=z>Work</div><div id=o hidden style='position: fixed; inset: 0; background: #fff8'>Drop files</div>\
          <script>takes(o, 'overlay'); document.addEventListener('dragenter', () => o.hidden = false)</script>",
     ),
-    // Drawn anew as something else while files are over it.
+    // Re-rendered as another element while files are over it.
     (
         "/anew",
         "<div id=place><div class=zone id=z>Attach</div></div><script>z.addEventListener('dragenter', () => {\
@@ -44,7 +44,7 @@ const PAGES: &[(&str, &str)] = &[
         "<p style='height: 40px'>Above</p><iframe style='width: 400px; height: 200px' src=/plain></iframe>",
     ),
     ("/none", "<div class=zone id=z>Nothing</div>"),
-    // Something that opens by itself just then, and takes nothing.
+    // An element that opens by itself at that moment, and accepts nothing.
     (
         "/covered",
         "<div class=zone id=z>Zone</div><div id=o hidden role=dialog style='position: fixed; inset: 0; background: #fff8'>Sale</div>\

@@ -1,12 +1,12 @@
-//! Code and text editors from npm, each as its documentation sets it up: what was filled and typed
-//! is what their own model holds, which a button of the page reports.
+//! Code and text editors from npm, each set up as documented. The editor's own model must contain
+//! the filled and typed text; a button of the page reports it.
 
 use super::web::{PATIENCE, Web, html};
 use std::sync::Arc;
 use stickpin_kernel::{ErrorCode, Response};
 use stickpin_testkit::{InProcess, PageRequest, PageResponse, PageServer, chromium, workspace_root};
 
-/// What closes brackets and indents lines would make something else of this, typed by keys.
+/// Automatic brackets and indentation would change this text if it were typed by keys.
 const CODE: &str = "function f(a) {\n    if (a) {\n  return [\"x\", 'y']\n    }\n}\n\n// end (";
 
 struct Editors {
@@ -48,7 +48,7 @@ impl Editors {
         response
     }
 
-    /// The ref of the only text box besides the title.
+    /// The ref of the only text box other than the title.
     #[track_caller]
     fn field(&mut self) -> String {
         let shown = self.ok(&["snapshot", "-i", "--all"]).text.unwrap_or_default();
@@ -60,7 +60,7 @@ impl Editors {
         }
     }
 
-    /// What the editor's model holds.
+    /// The content of the editor's model.
     #[track_caller]
     fn holds(&mut self, text: &str) {
         self.ok(&["press", "role=button \"Report\""]);
@@ -77,7 +77,7 @@ impl Editors {
     }
 }
 
-/// Code is filled in as it is, whatever was there, cleared, and typed on to.
+/// Code is filled in unchanged over any content, cleared, and extended by typing.
 fn takes_code(page: &str) {
     let Some(mut site) = Editors::new() else { return };
     for lines in [2, 300] {
@@ -86,11 +86,11 @@ fn takes_code(page: &str) {
         let field = site.field();
         site.fills(&field, CODE);
         site.holds(CODE);
-        // More than an editor draws at a time.
+        // More than an editor renders at a time.
         let long = (0..400).map(|n| format!("line({n}) {{")).collect::<Vec<_>>().join("\n");
         site.fills(&field, &long);
         site.holds(&long);
-        // The same again, by the ref that it had from the beginning.
+        // Again, by its original ref.
         site.fills(&field, "x");
         site.holds("x");
         site.ok(&["type", " = y", "--into", &field]);
@@ -98,10 +98,10 @@ fn takes_code(page: &str) {
         site.fills(&field, "");
         site.holds("");
         site.fills(&field, "let a");
-        // The caret is behind it, and nothing is selected.
+        // The caret is after it, and nothing is selected.
         site.ok(&["type", " = 1"]);
         site.holds("let a = 1");
-        // The field beside it got nothing of all that.
+        // The neighbouring field is unchanged.
         let title = site.ok(&["get", "value", "label=Title"]).output.unwrap_or_default();
         assert_eq!(title["value"], "", "{title:#?}");
     }
@@ -137,7 +137,7 @@ fn ace_is_filled() {
     takes_code("ace.html");
 }
 
-/// Text is filled in, replaced, cleared and typed on to.
+/// Text is filled in, replaced, cleared and extended by typing.
 fn takes_text(page: &str) {
     let Some(mut site) = Editors::new() else { return };
     site.open(page);
@@ -188,7 +188,8 @@ fn editor_that_refuses_a_text_is_a_mismatch() {
     }
 }
 
-/// An editor that answers no copy: what it holds is not known, and neither claimed nor denied.
+/// An editor that does not support copying: its content is unknown, and neither confirmed nor
+/// denied.
 #[test]
 fn editor_that_gives_no_copy_is_filled_with_a_word_about_it() {
     let page = "<div class=ace_editor style='width: 300px; height: 100px'><textarea class=ace_text-input aria-label=Code style='opacity: 0; width: 1px'></textarea>\
@@ -199,7 +200,7 @@ fn editor_that_gives_no_copy_is_filled_with_a_word_about_it() {
     let filled = site.ok(&["fill", "role=textbox", "secrets"]);
     assert!(filled.warning.unwrap_or_default().contains("could not be read back"));
     site.was_asked("/log?got:secrets");
-    // Whether a key selects what is there now nobody knows: nothing is pasted behind it.
+    // It is unknown whether the key selects the content, so nothing is pasted.
     site.fails(&["fill", "role=textbox", "more"], ErrorCode::Unsupported);
     assert_eq!(site.times("/log?got:more"), 0);
 }

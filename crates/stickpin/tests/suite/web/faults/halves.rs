@@ -1,4 +1,4 @@
-//! Halves of surrogate pairs, wherever a page can put them: `'All done 🚀'.slice(0, 10)`.
+//! Lone surrogates, everywhere a page can put them: `'All done 🚀'.slice(0, 10)`.
 
 use super::web::{Web, html, page, raw};
 use crate::support::eventually;
@@ -6,7 +6,7 @@ use stickpin_kernel::ErrorCode;
 
 const HALF: &str = "<script>const half=w=>(w+' 🚀').slice(0,-1)</script>";
 
-/// A page whose script puts halves somewhere.
+/// A page whose script inserts lone surrogates.
 fn with(script: &str, body: &str) -> Vec<u8> {
     html(&format!("<meta charset=utf-8>{HALF}<title>Plain</title>{body}<script>{script}</script>"))
 }
@@ -63,7 +63,7 @@ fn half_an_emoji_is_read_in_every_place_of_a_page() {
     let Some(mut web) = Web::new(&pages) else { return };
     for (path, _, _, reads) in places {
         web.open(path);
-        // A frame of another process comes when it comes.
+        // A frame of another process loads at any time.
         eventually(reads, || web.text(&["snapshot"]).contains(reads));
         for words in [
             &["snapshot", "-i", "--all"][..],

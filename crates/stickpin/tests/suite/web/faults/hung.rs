@@ -1,10 +1,10 @@
-//! Pages that are busy, and pages that hang for ever.
+//! Busy pages, and pages that hang forever.
 
 use super::web::{Web, html};
 use std::time::{Duration, Instant};
 use stickpin_kernel::{Dispatched, ErrorCode};
 
-/// Long enough for several commands that give up, short enough to wait for.
+/// Long enough for several commands to time out, short enough to wait for.
 const BUSY: &str = "for(const t=Date.now();Date.now()-t<6000;);";
 
 #[test]
@@ -33,7 +33,7 @@ fn a_short_timeout_gives_up_the_reading_and_not_the_session() {
     }
     web.was_asked("/log?free");
     assert_eq!(web.times("/log?pressed"), 0, "what was given up was done all the same");
-    // The session, its browser and its page are what they were.
+    // The session, its browser and its page are unchanged.
     web.ok(&["press", "text=Save"]);
     web.was_asked("/log?pressed");
     assert_eq!(web.pid(), browser);
@@ -75,7 +75,7 @@ fn an_input_that_is_not_taken_up_in_time_keeps_the_session() {
     assert_eq!(web.times("/log?busy"), 1);
 }
 
-/// Ways to hang, and whether what hangs is a script.
+/// Ways to hang, and whether a script hangs.
 const HANGS: &[(&str, &str)] = &[
     ("for ever", "tell('hung');while(true);"),
     ("asking", "tell('hung');while(true)confirm('Stay?')"),

@@ -1,6 +1,6 @@
-//! Faults of pages and browsers: what a page cannot write, scripts that run for ever, addresses
-//! that show nothing, frames without scripts, browsers that end. The session goes on, or says what
-//! became of it; a server knows what really came.
+//! Faults of pages and browsers: invalid text, endless scripts, addresses without a page, frames
+//! without scripts, browsers that end. The session continues, or reports its state; a server
+//! records what was really received.
 
 mod clipboard;
 mod documents;

@@ -1,9 +1,9 @@
-//! Addresses that show no page.
+//! Addresses without a page.
 
 use super::web::{Web, html, raw};
 use stickpin_kernel::ErrorCode;
 
-/// Paths, and what the error says of them.
+/// Paths, and the error for each.
 const NOTHING: &[(&str, &str)] = &[
     ("/file", "report.csv"),
     ("/empty", "204"),
@@ -39,7 +39,7 @@ fn url_without_a_page_is_an_error_that_names_the_result() {
         web.open("/");
         let error = web.fails(&["open", &url], ErrorCode::DeviceNotFound);
         assert!(error.message.contains(what), "{path}: {error:?}");
-        // What was there is still there, and can be used.
+        // The previous page is still there and usable.
         web.ok(&["press", "text=Save"]);
         web.was_asked("/log?pressed");
         web.open("/");

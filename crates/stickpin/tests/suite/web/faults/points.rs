@@ -1,5 +1,5 @@
-//! Points where the page shows what no tree has: the page around a short body, and drawings hidden
-//! from assistive technology.
+//! Points at which the page shows content that is in no tree: the area around a short body, and
+//! drawings hidden from assistive technology.
 
 use super::web::{Web, html};
 use stickpin_kernel::ErrorCode;
@@ -23,14 +23,15 @@ fn points_on_what_no_tree_has_are_pressed() {
         site.ok(&["press", point]);
         assert_eq!(site.text(&["get", "title"]).trim(), got, "{point}");
     }
-    // A picture of it vetoes none of them.
+    // A picture of it prevents none of them.
     site.ok(&["screenshot"]);
     site.ok(&["press", "225,25"]);
     site.ok(&["press", "125,25"]);
     site.ok(&["press", "600,400"]);
 }
 
-/// A handle that no tree has, over the corner of a field: what a picture shows there is the field.
+/// A resize handle outside of the tree, over the corner of a field: a picture shows the field
+/// there.
 const RESIZABLE: &str = "<style>body{margin:0}#wrap{position:absolute;left:50px;top:50px;width:200px;height:100px}\
     textarea{width:100%;height:100%;box-sizing:border-box;resize:none}\
     #grip{position:absolute;right:0;bottom:0;width:12px;height:12px;background:#888}</style>\
@@ -44,16 +45,16 @@ fn drag_by_screenshot_point_takes_a_resize_handle() {
     let Some(mut site) = Web::new(&[("/resize", html(RESIZABLE))]) else { return };
     site.open("/resize");
     site.ok(&["screenshot"]);
-    // A press is for the field itself.
+    // A press goes to the field itself.
     site.fails(&["press", "244,144"], ErrorCode::StaleRef);
     site.ok(&["drag", "244,144", "294,144"]);
     site.was_asked("/log?width:250");
-    // The field has moved since the picture: the corner that it shows is elsewhere.
+    // The field has moved since the picture: its corner is elsewhere.
     site.fails(&["drag", "244,144", "264,144"], ErrorCode::StaleRef);
     assert_eq!(site.times("/log?width:270"), 0);
 }
 
-/// A veil over the whole field is no part of its looks.
+/// An overlay over the whole field is not part of it.
 #[test]
 fn point_of_a_picture_under_a_veil_is_refused() {
     let veiled = RESIZABLE.replace(

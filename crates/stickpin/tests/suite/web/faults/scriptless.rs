@@ -3,7 +3,7 @@
 use super::web::{Web, html, page, raw};
 use std::time::{Duration, Instant};
 
-/// What an act on such a page may take on a busy machine; it was 10 s by the clock.
+/// Time limit for an action on such a page on a busy machine.
 const SOON: Duration = Duration::from_secs(6);
 
 fn timed<T>(what: &str, work: impl FnOnce() -> T) -> T {
@@ -62,7 +62,7 @@ fn an_svg_document_is_read_and_pressed() {
     else {
         return;
     };
-    // A browser that starts takes its time.
+    // A browser needs time to start.
     web.open("/list.xml");
     timed("open", || web.open("/chart.svg"));
     let text = timed("snapshot", || web.text(&["snapshot"]));

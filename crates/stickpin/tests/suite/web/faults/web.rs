@@ -1,4 +1,4 @@
-//! A host with a browser, and a server whose answers are written down byte by byte.
+//! A host with a browser, and a server with hand-written answers.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
@@ -9,10 +9,10 @@ use std::time::Duration;
 use stickpin_kernel::{Error, ErrorCode, Response};
 use stickpin_testkit::{InProcess, chromium};
 
-/// How long a page may take to tell its server something.
+/// Time limit for a page to report to its server.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What a page does to tell its server something.
+/// The script with which a page reports to its server.
 pub const TELL: &str =
     "<script>const tell=w=>{const x=new XMLHttpRequest();x.open('POST','/log?'+w,false);x.send()}</script>";
 
@@ -40,7 +40,8 @@ pub fn raw(status: &str, headers: &[&str], body: &str) -> Vec<u8> {
 }
 
 impl Web {
-    /// Serves answers by their paths: `/log` takes note, `/never` never answers, all else is 404.
+    /// Serves answers by path: `/log` records reports, `/never` never answers, all other paths
+    /// return 404.
     pub fn new(pages: &[(&str, Vec<u8>)]) -> Option<Self> {
         let provider = chromium()?;
         let pages: HashMap<String, Vec<u8>> =
@@ -52,7 +53,7 @@ impl Web {
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (log, pages) = (Arc::clone(&log), Arc::clone(&pages));
-                // A browser that goes away in the middle is no failure of a test.
+                // A browser that disconnects in the middle does not fail a test.
                 std::thread::spawn(move || drop(answer(&stream, &pages, &log)));
             }
         });
@@ -65,7 +66,7 @@ impl Web {
         format!("{}{path}", self.origin)
     }
 
-    /// Waits until the server was asked for something, and forgets it.
+    /// Waits for a request to the server, and removes it from the log.
     #[track_caller]
     pub fn was_asked(&self, target: &str) {
         let (log, grown) = &*self.asked;
@@ -75,7 +76,7 @@ impl Web {
         log.retain(|l| l != target);
     }
 
-    /// How often the server was asked for something.
+    /// The number of requests for a path.
     pub fn times(&self, target: &str) -> usize {
         self.asked.0.lock().unwrap().iter().filter(|l| *l == target).count()
     }
@@ -93,7 +94,7 @@ impl Web {
         response
     }
 
-    /// What it prints.
+    /// Its output.
     #[track_caller]
     pub fn text(&mut self, words: &[&str]) -> String {
         self.ok(words).text.unwrap_or_default()
@@ -131,14 +132,14 @@ impl Web {
         entries.map(|entry| entry.unwrap().path()).collect()
     }
 
-    /// The command lines of processes that name our folder, with their ids.
+    /// The command lines that name our folder, with their process ids.
     pub fn processes(&self) -> Vec<(u32, String)> {
         let folder = self.dir.path().to_str().unwrap();
         let entries = std::fs::read_dir("/proc").unwrap().flatten();
         entries
             .filter_map(|entry| {
                 let pid = entry.file_name().to_str()?.parse().ok()?;
-                // One that ended meanwhile is none.
+                // A process that ended meanwhile does not count.
                 let line = std::fs::read(entry.path().join("cmdline")).ok()?;
                 let line = String::from_utf8_lossy(&line).replace('\0', " ");
                 line.contains(folder).then_some((pid, line))

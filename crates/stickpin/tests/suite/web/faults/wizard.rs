@@ -1,10 +1,10 @@
-//! A dialog in steps whose app renders all of it anew with each keystroke, and keeps the focus in
+//! A multi-step dialog that the app re-renders completely with each keystroke, keeping the focus in
 //! its field.
 
 use super::web::{Web, html};
 use stickpin_kernel::ErrorCode;
 
-/// All nodes below the dialog are new after each event; who it is about is said in its heading.
+/// All nodes below the dialog are new after each event; its heading names the customer.
 const WIZARD: &str = "<button onclick='show(0)'>New customer</button><div id=root></div><script>\
     const steps = [['Name', 'Company'], ['Street', 'City'], []];\
     const values = {}; let step = 0, who = 'Ada';\
@@ -23,7 +23,7 @@ const WIZARD: &str = "<button onclick='show(0)'>New customer</button><div id=roo
     }\
     </script>";
 
-/// The ref of a field or button, as it was last listed.
+/// The last listed ref of a field or button.
 fn ref_of(listed: &str, name: &str) -> String {
     let line = listed.lines().find(|line| line.contains(&format!("\"{name}\""))).expect(listed);
     line.trim().split(' ').next().expect("a ref").to_owned()
@@ -35,7 +35,7 @@ fn rerendering_wizard_fields_are_filled_without_refusals() {
     web.open("/");
     web.ok(&["press", "text=\"New customer\""]);
     let listed = web.text(&["snapshot", "-i"]);
-    // By the refs of one listing, as an agent fills a form.
+    // By the refs of one snapshot, as an agent fills a form.
     web.ok(&["fill", &ref_of(&listed, "Name"), "Ada"]);
     web.ok(&["fill", &ref_of(&listed, "Company"), "Acme"]);
     web.ok(&["press", &ref_of(&listed, "Next")]);
@@ -64,7 +64,7 @@ fn field_of_a_wizard_on_another_customer_is_refused() {
     let listed = web.text(&["snapshot", "-i"]);
     web.ok(&["fill", &ref_of(&listed, "Company"), "Acme"]);
     web.ok(&["wait", "fn", "window.switched === true"]);
-    // The dialog of another customer is another dialog, though its fields read the same.
+    // The dialog of another customer is another dialog, although its fields are equal.
     let error = web.fails(&["fill", &ref_of(&listed, "Name"), "Ada"], ErrorCode::StaleRef);
     assert!(error.message.contains("Customer Ada"), "{}", error.message);
     let listed = web.text(&["snapshot", "-i"]);

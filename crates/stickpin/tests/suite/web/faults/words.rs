@@ -1,4 +1,4 @@
-//! Words that only `read` shows: `find` gives the element that holds them.
+//! Words that only `read` shows: `find` returns the element that contains them.
 
 use super::web::{Web, html};
 
@@ -36,7 +36,7 @@ fn words_of_read_are_found_wherever_they_stand() {
         let found = site.text(&["find", words]);
         assert!(found.trim_start().starts_with("@e"), "{words}: {found}");
     }
-    // Also where nothing is around them but the page.
+    // Also directly in the page.
     site.open("/bare");
     let found = site.text(&["find", "but words"]);
     assert!(found.trim_start().starts_with("@e"), "{found}");
