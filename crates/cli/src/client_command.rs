@@ -97,8 +97,8 @@ pub(crate) fn listen_for_signals(kinds: &[SignalKind]) -> Result<mpsc::Unbounded
     for kind in kinds {
         let mut signal = tokio::signal::unix::signal(*kind)
             .map_err(|e| Error::new(ErrorCode::Io, format!("cannot wait for signals: {e}")))?;
-        let tell = tell.clone();
-        tokio::spawn(async move { while signal.recv().await.is_some() && tell.send(()).is_ok() {} });
+        let sender = tell.clone();
+        tokio::spawn(async move { while signal.recv().await.is_some() && sender.send(()).is_ok() {} });
     }
     Ok(heard)
 }

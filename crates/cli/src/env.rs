@@ -68,13 +68,13 @@ impl Env {
     /// over whether the stream is a terminal.
     #[must_use]
     pub fn colors(&self, choice: ColorChoice) -> Colors {
-        let both = |shown| Colors { out: shown, err: shown };
+        let colors = |shown| Colors { out: shown, err: shown };
         match choice {
-            ColorChoice::Always => both(true),
-            ColorChoice::Never => both(false),
-            ColorChoice::Auto if self.color.no_color => both(false),
-            ColorChoice::Auto if self.color.force => both(true),
-            ColorChoice::Auto if self.color.never => both(false),
+            ColorChoice::Always => colors(true),
+            ColorChoice::Never => colors(false),
+            ColorChoice::Auto if self.color.no_color => colors(false),
+            ColorChoice::Auto if self.color.force => colors(true),
+            ColorChoice::Auto if self.color.never => colors(false),
             ColorChoice::Auto => Colors { out: self.answer_on_terminal, err: self.terminal },
         }
     }

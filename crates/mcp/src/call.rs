@@ -302,9 +302,9 @@ async fn run_invocation(
     let entry = match invocation.command {
         CommandRef::Entry(entry) => entry,
         CommandRef::ClientCommand(command) => {
-            let asked =
+            let prepared =
                 checked.and_then(|()| prepare_client_command(shared, invocation, folders, caller, incoming));
-            return match asked {
+            return match prepared {
                 Ok((client, input, call)) => {
                     if call.session.is_none() {
                         client.bind(&connection.caller.own_session).await;

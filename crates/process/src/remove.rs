@@ -107,8 +107,8 @@ impl FolderEntry<'_> {
     #[cfg(target_os = "linux")]
     fn open_on_same_mount(&self) -> Result<OwnedFd, Errno> {
         use rustix::fs::ResolveFlags;
-        let stay = ResolveFlags::NO_XDEV | ResolveFlags::NO_SYMLINKS;
-        match rustix::fs::openat2(self.parent, self.name, FOLDER, Mode::empty(), stay) {
+        let restrictions = ResolveFlags::NO_XDEV | ResolveFlags::NO_SYMLINKS;
+        match rustix::fs::openat2(self.parent, self.name, FOLDER, Mode::empty(), restrictions) {
             // An old kernel, or a sandbox that refuses unknown system calls.
             Err(Errno::NOSYS | Errno::PERM) => self.open_nofollow(),
             opened => opened,

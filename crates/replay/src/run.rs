@@ -294,7 +294,7 @@ impl Runner<'_> {
             at: step.at.clone(),
             line: step.shown.clone(),
             ok: error.is_none(),
-            began: millis(step_started - self.started),
+            start_offset: millis(step_started - self.started),
             millis: millis(step_started.elapsed()),
             expected: step.expected.clone(),
             output: response.text.filter(|_| response.ok && step.line.entry.spec.effect == Effect::Reads),

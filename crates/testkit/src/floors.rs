@@ -56,7 +56,7 @@ pub fn assert_small(src: &Path, without: &[&str], busiest: (usize, usize)) {
 /// Returns the types with more than `most` methods over all modules of a crate. Inherent and trait
 /// methods are counted together.
 #[must_use]
-pub fn large_types(sources: &Sources, most: usize) -> Vec<(String, usize)> {
+pub fn large_types(sources: &Sources, max: usize) -> Vec<(String, usize)> {
     let mut methods: BTreeMap<String, usize> = BTreeMap::new();
     for code in sources.values() {
         let mut of = None;
@@ -78,7 +78,7 @@ pub fn large_types(sources: &Sources, most: usize) -> Vec<(String, usize)> {
             }
         }
     }
-    methods.into_iter().filter(|(_, count)| *count > most).collect()
+    methods.into_iter().filter(|(_, count)| *count > max).collect()
 }
 
 /// Returns the folders that directly contain more than `most` files; `src` itself is the empty
@@ -87,13 +87,13 @@ pub fn large_types(sources: &Sources, most: usize) -> Vec<(String, usize)> {
 /// # Panics
 /// If a folder cannot be read.
 #[must_use]
-pub fn full_folders(src: &Path, most: usize) -> Vec<(String, usize)> {
+pub fn full_folders(src: &Path, max: usize) -> Vec<(String, usize)> {
     let (mut found, mut next) = (Vec::new(), vec![src.to_owned()]);
     while let Some(folder) = next.pop() {
         let entries = std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
         let (below, files): (Vec<_>, Vec<_>) =
             entries.map(|entry| entry.expect("an entry").path()).partition(|path| path.is_dir());
-        if files.len() > most {
+        if files.len() > max {
             let name = folder.strip_prefix(src).unwrap_or(&folder).display().to_string();
             found.push((name, files.len()));
         }
@@ -173,7 +173,7 @@ impl Imports {
 
     /// Returns the import cycles with more than `most` modules.
     #[must_use]
-    pub fn circles(&self, most: usize) -> BTreeSet<Vec<&str>> {
+    pub fn circles(&self, max: usize) -> BTreeSet<Vec<&str>> {
         let reach: BTreeMap<&str, _> =
             self.0.keys().map(|module| (module.as_str(), self.reachable(module))).collect();
         let mut found = BTreeSet::new();
@@ -181,7 +181,7 @@ impl Imports {
             let circle = below.iter().copied().filter(|other| reach[other].contains(module));
             found.insert(circle.collect::<Vec<_>>());
         }
-        found.retain(|circle| circle.len() > most);
+        found.retain(|circle| circle.len() > max);
         found
     }
 

@@ -263,7 +263,7 @@ impl Uses<'_> {
     }
 
     fn judge(&mut self, outcome: &str, used: &Response, pressed: &[String]) {
-        let want = self.expected;
+        let expected = self.expected;
         if self.situation.keeps_meaning() {
             self.results.unchanged_uses += 1;
             self.results.refused += usize::from(outcome.starts_with("refuses"));
@@ -271,10 +271,10 @@ impl Uses<'_> {
         self.count(used, pressed);
         let precise = used.warning.as_deref().is_some_and(|w| w.contains("was minted from snapshot"));
         let at = &self.at;
-        if outcome != want {
+        if outcome != expected {
             let detail =
                 used.error.as_ref().map(|e| e.message.clone()).or(used.warning.clone()).unwrap_or_default();
-            self.results.differences.push(format!("{at}: {outcome} instead of {want}: {detail}"));
+            self.results.differences.push(format!("{at}: {outcome} instead of {expected}: {detail}"));
         } else if outcome == "acts+warning" && self.pinned && !precise {
             self.results
                 .differences

@@ -211,9 +211,9 @@ impl Surface for Script {
             ..RunOptions::new(Env { cwd: folder.to_owned(), ..env.clone() }.caller(None))
         };
         let command = plan.first_step().map_or("", |step| step.line.entry.spec.name);
-        let heard = CapturingClient { host: host.clone(), command, answer: Mutex::default() };
-        let ran = runtime.block_on(run(&plan, &heard, &options, &mut |_| {}));
-        match heard.answer.into_inner().expect("no call panicked") {
+        let client = CapturingClient { host: host.clone(), command, answer: Mutex::default() };
+        let ran = runtime.block_on(run(&plan, &client, &options, &mut |_| {}));
+        match client.answer.into_inner().expect("no call panicked") {
             Some(answer) => {
                 self.client_refs.extend(issued_refs(&answer));
                 outcome(answer)

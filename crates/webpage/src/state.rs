@@ -60,8 +60,8 @@ impl SharedState {
     /// Waits until a tab or the whole browser is gone.
     pub async fn wait_until_gone(&self, session: &str) {
         let gone = self.until(|state| {
-            let there = state.tabs.get(session).is_some_and(|tab| tab.gone.is_none());
-            (!there || state.lost.is_some()).then_some(())
+            let is_open = state.tabs.get(session).is_some_and(|tab| tab.gone.is_none());
+            (!is_open || state.lost.is_some()).then_some(())
         });
         gone.await;
     }
@@ -474,8 +474,8 @@ mod tests {
         for (session, number) in [("a", 1), ("b", 2), ("c", 3)] {
             state.tabs.insert(session.into(), TabState { number, ..TabState::default() });
         }
-        let asked = |kind: &str| Dialog::new(kind, "");
-        state.dialogs = vec![("b".into(), asked("confirm")), ("c".into(), asked("prompt"))];
+        let dialog_of = |kind: &str| Dialog::new(kind, "");
+        state.dialogs = vec![("b".into(), dialog_of("confirm")), ("c".into(), dialog_of("prompt"))];
         state.show_dialogs();
         let words = |state: &State, tab| state.tabs[tab].dialog.as_ref().map(Dialog::describe);
         assert_eq!(words(&state, "a").unwrap(), "confirm in tab t2 \"\"");

@@ -215,7 +215,7 @@ mod tests {
         std::os::unix::fs::symlink(&target, &link).unwrap();
         for there in [false, true] {
             let error = unlinked_dir(&link).unwrap_err();
-            assert!(error.message.contains("is a link") && !error.hint.is_empty(), "{error:?}");
+            assert!(error.message.contains("is a symbolic link") && !error.hint.is_empty(), "{error:?}");
             assert_eq!(target.exists(), there);
             fs::create_dir_all(&target).unwrap();
         }
@@ -232,7 +232,7 @@ mod tests {
         std::os::unix::fs::symlink(&target, &link).unwrap();
         if std::os::unix::fs::lchown(&link, Some(12_345), None).is_ok() {
             let error = StateDir::open(&link).unwrap_err();
-            assert!(error.message.contains("made by uid 12345"), "{error:?}");
+            assert!(error.message.contains("created by uid 12345"), "{error:?}");
             assert!(!target.exists());
         }
     }

@@ -28,9 +28,9 @@ impl Server {
         let shared = Arc::clone(&changes);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let told = Arc::clone(&shared);
+                let worker_changes = Arc::clone(&shared);
                 std::thread::spawn(move || {
-                    if let Err(error) = answer(&stream, &told) {
+                    if let Err(error) = answer(&stream, &worker_changes) {
                         eprintln!("bench page: {error}");
                     }
                 });

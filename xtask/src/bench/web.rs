@@ -27,14 +27,14 @@ const MEMORY_RETURN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Adds the rows of this part.
 pub fn measure(table: &mut Table, ours: &Tool, peer: Option<&Tool>, server: &Server, runs: usize) -> Result {
-    let both = ToolPair { ours, peer, server };
+    let tools = ToolPair { ours, peer, server };
     for rows in [100, 1_000] {
-        both.open(&server.page(&format!("rows/{rows}")))?;
+        tools.open(&server.page(&format!("rows/{rows}")))?;
         if rows == 100 {
-            let (a, b) = both.measure_alternately(runs * 2, &["get", "title"], &["get", "title"])?;
+            let (a, b) = tools.measure_alternately(runs * 2, &["get", "title"], &["get", "title"])?;
             table.compare("`get title`, whole process", a, b, "ms", "at most 1.3 x the peer");
         }
-        let (a, b) = both.measure_alternately(runs, &OUR_SNAPSHOT, &PEER_SNAPSHOT)?;
+        let (a, b) = tools.measure_alternately(runs, &OUR_SNAPSHOT, &PEER_SNAPSHOT)?;
         let what = format!("`snapshot -i --all`, {rows} rows that stand still");
         table.compare(&what, a, b, "ms", "at least 4 x faster");
         if rows == 1_000 {
@@ -52,48 +52,48 @@ pub fn measure(table: &mut Table, ours: &Tool, peer: Option<&Tool>, server: &Ser
         [(100, "at least 8 x faster"), (1_000, "at least 10 x faster"), (10_000, "at least 30 x faster")];
     for (rows, bar) in bars {
         let large = rows == 10_000;
-        both.open(&server.page(&format!("changing/{rows}")))?;
-        let (a, b) = both.changing(if large { runs.min(RUNS_OF_LARGE_PAGE) } else { runs }, AGENT_PAUSE)?;
+        tools.open(&server.page(&format!("changing/{rows}")))?;
+        let (a, b) = tools.changing(if large { runs.min(RUNS_OF_LARGE_PAGE) } else { runs }, AGENT_PAUSE)?;
         let what = format!("`snapshot -i --all`, {rows} rows, one changing");
         table.compare(&what, a, b, "ms", bar);
         if large {
-            memory(table, &both)?;
+            memory(table, &tools)?;
         }
         if rows == 1_000 {
-            let (a, b) = both.changing(runs, RENDER_TIME)?;
+            let (a, b) = tools.changing(runs, RENDER_TIME)?;
             let what = format!("the same, {rows} rows, one changing just before");
             table.compare(&what, a, b, "ms", "");
         }
     }
-    both.open(&server.page("rows/100"))?;
-    both.close()?;
+    tools.open(&server.page("rows/100"))?;
+    tools.close()?;
     for (rows, bar) in [(1_000, "at least 10 x faster"), (10_000, "at least 30 x faster")] {
         let large = rows == 10_000;
-        let (a, b) = both.first_snapshots(
+        let (a, b) = tools.first_snapshots(
             &server.page(&format!("rows/{rows}")),
             if large { runs.min(RUNS_OF_LARGE_PAGE) } else { runs },
         )?;
         let what = format!("`snapshot -i --all`, {rows} rows, the first look in a new browser");
         table.compare(&what, a, b, "ms", bar);
     }
-    both.open(&server.page("real"))?;
-    let (a, b) = both.changing(runs, AGENT_PAUSE)?;
+    tools.open(&server.page("real"))?;
+    let (a, b) = tools.changing(runs, AGENT_PAUSE)?;
     let what =
         "`snapshot -i --all`, a page as they are met (10,000 elements, icons, 800 rules), one changing";
     table.compare(what, a, b, "ms", "at least 4 x faster");
-    press(table, &both, server, runs)?;
+    press(table, &tools, server, runs)?;
     ours.run(&["close"])
 }
 
 /// Presses a button by its ref.
-fn press(table: &mut Table, both: &ToolPair<'_>, server: &Server, runs: usize) -> Result {
-    both.open(&server.page("small"))?;
-    let a = button(&output(&mut both.ours.command(&["snapshot", "-i"]))?, "@")?;
-    let b = both.peer.map(|p| button(&output(&mut p.command(&PEER_SNAPSHOT))?, "ref=")).transpose()?;
+fn press(table: &mut Table, tools: &ToolPair<'_>, server: &Server, runs: usize) -> Result {
+    tools.open(&server.page("small"))?;
+    let a = button(&output(&mut tools.ours.command(&["snapshot", "-i"]))?, "@")?;
+    let b = tools.peer.map(|p| button(&output(&mut p.command(&PEER_SNAPSHOT))?, "ref=")).transpose()?;
     let (a, b) = (format!("@{a}"), format!("@{}", b.unwrap_or_default()));
-    let (ours, theirs) = both.measure_separately(runs * 2, &["press", &a], &["click", &b])?;
+    let (ours, theirs) = tools.measure_separately(runs * 2, &["press", &a], &["click", &b])?;
     table.compare("`press @ref` on a small page", ours, theirs, "ms", "not slower");
-    let pressed = output(&mut both.ours.command(&["get", "text", "role=status"]))?;
+    let pressed = output(&mut tools.ours.command(&["get", "text", "role=status"]))?;
     // The uncounted run adds one press.
     if pressed.trim() == (runs * 2 + 1).to_string() {
         Ok(())
@@ -111,16 +111,16 @@ fn button(snapshot: &str, before: &str) -> Result<String> {
 }
 
 /// Measures the daemons' memory while a large page is open, and ours after it is closed.
-fn memory(table: &mut Table, both: &ToolPair<'_>) -> Result {
-    let rss = mib(both.ours.daemon_rss()?);
-    let theirs = both.peer.map(|p| p.daemon_rss().map(mib)).transpose()?;
+fn memory(table: &mut Table, tools: &ToolPair<'_>) -> Result {
+    let rss = mib(tools.ours.daemon_rss()?);
+    let theirs = tools.peer.map(|p| p.daemon_rss().map(mib)).transpose()?;
     table.compare("daemon after snapshots of 10000 rows, resident", rss, theirs, "MiB", "under 150");
-    both.ours.run(&["close"])?;
+    tools.ours.run(&["close"])?;
     let deadline = Instant::now() + MEMORY_RETURN_TIMEOUT;
-    let mut after = mib(both.ours.daemon_rss()?);
+    let mut after = mib(tools.ours.daemon_rss()?);
     while after >= 30.0 && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(100));
-        after = mib(both.ours.daemon_rss()?);
+        after = mib(tools.ours.daemon_rss()?);
     }
     table.add("daemon after `close`, resident", after, "MiB", "under 30");
     Ok(())

@@ -86,13 +86,13 @@ fn table<'a>(args: impl Iterator<Item = &'a Arg>, entry: Option<&CommandDefiniti
     let rows = args.map(|arg| {
         let field = entry.and_then(|e| e.fields().iter().find(|f| f.name == arg.get_id().as_str()));
         let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
-        let takes = field.map_or_else(|| arg_values(arg), |f| kind(&f.kind));
+        let value_kind = field.map_or_else(|| arg_values(arg), |f| kind(&f.kind));
         let default = match field.and_then(default) {
             Some(default) => default,
             None if arg.is_required_set() => "required".to_owned(),
             None => String::new(),
         };
-        format!("| {} | {} | {default} | {} |\n", arg_spelling(arg), cell(&takes), cell(&help))
+        format!("| {} | {} | {default} | {} |\n", arg_spelling(arg), cell(&value_kind), cell(&help))
     });
     format!("| | takes | default | |\n|---|---|---|---|\n{}", rows.collect::<String>())
 }

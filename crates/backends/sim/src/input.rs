@@ -275,11 +275,11 @@ impl Input<'_> {
             return;
         }
         let dom = self.sim.dom();
-        let takes = |i: &usize| {
+        let can_focus = |i: &usize| {
             dom.nodes[*i].element.as_ref().is_some_and(|e| e.handler(Event::Escape).is_some())
                 && !dom.nodes[*i].style.hidden
         };
-        if let Some(at) = (0..dom.nodes.len()).rev().find(takes) {
+        if let Some(at) = (0..dom.nodes.len()).rev().find(can_focus) {
             self.sim.dispatch_event(at, Event::Escape);
         }
     }

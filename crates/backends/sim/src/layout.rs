@@ -260,14 +260,14 @@ impl Layout {
 
     /// Returns the last node of a layer that accepts the pointer at a point.
     fn topmost(&self, dom: &Dom, root: usize, x: f64, y: f64) -> Option<usize> {
-        let takes = |at: &usize| {
+        let is_hit = |at: &usize| {
             let node = &dom.nodes[*at];
             !node.style.ghost
                 && !node.states.contains(States::HIDDEN)
                 && !node.is_text()
                 && self.visible_rect(*at).is_some_and(|r| r.contains(x, y))
         };
-        self.layer(dom, root).filter(takes).last()
+        self.layer(dom, root).filter(is_hit).last()
     }
 
     /// Returns the maximum scroll offset of a scroller.

@@ -140,11 +140,11 @@ async fn closes_itself(web: &DrivenBrowser) -> bool {
     }
     let closing = async {
         loop {
-            let asked = async {
+            let closed = async {
                 let world = web.page.tab.top_world().await?;
                 web.page.tab.evaluate::<bool>(&world, "window.closed".to_owned()).await
             };
-            match asked.await {
+            match closed.await {
                 // The document is gone; the tab closes or another document comes.
                 Err(TabError::WorldGone) => tokio::task::yield_now().await,
                 Ok(closed) => return closed,
@@ -225,14 +225,14 @@ pub(crate) async fn end_tab(
     }
     let own_dialog = |tab: &TabState| tab.dialog.clone().filter(|dialog| dialog.tab.is_none());
     let dialog_before = tab.read(own_dialog).ok().flatten();
-    let asked = timeout(
+    let prompt = timeout(
         TAB_TIMEOUT,
         tab.until(|tab| {
             own_dialog(tab).filter(|now| leave == LeavePolicy::Ask && Some(now) != dialog_before.as_ref())
         }),
     );
     let ended = tokio::select! {
-        ended = asked => ended,
+        ended = prompt => ended,
         () = cancel.cancelled() => Err(unknown(timeout_error("closed")))?,
     };
     match ended {
@@ -280,8 +280,8 @@ pub(crate) fn take_ended_tabs(web: &mut DrivenBrowser) -> Vec<EndedTab> {
             // A crashed tab shows nothing and can be closed.
             drop(web.page.tab.client.send(None, &cdp::CloseTarget { target_id: tab.target.clone() }));
         }
-        let how = if tab.asked_to_close { TabEndReason::ByCommand } else { how };
-        ended.push(EndedTab::new(tab.id(), SurfaceId(tab.number), how).active_tab(now));
+        let reason = if tab.asked_to_close { TabEndReason::ByCommand } else { how };
+        ended.push(EndedTab::new(tab.id(), SurfaceId(tab.number), reason).active_tab(now));
     }
     if let Some(tab) = next.as_ref().and_then(|next| state.tabs.get_mut(next)) {
         let closed = ended.iter().filter(|e| e.active_tab.is_some() && e.reason == TabEndReason::Closed);

@@ -233,7 +233,7 @@ fn every_schema_property_is_described_and_accepted() {
                 let said = understood(&tool.name, args.clone().into());
                 // An argument with a valid name and type may still be useless on its own.
                 let Err(e) = said else { continue };
-                let alone = ["does not say what to", "needs `", "is no target", "no key", "TARGET=VALUE"];
+                let alone = ["is ambiguous", "needs `", "is no target", "no key", "TARGET=VALUE"];
                 assert!(alone.iter().any(|w| e.message.contains(w)), "{} {args:?}: {e}", tool.name);
             }
         }

@@ -283,8 +283,8 @@ impl Replayed {
     }
 
     /// Returns the run as a report of a suite with one script.
-    fn to_report(&self, began: SystemTime, session: &str) -> Report {
-        let began = began.duration_since(UNIX_EPOCH).unwrap_or_default();
+    fn to_report(&self, started_at: SystemTime, session: &str) -> Report {
+        let began = started_at.duration_since(UNIX_EPOCH).unwrap_or_default();
         let attempt = Attempt {
             number: 1,
             session: session.to_owned(),

@@ -131,7 +131,7 @@ pub struct Step {
     /// Whether the step succeeded.
     pub ok: bool,
     /// The start, relative to the start of the attempt.
-    pub began: f64,
+    pub start_offset: f64,
     /// The duration.
     pub millis: f64,
     /// The recorded meanings of its targets.

@@ -151,9 +151,9 @@ impl Parser {
         let inner = words.len() - 1;
         let block = match first {
             "if" => {
-                let asked =
+                let visibility =
                     [Visibility::Visible, Visibility::Hidden].into_iter().find(|a| text(1) == Some(a.word()));
-                let Some(asked) = asked.filter(|_| inner == 3) else {
+                let Some(asked) = visibility.filter(|_| inner == 3) else {
                     return Err(LineError::new(
                         start,
                         "`if` takes `visible` or `hidden` and a selector of one word",

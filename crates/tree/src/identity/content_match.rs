@@ -242,12 +242,12 @@ fn check_rerender(
     new: &Records<'_>,
     b: NodeRef<'_>,
 ) -> Result<(), NoMatch> {
-    let lives = |n: NodeRef<'_>| n.handle().and_then(|h| new.node_at(h));
+    let current_node = |n: NodeRef<'_>| n.handle().and_then(|h| new.node_at(h));
     // Find the lowest surviving ancestor, and what was replaced below it.
     let mut replaced = a;
     let outcome = loop {
         let parent = replaced.parent().ok_or(NoMatch::Absent)?;
-        match lives(parent) {
+        match current_node(parent) {
             Some(kept) => break kept,
             None => replaced = parent,
         }
@@ -261,7 +261,7 @@ fn check_rerender(
         .ok_or(NoMatch::Moved)?;
     if let Some(at) = old.cache.structure.row_of(a)
         && let row = old.tree.node(at.id)
-        && lives(row).is_none()
+        && current_node(row).is_none()
     {
         if has_surviving_row(new, old, &at.container.ids) {
             let several = several_rows_rerendered(old, at, new, b.id());

@@ -146,7 +146,7 @@ impl<'t> Records<'t> {
         let element = self.tree.node(node);
         let issued = &*issued.0;
         let is_renamed = move || element.name() != &*issued.name && !self.differs_in_counts(issued, element);
-        let around = move || {
+        let surroundings = move || {
             let live =
                 ElementReader { records: self, element, row: self.current_row(&issued.record, element) };
             issued.record.differences(&live.surroundings_for(&issued.record), &|title| self.has_title(title))
@@ -155,7 +155,7 @@ impl<'t> Records<'t> {
             .chain(once_with(move || is_renamed().then_some(Clause::Name)))
             .chain(once_with(move || self.compare_text(issued, element).err()))
             .flatten()
-            .chain(once_with(around).flatten())
+            .chain(once_with(surroundings).flatten())
     }
 
     /// The current name or words of an unchanged element, if they differ from the issued ones.

@@ -69,11 +69,11 @@ impl<'t> ElementReader<'_, 't> {
     /// region. A row with only this element belongs to a list, and what follows is what the list
     /// shows.
     fn is_below(&self, heading: NodeRef<'_>, at: RowAt<'_>) -> bool {
-        let around = |n: &NodeRef<'_>| !n.contains(self.element.id());
+        let is_outside = |n: &NodeRef<'_>| !n.contains(self.element.id());
         heading.id() < self.element.id()
             || !self.is_alone_in(at)
                 && !belongs_to_following_region(heading, self.element)
-                && !heading.ancestors().take_while(around).any(|n| n.role() == Role::Main)
+                && !heading.ancestors().take_while(is_outside).any(|n| n.role() == Role::Main)
     }
 
     fn is_alone_in(&self, at: RowAt<'_>) -> bool {

@@ -120,8 +120,8 @@ impl<'t> PageWriter<'t> {
     }
 }
 
-fn span(cell: NodeRef<'_>, attr: Attr, most: usize) -> usize {
-    cell.attr(attr).and_then(|s| s.trim().parse().ok()).unwrap_or(1).clamp(1, most.max(1))
+fn span(cell: NodeRef<'_>, attr: Attr, max: usize) -> usize {
+    cell.attr(attr).and_then(|s| s.trim().parse().ok()).unwrap_or(1).clamp(1, max.max(1))
 }
 
 /// Collects the rows of a table through row groups and wrappers, but not those of nested tables.

@@ -147,10 +147,10 @@ impl<'t> Draft<'t> {
 
     /// Returns the current lines, in order.
     pub(crate) fn lines(&mut self) -> Vec<DraftLine<'t>> {
-        let most = self.fate[self.start..self.end].iter().filter(|f| **f == Fate::Show).count();
+        let shown_count = self.fate[self.start..self.end].iter().filter(|f| **f == Fate::Show).count();
         let mut lines = std::mem::take(&mut self.line_buffer);
         lines.clear();
-        lines.reserve(most);
+        lines.reserve(shown_count);
         // Open lines as (first position after the subtree, line, line of the last child).
         let mut open: Vec<(NodeId, usize, Option<usize>)> = Vec::new();
         let mut top = None;

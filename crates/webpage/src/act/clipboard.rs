@@ -58,8 +58,8 @@ async fn set_permissions(page: &Page, access: &Access, setting: Option<&str>) ->
         let permission = json!({ "name": name });
         let setting = setting.unwrap_or(before).to_owned();
         let set = SetPermission { permission, setting, origin: access.origin.clone() };
-        let asked = page.tab.client.send(None, &set);
-        page.tab.answer(asked).await?;
+        let reply = page.tab.client.send(None, &set);
+        page.tab.answer(reply).await?;
     }
     Ok(())
 }

@@ -70,9 +70,9 @@ fn input_rerendered() -> Error {
 /// Returns `ELEMENT_NOT_FOUND` when the element is gone.
 pub async fn file_input_of(page: &Page, handle: Handle) -> Result<Option<FileInput>> {
     let DocumentElement { world, id } = page.located_element(handle)?;
-    let takes: Option<FileInputAnswer> =
+    let file_input: Option<FileInputAnswer> =
         page.tab.call(&world, "fileInput", (id, may_be_detached(page, handle))).await?;
-    let FileInputAnswer { id, multiple, directory, accept, holds } = takes.ok_or_else(element_gone)?;
+    let FileInputAnswer { id, multiple, directory, accept, holds } = file_input.ok_or_else(element_gone)?;
     let input = Handle { scope: world.scope, id };
     Ok((id != 0)
         .then_some(FileInput::new(input).multiple(multiple).directory(directory).accept(accept).files(holds)))
@@ -103,13 +103,13 @@ pub(crate) async fn upload(page: &mut Page, target: Handle, files: &[PathBuf]) -
     if ignore_gone_document(page.tab.call(&world, "filesTaken", NONE).await)? == Some(false) {
         return Err(unknown(input_rerendered()));
     }
-    let takes = ignore_gone_document(
+    let file_input = ignore_gone_document(
         page.tab.call::<Option<FileInputAnswer>>(&world, "fileInput", (id, true)).await,
     )?
     .flatten();
     let names = |t: FileInputAnswer| t.holds.into_iter().map(|f| f.name).collect::<Vec<_>>().join(", ");
     // Apps that remove the files at once leave nothing to read back.
-    let value = takes.filter(|t| !t.holds.is_empty()).map(names);
+    let value = file_input.filter(|t| !t.holds.is_empty()).map(names);
     Ok(input_handled().delivery(Delivery::Confirmed).value(value))
 }
 

@@ -48,7 +48,7 @@ impl DebuggerProbes {
         tab: &Tab,
         worlds: &[World],
     ) -> Result<PendingListeners, TabError> {
-        let mut asked = Vec::with_capacity(worlds.len());
+        let mut requests = Vec::with_capacity(worlds.len());
         for world in worlds {
             let known = self.documents.entry(world.scope).or_default();
             if known.page_object.is_none() {
@@ -66,10 +66,10 @@ impl DebuggerProbes {
                 // Only `pierce` reports listeners of all worlds. It also includes frames of the
                 // same process.
                 let question = cdp::GetEventListeners { object_id, depth: -1, pierce: true };
-                asked.push((world.clone(), tab.client.send(Some(&world.session), &question)));
+                requests.push((world.clone(), tab.client.send(Some(&world.session), &question)));
             }
         }
-        Ok(asked)
+        Ok(requests)
     }
 
     /// Reads the answers. Returns the documents that must be walked again, because the walk left

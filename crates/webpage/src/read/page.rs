@@ -239,11 +239,11 @@ pub async fn outcome(
     handle: Handle,
     input_ticket: &Ticket,
 ) -> Result<Option<LocatedElement>> {
-    let told = match input_ticket.take::<OutcomeRequest>() {
+    let pending_outcome = match input_ticket.take::<OutcomeRequest>() {
         Some(after) => prefetch::read_outcome(page, handle, after).await,
         None => Ok(None),
     };
-    match told {
+    match pending_outcome {
         Ok(Some(told)) => Ok(Some(told)),
         // Locate the element again to see its state.
         Ok(None) | Err(TabError::WorldGone) => locate(page, handle, &[]).await,

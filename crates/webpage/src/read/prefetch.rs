@@ -127,7 +127,7 @@ impl Drop for AnnouncedPress {
 pub(crate) struct OutcomeRequest {
     of: Handle,
     world: World,
-    asked: PendingRequest,
+    reply: PendingRequest,
     /// Whether the answer is a look; otherwise it says when a look is worthwhile.
     is_capture: bool,
 }
@@ -171,11 +171,11 @@ async fn walk_single_document(
     page: &mut Page,
     world: &World,
     columns: &str,
-    wanted: WalkRequest<'_>,
+    walk_request: WalkRequest<'_>,
 ) -> Result<PageWalk, TabError> {
     let columns = Columns::parse(columns).map_err(corrupt)?;
-    let columns = walk_cache::complete(page, world, columns, wanted).await?;
-    walk_cache::assemble_walk(page, vec![(world, columns)], wanted).await
+    let columns = walk_cache::complete(page, world, columns, walk_request).await?;
+    walk_cache::assemble_walk(page, vec![(world, columns)], walk_request).await
 }
 
 /// Moves the pointer to a point of the tab's own document and hit-tests once the page has reacted.
@@ -227,8 +227,8 @@ pub(crate) fn request_outcome(
     else {
         return Ok(None);
     };
-    let asked = page.tab.send_request(world, expression("pressed", (of.id, [of.id, of.id]))?)?;
-    Ok(Some(OutcomeRequest { of, world: world.clone(), asked, is_capture: true }))
+    let reply = page.tab.send_request(world, expression("pressed", (of.id, [of.id, of.id]))?)?;
+    Ok(Some(OutcomeRequest { of, world: world.clone(), reply, is_capture: true }))
 }
 
 /// Asks the document of a target to report when it has done what it deferred at a press. The target
@@ -240,10 +240,10 @@ pub(crate) fn request_outcome_report(
 ) -> Option<OutcomeRequest> {
     let handle = target?;
     let world = worlds.iter().find(|world| world.scope == handle.scope)?;
-    let asked = expression("answered", NONE).map(|question| page.tab.send_request(world, question));
+    let sent = expression("answered", NONE).map(|question| page.tab.send_request(world, question));
     // A document that cannot be asked now is looked at directly.
-    let Ok(Ok(asked)) = asked else { return None };
-    Some(OutcomeRequest { of: handle, world: world.clone(), asked, is_capture: false })
+    let Ok(Ok(asked)) = sent else { return None };
+    Some(OutcomeRequest { of: handle, world: world.clone(), reply: asked, is_capture: false })
 }
 
 /// The target as it was when its press had arrived, if that was requested and no event was reported
@@ -253,7 +253,7 @@ pub(crate) async fn read_outcome(
     handle: Handle,
     after: OutcomeRequest,
 ) -> Result<Option<LocatedElement>, TabError> {
-    let OutcomeRequest { of, world, asked, is_capture: look } = after;
+    let OutcomeRequest { of, world, reply: asked, is_capture: look } = after;
     if of != handle {
         return Ok(None);
     }

@@ -96,9 +96,9 @@ impl PageWalk {
 
     /// Whether a document has reported a change since.
     pub(crate) fn is_outdated(&self, tab: &TabState) -> bool {
-        let mut told = tab.frames.values().filter_map(|f| f.world.as_ref());
+        let mut known_worlds = tab.frames.values().filter_map(|f| f.world.as_ref());
         let later = |w: &Known| self.documents.iter().any(|d| d.scope == w.scope && w.changes > d.changes);
-        told.any(later)
+        known_worlds.any(later)
     }
 
     /// Whether the walk determines the state of all these elements.
@@ -126,8 +126,8 @@ impl WalkRequest<'_> {
     /// The ids of the wanted handles in a document, as ranges: first and last, flattened. Ranges
     /// may include some other ids, so that thousands of elements fit into a short request.
     pub(crate) fn ranges(&self, world: &World) -> Vec<u64> {
-        let asked = self.watch.iter().chain(&self.target).filter(|h| h.scope == world.scope);
-        ranges(asked.map(|h| h.id), MAX_RANGE_GAP)
+        let handles = self.watch.iter().chain(&self.target).filter(|h| h.scope == world.scope);
+        ranges(handles.map(|h| h.id), MAX_RANGE_GAP)
     }
 
     fn walk_expression(&self, world: &World) -> Result<String> {
@@ -164,13 +164,13 @@ pub(crate) struct CurrentPage<'a> {
 /// Reads the page: reuses the last walk if it still holds, else walks again.
 pub(crate) async fn current_page<'a>(
     page: &'a mut Page,
-    wanted: WalkRequest<'_>,
+    walk_request: WalkRequest<'_>,
 ) -> Result<CurrentPage<'a>, TabError> {
     // Read the counter before the walk: a change during the walk is a change since.
     page.read_ahead.note_capture(page.tab.read(|tab| tab.activity)?);
     let worlds = page.tab.worlds().await?;
     page.probes.retain_documents(&worlds);
-    let is_full_walk = wanted.target.is_none();
+    let is_full_walk = walk_request.target.is_none();
     let mut last = page.last_walk.take().filter(|w| {
         w.tab == page.tab.session && w.has_documents(&worlds) && (w.is_complete || !is_full_walk)
     });
@@ -182,29 +182,29 @@ pub(crate) async fn current_page<'a>(
     let question = |world: &World| {
         let seal = last.as_ref().map_or(0, |w| w.seal(world));
         // Also ask where to aim at the element; a caller that does not aim ignores the answer.
-        let aim = wanted.target.filter(|target| target.scope == world.scope);
+        let aim = walk_request.target.filter(|target| target.scope == world.scope);
         let aim = aim.map_or(Ok("null".to_owned()), |target| expression("glimpse", (target.id,)))?;
         Ok(format!("[{},{GLOBAL}.uncollected(),{aim}]", expression("unchanged", (seal,))?))
     };
-    let asked = page.tab.send_requests(&worlds, question)?;
+    let pending_checks = page.tab.send_requests(&worlds, question)?;
     let Some(mut last) = last else {
         // The page will be walked in any case, so send all requests at once. Counts that the
         // browser reads too early make the next check fail, never pass.
         let counts = request_counts(page, &worlds);
-        let walk = request_walk(page, &worlds, wanted).await?;
-        let (_, aimed) = checks(page, &worlds, asked).await?;
-        return read_walk(page, walk, &worlds, counts, wanted, aimed).await;
+        let walk = request_walk(page, &worlds, walk_request).await?;
+        let (_, aimed) = checks(page, &worlds, pending_checks).await?;
+        return read_walk(page, walk, &worlds, counts, walk_request, aimed).await;
     };
-    let (answers, aimed) = checks(page, &worlds, asked).await?;
-    let asked = request_counts(page, &worlds);
+    let (answers, aimed) = checks(page, &worlds, pending_checks).await?;
+    let pending_counts = request_counts(page, &worlds);
     if !answers.iter().all(|a| a.is_some_and(|(same, _)| same)) {
         tracing::debug!(?answers, "walked: a document changed, or nothing can be proven");
         // The walk is sent after the request for the counts and cannot overtake it.
-        let walk = request_walk(page, &worlds, wanted).await?;
-        return read_walk(page, walk, &worlds, asked, wanted, aimed).await;
+        let walk = request_walk(page, &worlds, walk_request).await?;
+        return read_walk(page, walk, &worlds, pending_counts, walk_request, aimed).await;
     }
-    let counts = read_counts(page, asked).await?;
-    let mut same = equal(&last.counts, &counts) && last.covers(wanted.watch);
+    let counts = read_counts(page, pending_counts).await?;
+    let mut same = equal(&last.counts, &counts) && last.covers(walk_request.watch);
     if same {
         let none_collected = answers.iter().all(|a| a.is_some_and(|(_, kept)| kept));
         last.has_valid_listener_count &= none_collected && listeners(&last.counts).eq(listeners(&counts));
@@ -219,8 +219,8 @@ pub(crate) async fn current_page<'a>(
         return Ok(CurrentPage { walked: Some(page.last_walk.insert(last)), aimed });
     }
     tracing::debug!("walked: style, layout, listeners, or what is asked about");
-    let asked = request_walk(page, &worlds, wanted).await?;
-    page.last_walk = walk(page, asked, &worlds, counts, wanted).await?;
+    let pending_walk = request_walk(page, &worlds, walk_request).await?;
+    page.last_walk = walk(page, pending_walk, &worlds, counts, walk_request).await?;
     Ok(CurrentPage { walked: page.last_walk.as_ref(), aimed })
 }
 
@@ -229,9 +229,9 @@ pub(crate) async fn current_page<'a>(
 async fn checks(
     page: &Page,
     worlds: &[World],
-    asked: Vec<PendingRequest>,
+    requests: Vec<PendingRequest>,
 ) -> Result<(Vec<Check>, Aim), TabError> {
-    let answers: Vec<Option<(bool, bool, Option<AimAnswer>)>> = page.tab.finish_all(worlds, asked).await?;
+    let answers: Vec<Option<(bool, bool, Option<AimAnswer>)>> = page.tab.finish_all(worlds, requests).await?;
     let mut aim = None;
     let checks = answers.into_iter().map(|answer| {
         let (same, kept, aimed) = answer?;
@@ -251,14 +251,14 @@ type Aim = Option<FreshAnswer<AimAnswer>>;
 /// Reads the counts and the answers to a walk that was requested after them.
 async fn read_walk<'a>(
     page: &'a mut Page,
-    asked: PendingWalk,
+    pending_walk: PendingWalk,
     worlds: &[World],
     counts: PendingCounts,
-    wanted: WalkRequest<'_>,
+    walk_request: WalkRequest<'_>,
     aimed: Aim,
 ) -> Result<CurrentPage<'a>, TabError> {
     let counts = read_counts(page, counts).await?;
-    page.last_walk = walk(page, asked, worlds, counts, wanted).await?;
+    page.last_walk = walk(page, pending_walk, worlds, counts, walk_request).await?;
     Ok(CurrentPage { walked: page.last_walk.as_ref(), aimed })
 }
 
@@ -267,10 +267,10 @@ async fn read_walk<'a>(
 async fn request_walk(
     page: &mut Page,
     worlds: &[World],
-    wanted: WalkRequest<'_>,
+    walk_request: WalkRequest<'_>,
 ) -> Result<PendingWalk, TabError> {
-    let columns = page.tab.send_requests(worlds, |world| wanted.walk_expression(world))?;
-    let listening = match wanted.target {
+    let columns = page.tab.send_requests(worlds, |world| walk_request.walk_expression(world))?;
+    let listening = match walk_request.target {
         None => Some(page.probes.request_listeners(&page.tab, worlds).await?),
         Some(_) => None,
     };
@@ -283,7 +283,7 @@ async fn walk(
     walk: PendingWalk,
     worlds: &[World],
     counts: Counts,
-    wanted: WalkRequest<'_>,
+    walk_request: WalkRequest<'_>,
 ) -> Result<Option<PageWalk>, TabError> {
     let PendingWalk { columns: asked, listening } = walk;
     let mut read = Vec::with_capacity(worlds.len());
@@ -292,11 +292,11 @@ async fn walk(
             let json: Option<String> = page.tab.receive_answer(asking).await?;
             let Some(json) = json else { return Ok(None) };
             let columns = Columns::parse(&json).map_err(corrupt)?;
-            complete(page, world, columns, wanted).await.map(Some)
+            complete(page, world, columns, walk_request).await.map(Some)
         };
         match completed_columns.await {
             // A frame that is being replaced is empty for a moment.
-            Err(TabError::WorldGone) if world.parent.is_some() && !wanted.strict => {}
+            Err(TabError::WorldGone) if world.parent.is_some() && !walk_request.strict => {}
             answer => match answer? {
                 Some(columns) => read.push((world, columns)),
                 None => return Ok(None),
@@ -308,12 +308,12 @@ async fn walk(
             let Some((world, columns)) = read.iter_mut().find(|(world, _)| **world == outdated) else {
                 continue;
             };
-            let json: Option<String> = page.tab.evaluate(world, wanted.walk_expression(world)?).await?;
+            let json: Option<String> = page.tab.evaluate(world, walk_request.walk_expression(world)?).await?;
             let Some(json) = json else { return Ok(None) };
-            *columns = complete(page, world, Columns::parse(&json).map_err(corrupt)?, wanted).await?;
+            *columns = complete(page, world, Columns::parse(&json).map_err(corrupt)?, walk_request).await?;
         }
     }
-    let walked = assemble_walk(page, read, wanted).await?;
+    let walked = assemble_walk(page, read, walk_request).await?;
     Ok(Some(PageWalk { counts, ..walked }))
 }
 
@@ -322,10 +322,10 @@ pub(crate) async fn complete(
     page: &mut Page,
     world: &World,
     columns: Columns,
-    wanted: WalkRequest<'_>,
+    walk_request: WalkRequest<'_>,
 ) -> Result<Columns, TabError> {
-    let question = wanted.walk_expression(world)?;
-    page.probes.complete(&page.tab, world, columns, &question, wanted.target).await
+    let question = walk_request.walk_expression(world)?;
+    page.probes.complete(&page.tab, world, columns, &question, walk_request.target).await
 }
 
 /// Assembles a walk from the columns of its documents. Without counts, the walk cannot be proven
@@ -333,9 +333,9 @@ pub(crate) async fn complete(
 pub(crate) async fn assemble_walk(
     page: &mut Page,
     read: Vec<(&World, Columns)>,
-    wanted: WalkRequest<'_>,
+    walk_request: WalkRequest<'_>,
 ) -> Result<PageWalk, TabError> {
-    let requested: HashSet<Handle> = wanted.watch.iter().chain(&wanted.target).copied().collect();
+    let requested: HashSet<Handle> = walk_request.watch.iter().chain(&walk_request.target).copied().collect();
     let (mut top, mut frames, mut documents) = (None, HashMap::new(), Vec::new());
     for (world, mut columns) in read {
         page.probes.mark_listeners(world, &mut columns);
@@ -370,7 +370,7 @@ pub(crate) async fn assemble_walk(
         documents,
         counts: Counts::new(),
         has_valid_listener_count: true,
-        is_complete: wanted.target.is_none(),
+        is_complete: walk_request.target.is_none(),
         asked_handles: requested,
     })
 }

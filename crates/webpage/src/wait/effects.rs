@@ -98,15 +98,15 @@ pub async fn wait_for_event(page: &mut Page, wait: Duration, cancel: &Cancellati
     tokio::task::yield_now().await;
     let last_version = page.last_event_reported;
     let next_version = page.tab.shared.wait_for_change(last_version);
-    let came = tokio::select! {
+    let new_version = tokio::select! {
         version = timeout(wait, next_version) => version.ok(),
         () = cancel.cancelled() => None,
     };
-    if let Some(version) = came {
+    if let Some(version) = new_version {
         page.last_event_reported = version;
     }
     // Reports an error if the tab is gone.
-    page.tab.read(|_| came.is_some())
+    page.tab.read(|_| new_version.is_some())
 }
 
 /// The requests since the act began, and those that were pending then.

@@ -129,8 +129,8 @@ pub async fn settle_until(
 /// Asks every document to answer once it is quiet.
 async fn documents_settled(page: &Page, quiet: u64, timeout: u64) -> Result<QuietAnswer, TabError> {
     let worlds = page.tab.worlds().await?;
-    let asked = page.tab.send_requests(&worlds, |_| expression("settled", (quiet, timeout)))?;
-    let answers: Vec<Option<QuietAnswer>> = page.tab.finish_all(&worlds, asked).await?;
+    let requests = page.tab.send_requests(&worlds, |_| expression("settled", (quiet, timeout)))?;
+    let answers: Vec<Option<QuietAnswer>> = page.tab.finish_all(&worlds, requests).await?;
     let mut all = QuietAnswer { settled: true, still: Vec::new() };
     // A frame that went away is quiet.
     for QuietAnswer { settled, still } in answers.into_iter().flatten() {

@@ -10,7 +10,7 @@ use stickpin_device::{Dialog, EndedTab, Notice, TabEndReason};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PendingNavigation {
     pub(crate) url: String,
-    pub(crate) how: HistoryChange,
+    pub(crate) change: HistoryChange,
 }
 
 /// A direction in the history.
@@ -91,8 +91,8 @@ impl Navigator<'_> {
 
     /// Requests another document. It loads at once, after the screen's delay, or after the guard's
     /// dialog is answered.
-    pub(crate) fn request_navigation(&mut self, url: &str, how: HistoryChange) -> Result<(), NavError> {
-        let navigation = PendingNavigation { url: self.absolute(url), how };
+    pub(crate) fn request_navigation(&mut self, url: &str, change: HistoryChange) -> Result<(), NavError> {
+        let navigation = PendingNavigation { url: self.absolute(url), change };
         self.screen(&navigation.url)?;
         let tab = self.sim.tab();
         if !tab.entries.is_empty() && !self.sim.discards {
@@ -143,16 +143,16 @@ impl Navigator<'_> {
         tab.epochs.clear();
         tab.typed.clear();
         tab.focus = None;
-        tab.push_history(entry, navigation.how);
+        tab.push_history(entry, navigation.change);
         self.show(index, captured);
     }
 
     /// Changes the address within the same document.
-    pub(crate) fn route(&mut self, url: &str, how: HistoryChange) -> Result<(), NavError> {
+    pub(crate) fn route(&mut self, url: &str, change: HistoryChange) -> Result<(), NavError> {
         let url = self.absolute(url);
         let (index, captured) = self.screen(&url)?;
         let scope = self.sim.tab().entries[self.sim.tab().at].scope;
-        self.sim.tab_mut().push_history(Entry { url, scope }, how);
+        self.sim.tab_mut().push_history(Entry { url, scope }, change);
         self.show(index, captured);
         Ok(())
     }
@@ -214,7 +214,7 @@ impl Navigator<'_> {
 
     /// Reloads the document, which takes a while.
     pub(crate) fn reload_slowly(&mut self) {
-        let navigation = PendingNavigation { url: self.sim.path(), how: HistoryChange::Reload };
+        let navigation = PendingNavigation { url: self.sim.path(), change: HistoryChange::Reload };
         let name = format!("GET {}", navigation.url);
         self.sim.set_timer(300, &name, Job::Commit(navigation));
     }
@@ -226,7 +226,7 @@ impl Navigator<'_> {
         self.sim.add_tab();
         let opened = Notice::TabOpened { id: format!("t{}", self.sim.tab_serial), what: url.clone() };
         self.sim.notice(opened);
-        self.fetch(PendingNavigation { url, how: HistoryChange::Push })
+        self.fetch(PendingNavigation { url, change: HistoryChange::Push })
     }
 
     /// Closes the front tab and brings the previous one to the front. The last tab stays.
@@ -237,7 +237,7 @@ impl Navigator<'_> {
     }
 
     /// Removes a tab. If it was the front one, the previous one comes to the front.
-    pub(crate) fn remove_tab(&mut self, at: usize, how: TabEndReason) {
+    pub(crate) fn remove_tab(&mut self, at: usize, reason: TabEndReason) {
         let removed = self.sim.tabs.remove(at);
         let scopes: Vec<u64> = removed.entries.iter().map(|e| e.scope).collect();
         self.sim.timers.retain(|t| !scopes.contains(&t.scope));
@@ -248,7 +248,7 @@ impl Navigator<'_> {
         let now = was_front.then(|| format!("t{} {}", self.sim.tab().surface.0, self.sim.url()));
         let id = format!("t{}", removed.surface.0);
         self.sim.notice(Notice::TabClosed { id: id.clone() });
-        self.sim.ended.push(EndedTab::new(id, removed.surface, how).active_tab(now));
+        self.sim.ended.push(EndedTab::new(id, removed.surface, reason).active_tab(now));
         if was_front {
             self.update_front_tab();
         }
@@ -266,8 +266,8 @@ impl Navigator<'_> {
 }
 
 impl super::sim::Tab {
-    fn push_history(&mut self, entry: Entry, how: HistoryChange) {
-        match how {
+    fn push_history(&mut self, entry: Entry, change: HistoryChange) {
+        match change {
             HistoryChange::Push => {
                 if !self.entries.is_empty() {
                     self.entries.truncate(self.at + 1);

@@ -27,7 +27,7 @@ pub(crate) struct RenderInput<'a> {
 }
 
 pub(super) struct Renderer<'a> {
-    around: RenderInput<'a>,
+    input: RenderInput<'a>,
     nodes: Vec<Node>,
     /// Open ancestors.
     open: Vec<usize>,
@@ -40,9 +40,9 @@ pub(super) struct Renderer<'a> {
 }
 
 /// Renders a document. Its nodes do not have identities yet.
-pub(crate) fn render(view: &[ViewLine], document: Document, around: RenderInput<'_>) -> Dom {
+pub(crate) fn render(view: &[ViewLine], document: Document, input: RenderInput<'_>) -> Dom {
     let mut r = Renderer {
-        around,
+        input,
         nodes: Vec::new(),
         open: Vec::new(),
         part: String::new(),
@@ -61,7 +61,7 @@ pub(crate) fn render(view: &[ViewLine], document: Document, around: RenderInput<
 
 impl Renderer<'_> {
     pub(super) fn eval(&self, e: &Expr, env: &Env) -> Value {
-        eval(e, self.around.state, env)
+        eval(e, self.input.state, env)
     }
 
     fn push(&mut self, mut node: Node) -> usize {
@@ -116,12 +116,12 @@ impl Renderer<'_> {
 
     /// Binds the loop variable to the record at `at`.
     fn bind_loop_variable(&self, f: &Loop, env: &Env, at: usize) -> Option<Env> {
-        let record = self.around.state.lists.get(&*f.list)?.get(at)?;
+        let record = self.input.state.lists.get(&*f.list)?.get(at)?;
         Some(extend_scope(env, Binding { name: f.var.clone(), list: f.list.clone(), uid: record.uid, at }))
     }
 
     fn repeat(&mut self, f: &Loop, env: &Env) {
-        let count = self.around.state.lists.get(&*f.list).map_or(0, Vec::len);
+        let count = self.input.state.lists.get(&*f.list).map_or(0, Vec::len);
         let passes = |at: &usize| {
             let inner = self.bind_loop_variable(f, env, *at);
             f.filter.as_ref().is_none_or(|e| inner.is_some_and(|inner| self.eval(e, &inner).truthy()))
@@ -143,7 +143,7 @@ impl Renderer<'_> {
             return;
         };
         let (mark, height) = self.scroller.clone().unwrap_or((String::new(), 600));
-        let offset = self.around.scroll.get(&mark).copied().unwrap_or(0.0);
+        let offset = self.input.scroll.get(&mark).copied().unwrap_or(0.0);
         let total = i64::try_from(len).unwrap_or(i64::MAX);
         // Renders two extra rows on either side, as virtual lists do.
         #[allow(clippy::cast_possible_truncation, reason = "scroll offsets are small and not negative")]
@@ -238,7 +238,7 @@ impl Renderer<'_> {
         scroller: Option<(String, i64)>,
         env: &Env,
     ) {
-        let epoch = self.around.epochs.get(&node.mark).copied().unwrap_or(0);
+        let epoch = self.input.epochs.get(&node.mark).copied().unwrap_or(0);
         let outer = std::mem::take(&mut self.part);
         if epoch > 0 && !node.mark.is_empty() {
             self.part = format!("~{epoch}");
@@ -276,7 +276,7 @@ impl Renderer<'_> {
     /// Adds the toasts at the end of the document, in a live region that exists only while there
     /// are any.
     fn toasts(&mut self) {
-        let toasts = self.around.state.lists.get(TOASTS).map_or(&[][..], Vec::as_slice);
+        let toasts = self.input.state.lists.get(TOASTS).map_or(&[][..], Vec::as_slice);
         if toasts.is_empty() {
             return;
         }

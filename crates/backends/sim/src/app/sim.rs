@@ -203,8 +203,8 @@ impl Sim {
             title: self.title(),
         };
         let tab = &self.tabs[self.active];
-        let around = RenderInput { state: &self.state, epochs: &tab.epochs, scroll: &tab.scroll };
-        let mut dom = render::render(&self.app.screens[tab.screen].view, document, around);
+        let input = RenderInput { state: &self.state, epochs: &tab.epochs, scroll: &tab.scroll };
+        let mut dom = render::render(&self.app.screens[tab.screen].view, document, input);
         self.patches.apply(&mut dom);
         let mut dom = dom.assign_identities(&tab.dom, &mut self.ids);
         let tab = &mut self.tabs[self.active];

@@ -259,10 +259,10 @@ impl MaestroWriter<'_> {
         Ok(with_fields("swipe", &fields))
     }
 
-    fn wait_lines(&self, args: &mut Args<'_>, asked: Visibility, caveats: &mut Vec<String>) -> Lines {
+    fn wait_lines(&self, args: &mut Args<'_>, visibility: Visibility, caveats: &mut Vec<String>) -> Lines {
         let target = self.target_argument(args, "target", caveats)?;
         let timeout = args.number("timeout").unwrap_or(10_000);
-        let mut fields = vec![format!("{}:", condition(asked))];
+        let mut fields = vec![format!("{}:", condition(visibility))];
         fields.extend(indented(&target, 2));
         fields.push(format!("timeout: {timeout}"));
         Ok(with_fields("extendedWaitUntil", &fields))

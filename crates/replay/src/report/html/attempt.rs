@@ -174,7 +174,7 @@ fn step(id: &str, step: &Step, attempt: &Attempt, pictures: &mut Pictures<'_>) -
         number = step.number,
         line = text(&step.line),
         flag = step.warning.as_ref().map_or("", |_| "<span class=\"flag\">warning</span>"),
-        bar = timeline_bar(step.began, step.millis, attempt.millis.max(1.0), class),
+        bar = timeline_bar(step.start_offset, step.millis, attempt.millis.max(1.0), class),
         time = millis(step.millis),
         place = text(&step.at.to_string()),
         content = content,

@@ -14,7 +14,7 @@ fn step(number: usize, line: &str) -> Step {
         at: SourceLocation { file: "flows/buy.ad".to_owned(), line: 3 },
         line: line.to_owned(),
         ok: true,
-        began: 10.0,
+        start_offset: 10.0,
         millis: 5.0,
         expected: Vec::new(),
         output: None,

@@ -36,10 +36,10 @@ pub(super) fn with_refs(s: &str) -> String {
     while let Some(at) = rest.find("@e") {
         let digits = rest[at + 2..].bytes().take_while(u8::is_ascii_digit).count();
         let end = at + 2 + digits;
-        let apart = !rest[..at].ends_with(|c: char| c.is_alphanumeric() || c == '"');
+        let is_word_start = !rest[..at].ends_with(|c: char| c.is_alphanumeric() || c == '"');
         out.push_str(&text(&rest[..at]));
         let r#ref = &rest[at..end];
-        out.push_str(&if digits > 0 && apart {
+        out.push_str(&if digits > 0 && is_word_start {
             format!("<b data-ref=\"{0}\">{0}</b>", r#ref)
         } else {
             text(r#ref)

@@ -19,8 +19,8 @@ pub struct Context {
 impl Context {
     /// A context of these segments, whatever element they surround.
     pub(super) fn of(segments: Vec<Arc<Segment>>) -> Self {
-        let around = segments.iter().map(|segment| segment.key).collect();
-        Self { segments, enclosing: around }
+        let enclosing = segments.iter().map(|segment| segment.key).collect();
+        Self { segments, enclosing }
     }
 
     /// Whether nothing is known about the surroundings of the element.
@@ -111,8 +111,8 @@ impl ContextMap {
     }
 
     /// Drops the segments that were added first, down to `most`.
-    pub fn truncate_front(&mut self, most: usize) {
-        let surplus = self.segments.len().saturating_sub(most);
+    pub fn truncate_front(&mut self, max: usize) {
+        let surplus = self.segments.len().saturating_sub(max);
         if surplus > 0 {
             let kept = self.segments.split_off(surplus);
             *self = Self::new(kept);

@@ -137,7 +137,7 @@ impl<'r, 't> ContextReader<'r, 't> {
     /// The nodes with facts in the context of an element, nearest first, at most `most`. For a
     /// device that guards their content until an input has arrived.
     #[must_use]
-    pub fn context_nodes(&self, element: NodeId, most: usize) -> Vec<NodeId> {
+    pub fn context_nodes(&self, element: NodeId, max: usize) -> Vec<NodeId> {
         let tree = self.records.tree();
         let element = tree.node(element);
         let mut found = Vec::new();
@@ -147,11 +147,11 @@ impl<'r, 't> ContextReader<'r, 't> {
                     found.push(node.id());
                 }
             });
-            if found.len() >= most {
+            if found.len() >= max {
                 break;
             }
         }
-        found.truncate(most);
+        found.truncate(max);
         found
     }
 

@@ -27,16 +27,16 @@ pub(crate) fn walk<'t>(root: NodeRef<'t>, mut visit: impl FnMut(NodeRef<'t>) -> 
 pub(crate) fn leaf_text(node: NodeRef<'_>) -> Option<Cow<'_, str>> {
     debug_assert!(node.is_text());
     let tree = node.tree();
-    let beside = |id: u32| {
+    let is_sibling = |id: u32| {
         let other = ((id as usize) < tree.len()).then(|| tree.node(NodeId(id)))?;
         (other.is_text() && other.parent() == node.parent()).then_some(other)
     };
-    if beside(node.id().0 - 1).is_some() {
+    if is_sibling(node.id().0 - 1).is_some() {
         return None;
     }
     let mut text = Cow::Borrowed(node.name());
     let mut next = node.id().0 + 1;
-    while let Some(other) = beside(next) {
+    while let Some(other) = is_sibling(next) {
         if !other.name().is_empty() {
             let text = text.to_mut();
             if !text.is_empty() {
