@@ -200,7 +200,7 @@ impl Reader {
                 match found.welcome().verdict {
                     Verdict::Serve => return Ok(found),
                     Verdict::Refuse => {
-                        return Err(found.welcome().mismatch(&Hello::ours(self.state_dir.path())));
+                        return Err(found.welcome().mismatch(&Hello::current(self.state_dir.path())));
                     }
                     // It is shutting down.
                     Verdict::Replace => {}
