@@ -6,8 +6,7 @@ use clap::ColorChoice;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use stickpin_kernel::paths::{self, ResolvedPath};
-use stickpin_kernel::{Caller, Error, ErrorCode, Evidence, Result, Secret};
+use stickpin_kernel::{Caller, Error, ErrorCode, Evidence, ResolvedPath, Result, Secret};
 
 /// The environment of one call.
 #[derive(Debug, Clone, Default)]
@@ -99,17 +98,17 @@ impl Env {
     /// Resolves a path of the command line.
     ///
     /// # Errors
-    /// Returns the errors of [`paths::resolve`].
+    /// Returns the errors of [`Caller::resolve_path`].
     pub fn resolve(&self, path: &str) -> Result<PathBuf> {
         let caller = Caller { cwd: self.cwd.clone(), home: self.home.clone(), ..Caller::default() };
-        paths::resolve(&caller, path).map(ResolvedPath::into_path_buf)
+        caller.resolve_path(path).map(ResolvedPath::into_path_buf)
     }
 
     /// Returns the state directory: the option, else the variable, else a folder below the home
     /// directory.
     ///
     /// # Errors
-    /// Returns the errors of [`paths::resolve`], or `IO` when there is no home directory either.
+    /// Returns the errors of [`Caller::resolve_path`], or `IO` when there is no home directory either.
     pub fn state_dir(&self, option: Option<&str>) -> Result<PathBuf> {
         if let Some(path) = option.or(self.state_dir.as_deref()).filter(|path| !path.is_empty()) {
             return self.resolve(path);

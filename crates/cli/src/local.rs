@@ -4,7 +4,7 @@
 use clap::{Arg, ArgAction, Command};
 use stickpin_client::{ClientCommand, ClientCommands};
 use stickpin_cmdline::LocalCommand;
-use stickpin_kernel::{paths, registry};
+use stickpin_kernel::{PathArg, registry};
 
 /// A command of the command line itself.
 #[derive(Debug)]
@@ -159,7 +159,7 @@ pub(crate) const LOCAL_COMMANDS: &[CliCommand] = &[
             let help = "A command; by default the page of the program";
             let out = "Write the pages of all commands to this folder";
             command
-                .after_help(paths::RULES)
+                .after_help(PathArg::RULES)
                 .arg(Arg::new("command").value_name("COMMAND").num_args(0..).help(help))
                 .arg(Arg::new("out").long("out").value_name("DIR").conflicts_with("command").help(out))
         },

@@ -2,7 +2,7 @@
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use stickpin_cmdline::Options;
-use stickpin_kernel::{Error, ErrorCode, Result, paths};
+use stickpin_kernel::{Error, ErrorCode, PathArg, Result};
 
 /// How to serve MCP clients.
 #[derive(Debug, Clone, Default)]
@@ -45,7 +45,7 @@ pub(crate) fn grammar(command: Command) -> Command {
     let flag = |name: &'static str, help: &'static str| {
         Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
     };
-    command.after_help(paths::RULES).args([
+    command.after_help(PathArg::RULES).args([
         value("http", "ADDR", "Listen for streamable HTTP at an address like 127.0.0.1:8931"),
         values("allow-host", "NAME", "With --http: a host name of this machine that clients may use"),
         value(

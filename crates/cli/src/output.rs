@@ -4,7 +4,7 @@ use crate::color;
 use std::io::{self, Write};
 use std::path::Path;
 use stickpin_client::failed_response;
-use stickpin_kernel::{Error, Response, error_text, io_error};
+use stickpin_kernel::{Error, Response, Text, io_error};
 
 /// The output streams of a call.
 pub struct Streams<'a> {
@@ -54,7 +54,7 @@ impl<'a> Streams<'a> {
         let error =
             io_error("write", Path::new("stdout"), &e).hint("the command ran; only its output is lost");
         // If stderr also fails, the exit code still reports the failure.
-        let _ = line(self.err, &error_text(&error));
+        let _ = line(self.err, &Text::of_error(&error));
         if code == 0 { error.code.exit() } else { code }
     }
 
@@ -120,7 +120,7 @@ impl<'a> Streams<'a> {
         let text = response.text.as_deref().unwrap_or_default();
         match &response.error {
             Some(error) => {
-                let message = error_text(error);
+                let message = Text::of_error(error);
                 match text.strip_prefix(&*message) {
                     // A partial result is printed with the error.
                     Some(rest) => self.error(&message, rest)?,
@@ -202,13 +202,13 @@ mod tests {
         let response = failed_response("press", None, stale());
         let expected = (1, String::new(), "STALE_REF: @e1 is gone\nstickpin snapshot -i\n".into());
         assert_eq!(print_captured(&response, false), expected);
-        let rendered = Response { text: Some(error_text(&stale())), ..response };
+        let rendered = Response { text: Some(Text::of_error(&stale())), ..response };
         assert_eq!(print_captured(&rendered, false), expected);
     }
 
     #[test]
     fn changes_of_failed_action_stand_below_the_error() {
-        let text = format!("{}\n\"Ada\" is now \"Eve\"", error_text(&stale()));
+        let text = format!("{}\n\"Ada\" is now \"Eve\"", Text::of_error(&stale()));
         let response = Response { text: Some(text), ..failed_response("press", None, stale()) };
         let err = "STALE_REF: @e1 is gone\nstickpin snapshot -i\n\"Ada\" is now \"Eve\"\n";
         assert_eq!(print_captured(&response, false), (1, String::new(), err.into()));

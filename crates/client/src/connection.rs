@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
-use stickpin_kernel::{Dispatched, Error, ErrorCode, Request, Response, Result, hide_secrets};
+use stickpin_kernel::{Dispatched, Error, ErrorCode, Request, Response, Result};
 use stickpin_wire::StateDir;
 use stickpin_wire::rpc::{Answer, Hello, Message, Status, Stop, Stopping, Verdict, Welcome, method};
 use stickpin_wire::{Frame, Frames, encode};
@@ -53,7 +53,7 @@ impl Connection {
         let mut connection = Self::connect_welcomed(state_dir, start, Some(&request))?;
         let answer = connection.wait(&request).and_then(|()| connection.receive(connection.last_id));
         let mut response = connection.respond(&request, answer);
-        hide_secrets(&mut response, &secrets);
+        response.hide_secrets(&secrets);
         Ok(response)
     }
 
@@ -139,7 +139,7 @@ impl Connection {
         let secrets = request.keep_used_secrets();
         let answer = self.wait(&request).and_then(|()| self.exchange(method::CALL, &request));
         let mut response = self.respond(&request, answer);
-        hide_secrets(&mut response, &secrets);
+        response.hide_secrets(&secrets);
         response
     }
 

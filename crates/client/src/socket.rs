@@ -12,9 +12,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use stickpin_kernel::{
-    CancellationToken, Dispatched, Error, ErrorCode, Host, Request, Response, Result, hide_secrets,
-};
+use stickpin_kernel::{CancellationToken, Dispatched, Error, ErrorCode, Host, Request, Response, Result};
 use stickpin_wire::StateDir;
 use stickpin_wire::rpc::{Answer, Bind, Cancel, Message, code, method};
 use stickpin_wire::{Frame, Frames, encode};
@@ -120,7 +118,7 @@ impl Client for SocketClient {
             let (CallError::NotBegun(error) | CallError::Failed(error)) = reason;
             failed_response(&request.command, request.session, error)
         });
-        hide_secrets(&mut response, &secrets);
+        response.hide_secrets(&secrets);
         response
     }
 

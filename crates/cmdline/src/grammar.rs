@@ -4,7 +4,7 @@ use crate::options;
 use clap::builder::PossibleValue;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Map, Value};
-use stickpin_kernel::paths;
+use stickpin_kernel::PathArg;
 use stickpin_kernel::registry::CommandDefinition;
 pub(crate) use stickpin_kernel::schema::kebab_case;
 use stickpin_kernel::schema::{Field, Kind, NestedTargets};
@@ -74,7 +74,7 @@ fn after_help(definition: &CommandDefinition) -> Option<String> {
         parts.push(format!("See also: {}", members.join(", ")));
     }
     if definition.fields().iter().any(|field| field.is_path || field.is_openable) {
-        parts.push(paths::RULES.to_owned());
+        parts.push(PathArg::RULES.to_owned());
     }
     (!parts.is_empty()).then(|| parts.join("\n\n"))
 }

@@ -15,7 +15,7 @@
 //! # let state_dir = folder.path();
 //! // A host whose ref numbers go on from one process to the next, as those of a daemon do.
 //! let numbers = DiskNumbers::new(state_dir, Arc::new(SystemTime::now));
-//! let numbers = Arc::new(move |session: &str| Ok(numbers.for_session(session)));
+//! let numbers = move |session: &str| Ok(numbers.for_session(session));
 //! let host = Host::builder(state_dir).numbers(numbers).build()?;
 //! assert_eq!(host.sessions(), 0);
 //! # Ok::<(), stickpin_kernel::Error>(())

@@ -101,7 +101,7 @@ impl Daemon {
             .coordinator(coordinator.clone())
             .providers((options.providers)())
             .script_writer(Arc::clone(&options.scribe))
-            .numbers(Arc::new(move |session| Ok(source.for_session(session))))
+            .numbers(move |session| Ok(source.for_session(session)))
             .build()?;
         Ok(Self {
             agents: Agents::read(state_dir.path())?,

@@ -5,7 +5,7 @@ pub(crate) mod command_definition;
 pub(crate) mod expectation;
 pub mod files;
 pub(crate) mod keys;
-pub mod paths;
+pub(crate) mod paths;
 pub(crate) mod render;
 pub(crate) mod request;
 pub mod schema;

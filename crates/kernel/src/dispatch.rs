@@ -32,7 +32,7 @@ const DEFAULT_DEADLINE: Duration = Duration::from_secs(30);
 
 impl Request {
     /// Removes the secrets that this command does not use, before the request leaves the client.
-    /// Returns all original secrets for [`hide_secrets`](crate::hide_secrets).
+    /// Returns all original secrets for [`Response::hide_secrets`].
     pub fn keep_used_secrets(&mut self) -> Vec<Secret> {
         let all = std::mem::take(&mut self.caller.secrets);
         if all.is_empty() {
@@ -40,7 +40,7 @@ impl Request {
         }
         let mut used = BTreeSet::new();
         if let Some(entry) = registry::find(&self.command) {
-            crate::targets::visit_commands(entry, &self.input, &mut |form, input| {
+            entry.visit_commands(&self.input, &mut |form, input| {
                 let named = form.fields().iter().filter(|field| field.is_secret_name);
                 used.extend(named.filter_map(|field| input.get(&field.name)?.as_str().map(str::to_owned)));
             });

@@ -28,7 +28,7 @@ pub const LIVE: &str = "live";
 const MAX_ENDINGS: usize = 64;
 
 /// Creates the source of ref numbers for a session name.
-pub type NumberSources = Arc<dyn Fn(&str) -> Result<Box<dyn NumberSource>> + Send + Sync>;
+pub(crate) type NumberSources = Arc<dyn Fn(&str) -> Result<Box<dyn NumberSource>> + Send + Sync>;
 
 /// The configuration of a host. The kernel reads the clock and randomness only through it.
 #[derive(Clone)]

@@ -49,18 +49,19 @@ mod picture;
 mod recording;
 pub mod registry;
 mod run;
-pub mod targets;
+mod targets;
 #[cfg(test)]
 mod tests;
 
 pub use api::expectation::Expectation;
-pub use api::render::{Show, Text, error as error_text};
+pub use api::paths::{PathArg, ResolvedPath};
+pub use api::render::{Show, Text};
 pub use api::request::{Caller, Detail, Format, RefDetail, RefsEnvelope, Render, Request, Response};
-pub use api::secret::{Secret, hide as hide_secrets};
+pub use api::secret::Secret;
 pub use api::spec::{Effect, Follow, Lane, Scope, Spec};
 pub use api::target::{RefTarget, Target};
-pub use api::{files, paths, schema};
-pub use command::args::{ActOptions, Acting, OptionalValue, Receipt, Settle};
+pub use api::{files, schema};
+pub use command::args::{ActOptions, Acting, OptionalValue, Receipt};
 pub use command::context::Cx;
 pub use command::definition::{Command, TimeLimits};
 pub use commands::{
@@ -83,11 +84,10 @@ pub use embed::{
     page::Listing,
     session::{IntoTarget, Session},
 };
+pub use host::LIVE;
 #[cfg(feature = "recording")]
 pub use host::recording::{
     RecordedCommand, RecordedTarget, Recording, RepairSite, ScriptRepair, ScriptWriter,
 };
-pub use host::{LIVE, NumberSources};
-pub use run::respond::respond_outside_host;
 pub use stickpin_device::{CancellationToken, Dispatched, Error, ErrorCode, Result, io_error};
-pub use stickpin_session::agent::{EnvAge, Evidence, evidence_variables};
+pub use stickpin_session::agent::{EnvAge, Evidence};

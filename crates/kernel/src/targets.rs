@@ -3,52 +3,51 @@
 
 use crate::api::command_definition::CommandDefinition;
 use crate::api::schema::{Field, NestedTargets};
-use crate::api::target_rewrite::{self as own, items};
+use crate::api::target_rewrite::{items, rewrite_in_field};
 use crate::registry;
 use serde_json::{Map, Value};
 
-/// Calls `to` for every target of an input, including nested ones, and replaces the target with the
-/// result, if any.
-///
-/// Arguments that do not fit the command's form are ignored: input validation reports them later.
-pub fn rewrite_targets(
-    form: &CommandDefinition,
-    input: &mut Map<String, Value>,
-    to: &mut dyn FnMut(&str) -> Option<String>,
-) {
-    visit_arguments(form, input, &mut |field, value| own::rewrite_in_field(field, value, to));
-}
+impl CommandDefinition {
+    /// Calls `to` for every target of an input, including nested ones, and replaces the target with
+    /// the result, if any.
+    ///
+    /// Arguments that do not fit the command's form are ignored: input validation reports them
+    /// later.
+    pub fn rewrite_targets(
+        &self,
+        input: &mut Map<String, Value>,
+        to: &mut dyn FnMut(&str) -> Option<String>,
+    ) {
+        self.visit_arguments(input, &mut |field, value| rewrite_in_field(field, value, to));
+    }
 
-/// Calls `visit` for every argument of an input, and for those of nested commands.
-pub fn visit_arguments(
-    form: &CommandDefinition,
-    input: &mut Map<String, Value>,
-    visit: &mut dyn FnMut(&Field, &mut Value),
-) {
-    for field in form.fields() {
-        let Some(value) = input.get_mut(&field.name) else { continue };
-        visit(field, value);
-        for step in items(value).filter(|_| field.nested_targets == Some(NestedTargets::Steps)) {
-            let entry = step["command"].as_str().and_then(registry::find);
-            if let (Some(entry), Some(input)) = (entry, step.get_mut("input").and_then(Value::as_object_mut))
-            {
-                visit_arguments(entry, input, visit);
+    /// Calls `visit` for every argument of an input, and for those of nested commands.
+    pub fn visit_arguments(&self, input: &mut Map<String, Value>, visit: &mut dyn FnMut(&Field, &mut Value)) {
+        for field in self.fields() {
+            let Some(value) = input.get_mut(&field.name) else { continue };
+            visit(field, value);
+            for step in items(value).filter(|_| field.nested_targets == Some(NestedTargets::Steps)) {
+                let entry = step["command"].as_str().and_then(registry::find);
+                let input = step.get_mut("input").and_then(Value::as_object_mut);
+                if let (Some(entry), Some(input)) = (entry, input) {
+                    entry.visit_arguments(input, visit);
+                }
             }
         }
     }
-}
 
-/// Calls `visit` for a command and every nested command, each with its own input.
-pub fn visit_commands(
-    form: &CommandDefinition,
-    input: &Map<String, Value>,
-    visit: &mut dyn FnMut(&CommandDefinition, &Map<String, Value>),
-) {
-    visit(form, input);
-    let steps = form.fields().iter().filter(|field| field.nested_targets == Some(NestedTargets::Steps));
-    for step in steps.filter_map(|field| input.get(&field.name)?.as_array()).flatten() {
-        if let Some(entry) = step["command"].as_str().and_then(registry::find) {
-            visit_commands(entry, step["input"].as_object().unwrap_or(&Map::new()), visit);
+    /// Calls `visit` for this command and every nested command, each with its own input.
+    pub fn visit_commands(
+        &self,
+        input: &Map<String, Value>,
+        visit: &mut dyn FnMut(&Self, &Map<String, Value>),
+    ) {
+        visit(self, input);
+        let steps = self.fields().iter().filter(|field| field.nested_targets == Some(NestedTargets::Steps));
+        for step in steps.filter_map(|field| input.get(&field.name)?.as_array()).flatten() {
+            if let Some(entry) = step["command"].as_str().and_then(registry::find) {
+                entry.visit_commands(step["input"].as_object().unwrap_or(&Map::new()), visit);
+            }
         }
     }
 }
@@ -61,9 +60,8 @@ mod tests {
     fn marked(command: &str, input: Value) -> Value {
         let Value::Object(mut input) = input else { panic!("an object") };
         let entry = registry::find(command).expect("a command");
-        rewrite_targets(entry, &mut input, &mut |target| {
-            target.starts_with('@').then(|| format!("{target}!"))
-        });
+        entry
+            .rewrite_targets(&mut input, &mut |target| target.starts_with('@').then(|| format!("{target}!")));
         Value::Object(input)
     }
 

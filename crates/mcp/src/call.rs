@@ -18,7 +18,7 @@ use stickpin_cmdline::{Options, ParsedArguments, help};
 use stickpin_kernel::registry::{CommandDefinition, Entry};
 use stickpin_kernel::schema::{self, NestedTargets};
 use stickpin_kernel::{
-    Caller, CancellationToken, Error, ErrorCode, Format, Render, Request, Response, Result, registry, targets,
+    Caller, CancellationToken, Error, ErrorCode, Format, Render, Request, Response, Result, registry,
 };
 use stickpin_tree::quote;
 use tokio::sync::mpsc::UnboundedSender;
@@ -388,9 +388,7 @@ fn prepare_command(
     let client = shared.named_client(options.state_dir.as_deref())?;
     let session = options.session.clone().or_else(|| setup.session.clone());
     let scope = session.as_deref().unwrap_or(&connection.caller.own_session);
-    targets::rewrite_targets(entry, &mut input, &mut |target| {
-        connection.pin(client.state_dir(), scope, target)
-    });
+    entry.rewrite_targets(&mut input, &mut |target| connection.pin(client.state_dir(), scope, target));
     let since = connection.pins.as_ref().and_then(|pins| lock(pins).since(client.state_dir(), scope));
     let nested = entry.fields().iter().any(|f| f.nested_targets == Some(NestedTargets::Steps));
     let render = render(shared, &options, nested);

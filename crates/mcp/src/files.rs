@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 use stickpin_kernel::registry::CommandDefinition;
-use stickpin_kernel::{Caller, Result, paths, targets};
+use stickpin_kernel::{Caller, Result};
 use url::Url;
 
 /// The folders of one client.
@@ -59,7 +59,7 @@ impl Folders {
     /// Checks every path in an input, including nested ones.
     ///
     /// # Errors
-    /// Returns the errors of [`paths::resolve`] for the first path that cannot be used:
+    /// Returns the errors of [`Caller::resolve_path`] for the first path that cannot be used:
     /// `POLICY_DENIED` for one outside the folders.
     pub(crate) fn check(
         &self,
@@ -69,13 +69,13 @@ impl Folders {
     ) -> Result<()> {
         let caller = self.confine(caller.clone());
         let mut checked = Ok(());
-        targets::visit_arguments(entry, input, &mut |field, value| {
+        entry.visit_arguments(input, &mut |field, value| {
             let mut check = |value: &serde_json::Value| {
                 let Some(text) = value.as_str().filter(|_| checked.is_ok()) else { return };
                 if field.is_path {
-                    checked = paths::resolve(&caller, text).map(drop);
+                    checked = caller.resolve_path(text).map(drop);
                 } else if field.is_openable {
-                    checked = paths::resolve_opened(&caller, text).and_then(|file| match file {
+                    checked = caller.resolve_opened(text).and_then(|file| match file {
                         Some(_) => Ok(()),
                         None => file_of_url(text).map_or(Ok(()), |path| self.allow(&path)),
                     });
@@ -107,7 +107,7 @@ pub(crate) fn names_files(
     input: &mut serde_json::Map<String, serde_json::Value>,
 ) -> bool {
     let mut any = false;
-    targets::visit_arguments(entry, input, &mut |field, _| any |= field.is_path || field.is_openable);
+    entry.visit_arguments(input, &mut |field, _| any |= field.is_path || field.is_openable);
     any
 }
 
@@ -155,7 +155,7 @@ mod tests {
         fn shot(&self, path: &str) -> Result<String> {
             let mut input = json!({"path": path}).as_object().expect("an object").clone();
             self.folders.check(find("screenshot").expect("a command"), &mut input, &self.caller)?;
-            let written = paths::resolve(&self.folders.confine(self.caller.clone()), path)?;
+            let written = self.folders.confine(self.caller.clone()).resolve_path(path)?;
             Ok(written.display().to_string())
         }
 
@@ -237,7 +237,7 @@ mod tests {
             let e = folders.allow(&home.join("secret.html")).expect_err("outside");
             assert_eq!(e.code, ErrorCode::PolicyDenied, "{}", cwd.display());
             assert!(e.hint.contains("--allow-path"), "{}", e.hint);
-            let e = paths::resolve(&folders.confine(caller), "a.png").expect_err("no folder");
+            let e = folders.confine(caller).resolve_path("a.png").expect_err("no folder");
             assert_eq!(e.code, ErrorCode::RelativePathWithoutRoot, "{}", cwd.display());
         }
         let caller = Caller { cwd: home.join("project"), ..w.caller.clone() };
@@ -254,7 +254,7 @@ mod tests {
         let start = |named: &[PathBuf], cwd: &str| {
             let caller = Caller { cwd: cwd.into(), ..w.caller.clone() };
             let folders = Folders::new(named, &caller, &[], Some(&project));
-            paths::resolve(&folders.confine(caller), "a.png").expect("a path").into_path_buf()
+            folders.confine(caller).resolve_path("a.png").expect("a path").into_path_buf()
         };
         assert_eq!(start(std::slice::from_ref(&root), "/"), root.join("a.png"));
         assert_eq!(start(&[], root.to_str().expect("text")), root.join("a.png"));

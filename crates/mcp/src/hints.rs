@@ -101,7 +101,7 @@ fn core_call(
 mod tests {
     use super::*;
     use crate::tools::NO_CLIENT_COMMANDS;
-    use stickpin_kernel::{Error, error_text};
+    use stickpin_kernel::{Error, Text};
 
     fn core(hint: &str) -> String {
         replace_commands(hint, Profile::Core, NO_CLIENT_COMMANDS)
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn the_rendered_text_has_the_new_hint() {
         let error = Error::stale_ref("@e1 is gone").hint("run `stickpin snapshot -i`");
-        let text = Some(error_text(&error));
+        let text = Some(Text::of_error(&error));
         let mut response = Response { error: Some(error), text, ..Response::default() };
         rewrite_hints(&mut response, Profile::Core, NO_CLIENT_COMMANDS);
         let hint = r#"run `snapshot {"interactive":true}`"#;

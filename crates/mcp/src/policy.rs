@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use stickpin_client::Policy;
 use stickpin_device::Capability;
 use stickpin_kernel::registry::CommandDefinition;
-use stickpin_kernel::{Caller, Effect, Error, ErrorCode, Result, targets};
+use stickpin_kernel::{Caller, Effect, Error, ErrorCode, Result};
 
 /// The policy for a client's script: the same as for the client.
 pub(crate) struct ClientPolicy {
@@ -38,7 +38,7 @@ pub(crate) fn permit(
     input: &Map<String, Value>,
 ) -> Result<()> {
     let mut refusal = None;
-    targets::visit_commands(definition, input, &mut |definition, input| {
+    definition.visit_commands(input, &mut |definition, input| {
         let script = definition.spec.needs.contains(&Capability::Evaluate) && !setup.allow_script;
         let output_path =
             definition.fields().iter().find(|f| f.is_output_path && is_given(input.get(&f.name)));

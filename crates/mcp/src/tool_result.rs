@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use stickpin_kernel::{Dispatched, Response, error_text};
+use stickpin_kernel::{Dispatched, Response, Text};
 
 /// Maximum number of images in one answer.
 const MAX_PICTURES: usize = 4;
@@ -36,7 +36,7 @@ impl ToolResult {
         };
         if let Some(error) = &response.error {
             // A failed batch also reports its steps.
-            let message = error_text(error);
+            let message = Text::of_error(error);
             if !response.text.as_deref().is_some_and(|text| text.starts_with(message.trim_end())) {
                 add(&message);
             }
@@ -148,11 +148,14 @@ mod tests {
     #[test]
     fn error_text_has_code_message_hint_and_dispatched() {
         let error = Error::new(ErrorCode::StaleRef, "@e1 is gone").hint("stickpin snapshot -i");
-        let response =
-            Response { error: Some(error.clone()), text: Some(error_text(&error)), ..Response::default() };
+        let response = Response {
+            error: Some(error.clone()),
+            text: Some(Text::of_error(&error)),
+            ..Response::default()
+        };
         assert_eq!(result_text(&response), "STALE_REF: @e1 is gone\nstickpin snapshot -i\ndispatched: no");
         let error = error.dispatched(Dispatched::Unknown);
-        let text = format!("{}\n\"Ada\" is now \"Eve\"", error_text(&error));
+        let text = format!("{}\n\"Ada\" is now \"Eve\"", Text::of_error(&error));
         let response = Response { error: Some(error.clone()), text: Some(text), ..response };
         assert_eq!(
             result_text(&response),

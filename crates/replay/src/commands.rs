@@ -11,8 +11,7 @@ use crate::vars::Vars;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use stickpin_client::{Call, ClientCommand, Progress};
-use stickpin_kernel::Result;
-use stickpin_kernel::paths::{self, PathArg, ResolvedPath};
+use stickpin_kernel::{PathArg, ResolvedPath, Result};
 
 /// All client commands, in the order of help.
 pub const COMMANDS: &[&dyn ClientCommand] = &[
@@ -46,12 +45,12 @@ fn file_reader(call: &Call) -> impl Fn(&Path) -> Result<String> {
 
 /// Resolves the path of a script, as it was named or as another script includes it.
 fn resolve_file(call: &Call, path: &Path) -> Result<ResolvedPath> {
-    paths::resolve(&call.caller, &path.to_string_lossy())
+    call.caller.resolve_path(&path.to_string_lossy())
 }
 
 /// Resolves an optional path argument.
 fn resolve_optional(call: &Call, path: Option<&PathArg>) -> Result<Option<PathBuf>> {
-    let resolved = path.map(|path| paths::resolve(&call.caller, path.as_written())).transpose()?;
+    let resolved = path.map(|path| call.caller.resolve_path(path.as_written())).transpose()?;
     Ok(resolved.map(ResolvedPath::into_path_buf))
 }
 

@@ -4,7 +4,7 @@ use crate::plan::{Plan, SourceLocation, Step};
 use crate::position::Position;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use stickpin_kernel::{Error, ErrorCode, Show, Target, Text, targets};
+use stickpin_kernel::{Error, ErrorCode, Show, Target, Text};
 use stickpin_tree::{Selector, SuggestionReason};
 
 /// Maximum number of suggested elements.
@@ -131,7 +131,7 @@ impl Show for Divergence {
 /// Returns selectors that may find a step's targets under other names, the best first.
 pub(crate) fn relaxed_selectors(step: &Step) -> Vec<(SuggestionReason, Selector)> {
     let mut found = Vec::new();
-    targets::rewrite_targets(step.line.entry, &mut step.line.input.clone(), &mut |target| {
+    step.line.entry.rewrite_targets(&mut step.line.input.clone(), &mut |target| {
         if let Ok(Target::Selector(selector)) = target.parse() {
             found.extend(selector.relaxed());
         }

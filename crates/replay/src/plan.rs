@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use stickpin_cmdline::CommandLine;
 use stickpin_kernel::registry::CommandDefinition;
-use stickpin_kernel::{Error, ErrorCode, Result, targets};
+use stickpin_kernel::{Error, ErrorCode, Result};
 
 /// Maximum number of steps of a plan.
 const MAX_STEPS: usize = 100_000;
@@ -311,9 +311,8 @@ impl PlanReader<'_> {
         let mut line =
             read::line(&filled).map_err(|e| Error { message: format!("{at}: {}", e.message), ..e })?;
         // Pins have no meaning outside the session that issued them.
-        targets::rewrite_targets(line.entry, &mut line.input, &mut |target| {
-            Some(stickpin_refs::strip(target).to_owned())
-        });
+        line.entry
+            .rewrite_targets(&mut line.input, &mut |target| Some(stickpin_refs::strip(target).to_owned()));
         let text = |words: &[String]| {
             let words: Vec<Template> = words.iter().map(Template::text).collect();
             script::line(&words)

@@ -3,7 +3,7 @@
 use crate::script::{self, Node, NodeKind, Script, Template, TemplatePart};
 use serde_json::{Map, Value};
 use similar::TextDiff;
-use stickpin_kernel::{RecordedCommand, Recording, RepairSite, Result, ScriptRepair, ScriptWriter, targets};
+use stickpin_kernel::{RecordedCommand, Recording, RepairSite, Result, ScriptRepair, ScriptWriter};
 
 /// The start of a comment that describes a target. Such comments right above a command describe its
 /// targets, in order.
@@ -89,7 +89,7 @@ fn command_words(step: &RecordedCommand) -> Vec<Template> {
     if let Some(name) = &variable {
         hide_secret(step, &mut input, &hidden, &mark(name));
     }
-    targets::rewrite_targets(step.definition, &mut input, &mut |target| {
+    step.definition.rewrite_targets(&mut input, &mut |target| {
         let recorded = step.targets.iter().find(|w| w.target == target);
         recorded.map(|w| w.selector.clone())
     });

@@ -16,4 +16,4 @@ mod tests;
 pub use ancestry::{HarnessRoot, Process, harness_root};
 pub use directory::Directory;
 pub use evidence::{AgentKind, AgentRecord, Attempt, EnvAge, Evidence, IdentityError, Place, Resolution};
-pub use harnesses::{HARNESSES, Harness, Multiplicity, TERMINAL_VARIABLES, evidence_variables};
+pub use harnesses::{HARNESSES, Harness, Multiplicity, TERMINAL_VARIABLES};

@@ -216,7 +216,7 @@ fn terminal_width() -> Option<u16> {
 
 /// Returns the variables that reveal which agent runs this program.
 fn evidence() -> BTreeMap<String, String> {
-    let known = stickpin_kernel::evidence_variables().into_iter();
+    let known = stickpin_kernel::Evidence::variables().into_iter();
     known.chain([AGENT_ID]).filter_map(|name| Some((name.to_owned(), text(name)?))).collect()
 }
 

@@ -111,7 +111,7 @@ impl InProcess {
         let numbers = DiskNumbers::new(&state, Arc::new(SystemTime::now));
         let host = Host::builder(&state)
             .providers(providers)
-            .numbers(Arc::new(move |session| Ok(numbers.for_session(session))))
+            .numbers(move |session| Ok(numbers.for_session(session)))
             .script_writer(Arc::new(AdScriptWriter));
         let host = host.build().expect("no command is added");
         Self { runtime, host, env }

@@ -18,7 +18,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use stickpin_client::{Call, ClientCommand};
 use stickpin_kernel::registry::CommandDefinition;
-use stickpin_kernel::{Effect, Error, ErrorCode, Response, Result, Spec, respond_outside_host};
+use stickpin_kernel::{Effect, Error, ErrorCode, Response, Result, Spec};
 
 /// Register stickpin with coding agents: the MCP server and the skill.
 ///
@@ -83,7 +83,7 @@ impl ClientCommand for Install {
             Ok((setup, options)) => blocking(move || install(&RealDisk, &setup, &options)).await,
             Err(e) => Err(e),
         };
-        respond_outside_host(&DEFINITION, &call.render, report)
+        Response::outside_host(&DEFINITION, &call.render, report)
     }
 }
 

@@ -21,7 +21,7 @@ use std::fs;
 use std::path::Path;
 use stickpin_client::{Call, ClientCommand};
 use stickpin_kernel::registry::CommandDefinition;
-use stickpin_kernel::{Effect, Response, Result, Spec, respond_outside_host};
+use stickpin_kernel::{Effect, Response, Result, Spec};
 
 /// The name under which the shared skill is reported.
 const SHARED: &str = "agents";
@@ -102,7 +102,7 @@ impl ClientCommand for Uninstall {
             Ok((setup, options)) => blocking(move || uninstall(&RealDisk, &setup, &options)).await,
             Err(e) => Err(e),
         };
-        respond_outside_host(&DEFINITION, &call.render, report)
+        Response::outside_host(&DEFINITION, &call.render, report)
     }
 }
 

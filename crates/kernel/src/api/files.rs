@@ -8,27 +8,28 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use stickpin_device::{Error, Result, io_error, paths};
 
+/// Replaces a file like [`write_within`], in any folder.
+///
+/// # Errors
+/// Returns `IO` or `STORAGE_FULL`. The old file is then unchanged.
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    write_from(None, path, |file| file.write_all(bytes))
+}
+
 /// Replaces a file atomically: writes a sibling file, syncs it and renames it. Creates the parent
-/// folder if it is missing.
+/// folder if it is missing. With `roots`, only inside one of these folders.
 ///
 /// The data is on disk when this returns. A device or a pipe (`/dev/stdout`, `/dev/null`) is
 /// written to and never replaced.
 ///
 /// # Errors
-/// Returns `IO` or `STORAGE_FULL`. The old file is then unchanged, and no sibling is left behind.
-pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    write_from(None, path, |file| file.write_all(bytes))
-}
-
-/// Replaces a file like [`write()`]. With `roots`, only inside one of these folders.
-///
-/// # Errors
-/// Returns `POLICY_DENIED` outside `roots`, `IO` or `STORAGE_FULL`. The old file is then unchanged.
+/// Returns `POLICY_DENIED` outside `roots`, `IO` or `STORAGE_FULL`. The old file is then unchanged,
+/// and no sibling is left behind.
 pub fn write_within(roots: Option<&[PathBuf]>, path: &Path, bytes: &[u8]) -> Result<()> {
     write_from(roots, path, |file| file.write_all(bytes))
 }
 
-/// Replaces a file like [`write()`], with what `fill` writes.
+/// Replaces a file like [`write_within`], with what `fill` writes.
 ///
 /// With `roots`, only inside one of these folders: links are resolved once, and a link that
 /// replaces a folder on the way afterwards is not followed.
@@ -111,11 +112,11 @@ pub fn sibling_path(path: &Path, what: &str) -> PathBuf {
     PathBuf::from(fresh)
 }
 
-/// Replaces a file like [`write()`], for a file with a single writer. The temporary file is
+/// Replaces a file like [`write_within`], for a file with a single writer. The temporary file is
 /// `fresh`, so that a crash leaves at most that one behind.
 ///
 /// # Errors
-/// Returns the errors of [`write()`].
+/// Returns `IO` or `STORAGE_FULL`. The old file is then unchanged.
 pub fn write_through(fresh: &Path, path: &Path, bytes: &[u8]) -> Result<()> {
     replace(fresh, path, |file| file.write_all(bytes))
 }

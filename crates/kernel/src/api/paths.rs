@@ -9,13 +9,10 @@ use std::path::{Component, Path, PathBuf};
 use stickpin_device::{Error, Result, io_error, paths};
 use stickpin_tree::{escape, quote};
 
-/// The rules for paths, as help and tool descriptions state them.
-pub const RULES: &str = "Paths may be absolute, relative to the caller's working directory, or start with `~` or `~/` (home). `~user` and `$VAR` are not expanded.";
-
 /// The longest path in a message, in characters.
 const MAX_SHOWN_CHARS: usize = 300;
 
-/// A path argument, as its caller wrote it. Only [`resolve`] tells where it leads.
+/// A path argument, as its caller wrote it. Only [`Caller::resolve_path`] tells where it leads.
 ///
 /// Arguments of this type have the annotation `x-path`; one that is written is annotated `x-path` =
 /// `written`.
@@ -26,6 +23,9 @@ pub struct PathArg(String);
 text_schema!(PathArg, "format" = "path", "x-path" = true);
 
 impl PathArg {
+    /// The rules for paths, as help and tool descriptions state them.
+    pub const RULES: &str = "Paths may be absolute, relative to the caller's working directory, or start with `~` or `~/` (home). `~user` and `$VAR` are not expanded.";
+
     /// Returns the text of the argument, for names and messages.
     #[must_use]
     pub fn as_written(&self) -> &str {
@@ -83,84 +83,90 @@ impl Deref for ResolvedPath {
     }
 }
 
-/// Resolves a path as its caller wrote it: `~` is the caller's home directory, and a relative path
-/// starts at the caller's working directory, never the host's. Nothing else is expanded, and `..`
-/// is resolved lexically. The file need not exist.
-///
-/// # Errors
-/// Returns `INVALID_ARGS` for an empty path, `PATH_TILDE_USER` for `~name`, `HOME_UNAVAILABLE` for
-/// `~` without a home directory, and `RELATIVE_PATH_WITHOUT_ROOT` for a relative path without a
-/// working directory. Returns `POLICY_DENIED` for a path that leads out of the caller's folders once
-/// all links are resolved.
-pub fn resolve(caller: &Caller, written: &str) -> Result<ResolvedPath> {
-    let path = expand(caller, written)?;
-    match &caller.file_roots {
-        Some(roots) if !paths::is_within(&path, roots) => Err(paths::outside_roots_error(&path, roots)),
-        _ => Ok(ResolvedPath { written: written.to_owned(), path }),
+impl Caller {
+    /// Resolves a path as its caller wrote it: `~` is the caller's home directory, and a relative
+    /// path starts at the caller's working directory, never the host's. Nothing else is expanded,
+    /// and `..` is resolved lexically. The file need not exist.
+    ///
+    /// # Errors
+    /// Returns `INVALID_ARGS` for an empty path, `PATH_TILDE_USER` for `~name`, `HOME_UNAVAILABLE`
+    /// for `~` without a home directory, and `RELATIVE_PATH_WITHOUT_ROOT` for a relative path
+    /// without a working directory. Returns `POLICY_DENIED` for a path that leads out of the
+    /// caller's folders once all links are resolved.
+    pub fn resolve_path(&self, written: &str) -> Result<ResolvedPath> {
+        let path = self.expand_path(written)?;
+        match &self.file_roots {
+            Some(roots) if !paths::is_within(&path, roots) => Err(paths::outside_roots_error(&path, roots)),
+            _ => Ok(ResolvedPath { written: written.to_owned(), path }),
+        }
     }
-}
 
-/// Resolves an argument of `open`, if it names a file rather than an address. It names a file if it
-/// starts like a relative path or with `~`, or is the name of an existing file.
-///
-/// # Errors
-/// Returns the errors of [`resolve`], and `DEVICE_NOT_FOUND` for a path whose file does not exist.
-pub fn resolve_opened(caller: &Caller, what: &str) -> Result<Option<ResolvedPath>> {
-    if ["./", "../", "~"].iter().any(|start| what.starts_with(start)) {
-        let path = resolve(caller, what)?;
-        // Whatever else prevents the check also prevents the opening, which reports it.
-        return match path.try_exists() {
-            Ok(false) => Err(Error::device_not_found(path.not_found_message())),
-            _ => Ok(Some(path)),
+    /// Resolves an argument of `open`, if it names a file rather than an address. It names a file
+    /// if it starts like a relative path or with `~`, or is the name of an existing file.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Caller::resolve_path`], and `DEVICE_NOT_FOUND` for a path whose file
+    /// does not exist.
+    pub fn resolve_opened(&self, what: &str) -> Result<Option<ResolvedPath>> {
+        if ["./", "../", "~"].iter().any(|start| what.starts_with(start)) {
+            let path = self.resolve_path(what)?;
+            // Whatever else prevents the check also prevents the opening, which reports it.
+            return match path.try_exists() {
+                Ok(false) => Err(Error::device_not_found(path.not_found_message())),
+                _ => Ok(Some(path)),
+            };
+        }
+        let is_file = !what.contains(':') && self.expand_path(what).is_ok_and(|path| path.is_file());
+        is_file.then(|| self.resolve_path(what)).transpose()
+    }
+
+    /// Returns a path as a reader in the caller's working directory would write it.
+    /// [`Caller::resolve_path`] leads from there to the same path.
+    #[must_use]
+    pub fn relative_path(&self, path: &Path) -> PathBuf {
+        match path.strip_prefix(&self.cwd) {
+            Ok(inside) if inside.as_os_str().is_empty() => PathBuf::from("."),
+            Ok(inside) if inside.as_os_str().as_encoded_bytes().starts_with(b"~") => {
+                Path::new(".").join(inside)
+            }
+            Ok(inside) => inside.to_owned(),
+            Err(_) => path.to_owned(),
+        }
+    }
+
+    /// Returns the absolute and normal form of a path.
+    fn expand_path(&self, written: &str) -> Result<PathBuf> {
+        let home = || {
+            let home = self.home.as_deref().filter(|home| home.is_absolute());
+            home.ok_or_else(|| {
+                let message = format!("{} needs a home directory, and none is known", quote(written));
+                Error::home_unavailable(message).hint("name the file by an absolute path, or set HOME to one")
+            })
         };
+        let path = match written.strip_prefix('~') {
+            Some("") => home()?.to_owned(),
+            Some(rest) if rest.starts_with('/') => home()?.join(rest.trim_start_matches('/')),
+            Some(_) => {
+                let message = format!("{} names the home of a user, which is not expanded", quote(written));
+                let name = escape(written, MAX_SHOWN_CHARS);
+                return Err(Error::path_tilde_user(message)
+                    .hint(format!("use `./{name}` for a literal file, or name the home directory in full")));
+            }
+            None if written.is_empty() => {
+                return Err(Error::invalid_args("an empty path names no file")
+                    .hint("name a file or a folder; `.` is the working directory"));
+            }
+            None if written.starts_with('/') => PathBuf::from(written),
+            None if self.cwd.is_absolute() => self.cwd.join(written),
+            None => {
+                let message =
+                    format!("{} is relative, and this client has no project folder", quote(written));
+                return Err(Error::relative_path_without_root(message)
+                    .hint("name the file by its absolute path; a client of MCP can also name its project folder as a root"));
+            }
+        };
+        Ok(normalize(&path))
     }
-    let is_file = !what.contains(':') && expand(caller, what).is_ok_and(|path| path.is_file());
-    is_file.then(|| resolve(caller, what)).transpose()
-}
-
-/// Returns a path as a reader in the caller's working directory would write it. [`resolve`] leads
-/// from there to the same path.
-#[must_use]
-pub fn relative(caller: &Caller, path: &Path) -> PathBuf {
-    match path.strip_prefix(&caller.cwd) {
-        Ok(inside) if inside.as_os_str().is_empty() => PathBuf::from("."),
-        Ok(inside) if inside.as_os_str().as_encoded_bytes().starts_with(b"~") => Path::new(".").join(inside),
-        Ok(inside) => inside.to_owned(),
-        Err(_) => path.to_owned(),
-    }
-}
-
-/// Returns the absolute and normal form of a path.
-fn expand(caller: &Caller, written: &str) -> Result<PathBuf> {
-    let home = || {
-        let home = caller.home.as_deref().filter(|home| home.is_absolute());
-        home.ok_or_else(|| {
-            let message = format!("{} needs a home directory, and none is known", quote(written));
-            Error::home_unavailable(message).hint("name the file by an absolute path, or set HOME to one")
-        })
-    };
-    let path = match written.strip_prefix('~') {
-        Some("") => home()?.to_owned(),
-        Some(rest) if rest.starts_with('/') => home()?.join(rest.trim_start_matches('/')),
-        Some(_) => {
-            let message = format!("{} names the home of a user, which is not expanded", quote(written));
-            let name = escape(written, MAX_SHOWN_CHARS);
-            return Err(Error::path_tilde_user(message)
-                .hint(format!("use `./{name}` for a literal file, or name the home directory in full")));
-        }
-        None if written.is_empty() => {
-            return Err(Error::invalid_args("an empty path names no file")
-                .hint("name a file or a folder; `.` is the working directory"));
-        }
-        None if written.starts_with('/') => PathBuf::from(written),
-        None if caller.cwd.is_absolute() => caller.cwd.join(written),
-        None => {
-            let message = format!("{} is relative, and this client has no project folder", quote(written));
-            return Err(Error::relative_path_without_root(message)
-                .hint("name the file by its absolute path; a client of MCP can also name its project folder as a root"));
-        }
-    };
-    Ok(normalize(&path))
 }
 
 /// Removes `.` and resolves `..` lexically.
@@ -208,7 +214,7 @@ mod tests {
             ("/abs/./z", "/abs/z"),
             ("/../../z", "/z"),
         ] {
-            let path = resolve(&caller(), written).expect(written);
+            let path = caller().resolve_path(written).expect(written);
             assert_eq!(&*path, Path::new(resolved), "{written}");
         }
     }
@@ -230,13 +236,13 @@ mod tests {
             (&nowhere, "x", ErrorCode::RelativePathWithoutRoot),
             (&nowhere, "./~x", ErrorCode::RelativePathWithoutRoot),
         ] {
-            let e = resolve(caller, written).expect_err(written);
+            let e = caller.resolve_path(written).expect_err(written);
             assert_eq!((e.code, e.code.exit()), (code, 2), "{written}");
             assert!(!e.hint.is_empty(), "{written}");
         }
-        assert!(resolve(&caller(), "~u/x").expect_err("a user").hint.contains("`./~u/x`"));
-        assert_eq!(&*resolve(&nowhere, "~/x").expect("home"), Path::new("/h/x"));
-        assert_eq!(&*resolve(&homeless, "x").expect("relative"), Path::new("/w/p/x"));
+        assert!(caller().resolve_path("~u/x").expect_err("a user").hint.contains("`./~u/x`"));
+        assert_eq!(&*nowhere.resolve_path("~/x").expect("home"), Path::new("/h/x"));
+        assert_eq!(&*homeless.resolve_path("x").expect("relative"), Path::new("/w/p/x"));
     }
 
     #[test]
@@ -255,10 +261,10 @@ mod tests {
             ..Caller::default()
         };
         for written in ["a", "new/deep/a", "~/back/a", "./~a"] {
-            resolve(&caller, written).expect(written);
+            caller.resolve_path(written).expect(written);
         }
         for written in ["~", "~/a", "out/a", "../home/a", "/a"] {
-            assert_eq!(resolve(&caller, written).expect_err(written).code, ErrorCode::PolicyDenied);
+            assert_eq!(caller.resolve_path(written).expect_err(written).code, ErrorCode::PolicyDenied);
         }
     }
 
@@ -266,13 +272,13 @@ mod tests {
     fn missing_file_is_named_as_written_and_as_resolved() {
         let missing = |written| {
             let e = io::Error::from(io::ErrorKind::NotFound);
-            resolve(&caller(), written).expect("a path").io_error("read", &e).message
+            caller().resolve_path(written).expect("a path").io_error("read", &e).message
         };
         assert_eq!(missing("~/dev/a.png"), "no such file: ~/dev/a.png (resolved to /h/dev/a.png)");
         assert_eq!(missing("a\n.png"), "no such file: a\\n.png (resolved to /w/p/a\\n.png)");
         assert_eq!(missing("/a.png"), "no such file: /a.png");
         let denied = io::Error::from(io::ErrorKind::PermissionDenied);
-        let e = resolve(&caller(), "~/a").expect("a path").io_error("read", &denied);
+        let e = caller().resolve_path("~/a").expect("a path").io_error("read", &denied);
         assert!(e.message.starts_with("could not read `/h/a`: "), "{e}");
     }
 
@@ -280,7 +286,7 @@ mod tests {
     fn what_is_opened_is_a_file_when_it_looks_like_one_or_is_one() {
         let folder = env!("CARGO_MANIFEST_DIR");
         let caller = Caller { cwd: folder.into(), home: Some(folder.into()), ..Caller::default() };
-        let of = |what| resolve_opened(&caller, what).expect(what).map(ResolvedPath::into_path_buf);
+        let of = |what| caller.resolve_opened(what).expect(what).map(ResolvedPath::into_path_buf);
         let file = Path::new(folder).join("Cargo.toml");
         for what in ["Cargo.toml", "./Cargo.toml", "~/Cargo.toml", file.to_str().expect("text")] {
             assert_eq!(of(what).as_deref(), Some(&*file), "{what}");
@@ -293,10 +299,10 @@ mod tests {
             ("~/no.html", ErrorCode::DeviceNotFound),
             ("~u/a.html", ErrorCode::PathTildeUser),
         ] {
-            assert_eq!(resolve_opened(&caller, what).expect_err(what).code, code, "{what}");
+            assert_eq!(caller.resolve_opened(what).expect_err(what).code, code, "{what}");
         }
         let nowhere = Caller { cwd: PathBuf::new(), ..caller };
-        assert_eq!(resolve_opened(&nowhere, "example.com").expect("an address"), None);
+        assert_eq!(nowhere.resolve_opened("example.com").expect("an address"), None);
     }
 
     #[test]
@@ -304,9 +310,9 @@ mod tests {
         for (path, form) in
             [("/w/p/a/b", "a/b"), ("/w/p/~a/b", "./~a/b"), ("/w/p", "."), ("/w/q/a", "/w/q/a")]
         {
-            let form_of_path = relative(&caller(), Path::new(path));
+            let form_of_path = caller().relative_path(Path::new(path));
             assert_eq!(form_of_path, Path::new(form));
-            let again = resolve(&caller(), form).expect("a path");
+            let again = caller().resolve_path(form).expect("a path");
             assert_eq!(&*again, Path::new(path));
         }
     }

@@ -39,6 +39,17 @@ pub struct Text {
 }
 
 impl Text {
+    /// Returns an error as text: its message, then the hint.
+    #[must_use]
+    pub fn of_error(e: &Error) -> String {
+        let mut text = format!("{}: {}", e.code.name(), e.message);
+        if !e.hint.is_empty() {
+            text.push('\n');
+            text.push_str(&e.hint);
+        }
+        text
+    }
+
     pub(crate) fn new(render: &Render) -> Self {
         Self {
             out: String::new(),
@@ -102,17 +113,6 @@ impl Text {
     pub(crate) fn finish(self) -> String {
         self.out
     }
-}
-
-/// Renders an error as text: its message, then the hint.
-#[must_use]
-pub fn error(e: &Error) -> String {
-    let mut text = format!("{}: {}", e.code.name(), e.message);
-    if !e.hint.is_empty() {
-        text.push('\n');
-        text.push_str(&e.hint);
-    }
-    text
 }
 
 /// Returns the JSON name of an enum value, so that each has one spelling.

@@ -26,12 +26,12 @@ pub struct Field {
     pub optional_value: bool,
     /// Whether the value is free text, which may begin with a hyphen.
     pub is_free_text: bool,
-    /// Whether the value is a path of the caller; see `paths`.
+    /// Whether the value is a path of the caller; see [`PathArg`](crate::PathArg).
     pub is_path: bool,
     /// Whether the path is written instead of read.
     pub is_output_path: bool,
     /// Whether the value is opened: an address, or a path of the caller as decided by
-    /// [`crate::api::paths::resolve_opened`].
+    /// [`Caller::resolve_opened`](crate::Caller::resolve_opened).
     pub is_openable: bool,
     /// Whether the value is the name of a secret.
     pub is_secret_name: bool,

@@ -43,24 +43,26 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Replaces secrets with dots everywhere in a response.
-pub fn hide(response: &mut Response, secrets: &[Secret]) {
-    let forms = forms(secrets);
-    if forms.is_empty() {
-        return;
-    }
-    let hide = |text: &mut String| hide_in(text, &forms);
-    let Response { output, text, error, warning, receipt, dialog, .. } = response;
-    text.iter_mut().chain(warning).chain(receipt).for_each(hide);
-    output.iter_mut().for_each(|value| hide_in_json(value, &forms));
-    if let Some(error) = error {
-        hide(&mut error.message);
-        hide(&mut error.hint);
-        hide_in_json(&mut error.details, &forms);
-    }
-    if let Some(dialog) = dialog {
-        hide(&mut dialog.message);
-        hide(&mut dialog.default);
+impl Response {
+    /// Replaces secrets with dots everywhere in the response.
+    pub fn hide_secrets(&mut self, secrets: &[Secret]) {
+        let forms = forms(secrets);
+        if forms.is_empty() {
+            return;
+        }
+        let hide = |text: &mut String| hide_in(text, &forms);
+        let Self { output, text, error, warning, receipt, dialog, .. } = self;
+        text.iter_mut().chain(warning).chain(receipt).for_each(hide);
+        output.iter_mut().for_each(|value| hide_in_json(value, &forms));
+        if let Some(error) = error {
+            hide(&mut error.message);
+            hide(&mut error.hint);
+            hide_in_json(&mut error.details, &forms);
+        }
+        if let Some(dialog) = dialog {
+            hide(&mut dialog.message);
+            hide(&mut dialog.default);
+        }
     }
 }
 
@@ -167,7 +169,7 @@ mod tests {
     fn hidden(text: &str, secrets: &[&str]) -> String {
         let secrets: Vec<Secret> = secrets.iter().copied().map(Secret::new).collect();
         let mut response = Response { text: Some(text.to_owned()), ..Response::default() };
-        hide(&mut response, &secrets);
+        response.hide_secrets(&secrets);
         response.text.unwrap_or_default()
     }
 
@@ -214,7 +216,7 @@ mod tests {
             dialog: Some(stickpin_device::Dialog::new("prompt", secret).default_answer(secret.to_owned())),
             ..Response::default()
         };
-        hide(&mut response, &[Secret::new(secret)]);
+        response.hide_secrets(&[Secret::new(secret)]);
         let all = serde_json::to_string(&response).expect("it is plain");
         assert!(!all.contains(secret), "{all}");
         assert_eq!(all.matches(MASK).count(), 9, "{all}");

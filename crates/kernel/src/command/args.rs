@@ -21,12 +21,9 @@ pub enum OptionalValue<T> {
     Value(T),
 }
 
-/// `--settle[=MS]`: wait for quiet, by default at most ten seconds.
-pub type Settle = OptionalValue<u64>;
-
-impl Settle {
-    /// Returns the timeout of the wait, or `None` for no wait.
-    pub(crate) fn timeout(self) -> Option<Duration> {
+impl OptionalValue<u64> {
+    /// Returns the timeout of the wait that `--settle[=MS]` asks for, or `None` for no wait.
+    pub(crate) fn settle_timeout(self) -> Option<Duration> {
         self.requested().map(|ms| ms.map_or(DEFAULT_SETTLE_TIMEOUT, Duration::from_millis))
     }
 }
@@ -110,11 +107,15 @@ pub(crate) struct ActionOptions {
 
 impl ActionOptions {
     /// Creates options without the flags that loosen or tighten the checks.
-    pub(crate) fn new(settle: Option<Settle>, timeout: Option<u64>, receipt: Option<Receipt>) -> Self {
+    pub(crate) fn new(
+        settle: Option<OptionalValue<u64>>,
+        timeout: Option<u64>,
+        receipt: Option<Receipt>,
+    ) -> Self {
         Self {
             timeout: Duration::from_millis(timeout.unwrap_or(0)),
             timed: timeout.is_some(),
-            settle: settle.and_then(Settle::timeout),
+            settle: settle.and_then(OptionalValue::settle_timeout),
             receipt: receipt.unwrap_or_default() == Receipt::On,
             ..Self::default()
         }
@@ -145,7 +146,7 @@ pub trait Acting: Command {
 #[non_exhaustive]
 pub struct ActOptions<'c> {
     /// Wait until the app is quiet.
-    pub settle: &'c mut Option<Settle>,
+    pub settle: &'c mut Option<OptionalValue<u64>>,
     /// Act on the element of a ref whatever it means now.
     pub allow_changed: &'c mut bool,
     /// Send the input despite obstacles.
@@ -178,7 +179,7 @@ macro_rules! acting {
             /// Wait until the app is quiet (at most 10 s, or MS milliseconds), then print what
             /// changed.
             #[schemars(extend("x-unrecorded" = true))]
-            pub settle: Option<$crate::command::args::Settle>,
+            pub settle: Option<$crate::command::args::OptionalValue<u64>>,
             /// Act on the element of a ref even if it is a different one now.
             #[serde(default)]
             pub allow_changed: bool,

@@ -2,7 +2,7 @@
 //! fills.
 
 use crate::api::expectation::Expectation;
-use crate::api::paths::{self, PathArg, ResolvedPath};
+use crate::api::paths::{PathArg, ResolvedPath};
 use crate::api::request::{Caller, RefDetail, Render};
 use crate::command::entry::Entry;
 use crate::host::open_session::OpenSession;
@@ -110,15 +110,15 @@ impl Cx {
     /// Resolves a path argument for the caller.
     ///
     /// # Errors
-    /// Returns the errors of [`paths::resolve`].
+    /// Returns the errors of [`Caller::resolve_path`].
     pub fn resolve_path(&self, path: &PathArg) -> Result<ResolvedPath> {
-        paths::resolve(&self.caller, path.as_written())
+        self.caller.resolve_path(path.as_written())
     }
 
     /// Resolves an optional path argument for the caller.
     ///
     /// # Errors
-    /// Returns the errors of [`paths::resolve`].
+    /// Returns the errors of [`Caller::resolve_path`].
     pub fn resolve_optional_path(&self, path: Option<&PathArg>) -> Result<Option<ResolvedPath>> {
         path.map(|path| self.resolve_path(path)).transpose()
     }

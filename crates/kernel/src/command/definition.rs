@@ -28,7 +28,7 @@ pub struct TimeLimits {
 /// and `x-text` free text that may begin with a hyphen.
 ///
 /// Two annotations mark access to files: `x-path` a path of the caller, which a field of the type
-/// [`PathArg`](crate::paths::PathArg) has by itself (`"written"` where it is written), and `x-opens`
+/// [`PathArg`](crate::PathArg) has by itself (`"written"` where it is written), and `x-opens`
 /// an address or a file that the app goes to.
 pub trait Command: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static {
     /// The properties of the command that every surface needs.

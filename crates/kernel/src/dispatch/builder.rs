@@ -5,13 +5,14 @@ use crate::command::entry::{Entry, entry};
 use crate::dispatch::host::Host;
 #[cfg(feature = "recording")]
 use crate::host::recording::ScriptWriter;
-use crate::host::{HostConfig, HostInner, NumberSources};
+use crate::host::{HostConfig, HostInner};
 use crate::registry;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_coordinator::Coordinator;
 use stickpin_device::{Error, Provider, Result};
+use stickpin_session::NumberSource;
 
 /// Configures a [`Host`]: what it can open, and which commands it has beside its own.
 ///
@@ -48,9 +49,13 @@ impl HostBuilder {
         self
     }
 
-    /// Sets the source of the ref numbers of a session. By default every lifetime counts from 1.
-    pub fn numbers(mut self, numbers: NumberSources) -> Self {
-        self.config.numbers = numbers;
+    /// Sets what creates the source of ref numbers for a session name. By default every lifetime
+    /// counts from 1.
+    pub fn numbers(
+        mut self,
+        numbers: impl Fn(&str) -> Result<Box<dyn NumberSource>> + Send + Sync + 'static,
+    ) -> Self {
+        self.config.numbers = Arc::new(numbers);
         self
     }
 

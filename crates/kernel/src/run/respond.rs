@@ -1,9 +1,9 @@
 //! The only builder of [`Response`].
 
 use crate::api::command_definition::CommandDefinition;
-use crate::api::render::{self, Show, Text};
+use crate::api::render::{Show, Text};
 use crate::api::request::{Detail, Format, RefsEnvelope, Render, Response};
-use crate::api::secret::{self, Secret};
+use crate::api::secret::Secret;
 use crate::command::context::{Cx, Envelope};
 use crate::command::entry::{Entry, ErasedOutput, erase_output};
 use crate::observe::changes;
@@ -36,7 +36,7 @@ pub(crate) fn respond(entry: &Entry, cx: &mut Cx, result: Result<Box<dyn ErasedO
     add_what_was_seen(&mut response, entry);
     let mut secrets: Vec<Secret> = cx.caller.secrets.values().cloned().collect();
     secrets.extend(cx.open_session().map(|live| live.secrets.clone()).unwrap_or_default());
-    secret::hide(&mut response, &secrets);
+    response.hide_secrets(&secrets);
     if let Ok(live) = cx.open_session() {
         live.lost |= response.error.as_ref().is_some_and(|e| e.code == ErrorCode::BackendLost);
     }
@@ -50,7 +50,7 @@ fn fill(response: &mut Response, render: &Render, result: Result<Box<dyn ErasedO
         Ok(output) => output,
         Err(e) => {
             response.exit = e.code.exit();
-            response.text = wants(Format::Text).then(|| render::error(&e));
+            response.text = wants(Format::Text).then(|| Text::of_error(&e));
             response.error = Some(e);
             return;
         }
@@ -94,16 +94,18 @@ fn add_what_was_seen(response: &mut Response, entry: &Entry) {
     }
 }
 
-/// Builds the response of a command that ran outside any host: a [`CommandDefinition`] without a
-/// handler in the kernel.
-pub fn respond_outside_host<T: Serialize + Show + Send + 'static>(
-    form: &CommandDefinition,
-    render: &Render,
-    result: Result<T>,
-) -> Response {
-    let mut response = Response { command: form.spec.name.to_owned(), ..Response::default() };
-    fill(&mut response, render, result.map(erase_output));
-    response
+impl Response {
+    /// Builds the response of a command that ran outside any host: a [`CommandDefinition`] without
+    /// a handler in the kernel.
+    pub fn outside_host<T: Serialize + Show + Send + 'static>(
+        definition: &CommandDefinition,
+        render: &Render,
+        result: Result<T>,
+    ) -> Self {
+        let mut response = Self { command: definition.spec.name.to_owned(), ..Self::default() };
+        fill(&mut response, render, result.map(erase_output));
+        response
+    }
 }
 
 /// Builds the response to a request that never reached a session.

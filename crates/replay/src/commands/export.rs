@@ -8,9 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use stickpin_client::{Call, ClientCommand};
-use stickpin_kernel::paths::PathArg;
 use stickpin_kernel::registry::CommandDefinition;
-use stickpin_kernel::{Effect, Response, Result, Show, Spec, Text, files, respond_outside_host};
+use stickpin_kernel::{Effect, PathArg, Response, Result, Show, Spec, Text, files};
 
 /// Write a script as a Maestro flow or as a Playwright test.
 ///
@@ -49,7 +48,7 @@ impl ClientCommand for Export {
     }
 
     async fn run(&self, input: Map<String, Value>, call: Call) -> Response {
-        respond_outside_host(&DEFINITION, &call.render, export(input, &call))
+        Response::outside_host(&DEFINITION, &call.render, export(input, &call))
     }
 }
 

@@ -15,9 +15,8 @@ use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use stickpin_client::{Call, ClientCommand, Progress};
-use stickpin_kernel::paths::{self, PathArg};
 use stickpin_kernel::registry::CommandDefinition;
-use stickpin_kernel::{Effect, Error, ErrorCode, Response, Result, Show, Spec, Text, respond_outside_host};
+use stickpin_kernel::{Effect, Error, ErrorCode, PathArg, Response, Result, Show, Spec, Text};
 use stickpin_tree::quote;
 
 /// Run a script in this session.
@@ -89,7 +88,7 @@ impl ClientCommand for Replay {
             Ok((replayed, ran, unwritten)) => (Ok(replayed), Some((ran, unwritten))),
             Err(e) => (Err(e), None),
         };
-        let mut response = respond_outside_host(&DEFINITION, &call.render, replayed);
+        let mut response = Response::outside_host(&DEFINITION, &call.render, replayed);
         if let Some((ran, unwritten)) = ran {
             response.warning = unwritten.map(|e| e.message);
             response.refs_generation = ran.refs.as_ref().and_then(|refs| refs.generation);
@@ -131,7 +130,7 @@ async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, Run
     let args: Arguments = DEFINITION.read(input)?;
     // Some front ends pass absolute paths; a person reads the relative one.
     let file = match Path::new(args.file.as_written()) {
-        path if path.is_absolute() => paths::relative(&call.caller, path),
+        path if path.is_absolute() => call.caller.relative_path(path),
         path => path.to_owned(),
     };
     let file = file.as_path();

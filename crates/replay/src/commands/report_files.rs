@@ -5,8 +5,7 @@ use crate::report::model::Report;
 use crate::report::{html, junit};
 use std::path::{Path, PathBuf};
 use stickpin_client::Call;
-use stickpin_kernel::paths::PathArg;
-use stickpin_kernel::{Result, files, io_error};
+use stickpin_kernel::{PathArg, Result, files, io_error};
 
 /// The requested report files.
 pub(super) struct ReportFiles {

@@ -12,9 +12,8 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_client::{Call, ClientCommand};
-use stickpin_kernel::paths::PathArg;
 use stickpin_kernel::registry::CommandDefinition;
-use stickpin_kernel::{Effect, Error, ErrorCode, Response, Result, Spec, io_error, respond_outside_host};
+use stickpin_kernel::{Effect, Error, ErrorCode, PathArg, Response, Result, Spec, io_error};
 use stickpin_tree::quote;
 
 /// Maximum number of concurrent sessions.
@@ -90,7 +89,7 @@ impl ClientCommand for Test {
         let render = call.render.clone();
         let report = test(input, call).await;
         let has_report = report.is_ok();
-        let mut response = respond_outside_host(&DEFINITION, &render, report);
+        let mut response = Response::outside_host(&DEFINITION, &render, report);
         // The exit code is 1 for every failed script, whatever its error.
         if has_report {
             response.exit = response.exit.min(1);

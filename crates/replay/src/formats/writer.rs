@@ -178,7 +178,7 @@ pub(super) fn assignments(step: &ExportStep) -> Vec<(String, String)> {
     let values = step.input.get("fields").and_then(Value::as_array).into_iter().flatten();
     for assignment in values.filter_map(Value::as_str) {
         let mut input = Map::from_iter([("fields".to_owned(), Value::from(vec![assignment]))]);
-        stickpin_kernel::targets::rewrite_targets(step.entry, &mut input, &mut |target| {
+        step.entry.rewrite_targets(&mut input, &mut |target| {
             let value = assignment.get(target.len() + 1..).unwrap_or_default();
             found.push((target.to_owned(), value.to_owned()));
             None

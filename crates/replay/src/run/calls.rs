@@ -9,9 +9,7 @@ use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::time::Duration;
 use stickpin_client::Call;
-use stickpin_kernel::{
-    Caller, CancellationToken, Error, Expectation, Format, Render, Request, Response, targets,
-};
+use stickpin_kernel::{Caller, CancellationToken, Error, Expectation, Format, Render, Request, Response};
 
 /// Time limit for an app to become quiet before a question about visibility or a picture.
 const QUIET_TIMEOUT: Duration = Duration::from_secs(1);
@@ -139,7 +137,7 @@ impl Runner<'_> {
 pub(super) fn expectations(step: &Step) -> Vec<Expectation> {
     let mut found = Vec::new();
     let mut expected = step.expected.iter();
-    targets::rewrite_targets(step.line.entry, &mut step.line.input.clone(), &mut |target| {
+    step.line.entry.rewrite_targets(&mut step.line.input.clone(), &mut |target| {
         if let Some(meaning) = expected.next() {
             // The kernel's spelling of the target, independent of white space and quotes in the
             // script.

@@ -5,7 +5,7 @@ use crate::plan::Step;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use stickpin_kernel::schema::NestedTargets;
-use stickpin_kernel::{Error, ErrorCode, RefsEnvelope, Response, targets};
+use stickpin_kernel::{Error, ErrorCode, RefsEnvelope, Response};
 
 /// A repaired script.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -77,7 +77,7 @@ impl RunState {
             return None;
         }
         let mut unknown = None;
-        targets::rewrite_targets(step.line.entry, &mut step.line.input.clone(), &mut |target| {
+        step.line.entry.rewrite_targets(&mut step.line.input.clone(), &mut |target| {
             if let Ok(token) = target.parse::<stickpin_refs::RefToken>() {
                 let number = token.id.get();
                 if !self.issued.iter().any(|(first, last)| (*first..=*last).contains(&number)) {

@@ -4,8 +4,7 @@ use crate::formats::read::is_maestro;
 use std::collections::BTreeSet;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use stickpin_kernel::paths::{self, PathArg};
-use stickpin_kernel::{Caller, Error, ErrorCode, Result, io_error};
+use stickpin_kernel::{Caller, Error, ErrorCode, PathArg, Result, io_error};
 use stickpin_tree::{escape, quote};
 
 /// The file extension of scripts.
@@ -27,7 +26,7 @@ pub(crate) fn find(paths: &[PathArg], caller: &Caller) -> Result<Vec<PathBuf>> {
     let mut found = BTreeSet::new();
     for path in paths {
         let path = path.as_written();
-        let resolved = paths::resolve(caller, path)?.into_path_buf();
+        let resolved = caller.resolve_path(path)?.into_path_buf();
         let mut matches = BTreeSet::new();
         if resolved.is_dir() {
             find_in_folder(&resolved, true, &mut matches)?;
@@ -41,7 +40,7 @@ pub(crate) fn find(paths: &[PathArg], caller: &Caller) -> Result<Vec<PathBuf>> {
         }
         found.extend(matches);
     }
-    Ok(found.into_iter().map(|path| paths::relative(caller, &path)).collect())
+    Ok(found.into_iter().map(|path| caller.relative_path(&path)).collect())
 }
 
 fn nothing_found(path: &str, resolved: &Path) -> Error {

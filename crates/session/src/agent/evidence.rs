@@ -1,6 +1,6 @@
 //! What is known about the agent behind a request, and what follows from it.
 
-use super::harnesses::AGENT_VARIABLE;
+use super::harnesses::{AGENT_VARIABLE, HARNESSES, TERMINAL_VARIABLES};
 use crate::timestamp::Timestamp;
 use crate::turn::{AgentId, Anchor};
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ pub enum EnvAge {
 }
 
 /// What a front end knows about its caller. The variables are limited to those of
-/// [`evidence_variables`](super::evidence_variables).
+/// [`Evidence::variables`].
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Evidence {
@@ -38,6 +38,21 @@ pub struct Evidence {
 }
 
 impl Evidence {
+    /// Returns the names of all variables that evidence may hold. Front ends send no others.
+    #[must_use]
+    pub fn variables() -> Vec<&'static str> {
+        let mut names = vec![AGENT_VARIABLE];
+        for harness in HARNESSES {
+            names.extend(harness.markers.iter().map(|(name, _)| *name));
+            names.extend(harness.session_variables);
+            names.extend(harness.process_variables);
+        }
+        names.extend(TERMINAL_VARIABLES);
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
     /// Whether nothing is known.
     #[must_use]
     pub fn is_empty(&self) -> bool {

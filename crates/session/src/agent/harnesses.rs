@@ -108,18 +108,3 @@ pub(super) const AGENT_VARIABLE: &str = "STICKPIN_AGENT_ID";
 
 /// Programs that run a harness written as a script.
 pub(super) const INTERPRETERS: &[&str] = &["node", "nodejs", "bun", "deno", "python", "python3"];
-
-/// Returns the names of all variables that evidence may hold. Front ends send no others.
-#[must_use]
-pub fn evidence_variables() -> Vec<&'static str> {
-    let mut names = vec![AGENT_VARIABLE];
-    for harness in HARNESSES {
-        names.extend(harness.markers.iter().map(|(name, _)| *name));
-        names.extend(harness.session_variables);
-        names.extend(harness.process_variables);
-    }
-    names.extend(TERMINAL_VARIABLES);
-    names.sort_unstable();
-    names.dedup();
-    names
-}

@@ -5,7 +5,7 @@ use crate::support::client::{Client, hello};
 use crate::support::{self, World};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use stickpin_kernel::paths::RULES;
+use stickpin_kernel::PathArg;
 use stickpin_kernel::registry::{COMMANDS, CommandDefinition};
 use stickpin_kernel::schema::Kind;
 
@@ -268,17 +268,17 @@ fn help_of_every_command_with_a_path_tells_the_rules_once() {
     for form in forms() {
         let help = stickpin_cmdline::command_grammar(form).render_help().to_string();
         let takes = form.fields().iter().any(|field| field.is_path || field.is_openable);
-        assert_eq!(help.matches(RULES).count(), usize::from(takes), "{}: {help}", form.spec.name);
+        assert_eq!(help.matches(PathArg::RULES).count(), usize::from(takes), "{}: {help}", form.spec.name);
     }
     let world = World::new();
     for command in ["man", "mcp"] {
-        assert_eq!(world.ok(&format!("help {command}")).matches(RULES).count(), 1, "{command}");
+        assert_eq!(world.ok(&format!("help {command}")).matches(PathArg::RULES).count(), 1, "{command}");
     }
     let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(one_line(&world.ok("help paths")).starts_with(RULES));
+    assert!(one_line(&world.ok("help paths")).starts_with(PathArg::RULES));
     // The tool lists have no room for it, so every MCP client is informed once.
     let mut client = Client::start(&world, &[]);
     let welcome = client.ask("initialize", hello("2025-11-25"));
     let instructions = welcome["result"]["instructions"].as_str().expect("instructions");
-    assert_eq!(instructions.matches(RULES).count(), 1, "{instructions}");
+    assert_eq!(instructions.matches(PathArg::RULES).count(), 1, "{instructions}");
 }

@@ -2,7 +2,7 @@
 
 use crate::act::focus;
 pub use crate::api::keys::Chord;
-use crate::command::args::{Receipt, Settle};
+use crate::command::args::{OptionalValue, Receipt};
 use crate::commands::prelude::*;
 use stickpin_device::Action;
 
@@ -15,7 +15,7 @@ pub struct Key {
     pub chord: Chord,
     /// Wait until the app is quiet (at most 10 s, or MS milliseconds), then print what changed.
     #[serde(default)]
-    pub settle: Option<Settle>,
+    pub settle: Option<OptionalValue<u64>>,
     /// Whether to report the effects seen since the action.
     #[serde(default)]
     pub receipt: Option<Receipt>,

@@ -1,6 +1,6 @@
 //! `scroll`: scrolls the page or a container, by an amount or until an element appears.
 
-use crate::command::args::{Receipt, Settle};
+use crate::command::args::{OptionalValue, Receipt};
 use crate::commands::prelude::*;
 use crate::observe::waiting::QUIET_TIME;
 use stickpin_device::{Action, AimOptions, SettleRequest};
@@ -39,7 +39,7 @@ pub struct Scroll {
     pub until: Option<Target>,
     /// Wait until the app is quiet (at most 10 s, or MS milliseconds), then print what changed.
     #[serde(default)]
-    pub settle: Option<Settle>,
+    pub settle: Option<OptionalValue<u64>>,
     /// Whether to report the effects seen since the action.
     #[serde(default)]
     pub receipt: Option<Receipt>,

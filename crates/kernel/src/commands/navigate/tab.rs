@@ -1,7 +1,6 @@
 //! `tab list|new|switch|close|show`: the tabs and windows of the app, one of which is active in a
 //! session.
 
-use crate::api::paths::resolve_opened;
 use crate::api::render::Cell;
 use crate::commands::navigate::history::leave_policy;
 use crate::commands::prelude::*;
@@ -138,7 +137,7 @@ impl Command for TabNew {
     type Output = TabOutput;
 
     async fn run(self, cx: &mut Cx) -> Result<TabOutput> {
-        let file = self.url.as_deref().map(|what| resolve_opened(&cx.caller, what)).transpose()?.flatten();
+        let file = self.url.as_deref().map(|what| cx.caller.resolve_opened(what)).transpose()?.flatten();
         let what = file.map_or(self.url, |file| Some(file.display().to_string()));
         let cancel = cx.cancel.clone();
         let under_way = cx.begin_operation();

@@ -5,7 +5,6 @@ pub(super) mod options;
 mod values;
 
 use crate::api::command_definition::CommandDefinition;
-use crate::api::paths::resolve_opened;
 use crate::command::args::OptionalValue;
 use crate::commands::prelude::*;
 use crate::commands::read::get::page;
@@ -129,7 +128,7 @@ impl Command for Open {
             return Err(Error::unsupported("this host records no scripts; nothing was opened")
                 .hint("leave --record out"));
         }
-        if let Some(file) = resolve_opened(&cx.caller, &self.what)? {
+        if let Some(file) = cx.caller.resolve_opened(&self.what)? {
             self.what = file.display().to_string();
         }
         let script = cx.resolve_optional_path(recorded.as_ref().and_then(Option::as_ref))?;
