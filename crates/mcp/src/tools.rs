@@ -260,15 +260,27 @@ fn unlisted_commands() -> String {
                 || (core.key.is_some() && entry.spec.group() == Some(core.command))
         })
     };
-    let lines = COMMANDS.iter().filter(|entry| !is_listed(entry)).map(|entry| {
+    let mut text = String::new();
+    let mut group = None;
+    for entry in COMMANDS.iter().filter(|entry| !is_listed(entry)) {
+        // Members of a group that follow one another share its name: `tab list|new(url)`.
+        let same = entry.spec.group().is_some() && entry.spec.group() == group;
+        group = entry.spec.group();
+        let name = match entry.spec.name.split_once(' ') {
+            Some((_, member)) if same => member,
+            _ => entry.spec.name,
+        };
+        if !text.is_empty() {
+            text.push_str(if same { "|" } else { ", " });
+        }
+        text.push_str(name);
         let fields = entry.fields().iter().filter(|f| f.positional.is_some() || f.required);
         let fields: Vec<&str> = fields.map(|f| f.name.as_str()).collect();
-        match fields.as_slice() {
-            [] => entry.spec.name.to_owned(),
-            fields => format!("{}({})", entry.spec.name, fields.join(", ")),
+        if !fields.is_empty() {
+            text.push_str(&format!("({})", fields.join(", ")));
         }
-    });
-    lines.collect::<Vec<_>>().join(", ")
+    }
+    text
 }
 
 fn property(field: &Field) -> Value {

@@ -110,6 +110,8 @@ impl SessionAuthority {
         let mut state = self.lock();
         if let Some(who) = who {
             state.touch(who, &now);
+            let turn = state.log.meta().turn.turn_id;
+            state.reported.insert(who.agent.clone(), turn);
         }
         let environment = &self.shared.environment;
         let presence = state.presence(environment, &now);

@@ -71,7 +71,7 @@ impl SessionAuthority {
         loop {
             turns.mark_unchanged();
             feed.mark_unchanged();
-            let reply = if options.park || (options.no_solo && self.is_alone(&who.agent)) {
+            let reply = if options.park || (options.no_solo && self.lock().is_alone(&who.agent)) {
                 self.look(who)
             } else {
                 self.claim(who)?
@@ -84,7 +84,7 @@ impl SessionAuthority {
             if over || woken_by_event || cancel.is_cancelled() || !matches!(reply, TurnReply::NotYet(_)) {
                 return Ok(WaitReply { reply, woken_by_event });
             }
-            let again = Instant::now() + self.next_look(&who.agent);
+            let again = Instant::now() + self.lock().next_look(&who.agent);
             let next = until.map_or(again, |until| until.min(again));
             tokio::select! {
                 _ = turns.changed() => {}
@@ -101,27 +101,6 @@ impl SessionAuthority {
         let mut state = self.lock();
         state.touch(who, &now);
         TurnReply::NotYet(state.not_yet())
-    }
-
-    fn is_alone(&self, agent: &AgentId) -> bool {
-        let state = self.lock();
-        !state.log.meta().members.iter().any(|m| m.agent_id != *agent && m.role == MemberRole::Driver)
-    }
-
-    /// Returns when time alone may change the answer of a wait.
-    fn next_look(&self, agent: &AgentId) -> Duration {
-        let state = self.lock();
-        let meta = state.log.meta();
-        let policy = &meta.policy;
-        let ms = if meta.turn.implicit {
-            policy.implicit_idle_ms
-        } else if meta.turn.prev_owner.as_ref() == Some(agent) {
-            policy.waiter_grace_ms
-        } else {
-            // The label of an owner that is silent or gone.
-            policy.owner_idle_ms.min(policy.gone_grace_ms)
-        };
-        Duration::from_millis(ms.max(1))
     }
 
     /// Takes down that a wait of the caller is connected. A wait that asks for the turn excludes
@@ -171,5 +150,24 @@ impl State {
         });
         scanned.map_err(crate::error::of_store)?;
         Ok(found)
+    }
+
+    fn is_alone(&self, agent: &AgentId) -> bool {
+        !self.log.meta().members.iter().any(|m| m.agent_id != *agent && m.role == MemberRole::Driver)
+    }
+
+    /// Returns when time alone may change the answer of a wait.
+    fn next_look(&self, agent: &AgentId) -> Duration {
+        let meta = self.log.meta();
+        let policy = &meta.policy;
+        let ms = if meta.turn.implicit {
+            policy.implicit_idle_ms
+        } else if meta.turn.prev_owner.as_ref() == Some(agent) {
+            policy.waiter_grace_ms
+        } else {
+            // The label of an owner that is silent or gone.
+            policy.owner_idle_ms.min(policy.gone_grace_ms)
+        };
+        Duration::from_millis(ms.max(1))
     }
 }

@@ -195,7 +195,7 @@ const NO_PATHS: &[&str] = &[
     // Names of downloads, as the app gives them.
     "wait download name",
     // A pass over a line of the file that `repair` names.
-    "record start meeting",
+    "record start pass",
 ];
 
 /// Every path is resolved by the resolver: only a `PathArg` has the format `path`.

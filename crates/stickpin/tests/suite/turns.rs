@@ -91,6 +91,9 @@ fn two_agents_pass_the_turn_by_command_line() {
     assert_eq!(assigned["reservedFor"], "claude:ada");
     assert_eq!(ada.json("turn wait", 0)["reason"], "direct");
     assert_eq!(bob.json("turn take", 2)["code"], "REASON_REQUIRED");
+    let old = bob.json("turn take --reason 'it is slow'", 5);
+    assert_eq!(old["code"], "TURN_MISMATCH", "it has not looked since the turn moved on");
+    bob.json("turn state", 0);
     assert_eq!(bob.json("turn take --reason 'it is slow'", 5)["code"], "TAKEOVER_NOT_AVAILABLE");
     let taken = bob.json("turn take --operator-requested", 0);
     assert_eq!((&taken["reason"], &taken["revoked"]), (&json!("operator_override"), &json!("claude:ada")));

@@ -199,7 +199,7 @@ impl Command for SessionLog {
     const SPEC: Spec = Spec {
         name: "session log",
         follows: FOLLOW,
-        examples: &["stickpin session log --limit 20", "stickpin --session shop session log --follow"],
+        examples: &["stickpin session log --limit 20", "stickpin --session shop session log --after 100"],
         ..Spec::HOST
     };
     type Output = SessionLogOutput;
