@@ -80,6 +80,7 @@ list! {
     commands::session::doctor::Doctor,
     commands::session::sessions::SessionList,
     commands::session::sessions::SessionShow,
+    commands::session::restore::SessionRestore,
     commands::coordinate::feed::SessionLog,
     commands::session::restore::SessionRestore,
     commands::coordinate::claim::TurnWait,
