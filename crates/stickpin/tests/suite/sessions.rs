@@ -26,7 +26,7 @@ fn a_daemon_with_sessions_is_stopped_only_by_force() {
     assert!(ran.err.starts_with("SESSION_EXISTS: ") && ran.err.contains("--force"), "{}", ran.err);
     assert_eq!(world.pid(), pid);
     assert!(world.ok("daemon stop --force").contains("closed shop-"));
-    assert!(std::fs::read_dir(world.state_dir().join("sessions")).unwrap().next().is_none());
+    assert!(std::fs::read_dir(world.state_dir().join("live")).unwrap().next().is_none());
 }
 
 #[test]

@@ -66,7 +66,7 @@ impl Nowhere {
     #[track_caller]
     fn nothing_is_left(&self) {
         assert!(self.world.ok("session list --json").contains("\"sessions\":[]"));
-        for folder in ["state/sessions", "tmp"] {
+        for folder in ["state/live", "tmp"] {
             let left: Vec<_> = std::fs::read_dir(self.world.path().join(folder)).unwrap().flatten().collect();
             assert!(left.is_empty(), "{left:?}");
         }

@@ -7,7 +7,7 @@ use stickpin_testkit::skipped;
 
 /// Processes whose command line names our state directory.
 fn browsers(world: &World) -> Vec<String> {
-    let dir = std::fs::canonicalize(world.state_dir()).unwrap().join("sessions").display().to_string();
+    let dir = std::fs::canonicalize(world.state_dir()).unwrap().join("live").display().to_string();
     let all = std::fs::read_dir("/proc").unwrap().flatten();
     all.filter_map(|entry| {
         let line = std::fs::read(entry.path().join("cmdline")).ok()?;
@@ -33,7 +33,7 @@ fn killed_daemon_leaves_no_browser_or_profile() {
     assert_eq!(world.run(&["session", "list"]).code, 0);
     eventually("the browser is gone", || browsers(&world).is_empty());
     eventually("its profile is gone", || {
-        std::fs::read_dir(world.state_dir().join("sessions")).unwrap().next().is_none()
+        std::fs::read_dir(world.state_dir().join("live")).unwrap().next().is_none()
     });
     world.ok("open about:blank");
 }

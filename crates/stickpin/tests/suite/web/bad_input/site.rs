@@ -107,7 +107,7 @@ impl Site {
     }
 
     pub fn profiles(&self) -> usize {
-        std::fs::read_dir(self.dir.path().join("state/sessions")).map_or(0, Iterator::count)
+        std::fs::read_dir(self.dir.path().join("state/live")).map_or(0, Iterator::count)
     }
 }
 

@@ -126,7 +126,7 @@ impl Web {
 
     /// The folders of sessions.
     pub fn folders(&self) -> Vec<PathBuf> {
-        let Ok(entries) = std::fs::read_dir(self.dir.path().join("state/sessions")) else {
+        let Ok(entries) = std::fs::read_dir(self.dir.path().join("state/live")) else {
             return Vec::new();
         };
         entries.map(|entry| entry.unwrap().path()).collect()
