@@ -24,6 +24,8 @@ pub struct Coordinator {
     shared: Arc<Shared>,
     sessions: Arc<Mutex<BTreeMap<String, Arc<SessionAuthority>>>>,
     read: Arc<ReadBefore>,
+    /// Held while loans change.
+    delegating: Arc<Mutex<()>>,
 }
 
 impl Coordinator {
@@ -36,7 +38,13 @@ impl Coordinator {
         let store = Store::open(state_dir).map_err(error::of_store)?;
         let (renewing, guardian) = (AtomicBool::new(true), watch::Sender::new(0));
         let shared = Shared { store: store.clone(), environment, epoch, renewing, guardian };
-        Ok(Self { store, shared: Arc::new(shared), sessions: Arc::default(), read: Arc::default() })
+        Ok(Self {
+            store,
+            shared: Arc::new(shared),
+            sessions: Arc::default(),
+            read: Arc::default(),
+            delegating: Arc::default(),
+        })
     }
 
     pub(crate) fn loaded(&self) -> MutexGuard<'_, BTreeMap<String, Arc<SessionAuthority>>> {
@@ -50,6 +58,10 @@ impl Coordinator {
 
     pub(crate) fn read_before(&self) -> &ReadBefore {
         &self.read
+    }
+
+    pub(crate) fn delegating(&self) -> &Mutex<()> {
+        &self.delegating
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {
@@ -97,6 +109,9 @@ impl Coordinator {
         let session = Arc::new(SessionAuthority::new(log, Arc::clone(&self.shared), repaired));
         loaded.insert(name.to_owned(), Arc::clone(&session));
         drop(loaded);
+        if !lost {
+            self.loans().repair_spawns(&session)?;
+        }
         self.shared.guardian.send_modify(|count| *count += 1);
         Ok(session)
     }
@@ -163,9 +178,15 @@ impl Coordinator {
             }
         };
         match who {
-            Some(who) if reason == StartReason::Restore => session.join_restorer(who)?,
+            Some(who) if reason == StartReason::Restore => session.change(|state, now| {
+                state.touch(who, now);
+                state.join_as_driver(who, now)
+            })?,
             Some(who) => session.join_opener(who)?,
             None => {}
+        }
+        if reason == StartReason::Restore {
+            self.loans().review_children(&session)?;
         }
         Ok(session)
     }
@@ -188,10 +209,24 @@ impl Coordinator {
     /// Returns errors of the log.
     pub fn close(&self, name: &str) -> Result<()> {
         match self.session(name) {
-            Ok(session) => session.close(None, Closing { force: true }),
+            Ok(session) => self.close_for(&session, None, Closing { force: true }),
             Err(e) if e.code == ErrorCode::SessionNotFound => Ok(()),
             Err(e) => Err(e),
         }
+    }
+
+    /// Ends the turn of a session with it, and the loans that it made or lives on.
+    ///
+    /// # Errors
+    /// Returns the errors of [`SessionAuthority::close`].
+    pub fn close_for(
+        &self,
+        session: &SessionAuthority,
+        who: Option<&Participant>,
+        how: Closing,
+    ) -> Result<()> {
+        session.close(who, how)?;
+        self.loans().end_loans_of(session)
     }
 
     /// Removes a session whose first lifetime could not begin, so that nothing is left of it.

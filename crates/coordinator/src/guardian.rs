@@ -4,6 +4,7 @@ use crate::coordinator::Coordinator;
 use crate::session::{STORE_EVERY_MS, SessionAuthority};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+use stickpin_device::Result;
 use stickpin_session::turn::machine;
 use tokio_util::sync::CancellationToken;
 
@@ -14,7 +15,7 @@ impl Coordinator {
         let mut woken = self.shared().guardian.subscribe();
         loop {
             woken.mark_unchanged();
-            let next = self.in_use().iter().filter_map(|session| session.guard()).min();
+            let next = self.in_use().iter().filter_map(|session| self.guard_one(session)).min();
             let sleep = async {
                 match next {
                     Some(next) => tokio::time::sleep(next).await,
@@ -27,6 +28,19 @@ impl Coordinator {
                 () = sleep => {}
             }
         }
+    }
+
+    /// Does what is due for a session and its loans, and returns when to look again.
+    fn guard_one(&self, session: &SessionAuthority) -> Option<Duration> {
+        let loans = |due: Result<Option<Duration>>| {
+            due.unwrap_or_else(|e| {
+                tracing::warn!(session = session.name(), "its loans could not be kept: {e}");
+                Some(Duration::from_secs(5))
+            })
+        };
+        let (expiry, gone) =
+            (loans(self.loans().end_expired(session)), loans(self.loans().end_gone(session)));
+        session.guard().into_iter().chain(expiry).chain(gone).min()
     }
 
     /// Runs the guardian again if it panics, once within a minute; after that, no turn is granted.

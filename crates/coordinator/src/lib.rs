@@ -46,16 +46,21 @@
 //! ```
 
 mod coordinator;
+mod delegation;
 mod environment;
 mod error;
 mod feed;
 mod guardian;
 mod listing;
 mod participant;
+mod peers;
 mod replies;
+mod rule;
 mod session;
+mod upkeep;
 
 pub use coordinator::Coordinator;
+pub use delegation::{EndedLoan, Loans, Spawn, Spawned};
 pub use environment::Environment;
 pub use feed::{Audience, Breadth, Event, EventScope, Filter};
 pub use listing::{ListedChild, ListedSession, ListedState, Listing, Restorability, Visibility};

@@ -179,7 +179,7 @@ impl Coordinator {
     }
 
     /// Returns the metadata of a session, from memory while its file is as it was.
-    fn cached_meta(&self, name: &str) -> Read {
+    pub(crate) fn cached_meta(&self, name: &str) -> Read {
         if let Some(session) = self.loaded().get(name) {
             return Ok((Arc::new(session.meta()), Vec::new()));
         }

@@ -13,10 +13,12 @@ mod wait;
 
 pub use authority::SessionAuthority;
 pub(crate) use authority::{Shared, State};
+pub(crate) use commands::drain;
 pub use commands::{Admission, Ended, NewCommand, Ticket};
 pub(crate) use commit::surrendered_by_reboot;
 pub use events::{EventQuery, Events};
 pub use members::{Joined, Kicked};
+pub(crate) use members::{admit_member, end_turn_of};
 pub use state::{MemberState, SessionState, TakeoverState, Waiter};
 pub use talk::{Delivery, Note, Sent, Talk};
 pub(crate) use turns::STORE_EVERY_MS;

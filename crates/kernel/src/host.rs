@@ -139,7 +139,10 @@ impl HostInner {
         let mut e = ending.unwrap_or_else(|| queue::not_open_error(name));
         let coordinator = self.config.coordinator.as_ref();
         let listed = coordinator.map(|coordinator| coordinator.listed(name, None, false));
-        if listed.is_some_and(|listed| listed.state == ListedState::Restorable) {
+        let Some(listed) = listed else { return Err(e) };
+        if let Some(parent) = listed.parent {
+            e.hint = format!("it has no app of its own: run the command with `--session {parent}`");
+        } else if listed.state == ListedState::Restorable {
             e.hint = format!("run `stickpin session restore {name}`, or {}", e.hint);
         }
         Err(e)

@@ -148,6 +148,14 @@ impl SessionLog {
         Ok(())
     }
 
+    /// Writes the metadata now.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn store(&mut self) -> Result<()> {
+        self.store_meta()
+    }
+
     /// Replaces the lease of the turn's owner. A renewal is no event and has no record; it is
     /// stored with the metadata.
     ///

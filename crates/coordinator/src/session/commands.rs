@@ -170,35 +170,38 @@ impl SessionAuthority {
             Err(e) => Ended::NotPersisted(e),
         }
     }
+}
 
-    /// Waits until no command of another agent runs, at most as long as the policy lets one run on,
-    /// and then cancels it. Returns the command that was still running at first.
-    pub(super) async fn drain(&self, new_owner: &AgentId) -> Option<CommandId> {
-        let (first, drain_ms) = {
-            let state = self.lock();
-            (state.running_of_others(new_owner), state.log.meta().policy.drain_ms)
-        };
-        let first = first?;
-        let mut feed = self.feed();
-        let ended = async {
-            loop {
-                feed.mark_unchanged();
-                if self.lock().running_of_others(new_owner).is_none() || feed.changed().await.is_err() {
-                    return;
-                }
+/// Waits until no command of such an agent runs, at most as long as the policy lets one run on,
+/// and then cancels it. Returns the command that was still running at first.
+pub(crate) async fn drain(
+    session: &SessionAuthority,
+    of: &(dyn Fn(&AgentId) -> bool + Sync),
+) -> Option<CommandId> {
+    let (first, drain_ms) = {
+        let state = session.lock();
+        (state.running_of(of), state.log.meta().policy.drain_ms)
+    };
+    let first = first?;
+    let mut feed = session.feed();
+    let ended = async {
+        loop {
+            feed.mark_unchanged();
+            if session.lock().running_of(of).is_none() || feed.changed().await.is_err() {
+                return;
             }
-        };
-        if tokio::time::timeout(Duration::from_millis(drain_ms), ended).await.is_err() {
-            let state = self.lock();
-            state.running.iter().filter(|r| r.agent != *new_owner).for_each(|r| r.cancel.cancel());
         }
-        Some(first)
+    };
+    if tokio::time::timeout(Duration::from_millis(drain_ms), ended).await.is_err() {
+        let state = session.lock();
+        state.running.iter().filter(|r| of(&r.agent)).for_each(|r| r.cancel.cancel());
     }
+    Some(first)
 }
 
 impl State {
-    fn running_of_others(&self, agent: &AgentId) -> Option<CommandId> {
-        self.running.iter().find(|running| running.agent != *agent).map(|running| running.command)
+    fn running_of(&self, of: &dyn Fn(&AgentId) -> bool) -> Option<CommandId> {
+        self.running.iter().find(|running| of(&running.agent)).map(|running| running.command)
     }
 
     /// Returns after how long an implicit turn of another agent may be over; `None` for a turn that

@@ -5,9 +5,12 @@ use super::commands::refuse_ambiguous;
 use super::commit::Remarks;
 use crate::participant::Participant;
 use serde_json::json;
+use std::collections::BTreeSet;
 use stickpin_device::{Error, ErrorCode, Result};
-use stickpin_session::log::{Kind, MemberJoined, MemberKicked, MemberLeft, Redacted, Redactor};
-use stickpin_session::turn::{AgentId, Fence, Member, MemberRole, Now, TurnPhase, WaitMode, machine};
+use stickpin_session::log::{Kind, MemberJoined, MemberKicked, MemberLeft, Redacted, Redactor, Via};
+use stickpin_session::turn::{
+    AgentId, Fence, Member, MemberKind, MemberRole, Now, TurnPhase, WaitMode, machine,
+};
 
 /// What joining returned.
 #[derive(Debug, Clone)]
@@ -126,14 +129,6 @@ impl SessionAuthority {
 }
 
 impl SessionAuthority {
-    /// Makes the agent that restored the session a member, which grants no turn.
-    pub(crate) fn join_restorer(&self, who: &Participant) -> Result<()> {
-        self.change(|state, now| {
-            state.touch(who, now);
-            state.join_as_driver(who, now)
-        })
-    }
-
     /// Makes the opener of a lifetime a member, and gives it an implicit turn if nobody has the
     /// turn.
     pub(crate) fn join_opener(&self, who: &Participant) -> Result<()> {
@@ -150,6 +145,34 @@ impl SessionAuthority {
             Ok(())
         })
     }
+}
+
+/// Makes an agent a member that another one named.
+pub(crate) fn admit_member(session: &SessionAuthority, agent: AgentId) -> Result<()> {
+    let harness = agent.as_str().split(':').next().unwrap_or_default().to_owned();
+    let (kind, anchor, ambiguous, via) = (MemberKind::Harness, None, Vec::new(), Via::Daemon);
+    let who = Participant { agent, harness, kind, anchor, ambiguous, via };
+    session.change(|state, now| state.put_member(&who, MemberRole::Driver, None, now).map(drop))
+}
+
+/// Takes the turn from one of these agents, who leaves the session with it.
+pub(crate) fn end_turn_of(session: &SessionAuthority, agents: &BTreeSet<AgentId>) -> Result<()> {
+    session.change(|state, now| {
+        let turn = &state.log.meta().turn;
+        let Some(agent) = turn.owner.iter().chain(&turn.reserved_for).find(|a| agents.contains(*a)).cloned()
+        else {
+            return Ok(());
+        };
+        let host = AgentId::new("daemon");
+        let change = state.judge(&session.shared.environment, now, |s| machine::kick(s, &host, &agent, true));
+        match change.map_err(|e| session.turn_error(e))? {
+            Some(transition) => {
+                let remarks = Remarks { kicked: true, ..Remarks::default() };
+                state.commit(None, transition, remarks, now).map(drop)
+            }
+            None => Ok(()),
+        }
+    })
 }
 
 impl State {
@@ -195,7 +218,7 @@ impl State {
     }
 
     /// Makes an agent that acts a member, unless it is one.
-    pub(super) fn join_as_driver(&mut self, who: &Participant, now: &Now) -> Result<()> {
+    pub(crate) fn join_as_driver(&mut self, who: &Participant, now: &Now) -> Result<()> {
         match self.member(&who.agent) {
             Some(_) => Ok(()),
             None => self.put_member(who, MemberRole::Driver, None, now).map(drop),

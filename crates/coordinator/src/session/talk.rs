@@ -88,17 +88,38 @@ impl Talk<'_> {
         hint: MessageHint,
         redactor: &dyn Redactor,
     ) -> Result<Sent> {
+        self.send_through(None, who, to, body, hint, redactor)
+    }
+
+    /// Sends a message as a member of the peer `from`, which the message names as its origin. Makes
+    /// the sender no member.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::send`].
+    pub fn send_through(
+        &self,
+        from: Option<String>,
+        who: &Participant,
+        to: &str,
+        body: String,
+        hint: MessageHint,
+        redactor: &dyn Redactor,
+    ) -> Result<Sent> {
         refuse_ambiguous(who)?;
+        let from_session = from.filter(|peer| self.is_peer(peer));
         self.0.change(|state, now| {
-            state.touch(who, now);
-            self.may_talk(state, who)?;
+            self.is_open(state)?;
+            if from_session.is_none() {
+                state.touch(who, now);
+                state.require_member(&self.0.name, &who.agent)?;
+            }
             let to = match to {
                 ROOM => None,
                 name => Some(state.find_member(&self.0.name, name)?),
             };
             let body = state.text(body, redactor)?;
             let origin = Origin { to: to.clone(), bcast: to.is_none(), ..State::origin(who, now) };
-            let message = Message { body, hint, from_session: None };
+            let message = Message { body, hint, from_session };
             let seq = state.append(&origin, Kind::Message(message))?;
             let event_id = format!("{}:{seq}", state.log.meta().session_uid);
             let delivery = self.delivery(state, &who.agent, to.as_ref(), seq, now)?;
@@ -195,10 +216,15 @@ impl Talk<'_> {
 
     /// Refuses who is no member, and a session that is closed.
     fn may_talk(&self, state: &State, who: &Participant) -> Result<()> {
-        if state.log.meta().turn.state == TurnPhase::Closed {
-            return Err(self.0.turn_error(TurnError::Closed));
-        }
+        self.is_open(state)?;
         state.require_member(&self.0.name, &who.agent)
+    }
+
+    fn is_open(&self, state: &State) -> Result<()> {
+        match state.log.meta().turn.state {
+            TurnPhase::Closed => Err(self.0.turn_error(TurnError::Closed)),
+            TurnPhase::Idle | TurnPhase::Owned | TurnPhase::Reserved => Ok(()),
+        }
     }
 
     /// Says how soon the message in the record `seq` may be read.

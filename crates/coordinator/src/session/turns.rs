@@ -1,7 +1,7 @@
 //! Requests about the turn: claim, release, assign, take, close.
 
 use super::authority::{SessionAuthority, State};
-use super::commands::refuse_ambiguous;
+use super::commands::{drain, refuse_ambiguous};
 use super::commit::Remarks;
 use crate::participant::Participant;
 use crate::replies::{GrantReason, Granted, Guardian, NotYet, TakeoverAvailable, TurnReply};
@@ -160,7 +160,8 @@ impl SessionAuthority {
         if let TurnReply::YourTurn(granted) = &mut reply
             && granted.revoked.is_some()
         {
-            granted.inflight = self.drain(&who.agent).await.map(|command| command.to_string());
+            granted.inflight =
+                drain(self, &|agent: &AgentId| *agent != who.agent).await.map(|command| command.to_string());
         }
         Ok(reply)
     }
@@ -331,7 +332,7 @@ impl SessionAuthority {
 }
 
 impl State {
-    pub(super) fn next_seq(&mut self, origin: &stickpin_store::Origin) -> Result<u64> {
+    pub(crate) fn next_seq(&mut self, origin: &stickpin_store::Origin) -> Result<u64> {
         self.log.next_seq(origin).map_err(crate::error::of_store)
     }
 

@@ -1,12 +1,14 @@
 //! Several agents and one session: who may act, who waits, and what the log says. Time is paused, so
 //! that hours pass at once and every run is the same.
 
+mod delegation;
 #[path = "../../../testkit/src/floors.rs"]
 mod floors;
 mod sessions;
 mod support;
 mod talk;
 mod turns;
+mod upkeep;
 
 #[test]
 fn import_cycles_types_and_folders_stay_small() {

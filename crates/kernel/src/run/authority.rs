@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_coordinator::{
-    Admission, Closing, Ended, NewCommand, Participant, SessionAuthority, Start, Ticket,
+    Admission, Closing, Coordinator, Ended, NewCommand, Participant, SessionAuthority, Start, Ticket,
 };
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::agent::EnvAge;
@@ -55,6 +55,25 @@ pub(crate) fn authority(cx: &Cx) -> Result<Option<(Arc<SessionAuthority>, Partic
     Ok(Some((coordinator.session(&cx.session_name)?, who)))
 }
 
+/// Refuses an act on what its session does not have, or has lent.
+fn permit(cx: &Cx, session: &SessionAuthority, who: &Participant, address: Option<String>) -> Result<()> {
+    match &cx.host.config.coordinator {
+        Some(coordinator) => {
+            coordinator.loans().permit(session, who, address.as_deref().filter(|address| !address.is_empty()))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Returns what coordinates the sessions of this host, and the caller.
+///
+/// # Errors
+/// Returns `UNSUPPORTED` on a host without a coordinator.
+pub(crate) fn coordinator(cx: &Cx) -> Result<(Coordinator, Participant)> {
+    let found = cx.host.config.coordinator.clone().zip(participant(cx));
+    found.ok_or_else(|| Error::unsupported("this host keeps no sessions: every caller may act at any time"))
+}
+
 /// Returns the authority of the session that the caller names, open or not.
 ///
 /// # Errors
@@ -79,7 +98,10 @@ pub(crate) async fn admit(cx: &mut Cx, effect: Effect) -> Result<Option<Admitted
         Effect::Reads => None,
         Effect::Mutates => {
             let cancel = cx.cancel.clone();
-            Some(session.admit(&who, PATIENCE, &cancel).await?)
+            let turn = session.admit(&who, PATIENCE, &cancel).await?;
+            let address = cx.host.slot(&cx.session_name).map(|slot| slot.status.borrow().url.clone());
+            permit(cx, &session, &who, address.ok())?;
+            Some(turn)
         }
     };
     Ok(Some(Admitted { session, who, turn }))
@@ -110,7 +132,19 @@ pub(crate) fn begin(
         ref_pins: pins(definition, input),
     };
     match session.begin(&who, turn, command, &cx.cancel) {
-        Ok(ticket) => Ok(Some(Begun { session, ticket, redactor })),
+        Ok(ticket) => {
+            // Scope may have been lent while the command waited for the device. Whoever lends it now
+            // waits for this command.
+            let address =
+                cx.open_session().ok().and_then(|live| live.page.as_ref()).map(|page| page.url.clone());
+            let permitted = if turn.is_some() { permit(cx, &session, &who, address) } else { Ok(()) };
+            let begun = Some(Begun { session, ticket, redactor });
+            if let Err(e) = permitted {
+                end(cx, begun, Some(&e));
+                return Err(e);
+            }
+            Ok(begun)
+        }
         Err(e) if turn.is_none() => {
             cx.warn(format!("This command is not in the session log: {e}."));
             Ok(None)
@@ -193,7 +227,7 @@ pub(crate) fn give_up_lifetime(cx: &Cx, lifetime: Lifetime) -> Result<()> {
 pub(crate) fn close(cx: &Cx, name: &str, force: bool) -> Result<()> {
     let Some(coordinator) = &cx.host.config.coordinator else { return Ok(()) };
     match coordinator.session(name) {
-        Ok(session) => session.close(participant(cx).as_ref(), Closing { force }),
+        Ok(session) => coordinator.close_for(&session, participant(cx).as_ref(), Closing { force }),
         // Opened by a caller that the host does not know.
         Err(e) if e.code == ErrorCode::SessionNotFound => Ok(()),
         Err(e) => Err(e),

@@ -4,6 +4,8 @@
 mod bad_input;
 mod cli;
 mod daemon;
+#[cfg(feature = "sim")]
+mod delegation;
 #[cfg(all(feature = "web", target_os = "linux"))]
 mod docs;
 #[cfg(feature = "web")]

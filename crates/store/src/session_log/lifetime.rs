@@ -11,7 +11,8 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 use stickpin_session::Timestamp;
 use stickpin_session::log::{
-    Arguments, Kind, LogRepaired, RepairCause, SegmentEnd, SegmentStart, SessionMeta, StartReason, Status,
+    Arguments, Kind, LogRepaired, Parent, RepairCause, SegmentEnd, SegmentStart, SessionMeta, StartReason,
+    Status,
 };
 use stickpin_session::turn::{BaseScope, Policy, TargetRef, TurnPhase, TurnState};
 
@@ -38,6 +39,24 @@ impl SessionLog {
     /// session, which can be opened and started.
     pub fn create(store: &Store, name: &str, uid: &str, start: Start, origin: &Origin) -> Result<Self> {
         let mut this = Self::pending(store, name, uid, origin.ts)?;
+        this.restart(StartReason::Open, start, origin)?;
+        Ok(this)
+    }
+
+    /// Makes a session that lives on scope which another one lends it, and begins its lifetime.
+    ///
+    /// # Errors
+    /// As [`Self::create`].
+    pub fn create_child(
+        store: &Store,
+        name: &str,
+        uid: &str,
+        parent: Parent,
+        start: Start,
+        origin: &Origin,
+    ) -> Result<Self> {
+        let mut this = Self::pending(store, name, uid, origin.ts)?;
+        this.meta.parent = Some(parent);
         this.restart(StartReason::Open, start, origin)?;
         Ok(this)
     }

@@ -132,7 +132,10 @@ impl Command for MsgSend {
         let (session, who) = authority::require(cx)?;
         let hint = if self.interrupt { MessageHint::Interrupt } else { MessageHint::Normal };
         let redactor = authority::redactor(cx);
-        let sent = Talk(&session).send(&who, &self.to, self.body.join(" "), hint, &redactor)?;
+        // Who is no member speaks for a peer, if it is a member there.
+        let from = cx.host.config.coordinator.as_ref().and_then(|c| c.peer_through(&who, session.name()));
+        let (to, body) = (&self.to, self.body.join(" "));
+        let sent = Talk(&session).send_through(from, &who, to, body, hint, &redactor)?;
         Ok(MsgSendOutput {
             status: "sent".to_owned(),
             session: session.name().to_owned(),

@@ -1,0 +1,656 @@
+//! Delegation: a session lends scope to a child, whose members act on its device in its place.
+//!
+//! A child has a log, members and a turn, and no device. Its members act in the session that has
+//! the device, for the child; what the child borrowed decides whether they may. Loans are part of
+//! the lender's metadata, and scope is computed from the metadata of a family of sessions whenever
+//! somebody acts there: there is no copy that could differ.
+
+use crate::coordinator::Coordinator;
+use crate::error;
+use crate::participant::Participant;
+use crate::rule;
+use crate::session::{Closing, SessionAuthority, State, admit_member, drain, end_turn_of};
+use crate::upkeep::require_turn_or_idle;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_session::log::{
+    Arguments, ChildSpawned, ChildStateChanged, CommandId, Evidence, Kind, LoanOpened, LoanReclaimed, Parent,
+    SessionMeta, Status,
+};
+use stickpin_session::turn::scope::{Facts, Holding, Ledger};
+use stickpin_session::turn::{
+    AgentId, BaseScope, Child, ChildState, Liveness, Loan, LoanId, LoanState, Now, Presence, ReclaimedLoan,
+    Verb,
+};
+use stickpin_store::{Origin, SessionLog, Start};
+
+/// What a new child gets.
+#[derive(Debug, Clone, Default)]
+pub struct Spawn {
+    /// The rules that are lent to it.
+    pub rules: Vec<String>,
+    /// The agent that becomes its first member.
+    pub agent: Option<AgentId>,
+    /// When the loan ends by itself.
+    pub ttl: Option<Duration>,
+}
+
+/// A child that may act.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Spawned {
+    /// The child.
+    pub child: String,
+    /// The session whose device it drives.
+    pub device: String,
+    /// The loan that it lives on.
+    pub loan_id: LoanId,
+    /// What its lender may still do by itself.
+    pub effective_parent: Vec<Verb>,
+    /// What the child may do, where its limits hold.
+    pub effective_child: Vec<Verb>,
+}
+
+/// A loan that ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EndedLoan {
+    /// The loan.
+    pub loan_id: LoanId,
+    /// The session that has the scope again.
+    pub lender: String,
+    /// The session that had borrowed it.
+    pub borrower: String,
+    /// Why it ended.
+    pub reason: String,
+    /// Loans that the borrower had made out of it, and that its lender took over.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reparented: Vec<LoanId>,
+    /// The command of the borrower that still ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub late_command: Option<String>,
+}
+
+/// Whether scope of a session was ever lent. Most sessions pay no more than this question.
+fn delegates(session: &SessionAuthority) -> bool {
+    let state = session.lock();
+    let meta = state.log.meta();
+    !meta.loans.is_empty() || !meta.children.is_empty()
+}
+
+/// Appends records, which may name the `seq` of the first one.
+fn record(
+    session: &SessionAuthority,
+    who: Option<&Participant>,
+    kinds: impl FnOnce(u64, &Now) -> Vec<Kind>,
+) -> Result<()> {
+    session.change(|state, now| {
+        let origin = who.map_or_else(|| Origin::daemon(now.wall), |who| State::origin(who, now));
+        let seq = state.next_seq(&origin)?;
+        kinds(seq, now).into_iter().try_for_each(|kind| state.append(&origin, kind).map(drop))
+    })
+}
+
+/// The loans between the sessions of a coordinator.
+#[derive(Debug, Clone, Copy)]
+pub struct Loans<'c>(&'c Coordinator);
+
+impl Coordinator {
+    /// Returns the loans between the sessions.
+    #[must_use]
+    pub fn loans(&self) -> Loans<'_> {
+        Loans(self)
+    }
+}
+
+impl Loans<'_> {
+    /// Lets an agent act on the device of `session`, or says who borrowed the scope. `address` is
+    /// that of the app. A member of a child acts for the child.
+    ///
+    /// # Errors
+    /// Returns `SCOPE_DENIED`, and errors of the metadata of the family.
+    pub fn permit(&self, session: &SessionAuthority, who: &Participant, address: Option<&str>) -> Result<()> {
+        if !delegates(session) {
+            return Ok(());
+        }
+        self.end_expired(session)?;
+        let family = self.family(session.name());
+        let Some(target) = family.metas.first().and_then(|meta| meta.targets.first()) else { return Ok(()) };
+        let facts = Facts { origin: address.and_then(rule::origin), ..Facts::default() };
+        let mut denied = None;
+        let is_member = |meta: &&SessionMeta| meta.members.iter().any(|m| m.agent_id == who.agent);
+        for child in family.metas.iter().skip(1).filter(is_member) {
+            // Whether it is still there is asked of the child that it acts for.
+            self.0.session(&child.name)?.touch(who);
+            match family.ledger.permit(&child.name, Verb::Act, &target.target_id, &facts) {
+                Ok(()) => return Ok(()),
+                Err(e) => denied = Some(e),
+            }
+        }
+        let refused = match denied {
+            Some(e) => Err(e),
+            None => family.ledger.permit(session.name(), Verb::Act, &target.target_id, &facts),
+        };
+        refused.map_err(|e| {
+            let hint = "run `stickpin session show` to see who borrowed it; `stickpin session stop CHILD` takes it back";
+            error::of_scope(e).hint(hint)
+        })
+    }
+
+    /// Makes a child of `parent` and lends it scope. Returns once nobody of the lender acts on what
+    /// was lent.
+    ///
+    /// # Errors
+    /// Returns `LOAN_NOT_SUBSET`, `LOAN_CONFLICT`, `SESSION_EXISTS`, `NOT_YOUR_TURN`,
+    /// `UNKNOWN_MEMBER`, `INVALID_ARGS` for a rule, and errors of the log. Nothing stays lent then.
+    pub async fn spawn(&self, parent: &str, child: &str, who: &Participant, spawn: Spawn) -> Result<Spawned> {
+        if self.0.exists(child) {
+            let message = format!("there is a session `{child}`");
+            return Err(Error::session_exists(message).hint("choose another name for the child"));
+        }
+        let lender = self.0.session(parent)?;
+        let device = self.device_of(parent);
+        let loan = self.lend(&lender, child, who, &spawn)?;
+        // Whoever acts for the lender right now ends first.
+        let family = self.family(&device);
+        let mut acting = BTreeSet::new();
+        family
+            .metas
+            .iter()
+            .skip(1)
+            .for_each(|meta| acting.extend(meta.members.iter().map(|m| m.agent_id.clone())));
+        let for_lender = |agent: &AgentId| match parent == device {
+            true => !acting.contains(agent),
+            false => self.members(parent).contains(agent),
+        };
+        drain(&*self.0.session(&device)?, &for_lender).await;
+        let begun = self.begin_child(&lender, child, &loan, who, spawn.agent);
+        if let Err(e) = begun {
+            self.end_loan(&lender, &loan.loan_id, false, "spawn_failed", None)?;
+            self.set_child(&lender, child, ChildState::Pruned)?;
+            return Err(e);
+        }
+        let family = self.family(&device);
+        let verbs = |name: &str| -> Vec<Verb> {
+            let Some(target) = family.metas.first().and_then(|meta| meta.targets.first()) else {
+                return Vec::new();
+            };
+            let may =
+                |verb: &Verb| family.ledger.permit(name, *verb, &target.target_id, &Facts::default()).is_ok();
+            [Verb::Observe, Verb::Act, Verb::Admin].into_iter().filter(may).collect()
+        };
+        let lent = loan.rules.iter().flat_map(|rule| rule.verbs.iter().copied()).collect::<BTreeSet<_>>();
+        Ok(Spawned {
+            child: child.to_owned(),
+            loan_id: loan.loan_id,
+            effective_parent: verbs(parent),
+            effective_child: lent.into_iter().collect(),
+            device,
+        })
+    }
+
+    /// Takes the loan down, pending: from here on its lender may not act on what is lent.
+    fn lend(&self, lender: &SessionAuthority, child: &str, who: &Participant, spawn: &Spawn) -> Result<Loan> {
+        let _one = self.0.delegating().lock().unwrap_or_else(PoisonError::into_inner);
+        let device = self.device_of(lender.name());
+        let mut ledger = self.family(&device).ledger;
+        let targets = self.0.meta(&device)?.0.targets;
+        let rules = spawn.rules.iter().map(|rule| rule::parse(rule, &targets)).collect::<Result<Vec<_>>>()?;
+        if rules.is_empty() {
+            return Err(Error::invalid_args("a child needs a rule to live on").hint("add --lend 'act:*'"));
+        }
+        let now = (self.0.shared().environment.now)();
+        let expires = spawn.ttl.map(|ttl| u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX));
+        let loan = Loan {
+            loan_id: LoanId::new(format!("loan-{:016x}", (self.0.shared().environment.random)() as u64)),
+            lender: lender.name().to_owned(),
+            borrower: child.to_owned(),
+            turn_bound: rules.iter().any(|rule| rule.constraint.is_none() && rule.verbs.contains(&Verb::Act)),
+            rules,
+            state: LoanState::Pending,
+            opened_seq: 0,
+            expires_at: expires
+                .map(|ms| stickpin_session::Timestamp::from_millis(now.wall.millis().saturating_add(ms))),
+            expires_mono: expires.map(|ms| now.after(ms)),
+            parent_loan: None,
+        };
+        ledger.set_session(child, Holding::default());
+        let loan = ledger.lend(loan).map_err(error::of_scope)?.clone();
+        lender.change(|state, now| {
+            state.touch(who, now);
+            state.require_member(lender.name(), &who.agent)?;
+            require_turn_or_idle(lender, state, who)
+        })?;
+        let row = Child {
+            session: child.to_owned(),
+            agent_id: spawn.agent.clone(),
+            loan_id: loan.loan_id.clone(),
+            spawned_at: now.wall,
+            state: ChildState::Pending,
+            socket_hint: None,
+            last_output_seq: 0,
+        };
+        let mut opened = loan;
+        record(lender, Some(who), |seq, _| {
+            opened.opened_seq = seq;
+            vec![
+                Kind::LoanOpened(Box::new(LoanOpened { loan: opened.clone() })),
+                Kind::ChildSpawned(Box::new(ChildSpawned { child: row })),
+            ]
+        })?;
+        self.0.shared().guardian.send_modify(|count| *count += 1);
+        Ok(opened)
+    }
+
+    /// Makes the session of a child, and gives it what was lent.
+    fn begin_child(
+        &self,
+        lender: &SessionAuthority,
+        child: &str,
+        loan: &Loan,
+        who: &Participant,
+        agent: Option<AgentId>,
+    ) -> Result<()> {
+        let of_lender = lender.meta();
+        let start = Start {
+            platform: of_lender.platform,
+            manifest: Arguments::default(),
+            policy: of_lender.policy,
+            targets: Vec::new(),
+            base_scope: BaseScope::default(),
+        };
+        let parent = Parent { session: lender.name().to_owned(), loan_id: loan.loan_id.clone() };
+        let now = (self.0.shared().environment.now)();
+        let uid = format!("{:032x}", (self.0.shared().environment.random)());
+        let log =
+            SessionLog::create_child(self.0.store(), child, &uid, parent, start, &State::origin(who, &now))
+                .map_err(error::of_store)?;
+        let session = Arc::new(SessionAuthority::new(log, Arc::clone(self.0.shared()), false));
+        if let Some(agent) = agent {
+            admit_member(&session, agent)?;
+        }
+        self.0.loaded().insert(child.to_owned(), session);
+        let mut active = loan.clone();
+        active.state = LoanState::Active;
+        record(lender, None, |_, _| vec![Kind::LoanOpened(Box::new(LoanOpened { loan: active }))])?;
+        self.set_child(lender, child, ChildState::Active)
+    }
+
+    /// Ends a child: what it borrowed goes back to its lender, and its session closes. Its row stays.
+    ///
+    /// # Errors
+    /// Returns `SESSION_NOT_FOUND` for a session that is no child, `UNKNOWN_MEMBER` for an agent that
+    /// is in neither session, and errors of the log.
+    pub async fn stop_child(&self, child: &str, who: &Participant) -> Result<Vec<EndedLoan>> {
+        let loans = self.loans_where(|loan| loan.borrower == child)?;
+        if loans.is_empty() && self.0.meta(child)?.0.parent.is_none() {
+            return Err(Error::session_not_found(format!("session `{child}` is no child of another one"))
+                .hint("run `stickpin close` to close a session with its app"));
+        }
+        let mut ended = Vec::new();
+        for loan in loans {
+            let lender = self.0.session(&loan.lender)?;
+            self.require_family(who, &[&loan.lender, child])?;
+            ended.extend(self.take_back(&lender, &loan, false, "stopped").await?);
+        }
+        self.0.close(child)?;
+        Ok(ended)
+    }
+
+    /// Takes a loan back. With `cascade`, loans that were made out of it end too.
+    ///
+    /// # Errors
+    /// Returns `LOAN_NOT_FOUND`, `UNKNOWN_MEMBER`, and errors of the log. A loan that came back
+    /// before is no error.
+    pub async fn reclaim(&self, id: &str, cascade: bool, who: &Participant) -> Result<Vec<EndedLoan>> {
+        let Some(loan) = self.loans_where(|loan| loan.loan_id.as_str() == id)?.into_iter().next() else {
+            let was = |meta: &SessionMeta| meta.reclaimed.iter().any(|loan| loan.loan_id.as_str() == id);
+            if self
+                .0
+                .names()?
+                .iter()
+                .filter_map(|name| self.0.cached_meta(name).ok())
+                .any(|(meta, _)| was(&meta))
+            {
+                return Ok(Vec::new());
+            }
+            return Err(Error::new(ErrorCode::LoanNotFound, format!("no loan {}", stickpin_tree::quote(id)))
+                .hint("run `stickpin turn state` to list the loans of a session"));
+        };
+        self.require_family(who, &[&loan.lender])?;
+        let lender = self.0.session(&loan.lender)?;
+        self.take_back(&lender, &loan, cascade, "reclaimed").await
+    }
+
+    /// Removes what is left of children of `parent` that ended: their loans come back, and they show
+    /// as pruned.
+    ///
+    /// # Errors
+    /// Returns `UNKNOWN_MEMBER` for an agent that is no member of `parent`, and errors of the log.
+    pub fn prune(&self, parent: &str, who: &Participant) -> Result<(Vec<String>, Vec<EndedLoan>)> {
+        let lender = self.0.session(parent)?;
+        self.require_family(who, &[parent])?;
+        let (mut pruned, mut ended) = (Vec::new(), Vec::new());
+        for child in lender.meta().children {
+            let over = self.0.meta(&child.session).map_or(true, |(meta, _)| meta.status == Status::Closed);
+            if !over || child.state == ChildState::Pruned {
+                continue;
+            }
+            ended.extend(self.end_loan(&lender, &child.loan_id, false, "pruned", None)?);
+            self.set_child(&lender, &child.session, ChildState::Pruned)?;
+            pruned.push(child.session);
+        }
+        Ok((pruned, ended))
+    }
+
+    /// Brings the children of a session up to date that is opened again: what can be reached stays,
+    /// what ended gives back what it borrowed. All stay visible.
+    pub(crate) fn review_children(&self, parent: &SessionAuthority) -> Result<()> {
+        for child in parent.meta().children {
+            let after = match self.0.meta(&child.session) {
+                Ok((meta, _)) if meta.status == Status::Closed => ChildState::Stopped,
+                Ok(_) => continue,
+                Err(e) if e.code == ErrorCode::SessionNotFound => ChildState::Pruned,
+                Err(_) => continue,
+            };
+            if matches!(child.state, ChildState::Pruned | ChildState::Stopped) && child.state == after {
+                continue;
+            }
+            let reason = if after == ChildState::Pruned { "child_missing" } else { "child_closed" };
+            self.end_loan(parent, &child.loan_id, false, reason, None)?;
+            self.set_child(parent, &child.session, after)?;
+        }
+        Ok(())
+    }
+
+    /// Completes or takes back what a spawn left that a crash cut short.
+    pub(crate) fn repair_spawns(&self, lender: &SessionAuthority) -> Result<()> {
+        for loan in lender.meta().loans {
+            if loan.state == LoanState::Active {
+                continue;
+            }
+            let begun = loan.state == LoanState::Pending && self.0.store().meta(&loan.borrower).is_ok();
+            if begun {
+                let active = Loan { state: LoanState::Active, ..loan.clone() };
+                record(lender, None, |_, _| vec![Kind::LoanOpened(Box::new(LoanOpened { loan: active }))])?;
+                self.set_child(lender, &loan.borrower, ChildState::Active)?;
+            } else {
+                let reason = if loan.state == LoanState::Pending { "spawn_incomplete" } else { "reclaimed" };
+                self.end_loan_alone(lender, &loan.loan_id, false, reason, None)?;
+                self.set_child(lender, &loan.borrower, ChildState::Pruned)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends what a session that closed had lent or borrowed.
+    pub(crate) fn end_loans_of(&self, session: &SessionAuthority) -> Result<()> {
+        let meta = session.meta();
+        for loan in &meta.loans {
+            self.end_loan(session, &loan.loan_id, true, "lender_closed", None)?;
+            self.0.close(&loan.borrower)?;
+            self.set_child(session, &loan.borrower, ChildState::Stopped)?;
+        }
+        if meta.parent.is_some() {
+            for loan in self.loans_where(|loan| loan.borrower == meta.name)? {
+                let lender = self.0.session(&loan.lender)?;
+                self.end_loan(&lender, &loan.loan_id, false, "child_closed", None)?;
+                self.set_child(&lender, &meta.name, ChildState::Stopped)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the loans of a session whose time is over. Returns when the next one ends.
+    pub(crate) fn end_expired(&self, lender: &SessionAuthority) -> Result<Option<Duration>> {
+        let now = (self.0.shared().environment.now)();
+        let loans = lender.lock().log.meta().loans.clone();
+        let mut next = None;
+        for loan in loans {
+            let Some(at) = &loan.expires_mono else { continue };
+            if at.boot_id == now.boot_id && now.mono_ms < at.mono_ms {
+                let left = Duration::from_millis(at.mono_ms - now.mono_ms);
+                next = Some(next.map_or(left, |known: Duration| known.min(left)));
+                continue;
+            }
+            self.end_loan(lender, &loan.loan_id, true, "expired", None)?;
+            self.set_child(lender, &loan.borrower, ChildState::Stopped)?;
+        }
+        Ok(next)
+    }
+
+    /// Ends the loan of a child whose members have all disappeared. Returns when to look again.
+    pub(crate) fn end_gone(&self, child: &SessionAuthority) -> Result<Option<Duration>> {
+        let grace = {
+            let (state, now) = (child.lock(), child.now());
+            let meta = state.log.meta();
+            if meta.parent.is_none() || meta.status != Status::Open || meta.members.is_empty() {
+                return Ok(None);
+            }
+            let grace = meta.policy.gone_grace_ms;
+            let presence = state.presence(&self.0.shared().environment, &now);
+            let gone = |p: &Presence| p.liveness == Liveness::Gone && p.silent_ms > grace;
+            if !presence.values().all(gone) {
+                return Ok(Some(Duration::from_millis(grace / 4)));
+            }
+            grace
+        };
+        tracing::info!(session = child.name(), "its members have been gone for {grace} ms");
+        self.0.close_for(child, None, Closing { force: true })?;
+        Ok(None)
+    }
+
+    /// Stops the borrower, waits for its last command, and ends the loan.
+    async fn take_back(
+        &self,
+        lender: &SessionAuthority,
+        loan: &Loan,
+        cascade: bool,
+        reason: &str,
+    ) -> Result<Vec<EndedLoan>> {
+        let reclaiming = Loan { state: LoanState::Reclaiming, ..loan.clone() };
+        record(lender, None, |_, _| vec![Kind::LoanOpened(Box::new(LoanOpened { loan: reclaiming }))])?;
+        let device = self.0.session(&self.device_of(lender.name()))?;
+        let members = self.members(&loan.borrower);
+        let late = drain(&device, &|agent: &AgentId| members.contains(agent)).await;
+        let ended = self.end_loan(lender, &loan.loan_id, cascade, reason, late)?;
+        self.set_child(lender, &loan.borrower, ChildState::Stopped)?;
+        Ok(ended)
+    }
+
+    /// Ends a loan and writes down what that changed. Loans made out of it pass to the lender before
+    /// it ends, so that a crash in between grants nothing twice.
+    fn end_loan(
+        &self,
+        lender: &SessionAuthority,
+        id: &LoanId,
+        cascade: bool,
+        reason: &str,
+        late_command: Option<CommandId>,
+    ) -> Result<Vec<EndedLoan>> {
+        let _one = self.0.delegating().lock().unwrap_or_else(PoisonError::into_inner);
+        self.end_loan_alone(lender, id, cascade, reason, late_command)
+    }
+
+    /// Does what [`Self::end_loan`] does, for a caller that excludes others.
+    fn end_loan_alone(
+        &self,
+        lender: &SessionAuthority,
+        id: &LoanId,
+        cascade: bool,
+        reason: &str,
+        late_command: Option<CommandId>,
+    ) -> Result<Vec<EndedLoan>> {
+        let mut ledger = self.family(&self.device_of(lender.name())).ledger;
+        let reclaimed = ledger.reclaim(id, cascade);
+        let moved: Vec<LoanId> = reclaimed.reparented.iter().map(|loan| loan.loan_id.clone()).collect();
+        let borrower = reclaimed.ended.last().map(|loan| loan.borrower.clone());
+        for loan in reclaimed.reparented {
+            self.move_loan(lender, borrower.as_deref(), loan)?;
+        }
+        let mut ended = Vec::new();
+        for loan in reclaimed.ended {
+            let from = if loan.lender == lender.name() { None } else { Some(self.0.session(&loan.lender)?) };
+            let from = from.as_deref().unwrap_or(lender);
+            self.write_back(from, &loan, reason, late_command)?;
+            self.end_turn_of(&loan.borrower, from.name())?;
+            ended.push(EndedLoan {
+                reparented: if loan.loan_id == *id { moved.clone() } else { Vec::new() },
+                loan_id: loan.loan_id,
+                lender: loan.lender,
+                borrower: loan.borrower,
+                reason: reason.to_owned(),
+                late_command: late_command.map(|command| command.to_string()),
+            });
+        }
+        Ok(ended)
+    }
+
+    fn write_back(
+        &self,
+        lender: &SessionAuthority,
+        loan: &Loan,
+        reason: &str,
+        late_command: Option<CommandId>,
+    ) -> Result<()> {
+        record(lender, None, |seq, now| {
+            let back = ReclaimedLoan {
+                loan_id: loan.loan_id.clone(),
+                child: loan.borrower.clone(),
+                rules: loan.rules.clone(),
+                reason: reason.to_owned(),
+                at_seq: seq,
+                at: now.wall,
+            };
+            vec![Kind::LoanReclaimed(Box::new(LoanReclaimed { loan: back, late_command }))]
+        })
+    }
+
+    /// Moves a loan from the borrower that ended to its lender, which has the scope.
+    fn move_loan(&self, lender: &SessionAuthority, from: Option<&str>, loan: Loan) -> Result<()> {
+        let now = (self.0.shared().environment.now)();
+        let row = Child {
+            session: loan.borrower.clone(),
+            agent_id: None,
+            loan_id: loan.loan_id.clone(),
+            spawned_at: now.wall,
+            state: ChildState::Active,
+            socket_hint: None,
+            last_output_seq: 0,
+        };
+        let opened = LoanOpened { loan: loan.clone() };
+        record(lender, None, |_, _| {
+            vec![
+                Kind::LoanOpened(Box::new(opened)),
+                Kind::ChildSpawned(Box::new(ChildSpawned { child: row })),
+            ]
+        })?;
+        match from.map(|from| self.0.session(from)) {
+            Some(Ok(from)) => self.write_back(&from, &loan, "reparented", None),
+            // It is gone with its metadata, and so is its side of the loan.
+            Some(Err(_)) | None => Ok(()),
+        }
+    }
+
+    /// Takes the turn of the device from a member of a session that may no longer act.
+    fn end_turn_of(&self, borrower: &str, lender: &str) -> Result<()> {
+        let members = self.members(borrower);
+        end_turn_of(&*self.0.session(&self.device_of(lender))?, &members)
+    }
+
+    /// Takes down where a child is in its life, with the evidence of what it did.
+    fn set_child(&self, parent: &SessionAuthority, child: &str, state: ChildState) -> Result<()> {
+        let Some(mut row) = parent.meta().children.into_iter().find(|row| row.session == child) else {
+            return Ok(());
+        };
+        if row.state == state {
+            return Ok(());
+        }
+        let mut evidence = Evidence {
+            segment: None,
+            last_seq: None,
+            last_command: None,
+            last_snapshot_generation: None,
+            exit: None,
+        };
+        if let Ok((meta, _)) = self.0.meta(child) {
+            evidence.segment = meta.active.map(|active| active.segment);
+            evidence.last_seq = Some(meta.applied_seq);
+            row.last_output_seq = meta.applied_seq;
+        }
+        row.state = state;
+        let changed = ChildStateChanged { child: row, evidence };
+        record(parent, None, |_, _| vec![Kind::ChildStateChanged(Box::new(changed))])
+    }
+
+    /// Returns the session whose device `name` drives: itself, or that of its farthest lender.
+    fn device_of(&self, name: &str) -> String {
+        let (mut at, mut seen) = (name.to_owned(), BTreeSet::new());
+        while seen.insert(at.clone())
+            && let Ok((meta, _)) = self.0.meta(&at)
+            && let Some(parent) = meta.parent
+        {
+            at = parent.session;
+        }
+        at
+    }
+
+    /// Returns a session and all that live on it, with what each of them has.
+    fn family(&self, root: &str) -> Family {
+        let mut family = Family { ledger: Ledger::default(), metas: Vec::new() };
+        let (mut left, mut seen) = (vec![root.to_owned()], BTreeSet::new());
+        while let Some(name) = left.pop() {
+            if !seen.insert(name.clone()) {
+                continue;
+            }
+            let Ok((meta, _)) = self.0.meta(&name) else {
+                family.ledger.set_session(name, Holding::default());
+                continue;
+            };
+            let targets = meta.targets.iter().map(|target| target.target_id.clone()).collect();
+            family.ledger.set_session(name, Holding { targets, scope: meta.base_scope.clone() });
+            for loan in &meta.loans {
+                family.ledger.restore_loan(loan.clone());
+                left.push(loan.borrower.clone());
+            }
+            let there = meta.children.iter().filter(|child| child.state != ChildState::Pruned);
+            left.extend(there.map(|child| child.session.clone()));
+            family.metas.push(meta);
+        }
+        family
+    }
+
+    /// Returns the outstanding loans for which something holds, from the metadata of all sessions.
+    fn loans_where(&self, holds: impl Fn(&Loan) -> bool) -> Result<Vec<Loan>> {
+        let metas = self.0.names()?.into_iter().filter_map(|name| self.0.cached_meta(&name).ok());
+        Ok(metas.flat_map(|(meta, _)| meta.loans.clone()).filter(holds).collect())
+    }
+
+    fn members(&self, session: &str) -> BTreeSet<AgentId> {
+        let members = self.0.meta(session).map(|(meta, _)| meta.members).unwrap_or_default();
+        members.into_iter().map(|member| member.agent_id).collect()
+    }
+
+    /// Refuses an agent that is a member of none of the sessions.
+    fn require_family(&self, who: &Participant, sessions: &[&str]) -> Result<()> {
+        if who.is_person() || sessions.iter().any(|name| self.members(name).contains(&who.agent)) {
+            return Ok(());
+        }
+        let names = sessions.join("` or `");
+        Err(Error::new(
+            ErrorCode::UnknownMember,
+            format!("{} is not a member of session `{names}`", who.agent),
+        )
+        .hint(format!("run `stickpin --session {} turn join` first", sessions[0])))
+    }
+}
+
+/// A session with a device, and all that live on it.
+struct Family {
+    ledger: Ledger,
+    /// The metadata of each, that of the session with the device first.
+    metas: Vec<SessionMeta>,
+}

@@ -1,0 +1,87 @@
+//! Peers: two sessions that see each other and may send each other messages, and nothing else.
+
+use crate::coordinator::Coordinator;
+use crate::participant::Participant;
+use crate::session::{SessionAuthority, State, Talk};
+use crate::upkeep::require_turn_or_idle;
+use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_session::log::{Kind, PeerAdded, PeerRemoved};
+
+impl Talk<'_> {
+    /// Whether the session has that one as a peer.
+    #[must_use]
+    pub fn is_peer(&self, name: &str) -> bool {
+        self.0.lock().log.meta().peers.contains(name)
+    }
+}
+
+/// Takes down that a session has a peer, or has it no longer.
+fn set_peer(session: &SessionAuthority, who: &Participant, peer: &str, there: bool) -> Result<()> {
+    session.change(|state, now| {
+        if state.log.meta().peers.contains(peer) == there {
+            return Ok(());
+        }
+        let peer = peer.to_owned();
+        let kind = match there {
+            true => Kind::PeerAdded(PeerAdded { peer }),
+            false => Kind::PeerRemoved(PeerRemoved { peer }),
+        };
+        state.append(&State::origin(who, now), kind).map(drop)
+    })
+}
+
+impl Coordinator {
+    /// Makes two sessions peers. If the second one cannot be written, the first one is as before.
+    ///
+    /// # Errors
+    /// Returns `PEER_SELF`, `SESSION_NOT_FOUND`, `UNKNOWN_MEMBER` for an agent that is no member of
+    /// `a`, `NOT_YOUR_TURN` while another agent holds the turn of `a`, and errors of the logs.
+    pub fn peer(&self, a: &str, b: &str, who: &Participant) -> Result<()> {
+        self.set_peers(a, b, who, true)
+    }
+
+    /// Ends that two sessions are peers.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::peer`].
+    pub fn unpeer(&self, a: &str, b: &str, who: &Participant) -> Result<()> {
+        self.set_peers(a, b, who, false)
+    }
+
+    fn set_peers(&self, a: &str, b: &str, who: &Participant, there: bool) -> Result<()> {
+        if a == b {
+            return Err(Error::new(ErrorCode::PeerSelf, format!("session `{a}` cannot be its own peer"))
+                .hint("name two sessions"));
+        }
+        let (first, second) = (self.session(a)?, self.session(b)?);
+        {
+            let state = first.lock();
+            if !who.is_person() {
+                state.require_member(a, &who.agent)?;
+            }
+            require_turn_or_idle(&first, &state, who)?;
+        }
+        let was = Talk(&first).is_peer(b);
+        set_peer(&first, who, b, there)?;
+        set_peer(&second, who, a, there).or_else(|e| {
+            set_peer(&first, who, b, was)?;
+            Err(e)
+        })
+    }
+
+    /// Returns the session through which an agent may send messages to `to` without being a member
+    /// of it: its peer, of which the agent is a member. A message names it as its origin.
+    #[must_use]
+    pub fn peer_through(&self, who: &Participant, to: &str) -> Option<String> {
+        let (there, _) = self.meta(to).ok()?;
+        if there.members.iter().any(|member| member.agent_id == who.agent) {
+            return None;
+        }
+        there.peers.into_iter().find(|name| {
+            let reciprocal = |(meta, _): &(stickpin_session::log::SessionMeta, _)| {
+                meta.peers.contains(to) && meta.members.iter().any(|member| member.agent_id == who.agent)
+            };
+            self.meta(name).is_ok_and(|found| reciprocal(&found))
+        })
+    }
+}

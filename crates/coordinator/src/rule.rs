@@ -1,0 +1,104 @@
+//! The words for a rule of scope: `act:*`, `act:target=shop,origins=https://shop.test`.
+
+use stickpin_device::{Error, Result};
+use stickpin_session::turn::{Constraint, ScopeRule, TargetId, TargetRef, TargetSelector, Verb};
+use stickpin_tree::quote;
+
+/// Reads a rule about one of `targets`. Folders are resolved, so that a link grants nothing.
+///
+/// # Errors
+/// Returns `INVALID_ARGS` that names the part which cannot be read.
+pub(crate) fn parse(text: &str, targets: &[TargetRef]) -> Result<ScopeRule> {
+    let bad = |why: &str| {
+        Error::invalid_args(format!("{} is no rule: {why}", quote(text))).hint(
+            "write VERB:TARGET[,LIMIT=VALUE]: act:*, observe:target=shop, act:*,origins=https://shop.test",
+        )
+    };
+    let mut parts = text.split(',');
+    let (verb, target) =
+        parts.next().and_then(|first| first.split_once(':')).ok_or_else(|| bad("it has no target"))?;
+    let verb = match verb {
+        "observe" => Verb::Observe,
+        "act" => Verb::Act,
+        "admin" => Verb::Admin,
+        _ => return Err(bad("its verb is none of observe, act and admin")),
+    };
+    let target = match target.strip_prefix("target=") {
+        None if target == "*" => TargetSelector::Any,
+        Some(id) if targets.iter().any(|target| target.target_id.as_str() == id) => {
+            TargetSelector::Target(TargetId::new(id))
+        }
+        Some(_) => return Err(bad("the session has no such target")),
+        None => return Err(bad("its target is neither `*` nor `target=ID`")),
+    };
+    let mut limits = Constraint::default();
+    for part in parts {
+        let (name, value) = part.split_once('=').ok_or_else(|| bad("a limit has no value"))?;
+        if value.is_empty() {
+            return Err(bad("a limit has no value"));
+        }
+        let (limit, value) = match name {
+            "origins" => {
+                (&mut limits.origins, origin(value).ok_or_else(|| bad("an origin is scheme://host"))?)
+            }
+            "packages" => (&mut limits.packages, value.to_owned()),
+            "windows" => (&mut limits.window_roles, value.to_owned()),
+            "roots" => {
+                let root = std::fs::canonicalize(value).ok().filter(|_| value.starts_with('/'));
+                let root = root.and_then(|root| root.to_str().map(str::to_owned));
+                (&mut limits.file_roots, root.ok_or_else(|| bad("a root is the absolute path of a folder"))?)
+            }
+            _ => return Err(bad("its limits are origins, packages, windows and roots")),
+        };
+        limit.get_or_insert_default().insert(value);
+    }
+    let constraint = (limits != Constraint::default()).then_some(limits);
+    Ok(ScopeRule { verbs: [verb].into(), target, constraint })
+}
+
+/// Returns the origin of an address: scheme, host and port.
+pub(crate) fn origin(address: &str) -> Option<String> {
+    let (scheme, rest) = address.split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let host = authority.rsplit('@').next()?;
+    (!scheme.is_empty() && !host.is_empty()).then(|| format!("{scheme}://{host}").to_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shop() -> Vec<TargetRef> {
+        let (target_id, text) = (TargetId::new("shop"), || "shop".to_owned());
+        vec![TargetRef { target_id, kind: text(), label: text(), device_key: text() }]
+    }
+
+    #[test]
+    fn rules_are_read_and_nothing_is_guessed() {
+        let rule = parse("act:target=shop,origins=https://A.test/x,origins=https://b.test", &shop()).unwrap();
+        assert_eq!(rule.target, TargetSelector::Target(TargetId::new("shop")));
+        let origins = rule.constraint.unwrap().origins.unwrap();
+        assert_eq!(origins, ["https://a.test".to_owned(), "https://b.test".to_owned()].into());
+        assert_eq!(parse("observe:*", &shop()).unwrap().constraint, None);
+        for bad in [
+            "act",
+            "act:",
+            "press:*",
+            "act:target=mail",
+            "act:web:page=2",
+            "act:*,x=1",
+            "act:*,origins=",
+            "act:*,origins=shop.test",
+            "act:*,roots=upload",
+            "act:*,roots=/nowhere/at/all",
+        ] {
+            assert!(parse(bad, &shop()).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn credentials_and_paths_are_no_part_of_an_origin() {
+        assert_eq!(origin("https://ada:x@shop.test:8080/a?b#c").as_deref(), Some("https://shop.test:8080"));
+        assert_eq!((origin("about:blank"), origin("")), (None, None));
+    }
+}

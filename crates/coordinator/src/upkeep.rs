@@ -1,0 +1,135 @@
+//! Limits of a session, and repairs of its files that only a person may ask for.
+
+use crate::coordinator::Coordinator;
+use crate::error;
+use crate::participant::Participant;
+use crate::session::{SessionAuthority, State};
+use serde_json::{Value, json};
+use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_session::log::{Kind, PolicyChanged};
+use stickpin_session::turn::{Policy, TurnError};
+use stickpin_store::{Repaired, SessionLog};
+
+/// The lowest value of a limit whose passing wakes the guardian, in milliseconds.
+const LEAST_MS: u64 = 1_000;
+
+/// Refuses an agent while another one holds the turn. A person is not refused.
+pub(crate) fn require_turn_or_idle(
+    session: &SessionAuthority,
+    state: &State,
+    who: &Participant,
+) -> Result<()> {
+    let turn = &state.log.meta().turn;
+    match &turn.owner {
+        Some(owner) if *owner != who.agent && !who.is_person() => {
+            let e = TurnError::TurnHeld { owner: owner.clone(), turn_id: turn.turn_id };
+            Err(session.turn_error(e))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns a policy with other values.
+fn changed(policy: &Policy, changes: &[(String, String)]) -> Result<Policy> {
+    let bad = |message: String| {
+        Error::invalid_args(message).hint("`stickpin session policy NAME` lists the limits and their values")
+    };
+    let mut value = json!(policy);
+    for (name, text) in changes {
+        let key = camel_case(name);
+        let Some(known) = value.get_mut(&key) else {
+            return Err(bad(format!("a session has no limit named {}", stickpin_tree::quote(name))));
+        };
+        *known = match text.parse::<u64>() {
+            Ok(number) => Value::from(number),
+            Err(_) => Value::from(text.as_str()),
+        };
+        let wakes = ["leaseTtlMs", "renewMs", "claimTtlMs", "goneGraceMs"].contains(&key.as_str());
+        if wakes && known.as_u64().is_some_and(|ms| ms < LEAST_MS) {
+            return Err(bad(format!("`{key}` needs at least {LEAST_MS} ms")));
+        }
+    }
+    let policy: Policy =
+        serde_json::from_value(value).map_err(|e| bad(format!("the limits would not be valid: {e}")))?;
+    if policy.renew_ms >= policy.lease_ttl_ms {
+        return Err(bad("`renewMs` has to be less than `leaseTtlMs`".to_owned()));
+    }
+    Ok(policy)
+}
+
+/// Converts `lease-ttl-ms` and `lease_ttl_ms` to `leaseTtlMs`.
+fn camel_case(name: &str) -> String {
+    let mut words = name.split(['-', '_']);
+    let mut camel = words.next().unwrap_or_default().to_owned();
+    for word in words {
+        let mut letters = word.chars();
+        camel.extend(letters.next().map(|first| first.to_ascii_uppercase()));
+        camel.push_str(letters.as_str());
+    }
+    camel
+}
+
+impl Coordinator {
+    /// Changes limits of a session, given as names and values.
+    ///
+    /// # Errors
+    /// Returns `INVALID_ARGS` for an unknown limit or a value that it cannot have, `NOT_YOUR_TURN`
+    /// while another agent holds the turn unless a person asks, and errors of the log.
+    pub fn set_policy(&self, name: &str, who: &Participant, changes: &[(String, String)]) -> Result<Policy> {
+        let session = self.session(name)?;
+        session.change(|state, now| {
+            state.touch(who, now);
+            require_turn_or_idle(&session, state, who)?;
+            let policy = changed(&state.log.meta().policy, changes)?;
+            let kind = Kind::PolicyChanged(Box::new(PolicyChanged { policy: policy.clone() }));
+            state.append(&State::origin(who, now), kind)?;
+            Ok(policy)
+        })
+    }
+
+    /// Makes the metadata of a session anew that was removed or is damaged: from its log, with an
+    /// idle turn, or from memory if the session is in use.
+    ///
+    /// # Errors
+    /// Returns `SCOPE_DENIED` unless a person asks, `SESSION_EXISTS` for a session whose metadata is
+    /// there, `SESSION_NOT_FOUND` without a log, and errors of the log.
+    pub fn adopt(&self, name: &str, who: &Participant) -> Result<()> {
+        require_person(who, "adopt a session")?;
+        let loaded = self.loaded();
+        if let Some(session) = loaded.get(name) {
+            if self.store().meta(name).is_ok() {
+                let message = format!("session `{name}` has its metadata");
+                return Err(Error::session_exists(message).hint("there is nothing to adopt"));
+            }
+            return session.change(|state, _| state.log.store().map_err(error::of_store));
+        }
+        let now = (self.shared().environment.now)();
+        SessionLog::adopt(self.store(), name, now.wall).map(drop).map_err(error::of_store)
+    }
+
+    /// Replaces a damaged line of the log of a session, whose bytes go to the quarantine.
+    ///
+    /// # Errors
+    /// Returns `SCOPE_DENIED` unless a person asks, `INVALID_ARGS` if that line is not the first
+    /// damaged one, `SESSION_EXISTS` while the session is in use, and errors of the log.
+    pub fn repair(&self, name: &str, line: u64, who: &Participant) -> Result<Repaired> {
+        require_person(who, "repair a log")?;
+        let loaded = self.loaded();
+        if loaded.contains_key(name) {
+            let message = format!("session `{name}` is in use, so its log is not repaired");
+            return Err(Error::session_exists(message)
+                .hint("run `stickpin daemon stop --force`, then repair the log before anything else"));
+        }
+        let now = (self.shared().environment.now)();
+        self.store().repair(name, line, now.wall).map_err(error::of_store)
+    }
+}
+
+/// Refuses what an agent must not decide.
+fn require_person(who: &Participant, what: &str) -> Result<()> {
+    if who.is_person() {
+        return Ok(());
+    }
+    let message = format!("only a person may {what}, and {} is an agent", who.agent);
+    Err(Error::new(ErrorCode::ScopeDenied, message).hint("ask your operator to run it in a terminal"))
+}

@@ -1,0 +1,301 @@
+//! Loans of scope between sessions, and peers.
+
+use crate::support::{Plain, World, act, agent, press};
+use std::time::Duration;
+use stickpin_coordinator::{Coordinator, EndedLoan, Participant, SessionAuthority, Spawn, Spawned, Talk};
+use stickpin_device::{Error, ErrorCode};
+use stickpin_session::log::{Kind, MessageHint, SessionMeta, StartReason, Status};
+use stickpin_session::turn::{AgentId, ChildState, LoanState, MemberKind, Verb};
+use tokio_util::sync::CancellationToken;
+
+fn spawn(rule: &str, agent: Option<&Participant>) -> Spawn {
+    Spawn { rules: vec![rule.to_owned()], agent: agent.map(|agent| agent.agent.clone()), ttl: None }
+}
+
+async fn lend(world: &World, child: &str, by: &Participant, to: &Participant) -> Spawned {
+    world.coordinator.loans().spawn("shop", child, by, spawn("act:*", Some(to))).await.unwrap()
+}
+
+fn permit(world: &World, shop: &SessionAuthority, who: &Participant) -> Result<(), ErrorCode> {
+    world.coordinator.loans().permit(shop, who, None).map_err(|e| e.code)
+}
+
+fn child_states(coordinator: &Coordinator, parent: &str) -> Vec<(String, ChildState)> {
+    let (meta, _) = coordinator.meta(parent).unwrap();
+    meta.children.into_iter().map(|child| (child.session, child.state)).collect()
+}
+
+const DENIED: Result<(), ErrorCode> = Err(ErrorCode::ScopeDenied);
+
+#[tokio::test(start_paused = true)]
+async fn what_is_lent_only_the_child_may_do_until_it_comes_back() {
+    let world = World::new();
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    let shop = world.open(&ada);
+    assert_eq!(permit(&world, &shop, &ada), Ok(()));
+    let spawned = lend(&world, "pay", &ada, &bob).await;
+    assert_eq!(spawned.effective_parent, [Verb::Observe, Verb::Admin]);
+    assert_eq!(spawned.effective_child, [Verb::Act]);
+    assert_eq!(spawned.device, "shop");
+    let refused = world.coordinator.loans().permit(&shop, &ada, None).unwrap_err();
+    assert_eq!((refused.code, &refused.details["lentTo"]), (ErrorCode::ScopeDenied, &"pay".into()));
+    assert!(refused.message.contains("act on"), "{}", refused.message);
+    assert_eq!(permit(&world, &shop, &bob), Ok(()));
+    act(&shop, &bob).await.unwrap();
+
+    let ended = world.coordinator.loans().stop_child("pay", &ada).await.unwrap();
+    assert_eq!(ended.iter().map(|loan| loan.reason.as_str()).collect::<Vec<_>>(), ["stopped"]);
+    assert_eq!(permit(&world, &shop, &ada), Ok(()));
+    assert_eq!(permit(&world, &shop, &bob), DENIED, "it was there for the child");
+    assert_ne!(shop.meta().turn.owner, Some(bob.agent.clone()), "its turn ended with the loan");
+    assert_eq!(child_states(&world.coordinator, "shop"), [("pay".to_owned(), ChildState::Stopped)]);
+    let verified = world.coordinator.verify("shop").unwrap();
+    assert!(verified.findings.is_empty(), "{:?}", verified.findings);
+    let again = world.coordinator.loans().reclaim(spawned.loan_id.as_str(), false, &ada).await.unwrap();
+    assert_eq!(again, [], "a loan that came back before");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_lends_what_it_has_and_once() {
+    let world = World::new();
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    let shop = world.open(&ada);
+    let code = |e: Error| e.code;
+    let lend = async |parent: &str, child: &str, rule: &str, who: &Participant| {
+        world.coordinator.loans().spawn(parent, child, who, spawn(rule, Some(who))).await.map_err(code)
+    };
+    lend("shop", "watch", "observe:*", &ada).await.unwrap();
+    assert_eq!(permit(&world, &shop, &ada), DENIED, "a member of a child acts for the child");
+    world.coordinator.session("watch").unwrap().leave(&ada).unwrap();
+    assert_eq!(permit(&world, &shop, &ada), Ok(()), "to look is shared");
+    lend("shop", "pay", "act:*,origins=https://shop.test", &ada).await.unwrap();
+    assert_eq!(lend("shop", "other", "act:*", &ada).await, Err(ErrorCode::LoanConflict));
+    assert_eq!(lend("watch", "more", "act:*", &ada).await, Err(ErrorCode::LoanNotSubset));
+    assert_eq!(lend("shop", "pay", "observe:*", &ada).await, Err(ErrorCode::SessionExists));
+    assert_eq!(lend("shop", "x", "observe:*", &bob).await, Err(ErrorCode::UnknownMember));
+    assert!(!world.coordinator.exists("other") && !world.coordinator.exists("more"));
+
+    world.coordinator.session("pay").unwrap().leave(&ada).unwrap();
+    let elsewhere = |address| world.coordinator.loans().permit(&shop, &ada, Some(address)).map_err(code);
+    assert_eq!(elsewhere("https://shop.test/cart"), DENIED);
+    assert_eq!(elsewhere("https://mail.test/"), Ok(()), "the loan has limits");
+    assert_eq!(permit(&world, &shop, &ada), DENIED, "an unknown place could be the lent one");
+}
+
+#[tokio::test(start_paused = true)]
+async fn lending_waits_for_the_command_of_the_lender() {
+    let world = World::new();
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    let shop = world.open(&ada);
+    let cancel = CancellationToken::new();
+    let admission = shop.admit(&ada, Duration::ZERO, &cancel).await.unwrap();
+    let _running = shop.begin(&ada, Some(admission), press(), &cancel).unwrap();
+    let began = tokio::time::Instant::now();
+    lend(&world, "pay", &ada, &bob).await;
+    assert!(began.elapsed() >= Duration::from_millis(shop.meta().policy.drain_ms));
+    assert!(cancel.is_cancelled(), "a command that does not end is cancelled");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_loan_ends_at_its_time_without_anybody_asking() {
+    let world = World::new();
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    let shop = world.open(&ada);
+    let ttl = Some(Duration::from_secs(60));
+    let spawn = Spawn { ttl, ..spawn("act:*", Some(&bob)) };
+    world.coordinator.loans().spawn("shop", "pay", &ada, spawn).await.unwrap();
+    tokio::time::sleep(Duration::from_secs(59)).await;
+    assert_eq!(shop.meta().loans.len(), 1);
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let meta = shop.meta();
+    assert_eq!((meta.loans.len(), meta.reclaimed[0].reason.as_str()), (0, "expired"));
+    assert_eq!((permit(&world, &shop, &ada), permit(&world, &shop, &bob)), (Ok(()), DENIED));
+}
+
+#[tokio::test(start_paused = true)]
+async fn loans_outlive_the_host_and_end_with_the_lender() {
+    let mut world = World::new();
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    world.open(&ada);
+    lend(&world, "pay", &ada, &bob).await;
+    world.restart();
+    let shop = world.begin("shop", StartReason::Restore, &ada);
+    assert_eq!((permit(&world, &shop, &ada), permit(&world, &shop, &bob)), (DENIED, Ok(())));
+    world.coordinator.close("shop").unwrap();
+    let (pay, _) = world.coordinator.meta("pay").unwrap();
+    assert_eq!(pay.status, Status::Closed);
+    let shop = world.coordinator.session("shop").unwrap().meta();
+    assert_eq!((shop.loans.len(), shop.reclaimed[0].reason.as_str()), (0, "lender_closed"));
+}
+
+/// Fault 29: the child dies silently. Fault 30: the parent does not grant twice.
+#[tokio::test(start_paused = true)]
+async fn a_child_whose_agent_disappeared_gives_back_what_it_borrowed() {
+    let world = World::new();
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    let shop = world.open(&ada);
+    lend(&world, "pay", &ada, &bob).await;
+    assert_eq!(permit(&world, &shop, &bob), Ok(()));
+    world.ended.lock().unwrap().insert(2);
+    tokio::time::sleep(Duration::from_secs(300)).await;
+    assert_eq!(child_states(&world.coordinator, "shop"), [("pay".to_owned(), ChildState::Stopped)]);
+    assert_eq!(shop.meta().reclaimed[0].reason, "child_closed");
+    assert_eq!(permit(&world, &shop, &ada), Ok(()));
+    let evidence = shop.records_after(0, 1_000).unwrap().into_iter().find_map(|record| match &record.kind {
+        Kind::ChildStateChanged(changed) if changed.child.state == ChildState::Stopped => {
+            Some(changed.evidence.clone())
+        }
+        _ => None,
+    });
+    assert!(evidence.unwrap().last_seq.is_some(), "its log is evidence");
+}
+
+/// Fault 31: a crash between the metadata of the parent and that of the child.
+#[tokio::test(start_paused = true)]
+async fn a_spawn_that_was_cut_short_is_taken_back() {
+    let mut world = World::new();
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    let shop = world.open(&ada);
+    lend(&world, "pay", &ada, &bob).await;
+    let opened = shop.records_after(0, 1_000).unwrap();
+    let pending = opened.iter().position(|record| match &record.kind {
+        Kind::LoanOpened(opened) => opened.loan.state == LoanState::Active,
+        _ => false,
+    });
+    // As if the host had been killed before it made the child.
+    let sessions = world.folder.path().join("sessions");
+    let log = sessions.join("shop/log/000001.jsonl");
+    let text = std::fs::read_to_string(&log).unwrap();
+    let kept: String = text.lines().take(pending.unwrap()).map(|line| format!("{line}\n")).collect();
+    std::fs::write(&log, kept).unwrap();
+    std::fs::remove_dir_all(sessions.join("pay")).unwrap();
+    for file in ["meta.json", "meta.prev.json"] {
+        std::fs::remove_file(sessions.join("shop").join(file)).unwrap();
+    }
+    world.restart();
+    let person = Participant { kind: MemberKind::Human, ..ada.clone() };
+    world.coordinator.adopt("shop", &person).unwrap();
+    let shop = world.coordinator.session("shop").unwrap();
+    assert_eq!((shop.meta().loans.len(), shop.meta().reclaimed[0].reason.as_str()), (0, "spawn_incomplete"));
+    assert_eq!(permit(&world, &shop, &ada), Ok(()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn loans_made_out_of_a_loan_go_on_or_end_with_it() {
+    for cascade in [false, true] {
+        let world = World::new();
+        let (ada, bob, eve) = (agent("ada", 1), agent("bob", 2), agent("eve", 3));
+        let shop = world.open(&ada);
+        let first = lend(&world, "pay", &ada, &bob).await;
+        let part = spawn("act:*,origins=https://shop.test", Some(&eve));
+        let second = world.coordinator.loans().spawn("pay", "card", &bob, part).await.unwrap();
+        let at_shop = |who: &Participant| {
+            world
+                .coordinator
+                .loans()
+                .permit(&shop, who, Some("https://shop.test/"))
+                .map_err(|e: Error| e.code)
+        };
+        assert_eq!((at_shop(&ada), at_shop(&bob), at_shop(&eve)), (DENIED, DENIED, Ok(())));
+        let ended = world.coordinator.loans().reclaim(first.loan_id.as_str(), cascade, &ada).await.unwrap();
+        let ids: Vec<_> = ended.iter().map(|loan: &EndedLoan| loan.loan_id.clone()).collect();
+        if cascade {
+            assert_eq!(ids, [second.loan_id, first.loan_id]);
+            assert_eq!((at_shop(&ada), at_shop(&eve)), (Ok(()), DENIED));
+        } else {
+            assert_eq!((ids, &ended[0].reparented), (vec![first.loan_id], &vec![second.loan_id]));
+            assert_eq!((at_shop(&ada), at_shop(&bob), at_shop(&eve)), (DENIED, DENIED, Ok(())));
+            assert_eq!(shop.meta().loans[0].lender, "shop");
+            assert!(world.coordinator.meta("pay").unwrap().0.loans.is_empty());
+            world.coordinator.loans().stop_child("card", &ada).await.unwrap();
+            assert_eq!(at_shop(&ada), Ok(()));
+        }
+    }
+}
+
+/// Section 17, test 16.
+#[tokio::test(start_paused = true)]
+async fn restoring_a_parent_shows_every_child_and_takes_back_what_nobody_uses() {
+    let mut world = World::new();
+    let ada = agent("ada", 1);
+    world.open(&ada);
+    for (n, name) in ["live", "stopped", "gone"].into_iter().enumerate() {
+        let rule = format!("act:*,origins=https://{n}.test");
+        world
+            .coordinator
+            .loans()
+            .spawn("shop", name, &ada, spawn(&rule, Some(&agent(name, 7))))
+            .await
+            .unwrap();
+    }
+    world.restart();
+    let sessions = world.folder.path().join("sessions");
+    // As if a child had been closed by a host that was killed before it told the parent.
+    let stopped = world.coordinator.session("stopped").unwrap();
+    stopped.close(None, stickpin_coordinator::Closing { force: true }).unwrap();
+    std::fs::remove_dir_all(sessions.join("gone")).unwrap();
+    let shop = world.begin("shop", StartReason::Restore, &ada);
+    let of = |name: &str, state| (name.to_owned(), state);
+    assert_eq!(
+        child_states(&world.coordinator, "shop"),
+        [of("live", ChildState::Active), of("stopped", ChildState::Stopped), of("gone", ChildState::Pruned)]
+    );
+    let meta: SessionMeta = shop.meta();
+    assert_eq!(meta.loans.iter().map(|loan| loan.borrower.as_str()).collect::<Vec<_>>(), ["live"]);
+    let reasons: Vec<_> = meta.reclaimed.iter().map(|loan| loan.reason.as_str()).collect();
+    assert_eq!(reasons, ["child_closed", "child_missing"]);
+    let everything = &meta.base_scope.allow[0];
+    assert_eq!(everything.verbs.len(), 3, "what the session has of its own is as it was");
+    let (pruned, _) = world.coordinator.loans().prune("shop", &ada).unwrap();
+    assert_eq!(pruned, ["stopped"]);
+}
+
+/// Section 17, test 17.
+#[tokio::test(start_paused = true)]
+async fn peers_see_each_other_and_get_nothing_else() {
+    let world = World::new();
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    let shop = world.open(&ada);
+    world.begin("mail", StartReason::Open, &bob);
+    let code = |e: Error| e.code;
+    let coordinator = &world.coordinator;
+    assert_eq!(coordinator.peer("shop", "shop", &ada).map_err(code), Err(ErrorCode::PeerSelf));
+    assert_eq!(coordinator.peer("shop", "none", &ada).map_err(code), Err(ErrorCode::SessionNotFound));
+    assert_eq!(coordinator.peer("shop", "mail", &bob).map_err(code), Err(ErrorCode::UnknownMember));
+    coordinator.peer("shop", "mail", &ada).unwrap();
+    coordinator.peer("shop", "mail", &ada).unwrap();
+    let mail = coordinator.session("mail").unwrap();
+    assert!(Talk(&shop).is_peer("mail") && Talk(&mail).is_peer("shop"));
+    assert_eq!(coordinator.peer_through(&ada, "mail").as_deref(), Some("shop"));
+    let seen = coordinator.list(Some(&ada), &Default::default(), false).unwrap();
+    assert!(seen.sessions.iter().any(|listed| listed.name == "mail"), "{seen:?}");
+    let meta = mail.meta();
+    assert!(meta.loans.is_empty() && meta.parent.is_none() && meta.children.is_empty());
+    assert!(!meta.members.iter().any(|member| member.agent_id == AgentId::new("claude:ada")));
+    let through = coordinator.peer_through(&ada, "mail");
+    let hint = MessageHint::Normal;
+    let sent = Talk(&mail).send_through(through, &ada, "room", "paid".into(), hint, &Plain).unwrap();
+    let record = mail.records_after(sent.seq - 1, 1).unwrap().remove(0);
+    let Kind::Message(message) = &record.kind else { panic!("{record:?}") };
+    assert_eq!((message.from_session.as_deref(), &record.agent), (Some("shop"), &Some(ada.agent.clone())));
+    assert_eq!(mail.meta().members.len(), 1, "a message makes nobody a member");
+    coordinator.unpeer("mail", "shop", &bob).unwrap();
+    assert!(!Talk(&shop).is_peer("mail") && !Talk(&mail).is_peer("shop"));
+    assert_eq!(coordinator.peer_through(&ada, "mail"), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_half_failed_handshake_is_rolled_back() {
+    let world = World::new();
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    let shop = world.open(&ada);
+    let mail = world.begin("mail", StartReason::Open, &bob);
+    // No room for one more word in the metadata of the second session.
+    let size = || serde_json::to_vec(&mail.meta()).unwrap().len();
+    mail.join(&bob, false, Some("x".to_owned())).unwrap();
+    let rest = SessionMeta::MAX_BYTES - size();
+    mail.join(&bob, false, Some("x".repeat(rest - 4))).unwrap();
+    let refused = world.coordinator.peer("shop", "mail", &ada).unwrap_err();
+    assert_eq!(refused.code, ErrorCode::MetaTooLarge);
+    assert!(!Talk(&shop).is_peer("mail") && !Talk(&mail).is_peer("shop"));
+}

@@ -1,0 +1,75 @@
+//! Limits of a session, and what only a person may do to its files.
+
+use crate::support::{World, act, agent};
+use stickpin_coordinator::Participant;
+use stickpin_device::{Error, ErrorCode};
+use stickpin_session::turn::{ImplicitTurns, MemberKind, TurnPhase};
+
+fn changes(text: &str) -> Vec<(String, String)> {
+    let pair = |part: &str| part.split_once('=').map(|(key, value)| (key.to_owned(), value.to_owned()));
+    text.split(' ').filter_map(pair).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn limits_are_changed_by_the_holder_and_survive_the_host() {
+    let mut world = World::new();
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    world.open(&ada);
+    let coordinator = world.coordinator.clone();
+    let set = |who: &Participant, text: &str| {
+        coordinator.set_policy("shop", who, &changes(text)).map_err(|e: Error| e.code)
+    };
+    let policy = set(&ada, "leaseTtlMs=60000 renew-ms=5000 implicit_turns=never").unwrap();
+    assert_eq!((policy.lease_ttl_ms, policy.renew_ms), (60_000, 5_000));
+    assert_eq!(policy.implicit_turns, ImplicitTurns::Never);
+    assert_eq!(set(&bob, "claimTtlMs=9000"), Err(ErrorCode::NotYourTurn));
+    for bad in ["x=1", "leaseTtlMs=10", "renewMs=60000", "implicitTurns=often", "claimTtlMs=soon"] {
+        assert_eq!(set(&ada, bad), Err(ErrorCode::InvalidArgs), "{bad}");
+    }
+    world.restart();
+    assert_eq!(world.coordinator.session("shop").unwrap().meta().policy, policy);
+}
+
+/// Fault 27: never by itself, and not by an agent.
+#[tokio::test(start_paused = true)]
+async fn removed_metadata_is_adopted_by_a_person() {
+    let mut world = World::new();
+    let ada = agent("ada", 1);
+    let person = Participant { kind: MemberKind::Human, ..ada.clone() };
+    let turn = world.open(&ada).meta().turn.turn_id;
+    world.restart();
+    for file in ["meta.json", "meta.prev.json"] {
+        std::fs::remove_file(world.folder.path().join("sessions/shop").join(file)).unwrap();
+    }
+    let code = |e: Error| e.code;
+    assert_eq!(world.coordinator.session("shop").map_err(code).err(), Some(ErrorCode::SessionNotFound));
+    assert_eq!(world.coordinator.adopt("shop", &ada).map_err(code), Err(ErrorCode::ScopeDenied));
+    world.coordinator.adopt("shop", &person).unwrap();
+    let shop = world.coordinator.session("shop").unwrap();
+    assert_eq!((shop.meta().turn.state, shop.meta().turn.turn_id), (TurnPhase::Idle, turn + 1));
+    act(&shop, &ada).await.unwrap();
+    assert_eq!(world.coordinator.adopt("shop", &person).map_err(code), Err(ErrorCode::SessionExists));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_damaged_line_is_given_up_by_a_person() {
+    let mut world = World::new();
+    let ada = agent("ada", 1);
+    let person = Participant { kind: MemberKind::Human, ..ada.clone() };
+    act(&world.open(&ada), &ada).await.unwrap();
+    world.restart();
+    let log = world.folder.path().join("sessions/shop/log/000001.jsonl");
+    let text = std::fs::read_to_string(&log).unwrap();
+    let lines = text.lines().count();
+    let damaged: Vec<_> = text.lines().enumerate().map(|(n, line)| if n == 1 { "{" } else { line }).collect();
+    std::fs::write(&log, damaged.join("\n") + "\n").unwrap();
+    let code = |e: Error| e.code;
+    assert_eq!(world.coordinator.verify("shop").map_err(code).err(), Some(ErrorCode::LogCorrupt));
+    assert_eq!(world.coordinator.repair("shop", 2, &ada).map_err(code).err(), Some(ErrorCode::ScopeDenied));
+    assert_eq!(
+        world.coordinator.repair("shop", 1, &person).map_err(code).err(),
+        Some(ErrorCode::InvalidArgs)
+    );
+    assert_eq!(world.coordinator.repair("shop", 2, &person).unwrap().stubs, 1);
+    assert_eq!(world.coordinator.verify("shop").unwrap().summary.records, lines as u64);
+}

@@ -1,0 +1,201 @@
+//! `session spawn`, `session stop`, `session reclaim`, `session prune`: children of a session, and
+//! what it lends them.
+
+use crate::api::session_name;
+use crate::commands::prelude::*;
+use crate::commands::session::upkeep::named;
+use crate::run::authority;
+use stickpin_coordinator::{EndedLoan, Spawn, Spawned};
+use stickpin_session::turn::{AgentId, Verb};
+
+/// Lend the device of a session, or a part of it, to a child session.
+///
+/// Members of the child act in the session that has the device, in place of its own members, who
+/// may not act on what is lent. The child keeps its own members, notes and log.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SessionSpawn {
+    /// The session that lends.
+    #[schemars(extend("x-positional" = 0))]
+    pub parent: String,
+    /// The name of the child.
+    #[schemars(extend("x-positional" = 1))]
+    pub child: String,
+    /// What is lent: `act:*`, `observe:target=checkout`, `act:*,origins=https://shop.test`.
+    #[schemars(length(min = 1), extend("x-placeholder" = "RULE"))]
+    pub lend: Vec<String>,
+    /// The agent that becomes its first member.
+    #[schemars(extend("x-placeholder" = "ID"))]
+    pub agent: Option<String>,
+    /// Seconds after which the loan ends by itself.
+    #[schemars(extend("x-placeholder" = "SECONDS"))]
+    pub ttl: Option<u64>,
+}
+
+/// End a child session: what it borrowed goes back to its lender.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SessionStop {
+    /// The child.
+    #[schemars(extend("x-positional" = 0))]
+    pub child: String,
+}
+
+/// Take a loan back; the child stays.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SessionReclaim {
+    /// The loan.
+    #[schemars(extend("x-positional" = 0))]
+    pub loan: String,
+    /// Also end the loans that were made out of it, which otherwise pass to the lender.
+    #[serde(default)]
+    pub cascade: bool,
+}
+
+/// Clear away the children of a session that ended: they no longer act, and show as pruned.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SessionPrune {
+    /// The parent; by default the session of the caller.
+    #[schemars(extend("x-positional" = 0))]
+    pub parent: Option<String>,
+}
+
+/// A child that may act.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionSpawnOutput {
+    /// Always `spawned`.
+    pub status: String,
+    /// The child and its loan.
+    #[serde(flatten)]
+    pub spawned: Spawned,
+}
+
+/// Loans that ended.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LoansOutput {
+    /// `stopped`, `reclaimed` or `pruned`.
+    pub status: String,
+    /// The children that were cleared away.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub children: Vec<String>,
+    /// The loans that ended, those of the farthest borrowers first.
+    pub loans: Vec<EndedLoan>,
+}
+
+impl Command for SessionSpawn {
+    const SPEC: Spec = Spec {
+        name: "session spawn",
+        examples: &[
+            "stickpin session spawn checkout payments --lend 'act:*' --agent codex:d4bc2492",
+            "stickpin session spawn checkout reader --lend 'observe:*' --ttl 600",
+        ],
+        ..Spec::HOST
+    };
+    type Output = SessionSpawnOutput;
+
+    async fn run(self, cx: &mut Cx) -> Result<SessionSpawnOutput> {
+        session_name::check(&self.child)?;
+        named(cx, self.parent)?;
+        let (coordinator, who) = authority::coordinator(cx)?;
+        let spawn = Spawn {
+            rules: self.lend,
+            agent: self.agent.map(AgentId::new),
+            ttl: self.ttl.map(Duration::from_secs),
+        };
+        let spawned = coordinator.loans().spawn(&cx.session_name, &self.child, &who, spawn).await?;
+        Ok(SessionSpawnOutput { status: "spawned".to_owned(), spawned })
+    }
+}
+
+impl Command for SessionStop {
+    const SPEC: Spec =
+        Spec { name: "session stop", examples: &["stickpin session stop payments"], ..Spec::HOST };
+    type Output = LoansOutput;
+
+    async fn run(self, cx: &mut Cx) -> Result<LoansOutput> {
+        named(cx, self.child)?;
+        let (coordinator, who) = authority::coordinator(cx)?;
+        let loans = coordinator.loans().stop_child(&cx.session_name, &who).await?;
+        Ok(LoansOutput { status: "stopped".to_owned(), children: vec![cx.session_name.clone()], loans })
+    }
+}
+
+impl Command for SessionReclaim {
+    const SPEC: Spec = Spec {
+        name: "session reclaim",
+        idempotent: true,
+        examples: &["stickpin session reclaim loan-5f0a --cascade"],
+        ..Spec::HOST
+    };
+    type Output = LoansOutput;
+
+    async fn run(self, cx: &mut Cx) -> Result<LoansOutput> {
+        let (coordinator, who) = authority::coordinator(cx)?;
+        let loans = coordinator.loans().reclaim(&self.loan, self.cascade, &who).await?;
+        Ok(LoansOutput { status: "reclaimed".to_owned(), children: Vec::new(), loans })
+    }
+}
+
+impl Command for SessionPrune {
+    const SPEC: Spec =
+        Spec { name: "session prune", examples: &["stickpin session prune checkout"], ..Spec::HOST };
+    type Output = LoansOutput;
+
+    async fn run(self, cx: &mut Cx) -> Result<LoansOutput> {
+        if let Some(parent) = self.parent {
+            named(cx, parent)?;
+        }
+        let (coordinator, who) = authority::coordinator(cx)?;
+        let (children, loans) = coordinator.loans().prune(&cx.session_name, &who)?;
+        Ok(LoansOutput { status: "pruned".to_owned(), children, loans })
+    }
+}
+
+impl Show for SessionSpawnOutput {
+    fn show(&self, text: &mut Text) {
+        let Spawned { child, device, loan_id, effective_parent, effective_child } = &self.spawned;
+        text.line(format_args!(
+            "spawned {child}, which may {} · {}",
+            verbs(effective_child),
+            loan_id.as_str()
+        ));
+        text.line(format_args!("its members run commands with --session {device}"));
+        text.line(format_args!("the lender may {}", verbs(effective_parent)));
+    }
+}
+
+impl Show for LoansOutput {
+    fn show(&self, text: &mut Text) {
+        let names =
+            if self.children.is_empty() { String::new() } else { format!(" {}", self.children.join(", ")) };
+        text.line(format_args!("{}{names}", self.status));
+        for loan in &self.loans {
+            let late = if loan.late_command.is_some() { ", while a command still ran" } else { "" };
+            text.line(format_args!(
+                "{} is back at {}, from {}{late}",
+                loan.loan_id.as_str(),
+                loan.lender,
+                loan.borrower
+            ));
+            for moved in &loan.reparented {
+                text.line(format_args!("{} goes on as a loan of {}", moved.as_str(), loan.lender));
+            }
+        }
+    }
+}
+
+fn verbs(verbs: &[Verb]) -> String {
+    let word = |verb: &Verb| match verb {
+        Verb::Observe => "observe",
+        Verb::Act => "act",
+        Verb::Admin => "administer",
+    };
+    match verbs {
+        [] => "do nothing".to_owned(),
+        verbs => verbs.iter().map(word).collect::<Vec<_>>().join(", "),
+    }
+}

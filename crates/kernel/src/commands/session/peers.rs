@@ -1,0 +1,86 @@
+//! `session peer`, `session unpeer`: sessions that see each other.
+
+use crate::api::session_name;
+use crate::commands::prelude::*;
+use crate::commands::session::upkeep::named;
+use crate::run::authority;
+
+/// Make two sessions peers: each sees the other, and members may send it messages.
+///
+/// A peer gets no scope, no turn and no notice of what the other does.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SessionPeer {
+    /// A session that you are a member of.
+    #[schemars(extend("x-positional" = 0))]
+    pub session: String,
+    /// The other one.
+    #[schemars(extend("x-positional" = 1))]
+    pub peer: String,
+}
+
+/// End that two sessions are peers.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SessionUnpeer {
+    /// A session that you are a member of.
+    #[schemars(extend("x-positional" = 0))]
+    pub session: String,
+    /// The other one.
+    #[schemars(extend("x-positional" = 1))]
+    pub peer: String,
+}
+
+/// Two sessions.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PeersOutput {
+    /// `peered` or `unpeered`.
+    pub status: String,
+    /// The session of the caller.
+    pub a: String,
+    /// The other one.
+    pub b: String,
+}
+
+impl Command for SessionPeer {
+    const SPEC: Spec = Spec {
+        name: "session peer",
+        idempotent: true,
+        examples: &["stickpin session peer checkout mail"],
+        ..Spec::HOST
+    };
+    type Output = PeersOutput;
+
+    async fn run(self, cx: &mut Cx) -> Result<PeersOutput> {
+        session_name::check(&self.peer)?;
+        named(cx, self.session)?;
+        let (coordinator, who) = authority::coordinator(cx)?;
+        coordinator.peer(&cx.session_name, &self.peer, &who)?;
+        Ok(PeersOutput { status: "peered".to_owned(), a: cx.session_name.clone(), b: self.peer })
+    }
+}
+
+impl Command for SessionUnpeer {
+    const SPEC: Spec = Spec {
+        name: "session unpeer",
+        idempotent: true,
+        examples: &["stickpin session unpeer checkout mail"],
+        ..Spec::HOST
+    };
+    type Output = PeersOutput;
+
+    async fn run(self, cx: &mut Cx) -> Result<PeersOutput> {
+        session_name::check(&self.peer)?;
+        named(cx, self.session)?;
+        let (coordinator, who) = authority::coordinator(cx)?;
+        coordinator.unpeer(&cx.session_name, &self.peer, &who)?;
+        Ok(PeersOutput { status: "unpeered".to_owned(), a: cx.session_name.clone(), b: self.peer })
+    }
+}
+
+impl Show for PeersOutput {
+    fn show(&self, text: &mut Text) {
+        text.line(format_args!("{} {} and {}", self.status, self.a, self.b));
+    }
+}

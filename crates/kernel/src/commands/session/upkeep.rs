@@ -1,0 +1,257 @@
+//! `session policy`, `session adopt`, `log verify`, `log repair`: the limits of a session, and its
+//! files.
+
+use crate::api::session_name;
+use crate::commands::prelude::*;
+use crate::run::authority;
+use serde_json::Value;
+use stickpin_session::turn::Policy;
+use stickpin_tree::quote;
+
+/// Show or change the limits of a session.
+///
+/// The holder of its turn may change them, and a person. Times are in milliseconds.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SessionPolicy {
+    /// The session.
+    #[schemars(extend("x-positional" = 0))]
+    pub name: String,
+    /// New values: `leaseTtlMs=60000`, `implicitTurns=never`.
+    #[serde(default)]
+    #[schemars(extend("x-positional" = 1, "x-trailing" = true, "x-placeholder" = "KEY=VALUE"))]
+    pub set: Vec<String>,
+}
+
+/// Make the metadata of a session anew from its log. For a person.
+///
+/// For a session whose metadata was removed or is damaged. Its turn is idle afterwards.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SessionAdopt {
+    /// The session.
+    #[schemars(extend("x-positional" = 0))]
+    pub name: String,
+}
+
+/// Check every record of the log of a session. Changes nothing.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct LogVerify {
+    /// The session.
+    #[schemars(extend("x-positional" = 0))]
+    pub name: String,
+}
+
+/// Give up a damaged line of the log of a session, so that the log can be used again. For a person.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct LogRepair {
+    /// The session.
+    #[schemars(extend("x-positional" = 0))]
+    pub name: String,
+    /// The damaged line, as the error names it.
+    #[schemars(extend("x-placeholder" = "N"))]
+    pub at_line: u64,
+    /// Keep the bytes of the line in the quarantine of the state directory. Required.
+    #[serde(default)]
+    pub quarantine: bool,
+}
+
+/// The limits of a session.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionPolicyOutput {
+    /// The session.
+    pub session: String,
+    /// The limits that hold now.
+    pub policy: Policy,
+}
+
+/// A session that has metadata again.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionAdoptOutput {
+    /// Always `adopted`.
+    pub status: String,
+    /// The session.
+    pub session: String,
+}
+
+/// What a check of a log found.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LogVerifyOutput {
+    /// The session.
+    pub session: String,
+    /// The number of segments.
+    pub segments: u64,
+    /// The number of records.
+    pub records: u64,
+    /// The number of bytes that were checked.
+    pub bytes: u64,
+    /// Bytes behind the last record, which are not committed.
+    pub torn_bytes: u64,
+    /// The rules that the log breaks.
+    pub findings: Vec<String>,
+}
+
+/// What a repair replaced.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LogRepairOutput {
+    /// The session.
+    pub session: String,
+    /// The segment.
+    pub path: String,
+    /// The number of records that stand in for those that are lost.
+    pub lost_records: u64,
+    /// The number of bytes in the quarantine.
+    pub dropped_bytes: u64,
+    /// The SHA-256 digest of these bytes.
+    pub sha256: String,
+}
+
+impl Command for SessionPolicy {
+    const SPEC: Spec = Spec {
+        name: "session policy",
+        examples: &[
+            "stickpin session policy checkout",
+            "stickpin session policy checkout leaseTtlMs=60000 renewMs=5000",
+        ],
+        ..Spec::HOST
+    };
+    type Output = SessionPolicyOutput;
+
+    async fn run(self, cx: &mut Cx) -> Result<SessionPolicyOutput> {
+        named(cx, self.name)?;
+        let (session, who) = authority::require(cx)?;
+        let mut changes = Vec::new();
+        for change in &self.set {
+            let (key, value) = change.split_once('=').ok_or_else(|| {
+                Error::invalid_args(format!("{} is not KEY=VALUE", quote(change)))
+                    .hint("write the name of a limit, `=` and its value: leaseTtlMs=60000")
+            })?;
+            changes.push((key.to_owned(), value.to_owned()));
+        }
+        let policy = match changes.is_empty() {
+            true => session.meta().policy,
+            false => authority::coordinator(cx)?.0.set_policy(session.name(), &who, &changes)?,
+        };
+        Ok(SessionPolicyOutput { session: session.name().to_owned(), policy })
+    }
+}
+
+impl Command for SessionAdopt {
+    const SPEC: Spec =
+        Spec { name: "session adopt", examples: &["stickpin session adopt checkout"], ..Spec::HOST };
+    type Output = SessionAdoptOutput;
+
+    async fn run(self, cx: &mut Cx) -> Result<SessionAdoptOutput> {
+        named(cx, self.name)?;
+        let (coordinator, who) = authority::coordinator(cx)?;
+        coordinator.adopt(&cx.session_name, &who)?;
+        Ok(SessionAdoptOutput { status: "adopted".to_owned(), session: cx.session_name.clone() })
+    }
+}
+
+impl Command for LogVerify {
+    const SPEC: Spec = Spec { name: "log verify", examples: &["stickpin log verify checkout"], ..Spec::HOST };
+    type Output = LogVerifyOutput;
+
+    async fn run(self, cx: &mut Cx) -> Result<LogVerifyOutput> {
+        named(cx, self.name)?;
+        let (coordinator, _) = authority::coordinator(cx)?;
+        let name = cx.session_name.clone();
+        let verified = tokio::task::spawn_blocking(move || coordinator.verify(&name)).await;
+        let verified =
+            verified.map_err(|e| Error::internal(format!("the check of the log failed: {e}")))??;
+        Ok(LogVerifyOutput {
+            session: cx.session_name.clone(),
+            segments: verified.summary.segments,
+            records: verified.summary.records,
+            bytes: verified.bytes,
+            torn_bytes: verified.torn_bytes,
+            findings: verified.findings.iter().map(ToString::to_string).collect(),
+        })
+    }
+}
+
+impl Command for LogRepair {
+    const SPEC: Spec = Spec {
+        name: "log repair",
+        examples: &["stickpin log repair checkout --at-line 17 --quarantine"],
+        ..Spec::HOST
+    };
+    type Output = LogRepairOutput;
+
+    async fn run(self, cx: &mut Cx) -> Result<LogRepairOutput> {
+        if !self.quarantine {
+            return Err(Error::invalid_args("a repair moves the damaged line to the quarantine")
+                .hint("add --quarantine to agree to that"));
+        }
+        named(cx, self.name)?;
+        let (coordinator, who) = authority::coordinator(cx)?;
+        let repaired = coordinator.repair(&cx.session_name, self.at_line, &who)?;
+        Ok(LogRepairOutput {
+            session: cx.session_name.clone(),
+            path: repaired.path.display().to_string(),
+            lost_records: repaired.stubs,
+            dropped_bytes: repaired.dropped_bytes,
+            sha256: repaired.sha256,
+        })
+    }
+}
+
+/// Makes the named session that of the command.
+pub(super) fn named(cx: &mut Cx, name: String) -> Result<()> {
+    session_name::check(&name)?;
+    cx.session_name = name;
+    Ok(())
+}
+
+impl Show for SessionPolicyOutput {
+    fn show(&self, text: &mut Text) {
+        let values = serde_json::to_value(&self.policy).unwrap_or_default();
+        for (key, value) in values.as_object().into_iter().flatten() {
+            match value {
+                Value::String(word) => text.line(format_args!("{key}={word}")),
+                value => text.line(format_args!("{key}={value}")),
+            }
+        }
+    }
+}
+
+impl Show for SessionAdoptOutput {
+    fn show(&self, text: &mut Text) {
+        text.line(format_args!("adopted {}", self.session));
+    }
+}
+
+impl Show for LogVerifyOutput {
+    fn show(&self, text: &mut Text) {
+        let torn = match self.torn_bytes {
+            0 => String::new(),
+            bytes => format!(", and {bytes} bytes that were not committed"),
+        };
+        text.line(format_args!(
+            "{} records in {} segments, {} bytes{torn}",
+            self.records, self.segments, self.bytes
+        ));
+        for finding in &self.findings {
+            text.line(finding);
+        }
+        if self.findings.is_empty() {
+            text.line("the log keeps all rules");
+        }
+    }
+}
+
+impl Show for LogRepairOutput {
+    fn show(&self, text: &mut Text) {
+        text.line(format_args!(
+            "{} records of {} are lost; {} bytes are in the quarantine",
+            self.lost_records, self.path, self.dropped_bytes
+        ));
+    }
+}
