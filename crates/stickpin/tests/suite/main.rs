@@ -38,6 +38,8 @@ mod sessions;
 mod staleness_sim;
 mod support;
 #[cfg(feature = "sim")]
+mod talk;
+#[cfg(feature = "sim")]
 mod terminal;
 #[cfg(feature = "sim")]
 mod turns;
