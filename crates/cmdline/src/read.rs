@@ -178,6 +178,25 @@ mod tests {
     }
 
     #[test]
+    fn following_is_for_a_command_line_of_its_own() {
+        let read = |line: &str| {
+            let words = crate::split(line)?;
+            let found =
+                resolve::resolve_command::<&'static CommandDefinition>(&words, &[])?.expect("a command");
+            read(registry::lookup(found.name)?, found.args)
+        };
+        let Ok(ParsedArguments::Input(input, options)) = read("events --follow --after 3") else {
+            panic!("no input")
+        };
+        assert!(options.follow && input["after"] == 3 && !input.contains_key("follow"), "{input:?}");
+        assert!(read("events --follow --wait").is_err(), "both wait");
+        assert!(read("snapshot --follow").is_err(), "nothing to follow");
+        assert!(matches!(read("msg recv -h"), Ok(ParsedArguments::Help(text)) if text.contains("--follow")));
+        let refused = steps(&["batch", "events --follow"], "").unwrap_err();
+        assert!(refused.message.contains("`--follow`"), "{refused}");
+    }
+
+    #[test]
     fn batch_accepts_lines_json_and_stdin() {
         let press = json!({"command": "press", "input": {"target": "@e3"}});
         let title = json!({"command": "get title", "input": {}});
