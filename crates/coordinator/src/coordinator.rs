@@ -133,7 +133,7 @@ impl Coordinator {
             owner.into_iter().map(|owner| RepairedTurn { turn_id: after.turn_id, owner }).collect();
         let started = DaemonStarted { epoch: self.shared.epoch, repaired };
         if after.state == before.state {
-            log.amend(Amendment::Turn(after));
+            log.amend(Amendment::Turn(Box::new(after)));
         } else {
             let surrendered = crate::session::surrendered_by_reboot(&before, after);
             log.append(&daemon, surrendered).map_err(error::of_store)?;

@@ -55,7 +55,7 @@ impl Origin {
 pub enum Amendment {
     /// What a turn says beside its owner and its number: that its grant was delivered, or that its
     /// handoff was read.
-    Turn(TurnState),
+    Turn(Box<TurnState>),
     /// How a member waits.
     Waits {
         /// The member.
@@ -174,7 +174,7 @@ impl SessionLog {
             Amendment::Turn(turn) => {
                 let known = &self.meta.turn;
                 if (turn.state, turn.turn_id, &turn.owner) == (known.state, known.turn_id, &known.owner) {
-                    self.meta.turn = turn;
+                    self.meta.turn = *turn;
                 }
             }
             Amendment::Waits { agent, mode, at } => {

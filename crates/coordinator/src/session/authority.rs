@@ -275,7 +275,7 @@ impl State {
     /// Replaces the lease, on disk at most every `store_every` milliseconds.
     pub(crate) fn renew(&mut self, turn: TurnState, now: &Now, store_every: u64) -> Result<()> {
         if now.mono_ms.saturating_sub(self.lease_stored) < store_every {
-            self.log.amend(Amendment::Turn(turn));
+            self.log.amend(Amendment::Turn(Box::new(turn)));
             return Ok(());
         }
         self.lease_stored = now.mono_ms;

@@ -133,7 +133,7 @@ impl SessionAuthority {
                 let proven = state.judge(&self.shared.environment, now, |s| machine::check(s, &fence));
                 proven.map_err(|e| self.turn_error(e))?;
                 let amended = machine::after_command(&state.log.meta().turn);
-                state.log.amend(Amendment::Turn(amended));
+                state.log.amend(Amendment::Turn(Box::new(amended)));
             }
             let origin = State::origin(who, now);
             let command = state.log.begin(&origin, command).map_err(error::of_store)?;

@@ -205,7 +205,7 @@ impl SessionAuthority {
                 let (lease_renewed, guardian_repaired) = (renewed.is_some(), state.repaired);
                 let turn = state.judge(&self.shared.environment, now, machine::confirmed);
                 let was_implicit = state.log.meta().turn.implicit;
-                state.log.amend(Amendment::Turn(turn.clone()));
+                state.log.amend(Amendment::Turn(Box::new(turn.clone())));
                 // That the turn was asked for must survive this process.
                 let store_every = if was_implicit { 0 } else { STORE_EVERY_MS };
                 state.renew(turn, now, store_every)?;
@@ -326,7 +326,7 @@ impl SessionAuthority {
         let turn = &state.log.meta().turn;
         if turn.owner.as_ref() == Some(agent) && !turn.grant.delivered {
             let amended = machine::acknowledged(turn);
-            state.log.amend(Amendment::Turn(amended));
+            state.log.amend(Amendment::Turn(Box::new(amended)));
         }
     }
 }

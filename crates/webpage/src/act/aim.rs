@@ -85,7 +85,7 @@ async fn aim_and_capture(
         let mut aim =
             Aim::new(bounds, HitResult::Target).point(to_tab(inside, &steps)).pointer_moved(pointed);
         aim.hit = match hit {
-            Some(hit) if steps.is_empty() => hit.to_hit_result(world.scope),
+            Some(hit) if steps.is_empty() => hit.into_hit_result(world.scope),
             _ => hit_test(page, &world, id, inside, &steps).await?,
         };
         if aim.hit != HitResult::Target && !steps.is_empty() && round == 1 {
@@ -109,7 +109,7 @@ async fn aim_and_capture(
                     prefetch::move_and_hit_test(page, &element, aim.point, at, context, options.press)
                         .await?;
                 let hit = arrival.hit.ok_or_else(element_gone)?;
-                (hit.to_hit_result(world.scope), arrival.rect.map_or(bounds, rect))
+                (hit.into_hit_result(world.scope), arrival.rect.map_or(bounds, rect))
             }
             false => {
                 bring_pointer(page, &world, inside, aim.point, &steps).await?;
@@ -174,7 +174,7 @@ pub(crate) async fn hit_from_tab(page: &Page, handle: Handle, point: (f64, f64))
 
 async fn hit_one(page: &Page, world: &World, id: u64, (x, y): (f64, f64)) -> Result<HitResult> {
     let hit: Option<HitTest> = page.tab.call(world, "hit", (id, x, y)).await?;
-    Ok(hit.ok_or_else(element_gone)?.to_hit_result(world.scope))
+    Ok(hit.ok_or_else(element_gone)?.into_hit_result(world.scope))
 }
 
 async fn scroll_into_view(page: &Page, world: &World, id: u64) -> Result<(), TabError> {
@@ -220,7 +220,7 @@ pub(crate) async fn bring_pointer(
 
 impl HitTest {
     /// Converts the answer of the document with this scope.
-    fn to_hit_result(self, scope: u64) -> HitResult {
+    fn into_hit_result(self, scope: u64) -> HitResult {
         match self {
             Self { target: true, .. } => HitResult::Target,
             Self { by: 0, .. } => HitResult::OffScreen,
