@@ -92,7 +92,6 @@ list! {
     commands::session::upkeep::LogVerify,
     commands::session::upkeep::LogRepair,
     commands::coordinate::feed::SessionLog,
-    commands::session::restore::SessionRestore,
     commands::coordinate::claim::TurnWait,
     commands::coordinate::claim::TurnTry,
     commands::coordinate::hand_over::TurnRelease,
