@@ -8,6 +8,7 @@ pub const TOPICS: &[(&str, &str)] = &[
     ("web", include_str!("../help/web.md")),
     ("replay", include_str!("../help/replay.md")),
     ("test", include_str!("../help/test.md")),
+    ("turns", include_str!("../help/turns.md")),
     ("linux", include_str!("../help/linux.md")),
     ("paths", include_str!("../help/paths.md")),
 ];

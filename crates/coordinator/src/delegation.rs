@@ -200,7 +200,9 @@ impl Loans<'_> {
         let targets = self.0.meta(&device)?.0.targets;
         let rules = spawn.rules.iter().map(|rule| rule::parse(rule, &targets)).collect::<Result<Vec<_>>>()?;
         if rules.is_empty() {
-            return Err(Error::invalid_args("a child needs a rule to live on").hint("add --lend 'act:*'"));
+            return Err(
+                Error::invalid_args("a child session needs at least one rule").hint("add --lend 'act:*'")
+            );
         }
         let now = (self.0.shared().environment.now)();
         let expires = spawn.ttl.map(|ttl| u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX));
@@ -287,8 +289,10 @@ impl Loans<'_> {
     pub async fn stop_child(&self, child: &str, who: &Participant) -> Result<Vec<EndedLoan>> {
         let loans = self.loans_where(|loan| loan.borrower == child)?;
         if loans.is_empty() && self.0.meta(child)?.0.parent.is_none() {
-            return Err(Error::session_not_found(format!("session `{child}` is no child of another one"))
-                .hint("run `stickpin close` to close a session with its app"));
+            return Err(Error::session_not_found(format!(
+                "session `{child}` is not a child of another session"
+            ))
+            .hint("run `stickpin close` to close a session with its app"));
         }
         let mut ended = Vec::new();
         for loan in loans {

@@ -10,7 +10,7 @@ use stickpin_tree::quote;
 /// Returns `INVALID_ARGS` that names the part which cannot be read.
 pub(crate) fn parse(text: &str, targets: &[TargetRef]) -> Result<ScopeRule> {
     let bad = |why: &str| {
-        Error::invalid_args(format!("{} is no rule: {why}", quote(text))).hint(
+        Error::invalid_args(format!("{} is not a rule: {why}", quote(text))).hint(
             "write VERB:TARGET[,LIMIT=VALUE]: act:*, observe:target=shop, act:*,origins=https://shop.test",
         )
     };

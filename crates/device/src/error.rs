@@ -83,9 +83,9 @@ codes! {
     InvalidBody = "INVALID_BODY", 2, invalid_body;
     /// A message or note is too long.
     MessageTooLarge = "MESSAGE_TOO_LARGE", 2, message_too_large;
-    /// The session has no record that new.
+    /// The cursor is past the newest record.
     InvalidCursor = "INVALID_CURSOR", 2, invalid_cursor;
-    /// The session had no such turn yet.
+    /// The session has had no such turn.
     InvalidTurnId = "INVALID_TURN_ID", 2, invalid_turn_id;
     /// An agent has to say why it takes a turn.
     ReasonRequired = "REASON_REQUIRED", 2, reason_required;
@@ -127,8 +127,6 @@ codes! {
     SessionExists = "SESSION_EXISTS", 5, session_exists;
     /// No such session.
     SessionNotFound = "SESSION_NOT_FOUND", 6, session_not_found;
-    /// The session is not one that the caller may see.
-    SessionNotVisible = "SESSION_NOT_VISIBLE", 6, session_not_visible;
     /// The agent is not a member of the session.
     UnknownMember = "UNKNOWN_MEMBER", 6, unknown_member;
     /// Several members have that name.
@@ -210,7 +208,7 @@ pub struct Error {
     /// Machine-readable details (`reason`, `candidates`, ...); null if there are none.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub details: Value,
-    /// The error below this one, where it is known. It stays in the process that it occurred in.
+    /// The underlying error, where it is known. It stays in the process that it occurred in.
     #[serde(skip)]
     pub source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
@@ -270,7 +268,7 @@ impl Error {
         self
     }
 
-    /// Sets the error below this one, which [`source`](std::error::Error::source) returns.
+    /// Sets the underlying error, which [`source`](std::error::Error::source) returns.
     #[must_use]
     pub fn caused_by(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
         self.source = Some(Arc::new(source));

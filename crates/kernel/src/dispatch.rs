@@ -137,7 +137,7 @@ impl Host {
             cancel: token,
             held_by: None,
             slot: None,
-            lease: None,
+            checkout: None,
             envelope: Envelope::default(),
             closing: watch::Sender::new(CancellationToken::new()),
             dispatched: AtomicBool::new(false),
@@ -225,8 +225,8 @@ async fn run(
             AbandonReason::Late => no_answer(times.answer, cx.dispatched()),
             AbandonReason::Closed => queue::lost(&cx.session_name),
             AbandonReason::Hung => {
-                // Dropping the loan ends the session.
-                drop(cx.lease.take());
+                // Dropping the checkout ends the session.
+                drop(cx.checkout.take());
                 queue::lost(&cx.session_name)
             }
         };

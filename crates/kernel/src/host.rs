@@ -7,7 +7,7 @@ pub(crate) mod recording;
 #[cfg_attr(not(feature = "pictures"), allow(dead_code, reason = "only `screenshot` needs all of it"))]
 pub(crate) mod screenshots;
 
-use crate::host::queue::{Mailbox, TaskEnd, Turn};
+use crate::host::queue::{Mailbox, Position, TaskEnd};
 use crate::host::recording::{NoScriptWriter, ScriptWriter};
 use indexmap::IndexMap;
 use std::fmt;
@@ -213,14 +213,14 @@ impl HostInner {
         self.remove(slot);
         slot.closing.cancel();
         let never = CancellationToken::new();
-        match slot.mailbox.acquire(&slot.name, Turn::First, &never).await {
-            Ok(mut lease) => {
-                let live = lease.session.take();
+        match slot.mailbox.acquire(&slot.name, Position::First, &never).await {
+            Ok(mut checkout) => {
+                let live = checkout.session.take();
                 let shut = match live {
                     Some(live) => live.close().await,
                     None => Ok(()),
                 };
-                lease.give_back();
+                checkout.give_back();
                 shut
             }
             // The session died before it could be closed; its own task has cleaned up.

@@ -51,7 +51,7 @@ impl Session {
         }
     }
 
-    /// The tree up to which this client was told the effects of its acts, if later than its base. A
+    /// The newest tree whose effects this client was told of its acts, if later than its base. A
     /// diff from there renews nothing.
     #[must_use]
     pub fn effects_base(&self, client: &ClientId, since: Option<Generation>) -> Option<BaseTree> {

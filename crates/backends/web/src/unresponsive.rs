@@ -112,7 +112,7 @@ pub(crate) async fn check_resumed(web: &DrivenBrowser) -> Result<()> {
     match responsiveness(web, INTERRUPT_TIMEOUT).await? {
         Responsiveness::Unresponsive => Err(Error::new(
             ErrorCode::Timeout,
-            format!("the page opened the same dialog after {MAX_DISMISSALS} dismissals: its dialogs are ignored from now on"),
+            format!("the page reopened the same dialog after {MAX_DISMISSALS} dismissals: its dialogs are ignored from now on"),
         )
         .hint("run `stickpin reload` to start it again, or `stickpin back` or `stickpin open URL` to leave it")),
         Responsiveness::Responsive | Responsiveness::ShowsDialog => Ok(()),

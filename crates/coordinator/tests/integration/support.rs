@@ -1,7 +1,7 @@
 //! A coordinator whose clock is that of the paused runtime.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use stickpin_coordinator::{Coordinator, Environment, NewCommand, Participant, SessionAuthority, Start};
 use stickpin_device::ErrorCode;
@@ -31,6 +31,8 @@ pub(crate) struct World {
     pub(crate) coordinator: Coordinator,
     /// The pids of harnesses that have ended.
     pub(crate) ended: Arc<Mutex<BTreeSet<u32>>>,
+    /// Whether the guardian panics, which runs in a task of its own.
+    pub(crate) guardian_panics: Arc<AtomicBool>,
     began: Instant,
     epoch: u64,
     boot: String,
@@ -41,14 +43,16 @@ impl World {
         let folder = tempfile::tempdir().unwrap();
         let ended = Arc::default();
         let began = Instant::now();
-        let coordinator = coordinator(&folder, began, 1, "b1", &ended);
-        Self { folder, coordinator, ended, began, epoch: 1, boot: "b1".into() }
+        let guardian_panics = Arc::default();
+        let coordinator = coordinator(&folder, began, 1, "b1", (&ended, &guardian_panics));
+        Self { folder, coordinator, ended, guardian_panics, began, epoch: 1, boot: "b1".into() }
     }
 
     /// As after a `kill -9` of the host.
     pub(crate) fn restart(&mut self) {
         self.epoch += 1;
-        self.coordinator = coordinator(&self.folder, self.began, self.epoch, &self.boot, &self.ended);
+        let processes = (&self.ended, &self.guardian_panics);
+        self.coordinator = coordinator(&self.folder, self.began, self.epoch, &self.boot, processes);
     }
 
     /// As after a restart of the machine.
@@ -101,17 +105,21 @@ fn coordinator(
     began: Instant,
     epoch: u64,
     boot: &str,
-    ended: &Arc<Mutex<BTreeSet<u32>>>,
+    (ended, panics): (&Arc<Mutex<BTreeSet<u32>>>, &Arc<AtomicBool>),
 ) -> Coordinator {
-    let (boot, ended) = (boot.to_owned(), Arc::clone(ended));
+    let (boot, ended, panics) = (boot.to_owned(), Arc::clone(ended), Arc::clone(panics));
     let random = AtomicU64::new(epoch << 32);
     let now = move || {
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap() + 1_000_000;
         Now { mono_ms: ms, boot_id: boot.clone(), wall: Timestamp::from_millis(1_785_500_000_000 + ms) }
     };
-    let alive = move |anchor: &Anchor| match ended.lock().unwrap().contains(&anchor.pid) {
-        true => Liveness::Gone,
-        false => Liveness::Alive,
+    let alive = move |anchor: &Anchor| {
+        let in_task = tokio::task::try_id().is_some();
+        assert!(!(in_task && panics.load(Ordering::Relaxed)), "as a test asked");
+        match ended.lock().unwrap().contains(&anchor.pid) {
+            true => Liveness::Gone,
+            false => Liveness::Alive,
+        }
     };
     let environment = Environment {
         now: Arc::new(now),

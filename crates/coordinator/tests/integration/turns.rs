@@ -6,7 +6,7 @@ use std::time::Duration;
 use stickpin_coordinator::Participant;
 use stickpin_coordinator::{GrantReason, Granted, SessionAuthority, TakeOptions, TurnReply, WaitOptions};
 use stickpin_device::ErrorCode;
-use stickpin_session::turn::{Label, TurnPhase};
+use stickpin_session::turn::{Handoff, Label, TurnPhase};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -227,4 +227,72 @@ async fn one_of_many_agents_that_claim_at_once_gets_each_turn() {
         shop.release(winner, Some(last), handoff(), &Plain).unwrap();
         tokio::time::sleep(Duration::from_secs(20)).await;
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn handoff_without_text_changes_nothing() {
+    let world = World::new();
+    let ada = agent("ada", 1);
+    let shop = world.open(&ada);
+    let before = shop.state(None).unwrap();
+    let long = "x".repeat(16 * 1024 + 1);
+    for (status, next_action) in [(" ", "pay"), ("done", ""), ("done", long.as_str())] {
+        let given = Handoff { status: status.into(), next_action: next_action.into(), ..handoff() };
+        let refused = shop.release(&ada, None, given, &Plain).unwrap_err();
+        assert_eq!(refused.code, ErrorCode::InvalidHandoff);
+    }
+    assert_eq!(shop.state(None).unwrap().cursor_seq, before.cursor_seq);
+}
+
+#[tokio::test(start_paused = true)]
+async fn member_is_removed_by_another_one_only_when_it_is_gone_or_by_force() {
+    let world = World::new();
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    let shop = world.open(&ada);
+    shop.join(&bob, false, Some("second".into())).unwrap();
+    let kick = |who: &Participant, target: &str, force| shop.kick(who, target, None, force, &Plain);
+    assert_eq!(kick(&ada, "claude:ada", true).unwrap_err().code, ErrorCode::CannotKickSelf);
+    assert_eq!(kick(&ada, "nobody", true).unwrap_err().code, ErrorCode::UnknownMember);
+    assert_eq!(kick(&ada, "second", false).unwrap_err().code, ErrorCode::TargetActive);
+    world.ended.lock().unwrap().insert(2);
+    assert!(!kick(&ada, "second", false).unwrap().was_owner);
+    // The owner of the turn is never gone enough.
+    assert_eq!(kick(&bob, "claude:ada", true).unwrap_err().code, ErrorCode::UnknownMember, "no member");
+    shop.join(&bob, false, None).unwrap();
+    assert!(kick(&bob, "claude:ada", true).unwrap().was_owner);
+    assert_eq!(shop.state(None).unwrap().state, TurnPhase::Idle);
+}
+
+#[tokio::test(start_paused = true)]
+async fn observer_and_ambiguous_caller_hold_no_turn() {
+    let world = World::new();
+    let (ada, mut bob) = (agent("ada", 1), agent("bob", 2));
+    let shop = world.open(&ada);
+    shop.join(&bob, true, None).unwrap();
+    let options = WaitOptions { timeout: Some(Duration::ZERO), ..WaitOptions::default() };
+    let refused = shop.wait(&bob, options, &CancellationToken::new()).await.unwrap_err();
+    assert_eq!(refused.code, ErrorCode::RoleObserver);
+    shop.join(&bob, false, None).unwrap();
+    bob.ambiguous = vec![ada.agent.clone()];
+    let before = shop.state(None).unwrap().cursor_seq;
+    assert_eq!(act(&shop, &bob).await, Err(ErrorCode::IdentityAmbiguous));
+    let refused = shop.wait(&bob, options, &CancellationToken::new()).await.unwrap_err();
+    assert_eq!(refused.code, ErrorCode::IdentityAmbiguous);
+    assert_eq!(shop.state(None).unwrap().cursor_seq, before);
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_turn_is_granted_that_nothing_renews() {
+    let world = World::new();
+    let ada = agent("ada", 1);
+    let shop = world.open(&ada);
+    world.guardian_panics.store(true, std::sync::atomic::Ordering::Relaxed);
+    let supervised = tokio::spawn(world.coordinator.clone().supervise(CancellationToken::new()));
+    // The guardian looks at the owner of the turn that was asked for.
+    granted(wait(&shop, &ada, 0).await);
+    supervised.await.unwrap();
+    let options = WaitOptions { timeout: Some(Duration::ZERO), ..WaitOptions::default() };
+    let refused = shop.wait(&ada, options, &CancellationToken::new()).await.unwrap_err();
+    assert_eq!(refused.code, ErrorCode::GuardianUnavailable);
+    assert!(!shop.state(None).unwrap().guardian.renewing);
 }

@@ -6,7 +6,7 @@ use crate::api::paths::{PathArg, ResolvedPath};
 use crate::api::request::{Caller, RefDetail, Render};
 use crate::command::entry::Entry;
 use crate::host::open_session::OpenSession;
-use crate::host::queue::{self, SessionLease, Turn};
+use crate::host::queue::{self, Checkout, Position};
 use crate::host::recording::RecordedTarget;
 use crate::host::{HostInner, SessionSlot};
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ pub struct Cx {
     /// The other agent that holds the turn, for a command that only reads.
     pub(crate) held_by: Option<AgentId>,
     pub(crate) slot: Option<Arc<SessionSlot>>,
-    pub(crate) lease: Option<SessionLease>,
+    pub(crate) checkout: Option<Checkout>,
     pub(crate) envelope: Envelope,
     /// Holds the token that is cancelled when the command's session closes, including one that it
     /// opened.
@@ -156,7 +156,7 @@ impl Cx {
     /// A command that only reads can be abandoned at any moment. When a command is abandoned under
     /// this guard, the state of the device is unknown and its session ends.
     pub(crate) fn begin_operation(&self) -> OperationGuard {
-        let live = self.lease.as_ref().and_then(|lease| lease.session.as_deref());
+        let live = self.checkout.as_ref().and_then(|checkout| checkout.session.as_deref());
         let drop_safe = live.is_some_and(|live| live.device.info().drop_safe);
         self.operation_pending.store(!drop_safe, Ordering::Relaxed);
         OperationGuard(Arc::clone(&self.operation_pending))
@@ -201,13 +201,13 @@ impl Cx {
 
     pub(crate) fn open_session(&mut self) -> Result<&mut OpenSession> {
         let name = &self.session_name;
-        let live = self.lease.as_mut().and_then(|l| l.session.as_deref_mut());
+        let live = self.checkout.as_mut().and_then(|l| l.session.as_deref_mut());
         live.ok_or_else(|| queue::not_open_error(name))
     }
 
     /// Waits for a turn in a session.
-    pub(crate) async fn take_turn(&mut self, slot: Arc<SessionSlot>, turn: Turn) -> Result<()> {
-        self.lease = Some(slot.mailbox.acquire(&slot.name, turn, &self.cancel).await?);
+    pub(crate) async fn check_out(&mut self, slot: Arc<SessionSlot>, position: Position) -> Result<()> {
+        self.checkout = Some(slot.mailbox.acquire(&slot.name, position, &self.cancel).await?);
         self.closing.send_replace(slot.closing.clone());
         self.slot = Some(slot);
         self.confine_to_caller().await
@@ -227,10 +227,10 @@ impl Cx {
     }
 
     /// Gives the turn back.
-    pub(crate) fn return_turn(&mut self) {
+    pub(crate) fn check_in(&mut self) {
         self.closing.send_replace(CancellationToken::new());
-        if let Some(lease) = self.lease.take() {
-            lease.give_back();
+        if let Some(checkout) = self.checkout.take() {
+            checkout.give_back();
         }
     }
 
@@ -239,10 +239,10 @@ impl Cx {
     ///
     /// # Errors
     /// Returns the errors of waiting for a turn.
-    pub(crate) async fn yield_turn(&mut self) -> Result<()> {
+    pub(crate) async fn yield_checkout(&mut self) -> Result<()> {
         if let Some(slot) = self.slot.clone() {
-            self.return_turn();
-            self.take_turn(slot, Turn::Yielded).await?;
+            self.check_in();
+            self.check_out(slot, Position::Yielded).await?;
         }
         Ok(())
     }

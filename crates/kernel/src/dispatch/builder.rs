@@ -94,7 +94,7 @@ impl HostBuilder {
             let names = || std::iter::once(&entry.spec.name).chain(entry.spec.aliases);
             if let Some(name) = names().find(|name| registry::find_in(&self.added[..at], name).is_some()) {
                 return Err(Error::invalid_args(format!("there are two commands `{name}`"))
-                    .hint("give the command that is added another name"));
+                    .hint("rename the added command"));
             }
         }
         Ok(Host { inner: Arc::new(HostInner::new(self.config)), added: self.added.into() })

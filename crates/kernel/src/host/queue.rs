@@ -2,9 +2,9 @@
 //!
 //! The task owns the open session and lends it to one command at a time, in the order of their
 //! requests. [`Lane::Ahead`] precedes everything in the queue. A command that only waits returns
-//! its loan between its checks.
+//! its checkout between its checks.
 //!
-//! A loan that is dropped instead of returned belonged to a command that hung or panicked: its
+//! A checkout that is dropped instead of returned belonged to a command that hung or panicked: its
 //! session is then lost, and no other session is affected.
 //!
 //! While the queue is empty, the device may read the app ahead
@@ -26,21 +26,21 @@ const READ_AHEAD_TIMEOUT: Duration = Duration::from_millis(500);
 /// The handle through which commands request the session.
 #[derive(Debug, Clone)]
 pub(crate) struct Mailbox {
-    requests: mpsc::UnboundedSender<TurnRequest>,
+    requests: mpsc::UnboundedSender<CheckoutRequest>,
 }
 
 /// The position of a request in the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Turn {
+pub(crate) enum Position {
     /// Before all other requests.
     First,
     /// After earlier requests of this kind.
     Next,
-    /// After all other requests: a wait that returned its loan and wants to check again.
+    /// After all other requests: a wait that returned its checkout and wants to check again.
     Yielded,
 }
 
-impl From<Lane> for Turn {
+impl From<Lane> for Position {
     fn from(lane: Lane) -> Self {
         match lane {
             Lane::Ahead => Self::First,
@@ -50,21 +50,21 @@ impl From<Lane> for Turn {
 }
 
 #[derive(Debug)]
-struct TurnRequest {
-    turn: Turn,
-    reply: oneshot::Sender<Result<SessionLease>>,
+struct CheckoutRequest {
+    position: Position,
+    reply: oneshot::Sender<Result<Checkout>>,
 }
 
 /// The open session, lent to one command.
 #[derive(Debug)]
-pub(crate) struct SessionLease {
+pub(crate) struct Checkout {
     /// The session; `None` while it is being opened.
     pub(crate) session: Option<Box<OpenSession>>,
     return_to: oneshot::Sender<ReturnedSession>,
     /// Cancelled as soon as another command requests the session. A command that only waits then
-    /// returns its loan.
+    /// returns its checkout.
     pub(crate) requested: CancellationToken,
-    /// Cancelled as soon as another wait wants to check again. That wait gets its turn only after
+    /// Cancelled as soon as another wait wants to check again. That wait checks only after
     /// this one has checked, because otherwise two waits would pass the session back and forth
     /// forever.
     pub(crate) requested_by_wait: CancellationToken,
@@ -73,7 +73,7 @@ pub(crate) struct SessionLease {
 #[derive(Debug)]
 struct ReturnedSession(Option<Box<OpenSession>>);
 
-impl SessionLease {
+impl Checkout {
     /// Returns the session to its task.
     pub(crate) fn give_back(self) {
         // If the task is gone, the session was closed meanwhile.
@@ -96,7 +96,7 @@ impl Mailbox {
         Self { requests: asks }
     }
 
-    /// Waits for a turn in the session.
+    /// Waits for its place in the queue of the session.
     ///
     /// # Errors
     /// Returns `BACKEND_LOST`, `SESSION_NOT_FOUND` when the session was closed meanwhile, and
@@ -104,21 +104,21 @@ impl Mailbox {
     pub(crate) async fn acquire(
         &self,
         name: &str,
-        turn: Turn,
+        position: Position,
         cancel: &CancellationToken,
-    ) -> Result<SessionLease> {
+    ) -> Result<Checkout> {
         let (reply, mut answer) = oneshot::channel();
-        if self.requests.send(TurnRequest { turn, reply }).is_err() {
+        if self.requests.send(CheckoutRequest { position, reply }).is_err() {
             return Err(not_open_error(name));
         }
         tokio::select! {
             biased;
             answer = &mut answer => answer.unwrap_or_else(|_| Err(not_open_error(name))),
             () = cancel.cancelled() => {
-                // A loan sent at this moment is returned: if dropped, it would count as hung.
+                // A checkout sent at this moment is returned: if dropped, it would count as hung.
                 answer.close();
-                if let Ok(Ok(lease)) = answer.try_recv() {
-                    lease.give_back();
+                if let Ok(Ok(checkout)) = answer.try_recv() {
+                    checkout.give_back();
                 }
                 Err(Error::timeout(format!("the command was cancelled while it waited for other commands of session `{name}`"),
                 ))
@@ -134,7 +134,7 @@ pub(crate) enum TaskEnd {
     Closed,
     /// The idle timeout elapsed.
     Idle(Box<OpenSession>),
-    /// The app is gone. Either a dropped loan took the session with it, or a command found the app
+    /// The app is gone. Either a dropped checkout took the session with it, or a command found the app
     /// dead.
     Lost(Option<Box<OpenSession>>),
 }
@@ -160,9 +160,9 @@ async fn rest(live: Option<&mut OpenSession>) {
 
 struct SessionTask {
     name: String,
-    inbox: mpsc::UnboundedReceiver<TurnRequest>,
-    /// The queues of requests, indexed by [`Turn`].
-    waiting: [VecDeque<oneshot::Sender<Result<SessionLease>>>; 3],
+    inbox: mpsc::UnboundedReceiver<CheckoutRequest>,
+    /// The queues of requests, indexed by [`Position`].
+    waiting: [VecDeque<oneshot::Sender<Result<Checkout>>>; 3],
 }
 
 impl SessionTask {
@@ -188,7 +188,7 @@ impl SessionTask {
     async fn next(
         &mut self,
         mut live: Option<&mut OpenSession>,
-    ) -> Option<oneshot::Sender<Result<SessionLease>>> {
+    ) -> Option<oneshot::Sender<Result<Checkout>>> {
         let now = Instant::now();
         let until = live.as_ref().and_then(|live| live.idle_timeout).map(|idle| now + idle);
         loop {
@@ -227,26 +227,26 @@ impl SessionTask {
         }
     }
 
-    fn sort(&mut self, ask: TurnRequest) {
-        self.waiting[ask.turn as usize].push_back(ask.reply);
+    fn sort(&mut self, ask: CheckoutRequest) {
+        self.waiting[ask.position as usize].push_back(ask.reply);
     }
 
     /// Lends the session to a command and waits for its return.
     async fn lend(
         &mut self,
         live: Option<Box<OpenSession>>,
-        reply: oneshot::Sender<Result<SessionLease>>,
+        reply: oneshot::Sender<Result<Checkout>>,
     ) -> Result<Option<Box<OpenSession>>, NotReturned> {
         let (wanted, wanted_again) = (CancellationToken::new(), CancellationToken::new());
         self.tell(&wanted, &wanted_again);
         let (back, mut returned) = oneshot::channel();
-        if let Err(Ok(lease)) = reply.send(Ok(SessionLease {
+        if let Err(Ok(checkout)) = reply.send(Ok(Checkout {
             session: live,
             return_to: back,
             requested: wanted.clone(),
             requested_by_wait: wanted_again.clone(),
         })) {
-            return Ok(lease.session);
+            return Ok(checkout.session);
         }
         loop {
             tokio::select! {
@@ -262,11 +262,11 @@ impl SessionTask {
 
     /// Tells the borrower which kinds of requests are queued.
     fn tell(&self, wanted: &CancellationToken, wanted_again: &CancellationToken) {
-        let waits = |turn: Turn| !self.waiting[turn as usize].is_empty();
-        if waits(Turn::First) || waits(Turn::Next) {
+        let waits = |position: Position| !self.waiting[position as usize].is_empty();
+        if waits(Position::First) || waits(Position::Next) {
             wanted.cancel();
         }
-        if waits(Turn::Yielded) {
+        if waits(Position::Yielded) {
             wanted_again.cancel();
         }
     }

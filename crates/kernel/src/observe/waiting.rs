@@ -138,11 +138,13 @@ pub(crate) async fn wait_for_change(cx: &mut Cx, at_most: Duration) -> Result<()
 /// closed meanwhile.
 async fn pause(cx: &mut Cx, at_most: Duration, listen: WakeOn) -> Result<()> {
     cx.check()?;
-    let Some(lease) = &cx.lease else { return Err(crate::host::queue::not_open_error(&cx.session_name)) };
-    let (wanted, again) = (lease.requested.clone(), lease.requested_by_wait.clone());
+    let Some(checkout) = &cx.checkout else {
+        return Err(crate::host::queue::not_open_error(&cx.session_name));
+    };
+    let (wanted, again) = (checkout.requested.clone(), checkout.requested_by_wait.clone());
     if cx.checked_since_yield && again.is_cancelled() {
         cx.checked_since_yield = false;
-        return cx.yield_turn().await;
+        return cx.yield_checkout().await;
     }
     let stop = cx.cancel.child_token();
     {
@@ -163,5 +165,5 @@ async fn pause(cx: &mut Cx, at_most: Duration, listen: WakeOn) -> Result<()> {
     }
     cx.checked_since_yield = true;
     cx.check()?;
-    if wanted.is_cancelled() { cx.yield_turn().await } else { Ok(()) }
+    if wanted.is_cancelled() { cx.yield_checkout().await } else { Ok(()) }
 }

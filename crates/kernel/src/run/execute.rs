@@ -28,7 +28,7 @@ pub(crate) async fn execute(
             Lane::Beside => cx.slot = Some(slot),
             lane => {
                 admitted = authority::admit(cx, prepared.effect).await?;
-                cx.take_turn(slot, lane.into()).await?;
+                cx.check_out(slot, lane.into()).await?;
             }
         }
     }

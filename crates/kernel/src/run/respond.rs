@@ -40,7 +40,7 @@ pub(crate) fn respond(entry: &Entry, cx: &mut Cx, result: Result<Box<dyn ErasedO
     if let Ok(live) = cx.open_session() {
         live.lost |= response.error.as_ref().is_some_and(|e| e.code == ErrorCode::BackendLost);
     }
-    cx.return_turn();
+    cx.check_in();
     response
 }
 

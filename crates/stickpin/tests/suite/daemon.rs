@@ -71,7 +71,7 @@ fn after_kill_9_the_next_command_starts_another_and_clears_up() {
     let world = World::new();
     world.run(ASK);
     let pid = world.pid().unwrap();
-    let left = world.state_dir().join("sessions/old/profile");
+    let left = world.state_dir().join("live/old/profile");
     std::fs::create_dir_all(&left).unwrap();
     world.signal("-KILL", pid);
     eventually("the process is gone", || world.pid().is_none());
@@ -84,7 +84,7 @@ fn after_kill_9_the_next_command_starts_another_and_clears_up() {
 #[test]
 fn a_folder_that_takes_long_to_remove_keeps_nobody_waiting() {
     let world = World::new();
-    let place = world.state_dir().join("sessions/old/run/doc");
+    let place = world.state_dir().join("live/old/run/doc");
     std::fs::create_dir_all(&place).unwrap();
     std::fs::set_permissions(world.state_dir(), PermissionsExt::from_mode(0o700)).unwrap();
     if !support::may_mount() {
@@ -117,7 +117,7 @@ fn a_folder_that_takes_long_to_remove_keeps_nobody_waiting() {
     assert_eq!(world.run(ASK).code, 0);
     assert!(place.exists(), "it was answered before anything was removed");
     std::fs::write(&go, "").unwrap();
-    eventually("it is removed", || !world.state_dir().join("sessions/old").exists());
+    eventually("it is removed", || !world.state_dir().join("live/old").exists());
 }
 
 #[test]

@@ -137,6 +137,12 @@ const POLLED: &str = "seen=$(grep -c guests.json server.log); \
                       until [ $(grep -c guests.json server.log) -ge $((seen + 2)) ]; do sleep 0.05; done";
 
 #[test]
+fn the_tour_of_sessions_runs_as_printed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    run(folder.path(), &items(&page("docs/sessions.md")));
+}
+
+#[test]
 fn the_tutorial_runs_as_printed() {
     if stickpin_testkit::chromium_path().is_none() {
         return;

@@ -81,7 +81,7 @@ impl SessionLog {
         let mut after = self.meta.clone();
         let segment = self.writer.as_ref().map_or(1, |writer| writer.number);
         after.fold(segment, record).map_err(|fault| gap(&self.dir, fault))?;
-        self.meta_bytes(&after).map(drop)
+        meta_bytes(&self.dir, &after).map(drop)
     }
 
     /// Writes a record to the segment, folds it, and stores the metadata if it has to be.
@@ -150,21 +150,12 @@ impl SessionLog {
 
     /// Stores the metadata, after everything that it says is on disk.
     pub(super) fn store_meta(&mut self) -> Result<()> {
-        let bytes = self.meta_bytes(&self.meta)?;
+        let bytes = meta_bytes(&self.dir, &self.meta)?;
         self.sync()?;
         atomic::replace(&*self.store.files, &self.dir.meta(), Some(&self.dir.previous_meta()), &bytes)?;
         (self.stored_seq, self.stored_at) = (self.meta.applied_seq, self.meta.updated_at);
         self.meta_fault = None;
         Ok(())
-    }
-
-    fn meta_bytes(&self, meta: &SessionMeta) -> Result<Vec<u8>> {
-        let bytes = serde_json::to_vec(meta)
-            .map_err(|e| StoreError::io("write", &self.dir.meta(), std::io::Error::from(e)))?;
-        if bytes.len() > SessionMeta::MAX_BYTES {
-            return Err(StoreError::MetaTooLarge { session: self.dir.name.clone(), bytes: bytes.len() });
-        }
-        Ok(bytes)
     }
 
     /// Begins the next segment with its first record. If that fails there is no new segment.
@@ -206,4 +197,14 @@ impl SessionLog {
 /// Names records that do not follow one another.
 pub(super) fn gap(dir: &SessionDir, fault: FoldFault) -> StoreError {
     StoreError::Gap { session: dir.name.clone(), fault }
+}
+
+/// Writes metadata as JSON, unless it is too long.
+fn meta_bytes(dir: &SessionDir, meta: &SessionMeta) -> Result<Vec<u8>> {
+    let bytes = serde_json::to_vec(meta)
+        .map_err(|e| StoreError::io("write", &dir.meta(), std::io::Error::from(e)))?;
+    if bytes.len() > SessionMeta::MAX_BYTES {
+        return Err(StoreError::MetaTooLarge { session: dir.name.clone(), bytes: bytes.len() });
+    }
+    Ok(bytes)
 }

@@ -8,7 +8,7 @@ use crate::recover::{self, Diagnostic, Tail};
 use crate::segment::SegmentWriter;
 use crate::store::Store;
 use stickpin_session::Timestamp;
-use stickpin_session::log::{Kind, LogRepaired, Record, RepairCause};
+use stickpin_session::log::{Kind, LogRepaired, Record, RepairCause, SessionMeta};
 use stickpin_session::turn::TurnState;
 
 /// A session, and what a listing says beside it.
@@ -72,7 +72,7 @@ impl SessionLog {
         let last = tail.last.as_ref().map(|located| &located.record);
         let ended = last.is_some_and(|record| matches!(record.kind, Kind::SegmentEnd(_)));
         let ahead = last
-            .filter(|record| record.seq < known || (record.seq == known && self.contradicts(record)))
+            .filter(|record| record.seq < known || (record.seq == known && contradicts(&self.meta, record)))
             .map(|record| (record.seq, record.lifetime, record.turn_id));
         let path = self.dir.segment(number);
         let writer = SegmentWriter::open(&*self.store.files, &path, number, tail.committed, ended)?;
@@ -94,16 +94,6 @@ impl SessionLog {
             }
         }
         Ok(found)
-    }
-
-    /// Whether the metadata claims to know a record, but has another turn: a repair that was cut
-    /// short left the metadata of before, and its own record under the same `seq`.
-    fn contradicts(&self, record: &Record) -> bool {
-        let turn = &self.meta.turn;
-        record.kind.turn_after().is_some_and(|after| {
-            (after.turn_id, after.state, &after.owner, &after.lease_id)
-                != (turn.turn_id, turn.state, &turn.owner, &turn.lease_id)
-        })
     }
 
     /// Goes on from the log, which lacks records that the metadata knows.
@@ -165,4 +155,14 @@ impl SessionLog {
         }
         Ok(())
     }
+}
+
+/// Whether the metadata claims to know a record, but has another turn: a repair that was cut
+/// short left the metadata of before, and its own record under the same `seq`.
+fn contradicts(meta: &SessionMeta, record: &Record) -> bool {
+    let turn = &meta.turn;
+    record.kind.turn_after().is_some_and(|after| {
+        (after.turn_id, after.state, &after.owner, &after.lease_id)
+            != (turn.turn_id, turn.state, &turn.owner, &turn.lease_id)
+    })
 }

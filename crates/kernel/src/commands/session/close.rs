@@ -3,7 +3,7 @@
 use crate::command::args::OptionalValue;
 use crate::commands::prelude::*;
 use crate::commands::session::record::{
-    RecordStopOutput, discard_recording, has_repaired, save, take_turn_if_open,
+    RecordStopOutput, check_out_if_open, discard_recording, has_repaired, save,
 };
 use crate::run::authority;
 
@@ -60,7 +60,7 @@ impl Command for Close {
         let path = path.map(ResolvedPath::into_path_buf);
         let mut saved = None;
         if save_to.is_some() || recorded {
-            take_turn_if_open(cx).await?;
+            check_out_if_open(cx).await?;
             // A repaired script is always written: whoever started the repair asked for it.
             if save_to.is_some() || has_repaired(cx) {
                 saved = Some(save(cx, path, true)?);
@@ -68,7 +68,7 @@ impl Command for Close {
                 discard_recording(cx)?;
                 cx.warn(format!("{}: the recording was not written.", cx.session_name()));
             }
-            cx.return_turn();
+            cx.check_in();
         }
         let slots = match (self.all, cx.host.slot(cx.session_name())) {
             (true, _) => cx.host.all_slots(),

@@ -12,7 +12,7 @@ use crate::commands::read::snapshot::{OutlineOutput, Snapshot};
 use crate::commands::session::open::values::{ContextRule, StaleRefs};
 use crate::commands::session::record;
 use crate::host::open_session::{LifetimeFolder, OpenSession};
-use crate::host::queue::Turn;
+use crate::host::queue::Position;
 use crate::host::screenshots::ClientScreenshots;
 use crate::host::{LIVE, SessionSlot};
 use crate::observe::navigation;
@@ -143,11 +143,11 @@ impl Command for Open {
             }
             // What happens to an open session is an act in it.
             let admitted = if new { None } else { authority::admit(cx, Effect::Mutates).await? };
-            cx.take_turn(slot.clone(), Turn::Next).await?;
+            cx.check_out(slot.clone(), Position::Next).await?;
             // The session may have been closed, or may have failed to open, while this command
             // waited for its turn.
             if !cx.host.is_open(&slot) {
-                cx.return_turn();
+                cx.check_in();
                 continue;
             }
             let open = cx.open_session().ok().map(|live| live.device.info().kind);
@@ -316,7 +316,7 @@ impl Open {
 
     async fn start(&self, cx: &mut Cx, options: Map<String, Value>) -> Result<OpenOutput> {
         let _under_way = cx.begin_operation();
-        if let Some(live) = cx.lease.as_mut().and_then(|l| l.session.take()) {
+        if let Some(live) = cx.checkout.as_mut().and_then(|l| l.session.take()) {
             // A failed shutdown ends the app all the same.
             if let Err(e) = live.close().await {
                 cx.warn(format!("{}.", e.message));
@@ -373,8 +373,8 @@ impl Open {
         if let Some(slot) = &cx.slot {
             slot.status.send_modify(|status| status.opened = Some(now));
         }
-        if let Some(lease) = &mut cx.lease {
-            lease.session = Some(Box::new(live));
+        if let Some(checkout) = &mut cx.checkout {
+            checkout.session = Some(Box::new(live));
         }
         OpenOutput::new(cx, NavigationResult::default().settled(true), true)
     }

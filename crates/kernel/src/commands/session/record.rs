@@ -4,7 +4,7 @@ use crate::api::command_definition::CommandDefinition;
 use crate::api::files;
 use crate::commands::prelude::*;
 use crate::commands::session::close::Close;
-use crate::host::queue::Turn;
+use crate::host::queue::Position;
 use crate::host::recording::{
     self, Event, RecordedCommand, Recorder, Recording, RepairRequest, ScriptRepair, ScriptWriter,
 };
@@ -136,7 +136,7 @@ impl Command for RecordStop {
 
     async fn run(self, cx: &mut Cx) -> Result<RecordStopOutput> {
         let path = cx.resolve_optional_path(self.file.as_ref())?.map(ResolvedPath::into_path_buf);
-        take_turn_if_open(cx).await?;
+        check_out_if_open(cx).await?;
         if self.discard {
             let steps = recorded(cx)?.len();
             discard_recording(cx)?;
@@ -150,9 +150,9 @@ impl Command for RecordStop {
 ///
 /// # Errors
 /// Returns the errors of waiting for a turn.
-pub(crate) async fn take_turn_if_open(cx: &mut Cx) -> Result<()> {
+pub(crate) async fn check_out_if_open(cx: &mut Cx) -> Result<()> {
     let Ok(slot) = cx.host.slot(cx.session_name()) else { return Ok(()) };
-    match cx.take_turn(slot, Turn::Next).await {
+    match cx.check_out(slot, Position::Next).await {
         // The session was lost meanwhile, but the log of its recording remains.
         Err(e) if matches!(e.code, ErrorCode::BackendLost | ErrorCode::SessionNotFound) => Ok(()),
         entered => entered,

@@ -5,7 +5,7 @@ use crate::commands::prelude::*;
 use crate::commands::read::get::page;
 use crate::commands::session::open::{Open, OpenOutput, options};
 use crate::host::SessionSlot;
-use crate::host::queue::Turn;
+use crate::host::queue::Position;
 use crate::observe::navigation;
 use crate::run::authority;
 use std::sync::Arc;
@@ -92,7 +92,7 @@ async fn restore(
     slot: &Arc<SessionSlot>,
     meta: &SessionMeta,
 ) -> Result<(Option<OpenOutput>, Vec<String>)> {
-    cx.take_turn(Arc::clone(slot), Turn::Next).await?;
+    cx.check_out(Arc::clone(slot), Position::Next).await?;
     if is_live(cx).await {
         return Ok((None, Vec::new()));
     }

@@ -4,7 +4,7 @@ use crate::api::url_pattern::UrlPattern;
 use crate::commands::prelude::*;
 use crate::commands::read::get::url;
 use crate::commands::wait::{WAIT, WaitOutput, default_timeout, within};
-use crate::host::queue::Turn;
+use crate::host::queue::Position;
 use crate::observe::waiting::{self, QUIET_TIME, WaitTimeout, WakeOn};
 use std::pin::pin;
 use stickpin_device::SettleRequest;
@@ -66,7 +66,7 @@ impl Command for WaitMs {
 
     async fn run(self, cx: &mut Cx) -> Result<WaitOutput> {
         let slot = cx.slot.clone();
-        cx.return_turn();
+        cx.check_in();
         let cancel = cx.cancel.clone();
         tokio::select! {
             () = tokio::time::sleep(Duration::from_millis(self.ms)) => {}
@@ -74,7 +74,7 @@ impl Command for WaitMs {
         }
         cx.check()?;
         if let Some(slot) = slot {
-            cx.take_turn(slot, Turn::Yielded).await?;
+            cx.check_out(slot, Position::Yielded).await?;
             cx.open_session()?;
         }
         Ok(WaitOutput { truth: format!("waited {} ms", self.ms) })
@@ -142,7 +142,7 @@ impl Command for WaitStable {
         let end = Instant::now() + Duration::from_millis(self.timeout);
         loop {
             cx.check()?;
-            let wanted = cx.lease.as_ref().map(|l| l.requested.clone()).unwrap_or_default();
+            let wanted = cx.checkout.as_ref().map(|l| l.requested.clone()).unwrap_or_default();
             let stop = cx.cancel.child_token();
             let request = SettleRequest::new(QUIET_TIME, end.saturating_duration_since(Instant::now()));
             let settled = {
@@ -170,7 +170,7 @@ impl Command for WaitStable {
                 .details(serde_json::json!({ "still": still })));
             }
             // Stopped early because another command waits for the session.
-            cx.yield_turn().await?;
+            cx.yield_checkout().await?;
         }
     }
 }

@@ -146,7 +146,7 @@ fn endless_dialogs_are_silenced_after_three_dismissals() {
     web.ok(&["alert", "dismiss"]);
     web.ok(&["alert", "dismiss"]);
     let error = web.fails(&["alert", "dismiss"], ErrorCode::Timeout);
-    assert!(error.message.contains("3 times") && error.hint.contains("reload"), "{error:?}");
+    assert!(error.message.contains("3 dismissals") && error.hint.contains("reload"), "{error:?}");
     web.ok(&["reload"]);
     web.ok(&["press", "text=Fresh"]);
     web.was_asked("/log?fresh");
