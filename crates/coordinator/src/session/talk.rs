@@ -206,7 +206,7 @@ impl Talk<'_> {
                     let message =
                         format!("only its author and the holder of the turn resolve note {note_id}");
                     return Err(Error::new(ErrorCode::NotYourTurn, message)
-                        .hint("tell the author with `stickpin msg send`, or run `stickpin turn wait` first")
+                        .hint("tell the author with `stickpin msg send room TEXT`, or run `stickpin turn wait` first")
                         .details(json!({ "author": author, "owner": owner })));
                 }
             }

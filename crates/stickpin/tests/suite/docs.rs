@@ -137,6 +137,14 @@ const POLLED: &str = "seen=$(grep -c guests.json server.log); \
                       until [ $(grep -c guests.json server.log) -ge $((seen + 2)) ]; do sleep 0.05; done";
 
 #[test]
+fn the_consoles_of_the_readme_run_as_printed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let items = items(&page("README.md"));
+    assert!(items.len() >= 6, "{items:?}");
+    run(folder.path(), &items);
+}
+
+#[test]
 fn the_tour_of_sessions_runs_as_printed() {
     let folder = tempfile::tempdir().expect("a folder");
     run(folder.path(), &items(&page("docs/sessions.md")));
@@ -192,11 +200,13 @@ fn the_readme_runs_as_printed() {
     let folder = tempfile::tempdir().expect("a folder");
     let readme = page("README.md");
     let mut lines = Vec::new();
-    let mut in_block = false;
+    // Blocks of consoles show their output, and run in a test of their own.
+    let (mut in_block, mut is_console) = (false, false);
     for line in readme.lines() {
         if line.starts_with("```") {
             in_block = !in_block;
-        } else if in_block && !NOT_RUN.iter().any(|(begin, _)| line.starts_with(begin)) {
+            is_console = in_block && line == "```console";
+        } else if in_block && !is_console && !NOT_RUN.iter().any(|(begin, _)| line.starts_with(begin)) {
             lines.push(line);
         }
     }
