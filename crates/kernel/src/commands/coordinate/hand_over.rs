@@ -220,7 +220,7 @@ impl Show for TurnAssignOutput {
     fn show(&self, text: &mut Text) {
         text.line(format_args!("reserved the turn of {} for {}", self.session, self.reserved_for));
         if self.routed_to_parked {
-            text.line("it only listens: tell it with `stickpin msg send`");
+            text.line("it only listens: tell it with `stickpin msg send room TEXT`");
         }
     }
 }
