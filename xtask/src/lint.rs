@@ -28,8 +28,8 @@ pub fn lint() -> Result {
     page_scripts()
 }
 
-/// Checks that every crate of the workspace can be packaged: its files, its metadata, and the versions of
-/// the crates that it needs. The archives are deleted with `target/`.
+/// Checks that every crate of the workspace can be packaged: its files, its metadata, and the
+/// versions of the crates that it needs. The archives are deleted with `target/`.
 fn package() -> Result {
     // Without the lock file, which can be made only for crates that are published.
     let args = ["package", "--workspace", "--no-verify", "--offline", "--exclude-lockfile", "--allow-dirty"];

@@ -108,7 +108,8 @@ impl Env {
     /// directory.
     ///
     /// # Errors
-    /// Returns the errors of [`Caller::resolve_path`], or `IO` when there is no home directory either.
+    /// Returns the errors of [`Caller::resolve_path`], or `IO` when there is no home directory
+    /// either.
     pub fn state_dir(&self, option: Option<&str>) -> Result<PathBuf> {
         if let Some(path) = option.or(self.state_dir.as_deref()).filter(|path| !path.is_empty()) {
             return self.resolve(path);

@@ -29,8 +29,8 @@ pub struct Coordinator {
 }
 
 impl Coordinator {
-    /// Opens the sessions of a state directory. Reads none of them yet. `epoch` counts the starts of
-    /// a host there.
+    /// Opens the sessions of a state directory. Reads none of them yet. `epoch` counts the starts
+    /// of a host there.
     ///
     /// # Errors
     /// Returns `IO` or `STORAGE_FULL` when the folders cannot be made.
@@ -143,8 +143,8 @@ impl Coordinator {
     }
 
     /// Begins a lifetime of a session: the first one, or another one of a session that was closed
-    /// or lost. The caller becomes a member. Who opens a session holds an implicit turn unless somebody
-    /// else holds it; who restores one gets no turn.
+    /// or lost. The caller becomes a member. Who opens a session holds an implicit turn unless
+    /// somebody else holds it; who restores one gets no turn.
     ///
     /// # Errors
     /// Returns errors of the log. Nothing may be opened then.

@@ -281,11 +281,12 @@ impl Loans<'_> {
         self.set_child(lender, child, ChildState::Active)
     }
 
-    /// Ends a child: what it borrowed goes back to its lender, and its session closes. Its row stays.
+    /// Ends a child: what it borrowed goes back to its lender, and its session closes. Its row
+    /// stays.
     ///
     /// # Errors
-    /// Returns `SESSION_NOT_FOUND` for a session that is no child, `UNKNOWN_MEMBER` for an agent that
-    /// is in neither session, and errors of the log.
+    /// Returns `SESSION_NOT_FOUND` for a session that is no child, `UNKNOWN_MEMBER` for an agent
+    /// that is in neither session, and errors of the log.
     pub async fn stop_child(&self, child: &str, who: &Participant) -> Result<Vec<EndedLoan>> {
         let loans = self.loans_where(|loan| loan.borrower == child)?;
         if loans.is_empty() && self.0.meta(child)?.0.parent.is_none() {
@@ -329,8 +330,8 @@ impl Loans<'_> {
         self.take_back(&lender, &loan, cascade, "reclaimed").await
     }
 
-    /// Removes what is left of children of `parent` that ended: their loans come back, and they show
-    /// as pruned.
+    /// Removes what is left of children of `parent` that ended: their loans come back, and they
+    /// show as pruned.
     ///
     /// # Errors
     /// Returns `UNKNOWN_MEMBER` for an agent that is no member of `parent`, and errors of the log.
@@ -465,8 +466,8 @@ impl Loans<'_> {
         Ok(ended)
     }
 
-    /// Ends a loan and writes down what that changed. Loans made out of it pass to the lender before
-    /// it ends, so that a crash in between grants nothing twice.
+    /// Ends a loan and writes down what that changed. Loans made out of it pass to the lender
+    /// before it ends, so that a crash in between grants nothing twice.
     fn end_loan(
         &self,
         lender: &SessionAuthority,

@@ -1,5 +1,5 @@
-//! The feed: what happened in a session, as its members read it. A filtered view of the log; reading
-//! it grants nothing and renews nothing.
+//! The feed: what happened in a session, as its members read it. A filtered view of the log;
+//! reading it grants nothing and renews nothing.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

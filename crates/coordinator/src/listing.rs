@@ -1,4 +1,5 @@
-//! Sessions as their metadata describes them. No log is read, and one damaged session spoils no list.
+//! Sessions as their metadata describes them. No log is read, and one damaged session spoils no
+//! list.
 
 use crate::coordinator::Coordinator;
 use crate::participant::Participant;
@@ -21,11 +22,11 @@ pub enum ListedState {
     Live,
     /// Its app is not open, and `session restore` opens it again.
     Restorable,
-    /// It was closed, or cannot be opened again.
+    /// Closed, or impossible to open again.
     Stopped,
     /// Its metadata cannot be read.
     Corrupt,
-    /// It has no metadata.
+    /// Known by name only: there is no metadata.
     Missing,
 }
 
@@ -38,9 +39,9 @@ pub enum Visibility {
     Own,
     /// A session of the caller spawned it.
     Child,
-    /// It is a peer of a session of the caller.
+    /// A peer of a session of the caller.
     Peer,
-    /// It lies in the same state directory.
+    /// Another session of the same state directory.
     Host,
 }
 

@@ -91,8 +91,8 @@ impl Coordinator {
     /// idle turn, or from memory if the session is in use.
     ///
     /// # Errors
-    /// Returns `SCOPE_DENIED` unless a person asks, `SESSION_EXISTS` for a session whose metadata is
-    /// there, `SESSION_NOT_FOUND` without a log, and errors of the log.
+    /// Returns `SCOPE_DENIED` unless a person asks, `SESSION_EXISTS` for a session whose metadata
+    /// is there, `SESSION_NOT_FOUND` without a log, and errors of the log.
     pub fn adopt(&self, name: &str, who: &Participant) -> Result<()> {
         require_person(who, "adopt a session")?;
         let loaded = self.loaded();

@@ -55,7 +55,12 @@
 //!     ref_pins: Vec::new(),
 //! };
 //! let id = log.begin(&me, command.clone())?;
-//! let outcome = CommandOutcome { error: None, duration_ms: 12, generation: Some(482_912), address: None };
+//! let outcome = CommandOutcome {
+//!     error: None,
+//!     duration_ms: 12,
+//!     generation: Some(482_912),
+//!     address: None,
+//! };
 //! assert!(matches!(log.end(&me, id, outcome), EndStatus::Persisted(3)));
 //!
 //! // The daemon dies in the middle of the next one.

@@ -203,8 +203,8 @@ impl SessionLog {
     }
 }
 
-/// Visits records of an open log with a `seq` above `after`, oldest first, until `visit` breaks off:
-/// from memory while this process wrote them recently, else from disk.
+/// Visits records of an open log with a `seq` above `after`, oldest first, until `visit` breaks
+/// off: from memory while this process wrote them recently, else from disk.
 ///
 /// # Errors
 /// If the log cannot be read or is damaged.

@@ -96,8 +96,8 @@ impl Store {
         recover::meta(&*self.files, &self.dir(name)?)
     }
 
-    /// The state of the metadata's file: while it is equal, so is the metadata. `None` if there is no
-    /// file.
+    /// The state of the metadata's file: while it is equal, so is the metadata. `None` if there is
+    /// no file.
     #[must_use]
     pub fn meta_stamp(&self, name: &str) -> Option<Stamp> {
         let file = std::fs::metadata(self.dir(name).ok()?.meta()).ok()?;

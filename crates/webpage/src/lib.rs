@@ -1,7 +1,8 @@
 //! Reads and acts on one web page over the Chrome DevTools Protocol. The browser may be started by
 //! anyone.
 //!
-//! Layers, lowest first; each uses only those above it in this table (`tests/integration/floors.rs`):
+//! Layers, lowest first; each uses only those above it in this table
+//! (`tests/integration/floors.rs`):
 //!
 //! | module | |
 //! |---|---|

@@ -48,7 +48,8 @@ fn a_wrong_import_and_a_large_circle_are_named() {
     assert_eq!(imports.circles(floors::MOST_IN_CIRCLE).len(), 1);
 }
 
-/// Toolkit-specific code belongs in `toolkit/`: a toolkit's name elsewhere is a decision by toolkit.
+/// Toolkit-specific code belongs in `toolkit/`: a toolkit's name elsewhere is a decision by
+/// toolkit.
 #[test]
 fn toolkits_are_named_in_one_folder() {
     let mut sources = floors::sources(&src(), &[]);

@@ -142,8 +142,8 @@ impl SessionAuthority {
         })
     }
 
-    /// Takes down how a command ended. `generation` is that of the tree behind it, `address` that of
-    /// the app.
+    /// Takes down how a command ended. `generation` is that of the tree behind it, `address` that
+    /// of the app.
     pub fn end(
         &self,
         ticket: Ticket,

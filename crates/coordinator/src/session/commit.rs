@@ -127,7 +127,8 @@ fn kind(
     }
 }
 
-/// Returns the record of a turn that a reboot took from its owner, or from whom it was reserved for.
+/// Returns the record of a turn that a reboot took from its owner, or from whom it was reserved
+/// for.
 pub(crate) fn surrendered_by_reboot(before: &TurnState, after: TurnState) -> Kind {
     match &before.reserved_for {
         Some(missed) => Kind::ReservationExpired(Box::new(ReservationExpired {

@@ -67,8 +67,8 @@ impl Drop for Reading<'_> {
 }
 
 impl EventQuery {
-    /// Reads the feed of a session, and waits for an event if the query says so. Claims, renews and authorises
-    /// nothing, and does not count as activity of the reader.
+    /// Reads the feed of a session, and waits for an event if the query says so. Claims, renews and
+    /// authorises nothing, and does not count as activity of the reader.
     ///
     /// # Errors
     /// Returns `INVALID_CURSOR` for a cursor beyond the end, and errors of reading the log.

@@ -138,7 +138,8 @@ impl SessionAuthority {
             let fence = Fence { agent: who.agent.clone(), turn_id: None, lease_id: None };
             let lease_id = self.shared.environment.lease_id();
             let entered = state.judge(&self.shared.environment, now, |s| machine::enter(s, &fence, lease_id));
-            // Somebody else holds the turn, or a handoff has to be read first: the opener acts later.
+            // Somebody else holds the turn, or a handoff has to be read first: the opener acts
+            // later.
             if let Ok(Some(transition)) = entered {
                 state.commit(Some(&State::origin(who, now)), transition, Remarks::default(), now)?;
             }

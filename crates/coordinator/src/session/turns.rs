@@ -57,8 +57,8 @@ impl SessionAuthority {
     /// Gives the turn up, with what the next owner has to know.
     ///
     /// # Errors
-    /// Returns `TURN_MISMATCH`, `STALE_LEASE`, `INVALID_HANDOFF`, and errors of the log. The details
-    /// of a refusal return the handoff, so that its text is not lost.
+    /// Returns `TURN_MISMATCH`, `STALE_LEASE`, `INVALID_HANDOFF`, and errors of the log. The
+    /// details of a refusal return the handoff, so that its text is not lost.
     pub fn release(
         &self,
         who: &Participant,
@@ -282,8 +282,8 @@ impl SessionAuthority {
     /// Ends the turn with the session.
     ///
     /// # Errors
-    /// Returns `NOT_YOUR_TURN` when another agent holds the turn, unless a person asks or `force` is
-    /// given; and errors of the log.
+    /// Returns `NOT_YOUR_TURN` when another agent holds the turn, unless a person asks or `force`
+    /// is given; and errors of the log.
     pub fn close(&self, who: Option<&Participant>, how: Closing) -> Result<()> {
         self.change(|state, now| {
             let origin = who.map(|who| State::origin(who, now));

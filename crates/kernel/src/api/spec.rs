@@ -71,9 +71,9 @@ impl Spec {
     }
 }
 
-/// The arguments by which a front end follows a command: it waits for the next entries, prints them,
-/// and repeats the command behind them. The output has the entries as `events`, each with its `seq`,
-/// the place behind them as `cursorSeq`, and `closed` where nothing follows.
+/// The arguments by which a front end follows a command: it waits for the next entries, prints
+/// them, and repeats the command behind them. The output has the entries as `events`, each with its
+/// `seq`, the place behind them as `cursorSeq`, and `closed` where nothing follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Follow {
     /// The switch that waits for an entry.

@@ -134,8 +134,8 @@ pub(crate) enum TaskEnd {
     Closed,
     /// The idle timeout elapsed.
     Idle(Box<OpenSession>),
-    /// The app is gone. Either a dropped checkout took the session with it, or a command found the app
-    /// dead.
+    /// The app is gone. Either a dropped checkout took the session with it, or a command found the
+    /// app dead.
     Lost(Option<Box<OpenSession>>),
 }
 

@@ -64,7 +64,8 @@ pub struct ScriptRepair {
     pub file: PathBuf,
     /// The original text.
     pub text: String,
-    /// The repair sites in the order in which the replay reached them. Line numbers refer to `text`.
+    /// The repair sites in the order in which the replay reached them. Line numbers refer to
+    /// `text`.
     pub sites: Vec<RepairSite>,
     /// The path of the repaired script.
     pub(crate) to: PathBuf,

@@ -45,8 +45,8 @@ pub(crate) async fn capture_app(cx: &mut Cx, origin: Origin) -> Result<Arc<Tree>
     tree.ok_or_else(|| Error::internal("a stored tree is not there"))
 }
 
-/// Captures the app for a reader. While another agent holds the turn, the reader gets the stored tree
-/// and how old it is: a new tree would make the refs of the holder old.
+/// Captures the app for a reader. While another agent holds the turn, the reader gets the stored
+/// tree and how old it is: a new tree would make the refs of the holder old.
 ///
 /// # Errors
 /// Returns the errors of [`capture_app`].

@@ -77,7 +77,8 @@ pub(crate) fn coordinator(cx: &Cx) -> Result<(Coordinator, Participant)> {
 /// Returns the authority of the session that the caller names, open or not.
 ///
 /// # Errors
-/// Returns `UNSUPPORTED` on a host without a coordinator, `SESSION_NOT_FOUND`, and errors of the log.
+/// Returns `UNSUPPORTED` on a host without a coordinator, `SESSION_NOT_FOUND`, and errors of the
+/// log.
 pub(crate) fn require(cx: &Cx) -> Result<(Arc<SessionAuthority>, Participant)> {
     let found = authority(cx)?;
     found.ok_or_else(|| Error::unsupported("this host has no turns: every caller may act at any time"))
@@ -133,8 +134,8 @@ pub(crate) fn begin(
     };
     match session.begin(&who, turn, command, &cx.cancel) {
         Ok(ticket) => {
-            // Scope may have been lent while the command waited for the device. Whoever lends it now
-            // waits for this command.
+            // Scope may have been lent while the command waited for the device. Whoever lends it
+            // now waits for this command.
             let address =
                 cx.open_session().ok().and_then(|live| live.page.as_ref()).map(|page| page.url.clone());
             let permitted = if turn.is_some() { permit(cx, &session, &who, address) } else { Ok(()) };

@@ -376,8 +376,8 @@ pub fn renewed(s: Situation<'_>) -> TurnState {
     TurnState { lease: Some(s.now.lease(ttl_ms)), ..s.turn.clone() }
 }
 
-/// Returns the turn of an owner that asks for it again: with a whole lease, and no longer one that a
-/// command took by itself.
+/// Returns the turn of an owner that asks for it again: with a whole lease, and no longer one that
+/// a command took by itself.
 #[must_use]
 pub fn confirmed(s: Situation<'_>) -> TurnState {
     let lease = Some(s.now.lease(s.policy.lease_ttl_ms));

@@ -1,5 +1,5 @@
-//! Two agents in one session, each a process of its own per command: what they tell one another, and
-//! what a follower prints.
+//! Two agents in one session, each a process of its own per command: what they tell one another,
+//! and what a follower prints.
 
 use crate::support::client::Client;
 use crate::support::{Ran, World, eventually, words};

@@ -24,8 +24,8 @@ pub(super) const CLOSED: u8 = 11;
 
 /// Wait for the turn of the session, and hold it until you release it.
 ///
-/// Exits with 0 when it is your turn, 3 when the time is up, and 4 when the turn may be taken from an
-/// owner that is gone or silent. The daemon renews your turn; keep no process running for it.
+/// Exits with 0 when it is your turn, 3 when the time is up, and 4 when the turn may be taken from
+/// an owner that is gone or silent. The daemon renews your turn; keep no process running for it.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TurnWait {
@@ -193,8 +193,8 @@ impl Show for TurnOutput {
     }
 }
 
-/// Returns how long a wait lasts that names no time: a tool call must return before its harness gives
-/// it up.
+/// Returns how long a wait lasts that names no time: a tool call must return before its harness
+/// gives it up.
 pub(super) fn slice(cx: &Cx, session: &SessionAuthority) -> Option<Duration> {
     match cx.caller.evidence.env_age {
         EnvAge::Spawn => Some(Duration::from_millis(session.meta().policy.wait_slice_mcp_ms)),

@@ -26,12 +26,13 @@ const FOLLOW: Option<Follow> = Some(Follow { wait: "wait", timeout: "timeout", a
 
 /// Show what happened in the session: messages, turns, notes and members. Claims no turn.
 ///
-/// With --wait it exits with 0 after the first events that are for you, 3 when the time is up, and 11
-/// when the session is closed. The answer to an event about the turn is always `turn wait`.
+/// With --wait it exits with 0 after the first events that are for you, 3 when the time is up, and
+/// 11 when the session is closed. The answer to an event about the turn is always `turn wait`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Events {
-    /// Begin behind this record; 0 is the beginning. By default the last events, with --wait the end.
+    /// Begin behind this record; 0 is the beginning. By default the last events, with --wait the
+    /// end.
     #[schemars(extend("x-placeholder" = "SEQ"))]
     pub after: Option<u64>,
     /// Wait until there is an event.
@@ -73,7 +74,8 @@ pub enum Include {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MsgRecv {
-    /// Begin behind this record; 0 is the beginning. By default the last messages, with --wait the end.
+    /// Begin behind this record; 0 is the beginning. By default the last messages, with --wait the
+    /// end.
     #[schemars(extend("x-placeholder" = "SEQ"))]
     pub after: Option<u64>,
     /// Wait until there is a message.
@@ -97,7 +99,8 @@ pub struct MsgRecv {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SessionLog {
-    /// Begin behind this record; 0 is the beginning. By default the last records, with --wait the end.
+    /// Begin behind this record; 0 is the beginning. By default the last records, with --wait the
+    /// end.
     #[schemars(extend("x-placeholder" = "SEQ"))]
     pub after: Option<u64>,
     /// Wait until there is a record.

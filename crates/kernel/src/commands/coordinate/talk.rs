@@ -11,8 +11,8 @@ const MAX_NOTES: usize = 200;
 
 /// Send a message to a member, or to all members with `room`.
 ///
-/// A message is talk for now. What must survive the handoff is a note (`notes add`), and work is given
-/// away with the turn (`turn release`).
+/// A message is talk for now. What must survive the handoff is a note (`notes add`), and work is
+/// given away with the turn (`turn release`).
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MsgSend {

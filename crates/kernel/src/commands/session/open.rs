@@ -286,8 +286,8 @@ impl Open {
         Ok(())
     }
 
-    /// Starts the app in a new lifetime, whose beginning is in the log before the app starts. With a
-    /// limit, an app that takes longer is ended.
+    /// Starts the app in a new lifetime, whose beginning is in the log before the app starts. With
+    /// a limit, an app that takes longer is ended.
     pub(super) async fn launch(
         &self,
         cx: &mut Cx,

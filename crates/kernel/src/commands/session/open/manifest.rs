@@ -25,8 +25,8 @@ impl Open {
         }
     }
 
-    /// Returns what is needed to open the session again: the arguments and the working directory, at
-    /// which paths in them start.
+    /// Returns what is needed to open the session again: the arguments and the working directory,
+    /// at which paths in them start.
     pub(super) fn manifest(&self, cx: &Cx) -> Result<Map<String, Value>> {
         let mut manifest = self.arguments()?;
         manifest.retain(|name, _| !OF_ONE_CALL.contains(&name.as_str()));
