@@ -20,8 +20,7 @@ const LIMIT: Duration = Duration::from_secs(20);
 /// How long an open app may take to answer before it counts as lost.
 const PROBE: Duration = Duration::from_millis(500);
 
-/// Open a session again that lost its app: after the daemon or the app was killed, or after a
-/// reboot.
+/// Open a session again whose app was lost: by a kill, a crash or a reboot.
 ///
 /// Starts what was opened with the same options, at the last address. Members, the turn and the log
 /// are kept. Earlier refs have ended.
