@@ -5,7 +5,7 @@
 //! an idle turn. [`SessionAuthority::begin`] runs once the command has the device: it proves that
 //! the turn is still the one that was admitted, and writes the beginning to the log.
 
-use super::authority::{Registration, Running, SessionAuthority, State};
+use super::authority::{Running, SessionAuthority, State};
 use super::commit::Remarks;
 use crate::environment::Environment;
 use crate::error;
@@ -61,16 +61,16 @@ impl SessionAuthority {
         refuse_ambiguous(who)?;
         let until = tokio::time::Instant::now() + patience;
         let mut changes = self.turns();
-        let mut waiting: Option<Registration> = None;
-        let admitted = loop {
+        let mut waiting = None;
+        loop {
             changes.mark_unchanged();
             let (held, pause) = match self.enter(who) {
-                Ok(admission) => break Ok(admission),
+                Ok(admission) => return Ok(admission),
                 Err((e, Some(pause))) => (e, pause),
-                Err((e, None)) => break Err(e),
+                Err((e, None)) => return Err(e),
             };
             if tokio::time::Instant::now() >= until {
-                break Err(held);
+                return Err(held);
             }
             if waiting.is_none() {
                 waiting = Some(self.register(who, false, false)?);
@@ -79,13 +79,9 @@ impl SessionAuthority {
             tokio::select! {
                 _ = changes.changed() => {}
                 () = tokio::time::sleep_until(next) => {}
-                () = cancel.cancelled() => break Err(held),
+                () = cancel.cancelled() => return Err(held),
             }
-        };
-        if let Some(waiting) = waiting {
-            self.unregister(&who.agent, waiting);
         }
-        admitted
     }
 
     /// Takes or proves the turn. With a pause, the refusal may be over after it.

@@ -37,7 +37,9 @@ pub struct WaitReply {
 }
 
 /// Ends a registration when the wait ends, also by a panic or when its client disappears.
-struct Registered<'s> {
+#[derive(Debug)]
+#[must_use = "a registration ends with it"]
+pub(super) struct Registered<'s> {
     session: &'s SessionAuthority,
     agent: AgentId,
     registration: Registration,
@@ -66,8 +68,7 @@ impl SessionAuthority {
         let until = options.timeout.map(|timeout| Instant::now() + timeout);
         let mut turns = self.turns();
         let mut feed = self.feed();
-        let registration = self.register(who, options.park, true)?;
-        let _registered = Registered { session: self, agent: who.agent.clone(), registration };
+        let _registered = self.register(who, options.park, true)?;
         loop {
             turns.mark_unchanged();
             feed.mark_unchanged();
@@ -103,10 +104,15 @@ impl SessionAuthority {
         TurnReply::NotYet(state.not_yet())
     }
 
-    /// Takes down that a wait of the caller is connected. A wait that asks for the turn excludes
-    /// another one.
-    pub(super) fn register(&self, who: &Participant, parked: bool, exclusive: bool) -> Result<Registration> {
-        self.change(|state, now| {
+    /// Takes down that a wait of the caller is connected, until the result is dropped. A wait that
+    /// asks for the turn excludes another one.
+    pub(super) fn register(
+        &self,
+        who: &Participant,
+        parked: bool,
+        exclusive: bool,
+    ) -> Result<Registered<'_>> {
+        let registration = self.change(|state, now| {
             state.touch(who, now);
             state.join_as_driver(who, now)?;
             if exclusive && let Some(other) = state.waits.get(&who.agent) {
@@ -122,10 +128,11 @@ impl SessionAuthority {
             let mode = if parked { WaitMode::Parked } else { WaitMode::Active };
             state.log.amend(Amendment::Waits { agent: who.agent.clone(), mode, at: now.wall });
             Ok(registration)
-        })
+        })?;
+        Ok(Registered { session: self, agent: who.agent.clone(), registration })
     }
 
-    pub(super) fn unregister(&self, agent: &AgentId, registration: Registration) {
+    fn unregister(&self, agent: &AgentId, registration: Registration) {
         let ended = self.change(|state, now| {
             if state.waits.get(agent) == Some(&registration) {
                 state.waits.remove(agent);

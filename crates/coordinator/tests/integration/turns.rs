@@ -296,3 +296,20 @@ async fn no_turn_is_granted_that_nothing_renews() {
     assert_eq!(refused.code, ErrorCode::GuardianUnavailable);
     assert!(!shop.state(None).unwrap().guardian.renewing);
 }
+
+#[tokio::test(start_paused = true)]
+async fn command_that_is_abandoned_while_it_waits_leaves_its_place() {
+    let world = World::new();
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    let shop = world.open(&ada);
+    act(&shop, &ada).await.unwrap();
+    let waits = {
+        let (shop, bob) = (Arc::clone(&shop), bob.clone());
+        tokio::spawn(async move { act(&shop, &bob).await })
+    };
+    tokio::task::yield_now().await;
+    assert_eq!(shop.state(None).unwrap().waiters.len(), 1);
+    waits.abort();
+    assert!(waits.await.unwrap_err().is_cancelled());
+    assert_eq!(shop.state(None).unwrap().waiters, []);
+}
