@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use stickpin_coordinator::{Coordinator, Environment};
 use stickpin_kernel::{Error, ErrorCode, Result, io_error};
+use stickpin_process::Process;
 use stickpin_session::turn::{Anchor, Liveness, Now};
 use stickpin_wire::StateDir;
 
@@ -67,10 +68,8 @@ fn liveness(anchor: &Anchor, boot_id: &str) -> Liveness {
     if anchor.boot_id != boot_id {
         return Liveness::Gone;
     }
-    match stickpin_process::ancestry(anchor.pid, 1).first() {
-        Some(process) if process.start == anchor.process_start => Liveness::Alive,
-        _ => Liveness::Gone,
-    }
+    let process = Process { pid: anchor.pid, started: anchor.process_start.to_string() };
+    if process.is_alive() { Liveness::Alive } else { Liveness::Gone }
 }
 
 /// Counts this start, on disk before anybody can connect.

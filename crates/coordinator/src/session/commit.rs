@@ -48,8 +48,8 @@ impl State {
         Ok(seq)
     }
 
-    /// Commits what is due by the passage of time. An implicit turn of a member that nobody waits
-    /// for and that acts itself does not end.
+    /// Commits what is due by the passage of time. Nothing is due for an owner that acts itself: it
+    /// is neither gone nor silent, and its implicit turn goes on.
     pub(crate) fn commit_due(
         &mut self,
         environment: &Environment,
@@ -57,8 +57,7 @@ impl State {
         acting: Option<&AgentId>,
     ) -> Result<()> {
         loop {
-            let turn = &self.log.meta().turn;
-            if turn.implicit && acting.is_some() && turn.owner.as_ref() == acting {
+            if acting.is_some() && self.log.meta().turn.owner.as_ref() == acting {
                 return Ok(());
             }
             let Some(transition) = self.judge(environment, now, machine::due) else { return Ok(()) };
