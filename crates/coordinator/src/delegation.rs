@@ -5,27 +5,26 @@
 //! the lender's metadata, and scope is computed from the metadata of a family of sessions whenever
 //! somebody acts there: there is no copy that could differ.
 
+mod ending;
+mod family;
+mod records;
+
+use self::records::record;
 use crate::coordinator::Coordinator;
 use crate::error;
 use crate::participant::Participant;
 use crate::rule;
-use crate::session::{Closing, SessionAuthority, State, admit_member, drain, end_turn_of};
+use crate::session::{SessionAuthority, State, admit_member, drain};
 use crate::upkeep::require_turn_or_idle;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use stickpin_device::{Error, ErrorCode, Result};
-use stickpin_session::log::{
-    Arguments, ChildSpawned, ChildStateChanged, CommandId, Evidence, Kind, LoanOpened, LoanReclaimed, Parent,
-    SessionMeta, Status,
-};
-use stickpin_session::turn::scope::{Facts, Holding, Ledger};
-use stickpin_session::turn::{
-    AgentId, BaseScope, Child, ChildState, Liveness, Loan, LoanId, LoanState, Now, Presence, ReclaimedLoan,
-    Verb,
-};
-use stickpin_store::{Origin, SessionLog, Start};
+use stickpin_session::log::{Arguments, ChildSpawned, Kind, LoanOpened, Parent, SessionMeta, Status};
+use stickpin_session::turn::scope::{Facts, Holding};
+use stickpin_session::turn::{AgentId, BaseScope, Child, ChildState, Loan, LoanId, LoanState, Verb};
+use stickpin_store::{SessionLog, Start};
 
 /// What a new child gets.
 #[derive(Debug, Clone, Default)]
@@ -79,19 +78,6 @@ fn delegates(session: &SessionAuthority) -> bool {
     let state = session.lock();
     let meta = state.log.meta();
     !meta.loans.is_empty() || !meta.children.is_empty()
-}
-
-/// Appends records, which may name the `seq` of the first one.
-fn record(
-    session: &SessionAuthority,
-    who: Option<&Participant>,
-    kinds: impl FnOnce(u64, &Now) -> Vec<Kind>,
-) -> Result<()> {
-    session.change(|state, now| {
-        let origin = who.map_or_else(|| Origin::daemon(now.wall), |who| State::origin(who, now));
-        let seq = state.next_seq(&origin)?;
-        kinds(seq, now).into_iter().try_for_each(|kind| state.append(&origin, kind).map(drop))
-    })
 }
 
 /// The loans between the sessions of a coordinator.
@@ -350,312 +336,4 @@ impl Loans<'_> {
         }
         Ok((pruned, ended))
     }
-
-    /// Brings the children of a session up to date that is opened again: what can be reached stays,
-    /// what ended gives back what it borrowed. All stay visible.
-    pub(crate) fn review_children(&self, parent: &SessionAuthority) -> Result<()> {
-        for child in parent.meta().children {
-            let after = match self.0.meta(&child.session) {
-                Ok((meta, _)) if meta.status == Status::Closed => ChildState::Stopped,
-                Ok(_) => continue,
-                Err(e) if e.code == ErrorCode::SessionNotFound => ChildState::Pruned,
-                Err(_) => continue,
-            };
-            if matches!(child.state, ChildState::Pruned | ChildState::Stopped) && child.state == after {
-                continue;
-            }
-            let reason = if after == ChildState::Pruned { "child_missing" } else { "child_closed" };
-            self.end_loan(parent, &child.loan_id, false, reason, None)?;
-            self.set_child(parent, &child.session, after)?;
-        }
-        Ok(())
-    }
-
-    /// Completes or takes back what a spawn left that a crash cut short.
-    pub(crate) fn repair_spawns(&self, lender: &SessionAuthority) -> Result<()> {
-        for loan in lender.meta().loans {
-            if loan.state == LoanState::Active {
-                continue;
-            }
-            let begun = loan.state == LoanState::Pending && self.0.store().meta(&loan.borrower).is_ok();
-            if begun {
-                let active = Loan { state: LoanState::Active, ..loan.clone() };
-                record(lender, None, |_, _| vec![Kind::LoanOpened(Box::new(LoanOpened { loan: active }))])?;
-                self.set_child(lender, &loan.borrower, ChildState::Active)?;
-            } else {
-                let reason = if loan.state == LoanState::Pending { "spawn_incomplete" } else { "reclaimed" };
-                self.end_loan_alone(lender, &loan.loan_id, false, reason, None)?;
-                self.set_child(lender, &loan.borrower, ChildState::Pruned)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Ends what a session that closed had lent or borrowed.
-    pub(crate) fn end_loans_of(&self, session: &SessionAuthority) -> Result<()> {
-        let meta = session.meta();
-        for loan in &meta.loans {
-            self.end_loan(session, &loan.loan_id, true, "lender_closed", None)?;
-            self.0.close(&loan.borrower)?;
-            self.set_child(session, &loan.borrower, ChildState::Stopped)?;
-        }
-        if meta.parent.is_some() {
-            for loan in self.loans_where(|loan| loan.borrower == meta.name)? {
-                let lender = self.0.session(&loan.lender)?;
-                self.end_loan(&lender, &loan.loan_id, false, "child_closed", None)?;
-                self.set_child(&lender, &meta.name, ChildState::Stopped)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Ends the loans of a session whose time is over. Returns when the next one ends.
-    pub(crate) fn end_expired(&self, lender: &SessionAuthority) -> Result<Option<Duration>> {
-        let now = (self.0.shared().environment.now)();
-        let loans = lender.lock().log.meta().loans.clone();
-        let mut next = None;
-        for loan in loans {
-            let Some(at) = &loan.expires_mono else { continue };
-            if at.boot_id == now.boot_id && now.mono_ms < at.mono_ms {
-                let left = Duration::from_millis(at.mono_ms - now.mono_ms);
-                next = Some(next.map_or(left, |known: Duration| known.min(left)));
-                continue;
-            }
-            self.end_loan(lender, &loan.loan_id, true, "expired", None)?;
-            self.set_child(lender, &loan.borrower, ChildState::Stopped)?;
-        }
-        Ok(next)
-    }
-
-    /// Ends the loan of a child whose members have all disappeared. Returns when to look again.
-    pub(crate) fn end_gone(&self, child: &SessionAuthority) -> Result<Option<Duration>> {
-        let grace = {
-            let (state, now) = (child.lock(), child.now());
-            let meta = state.log.meta();
-            if meta.parent.is_none() || meta.status != Status::Open || meta.members.is_empty() {
-                return Ok(None);
-            }
-            let grace = meta.policy.gone_grace_ms;
-            let presence = state.presence(&self.0.shared().environment, &now);
-            let gone = |p: &Presence| p.liveness == Liveness::Gone && p.silent_ms > grace;
-            if !presence.values().all(gone) {
-                return Ok(Some(Duration::from_millis(grace / 4)));
-            }
-            grace
-        };
-        tracing::info!(session = child.name(), "its members have been gone for {grace} ms");
-        self.0.close_for(child, None, Closing { force: true })?;
-        Ok(None)
-    }
-
-    /// Stops the borrower, waits for its last command, and ends the loan.
-    async fn take_back(
-        &self,
-        lender: &SessionAuthority,
-        loan: &Loan,
-        cascade: bool,
-        reason: &str,
-    ) -> Result<Vec<EndedLoan>> {
-        let reclaiming = Loan { state: LoanState::Reclaiming, ..loan.clone() };
-        record(lender, None, |_, _| vec![Kind::LoanOpened(Box::new(LoanOpened { loan: reclaiming }))])?;
-        let device = self.0.session(&self.device_of(lender.name()))?;
-        let members = self.members(&loan.borrower);
-        let late = drain(&device, &|agent: &AgentId| members.contains(agent)).await;
-        let ended = self.end_loan(lender, &loan.loan_id, cascade, reason, late)?;
-        self.set_child(lender, &loan.borrower, ChildState::Stopped)?;
-        Ok(ended)
-    }
-
-    /// Ends a loan and writes down what that changed. Loans made out of it pass to the lender
-    /// before it ends, so that a crash in between grants nothing twice.
-    fn end_loan(
-        &self,
-        lender: &SessionAuthority,
-        id: &LoanId,
-        cascade: bool,
-        reason: &str,
-        late_command: Option<CommandId>,
-    ) -> Result<Vec<EndedLoan>> {
-        let _one = self.0.delegating().lock().unwrap_or_else(PoisonError::into_inner);
-        self.end_loan_alone(lender, id, cascade, reason, late_command)
-    }
-
-    /// Does what [`Self::end_loan`] does, for a caller that excludes others.
-    fn end_loan_alone(
-        &self,
-        lender: &SessionAuthority,
-        id: &LoanId,
-        cascade: bool,
-        reason: &str,
-        late_command: Option<CommandId>,
-    ) -> Result<Vec<EndedLoan>> {
-        let mut ledger = self.family(&self.device_of(lender.name())).ledger;
-        let reclaimed = ledger.reclaim(id, cascade);
-        let moved: Vec<LoanId> = reclaimed.reparented.iter().map(|loan| loan.loan_id.clone()).collect();
-        let borrower = reclaimed.ended.last().map(|loan| loan.borrower.clone());
-        for loan in reclaimed.reparented {
-            self.move_loan(lender, borrower.as_deref(), loan)?;
-        }
-        let mut ended = Vec::new();
-        for loan in reclaimed.ended {
-            let from = if loan.lender == lender.name() { None } else { Some(self.0.session(&loan.lender)?) };
-            let from = from.as_deref().unwrap_or(lender);
-            self.write_back(from, &loan, reason, late_command)?;
-            self.end_turn_of(&loan.borrower, from.name())?;
-            ended.push(EndedLoan {
-                reparented: if loan.loan_id == *id { moved.clone() } else { Vec::new() },
-                loan_id: loan.loan_id,
-                lender: loan.lender,
-                borrower: loan.borrower,
-                reason: reason.to_owned(),
-                late_command: late_command.map(|command| command.to_string()),
-            });
-        }
-        Ok(ended)
-    }
-
-    fn write_back(
-        &self,
-        lender: &SessionAuthority,
-        loan: &Loan,
-        reason: &str,
-        late_command: Option<CommandId>,
-    ) -> Result<()> {
-        record(lender, None, |seq, now| {
-            let back = ReclaimedLoan {
-                loan_id: loan.loan_id.clone(),
-                child: loan.borrower.clone(),
-                rules: loan.rules.clone(),
-                reason: reason.to_owned(),
-                at_seq: seq,
-                at: now.wall,
-            };
-            vec![Kind::LoanReclaimed(Box::new(LoanReclaimed { loan: back, late_command }))]
-        })
-    }
-
-    /// Moves a loan from the borrower that ended to its lender, which has the scope.
-    fn move_loan(&self, lender: &SessionAuthority, from: Option<&str>, loan: Loan) -> Result<()> {
-        let now = (self.0.shared().environment.now)();
-        let row = Child {
-            session: loan.borrower.clone(),
-            agent_id: None,
-            loan_id: loan.loan_id.clone(),
-            spawned_at: now.wall,
-            state: ChildState::Active,
-            socket_hint: None,
-            last_output_seq: 0,
-        };
-        let opened = LoanOpened { loan: loan.clone() };
-        record(lender, None, |_, _| {
-            vec![
-                Kind::LoanOpened(Box::new(opened)),
-                Kind::ChildSpawned(Box::new(ChildSpawned { child: row })),
-            ]
-        })?;
-        match from.map(|from| self.0.session(from)) {
-            Some(Ok(from)) => self.write_back(&from, &loan, "reparented", None),
-            // It is gone with its metadata, and so is its side of the loan.
-            Some(Err(_)) | None => Ok(()),
-        }
-    }
-
-    /// Takes the turn of the device from a member of a session that may no longer act.
-    fn end_turn_of(&self, borrower: &str, lender: &str) -> Result<()> {
-        let members = self.members(borrower);
-        end_turn_of(&*self.0.session(&self.device_of(lender))?, &members)
-    }
-
-    /// Takes down where a child is in its life, with the evidence of what it did.
-    fn set_child(&self, parent: &SessionAuthority, child: &str, state: ChildState) -> Result<()> {
-        let Some(mut row) = parent.meta().children.into_iter().find(|row| row.session == child) else {
-            return Ok(());
-        };
-        if row.state == state {
-            return Ok(());
-        }
-        let mut evidence = Evidence {
-            segment: None,
-            last_seq: None,
-            last_command: None,
-            last_snapshot_generation: None,
-            exit: None,
-        };
-        if let Ok((meta, _)) = self.0.meta(child) {
-            evidence.segment = meta.active.map(|active| active.segment);
-            evidence.last_seq = Some(meta.applied_seq);
-            row.last_output_seq = meta.applied_seq;
-        }
-        row.state = state;
-        let changed = ChildStateChanged { child: row, evidence };
-        record(parent, None, |_, _| vec![Kind::ChildStateChanged(Box::new(changed))])
-    }
-
-    /// Returns the session whose device `name` drives: itself, or that of its farthest lender.
-    fn device_of(&self, name: &str) -> String {
-        let (mut at, mut seen) = (name.to_owned(), BTreeSet::new());
-        while seen.insert(at.clone())
-            && let Ok((meta, _)) = self.0.meta(&at)
-            && let Some(parent) = meta.parent
-        {
-            at = parent.session;
-        }
-        at
-    }
-
-    /// Returns a session and all that live on it, with what each of them has.
-    fn family(&self, root: &str) -> Family {
-        let mut family = Family { ledger: Ledger::default(), metas: Vec::new() };
-        let (mut left, mut seen) = (vec![root.to_owned()], BTreeSet::new());
-        while let Some(name) = left.pop() {
-            if !seen.insert(name.clone()) {
-                continue;
-            }
-            let Ok((meta, _)) = self.0.meta(&name) else {
-                family.ledger.set_session(name, Holding::default());
-                continue;
-            };
-            let targets = meta.targets.iter().map(|target| target.target_id.clone()).collect();
-            family.ledger.set_session(name, Holding { targets, scope: meta.base_scope.clone() });
-            for loan in &meta.loans {
-                family.ledger.restore_loan(loan.clone());
-                left.push(loan.borrower.clone());
-            }
-            let there = meta.children.iter().filter(|child| child.state != ChildState::Pruned);
-            left.extend(there.map(|child| child.session.clone()));
-            family.metas.push(meta);
-        }
-        family
-    }
-
-    /// Returns the outstanding loans for which something holds, from the metadata of all sessions.
-    fn loans_where(&self, holds: impl Fn(&Loan) -> bool) -> Result<Vec<Loan>> {
-        let metas = self.0.names()?.into_iter().filter_map(|name| self.0.cached_meta(&name).ok());
-        Ok(metas.flat_map(|(meta, _)| meta.loans.clone()).filter(holds).collect())
-    }
-
-    fn members(&self, session: &str) -> BTreeSet<AgentId> {
-        let members = self.0.meta(session).map(|(meta, _)| meta.members).unwrap_or_default();
-        members.into_iter().map(|member| member.agent_id).collect()
-    }
-
-    /// Refuses an agent that is a member of none of the sessions.
-    fn require_family(&self, who: &Participant, sessions: &[&str]) -> Result<()> {
-        if who.is_person() || sessions.iter().any(|name| self.members(name).contains(&who.agent)) {
-            return Ok(());
-        }
-        let names = sessions.join("` or `");
-        Err(Error::new(
-            ErrorCode::UnknownMember,
-            format!("{} is not a member of session `{names}`", who.agent),
-        )
-        .hint(format!("run `stickpin --session {} turn join` first", sessions[0])))
-    }
-}
-
-/// A session with a device, and all that live on it.
-struct Family {
-    ledger: Ledger,
-    /// The metadata of each, that of the session with the device first.
-    metas: Vec<SessionMeta>,
 }

@@ -1,0 +1,181 @@
+//! How loans end: by request, with a session, by the passage of time, or after a crash.
+
+use super::records::record;
+use super::{EndedLoan, Loans};
+use crate::session::{Closing, SessionAuthority, drain, end_turn_of};
+use std::sync::PoisonError;
+use std::time::Duration;
+use stickpin_device::{ErrorCode, Result};
+use stickpin_session::log::{CommandId, Kind, LoanOpened, Status};
+use stickpin_session::turn::{AgentId, ChildState, Liveness, Loan, LoanId, LoanState, Presence};
+
+impl Loans<'_> {
+    /// Brings the children of a session up to date that is opened again: what can be reached stays,
+    /// what ended gives back what it borrowed. All stay visible.
+    pub(crate) fn review_children(&self, parent: &SessionAuthority) -> Result<()> {
+        for child in parent.meta().children {
+            let after = match self.0.meta(&child.session) {
+                Ok((meta, _)) if meta.status == Status::Closed => ChildState::Stopped,
+                Ok(_) => continue,
+                Err(e) if e.code == ErrorCode::SessionNotFound => ChildState::Pruned,
+                Err(_) => continue,
+            };
+            if matches!(child.state, ChildState::Pruned | ChildState::Stopped) && child.state == after {
+                continue;
+            }
+            let reason = if after == ChildState::Pruned { "child_missing" } else { "child_closed" };
+            self.end_loan(parent, &child.loan_id, false, reason, None)?;
+            self.set_child(parent, &child.session, after)?;
+        }
+        Ok(())
+    }
+
+    /// Completes or takes back what a spawn left that a crash cut short.
+    pub(crate) fn repair_spawns(&self, lender: &SessionAuthority) -> Result<()> {
+        for loan in lender.meta().loans {
+            if loan.state == LoanState::Active {
+                continue;
+            }
+            let begun = loan.state == LoanState::Pending && self.0.store().meta(&loan.borrower).is_ok();
+            if begun {
+                let active = Loan { state: LoanState::Active, ..loan.clone() };
+                record(lender, None, |_, _| vec![Kind::LoanOpened(Box::new(LoanOpened { loan: active }))])?;
+                self.set_child(lender, &loan.borrower, ChildState::Active)?;
+            } else {
+                let reason = if loan.state == LoanState::Pending { "spawn_incomplete" } else { "reclaimed" };
+                self.end_loan_alone(lender, &loan.loan_id, false, reason, None)?;
+                self.set_child(lender, &loan.borrower, ChildState::Pruned)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends what a session that closed had lent or borrowed.
+    pub(crate) fn end_loans_of(&self, session: &SessionAuthority) -> Result<()> {
+        let meta = session.meta();
+        for loan in &meta.loans {
+            self.end_loan(session, &loan.loan_id, true, "lender_closed", None)?;
+            self.0.close(&loan.borrower)?;
+            self.set_child(session, &loan.borrower, ChildState::Stopped)?;
+        }
+        if meta.parent.is_some() {
+            for loan in self.loans_where(|loan| loan.borrower == meta.name)? {
+                let lender = self.0.session(&loan.lender)?;
+                self.end_loan(&lender, &loan.loan_id, false, "child_closed", None)?;
+                self.set_child(&lender, &meta.name, ChildState::Stopped)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the loans of a session whose time is over. Returns when the next one ends.
+    pub(crate) fn end_expired(&self, lender: &SessionAuthority) -> Result<Option<Duration>> {
+        let now = (self.0.shared().environment.now)();
+        let loans = lender.lock().log.meta().loans.clone();
+        let mut next = None;
+        for loan in loans {
+            let Some(at) = &loan.expires_mono else { continue };
+            if at.boot_id == now.boot_id && now.mono_ms < at.mono_ms {
+                let left = Duration::from_millis(at.mono_ms - now.mono_ms);
+                next = Some(next.map_or(left, |known: Duration| known.min(left)));
+                continue;
+            }
+            self.end_loan(lender, &loan.loan_id, true, "expired", None)?;
+            self.set_child(lender, &loan.borrower, ChildState::Stopped)?;
+        }
+        Ok(next)
+    }
+
+    /// Ends the loan of a child whose members have all disappeared. Returns when to look again.
+    pub(crate) fn end_gone(&self, child: &SessionAuthority) -> Result<Option<Duration>> {
+        let grace = {
+            let (state, now) = (child.lock(), child.now());
+            let meta = state.log.meta();
+            if meta.parent.is_none() || meta.status != Status::Open || meta.members.is_empty() {
+                return Ok(None);
+            }
+            let grace = meta.policy.gone_grace_ms;
+            let presence = state.presence(&self.0.shared().environment, &now);
+            let gone = |p: &Presence| p.liveness == Liveness::Gone && p.silent_ms > grace;
+            if !presence.values().all(gone) {
+                return Ok(Some(Duration::from_millis(grace / 4)));
+            }
+            grace
+        };
+        tracing::info!(session = child.name(), "its members have been gone for {grace} ms");
+        self.0.close_for(child, None, Closing { force: true })?;
+        Ok(None)
+    }
+
+    /// Stops the borrower, waits for its last command, and ends the loan.
+    pub(super) async fn take_back(
+        &self,
+        lender: &SessionAuthority,
+        loan: &Loan,
+        cascade: bool,
+        reason: &str,
+    ) -> Result<Vec<EndedLoan>> {
+        let reclaiming = Loan { state: LoanState::Reclaiming, ..loan.clone() };
+        record(lender, None, |_, _| vec![Kind::LoanOpened(Box::new(LoanOpened { loan: reclaiming }))])?;
+        let device = self.0.session(&self.device_of(lender.name()))?;
+        let members = self.members(&loan.borrower);
+        let late = drain(&device, &|agent: &AgentId| members.contains(agent)).await;
+        let ended = self.end_loan(lender, &loan.loan_id, cascade, reason, late)?;
+        self.set_child(lender, &loan.borrower, ChildState::Stopped)?;
+        Ok(ended)
+    }
+
+    /// Ends a loan and writes down what that changed. Loans made out of it pass to the lender
+    /// before it ends, so that a crash in between grants nothing twice.
+    pub(super) fn end_loan(
+        &self,
+        lender: &SessionAuthority,
+        id: &LoanId,
+        cascade: bool,
+        reason: &str,
+        late_command: Option<CommandId>,
+    ) -> Result<Vec<EndedLoan>> {
+        let _one = self.0.delegating().lock().unwrap_or_else(PoisonError::into_inner);
+        self.end_loan_alone(lender, id, cascade, reason, late_command)
+    }
+
+    /// Does what [`Self::end_loan`] does, for a caller that excludes others.
+    pub(super) fn end_loan_alone(
+        &self,
+        lender: &SessionAuthority,
+        id: &LoanId,
+        cascade: bool,
+        reason: &str,
+        late_command: Option<CommandId>,
+    ) -> Result<Vec<EndedLoan>> {
+        let mut ledger = self.family(&self.device_of(lender.name())).ledger;
+        let reclaimed = ledger.reclaim(id, cascade);
+        let moved: Vec<LoanId> = reclaimed.reparented.iter().map(|loan| loan.loan_id.clone()).collect();
+        let borrower = reclaimed.ended.last().map(|loan| loan.borrower.clone());
+        for loan in reclaimed.reparented {
+            self.move_loan(lender, borrower.as_deref(), loan)?;
+        }
+        let mut ended = Vec::new();
+        for loan in reclaimed.ended {
+            let from = if loan.lender == lender.name() { None } else { Some(self.0.session(&loan.lender)?) };
+            let from = from.as_deref().unwrap_or(lender);
+            self.write_back(from, &loan, reason, late_command)?;
+            self.end_turn_of(&loan.borrower, from.name())?;
+            ended.push(EndedLoan {
+                reparented: if loan.loan_id == *id { moved.clone() } else { Vec::new() },
+                loan_id: loan.loan_id,
+                lender: loan.lender,
+                borrower: loan.borrower,
+                reason: reason.to_owned(),
+                late_command: late_command.map(|command| command.to_string()),
+            });
+        }
+        Ok(ended)
+    }
+
+    /// Takes the turn of the device from a member of a session that may no longer act.
+    pub(super) fn end_turn_of(&self, borrower: &str, lender: &str) -> Result<()> {
+        let members = self.members(borrower);
+        end_turn_of(&*self.0.session(&self.device_of(lender))?, &members)
+    }
+}

@@ -1,0 +1,79 @@
+//! The sessions that live on one device, and what each of them has, from their metadata.
+
+use super::Loans;
+use crate::participant::Participant;
+use std::collections::BTreeSet;
+use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_session::log::SessionMeta;
+use stickpin_session::turn::scope::{Holding, Ledger};
+use stickpin_session::turn::{AgentId, ChildState, Loan};
+
+/// A session with a device, and all that live on it.
+pub(super) struct Family {
+    pub(super) ledger: Ledger,
+    /// The metadata of each, that of the session with the device first.
+    pub(super) metas: Vec<SessionMeta>,
+}
+
+impl Loans<'_> {
+    /// Returns the session whose device `name` drives: itself, or that of its farthest lender.
+    pub(super) fn device_of(&self, name: &str) -> String {
+        let (mut at, mut seen) = (name.to_owned(), BTreeSet::new());
+        while seen.insert(at.clone())
+            && let Ok((meta, _)) = self.0.meta(&at)
+            && let Some(parent) = meta.parent
+        {
+            at = parent.session;
+        }
+        at
+    }
+
+    /// Returns a session and all that live on it, with what each of them has.
+    pub(super) fn family(&self, root: &str) -> Family {
+        let mut family = Family { ledger: Ledger::default(), metas: Vec::new() };
+        let (mut left, mut seen) = (vec![root.to_owned()], BTreeSet::new());
+        while let Some(name) = left.pop() {
+            if !seen.insert(name.clone()) {
+                continue;
+            }
+            let Ok((meta, _)) = self.0.meta(&name) else {
+                family.ledger.set_session(name, Holding::default());
+                continue;
+            };
+            let targets = meta.targets.iter().map(|target| target.target_id.clone()).collect();
+            family.ledger.set_session(name, Holding { targets, scope: meta.base_scope.clone() });
+            for loan in &meta.loans {
+                family.ledger.restore_loan(loan.clone());
+                left.push(loan.borrower.clone());
+            }
+            let there = meta.children.iter().filter(|child| child.state != ChildState::Pruned);
+            left.extend(there.map(|child| child.session.clone()));
+            family.metas.push(meta);
+        }
+        family
+    }
+
+    /// Returns the outstanding loans for which something holds, from the metadata of all sessions.
+    pub(super) fn loans_where(&self, holds: impl Fn(&Loan) -> bool) -> Result<Vec<Loan>> {
+        let metas = self.0.names()?.into_iter().filter_map(|name| self.0.cached_meta(&name).ok());
+        Ok(metas.flat_map(|(meta, _)| meta.loans.clone()).filter(holds).collect())
+    }
+
+    pub(super) fn members(&self, session: &str) -> BTreeSet<AgentId> {
+        let members = self.0.meta(session).map(|(meta, _)| meta.members).unwrap_or_default();
+        members.into_iter().map(|member| member.agent_id).collect()
+    }
+
+    /// Refuses an agent that is a member of none of the sessions.
+    pub(super) fn require_family(&self, who: &Participant, sessions: &[&str]) -> Result<()> {
+        if who.is_person() || sessions.iter().any(|name| self.members(name).contains(&who.agent)) {
+            return Ok(());
+        }
+        let names = sessions.join("` or `");
+        Err(Error::new(
+            ErrorCode::UnknownMember,
+            format!("{} is not a member of session `{names}`", who.agent),
+        )
+        .hint(format!("run `stickpin --session {} turn join` first", sessions[0])))
+    }
+}

@@ -1,0 +1,97 @@
+//! What the logs of lender and borrower say of a loan.
+
+use super::Loans;
+use crate::participant::Participant;
+use crate::session::{SessionAuthority, State};
+use stickpin_device::Result;
+use stickpin_session::log::{
+    ChildSpawned, ChildStateChanged, CommandId, Evidence, Kind, LoanOpened, LoanReclaimed,
+};
+use stickpin_session::turn::{Child, ChildState, Loan, Now, ReclaimedLoan};
+use stickpin_store::Origin;
+
+/// Appends records, which may name the `seq` of the first one.
+pub(super) fn record(
+    session: &SessionAuthority,
+    who: Option<&Participant>,
+    kinds: impl FnOnce(u64, &Now) -> Vec<Kind>,
+) -> Result<()> {
+    session.change(|state, now| {
+        let origin = who.map_or_else(|| Origin::daemon(now.wall), |who| State::origin(who, now));
+        let seq = state.next_seq(&origin)?;
+        kinds(seq, now).into_iter().try_for_each(|kind| state.append(&origin, kind).map(drop))
+    })
+}
+
+impl Loans<'_> {
+    pub(super) fn write_back(
+        &self,
+        lender: &SessionAuthority,
+        loan: &Loan,
+        reason: &str,
+        late_command: Option<CommandId>,
+    ) -> Result<()> {
+        record(lender, None, |seq, now| {
+            let back = ReclaimedLoan {
+                loan_id: loan.loan_id.clone(),
+                child: loan.borrower.clone(),
+                rules: loan.rules.clone(),
+                reason: reason.to_owned(),
+                at_seq: seq,
+                at: now.wall,
+            };
+            vec![Kind::LoanReclaimed(Box::new(LoanReclaimed { loan: back, late_command }))]
+        })
+    }
+
+    /// Moves a loan from the borrower that ended to its lender, which has the scope.
+    pub(super) fn move_loan(&self, lender: &SessionAuthority, from: Option<&str>, loan: Loan) -> Result<()> {
+        let now = (self.0.shared().environment.now)();
+        let row = Child {
+            session: loan.borrower.clone(),
+            agent_id: None,
+            loan_id: loan.loan_id.clone(),
+            spawned_at: now.wall,
+            state: ChildState::Active,
+            socket_hint: None,
+            last_output_seq: 0,
+        };
+        let opened = LoanOpened { loan: loan.clone() };
+        record(lender, None, |_, _| {
+            vec![
+                Kind::LoanOpened(Box::new(opened)),
+                Kind::ChildSpawned(Box::new(ChildSpawned { child: row })),
+            ]
+        })?;
+        match from.map(|from| self.0.session(from)) {
+            Some(Ok(from)) => self.write_back(&from, &loan, "reparented", None),
+            // It is gone with its metadata, and so is its side of the loan.
+            Some(Err(_)) | None => Ok(()),
+        }
+    }
+
+    /// Takes down where a child is in its life, with the evidence of what it did.
+    pub(super) fn set_child(&self, parent: &SessionAuthority, child: &str, state: ChildState) -> Result<()> {
+        let Some(mut row) = parent.meta().children.into_iter().find(|row| row.session == child) else {
+            return Ok(());
+        };
+        if row.state == state {
+            return Ok(());
+        }
+        let mut evidence = Evidence {
+            segment: None,
+            last_seq: None,
+            last_command: None,
+            last_snapshot_generation: None,
+            exit: None,
+        };
+        if let Ok((meta, _)) = self.0.meta(child) {
+            evidence.segment = meta.active.map(|active| active.segment);
+            evidence.last_seq = Some(meta.applied_seq);
+            row.last_output_seq = meta.applied_seq;
+        }
+        row.state = state;
+        let changed = ChildStateChanged { child: row, evidence };
+        record(parent, None, |_, _| vec![Kind::ChildStateChanged(Box::new(changed))])
+    }
+}
