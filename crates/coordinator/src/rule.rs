@@ -21,7 +21,7 @@ pub(crate) fn parse(text: &str, targets: &[TargetRef]) -> Result<ScopeRule> {
         "observe" => Verb::Observe,
         "act" => Verb::Act,
         "admin" => Verb::Admin,
-        _ => return Err(bad("its verb is none of observe, act and admin")),
+        _ => return Err(bad("its verb must be observe, act or admin")),
     };
     let target = match target.strip_prefix("target=") {
         None if target == "*" => TargetSelector::Any,

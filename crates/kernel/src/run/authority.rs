@@ -3,7 +3,7 @@
 use crate::api::command_definition::CommandDefinition;
 use crate::api::secret::{self, Secret};
 use crate::api::spec::Effect;
-use crate::api::target::Target;
+use crate::api::target::{RefTarget, Target};
 use crate::command::context::Cx;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -18,8 +18,7 @@ use stickpin_session::summarize;
 use stickpin_session::turn::{BaseScope, ScopeRule, TargetId, TargetRef, TargetSelector, Verb};
 use stickpin_tree::States;
 
-/// How long a command waits for an implicit turn of another agent to end, beyond the rest of that
-/// turn.
+/// How long a command waits at most for an implicit turn of another agent to end.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The right of a command to act in its session.
@@ -255,16 +254,24 @@ pub(crate) fn end(cx: &mut Cx, begun: Option<Begun>, failed: Option<&Error>) {
 
 /// Returns the refs of an input with their pins.
 fn pins(definition: &CommandDefinition, input: &Map<String, Value>) -> Vec<RefPin> {
-    let mut pins = Vec::new();
+    let refs = targets(definition, input).into_iter().filter_map(|target| match target {
+        Some(Target::Ref(r)) => Some(r),
+        _ => None,
+    });
+    let pin =
+        |r: RefTarget| RefPin { r#ref: r.without_pin().to_string(), pin: r.token().pin.map(|pin| pin.get()) };
+    refs.map(pin).collect()
+}
+
+/// Returns the targets of an input in order; `None` for one that is not understood.
+fn targets(definition: &CommandDefinition, input: &Map<String, Value>) -> Vec<Option<Target>> {
+    let mut targets = Vec::new();
     let mut input = input.clone();
     crate::api::target_rewrite::rewrite_targets(definition, &mut input, &mut |target| {
-        if let Ok(Target::Ref(r)) = target.parse() {
-            let pin = r.token().pin.map(|pin| pin.get());
-            pins.push(RefPin { r#ref: r.without_pin().to_string(), pin });
-        }
+        targets.push(target.parse().ok());
         None
     });
-    pins
+    targets
 }
 
 /// Keeps secrets out of the log: those that the caller named, those that were filled in before, and
@@ -310,17 +317,13 @@ fn may_type_secret(cx: &mut Cx, definition: &CommandDefinition, input: &Map<Stri
     }
     let client = cx.client_id();
     let Ok(live) = cx.open_session() else { return true };
-    let (mut targets, mut plain) = (0, 0);
-    let mut input = input.clone();
-    crate::api::target_rewrite::rewrite_targets(definition, &mut input, &mut |target| {
-        targets += 1;
-        if let Ok(Target::Ref(r)) = target.parse()
-            && let Some(node) = live.session.resolve(&client, r.token()).ok().and_then(|found| found.node)
-            && !tree.node(node).is(States::PROTECTED)
-        {
-            plain += 1;
+    let is_plain = |target: Option<Target>| match target {
+        Some(Target::Ref(r)) => {
+            let found = live.session.resolve(&client, r.token()).ok().and_then(|found| found.node);
+            found.is_some_and(|node| !tree.node(node).is(States::PROTECTED))
         }
-        None
-    });
-    targets == 0 || plain < targets
+        _ => false,
+    };
+    let targets = targets(definition, input);
+    targets.is_empty() || !targets.into_iter().all(is_plain)
 }

@@ -4,6 +4,7 @@ use crate::api::session_name;
 use crate::commands::prelude::*;
 use crate::commands::session::upkeep::named;
 use crate::run::authority;
+use stickpin_coordinator::{Coordinator, Participant};
 
 /// Make two sessions peers: each sees the other, and members may send it messages.
 ///
@@ -53,11 +54,7 @@ impl Command for SessionPeer {
     type Output = PeersOutput;
 
     async fn run(self, cx: &mut Cx) -> Result<PeersOutput> {
-        session_name::check(&self.peer)?;
-        named(cx, self.session)?;
-        let (coordinator, who) = authority::coordinator(cx)?;
-        coordinator.peer(&cx.session_name, &self.peer, &who)?;
-        Ok(PeersOutput { status: "peered".to_owned(), a: cx.session_name.clone(), b: self.peer })
+        change(cx, self.session, self.peer, "peered", Coordinator::peer)
     }
 }
 
@@ -71,12 +68,23 @@ impl Command for SessionUnpeer {
     type Output = PeersOutput;
 
     async fn run(self, cx: &mut Cx) -> Result<PeersOutput> {
-        session_name::check(&self.peer)?;
-        named(cx, self.session)?;
-        let (coordinator, who) = authority::coordinator(cx)?;
-        coordinator.unpeer(&cx.session_name, &self.peer, &who)?;
-        Ok(PeersOutput { status: "unpeered".to_owned(), a: cx.session_name.clone(), b: self.peer })
+        change(cx, self.session, self.peer, "unpeered", Coordinator::unpeer)
     }
+}
+
+/// Changes whether two sessions are peers.
+fn change(
+    cx: &mut Cx,
+    session: String,
+    peer: String,
+    status: &str,
+    to: fn(&Coordinator, &str, &str, &Participant) -> Result<()>,
+) -> Result<PeersOutput> {
+    session_name::check(&peer)?;
+    named(cx, session)?;
+    let (coordinator, who) = authority::coordinator(cx)?;
+    to(&coordinator, &cx.session_name, &peer, &who)?;
+    Ok(PeersOutput { status: status.to_owned(), a: cx.session_name.clone(), b: peer })
 }
 
 impl Show for PeersOutput {
