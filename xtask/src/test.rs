@@ -15,9 +15,9 @@ const QUICK_FILTER: &str = "not (package(stickpin) + package(stickpin-backend-li
 const QUICK_SUITES: &str = "quick suites";
 const ALL: &str = "all";
 
-/// Tests that run at a time on two cores. Most wait for a browser, an app or a limit of time, so
-/// one at a time uses half of a core; with four, apps of the size of LibreOffice become slow.
-const TESTS_PER_TWO_CORES: usize = 3;
+/// Tests that run at a time on two cores. Most wait for a browser, an app or a time limit, and use
+/// a third of a core. Tests of large apps count as two (`.config/nextest.toml`).
+const TESTS_PER_TWO_CORES: usize = 5;
 
 /// Lints and runs the suites that need neither a browser nor a desktop.
 pub fn quick() -> Result {
@@ -49,9 +49,13 @@ fn all(collected: &Collected) -> Result {
         run(&mut cargo(&["test", "--workspace", "--tests", "--bins", "--lib", "--no-run", "--quiet"]))
     })?;
     let dist_check = timed("build of the shipped profile", crate::dist::dist_check)?;
-    // Their findings are reported when all parts have run.
-    let bare = timed("bare", || run(collected.with_skip_file(&mut bare_command()?)));
-    let fuzz = timed("fuzz", || crate::fuzz::fuzz(crate::fuzz::SECONDS, None));
+    // Their findings are reported when all parts have run. The one waits for the network and for
+    // the disk, the other for the processor.
+    let (bare, fuzz) = std::thread::scope(|scope| {
+        let bare = scope.spawn(|| timed("bare", || run(collected.with_skip_file(&mut bare_command()?))));
+        let fuzz = timed("fuzz", || crate::fuzz::fuzz(crate::fuzz::SECONDS, None));
+        (bare.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), fuzz)
+    });
     let threads =
         std::thread::available_parallelism().map_or(1, std::num::NonZero::get) * TESTS_PER_TWO_CORES;
     let threads = threads.div_ceil(2);
