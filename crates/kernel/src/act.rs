@@ -50,7 +50,8 @@ pub(crate) async fn wait_actionable(
     let mut lost = 0;
     loop {
         let error = match attempt(cx, target, reach, opts).await {
-            // It vanished after it was judged: a capture tells whether it is gone or re-rendered.
+            // The element vanished after it was judged. A capture tells whether it is gone or
+            // re-rendered.
             Err(e)
                 if e.code == ErrorCode::ElementNotFound
                     && matches!(target, Target::Ref(_))
@@ -96,7 +97,7 @@ async fn attempt(
         if reach != Actionability::Enabled {
             let guarded = context_rule::guarded_nodes(cx, &place.tree, place.node)?;
             let prepared = match aim::prepare(cx, &place, &found, reach, &guarded).await {
-                // It vanished after it was judged: it is gone or re-rendered.
+                // The element vanished after it was judged: it is gone or re-rendered.
                 Err(e) if e.code == ErrorCode::ElementNotFound => {
                     found = locate::recapture_target(cx, target, opts).await?;
                     (found, place) = locate::locate_and_judge(cx, target, found, None, opts).await?;
@@ -161,8 +162,8 @@ pub(crate) async fn relocate_pair(
         let (b, here) = locate::locate_and_judge(cx, of.1, b.clone(), None, opts).await?;
         let mut handle = there.handle;
         if cx.device()?.info().grade == IdentityGrade::None {
-            // Addresses are those of the last capture. Equal trees have their elements in equal
-            // places.
+            // Addresses come from the last capture. Equal trees have the same element at the same
+            // address.
             match (*there.tree == *here.tree).then(|| here.tree.node(there.node).address()).flatten() {
                 Some(address) => handle = address,
                 None => continue,
@@ -188,8 +189,8 @@ fn check_enabled(
     check_node_enabled(cx, place.tree.node(place.node), &found.describe(), opts)
 }
 
-/// Fails when a node is disabled, unless the input is forced; for nodes without a target of their
-/// own.
+/// Fails when a node is disabled, unless the input is forced. For nodes that are not targets
+/// themselves.
 pub(crate) fn check_node_enabled(
     cx: &mut Cx,
     node: NodeRef<'_>,

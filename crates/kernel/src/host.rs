@@ -21,7 +21,8 @@ use stickpin_session::{InMemoryNumbers, Ladder, NumberSource};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// The folder of a state directory with the folder of each lifetime: a profile, sockets, a home.
+/// The folder of a state directory that contains the folder of each lifetime: a profile, sockets, a
+/// home.
 pub const LIVE: &str = "live";
 
 /// The maximum number of remembered endings, which tell the next command why its session is gone.
@@ -45,7 +46,8 @@ pub(crate) struct HostConfig {
     pub(crate) numbers: NumberSources,
     /// How sessions treat refs that are alive but not certain; `open --stale-refs` overrides it.
     pub(crate) ladder: Ladder,
-    /// Who may act on a session, and the log of each. Without one, every caller may.
+    /// The coordinator, which decides who may act on a session and keeps its log. Without one,
+    /// every caller may act.
     pub(crate) coordinator: Option<Coordinator>,
     /// Converts recordings to scripts.
     pub(crate) script_writer: Arc<dyn ScriptWriter>,
@@ -208,7 +210,7 @@ impl HostInner {
     /// Closes a session: stops running commands and fails queued ones.
     ///
     /// # Errors
-    /// Returns errors of shutting down the device; the session is closed all the same.
+    /// Returns errors of shutting down the device; the session is closed nevertheless.
     pub(crate) async fn close(&self, slot: &Arc<SessionSlot>) -> Result<()> {
         self.remove(slot);
         slot.closing.cancel();

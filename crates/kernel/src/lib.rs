@@ -24,9 +24,9 @@
 //! - Every command is a type in [`commands`]; [`Session::run`] runs it and returns an [`Answer`]
 //!   with its typed output. A command is written by implementing [`Command`] and added with
 //!   [`HostBuilder::command`].
-//! - A ref from [`Answer::find`] carries the reading that it is from. When its element has become
-//!   another one since, a command fails with `STALE_REF` and nothing is sent.
-//! - An [`Error`] has a code, a sentence, a hint, and says whether anything was sent.
+//! - A ref from [`Answer::find`] carries the generation that it came from. If it no longer denotes
+//!   the same element, a command fails with `STALE_REF` and nothing is sent.
+//! - An [`Error`] has a code, a sentence and a hint, and states whether anything was sent.
 //!
 //! Front ends in other processes send the same commands as data: a [`Request`] names a command and
 //! its input, [`Host::call`] runs it and returns a [`Response`].

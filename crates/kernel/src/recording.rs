@@ -144,7 +144,7 @@ pub(crate) fn record(cx: &mut Cx, entry: &'static Entry, effect: Effect, mut inp
     if !kept || tells_secret(cx, entry, &input) {
         return;
     }
-    // Targets in the order of the input. Witnesses under other names belong to refs that the
+    // Targets in the order of the input. Recorded targets under other names belong to refs that the
     // command pinned for itself.
     let mut targets = Vec::new();
     let mut unnamed = None;

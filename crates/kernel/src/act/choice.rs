@@ -52,7 +52,7 @@ struct SelectionList {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum SelectionState {
     Shown,
-    /// Nothing in the list tells.
+    /// The list does not reveal its selection.
     Unknown,
     NotShown,
 }
@@ -82,8 +82,8 @@ pub(crate) async fn choose(
     let named: Vec<String> = options.iter().map(|o| quote(o)).collect();
     let mut acted = ActionOutput::new("selected", format!("{} in {}", named.join(", "), ready.description));
     if performed.handled {
-        // A list of several options reports an empty value when no option is selected or it shows
-        // no value.
+        // A multi-select list reports an empty value when no option is selected or it shows no
+        // value.
         acted.value = performed.value.filter(|value| !value.is_empty());
         return Ok((ready, acted));
     }
@@ -96,8 +96,8 @@ pub(crate) async fn choose(
     chosen.map(|()| (list.ready, acted))
 }
 
-/// Closes a list that was opened in vain, because an open list intercepts the next input. A failure
-/// is only logged: the original error is more useful.
+/// Closes a list that was opened without success, because an open list intercepts the next input. A
+/// failure is only logged: the original error is more useful.
 async fn fold(cx: &mut Cx, list: &ActionTarget, opener: Handle, older: &[Handle]) {
     let _under_way = cx.begin_operation();
     let folded = match cx.device() {
@@ -205,7 +205,7 @@ async fn read_choice(cx: &mut Cx, list: &SelectionList) -> Result<String> {
     Ok(shown(tree.node(node)))
 }
 
-/// Deselects the options that were not requested, in a list of several.
+/// Deselects the options that were not requested, in a multi-select list.
 async fn drop_others(
     cx: &mut Cx,
     list: &SelectionList,
@@ -259,7 +259,7 @@ async fn comes_to_show(
     }
 }
 
-/// Finds an option of a list that is not native, and opens the list if necessary.
+/// Finds an option of a list that is not native, opening the list if necessary.
 ///
 /// # Errors
 /// Returns `ELEMENT_NOT_FOUND` with the available options, and `AMBIGUOUS_MATCH` when several

@@ -132,7 +132,7 @@ pub(crate) async fn set_checked(
     }
     let mut follows = comes_to_follow(cx, target, &ready, on).await?;
     if follows == ToggleState::Other && is_checked(&ready)?.is_none() {
-        // A mixed control first turns on, and off with the next press.
+        // A mixed control turns on with the first press and off with the next.
         let off = |ready: &ActionTarget| Ok((is_checked(ready)? == Some(!on)).then(|| press_action(ready)));
         let (again, performed) =
             input::aim_and_send_if(cx, target, Actionability::Pointer, opts, InputPosition::Further, off)

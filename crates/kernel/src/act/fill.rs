@@ -54,8 +54,8 @@ pub(crate) async fn fill(
     Ok((ready, acted))
 }
 
-/// Whether two values differ only in formatting: white space, separators, case. Two numbers are
-/// equal when their values are, and a decimal mark of one stands at a separator of the other.
+/// Whether two values differ only in formatting: white space, separators, case. Two numbers must
+/// also be equal in value, and a decimal mark of one must coincide with a separator of the other.
 pub(crate) fn differs_only_in_format(a: &str, b: &str) -> bool {
     let number = |s: &str| s.trim().parse::<f64>().ok().filter(|n| n.is_finite());
     if let (Some(a), Some(b)) = (number(a), number(b))
@@ -70,14 +70,14 @@ pub(crate) fn differs_only_in_format(a: &str, b: &str) -> bool {
         && b.decimals.iter().all(|at| a.separators.contains(at))
 }
 
-/// Letters and digits of a value, and where anything else stood between them.
+/// The letters and digits of a value, and the positions of the other characters between them.
 #[derive(Debug, Default)]
 struct NormalizedValue {
     text: Vec<char>,
-    /// Indices of `text` in front of which there was a separator.
+    /// The indices of the characters of `text` that follow a separator.
     separators: Vec<usize>,
-    /// Those of `separators` that are decimal marks: the only `.` or the only `,` of the value,
-    /// between a digit and one or two digits.
+    /// The entries of `separators` that are decimal marks: the only `.` or the only `,` of the
+    /// value, between a digit and one or two digits.
     decimals: Vec<usize>,
 }
 
@@ -107,8 +107,8 @@ impl NormalizedValue {
     }
 }
 
-/// Creates the error for a field with another value than was filled in. Does not repeat a secret
-/// value.
+/// Creates the error for a field whose value differs from the one that was filled in. Does not
+/// repeat a secret value.
 fn mismatch(ready: &ActionTarget, filled: &str, reads: &str, accepts: Option<&str>) -> Error {
     let words = &ready.description;
     let hint = match accepts {

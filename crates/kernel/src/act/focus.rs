@@ -36,7 +36,7 @@ pub(crate) async fn focused_element(cx: &mut Cx) -> Result<Option<FocusedElement
             .hint("press the field first to focus it, or give it to `type` as `--into`"));
     }
     let tree = capture::capture_app(cx, Origin::Internal).await?;
-    // The innermost: the element of a frame has the focus together with the focused element inside.
+    // The innermost one: a frame element has the focus together with the focused element inside it.
     let focused = |n: &NodeRef<'_>| n.is(States::FOCUSED);
     let Some(innermost) = tree.nodes().rev().find(focused) else { return Ok(None) };
     // The unnamed internals of a field are not worth naming.

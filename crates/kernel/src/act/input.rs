@@ -25,9 +25,9 @@ const RETRY_SETTLE: SettleRequest =
 /// The position of an input within its act.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum InputPosition {
-    /// Clears the notices seen so far, because they belong to no act of ours.
+    /// The first input: clears the notices seen so far, because no input of this act caused them.
     First,
-    /// Keeps the notices since the first input for the receipt.
+    /// A further input: keeps the notices since the first input for the receipt.
     Further,
 }
 
@@ -173,9 +173,9 @@ pub(crate) async fn press_target(
 
 /// Brings a target to where it can be acted on, and sends it one input.
 ///
-/// Starts over while the app saw nothing of the input. That happens once when the device stopped
-/// the input on its way to another element, because the obstacle may have been moving, like a
-/// frame that scrolls into view. It happens a few times when the target re-rendered after it was
+/// Starts over as long as the app has seen nothing of the input. That happens once when the device
+/// stopped the input on its way to another element, because the obstacle may have been moving, like
+/// a frame that scrolls into view. It happens a few times when the target re-rendered after it was
 /// last judged.
 ///
 /// # Errors

@@ -72,8 +72,8 @@ pub(crate) fn pin_selector_to_ref(cx: &mut Cx, target: &Target, found: &Resolved
     Ok(Target::Ref(held))
 }
 
-/// Locates the element, unless the device has just `told` of it, and judges it. An element that
-/// vanished is resolved again in a new capture.
+/// Locates the element, unless the device has just reported its location in `told`, and judges it.
+/// An element that vanished is resolved again in a new capture.
 pub(super) async fn locate_and_judge(
     cx: &mut Cx,
     target: &Target,
@@ -113,7 +113,7 @@ pub(super) async fn locate_and_judge(
             }
             Verdict::Changed(clause) => {
                 tracing::debug!(%target, "changed: {}", clause.reason());
-                // The capture ends the ref and tells which ref the element has now.
+                // The capture ends the ref and determines the element's new ref.
                 let again = recapture_target(cx, target, opts).await?;
                 if matches!(target, Target::Ref(_)) && again.handle == found.handle {
                     return Err(changed_at_act(target, &found, clause));
@@ -185,8 +185,8 @@ async fn locate_by_likeness(cx: &mut Cx, found: &ResolvedTarget) -> Result<Optio
     Ok(node.zip(address).map(|(node, handle)| CurrentElement::of(handle, LocatedElement::new(tree, node))))
 }
 
-/// Creates the error for an element that the record rule calls changed and a full capture does not.
-/// It must not be acted on either.
+/// Creates the error for an element that changed according to the record rule but not according to
+/// a full capture. Such an element must not be acted on either.
 fn changed_at_act(target: &Target, found: &ResolvedTarget, clause: Clause) -> Error {
     let (was, because) = (found.meaning.to_string(), clause.reason());
     Error::stale_ref(format!("{target} was {was}; it is a different element now, because {because}"))

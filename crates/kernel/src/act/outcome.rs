@@ -63,7 +63,7 @@ impl ActionOutput {
 /// # Errors
 /// Returns errors of the device.
 pub(crate) async fn begin_action(cx: &mut Cx, ready: &ActionTarget) -> Result<()> {
-    // Notices up to now belong to no act of ours.
+    // No input of this act caused the notices so far.
     drop(cx.device()?.notices().await?);
     cx.envelope.unrecorded_effects = found_in(cx, ready)?.map(|found| (found, ready.handle));
     record_opener(cx, ready)
@@ -94,10 +94,10 @@ pub(crate) async fn reread_target(cx: &mut Cx, ready: &ActionTarget) -> Result<O
     Ok(drawn_anew(cx, ready).map(|node| TargetState::of(tree.node(node))))
 }
 
-/// Determines the outcome of an act. What can no longer be read is left out.
+/// Determines the outcome of an act. Values that can no longer be read are omitted.
 ///
 /// # Errors
-/// Returns errors of the device; the act is done all the same.
+/// Returns errors of the device; the act has been carried out nevertheless.
 pub(crate) async fn finish_action(
     cx: &mut Cx,
     ready: Option<&ActionTarget>,
@@ -224,7 +224,8 @@ async fn effects_of(
     Ok(cx.envelope.effects.len() > told)
 }
 
-/// Returns the whole app as it was when the target was judged, as far as it was read.
+/// Returns the tree of the whole app from the moment when the target was judged, if the whole app
+/// was read.
 fn found_in(cx: &mut Cx, ready: &ActionTarget) -> Result<Option<Arc<Tree>>> {
     let judged = ready.tree.clone();
     // A partial device reports a single element; its last full capture is older.
@@ -286,7 +287,8 @@ async fn changed_target(cx: &mut Cx, ready: &ActionTarget) -> Result<(Option<Str
 }
 
 /// Returns the target's line without a capture, under the ref that named it, provided that the
-/// element still is what the ref was issued for, name included. A capture would keep that ref, too.
+/// element still is what the ref was issued for, name included. A capture would keep that ref as
+/// well.
 fn same_ref(cx: &mut Cx, ready: &ActionTarget, tree: &Arc<Tree>, node: NodeId) -> Result<Option<String>> {
     let Some((found, r)) = ready.found.as_ref().and_then(|found| Some((found, found.target_ref?))) else {
         return Ok(None);

@@ -1,7 +1,7 @@
 //! Points: the screenshots that clients were given, and what their pixels mean.
 //!
-//! A point has no identity. The session remembers what a client saw at it, and checks that like a
-//! ref before any input is sent there (`refs.md` 7).
+//! A point has no identity. The session remembers what a client saw at it, and checks it like a ref
+//! before any input is sent there.
 
 use crate::act;
 use crate::act::action_target::{ActionTarget, Actionability, TargetState};
@@ -154,7 +154,8 @@ pub(crate) fn reference_screenshot(cx: &mut Cx) -> Result<Option<ClientScreensho
     Ok((!left).then_some(picture))
 }
 
-/// Refuses an input for an element other than the screenshot shows, unless the input is forced.
+/// Refuses an input for an element other than the one that the screenshot shows, unless the input
+/// is forced.
 fn veto(cx: &mut Cx, opts: ActionOptions, e: Error) -> Result<()> {
     if !opts.force {
         return Err(e);
@@ -336,8 +337,8 @@ async fn shows(
     Ok(same && rect == Some(Rect { x, y, ..mark.rect }))
 }
 
-/// Whether a person can act on the node. The options of a closed list share its place and are no
-/// targets.
+/// Whether a person can act on the node. The options of a closed list share its position and are
+/// not targets.
 fn acts(n: NodeRef<'_>) -> bool {
     n.is(States::ACTIONABLE) || (n.role().is_control() && n.role() != Role::Option)
 }

@@ -1,4 +1,4 @@
-//! Resolution of path arguments, at one place for every surface.
+//! Resolution of path arguments, in one place for every surface.
 
 use crate::api::request::Caller;
 use crate::api::schema::text_schema;
@@ -12,10 +12,11 @@ use stickpin_tree::{escape, quote};
 /// The longest path in a message, in characters.
 const MAX_SHOWN_CHARS: usize = 300;
 
-/// A path argument, as its caller wrote it. Only [`Caller::resolve_path`] tells where it leads.
+/// A path argument, as its caller wrote it. Only [`Caller::resolve_path`] determines where it
+/// leads.
 ///
-/// Arguments of this type have the annotation `x-path`; one that is written is annotated `x-path` =
-/// `written`.
+/// Arguments of this type have the annotation `x-path`; a path that is written to is annotated
+/// `x-path` = `written`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct PathArg(String);

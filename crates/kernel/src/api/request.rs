@@ -79,7 +79,7 @@ pub struct Caller {
     #[serde(skip)]
     pub agent: Option<Resolution>,
     /// Distinguishes readers with the same key, such as connections of a program that each keep
-    /// their own memory. Reads by one of them renew no refs of another.
+    /// their own memory. Reads by one of them do not renew the refs of another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
     /// The folders that commands and pages may reach on disk, as absolute paths; `None` for no

@@ -1,4 +1,4 @@
-//! Which names a session may be given.
+//! The rules for session names.
 
 use stickpin_device::{Error, Result};
 use stickpin_session::{MAX_SESSION_NAME, RESERVED_SESSION_NAMES, is_session_name};

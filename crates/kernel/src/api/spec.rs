@@ -32,10 +32,10 @@ pub struct Spec {
     pub writes: bool,
     /// Whether a recording includes the command. Commands about the session itself are excluded.
     pub recorded: bool,
-    /// Whether the command is an assertion: a recording keeps it where it held, although it only
-    /// reads.
+    /// Whether the command is an assertion: a recording keeps an assertion that held, although it
+    /// only reads.
     pub asserts: bool,
-    /// How a front end repeats the command, to follow what it reads.
+    /// How a front end repeats the command to follow new entries.
     pub follows: Option<Follow>,
     /// Valid command lines, for help and docs.
     pub examples: &'static [&'static str],
@@ -71,16 +71,17 @@ impl Spec {
     }
 }
 
-/// The arguments by which a front end follows a command: it waits for the next entries, prints
-/// them, and repeats the command behind them. The output has the entries as `events`, each with its
-/// `seq`, the place behind them as `cursorSeq`, and `closed` where nothing follows.
+/// The arguments with which a front end follows a command. The front end waits for the next
+/// entries, prints them, and repeats the command from there on. The output contains the entries as
+/// `events`, each with its `seq`, the position after them as `cursorSeq`, and `closed` when no
+/// further entries can come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Follow {
-    /// The switch that waits for an entry.
+    /// The flag that makes the command wait for an entry.
     pub wait: &'static str,
-    /// The time that a wait takes at most, in milliseconds.
+    /// The argument for the maximum duration of a wait, in milliseconds.
     pub timeout: &'static str,
-    /// The place behind which to begin.
+    /// The argument for the position after which to begin.
     pub after: &'static str,
 }
 
@@ -111,6 +112,6 @@ pub enum Lane {
     InTurn,
     /// Runs before all queued commands, once the running one ends or pauses.
     Ahead,
-    /// Runs at once, because it does not need the device.
+    /// Runs immediately, because the command does not need the device.
     Beside,
 }

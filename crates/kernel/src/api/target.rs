@@ -29,8 +29,8 @@ pub enum Target {
     },
 }
 
-/// A ref with its pin. Only `resolve` reads the pin. Formatting omits it; serializing keeps it,
-/// so that a request says which reading its ref is from.
+/// A ref with its pin. Only `resolve` reads the pin. Formatting omits it; serializing keeps it, so
+/// that a request states which tree its ref came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RefTarget {
     id: Ref,
@@ -121,7 +121,7 @@ fn point(text: &str) -> Option<Target> {
 
 /// Parses the target of `TARGET=VALUE` and returns it with the index of the equals sign.
 ///
-/// A selector contains equals signs of its own: the target ends at the first sign that follows a
+/// A selector may itself contain equals signs: the target ends at the first sign that follows a
 /// complete target.
 ///
 /// # Errors

@@ -74,8 +74,8 @@ pub enum Receipt {
     Off,
 }
 
-/// The allowance beyond `--timeout`. After the target was waited for, it still has to be brought
-/// into view, hit and read again.
+/// The allowance beyond `--timeout`. Once the target is actionable, it still has to be brought into
+/// view, acted on and read again.
 pub(crate) const ACTION_ALLOWANCE: Duration = Duration::from_secs(2);
 
 /// The time allowed for typing one character.
@@ -155,7 +155,7 @@ pub struct ActOptions<'c> {
     pub strict: &'c mut bool,
     /// How long to wait for the target to become actionable, in milliseconds.
     pub timeout: &'c mut Option<u64>,
-    /// Whether the answer says what was seen since the act.
+    /// Whether the response reports observations since the act.
     pub receipt: &'c mut Option<Receipt>,
 }
 
@@ -163,7 +163,7 @@ pub struct ActOptions<'c> {
 /// `new()` and `how()`.
 ///
 /// The command's own fields come first, so that help lists them first. A field with a default
-/// (`count: u8 = 1`) is no argument of `new()`.
+/// (`count: u8 = 1`) is not an argument of `new()`.
 macro_rules! acting {
     (
         $(#[$meta:meta])*

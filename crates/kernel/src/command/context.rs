@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 #[derive(Debug)]
 pub struct Cx {
     pub(crate) host: Arc<HostInner>,
-    /// The commands of the host beside those of the registry.
+    /// The commands of the host in addition to those of the registry.
     pub(crate) added: Arc<[&'static Entry]>,
     /// The caller.
     pub caller: Caller,
@@ -52,7 +52,8 @@ pub struct Cx {
     pub(crate) dispatched: AtomicBool,
     /// Whether a device operation is half done: an input, a navigation, a start.
     pub(crate) operation_pending: Arc<AtomicBool>,
-    /// Whether a wait has paused, and so is about to check, since it last yielded to other waits.
+    /// Whether a wait has paused since it last yielded to other waits, and is therefore about to
+    /// check.
     pub(crate) checked_since_yield: bool,
     /// Ranges of refs that earlier steps of a batch issued. The caller knows them, whatever their
     /// pins say.

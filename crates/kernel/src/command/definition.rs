@@ -15,7 +15,8 @@ pub struct TimeLimits {
     /// When the command must end, including its own waits.
     pub deadline: Duration,
     /// When the command must respond, because its caller set `--timeout`. An input in progress is
-    /// not interrupted: it continues until the deadline, and the response says that it may arrive.
+    /// not interrupted: it continues until the deadline, and the response says that it may still
+    /// arrive.
     pub response_limit: Option<Duration>,
 }
 

@@ -1,4 +1,4 @@
-//! Commands of several agents in one session: who may act, and what they tell one another.
+//! Commands for several agents in one session: turns, messages and notes.
 
 pub mod claim;
 pub mod feed;

@@ -16,7 +16,7 @@ pub(crate) fn default_timeout() -> u64 {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WaitOutput {
-    /// The condition that holds now, in words.
+    /// The condition that now holds, in words.
     pub truth: String,
 }
 

@@ -14,7 +14,7 @@ use stickpin_coordinator::Coordinator;
 use stickpin_device::{Error, Provider, Result};
 use stickpin_session::NumberSource;
 
-/// Configures a [`Host`]: what it can open, and which commands it has beside its own.
+/// Configures a [`Host`]: what it can open, and which commands it has in addition to the kernel's.
 ///
 /// Everything but the providers has a default.
 #[derive(Debug)]
@@ -29,28 +29,28 @@ impl HostBuilder {
         Self { config: HostConfig::new(state_dir), added: Vec::new() }
     }
 
-    /// Adds a platform. The first one that claims what is opened opens it.
+    /// Adds a platform. The first platform that claims the argument of `open` handles it.
     pub fn provider(mut self, provider: impl Provider + 'static) -> Self {
         self.config.providers.push(Arc::new(provider));
         self
     }
 
-    /// Adds platforms that something else holds, too.
+    /// Adds platforms that are shared with another owner.
     pub fn providers(mut self, providers: impl IntoIterator<Item = Arc<dyn Provider>>) -> Self {
         self.config.providers.extend(providers);
         self
     }
 
-    /// Adds a command, which then runs like the ones of the kernel: by its name, in a batch, in a
+    /// Adds a command, which then runs like the kernel's commands: by its name, in a batch, in a
     /// recording.
     pub fn command<C: Command>(mut self) -> Self {
-        // A command has the lifetime of the program, like those of the registry.
+        // A command lives as long as the program, like those of the registry.
         self.added.push(Box::leak(Box::new(entry::<C>())));
         self
     }
 
-    /// Sets what creates the source of ref numbers for a session name. By default every lifetime
-    /// counts from 1.
+    /// Sets the function that creates the source of ref numbers for a session name. By default, the
+    /// numbers of every lifetime start at 1.
     pub fn numbers(
         mut self,
         numbers: impl Fn(&str) -> Result<Box<dyn NumberSource>> + Send + Sync + 'static,
@@ -60,26 +60,27 @@ impl HostBuilder {
     }
 
     #[cfg(feature = "recording")]
-    /// Sets what converts recordings to scripts. By default nothing can be recorded.
+    /// Sets the converter from recordings to scripts. By default, nothing can be recorded.
     pub fn script_writer(mut self, script_writer: Arc<dyn ScriptWriter>) -> Self {
         self.config.script_writer = script_writer;
         self
     }
 
-    /// Sets who may act on a session: its turns, members and log. By default every caller may act
-    /// at any time, and nothing is logged.
+    /// Sets the coordinator, which decides who may act on a session and keeps its turns, members
+    /// and log. By default, every caller may act at any time, and nothing is logged.
     pub fn coordinator(mut self, coordinator: Coordinator) -> Self {
         self.config.coordinator = Some(coordinator);
         self
     }
 
-    /// Sets the source of randomness, for output that is the same in every run.
+    /// Sets the source of randomness, for output that is identical in every run.
     pub fn random(mut self, random: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
         self.config.random = Arc::new(random);
         self
     }
 
-    /// Sets how long a session without a window stays open without commands; one hour by default.
+    /// Sets how long a session without a window may stay open without commands. The default is one
+    /// hour.
     pub fn idle_timeout(mut self, idle: Duration) -> Self {
         self.config.idle_timeout = idle;
         self
@@ -88,7 +89,7 @@ impl HostBuilder {
     /// Creates the host, without sessions.
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS` when a command has the name of another one.
+    /// Returns `INVALID_ARGS` when two commands have the same name.
     pub fn build(self) -> Result<Host> {
         for (at, entry) in self.added.iter().enumerate() {
             let names = || std::iter::once(&entry.spec.name).chain(entry.spec.aliases);

@@ -1,4 +1,4 @@
-//! The host as its users see it: its commands, its sessions, its end.
+//! The public interface of a host: its commands, sessions and shutdown.
 
 use crate::command::entry::Entry;
 use crate::dispatch::builder::HostBuilder;
@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 #[derive(Debug, Clone)]
 pub struct Host {
     pub(crate) inner: Arc<HostInner>,
-    /// The commands beside those of the registry.
+    /// The commands in addition to those of the registry.
     pub(crate) added: Arc<[&'static Entry]>,
 }
 
@@ -45,8 +45,8 @@ impl Host {
         self.inner.running.load(Ordering::Relaxed)
     }
 
-    /// Ends what a killed process left running, and returns what was done. Called once, before the
-    /// first command.
+    /// Ends what a killed process left running, and returns a description of what was done. Called
+    /// once, before the first command.
     pub async fn sweep(&self) -> Vec<String> {
         let mut done = Vec::new();
         for provider in &self.inner.config.providers {

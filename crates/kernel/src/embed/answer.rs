@@ -1,4 +1,4 @@
-//! [`Answer`]: the output of a command with what came along.
+//! [`Answer`]: the output of a command with its envelope.
 
 use crate::api::request::{RefDetail, Response};
 use crate::command::definition::Command;
@@ -7,15 +7,15 @@ use std::fmt;
 use std::ops::Deref;
 use stickpin_device::{Error, Result};
 
-/// What a command that succeeded answers: its output, and the envelope that every surface shows.
+/// The result of a successful command: its output, and the envelope that every surface shows.
 ///
-/// Gives the fields of the output directly. `Display` writes the text for a reader, such as an
-/// agent: quoted, bounded, and with refs that [`find`](Self::find) and commands take back.
+/// Dereferences to the output. `Display` writes the text for a reader, such as an agent: quoted,
+/// bounded, and with refs that [`find`](Self::find) and commands accept.
 #[non_exhaustive]
 pub struct Answer<C: Command> {
     /// The output.
     pub output: C::Output,
-    /// The response around the output: what became of refs, the receipt, a pending dialog.
+    /// The response around the output: changes of refs, the receipt, a pending dialog.
     pub response: Response,
 }
 
@@ -37,21 +37,21 @@ impl<C: Command> Answer<C> {
         }
     }
 
-    /// Returns what was seen of the app since the act, at most five lines: messages, failed
+    /// Returns observations of the app since the act, at most five lines: messages, failed
     /// requests, a navigation.
     #[must_use]
     pub fn receipt(&self) -> &[String] {
         &self.response.receipt
     }
 
-    /// Returns what the client must know about the act, if anything: that a ref was used that it
-    /// had not seen the newest reading of, or that something else has changed.
+    /// Returns the warning of the response, if any: for example, that the client had not seen the
+    /// latest state around a ref, or that something else has changed.
     #[must_use]
     pub fn warning(&self) -> Option<&str> {
         self.response.warning.as_deref()
     }
 
-    /// Returns what the ref of the target was worth when it was used.
+    /// Returns the standing of the target's ref when it was used.
     #[must_use]
     pub fn standing(&self) -> Option<&RefDetail> {
         self.response.reference.as_ref()

@@ -35,14 +35,14 @@ impl<'s, C: Command> Call<'s, C> {
         self
     }
 
-    /// Sets when the command must answer; by default its own deadline.
+    /// Sets when the command must respond. The default is the command's own deadline.
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = Some(deadline);
         self
     }
 
-    /// Runs the command and returns the whole response, also when it failed: its warning, its
-    /// receipt, and the output of a batch up to the step that failed.
+    /// Runs the command and returns the whole response, even of a failure: its warning, its
+    /// receipt, and the output of a batch up to the failed step.
     pub async fn response(self) -> Response {
         let Session { host, name, caller } = self.session;
         let request = self.command.and_then(|command| {
@@ -51,7 +51,7 @@ impl<'s, C: Command> Call<'s, C> {
                 Ok(Value::Object(input)) => input,
                 other => return Err(unserializable::<C>(other.err())),
             };
-            // An argument that is not given is absent.
+            // An argument that was not given is absent.
             request.input.retain(|_, value| !value.is_null());
             Ok(request)
         });
@@ -69,8 +69,8 @@ impl<'s, C: Command> Call<'s, C> {
     }
 }
 
-/// Returns how a handle has its responses rendered: as text for a reader and as values, with the
-/// standing of the target.
+/// Returns the rendering that handles request: text for a reader and values, with the standing of
+/// the target.
 fn render() -> Render {
     Render { format: Format::Both, detail: Detail::Full, ..Render::default() }
 }
@@ -85,23 +85,22 @@ impl<C: Acting> Call<'_, C> {
         self.with(|command| set(command.options()))
     }
 
-    /// Waits after the act until the app is quiet, at most ten seconds, and answers with what
-    /// changed.
+    /// Waits after the act until the app is quiet, at most ten seconds, and reports what changed.
     pub fn settle(self) -> Self {
         self.option(|o| *o.settle = Some(OptionalValue::Plain(true)))
     }
 
-    /// Waits after the act until the app is quiet, at most so long.
+    /// Waits after the act until the app is quiet, at most for the given time.
     pub fn settle_within(self, most: Duration) -> Self {
         self.option(|o| *o.settle = Some(OptionalValue::Value(millis(most))))
     }
 
-    /// Waits so long for the target to become actionable.
+    /// Sets how long to wait for the target to become actionable.
     pub fn timeout(self, timeout: Duration) -> Self {
         self.option(|o| *o.timeout = Some(millis(timeout)))
     }
 
-    /// Acts on the element of a ref whatever it means now.
+    /// Acts on the element of a ref regardless of its current meaning.
     pub fn allow_changed(self) -> Self {
         self.option(|o| *o.allow_changed = true)
     }
@@ -111,12 +110,12 @@ impl<C: Acting> Call<'_, C> {
         self.option(|o| *o.force = true)
     }
 
-    /// Sends nothing where the device cannot tell whether something lies over the target.
+    /// Sends nothing if the device cannot tell whether something covers the target.
     pub fn strict(self) -> Self {
         self.option(|o| *o.strict = true)
     }
 
-    /// Does not report what was seen since the act.
+    /// Omits the observations since the act.
     pub fn without_receipt(self) -> Self {
         self.option(|o| *o.receipt = Some(Receipt::Off))
     }

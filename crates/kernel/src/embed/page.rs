@@ -1,4 +1,4 @@
-//! The elements that an answer lists, found by what the reader of its text sees.
+//! Lookup of the elements in an output by what a reader of its text sees.
 
 use crate::act::outcome::ActionOutput;
 use crate::api::target::RefTarget;
@@ -15,9 +15,9 @@ use stickpin_device::{Error, Result};
 use stickpin_refs::{Generation, Ref, RefToken};
 use stickpin_tree::quote;
 
-/// An output that lists elements, one a line: `@e12 button "Save"`.
+/// An output that lists elements, one per line: `@e12 button "Save"`.
 pub trait Listing {
-    /// Returns the lines, with or without a ref.
+    /// Returns the lines. Some have no ref.
     fn lines(&self) -> Vec<&str>;
 }
 
@@ -30,7 +30,7 @@ impl Listing for OutlineOutput {
 impl Listing for Changes {
     fn lines(&self) -> Vec<&str> {
         let lines = self.lines.iter().flat_map(|lines| lines.lines());
-        // What was removed is not there any more.
+        // Removed elements no longer exist.
         lines.filter_map(|line| line.strip_prefix(['+', '~'])).collect()
     }
 }
@@ -71,13 +71,13 @@ impl Listing for FindOutput {
 impl<C: Command<Output: Listing>> Answer<C> {
     /// Returns the ref of the only listed element with this name, pinned to this reading.
     ///
-    /// The name is compared as a whole and with its case; only a count at its end may be left out
-    /// (`Cart` is `Cart (2)`). Where several elements have one name, a part of the line with its
-    /// quotes tells them apart: `"Remove" in "Ada"`.
+    /// The whole name is compared, case-sensitively. Only a count at its end may be omitted (`Cart`
+    /// matches `Cart (2)`). Elements with the same name are distinguished by a quoted part of the
+    /// line: `"Remove" in "Ada"`.
     ///
     /// # Errors
-    /// Returns `ELEMENT_NOT_FOUND` with the lines that are most like it, or `AMBIGUOUS_MATCH` with
-    /// the lines that match.
+    /// Returns `ELEMENT_NOT_FOUND` with the most similar lines, or `AMBIGUOUS_MATCH` with the lines
+    /// that match.
     pub fn find(&self, name: &str) -> Result<RefTarget> {
         let listed: Vec<(RefToken, &str)> = self.output.lines().into_iter().filter_map(with_ref).collect();
         let found: Vec<_> = listed.iter().filter(|(_, line)| is_named(line, name)).collect();
@@ -104,13 +104,13 @@ impl<C: Command<Output: Listing>> Answer<C> {
     /// Returns the refs of all listed elements, pinned to this reading, with their lines.
     ///
     /// # Errors
-    /// Returns `INTERNAL` when the answer issued none of them.
+    /// Returns `INTERNAL` when the response issued none of them.
     pub fn elements(&self) -> Result<Vec<(RefTarget, &str)>> {
         let listed = self.output.lines().into_iter().filter_map(with_ref);
         listed.map(|(token, line)| Ok((self.pinned(token)?, line))).collect()
     }
 
-    /// Adds the pin of this answer to a ref that it issued.
+    /// Adds the pin of this response to a ref that it issued.
     fn pinned(&self, token: RefToken) -> Result<RefTarget> {
         let Some(generation) = self.response.refs_generation else {
             return Err(Error::internal(format!("{token} is listed and was not issued")));
@@ -119,19 +119,19 @@ impl<C: Command<Output: Listing>> Answer<C> {
     }
 }
 
-/// Returns the first of the lines, as many as an error names.
+/// Returns the first of the given lines, up to the number that an error names.
 fn first(listed: &[&(RefToken, &str)]) -> Vec<(Ref, String)> {
     listed.iter().take(MAX_CANDIDATES).map(|(token, line)| (token.id, (*line).to_owned())).collect()
 }
 
-/// Splits the ref off a line.
+/// Splits off the ref at the beginning of a line.
 fn with_ref(line: &str) -> Option<(RefToken, &str)> {
     let line = line.trim_start();
     let word = line.split(' ').next().filter(|word| word.starts_with('@'))?;
     Some((RefToken::from_str(word).ok()?, line))
 }
 
-/// Whether a line (`@e12 button "Save" ...`) is of an element with this name.
+/// Whether a line (`@e12 button "Save" ...`) describes an element with this name.
 fn is_named(line: &str, name: &str) -> bool {
     let mut words = line.splitn(3, ' ').skip(1);
     let (Some(_role), Some(rest)) = (words.next(), words.next()) else { return false };
@@ -143,7 +143,7 @@ fn is_named(line: &str, name: &str) -> bool {
         let digits = rest.strip_prefix(" (").and_then(|rest| rest.strip_suffix(')'));
         digits.is_some_and(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()))
     };
-    // The rest of the name, up to the quote that ends it.
+    // The rest of the name, up to the closing quote.
     after.split_once('"').is_some_and(|(left, next)| {
         (left.is_empty() || is_count(left)) && (next.is_empty() || next.starts_with([' ', ',']))
     })

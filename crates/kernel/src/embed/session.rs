@@ -24,16 +24,16 @@ use stickpin_device::Error;
 /// The key of the handles that [`Host::session`] returns.
 const KEY: &str = "embedded";
 
-/// Counts the handles, so that each is a client of its own.
+/// Counts the handles, so that each is a separate client.
 static HANDLES: AtomicU64 = AtomicU64::new(1);
 
 /// One session of a [`Host`], by its name. It need not be open yet.
 ///
-/// A handle is one client: what it was shown decides whether its refs still hold, and it is told
-/// of changes that it has not seen. Clones are the same client. Two calls of [`Host::session`]
-/// with one name give two clients of one session, which are told apart.
+/// Each handle is a client: its refs hold according to what it was shown, and it is notified of
+/// changes that it has not seen. Clones are the same client. Two calls of [`Host::session`] with
+/// one name return two distinct clients of one session.
 ///
-/// The commands that programs use most have methods; [`run`](Self::run) runs any command.
+/// The most common commands have methods; [`run`](Self::run) runs any command.
 #[derive(Debug, Clone)]
 pub struct Session {
     pub(crate) host: Host,
@@ -42,16 +42,16 @@ pub struct Session {
 }
 
 impl Host {
-    /// Returns a handle to the session of a name, as a new client. All these handles have one
-    /// owner, and relative paths are resolved in the current folder of the process.
+    /// Returns a handle to the session with the given name, as a new client. All these handles have
+    /// one owner, and relative paths are resolved in the process's working directory.
     #[must_use]
     pub fn session(&self, name: impl Into<String>) -> Session {
         let cwd = std::env::current_dir().unwrap_or_else(|_| self.inner.config.state_dir.clone());
         self.session_as(Caller { cwd, ..Caller::new(KEY) }, name)
     }
 
-    /// Returns a handle to the session of a name for a caller, as a new client unless the caller
-    /// says which one it is. Sessions belong to the caller that opened them.
+    /// Returns a handle to the session with the given name for a caller. The handle is a new client
+    /// unless the caller names one. Sessions belong to the caller that opened them.
     #[must_use]
     pub fn session_as(&self, caller: Caller, name: impl Into<String>) -> Session {
         let number = || format!("handle {}", HANDLES.fetch_add(1, Ordering::Relaxed));
@@ -60,13 +60,13 @@ impl Host {
     }
 }
 
-/// A value that is, or is parsed as, the target of a command: a [`Target`], a ref from
+/// A value that is, or can be parsed as, the target of a command: a [`Target`], a ref from
 /// [`find`](crate::Answer::find), or a text such as `role=button "Save"`.
 pub trait IntoTarget {
     /// Converts the value.
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS` for a text that is no target.
+    /// Returns `INVALID_ARGS` for a text that is not a target.
     fn into_target(self) -> Result<Target, Error>;
 }
 
@@ -83,7 +83,8 @@ impl Session {
         &self.name
     }
 
-    /// Runs a command of the kernel or one that was added to the host. It runs when it is awaited.
+    /// Runs a command of the kernel or one that was added to the host. The command runs when the
+    /// call is awaited.
     pub fn run<C: Command>(&self, command: C) -> Call<'_, C> {
         Call::new(self, Ok(command))
     }
@@ -107,7 +108,7 @@ impl Session {
         self.run(Find::new(query))
     }
 
-    /// Reads one thing about an element.
+    /// Reads one property of an element.
     pub fn get(&self, what: Property, target: impl IntoTarget) -> Call<'_, Get> {
         self.on(target, |target| Get { what, target })
     }
@@ -142,12 +143,12 @@ impl Session {
         self.on(target, |target| Select::new(target, options))
     }
 
-    /// Makes a checkbox, radio, switch or toggle be on.
+    /// Turns a checkbox, radio, switch or toggle on.
     pub fn check(&self, target: impl IntoTarget) -> Call<'_, Check> {
         self.on(target, Check::new)
     }
 
-    /// Makes a checkbox, switch or toggle be off.
+    /// Turns a checkbox, switch or toggle off.
     pub fn uncheck(&self, target: impl IntoTarget) -> Call<'_, Uncheck> {
         self.on(target, Uncheck::new)
     }

@@ -63,7 +63,7 @@ impl OpenSession {
     }
 
     /// Has the device read the app ahead of the next command. The result is not stored here; the
-    /// next command gets only what is proven then.
+    /// next command uses it only if it is still proven.
     pub(crate) async fn read_ahead(&mut self) {
         let watch = self.session.watched_handles();
         if let Some(life) = self.device.lifecycle() {
@@ -71,7 +71,7 @@ impl OpenSession {
         }
     }
 
-    /// Tells the device that a command that may act begins.
+    /// Notifies the device that a command that may act begins.
     pub(crate) fn begin_action(&mut self) {
         if let Some(life) = self.device.lifecycle() {
             life.act_begins();

@@ -96,7 +96,7 @@ impl Mailbox {
         Self { requests: asks }
     }
 
-    /// Waits for its place in the queue of the session.
+    /// Waits in the queue of the session.
     ///
     /// # Errors
     /// Returns `BACKEND_LOST`, `SESSION_NOT_FOUND` when the session was closed meanwhile, and
@@ -150,7 +150,7 @@ pub(crate) fn lost(name: &str) -> Error {
         .hint("open it again; this starts a new lifetime")
 }
 
-/// Returns when it is worth reading the app ahead.
+/// Returns when reading the app ahead is worthwhile.
 async fn rest(live: Option<&mut OpenSession>) {
     match live.and_then(|live| live.device.lifecycle()) {
         Some(life) => life.idle_for_readahead().await,
@@ -260,7 +260,7 @@ impl SessionTask {
         }
     }
 
-    /// Tells the borrower which kinds of requests are queued.
+    /// Notifies the borrower which kinds of requests are queued.
     fn tell(&self, wanted: &CancellationToken, wanted_again: &CancellationToken) {
         let waits = |position: Position| !self.waiting[position as usize].is_empty();
         if waits(Position::First) || waits(Position::Next) {

@@ -3,7 +3,7 @@
 //! A ref means nothing in another run. Before an act, each target is therefore named by the
 //! strongest selector that is unique at that time. Without such a selector the act is refused,
 //! because a replay could act on another element. The element's meaning is recorded too, and a
-//! replay requires the same one. A [`ScriptWriter`] decides how a script looks.
+//! replay requires the same one. A [`ScriptWriter`] determines the format of a script.
 //!
 //! A recording outlives its session: each command is on disk before its response is sent ([`log`]).
 
@@ -156,7 +156,7 @@ pub struct RecordedCommand {
     pub variable: Option<String>,
 }
 
-/// A target in the state in which a command used it.
+/// A target as it was when a command used it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedTarget {
     /// The target as given, without pins.

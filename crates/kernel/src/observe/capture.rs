@@ -46,7 +46,7 @@ pub(crate) async fn capture_app(cx: &mut Cx, origin: Origin) -> Result<Arc<Tree>
 }
 
 /// Captures the app for a reader. While another agent holds the turn, the reader gets the stored
-/// tree and how old it is: a new tree would make the refs of the holder old.
+/// tree and its age, because a new tree would outdate the refs of the holder.
 ///
 /// # Errors
 /// Returns the errors of [`capture_app`].

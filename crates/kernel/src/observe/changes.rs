@@ -1,5 +1,4 @@
-//! Diffs: what changed since the client last read the whole app, and which refs that renews
-//! (`refs.md` 8).
+//! Diffs: what changed since the client last read the whole app, and which refs that renews.
 
 use crate::api::render::{Show, Text};
 use crate::api::request::Detail;
@@ -87,8 +86,8 @@ async fn compare(
     let (client, since) = (cx.client_id(), cx.since.map(stickpin_refs::Generation::new));
     let digest = cx.render.detail == Detail::Digest;
     let session = &cx.open_session()?.session;
-    // After an act, the client was told its changes, or how to read those without room. The next
-    // act reports only newer ones.
+    // After an act, the response contains its changes, or says how to read those that did not fit.
+    // The next act reports only newer ones.
     let told = if acted { session.effects_base(&client, since) } else { None };
     let kept = session.base(&client, since);
     let renews = kept.is_some() && told.is_none();

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 /// The maximum time between two checks, in case an event is missed.
 const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
-/// The interval between two evaluations of a script expression, which may become true without any
+/// The interval between two evaluations of a script expression, which may become true without an
 /// event.
 const SCRIPT_INTERVAL: Duration = Duration::from_millis(100);
 

@@ -1,4 +1,4 @@
-//! Commands and the authority of their session: who may act, and what the log says of it.
+//! The authority of a session over its commands: who may act, and what is logged.
 
 use crate::api::command_definition::CommandDefinition;
 use crate::api::secret::{self, Secret};
@@ -18,25 +18,25 @@ use stickpin_session::summarize;
 use stickpin_session::turn::{BaseScope, ScopeRule, TargetId, TargetRef, TargetSelector, Verb};
 use stickpin_tree::States;
 
-/// How long a command waits at most for an implicit turn of another agent to end.
+/// The maximum time that a command waits for an implicit turn of another agent to end.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The right of a command to act in its session.
 pub(crate) struct Admitted {
     session: Arc<SessionAuthority>,
     who: Participant,
-    /// That of a command that changes the app.
+    /// The turn, for a command that changes the app.
     turn: Option<Admission>,
 }
 
-/// The beginning of a command in the log of its session.
+/// A command whose beginning is in the log of its session.
 pub(crate) struct Begun {
     session: Arc<SessionAuthority>,
     ticket: Ticket,
     redactor: CommandRedactor,
 }
 
-/// Returns the agent behind a call, where the host knows it.
+/// Returns the agent behind a call, if the host knows it.
 pub(crate) fn participant(cx: &Cx) -> Option<Participant> {
     let via = match cx.caller.evidence.env_age {
         _ if cx.replayed => Via::Replay,
@@ -47,14 +47,14 @@ pub(crate) fn participant(cx: &Cx) -> Option<Participant> {
 }
 
 /// Returns the authority of the session of a command; `None` on a host without a coordinator, or
-/// for a caller that it does not know.
+/// for a caller that the coordinator does not know.
 pub(crate) fn authority(cx: &Cx) -> Result<Option<(Arc<SessionAuthority>, Participant)>> {
     let Some(coordinator) = &cx.host.config.coordinator else { return Ok(None) };
     let Some(who) = participant(cx) else { return Ok(None) };
     Ok(Some((coordinator.session(&cx.session_name)?, who)))
 }
 
-/// Refuses an act on what its session does not have, or has lent.
+/// Refuses an act on anything that its session does not have or has lent.
 fn permit(cx: &Cx, session: &SessionAuthority, who: &Participant, address: Option<String>) -> Result<()> {
     match &cx.host.config.coordinator {
         Some(coordinator) => {
@@ -64,7 +64,7 @@ fn permit(cx: &Cx, session: &SessionAuthority, who: &Participant, address: Optio
     }
 }
 
-/// Returns what coordinates the sessions of this host, and the caller.
+/// Returns the coordinator of this host, and the participant behind the call.
 ///
 /// # Errors
 /// Returns `UNSUPPORTED` on a host without a coordinator.
@@ -83,12 +83,12 @@ pub(crate) fn require(cx: &Cx) -> Result<(Arc<SessionAuthority>, Participant)> {
     found.ok_or_else(|| Error::unsupported("this host has no turns: every caller may act at any time"))
 }
 
-/// Returns what keeps the secrets of a call out of the log.
+/// Returns the redactor that keeps the secrets of a call out of the log.
 pub(crate) fn redactor(cx: &Cx) -> impl Redactor + use<> {
     CommandRedactor { secrets: cx.caller.secrets.values().cloned().collect(), typed: Vec::new() }
 }
 
-/// Lets a command in, before it queues for the device.
+/// Admits a command before it queues for the device.
 ///
 /// # Errors
 /// Returns `NOT_YOUR_TURN` while another agent holds the turn, and other refusals of the turn.
@@ -107,11 +107,11 @@ pub(crate) async fn admit(cx: &mut Cx, effect: Effect) -> Result<Option<Admitted
     Ok(Some(Admitted { session, who, turn }))
 }
 
-/// Takes down that a command begins, before the device is touched.
+/// Records the beginning of a command, before the device is touched.
 ///
 /// # Errors
-/// Returns `TURN_MISMATCH` when the turn moved on since the command was admitted, and errors of the
-/// log. A command that only reads goes on without a record.
+/// Returns `TURN_MISMATCH` when the turn has passed on since the command was admitted, and errors
+/// of the log. A command that only reads continues without a record.
 pub(crate) fn begin(
     cx: &mut Cx,
     definition: &CommandDefinition,
@@ -133,8 +133,8 @@ pub(crate) fn begin(
     };
     match session.begin(&who, turn, command, &cx.cancel) {
         Ok(ticket) => {
-            // Scope may have been lent while the command waited for the device. Whoever lends it
-            // now waits for this command.
+            // Scope may have been lent while the command waited for the device. From now on, a
+            // lender waits for this command.
             let address =
                 cx.open_session().ok().and_then(|live| live.page.as_ref()).map(|page| page.url.clone());
             let permitted = if turn.is_some() { permit(cx, &session, &who, address) } else { Ok(()) };
@@ -153,7 +153,7 @@ pub(crate) fn begin(
     }
 }
 
-/// A lifetime that began in the log.
+/// A lifetime whose beginning is in the log.
 pub(crate) struct Lifetime {
     session: Arc<SessionAuthority>,
     who: Participant,
@@ -162,13 +162,13 @@ pub(crate) struct Lifetime {
 }
 
 impl Lifetime {
-    /// Returns the right to take down what happens in this lifetime.
+    /// Returns the right to record the events of this lifetime.
     pub(crate) fn admitted(&self) -> Admitted {
         Admitted { session: Arc::clone(&self.session), who: self.who.clone(), turn: None }
     }
 }
 
-/// Begins a lifetime in the log, before its app starts.
+/// Records the beginning of a lifetime, before its app starts.
 ///
 /// # Errors
 /// Returns errors of the log; the app must not be started then.
@@ -186,7 +186,7 @@ pub(crate) fn begin_lifetime(
     let mut what = arguments.get("what").and_then(Value::as_str).unwrap_or_default().to_owned();
     redactor.redact(&mut what);
     let target = TargetRef {
-        // A session has one target, its device, which no other session has.
+        // A session has one target, its device, which it shares with no other session.
         target_id: TargetId::new(&cx.session_name),
         kind: platform.to_owned(),
         label: what.clone(),
@@ -208,7 +208,7 @@ pub(crate) fn begin_lifetime(
     Ok(Some(Lifetime { session, who, first }))
 }
 
-/// Takes a lifetime back whose app could not be started.
+/// Revokes a lifetime whose app could not be started.
 ///
 /// # Errors
 /// Returns errors of the log.
@@ -219,22 +219,22 @@ pub(crate) fn give_up_lifetime(cx: &Cx, lifetime: Lifetime) -> Result<()> {
     }
 }
 
-/// Takes down that a session is closed.
+/// Records that a session is closed.
 ///
 /// # Errors
-/// Returns `NOT_YOUR_TURN` when another agent holds the turn, unless a person asks or `force` is
-/// given; and errors of the log.
+/// Returns `NOT_YOUR_TURN` when another agent holds the turn, unless the caller is a person or
+/// `force` is set. Also returns errors of the log.
 pub(crate) fn close(cx: &Cx, name: &str, force: bool) -> Result<()> {
     let Some(coordinator) = &cx.host.config.coordinator else { return Ok(()) };
     match coordinator.session(name) {
         Ok(session) => coordinator.close_for(&session, participant(cx).as_ref(), Closing { force }),
-        // Opened by a caller that the host does not know.
+        // The session was opened by a caller that the host does not know.
         Err(e) if e.code == ErrorCode::SessionNotFound => Ok(()),
         Err(e) => Err(e),
     }
 }
 
-/// Takes down how a command ended.
+/// Records how a command ended.
 pub(crate) fn end(cx: &mut Cx, begun: Option<Begun>, failed: Option<&Error>) {
     let Some(Begun { session, ticket, redactor }) = begun else { return };
     let failure = failed.map(|e| CommandError {
@@ -263,7 +263,7 @@ fn pins(definition: &CommandDefinition, input: &Map<String, Value>) -> Vec<RefPi
     refs.map(pin).collect()
 }
 
-/// Returns the targets of an input in order; `None` for one that is not understood.
+/// Returns the targets of an input in order; `None` for one that cannot be parsed.
 fn targets(definition: &CommandDefinition, input: &Map<String, Value>) -> Vec<Option<Target>> {
     let mut targets = Vec::new();
     let mut input = input.clone();
@@ -274,12 +274,12 @@ fn targets(definition: &CommandDefinition, input: &Map<String, Value>) -> Vec<Op
     targets
 }
 
-/// Keeps secrets out of the log: those that the caller named, those that were filled in before, and
-/// what is typed where it may go into a field that hides it.
+/// Keeps secrets out of the log: those that the caller named, those that were filled in earlier,
+/// and text typed into a field that may hide it.
 #[derive(Debug)]
 struct CommandRedactor {
     secrets: Vec<Secret>,
-    /// The arguments that are typed into a field that may hide them.
+    /// The arguments whose text is typed into a field that may hide it.
     typed: Vec<String>,
 }
 
@@ -307,10 +307,10 @@ impl Redactor for CommandRedactor {
     }
 }
 
-/// Whether text of a command may go into a field that hides it: its target is one, or is not known
-/// yet while the app shows one.
+/// Whether text of a command may go into a field that hides it: its target is such a field, or is
+/// not yet known while the app shows one.
 fn may_type_secret(cx: &mut Cx, definition: &CommandDefinition, input: &Map<String, Value>) -> bool {
-    // Before the first snapshot, nobody knows what the app shows.
+    // Before the first snapshot, it is unknown what the app shows.
     let Ok(tree) = cx.tree() else { return true };
     if !tree.nodes().any(|node| node.is(States::PROTECTED)) {
         return false;

@@ -1,5 +1,5 @@
-//! The execution of one command: what every command has around it. A batch runs each of its steps
-//! through here.
+//! The execution of one command, with everything that all commands have in common. A batch runs
+//! each of its steps through here.
 
 use crate::act::context_rule;
 use crate::api::request::Response;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stickpin_device::{Error, Result};
 
-/// Takes a turn, runs the command with its journal entries, and publishes the status.
+/// Takes a turn, runs the command with its log entries, and publishes the status.
 pub(crate) async fn execute(
     entry: &'static Entry,
     prepared: Prepared,
@@ -48,12 +48,12 @@ pub(crate) async fn execute_nested(cx: &mut Cx, entry: &'static Entry, prepared:
         Scope::Host => Ok(None),
     };
     let result = match slot {
-        // Boxed: a batch is itself a command, so its future would contain itself.
+        // Boxed: a batch is itself a command, so its future would otherwise contain itself.
         Ok(slot) => Box::pin(execute(entry, prepared, slot, cx)).await,
         Err(e) => Err(e),
     };
     let mut response = respond::respond(entry, cx, result);
-    // Only the outer response carries it.
+    // Only the outer response carries the state directory.
     response.state_dir = None;
     cx.envelope = outer;
     cx.dispatched.fetch_or(before, Ordering::Relaxed);

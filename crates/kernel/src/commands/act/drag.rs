@@ -63,8 +63,8 @@ impl Drag {
             Target::Point { .. } => cx.device()?.scroll_offset().await?,
             _ => (0.0, 0.0),
         };
-        // The destination first: aiming at the source may scroll again, and the source is what is
-        // pressed.
+        // Aim at the destination first: aiming at the source may scroll again, and the source is
+        // what gets pressed.
         let mut destination =
             act::wait_actionable(cx, &self.destination, Actionability::InView, opts).await?;
         let mut source = act::wait_actionable(cx, &self.source, Actionability::Pointer, opts).await?;

@@ -69,7 +69,7 @@ impl Command for Fill {
     }
 }
 
-/// Returns a secret, which the session does not show from now on.
+/// Returns a secret. From now on, the session never shows it.
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` when the caller has no secret of this name.

@@ -7,10 +7,10 @@ use stickpin_session::agent::EnvAge;
 use stickpin_session::turn::AgentId;
 use stickpin_tree::quote;
 
-/// The longest wait for a turn.
+/// The maximum wait for a turn.
 pub(super) const LONGEST: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// What a wait and its answer may take beyond the wait.
+/// The time that the command may take beyond its wait.
 pub(super) const ALLOWANCE: Duration = Duration::from_secs(15);
 
 /// The exit status while another agent has the turn.
@@ -69,7 +69,7 @@ pub struct TurnTake {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnOutput {
-    /// The answer.
+    /// The state of the turn.
     #[serde(flatten)]
     pub reply: TurnReply,
     /// What ended a wait: `turn`, `event`, `timeout` or `closed`.
@@ -81,11 +81,11 @@ pub struct TurnOutput {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum WakeReason {
-    /// The turn, or the right to take it.
+    /// The caller has the turn or may take it.
     Turn,
-    /// A record for the caller. It grants nothing.
+    /// A record arrived for the caller. No turn was granted.
     Event,
-    /// The time is up.
+    /// The wait timed out.
     Timeout,
     /// The session is closed.
     Closed,
@@ -193,8 +193,8 @@ impl Show for TurnOutput {
     }
 }
 
-/// Returns how long a wait lasts that names no time: a tool call must return before its harness
-/// gives it up.
+/// Returns the limit of a wait without a timeout. A tool call must return before its harness gives
+/// up on it.
 pub(super) fn slice(cx: &Cx, session: &SessionAuthority) -> Option<Duration> {
     match cx.caller.evidence.env_age {
         EnvAge::Spawn => Some(Duration::from_millis(session.meta().policy.wait_slice_mcp_ms)),
@@ -202,7 +202,7 @@ pub(super) fn slice(cx: &Cx, session: &SessionAuthority) -> Option<Duration> {
     }
 }
 
-/// Says who has a turn, as the end of a sentence.
+/// Describes who has a turn, as the end of a sentence.
 pub(super) fn holder(owner: Option<&AgentId>, reserved_for: Option<&AgentId>) -> String {
     match (owner, reserved_for) {
         (Some(owner), _) => format!("is held by {owner}"),

@@ -1,4 +1,4 @@
-//! `events`, `msg recv`, `session log`: what happened in a session.
+//! `events`, `msg recv`, `session log`: the events of a session.
 
 use crate::api::render::{Cell, json_excerpt};
 use crate::api::spec::Follow;
@@ -15,10 +15,10 @@ use stickpin_session::log::KindName;
 use stickpin_session::turn::AgentId;
 use stickpin_tree::{escape, quote_whole};
 
-/// The most events of one answer while nothing is waited for, by default.
+/// The default maximum number of events in a response without a wait.
 const PAGE: usize = 50;
 
-/// The most events of one answer to a wait.
+/// The maximum number of events in a response to a wait.
 const BATCH: usize = 500;
 
 /// The arguments of a command that can be followed.
@@ -118,9 +118,9 @@ pub struct SessionLog {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FeedStatus {
-    /// With events, or without a wait.
+    /// Events were found, or nothing was to be waited for.
     Ok,
-    /// The time was up.
+    /// The wait timed out.
     NotYet,
     /// The session is closed.
     Closed,
@@ -130,9 +130,9 @@ pub enum FeedStatus {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EventsOutput {
-    /// How reading ended.
+    /// How the read ended.
     pub status: FeedStatus,
-    /// The events, and where to go on.
+    /// The events, and where to continue.
     #[serde(flatten)]
     pub found: Found,
 }
@@ -264,7 +264,7 @@ fn audience(
     }
 }
 
-/// Returns the agent that a caller names, also one that is no member any more.
+/// Returns the agent with a given name, including former members.
 fn sender(session: &SessionAuthority, name: &str) -> Result<AgentId> {
     match Talk(session).member(name) {
         Err(e) if e.code == ErrorCode::UnknownMember && name.contains(':') => Ok(AgentId::new(name)),
@@ -312,7 +312,7 @@ impl Show for SessionLogOutput {
         self.0.exit()
     }
 
-    /// One row per record; a command whose end is shown too has one row.
+    /// Prints one row per record. A command whose end is also shown gets a single row.
     fn show(&self, text: &mut Text) {
         let events = &self.0.found.events;
         let ended: BTreeSet<u64> = events
@@ -360,7 +360,7 @@ fn number(event: &Event, name: &str) -> Option<u64> {
     field(event, name)?.as_u64()
 }
 
-/// Says what happened, in one line.
+/// Describes an event in one line.
 fn describe(event: &Event) -> String {
     let mut words = vec![event.kind.as_str().to_owned()];
     if let Some(verb) = string(event, "verb") {
@@ -371,7 +371,7 @@ fn describe(event: &Event) -> String {
     words.join(" ").trim_end().to_owned()
 }
 
-/// Returns what a record about people says beside its kind, quoted.
+/// Returns the details of a record about members or messages, quoted.
 fn details(event: &Event) -> Vec<String> {
     let mut words = Vec::new();
     words.extend(number(event, "noteId").map(|id| format!("note {id}")));
@@ -391,7 +391,7 @@ fn details(event: &Event) -> Vec<String> {
     words
 }
 
-/// Returns how a command ended and how long it took.
+/// Describes how a command ended and how long it took.
 fn outcome(event: &Event) -> Option<String> {
     let outcome = string(event, "outcome")?;
     let code = field(event, "error").and_then(|error| error.get("code")?.as_str()).unwrap_or(outcome);

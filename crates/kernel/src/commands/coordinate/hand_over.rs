@@ -1,4 +1,4 @@
-//! `turn release`, `turn assign`: the turn goes to somebody else, with what they have to know.
+//! `turn release`, `turn assign`: passes the turn on, together with a handoff.
 
 use crate::commands::prelude::*;
 use crate::run::authority;
@@ -69,7 +69,7 @@ pub struct TurnReleaseOutput {
     pub reserved_for: Option<String>,
     /// The number of the record.
     pub seq: u64,
-    /// Members that wait.
+    /// The number of waiting members.
     pub waiters: usize,
 }
 
@@ -85,7 +85,7 @@ pub struct TurnAssignOutput {
     pub reserved_for: String,
     /// The number of the record.
     pub seq: u64,
-    /// Whether the member only listens, and has to be told.
+    /// Whether the member is parked and has to be notified.
     pub routed_to_parked: bool,
 }
 
@@ -143,7 +143,7 @@ impl Command for TurnAssign {
     }
 }
 
-/// A handoff as a caller writes it; the screen is added by the host.
+/// A handoff as the caller writes it; the host adds the screen.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Given {
@@ -157,7 +157,7 @@ struct Given {
     do_not: Vec<String>,
 }
 
-/// Reads the handoff of a caller. A person may leave both texts out.
+/// Parses the handoff of a caller. A person may omit both texts.
 pub(super) fn handoff(
     who: &Participant,
     json: Option<&str>,
@@ -193,7 +193,7 @@ pub(super) fn handoff(
     Ok(Handoff { status, next_action, artifacts, open_questions, do_not, ui: None })
 }
 
-/// Returns what the next owner will see, where the session is open.
+/// Returns the screen that the next owner will see, if the session is open.
 pub(super) fn screen(cx: &Cx) -> Option<HandoffUi> {
     let slot = cx.host.slot(cx.session_name()).ok()?;
     let status = slot.status.borrow();

@@ -67,7 +67,7 @@ pub struct TurnJoinOutput {
     pub status: String,
     /// The id of the caller.
     pub agent_id: String,
-    /// Whether the caller was no member before.
+    /// Whether the caller was not a member before.
     pub created: bool,
     /// The position of the caller among the members.
     pub ordinal: u32,
@@ -86,7 +86,7 @@ pub struct TurnLeaveOutput {
     pub status: String,
     /// The session.
     pub session: String,
-    /// The members that are left.
+    /// The number of remaining members.
     pub remaining_members: usize,
 }
 

@@ -1,4 +1,4 @@
-//! `msg send`, `notes add`, `notes list`, `notes resolve`: what agents tell one another.
+//! `msg send`, `notes add`, `notes list`, `notes resolve`: messages and notes between agents.
 
 use crate::commands::prelude::*;
 use crate::run::authority;
@@ -6,7 +6,7 @@ use stickpin_coordinator::{Delivery, Note, Talk};
 use stickpin_session::log::MessageHint;
 use stickpin_tree::quote_whole;
 
-/// The most notes of one answer.
+/// The maximum number of notes in a response.
 const MAX_NOTES: usize = 200;
 
 /// Send a message to a member, or to all members with `room`.
@@ -63,7 +63,7 @@ pub struct NotesResolve {
     pub note: u64,
 }
 
-/// A message that is in the log.
+/// A message that was written to the log.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MsgSendOutput {
@@ -75,11 +75,11 @@ pub struct MsgSendOutput {
     pub seq: u64,
     /// The id of the event that readers get.
     pub event_id: String,
-    /// How soon it may be read. A hint: the message is stored, whatever it says.
+    /// How soon the message is likely to be read. Only a hint: the message is stored in any case.
     pub delivery: Delivery,
 }
 
-/// A note that is in the log.
+/// A note that was written to the log.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NotesAddOutput {
@@ -132,7 +132,8 @@ impl Command for MsgSend {
         let (session, who) = authority::require(cx)?;
         let hint = if self.interrupt { MessageHint::Interrupt } else { MessageHint::Normal };
         let redactor = authority::redactor(cx);
-        // Who is no member speaks for a peer, if it is a member there.
+        // A caller that is not a member may still be a member of a peer session, and speaks for
+        // that one.
         let from = cx.host.config.coordinator.as_ref().and_then(|c| c.peer_through(&who, session.name()));
         let (to, body) = (&self.to, self.body.join(" "));
         let sent = Talk(&session).send_through(from, &who, to, body, hint, &redactor)?;

@@ -178,7 +178,7 @@ impl Command for TabClose {
         let under_way = cx.begin_operation();
         facets::tabs(cx.device()?, "close tabs")?.close_tab(&id, leave_policy(self.discard), &cancel).await?;
         drop(under_way);
-        // Its refs end before another tab is read.
+        // End the refs of the closed tab before another tab is read.
         navigation::warn_ended_tabs(cx);
         let mut now = TabOutput::read_active(cx, "in", true, false).await?;
         now.closed = Some(id);

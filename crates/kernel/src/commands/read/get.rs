@@ -80,8 +80,8 @@ impl ValueOutput {
         Self { value, cut: None }
     }
 
-    /// Wraps a value of the app, cut after `--max-bytes`: a string at a character, an object after
-    /// a field.
+    /// Wraps a value of the app, cut at `--max-bytes`: a string between characters, an object
+    /// between fields.
     pub(crate) fn within_limit(value: Value, cx: &Cx) -> Self {
         Self::truncate(value, cx.render.max_bytes.unwrap_or(DEFAULT_MAX_BYTES))
     }

@@ -1,4 +1,4 @@
-//! `read`: the app as Markdown, for reading. It issues no refs: to act, take a snapshot.
+//! `read`: prints the app as Markdown. Issues no refs; to act, take a snapshot.
 
 use crate::commands::prelude::*;
 use serde_json::json;

@@ -14,7 +14,7 @@ use stickpin_device::{ScreenshotImage, ScreenshotRequest};
 use stickpin_refs::Ref;
 use stickpin_tree::{Handle, Rect, Tree};
 
-/// The maximum number of attempts until nothing moves during the screenshot.
+/// The maximum number of attempts to take a screenshot during which nothing moves.
 const MAX_ATTEMPTS: usize = 3;
 
 /// The default length of the longest side in pixels, which models accept without shrinking the
@@ -81,7 +81,7 @@ pub struct ScreenshotOutput {
 pub struct ElementBox {
     /// The ref.
     pub r#ref: String,
-    /// What the element is, in words.
+    /// The description of the element.
     pub meaning: String,
     /// The distance from the left edge.
     pub x: f64,
@@ -188,7 +188,8 @@ impl Command for Screenshot {
 /// Returns the address of the element to capture, if one was named.
 ///
 /// # Errors
-/// Returns the errors of resolving, and `UNSUPPORTED` for an element without a place on the screen.
+/// Returns the errors of resolving, and `UNSUPPORTED` for an element without a position on the
+/// screen.
 pub(super) async fn address_to_capture(cx: &mut Cx, target: Option<&Target>) -> Result<Option<Handle>> {
     let Some(target) = target else { return Ok(None) };
     let (tree, node) = resolve::resolve_element(cx, target).await?;
@@ -220,8 +221,8 @@ pub(super) fn write_image(cx: &mut Cx, path: Option<PathBuf>, name: &str, bytes:
 
 /// Takes a screenshot together with the boxes of what it shows.
 ///
-/// Elements that move during the screenshot are not where the boxes say. The screenshot is then
-/// repeated, and elements that never stand still are left out.
+/// The screenshot is repeated if elements moved meanwhile, because their boxes are then wrong.
+/// Elements that never stand still are omitted.
 pub(super) async fn capture_without_motion(
     cx: &mut Cx,
     request: ScreenshotRequest,

@@ -117,7 +117,8 @@ impl Command for Snapshot {
 }
 
 impl Snapshot {
-    /// Reads only what is needed to choose an action, with headings for orientation.
+    /// Creates a snapshot of only what is needed to choose an action, with headings for
+    /// orientation.
     #[must_use]
     pub fn interactive() -> Self {
         Self { interactive: true, ..Self::default() }

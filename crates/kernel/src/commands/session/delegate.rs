@@ -1,5 +1,5 @@
-//! `session spawn`, `session stop`, `session reclaim`, `session prune`: children of a session, and
-//! what it lends them.
+//! `session spawn`, `session stop`, `session reclaim`, `session prune`: child sessions and their
+//! loans.
 
 use crate::api::session_name;
 use crate::commands::prelude::*;
@@ -62,7 +62,7 @@ pub struct SessionPrune {
     pub parent: Option<String>,
 }
 
-/// A child that may act.
+/// A child session that may act.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionSpawnOutput {
@@ -79,10 +79,10 @@ pub struct SessionSpawnOutput {
 pub struct LoansOutput {
     /// `stopped`, `reclaimed` or `pruned`.
     pub status: String,
-    /// The children that were cleared away.
+    /// The child sessions that were removed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<String>,
-    /// The loans that ended, those of the farthest borrowers first.
+    /// The loans that ended, starting with those of the most distant borrowers.
     pub loans: Vec<EndedLoan>,
 }
 

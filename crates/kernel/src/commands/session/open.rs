@@ -25,7 +25,7 @@ use stickpin_session::log::StartReason;
 use stickpin_session::{Ladder, Session, SessionConfig};
 use stickpin_tree::{bare_url, escape, quote};
 
-/// `open` as the log has it.
+/// The definition of `open` for its log entry.
 static DEFINITION: CommandDefinition = CommandDefinition::of::<Open>(Open::SPEC);
 
 /// The maximum time until a document is ready and quiet.
@@ -87,13 +87,13 @@ pub struct Open {
     pub context: Option<ContextRule>,
 }
 
-/// The app that is open now.
+/// The open app.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenOutput {
     /// The name of the session.
     pub session: String,
-    /// The name of the app for a reader.
+    /// The display name of the app.
     pub label: String,
     /// The address.
     pub url: String,
@@ -141,7 +141,7 @@ impl Command for Open {
             if !new && slot.owner != cx.caller.key {
                 return Err(taken(&slot));
             }
-            // What happens to an open session is an act in it.
+            // Opening within an open session is an act in that session.
             let admitted = if new { None } else { authority::admit(cx, Effect::Mutates).await? };
             cx.check_out(slot.clone(), Position::Next).await?;
             // The session may have been closed, or may have failed to open, while this command

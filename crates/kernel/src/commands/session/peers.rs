@@ -36,11 +36,11 @@ pub struct SessionUnpeer {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PeersOutput {
-    /// `peered` or `unpeered`.
+    /// Either `peered` or `unpeered`.
     pub status: String,
-    /// The session of the caller.
+    /// The caller's session.
     pub a: String,
-    /// The other one.
+    /// The other session.
     pub b: String,
 }
 
@@ -72,7 +72,7 @@ impl Command for SessionUnpeer {
     }
 }
 
-/// Changes whether two sessions are peers.
+/// Makes two sessions peers, or ends that.
 fn change(
     cx: &mut Cx,
     session: String,

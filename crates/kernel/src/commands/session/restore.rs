@@ -1,4 +1,4 @@
-//! `session restore`: opens a session again that lost its app.
+//! `session restore`: reopens a session that lost its app.
 
 use crate::api::session_name;
 use crate::commands::prelude::*;
@@ -14,10 +14,10 @@ use stickpin_device::{LeavePolicy, Navigation};
 use stickpin_session::log::{SessionMeta, StartReason};
 use stickpin_tree::{bare_url, quote};
 
-/// The longest time until the app is open again.
+/// The maximum time until the app is open again.
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// How long an open app may take to answer before it counts as lost.
+/// How long an open app may take to respond before it counts as lost.
 const PROBE: Duration = Duration::from_millis(500);
 
 /// Open a session again whose app was lost: by a kill, a crash or a reboot.
@@ -32,11 +32,11 @@ pub struct SessionRestore {
     pub name: Option<String>,
 }
 
-/// A session that is open again.
+/// A reopened session.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionRestoreOutput {
-    /// `already_live` for a session whose app was open, else `restored`.
+    /// Either `already_live`, if the app was open, or `restored`.
     pub action: String,
     /// The session.
     pub session: String,
@@ -45,10 +45,10 @@ pub struct SessionRestoreOutput {
     /// The app that was started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opened: Option<OpenOutput>,
-    /// What of the lifetime before could not be restored.
+    /// What could not be restored from the previous lifetime.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<String>,
-    /// The sessions that it spawned.
+    /// The child sessions that it spawned.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<ListedChild>,
 }
@@ -72,7 +72,7 @@ impl Command for SessionRestore {
         let (session, who) = authority::require(cx)?;
         session.touch(&who);
         let (slot, new) = cx.host.slot_or_new(&cx.session_name, &cx.caller.key);
-        // A command that runs proves that the app is there.
+        // A running command proves that the app is there.
         if !new && slot.status.borrow().running.is_some() {
             return Ok(answer(cx, "already_live", &session.meta()));
         }
@@ -86,7 +86,8 @@ impl Command for SessionRestore {
     }
 }
 
-/// Opens the app of a session again, unless it answers. Returns what was opened, and what is lost.
+/// Reopens the app of a session, unless the app responds. Returns the opened app, and what was
+/// lost.
 async fn restore(
     cx: &mut Cx,
     slot: &Arc<SessionSlot>,
@@ -126,7 +127,7 @@ async fn restore(
     Ok((Some(opened), lost))
 }
 
-/// Returns to the address that the app showed last, where the device has addresses.
+/// Navigates to the last address of the app, if the device has addresses.
 async fn go_back(cx: &mut Cx, address: &str) -> Result<()> {
     if !cx.device()?.capabilities().contains(&Capability::Navigate) || page(cx).await?.url == address {
         return Ok(());
@@ -135,7 +136,7 @@ async fn go_back(cx: &mut Cx, address: &str) -> Result<()> {
     navigation::navigate(cx, &to, LeavePolicy::Discard, super::open::READY_TIMEOUT).await.map(drop)
 }
 
-/// Whether the app of the session is open and answers.
+/// Whether the app of the session is open and responds.
 async fn is_live(cx: &mut Cx) -> bool {
     let Ok(live) = cx.open_session() else { return false };
     if live.lost || live.exit_reason().await.is_some() {
@@ -143,12 +144,12 @@ async fn is_live(cx: &mut Cx) -> bool {
     }
     match tokio::time::timeout(PROBE, live.device.url()).await {
         Ok(Err(e)) => e.code != ErrorCode::BackendLost,
-        // Slow is not gone.
+        // A slow app is not gone.
         Ok(Ok(_)) | Err(_) => true,
     }
 }
 
-/// Refuses to open what an open session drives, where two cannot drive it.
+/// Refuses to open an app that an open session already drives, unless the app can be driven twice.
 fn refuse_device_in_use(cx: &Cx, open: &Open) -> Result<()> {
     let Some(coordinator) = &cx.host.config.coordinator else { return Ok(()) };
     let profile = cx.resolve_optional_path(open.profile.as_ref())?;

@@ -35,7 +35,7 @@ pub struct SessionShow {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionListOutput {
-    /// The open sessions, oldest first, and then the others by name.
+    /// The open sessions, oldest first, then the others by name.
     pub sessions: Vec<SessionEntry>,
     /// The number of sessions that only `--all` lists.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -50,11 +50,11 @@ pub struct SessionEntry {
     pub name: String,
     /// The key of the caller that opened the session.
     pub owner: String,
-    /// Whether that is the current caller.
+    /// Whether the current caller is the owner.
     pub yours: bool,
     /// The kind of device, the word before the colon in `open`.
     pub kind: String,
-    /// The name of the app for a reader.
+    /// The display name of the app.
     pub label: String,
     /// The address.
     pub url: String,
@@ -83,28 +83,28 @@ pub struct SessionEntry {
     pub dialog: Option<String>,
     /// Whether the session can be used, and how.
     pub state: ListedState,
-    /// Why the caller sees the session.
+    /// The reason why the caller sees the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub visibility: Option<Visibility>,
-    /// The number of its lifetime, from 1.
+    /// The number of the lifetime, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lifetime: Option<u32>,
-    /// Who has its turn.
+    /// The holder of the turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<TurnSummary>,
-    /// The session that it lives on.
+    /// The session whose app it shares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
-    /// The sessions that it spawned.
+    /// The child sessions that it spawned.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<ListedChild>,
-    /// The sessions that it sees beside its own.
+    /// The other sessions that it sees.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub peers: BTreeSet<String>,
-    /// Whether it can be opened again, if it is not open.
+    /// Whether the session can be reopened, if it is not open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restore: Option<Restorability>,
-    /// What is wrong with its files.
+    /// Problems with the session's files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<String>,
 }
@@ -205,7 +205,7 @@ impl SessionEntry {
         }
     }
 
-    /// Adds what the metadata says of an open session.
+    /// Adds the metadata of an open session.
     fn add(&mut self, listed: ListedSession) {
         self.visibility = Some(listed.visibility);
         self.lifetime = listed.lifetime;
@@ -216,7 +216,7 @@ impl SessionEntry {
         self.diagnostics = listed.diagnostics;
     }
 
-    /// Describes a session that is not open by its metadata alone.
+    /// Describes a session that is not open, from its metadata alone.
     fn not_open(mut listed: ListedSession) -> Self {
         let address = listed.address.take().unwrap_or_default();
         let mut entry = Self {
@@ -248,7 +248,7 @@ impl SessionEntry {
         entry
     }
 
-    /// Says how a session stands that is not open.
+    /// Describes the state of a session that is not open.
     fn standing(&self) -> String {
         let why = || self.restore.as_ref().and_then(|restore| restore.reason.clone()).unwrap_or_default();
         match self.state {

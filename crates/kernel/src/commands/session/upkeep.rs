@@ -1,5 +1,5 @@
-//! `session policy`, `session adopt`, `log verify`, `log repair`: the limits of a session, and its
-//! files.
+//! `session policy`, `session adopt`, `log verify`, `log repair`: the limits and the files of a
+//! session.
 
 use crate::api::session_name;
 use crate::commands::prelude::*;
@@ -64,11 +64,11 @@ pub struct LogRepair {
 pub struct SessionPolicyOutput {
     /// The session.
     pub session: String,
-    /// The limits that hold now.
+    /// The limits in effect.
     pub policy: Policy,
 }
 
-/// A session that has metadata again.
+/// A session whose metadata was restored.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionAdoptOutput {
@@ -78,7 +78,7 @@ pub struct SessionAdoptOutput {
     pub session: String,
 }
 
-/// What a check of a log found.
+/// The result of a log check.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LogVerifyOutput {
@@ -88,23 +88,23 @@ pub struct LogVerifyOutput {
     pub segments: u64,
     /// The number of records.
     pub records: u64,
-    /// The number of bytes that were checked.
+    /// The number of bytes checked.
     pub bytes: u64,
-    /// Bytes behind the last record, which are not committed.
+    /// The number of bytes after the last record, which are not committed.
     pub torn_bytes: u64,
     /// The rules that the log breaks.
     pub findings: Vec<String>,
 }
 
-/// What a repair replaced.
+/// What a repair of a log replaced.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LogRepairOutput {
     /// The session.
     pub session: String,
-    /// The segment.
+    /// The path of the segment.
     pub path: String,
-    /// The number of records that stand in for those that are lost.
+    /// The number of lost records, each of which has a placeholder.
     pub lost_records: u64,
     /// The number of bytes in the quarantine.
     pub dropped_bytes: u64,
@@ -203,7 +203,7 @@ impl Command for LogRepair {
     }
 }
 
-/// Makes the named session that of the command.
+/// Makes the named session the session of the command.
 pub(super) fn named(cx: &mut Cx, name: String) -> Result<()> {
     session_name::check(&name)?;
     cx.session_name = name;

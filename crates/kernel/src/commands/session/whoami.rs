@@ -1,4 +1,4 @@
-//! `whoami`: names the agent that a command comes from.
+//! `whoami`: identifies the agent behind a command.
 
 use crate::commands::prelude::*;
 use stickpin_session::agent::{AgentKind, Attempt};
@@ -20,18 +20,19 @@ pub struct Whoami {
 pub struct Agent {
     /// The id.
     pub agent_id: String,
-    /// The family of the harness; `human` or `terminal` for a person.
+    /// The harness family; `human` or `terminal` for a person.
     pub harness: String,
     /// Whether the agent is a person.
     pub kind: AgentKind,
-    /// Whether no session id of the harness is known yet.
+    /// Whether the session id of the harness is still unknown.
     pub provisional: bool,
-    /// What the agent is known by.
+    /// The identifiers that the agent is known by.
     pub aliases: Vec<String>,
     /// The id of the harness's root process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
-    /// Other agents that it could be. With any, only commands that read are served.
+    /// Other agents that the caller could be. If there are any, only commands that read are
+    /// allowed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ambiguous: Vec<String>,
     /// All sources in order of precedence, with `explain`.

@@ -169,7 +169,7 @@ impl Command for WaitStable {
                 ))
                 .details(serde_json::json!({ "still": still })));
             }
-            // Stopped early because another command waits for the session.
+            // Ended early because another command waits for the session.
             cx.yield_checkout().await?;
         }
     }

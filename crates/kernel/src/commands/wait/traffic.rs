@@ -87,7 +87,7 @@ pub struct RequestOutput {
     pub failed: Option<String>,
     /// How long the request took, in milliseconds.
     pub ms: u64,
-    /// The condition that holds now, in words.
+    /// The condition that now holds, in words.
     pub truth: String,
 }
 
@@ -101,7 +101,7 @@ pub struct DownloadOutput {
     pub bytes: u64,
     /// The path of the file.
     pub path: PathBuf,
-    /// The condition that holds now, in words.
+    /// The condition that now holds, in words.
     pub truth: String,
 }
 

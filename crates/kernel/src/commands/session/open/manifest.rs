@@ -1,4 +1,4 @@
-//! What the log and the metadata keep of `open`, and `open` as it is read back from there.
+//! The form of `open` in the log and the metadata, and its restoration from there.
 
 use super::Open;
 use crate::command::context::Cx;
@@ -9,11 +9,11 @@ use stickpin_device::{Error, Result};
 /// The working directory of the caller that opened the session.
 const CWD: &str = "cwd";
 
-/// What concerns one call of `open`, and not what is open.
+/// The arguments that concern one call of `open` rather than the open app.
 const OF_ONE_CALL: [&str; 3] = ["interactive", "relaunch", "record"];
 
 impl Open {
-    /// Returns the arguments as the log has them.
+    /// Returns the arguments as they are logged.
     pub(super) fn arguments(&self) -> Result<Map<String, Value>> {
         match serde_json::to_value(self) {
             Ok(Value::Object(mut arguments)) => {
@@ -25,8 +25,8 @@ impl Open {
         }
     }
 
-    /// Returns what is needed to open the session again: the arguments and the working directory,
-    /// at which paths in them start.
+    /// Returns what is needed to open the session again: the arguments, and the working directory
+    /// for relative paths in them.
     pub(super) fn manifest(&self, cx: &Cx) -> Result<Map<String, Value>> {
         let mut manifest = self.arguments()?;
         manifest.retain(|name, _| !OF_ONE_CALL.contains(&name.as_str()));
@@ -39,10 +39,11 @@ impl Open {
         Ok(manifest)
     }
 
-    /// Reads what [`Open::manifest`] wrote: the command, and the working directory of its caller.
+    /// Parses the manifest from [`Open::manifest`]: the command, and the working directory of its
+    /// caller.
     ///
     /// # Errors
-    /// Returns `NOT_RESTORABLE` for what another version wrote.
+    /// Returns `NOT_RESTORABLE` for a manifest of an incompatible version.
     pub(in crate::commands) fn of_manifest(
         mut manifest: Map<String, Value>,
     ) -> Result<(Self, Option<PathBuf>)> {

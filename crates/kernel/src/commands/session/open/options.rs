@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use stickpin_device::Provider;
 use stickpin_tree::quote;
 
-/// The names of the options that have a flag of their own.
+/// The names of the options that have their own flags.
 const FLAGS: [&str; 6] = ["headed", "attach", "private", "privateHome", "viewport", "profile"];
 
 /// Returns the options that a provider declares.
