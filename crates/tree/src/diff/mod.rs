@@ -5,8 +5,6 @@
 //! Lines without identity (texts, and elements without an issued ref) are paired by their text and
 //! position. As with outlines, the lines are determined first, so that refs are issued only for
 //! printed lines.
-//!
-//! Specification: `refs.md` 8, `commands.md` "Acting".
 
 mod align;
 mod pairs;
@@ -24,8 +22,8 @@ pub struct DiffQueries<'a> {
     /// Whether a ref of this node of the *old* tree was issued. Then only the caller's pairs say
     /// where the node went.
     pub issued: &'a dyn Fn(NodeId) -> bool,
-    /// Whether that ref does not stand for the paired node of the *new* tree (old, new): the
-    /// element looks the same to a reader but has another number now.
+    /// Whether the ref of the old node differs from that of the paired node of the *new* tree (old,
+    /// new): the element looks the same to a reader but now has another number.
     pub renumbered: &'a dyn Fn(NodeId, NodeId) -> bool,
 }
 
@@ -50,7 +48,7 @@ pub struct Diff<'t> {
 impl<'t> Diff<'t> {
     /// Compares two trees. `pairs` are the nodes (old, new) that are the same element. Only these
     /// fields of `view` count: `all`, `max_bytes` and `ref_digits`, which bound the text, and
-    /// `interactive`, which leaves out what `-i` does.
+    /// `interactive`, which omits what `-i` omits.
     #[must_use]
     pub fn between(
         old: &'t Tree,

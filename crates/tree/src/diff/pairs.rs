@@ -1,16 +1,16 @@
 //! Pairs the nodes of two trees that a diff shows as one.
 //!
-//! Nodes are paired by handle first. Where handles say nothing (a re-render, a device without
-//! identity), the children of two paired nodes are paired by what they read. Equal subtrees are
-//! paired first, then equal elements, then wrappers of one kind. The pairs decide whether a diff
-//! shows a change or a removal and an addition. Refs never depend on them.
+//! Nodes are paired by handle first. Where handles do not help (a re-render, a device without
+//! identity), the children of two paired nodes are paired by their text. Equal subtrees are paired
+//! first, then equal elements, then wrappers of one kind. The pairs decide whether a diff shows a
+//! change or a removal and an addition. Refs never depend on them.
 
 use crate::model::pairing::pair_equal;
 use crate::{IdentityGrade, NodeId, NodeRef, Role, Tree};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Returns pairs of nodes (first tree, second tree) that are the same to a reader, in the order of
-/// the second tree.
+/// Returns the pairs of nodes (first tree, second tree) that look the same to a reader, in the
+/// order of the second tree.
 #[must_use]
 pub fn pairs(old: &Tree, new: &Tree) -> Vec<(NodeId, NodeId)> {
     let mut paired = Pairing { old: vec![None; old.len()], new: vec![None; new.len()] };
@@ -67,7 +67,8 @@ impl Pairing {
         let named = |n: NodeRef<'t>| (!n.name().is_empty()).then(|| (n.role(), n.tag(), n.name()));
         pair_equal(&mut left, &mut right, (named, named), |a, b| self.pair_nodes(a.id(), b.id()));
         let loose = new.tree().grade() == IdentityGrade::None;
-        // A text or control with another name is another one, unless the device has no identity.
+        // A text or control with another name is a different one, unless the device has no
+        // identity.
         let wrapper = |n: NodeRef<'t>| {
             let is_wrapper = n.name().is_empty() && n.role() != Role::Text;
             (is_wrapper || loose).then(|| (n.role(), n.tag()))
@@ -76,7 +77,7 @@ impl Pairing {
     }
 }
 
-/// A hash of what each subtree reads.
+/// A hash of the text of each subtree.
 fn fingerprints(tree: &Tree) -> Vec<u64> {
     let mut prints = vec![0; tree.len()];
     for n in tree.nodes().rev() {

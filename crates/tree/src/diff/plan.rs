@@ -13,9 +13,9 @@ use stickpin_refs::{Generation, Ref};
 const MAX_RUN: usize = 30;
 /// The number of siblings of a cut run that are printed.
 const KEPT_ADDED: usize = 25;
-/// The number of lines that are printed of a cut run of removed siblings.
+/// The maximum number of lines printed for a cut run of removed siblings.
 const KEPT_REMOVED: usize = 5;
-/// The bytes reserved for the line that says what was left out.
+/// The bytes reserved for the line that says what was omitted.
 const CUT_NOTE_BYTES: usize = 120;
 
 /// One line without its refs.
@@ -106,7 +106,7 @@ pub(super) fn plan<'t>(
     writer.diff
 }
 
-/// The outermost lines of the old outline that are gone, each with the new line that follows it.
+/// The outermost removed lines of the old outline, each with the new line that follows it.
 fn removed_after(aligned: &AlignedOutlines<'_>) -> Vec<(usize, usize)> {
     let mut removed = Vec::new();
     let mut after = 0;
@@ -124,7 +124,7 @@ fn removed_after(aligned: &AlignedOutlines<'_>) -> Vec<(usize, usize)> {
             removed.push((after, at));
         }
     }
-    // Moved lines make the positions go back and forth, so sort by position.
+    // Moved lines put the positions out of order, so sort by position.
     removed.sort_by_key(|&(after, at)| (after, at));
     removed
 }
@@ -143,8 +143,8 @@ fn moved_lines(aligned: &AlignedOutlines<'_>) -> Vec<bool> {
                 places[at] = aligned.to_old[p].is_some() && aligned.to_new[q].is_some();
             }
             (Some(_), Some(_)) | (None, None) => {
-                // The line was overtaken by others of its container: it now follows what followed
-                // it.
+                // Other lines of the container overtook this line: it now follows a line that used
+                // to follow it.
                 let last = last_old.entry(line.parent).or_insert(old_at);
                 if old_at < *last {
                     places[at] = true;
@@ -174,7 +174,7 @@ struct Run {
     parent: Option<usize>,
     role: Role,
     count: usize,
-    /// The first line left out; lines inside of it are left out too.
+    /// The first omitted line; lines inside it are omitted too.
     cut_at: Option<usize>,
 }
 
@@ -342,7 +342,7 @@ impl Diff<'_> {
         self.lines.iter().filter_map(needs).collect()
     }
 
-    /// The header, such as `changes since s482913`. A line below says what a cut diff leaves out.
+    /// The header, such as `changes since s482913`. A line below it says what a cut diff omits.
     #[must_use]
     pub fn header(&self, base: Generation) -> String {
         format!("changes since {base}")

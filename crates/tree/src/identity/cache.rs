@@ -1,5 +1,5 @@
-//! Caches what records learn about a tree, for as long as the tree exists. Later questions do not
-//! read its rows again.
+//! Caches what records learn about a tree, for as long as the tree exists, so that later queries do
+//! not read its rows again.
 
 use std::cell::OnceCell;
 use std::ops::Deref;
@@ -59,7 +59,7 @@ impl Deref for CacheSource<'_> {
 
 /// A tree with a cache of its records, for trees that are queried more than once.
 ///
-/// For a page of 10,000 rows, the cache takes about 10 MB once all rows were asked about.
+/// For a page of 10,000 rows, the cache takes about 10 MB once all rows have been queried.
 #[derive(Debug)]
 pub struct CachedTree {
     tree: Arc<Tree>,
@@ -80,7 +80,7 @@ impl CachedTree {
         &self.tree
     }
 
-    /// The records of the tree. `openers` says what opened its popups.
+    /// The records of the tree. `openers` determines what opened its popups.
     #[must_use]
     pub fn records<'b>(&'b self, openers: &'b Openers) -> Records<'b> {
         Records::with_cache(&self.tree, openers, CacheSource::Borrowed(&self.cache))

@@ -132,7 +132,7 @@ fn position_fingerprint(index: usize, count: usize) -> Fingerprint {
     Fingerprint::of(TextKind::Position, &format!("{index} of {count}"))
 }
 
-/// All fingerprints that evidence could ask for.
+/// All fingerprints that evidence may look up.
 fn similarity_keys(context: &ElementSurroundings) -> Vec<Fingerprint> {
     let mut found: Vec<Fingerprint> = context.heading.into_iter().chain(context.region).collect();
     found.push(context.address);

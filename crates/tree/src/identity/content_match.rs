@@ -31,7 +31,7 @@ pub(crate) type RerenderedRows = Memo<(RecordsId, NodeId, NodeId), Rc<HashMap<No
 /// Returns the node of a new tree that replaces an element whose own node is gone.
 ///
 /// `old_node` is where the element was last seen, in the tree of `old`; `meaning` is the issued
-/// meaning. The returned node has both meanings. Specification: refs, "Content matching".
+/// meaning. The returned node has both meanings.
 ///
 /// # Errors
 /// Returns the reason why no node is accepted.
@@ -62,10 +62,10 @@ pub fn content_match(
 
 /// Whether the row of an absent element came back with its list.
 ///
-/// True if no row of that time is left, and the list without this row still reads as it did. A
-/// virtual list that scrolled back reads so, and a list that was paged back. The only row of a
-/// list, or a row among others that stayed, proves nothing. Also true if several rows re-rendered
-/// with equal text.
+/// True if none of the earlier rows is left, and the list without this row still has the same text.
+/// That is the case for a virtual list that was scrolled back, and for a list that was paged back.
+/// The only row of a list, or a row among others that stayed, proves nothing. Also true if several
+/// rows re-rendered with equal text.
 #[must_use]
 pub fn reappeared_with_list(old: &Records<'_>, old_node: NodeId, new: &Records<'_>, node: NodeId) -> bool {
     let row_of =
@@ -82,13 +82,14 @@ pub fn reappeared_with_list(old: &Records<'_>, old_node: NodeId, new: &Records<'
         || several_rows_rerendered(old, at, new, node)
 }
 
-/// The number of rows from which they do not come and go one by one.
+/// The minimum number of rows that are assumed to re-render together instead of coming and going
+/// one by one.
 const MIN_RERENDERED_ROWS: usize = 3;
 
 /// Whether several rows of a list, including the element's, have new nodes while others kept
-/// theirs, and each reads exactly as one gone row did. A partly re-rendered table that was sorted
-/// or filtered looks so. Nobody deletes several records and creates as many equal ones; for a
-/// single row, nobody knows.
+/// theirs, and each has exactly the text of one gone row. That is the case for a partly re-rendered
+/// table that was sorted or filtered. Nobody deletes several records and creates as many equal
+/// ones; for a single row, that cannot be ruled out.
 fn several_rows_rerendered(old: &Records<'_>, at: RowAt<'_>, new: &Records<'_>, node: NodeId) -> bool {
     let Some(now) = new.cache.structure.row_of(new.tree.node(node)) else { return false };
     let (Some(&first), Some(&first_now)) = (at.container.ids.first(), now.container.ids.first()) else {
@@ -100,8 +101,8 @@ fn several_rows_rerendered(old: &Records<'_>, at: RowAt<'_>, new: &Records<'_>, 
     pairs.len() >= MIN_RERENDERED_ROWS && pairs.get(&at.id) == Some(&now.id)
 }
 
-/// Gone rows of a list, each with the one new row that reads the same. No other row, then or now,
-/// may read the same.
+/// The gone rows of a list, each with the one new row that has the same text. No other row, then or
+/// now, may have that text.
 fn find_rerendered_rows(
     old: &Records<'_>,
     at: RowAt<'_>,
@@ -147,8 +148,9 @@ fn find_in_surviving_row<'n>(
     (!has_rival).then(|| new.tree.node(found))
 }
 
-/// The unique node that is the same, and whether its name is equal. Among several that differ only
-/// in the counts of their names, the one with the exact name (`Last 7 days`, `Last 30 days`).
+/// The only candidate that has the issued meaning, and whether its name is equal. Of several
+/// candidates that differ only in the counts in their names, the one with the exact name wins
+/// (`Last 7 days`, `Last 30 days`).
 fn choose_unique(
     verdicts: impl Iterator<Item = (NodeId, Verdict)>,
 ) -> Result<Option<(NodeId, bool)>, NoMatch> {
@@ -200,15 +202,14 @@ fn find_elsewhere<'n>(
     {
         return Ok(b);
     }
-    // A position is not a record: among re-rendered rows that read the same, it is unknown which is
-    // which.
+    // A position is not a record: re-rendered rows with the same text cannot be told apart.
     if let Evidence::Position { values, .. } = &last.0.record.evidence
         && new.reader(b).surroundings().shift(values) != Shift::Stayed
     {
         return Err(NoMatch::NotUnique);
     }
-    // A re-rendered node is new. A node that existed before was another element, whatever it reads
-    // now.
+    // A re-rendered node is new. A node that existed before was another element, whatever its text
+    // is now.
     if b.handle().is_some_and(|h| old.node_at(h).is_some()) {
         return Err(NoMatch::Taken);
     }
@@ -235,7 +236,7 @@ fn check_reload(old: &Records<'_>, a: NodeRef<'_>, new: &Records<'_>, b: NodeRef
     if same_document(old, a, new, b) { Ok(()) } else { Err(NoMatch::OtherDocument) }
 }
 
-/// Checks that a replaced subtree reads the same.
+/// Checks that a replaced subtree has the same text.
 fn check_rerender(
     old: &Records<'_>,
     a: NodeRef<'_>,

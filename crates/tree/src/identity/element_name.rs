@@ -1,5 +1,5 @@
 //! Names without counts: `Cart (1)` and `Cart (2)`, `show 1 item` and `show 7 items`, or a button
-//! with a badge, are the same button. The numbers are compared as part of the context.
+//! with and without a badge, are the same button. The numbers are compared as part of the context.
 
 use crate::identity::rows::numbers::is_plural;
 use crate::identity::rows::numbers::{is_count, without_counts};
@@ -8,7 +8,7 @@ use crate::{NodeRef, States};
 
 /// The name without parenthesised integers and without child leaves that are only a number.
 ///
-/// Only text in a badge of its own is left out: `Page 3` keeps its number, because it is one leaf.
+/// Only text in a separate badge is omitted: `Page 3` keeps its number, because it is one leaf.
 pub(crate) fn stable_name(node: NodeRef<'_>) -> String {
     if !node.is(States::NAME_FROM_CONTENT) {
         return strip_counts(node.name());
@@ -39,12 +39,12 @@ pub(crate) fn stable_name(node: NodeRef<'_>) -> String {
     strip_counts(&words.join(" "))
 }
 
-/// Words that follow the number of picked items.
+/// Words that follow the number of selected items.
 const SELECTION_WORDS: [&str; 5] = ["selected", "marked", "checked", "unread", "new"];
 
 /// Removes counts from a name: parenthesised integers, and a number before a plural (`show 7
-/// items`, `show 1 item`) or before picked items (`3 selected`). `Page 3 of 12`, `Order 18` and `12
-/// Main Street` keep their numbers.
+/// items`, `show 1 item`) or before a selection word (`3 selected`). `Page 3 of 12`, `Order 18` and
+/// `12 Main Street` keep their numbers.
 fn strip_counts(name: &str) -> String {
     let name = without_counts(name);
     if !name.contains(|c: char| c.is_ascii_digit()) {

@@ -1,4 +1,4 @@
-//! Reads the surroundings of an element: its record, and the context that a record asks for.
+//! Reads the surroundings of an element: its record, and the surroundings that a record compares.
 
 use std::sync::Arc;
 
@@ -17,7 +17,8 @@ use crate::identity::surroundings::section::SectionText;
 use crate::identity::surroundings::title::Title;
 use crate::{NodeRef, Role};
 
-/// The most fingerprints kept of a row, the first ones. A row with more texts is a page.
+/// The maximum number of fingerprints kept of a row, from its beginning. A row with more texts is a
+/// page.
 const MAX_FINGERPRINTS: usize = 64;
 
 /// An element with the row in which it is read.
@@ -40,7 +41,8 @@ impl ElementReader<'_, '_> {
         }
     }
 
-    /// The evidence for the element and the titles around it: all that is kept of a popup's opener.
+    /// The evidence for the element and the titles around it: this is all that is kept of a popup's
+    /// opener.
     fn opener_record(&self) -> Record {
         let evidence = self.evidence();
         let uses_heading_above = !self.records.cache.headings.is_in_page_frame(self.element);
@@ -144,9 +146,9 @@ impl ElementReader<'_, '_> {
         if self.has_own_name() {
             return Evidence::OwnName;
         }
-        // Headers may belong to the position instead: in a sorted table, another row then has them.
-        // They count only without distinguishing words in the cells, and numbers count along with
-        // them.
+        // Headers may belong to the position instead of the record: after sorting, another row has
+        // them. They count only if no words in the cells distinguish the row, and then numbers
+        // count as well.
         let headers = bounded_list(&mut row.headers.distinguishing_outside(element).map(|(_, p)| p));
         let fingerprints = bounded_list(&mut row.numbers.distinguishing_outside(element).map(|(_, p)| p));
         if !fingerprints.is_empty() {
@@ -224,9 +226,9 @@ impl ElementReader<'_, '_> {
 
     fn section(&self, record: &Record) -> Option<Section> {
         let (node, text) = self.section_around().filter(|_| !matches!(record.evidence, Evidence::Always))?;
-        // Text that repeats the window's title changes with it, which is reported and ends nothing.
-        // The bars of a window serve whatever it shows, and a single label beside the title is its
-        // status.
+        // Text that repeats the window's title changes with the title, which is reported but ends
+        // no ref. The bars of a window serve whatever the window shows, and a single label beside
+        // the title is its status.
         let labels = if record.is_row_part { 2 } else { 1 };
         let use_labels =
             node.role() != Role::Window || text.labels >= labels && !text.without_title.is_empty();

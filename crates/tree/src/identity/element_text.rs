@@ -3,11 +3,11 @@
 //! Situations: a wrapper used as a button changes from `Subscribe` to `Delete account`. A list of
 //! clickable wrappers shows the next page in the same nodes. A renamed wrapper is another element.
 //! A counter in it (`Likes 3`), a relative time beside its title, or an answer that unfolds below a
-//! question leave it the same.
+//! question do not change its identity.
 //!
 //! Applies only to actionable elements without an accessible name, without other controls inside,
 //! and with little text. Little is at most two texts, or one heading, which names its box whatever
-//! is below. A whole card is identified by its row.
+//! is below it. A whole card is identified by its row.
 
 use hashbrown::HashMap;
 
@@ -39,7 +39,7 @@ pub(crate) struct NamelessText {
 pub(crate) type SharedTexts = HashMap<(Role, Fingerprint), u32>;
 
 impl NamelessText {
-    /// Returns the words of an element; `None` if it has a name or is more than a thing to press.
+    /// Returns the words of an element; `None` if it has a name or is more than a button.
     pub(crate) fn of(element: NodeRef<'_>) -> Option<Self> {
         if !element.is(States::ACTIONABLE) || !element.name().is_empty() || is_user_or_live_text(element) {
             return None;
@@ -68,7 +68,7 @@ impl NamelessText {
             } else {
                 None
             };
-            // A count in an element of its own is a badge.
+            // A count in a separate element is a badge.
             let badge = node.parent() != Some(element);
             said.extend(text.map(|t| (t, badge || node.parent().is_some_and(|p| p.is(States::TIME)))));
         }
@@ -107,8 +107,8 @@ impl NamelessText {
     }
 }
 
-/// Returns the words that serve as the name of a nameless element: one that can be pressed and
-/// holds little.
+/// Returns the words that serve as the name of a nameless element: one that can be pressed and has
+/// little content.
 #[must_use]
 pub fn words(element: NodeRef<'_>) -> Option<Box<str>> {
     NamelessText::of(element).map(|words| words.text)

@@ -13,13 +13,13 @@ pub(crate) enum Evidence {
     /// The key of the row.
     Key(RowKey),
     /// Texts, link targets or control names that only its row had. `raw_key` is an index-like key
-    /// of the row, which keeps a row valid after it became an editor.
+    /// of the row, which keeps a row valid after it turned into an editor.
     Text { fingerprints: Box<[Fingerprint]>, raw_key: Option<Fingerprint> },
     /// No other row had an element of its role and name.
     OwnName,
-    /// Numbers that only its row had, with names of row headers that are not texts. Nothing tells
-    /// whether a header belongs to the row or the position, or the numbers to the record or the
-    /// position.
+    /// Numbers that only its row had, with names of row headers that are not texts. It is unknown
+    /// whether the header belongs to the row or to the position, and whether the numbers belong to
+    /// the record or to the position.
     Numbers { fingerprints: Box<[Fingerprint]>, headers: Box<[Fingerprint]> },
     /// The position among the rows.
     Position { index: usize, count: usize, values: FieldValues },
@@ -45,7 +45,8 @@ impl Evidence {
         )
     }
 
-    /// The clause that no longer holds, if any. `bears` says whether a node still has its title.
+    /// The clause that no longer holds, if any. `bears` determines whether a node still has its
+    /// title.
     pub(crate) fn lost_clause(
         &self,
         now: &ElementSurroundings,

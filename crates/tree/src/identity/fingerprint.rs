@@ -1,4 +1,4 @@
-//! Fingerprints of texts, so that a meaning stays small however long the texts of its row are.
+//! Fingerprints of texts, which keep a meaning small however long the texts of its row are.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 

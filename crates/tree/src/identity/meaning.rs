@@ -10,7 +10,7 @@ use crate::identity::record::Record;
 use crate::identity::rows::numbers::without_counts;
 use crate::{Handle, Role, quote};
 
-/// The meaning of an element at issue: role, name and record. Cheap to clone; holds nothing of the
+/// The meaning of an element at issue: role, name and record. Cheap to clone; does not refer to the
 /// tree.
 ///
 /// Created by [`Records::meaning`](crate::Records::meaning), compared by
@@ -83,7 +83,7 @@ impl Meaning {
         self.0.record.row.filter(|_| self.0.record.evidence.is_row())
     }
 
-    /// The same meaning with the nodes of `now`, an equal meaning. When part of the page
+    /// This meaning with the nodes of `now`, an equal meaning. After a part of the page
     /// re-rendered, the nodes at issue are gone for good.
     #[must_use]
     pub fn with_nodes_of(&self, now: &Self) -> Self {

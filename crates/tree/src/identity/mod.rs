@@ -4,15 +4,15 @@
 //! "Delete" of mail 1 and "Delete" of mail 11 have the same node, role and name in a list that
 //! recycles its rows. The *record* distinguishes them: the key, text, numbers or position of the
 //! row, the heading above, or the opener of the menu. [`Records`] reads the record from a tree,
-//! [`Meaning`] keeps it, and [`Records::judge`] says whether a node of a later tree is still the
+//! [`Meaning`] keeps it, and [`Records::judge`] decides whether a node of a later tree is still the
 //! issued element. [`content_match`] finds the node that replaced one that is gone.
 //!
 //! Two values are compared. A `Record` is the evidence at issue, kept without the tree. An
-//! `ElementSurroundings` is what surrounds an element of a later tree, as far as the record asks.
-//! `Record::differences` is the one function that compares them, for elements and for openers of
-//! popups alike. They are built from `rows`, `surroundings` and `evidence`, the strongest that a
-//! row or a place offers. [`context`] answers another question: not which element it is, but
-//! whether the surroundings that the client has seen changed.
+//! `ElementSurroundings` is what surrounds an element of a later tree, as far as the record
+//! compares it. `Record::differences` is the one function that compares them, for elements and for
+//! openers of popups alike. They are built from `rows`, `surroundings` and `evidence`, which
+//! selects the strongest evidence available. [`context`] answers another question: whether the
+//! surroundings that the client has seen have changed.
 //!
 //! `docs/records.md` explains the rule, the value of each clause, and the limits.
 

@@ -1,4 +1,4 @@
-//! Remembers which element opened which popup, from one tree to the next.
+//! Remembers which element opened which popup across trees.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use crate::{Handle, NodeRef, Role, Tree};
 
 /// For every open popup, the element of the last act before the popup appeared.
 ///
-/// A menu or dialog rarely says what opened it, and one dialog node may serve every row of a table.
-/// The session calls [`Openers::note_act`] when it acts. It calls [`Openers::observe`] on every
-/// complete capture, before it builds the [`Records`](crate::Records) of that capture. On devices
-/// without identity, nothing is remembered, and only links in the app itself count.
+/// A menu or dialog rarely states what opened it, and one dialog node may serve every row of a
+/// table. The session calls [`Openers::note_act`] when it acts. It calls [`Openers::observe`] on
+/// every complete capture, before it builds the [`Records`](crate::Records) of that capture. On
+/// devices without identity, nothing is remembered, and only links in the app itself count.
 #[derive(Debug, Clone, Default)]
 pub struct Openers {
     last: Option<Opener>,
@@ -39,7 +39,7 @@ pub(crate) struct OpenerData {
 }
 
 impl Opener {
-    /// Whether another opener is the same record.
+    /// Whether another opener has the same record.
     pub(crate) fn is_same(&self, now: &Self) -> bool {
         self.0.role == now.0.role && self.0.record.differences(&now.0.context, &|_| false).next().is_none()
     }

@@ -1,8 +1,9 @@
 //! The surroundings of an element, then and now, and the one function that compares them.
 //!
 //! A [`Record`] is the evidence at issue, kept without the tree. An [`ElementSurroundings`] is what
-//! surrounds an element now, as far as a record asks. The opener of a popup is compared like the
-//! elements in it. Its context is kept, because the tree in which it was pressed is gone by then.
+//! surrounds an element now, as far as a record compares it. The opener of a popup is compared like
+//! the elements in it. Its context is kept, because the tree in which it was pressed is gone by
+//! then.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use crate::identity::surroundings::title::Title;
 use crate::identity::verdict::Clause;
 use crate::{Handle, NodeId};
 
-/// The record of an element: which of several similar things the element is.
+/// The record of an element, which tells it apart from similar elements.
 #[derive(Debug, Clone)]
 pub(crate) struct Record {
     pub(crate) evidence: Evidence,
@@ -43,7 +44,7 @@ pub(crate) struct Section {
     pub(crate) text: Arc<[Fingerprint]>,
 }
 
-/// The surroundings of an element, read from a tree once and kept without it.
+/// The surroundings of an element, read from a tree once and kept without the tree.
 #[derive(Debug)]
 pub(crate) struct ElementSurroundings {
     /// The row, shared by all elements in it.
@@ -68,7 +69,7 @@ pub(crate) struct ElementSurroundings {
 #[derive(Debug)]
 pub(crate) struct RowSurroundings {
     pub(crate) row: Arc<Row>,
-    /// The nodes of the element itself, which say nothing about its row.
+    /// The nodes of the element itself, which provide no evidence about its row.
     pub(crate) element: Range<NodeId>,
     pub(crate) index: usize,
     /// The number of rows.
@@ -93,8 +94,8 @@ impl RowSurroundings {
 
 impl Record {
     /// The clauses that do not hold in the element's current surroundings, in the order of
-    /// checking. `bears` says whether a node still has its title; none does once the tree of `now`
-    /// is gone.
+    /// checking. `bears` determines whether a node still has its title; no node has it once the
+    /// tree of `now` is gone.
     pub(crate) fn differences(
         &self,
         now: &ElementSurroundings,

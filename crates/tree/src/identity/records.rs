@@ -72,8 +72,8 @@ pub struct Records<'t> {
 }
 
 impl<'t> Records<'t> {
-    /// Creates the records of a tree. `openers` says what opened its popups. Lazy: does little work
-    /// itself.
+    /// Creates the records of a tree. `openers` determines what opened its popups. Lazy: does
+    /// little work by itself.
     #[must_use]
     pub fn new(tree: &'t Tree, openers: &'t Openers) -> Self {
         Self::with_cache(tree, openers, CacheSource::Owned(Box::new(IdentityCache::new(tree))))
@@ -167,8 +167,8 @@ impl<'t> Records<'t> {
     /// The text of the heading above an element's row, if it differs from the one at issue; empty
     /// if there is no such heading now. `None` unless the row identifies its own record.
     ///
-    /// The element itself is unchanged, as [`Records::judge`] must have said. An act should still
-    /// report the heading, because rows may read the same for all records (`Billing address`).
+    /// The element itself must be unchanged according to [`Records::judge`]. An act should still
+    /// report the heading, because rows may have the same text for all records (`Billing address`).
     #[must_use]
     pub fn changed_heading(&self, issued: &Meaning, node: NodeId) -> Option<String> {
         let then = issued.0.record.heading_above.filter(|_| !issued.0.record.is_row_part)?;
@@ -186,8 +186,8 @@ impl<'t> Records<'t> {
         self.cache.structure.is_list_row(node)
     }
 
-    /// The shortest text that distinguishes an element's row from its sibling rows, for lines that
-    /// read the same.
+    /// The shortest text that distinguishes an element's row from its sibling rows, for lines with
+    /// the same text.
     #[must_use]
     pub fn distinguishing_text(&self, node: NodeId) -> Option<String> {
         let element = self.tree.node(node);
@@ -238,7 +238,7 @@ impl<'t> Records<'t> {
     }
 
     /// The row of an element. As long as the node that was the row at issue contains the element,
-    /// it is the row, whatever became of its siblings.
+    /// it is the row, regardless of its siblings.
     pub(crate) fn current_row(&self, issued: &Record, element: NodeRef<'t>) -> Option<RowAt<'_>> {
         if issued.evidence.is_row()
             && let Some(row) = issued.row
@@ -300,8 +300,8 @@ impl<'t> Records<'t> {
         NamelessText::of(element)
     }
 
-    /// Whether several elements of a role say the same apart from counts, so that the count may be
-    /// what distinguishes them.
+    /// Whether several elements of a role have the same words apart from counts, so that only the
+    /// count may distinguish them.
     pub(crate) fn shares_text(&self, role: Role, stable: Fingerprint) -> bool {
         let shared = self.cache.shared_texts.get_or_init(|| NamelessText::count_shared(self.tree));
         shared.get(&(role, stable)).is_some_and(|&n| n > 1)

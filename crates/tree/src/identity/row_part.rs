@@ -6,9 +6,9 @@
 //! them, the element is judged like one outside of rows: by the heading above, the section, the
 //! titles around it and the text of its dialog.
 //!
-//! A list whose rows identify themselves keeps them whatever the heading above says; an act in such
-//! a list reports a changed heading. Controls before a `main` that does not contain them, the tools
-//! of the whole app, are not below the heading inside of it.
+//! Rows that identify themselves stay valid whatever the heading above says; an act in such a list
+//! reports a changed heading. Controls before a `main` that does not contain them are tools of the
+//! whole app, and not below the heading inside it.
 
 use crate::identity::element_reader::ElementReader;
 use crate::identity::evidence::Evidence;
@@ -26,7 +26,7 @@ impl<'t> ElementReader<'_, 't> {
     pub(crate) fn heading_above(&self) -> Option<NodeRef<'t>> {
         let at = self.row?;
         let (structure, surroundings) = (&self.records.cache.structure, &self.records.cache.headings);
-        // A menu has no heading of its own: use the heading around it.
+        // A menu has no heading itself: use the heading around it.
         let dialog = popup_of(self.element).and_then(|_| enclosing_message(self.element));
         let is_inside = |n: NodeRef<'_>, heading: NodeRef<'_>| {
             n.is(States::EDIT_HOST)
@@ -59,15 +59,15 @@ impl<'t> ElementReader<'_, 't> {
         }
     }
 
-    /// Whether a row has words of its own. The label of a field belongs to the form instead.
+    /// Whether a row has its own words. The label of a field belongs to the form instead.
     fn has_own_text(&self, row: &Row) -> bool {
         !row.is_of_form && row.text.distinguishing_outside(self.element).next().is_some()
     }
 
     /// Whether the element is below a heading, not merely before a part of the page that has one. A
-    /// bar may come before the title of what it serves, but not before that of a later named
-    /// region. A row with only this element belongs to a list, and what follows is what the list
-    /// shows.
+    /// bar may precede the title of the part that it serves, but not the title of a later named
+    /// region. A row with only this element belongs to a list, and what follows is the content of
+    /// the list.
     fn is_below(&self, heading: NodeRef<'_>, at: RowAt<'_>) -> bool {
         let is_outside = |n: &NodeRef<'_>| !n.contains(self.element.id());
         heading.id() < self.element.id()

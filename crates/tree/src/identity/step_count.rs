@@ -1,4 +1,5 @@
-//! Counts steps in tests, to assert rather than time that the work grows linearly with the tree.
+//! Counts steps in tests, to assert linear growth with the size of the tree instead of measuring
+//! time.
 
 #[cfg(test)]
 thread_local! {

@@ -1,4 +1,4 @@
-//! Compares what parts of a page read, to tell a re-render from other content.
+//! Compares the texts of parts of a page, to tell a re-render from other content.
 
 use std::rc::Rc;
 
@@ -27,8 +27,7 @@ pub(crate) type KeptCounts = Memo<(RecordsId, NodeId, NodeId), u32>;
 /// A part of a tree, without one element in it.
 pub(crate) type PageArea<'a, 't> = (&'a Records<'t>, NodeRef<'t>, Option<NodeRef<'t>>);
 
-/// Whether one part keeps more than half of what another one reads. `None` if there is nothing to
-/// read.
+/// Whether one part keeps more than half of the text of another. `None` if there is no text.
 ///
 /// Each part is read and compared once for all of its elements; the element itself is then
 /// subtracted.
@@ -58,7 +57,7 @@ pub(crate) fn reads_same(then: PageArea<'_, '_>, now: PageArea<'_, '_>) -> Optio
     (total > 0).then_some(kept * 2 > total)
 }
 
-/// The fingerprints that an element itself contributes to the reading of a part.
+/// The fingerprints that an element itself contributes to the text of a part.
 fn own_fingerprints(element: NodeRef<'_>, root: NodeRef<'_>) -> Vec<Fingerprint> {
     let in_control = element.ancestors().take_while(|n| *n != root).any(|n| n.is(States::ACTIONABLE));
     if element == root {
@@ -107,7 +106,7 @@ pub(crate) fn same_document(old: &Records<'_>, a: NodeRef<'_>, new: &Records<'_>
     document_text(old, area(a)) == document_text(new, area(b))
 }
 
-/// The text with everything masked that changes by itself.
+/// The text with all volatile parts masked.
 fn mask_volatile(text: &str) -> String {
     let money = || text.contains(CURRENCY_SIGNS) && is_amount(text);
     if is_time_or_date(text) || money() {

@@ -10,7 +10,7 @@ pub enum Verdict {
         /// The current name, if it differs from the issued one (`Cart (1)` is `Cart (2)` now).
         reads_now: Option<String>,
     },
-    /// The node is something else now, as the clause says.
+    /// The node is something else now, according to the clause.
     Changed(Clause),
 }
 
@@ -103,13 +103,13 @@ pub enum NoMatch {
     NotUnique,
     /// The new document has another URL.
     OtherAddress,
-    /// The new document has the same URL but reads differently.
+    /// The new document has the same URL but a different text.
     OtherDocument,
-    /// The candidate is outside of what survived of the surroundings.
+    /// The candidate is outside the surviving part of the surroundings.
     Moved,
     /// Another row of the same list kept its node, so the list did not re-render.
     SiblingSurvived,
-    /// The replaced surroundings do not read the same.
+    /// The replaced surroundings have a different text.
     TextDiffers,
     /// The candidate existed before, as another element.
     Taken,

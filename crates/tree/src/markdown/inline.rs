@@ -142,7 +142,7 @@ impl<'t> PageWriter<'t> {
         if self.is_skipped(node) {
             return line;
         }
-        // A field is a control and a link a link wherever they are.
+        // Fields stay controls and links stay links at any depth.
         if depth > MAX_DEPTH || is_control(node) || node.role() == Role::Link {
             self.inline(node, &mut line, depth);
             return line;

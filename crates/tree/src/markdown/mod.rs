@@ -3,8 +3,6 @@
 //! Links are numbered in page order and listed once at the end. Controls are in brackets, in the
 //! words of a snapshot. A tree contains no secrets. Text of the app is escaped and stays text:
 //! headings, lists, tables, the list of links, and lines that begin with `[…` are always ours.
-//!
-//! Specification: `commands.md`, `read`.
 
 mod escape;
 mod inline;
@@ -69,7 +67,7 @@ pub struct Excerpt {
 /// The most headings that an error lists.
 const MAX_LISTED_HEADINGS: usize = 5;
 
-/// The fewest bytes for which the beginning of a line is worth showing.
+/// The minimum number of bytes for which the beginning of a line is worth showing.
 const MIN_BEGINNING_BYTES: usize = 200;
 
 impl MarkdownLine {
@@ -82,7 +80,7 @@ impl MarkdownLine {
         {
             return None;
         }
-        // Link numbers come after the link text, so text cut before the first link has none.
+        // Link numbers follow the link text, so text cut before the first link contains none.
         let end = self.text.find(['[', '`']).unwrap_or(self.text.len()).min(max_bytes - 4);
         let end = self.text.floor_char_boundary(end);
         let cut = self.text[..end].rfind(' ').filter(|at| *at >= MIN_BEGINNING_BYTES / 2)?;
@@ -158,7 +156,7 @@ impl Markdown {
     }
 
     /// Renders a range of lines with the list of their links in at most `max_bytes` bytes. A note
-    /// says what is left out.
+    /// states what was omitted.
     #[must_use]
     pub fn text(&self, lines: Range<usize>, max_bytes: usize) -> Excerpt {
         let rows = trim_blank(&self.rows[lines]);
@@ -213,7 +211,7 @@ impl Markdown {
         Excerpt { text, missing: 0 }
     }
 
-    /// The note in place of the lines that are left out.
+    /// The note in place of the omitted lines.
     fn note(&self, rows: &[MarkdownLine], shown: usize, total: usize) -> String {
         let next = rows[shown..].iter().find_map(|r| r.heading.as_ref());
         let section = match next {
@@ -269,7 +267,7 @@ impl Markdown {
     }
 }
 
-/// The note when the device truncated the capture.
+/// The note for a capture that the device truncated.
 const TRUNCATED_NOTE: &str = "[… the page is larger than what is captured]";
 
 impl MarkdownLine {

@@ -44,7 +44,7 @@ pub(super) struct PageWriter<'t> {
     pub(super) tight: bool,
     /// Whether the last block was a field: fields of a form follow each other without empty lines.
     after_field: bool,
-    /// The number of the block link that the next line of text carries.
+    /// The number of the block link that the next line of text belongs to.
     pending_link: Option<u32>,
 }
 
@@ -83,7 +83,7 @@ impl<'t> PageWriter<'t> {
         page
     }
 
-    /// Whether nothing of a node is written.
+    /// Whether a node is omitted entirely.
     pub(super) fn is_skipped(&self, node: NodeRef<'_>) -> bool {
         self.draft.drops(node) || (node.is(States::HIDDEN) && (node.is_text() || is_control(node)))
     }
@@ -338,7 +338,7 @@ impl<'t> PageWriter<'t> {
         });
     }
 
-    /// Whether a marker waits for its first line.
+    /// Whether a marker still waits for its first line.
     fn marker_is_open(&self) -> bool {
         self.indents.last().is_some_and(|i| i.marker.is_some())
     }
@@ -391,7 +391,7 @@ fn is_block_itself(node: NodeRef<'_>) -> bool {
         Role::Generic | Role::Clickable | Role::Term | Role::Status | Role::Note => {
             is_preformatted(node) || !INLINE_TAGS.contains(&node.tag())
         }
-        // Fields have lines of their own.
+        // Fields have their own lines.
         role if role.is_control() => role.holds_a_value() || matches!(role, Role::TreeItem),
         _ => true,
     }

@@ -8,7 +8,7 @@ use crate::{Attr, NodeRef, Role};
 /// The most columns that are written.
 const MAX_COLUMNS: usize = 100;
 
-/// The longest cell, in bytes, that is repeated in each of the rows that it spans.
+/// The maximum length of a cell that is repeated in each of the rows that it spans, in bytes.
 const MAX_REPEATED_CELL: usize = 100;
 
 /// A cell of a table.

@@ -103,7 +103,7 @@ impl TreeBuilder {
         self
     }
 
-    /// Adds watched handles that are in a document but not in the tree.
+    /// Adds watched handles of elements that are in a document but not in the tree.
     pub fn add_hidden(&mut self, handles: impl IntoIterator<Item = Handle>) -> &mut Self {
         self.tree.hidden.extend(handles);
         self

@@ -1,4 +1,4 @@
-//! Quotes and escapes the text of an app; every way out uses these functions.
+//! Quotes and escapes the text of an app. All output of such text goes through these functions.
 //!
 //! All text from an app is untrusted. Characters that could move a cursor, colour a line, reorder
 //! or hide text, or start a new line are written as escapes. The selector grammar reads the same
@@ -23,7 +23,7 @@ pub fn quote(s: &str) -> String {
 }
 
 /// Returns `s` in quotes and escaped, at any length. For selectors, which must parse back to the
-/// same text.
+/// original text.
 #[must_use]
 pub fn quote_whole(s: &str) -> String {
     let mut out = String::with_capacity(s.len() + 2);
@@ -50,7 +50,7 @@ pub fn escape(s: &str, max_chars: usize) -> String {
 pub const MAX_URL: usize = 300;
 
 /// Returns a URL as one word, escaped and cut after [`MAX_URL`] characters, with white space and
-/// quotes percent-encoded. For the line that says where an app is; within a sentence, use
+/// quotes percent-encoded. For the line that shows the location of an app; within a sentence, use
 /// [`quote_url`].
 ///
 /// ```

@@ -1,4 +1,4 @@
-//! The small values that nodes are made of.
+//! The small values that make up nodes.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ impl NodeId {
 
 /// A device's name for an element: a document (or application), and an id in that scope.
 ///
-/// Only the device interprets these numbers; it promises what its [`IdentityGrade`] says. Two
+/// Only the device interprets these numbers. Its [`IdentityGrade`] states what they guarantee. Two
 /// documents never share a `scope` within one device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Handle {
@@ -128,7 +128,8 @@ pub enum Attr {
     Controls,
     /// White-space-separated ids of what labels a popup.
     LabelledBy,
-    /// The class attribute of elements without a role, cut at 80 bytes. Reveals repeated structure.
+    /// The class attribute of elements without a role, cut at 80 bytes. Reveals repeated
+    /// structures.
     Class,
     /// The placeholder of a text field.
     Placeholder,
@@ -159,6 +160,6 @@ pub enum Attr {
     /// The text of the item that `aria-activedescendant` refers to.
     ActiveDescendant,
     /// Marks the chosen item of a list whose role has no state for it: `true` if ARIA attributes
-    /// say so, else the word in its class (`active`, `selected`, `sel`, `current`).
+    /// mark it, else the word in its class (`active`, `selected`, `sel`, `current`).
     Chosen,
 }

@@ -1,4 +1,4 @@
-//! Roles: the ARIA 1.2 roles under their ARIA names, and the few others that a captured tree needs.
+//! Roles: the ARIA 1.2 roles under their ARIA names, and a few others that a captured tree needs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -41,7 +41,7 @@ roles! {
     Document = "document",
     /// A text leaf, whose name is its text.
     Text = "text",
-    /// A wrapper without meaning of its own.
+    /// A wrapper without semantics.
     Generic = "generic",
     /// A clickable element without a role.
     Clickable = "clickable",
@@ -95,8 +95,8 @@ kinds! {
         Button Link MenuItem MenuItemCheckbox MenuItemRadio Tab TreeItem Clickable
     }
 
-    /// Fields that hold what a person writes, chooses from many, or moves. Excludes checkboxes:
-    /// text beside one is as often its subject as its label.
+    /// Fields that hold what a person writes, chooses from many, or moves. Excludes checkboxes: the
+    /// text beside one is its subject as often as its label.
     pub(crate) holds_a_value { TextBox SearchBox SpinButton Combobox ListBox Slider }
 
     /// Roles of rows: one of several similar elements.
@@ -108,18 +108,19 @@ kinds! {
     /// Markup within a sentence.
     pub(crate) is_markup { Strong Emphasis Mark Subscript Superscript Time Insertion Deletion Suggestion }
 
-    /// Roles whose children are presentational (ARIA 1.2, 5.2.8): the name says everything.
+    /// Roles whose children are presentational (ARIA 1.2, 5.2.8): the name conveys all of the
+    /// content.
     pub(crate) is_told_by_name {
         Button Link Checkbox Image MenuItemCheckbox MenuItemRadio Meter ProgressBar Radio Slider Switch Tab
     }
 
-    /// Containers whose name says where something is.
+    /// Containers whose name tells where something is.
     pub(crate) is_area {
         Region Form Group RadioGroup Dialog AlertDialog Navigation Article Complementary TabPanel Table Grid List Toolbar
         Menu Search Figure
     }
 
-    /// Containers that get a line only for their name or for several children.
+    /// Containers that get a line only if they have a name or several children.
     pub(crate) is_wrapper {
         ListItem Cell GridCell Group Region Figure Article Definition Term Blockquote Caption Note
     }

@@ -67,7 +67,7 @@ bitflags! {
         const TIME = 1 << 28;
         /// A text leaf of a block-like parent, which an outline must not join with its neighbours.
         const BLOCK = 1 << 29;
-        /// Has a value that was cut in the capture; the device knows the rest.
+        /// Has a value that was cut in the capture; the device has the rest.
         const CLIPPED = 1 << 30;
     }
 }

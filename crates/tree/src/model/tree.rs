@@ -13,7 +13,7 @@ pub struct Tree {
     pub(crate) nodes: Vec<Node>,
     /// Rare attributes, sorted by node, then attribute.
     pub(crate) attrs: Vec<(NodeId, Attr, StrId)>,
-    /// One bit per node with rare attributes. Most nodes have none but are asked for several.
+    /// One bit per node with rare attributes. Most nodes have none but are queried for several.
     pub(crate) attributed: Vec<u64>,
     pub(crate) documents: Vec<Document>,
     pub(crate) hidden: Vec<Handle>,
@@ -112,7 +112,7 @@ impl Tree {
         self.surface
     }
 
-    /// The promise of the device about the handles of this tree.
+    /// The identity grade of the handles of this tree.
     #[must_use]
     pub fn grade(&self) -> IdentityGrade {
         self.grade
@@ -164,7 +164,7 @@ impl<'t> NodeRef<'t> {
         &self.tree.nodes[self.id.index()]
     }
 
-    /// Whether a device reported the same for a node at the same position of another tree.
+    /// Whether a device reported the same values for a node at the same position of another tree.
     fn reads_as(self, other: NodeRef<'_>) -> bool {
         let (a, b) = (self.node(), other.node());
         (a.end, a.role, a.states, a.level, a.document) == (b.end, b.role, b.states, b.level, b.document)

@@ -1,4 +1,5 @@
-//! Distinguishes lines that read the same: four times `button "Delete"` is not enough to choose by.
+//! Distinguishes lines with the same text: four lines `button "Delete"` give a reader no basis for
+//! a choice.
 
 use super::draft::{Draft, DraftLine};
 use super::view::OutlineQueries;
@@ -22,7 +23,7 @@ pub(super) fn distinguishing_suffixes(
             similar.entry((line.node.role(), draft.label(line.node))).or_default().push(at);
         }
     }
-    // What the reader has just read: the heading before a line, and its parent line.
+    // What the reader has just read: the heading before the line, and its parent line.
     let mut headings: Vec<Option<usize>> = Vec::with_capacity(lines.len());
     for (at, line) in lines.iter().enumerate() {
         let heading = line.node.role() == Role::Heading;
@@ -80,7 +81,7 @@ fn suffix_for(
     } else if let Some(area) =
         node.ancestors().find(|a| !a.name().is_empty() && a.role().is_area()).filter(|a| !draft.shows(*a))
     {
-        // An area with a line of its own is already named above.
+        // An area with its own line is already named above.
         out.push_str(" in ");
         out.push_str(area.role().name());
         out.push(' ');

@@ -13,7 +13,8 @@ use super::draft::{Draft, DraftLine};
 use super::toolbars;
 use crate::{NodeRef, Role, States};
 
-/// Up to this many texts, a dialog or message is a question or an answer; more are content.
+/// The maximum number of texts of a dialog or message that count as a question or an answer; more
+/// are content.
 const MAX_KEPT_TEXTS: usize = 3;
 
 pub(super) fn apply(draft: &mut Draft<'_>, fold_bars: bool) {
@@ -34,7 +35,7 @@ fn choose_lines(draft: &mut Draft<'_>, lines: &[DraftLine<'_>]) {
                 draft.drop(node);
             }
         } else if node.role() == Role::Option && (!node.is(States::ACTIONABLE) || in_closed_list(node)) {
-            // Options of a closed list cannot be pressed; the list shows the chosen one.
+            // Options of a closed list cannot be pressed; the list shows the selected one.
             draft.drop(node);
         } else if !is_needed(draft, node) || is_repeated_by_link(draft, lines, at) {
             draft.fold(node);
@@ -68,7 +69,7 @@ fn is_message(role: Role) -> bool {
     matches!(role, Role::Alert | Role::Status | Role::Tooltip)
 }
 
-/// Whether a heading contains only a link, which says everything.
+/// Whether a heading contains only a link, whose line makes the heading's line redundant.
 fn is_repeated_by_link(draft: &Draft<'_>, lines: &[DraftLine<'_>], at: usize) -> bool {
     let node = lines[at].node;
     node.role() == Role::Heading

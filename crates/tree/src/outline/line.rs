@@ -17,7 +17,7 @@ pub(crate) enum Style {
 }
 
 /// Writes one node as a line for messages, without indentation: `@e57 button "Delete" in "Mail
-/// 11"`. `telling` is the text that identifies the row, if wanted.
+/// 11"`. `distinguishing` is the text that identifies the row, if wanted.
 #[must_use]
 pub fn line(node: NodeRef<'_>, r#ref: Option<Ref>, distinguishing_text: Option<&str>) -> String {
     let mut out = r#ref.map_or_else(String::new, |r| format!("{r} "));
@@ -30,7 +30,7 @@ pub fn line(node: NodeRef<'_>, r#ref: Option<Ref>, distinguishing_text: Option<&
     out
 }
 
-/// The label, or the first text inside of a node without one: a message must name the row.
+/// The label, or the first text inside a node without a label, because a message must name the row.
 pub(crate) fn label_or_first_text<'a>(node: NodeRef<'a>, label: &'a str) -> &'a str {
     if !label.is_empty() {
         return label;
@@ -89,7 +89,7 @@ pub(crate) fn state_words<'t>(node: NodeRef<'t>, label: &str, style: Style) -> V
     if states.contains(States::EXPANDED) {
         words.push("expanded".into());
     } else if states.contains(States::EXPANDABLE) && node.role() != Role::Combobox {
-        // A combobox is assumed to be closed; everything else says so.
+        // A combobox is closed by default; everything else states that it is closed.
         words.push("expanded=false".into());
     } else if states.contains(States::HAS_POPUP) && node.role() != Role::Combobox {
         words.push("haspopup".into());
@@ -155,8 +155,8 @@ fn icon_class(class: &str) -> Option<&str> {
 }
 
 fn value(node: NodeRef<'_>, label: &str, style: Style) -> Option<String> {
-    // Never print a protected value, whatever the device reports. The value of an option is for the
-    // server.
+    // Never print a protected value, whatever the device reports. The value of an option is meant
+    // for the server.
     if node.is(States::PROTECTED) || node.role() == Role::Option {
         return None;
     }
@@ -164,7 +164,8 @@ fn value(node: NodeRef<'_>, label: &str, style: Style) -> Option<String> {
     if !shown.is_empty() && (shown != label || node.role().is_input()) {
         return Some(format!("{}={}", if style == Style::Compact { "" } else { "value" }, quote(shown)));
     }
-    // The placeholder says what to type and is often all that an unlabelled field has.
+    // The placeholder describes what to type, and is often the only description of an unlabeled
+    // field.
     let placeholder = node.attr(Attr::Placeholder)?;
     (placeholder != label && (style != Style::Compact || label.is_empty()))
         .then(|| format!("placeholder={}", quote(placeholder)))

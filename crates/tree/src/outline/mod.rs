@@ -4,8 +4,6 @@
 //! folded (the children move up) or dropped (with all descendants). [`Outline::plan`] cuts runs,
 //! distinguishes equal lines and applies the limits. The plan knows every line that will be
 //! printed, so the session issues refs for exactly these. [`Plan::render`] inserts the refs.
-//!
-//! Specification: `commands.md`, "Snapshot text".
 
 mod disambiguate;
 mod distil;

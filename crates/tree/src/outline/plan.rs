@@ -22,7 +22,7 @@ pub struct Plan<'t> {
     tree: &'t Tree,
     lines: Vec<OutlineLine>,
     total: usize,
-    /// The number of lines that the size limit left out.
+    /// The number of lines omitted because of the size limit.
     pub(super) omitted_lines: usize,
     max_bytes: usize,
     depth_cut: bool,
@@ -36,8 +36,8 @@ enum OutlineLine {
         /// The text after the ref.
         text: String,
         has_ref: bool,
-        /// For a folded toolbar, the number of hidden buttons, and whether this is the first such
-        /// line, which says how to see them.
+        /// For a folded toolbar: the number of hidden buttons, and whether this is the first such
+        /// line, which explains how to see them.
         folded: Option<(usize, bool)>,
     },
     Omission {
@@ -49,12 +49,11 @@ enum OutlineLine {
 /// The bytes for the end of a folded toolbar's line: ` 12 buttons (snapshot -s @e12)`.
 const FOLDED_BYTES: usize = 40;
 
-/// The bytes for a ref with its separators, and for a line about what was left out. Generous
-/// estimates.
+/// The estimated bytes for a ref with its separators, rounded up.
 const REF_BYTES: usize = 12;
 const OMISSION_BYTES: usize = 80;
 
-/// The bytes reserved for the lines that say what was left out.
+/// The bytes reserved for the lines that state what was omitted.
 const CUT_NOTE_BYTES: usize = 200;
 
 impl Outline {
@@ -143,7 +142,7 @@ impl Outline {
     }
 }
 
-/// The number of lines that `-d` leaves out, per line at the deepest level shown.
+/// The number of lines that `-d` omits, per line at the deepest level shown.
 fn omitted_lines_inside(lines: &[DraftLine<'_>], max_depth: usize) -> Vec<usize> {
     let mut counts = vec![0; lines.len()];
     let mut last = None;

@@ -1,4 +1,4 @@
-//! Cuts runs of similar siblings: a thousand rows say no more than twenty-five.
+//! Cuts runs of similar siblings: a thousand rows are no more informative than twenty-five.
 
 use super::draft::{Draft, Fate};
 use crate::{Attr, NodeId, NodeRef, Role};
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// The run length above which a run is cut.
 const MAX_RUN: usize = 30;
-/// The number of items that stay of a cut run.
+/// The number of items kept of a cut run.
 const KEPT_ITEMS: usize = 25;
 
 /// A gap in a run.
@@ -18,12 +18,12 @@ pub(super) struct OmittedItems {
     pub(super) role: Role,
     /// The container to pass to `-s` to see the items, if one can be named.
     pub(super) within: Option<NodeId>,
-    /// Whether this is the first gap of its run, which says how to see the rest.
+    /// Whether this is the first gap of its run, which explains how to see the rest.
     pub(super) first: bool,
 }
 
-/// Drops the items of runs beyond the limit, except those that contain a node for which `held` is
-/// true. Returns the gaps, keyed by their first dropped node.
+/// Drops the items of runs beyond the limit, except those that contain a node for which `held`
+/// returns true. Returns the gaps, keyed by their first dropped node.
 pub(super) fn cut_runs(
     draft: &mut Draft<'_>,
     has_ref: &dyn Fn(NodeId) -> bool,

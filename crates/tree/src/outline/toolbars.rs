@@ -1,8 +1,8 @@
 //! `-i`: folds a toolbar with more than a few buttons into one line.
 //!
-//! Forty formatting buttons above an editor take most of the bytes of its outline and are seldom
-//! what a reader wants: `toolbar "Formatting" 12 buttons (snapshot -s @e7)`. Fields in a toolbar
-//! keep their lines. `--all` folds nothing, and `-s` opens the toolbar that it names.
+//! Forty formatting buttons above an editor take up most of the outline and are rarely what a
+//! reader needs: `toolbar "Formatting" 12 buttons (snapshot -s @e7)`. Fields in a toolbar keep
+//! their lines. `--all` folds nothing, and `-s` opens the toolbar that it names.
 
 use super::draft::Draft;
 use crate::{NodeRef, Role};

@@ -5,7 +5,7 @@ use crate::NodeId;
 /// The default size limit of the text, in bytes.
 pub const DEFAULT_MAX_BYTES: usize = 24_000;
 
-/// The part of a tree to show, and how much of it.
+/// The part of a tree to show, and the amount of detail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct View {
     /// `-i`: show what is needed to choose an action.
@@ -20,7 +20,7 @@ pub struct View {
     pub raw: bool,
     /// The size limit of the text in bytes, header included.
     pub max_bytes: usize,
-    /// The number of digits that a ref may have: the limit applies before the numbers are known.
+    /// The number of digits that a ref may have: the limit is applied before the numbers are known.
     pub ref_digits: usize,
 }
 

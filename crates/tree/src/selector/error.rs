@@ -1,4 +1,4 @@
-//! The error of a text that is not a selector.
+//! The error for a text that is not a selector.
 
 use std::ops::Range;
 

@@ -42,7 +42,7 @@ enum PreparedTerm<'s> {
         key: Key,
         value: WantedText<'s>,
     },
-    /// Matches by label or value, or by text content as one of `holders`.
+    /// Matches by label or value, or by text content if the node is one of `holders`.
     Text {
         value: WantedText<'s>,
         holders: HashSet<NodeId>,
@@ -65,7 +65,7 @@ impl Alternative {
     fn find(&self, tree: &Tree, css: &CssAnswers<'_>, texts: &mut Option<TextIndex>) -> Vec<NodeId> {
         let mut terms: Vec<PreparedTerm<'_>> =
             self.terms.iter().map(|t| t.prepare(tree, css, texts)).collect();
-        // Check the expensive term last, on what the others left.
+        // Check the expensive term last, on the nodes that match the others.
         terms.sort_by_key(|term| matches!(term, PreparedTerm::Row { .. }));
         // A text leaf is represented by its element, and the title of a page is not shown on it.
         // Match either only on request.
@@ -184,7 +184,7 @@ impl Key {
             Self::Label => matches_value(node.name()) || (value.is_empty() && node.name().is_empty()),
             // A secret must not be guessed by matching.
             Self::Value if node.is(States::PROTECTED) => false,
-            // `value=""` asks for an empty field; a node that cannot have a value does not match.
+            // `value=""` matches an empty field, but not a node that cannot have a value.
             Self::Value => {
                 matches_value(node.value())
                     || (value.is_empty() && node.value().is_empty() && node.is(States::EDITABLE))

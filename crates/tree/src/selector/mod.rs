@@ -131,7 +131,7 @@ macro_rules! words {
 }
 
 words! {
-    /// What a term with a value looks at.
+    /// The property that a term with a value compares.
     Key {
         /// The ARIA role.
         Role = "role",
@@ -147,7 +147,7 @@ words! {
         Placeholder = "placeholder",
         /// The target of a link, else the address of the element's document.
         Url = "url",
-        /// The name of the application that it belongs to.
+        /// The name of the application that the element belongs to.
         App = "app",
         /// The title of the element's window or page.
         Window = "window",
@@ -157,7 +157,7 @@ words! {
 }
 
 words! {
-    /// What a term without a value asks.
+    /// The property that a term without a value tests.
     Flag {
         Visible = "visible",
         Hidden = "hidden",

@@ -5,8 +5,8 @@ use super::{Alternative, Compare, Key, Selector, Term, reduce};
 use crate::identity::{is_machine_made, without_counts};
 use crate::{Attr, NodeId, NodeRef, Records, Role};
 
-/// The longest useful name or text, in characters. A longer one is hard to read and likely to
-/// change.
+/// The maximum length of a useful name or text, in characters. Longer ones are hard to read and
+/// likely to change.
 const MAX_NAME_CHARS: usize = 120;
 
 impl Selector {
@@ -90,7 +90,7 @@ fn text_candidates(element: NodeRef<'_>, records: &Records<'_>) -> Vec<Vec<Term>
                 .extend(outer.iter().map(|o| with_context(row).into_iter().chain([o.clone()]).collect()));
         }
     }
-    // The role alone, for the only textbox of a page, is a poor name but better than none.
+    // The role alone (for the only text box of a page) is a poor name, but better than none.
     candidates.extend(own_terms.pop());
     candidates
 }
@@ -158,7 +158,7 @@ page "Mail" http://h.example/mail
         let records = Records::new(&tree, &openers);
         let node = tree.nodes().find(|n| n.address().is_some_and(|a| a.id == id)).expect("a node").id();
         let selector = Selector::unique_for(&records, node)?;
-        // The selector matches the same after it was written and parsed.
+        // The selector must match the same elements after it was written and parsed.
         let read: Selector = selector.to_string().parse().expect("it can be read");
         assert_eq!(read, selector);
         assert_eq!(reduce(&tree, &selector.matches(&tree)), [node], "{selector}");

@@ -4,15 +4,15 @@ use super::{Key, Selector, Term};
 use crate::{NodeId, NodeRef, Role, States, StrId, Tree};
 use hashbrown::HashMap;
 
-/// The least similarity (0 to 1) of a useful suggestion.
+/// The minimum similarity (0 to 1) of a useful suggestion.
 const MIN_SIMILARITY: f64 = 0.45;
 /// The number of characters of a name that are compared.
 const MAX_COMPARED_CHARS: usize = 80;
-/// The most different names that are compared closely.
+/// The maximum number of different names that are compared closely.
 const MAX_COMPARED_NAMES: usize = 1_000;
 
-/// Returns at most `limit` visible elements whose name, value or text is most similar to what the
-/// selector asks for. The best come first, equally good ones in document order.
+/// Returns at most `limit` visible elements whose name, value or text is most similar to those in
+/// the selector. The best come first, equally good ones in document order.
 ///
 /// Elements of a requested role precede others of equal similarity. Empty when the selector names
 /// no text, or nothing is similar.
@@ -55,7 +55,7 @@ fn normalize_name(text: &str) -> String {
     text.chars().take(MAX_COMPARED_CHARS).collect::<String>().to_lowercase()
 }
 
-/// The similarity of each different name in the tree to the wanted texts, if sufficient. A cheap
+/// The similarity of each distinct name in the tree to the wanted texts, if sufficient. A cheap
 /// check of all names selects those to compare closely, so that a page of 100,000 names stays fast.
 fn similarities(tree: &Tree, wanted: &[String]) -> HashMap<StrId, f64> {
     let letters: Vec<u64> = wanted.iter().map(|w| letter_set(w)).collect();
@@ -105,7 +105,7 @@ pub(crate) fn text_similarity(name: &str, wanted: &[String]) -> f64 {
 }
 
 impl Selector {
-    /// The texts that the selector asks for.
+    /// The texts in the selector.
     fn texts(&self) -> impl Iterator<Item = &str> {
         self.alternatives.iter().flat_map(|a| &a.terms).filter_map(|t| match t {
             Term::Has {

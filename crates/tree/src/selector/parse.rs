@@ -8,7 +8,7 @@ use std::num::NonZeroU32;
 use std::ops::Range;
 use std::str::FromStr;
 
-/// The maximum nesting of `in(`. More is a mistake or an attack on the stack.
+/// The maximum nesting of `in(`. Deeper nesting is a mistake or an attack on the stack.
 const MAX_DEPTH: usize = 16;
 
 const EXAMPLE: &str =
@@ -270,7 +270,7 @@ impl<'i> Parser<'i> {
 
     fn unknown_key<T>(&mut self, start: usize, word: &str, compare: Compare) -> Parsed<T> {
         const KEYS: &str = "role, id, text, label, value, placeholder, url, app, window, row, css, nth";
-        // Names for the same thing in other tools and HTML.
+        // The names of the same properties in other tools and in HTML.
         let alias = match word.to_lowercase().as_str() {
             "name" | "aria-label" | "title" | "accessibilitylabel" => Some("label"),
             "testid" | "data-testid" | "test-id" | "resource-id" | "identifier" => Some("id"),
@@ -315,7 +315,7 @@ fn nth(span: Range<usize>, text: &str) -> Parsed<ParsedTerm> {
     }
 }
 
-/// The known word of which `word` is most likely a misspelling.
+/// The known word that `word` most likely misspells.
 fn nearest_word(word: &str, known: impl Iterator<Item = &'static str>) -> Option<&'static str> {
     if word.is_empty() || word.len() > 40 {
         return None;

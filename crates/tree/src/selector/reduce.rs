@@ -1,10 +1,10 @@
-//! Reduces several matches that a person would call one thing.
+//! Reduces several matches to those that a person would consider distinct.
 
 use crate::{NodeId, NodeRef, Role, States, Tree};
 
 /// Removes matches that only wrap one actionable element, are only a part of a matched control, or
-/// are labels of a matched control. The remaining matches are different things: more than one is
-/// ambiguous. Ignores geometry.
+/// are labels of a matched control. The remaining matches are distinct: more than one is ambiguous.
+/// Ignores geometry.
 ///
 /// `matches` must be in document order; so is the result.
 #[must_use]
@@ -56,7 +56,7 @@ enum Relation {
     Part,
     /// The outer element only wraps the inner one.
     Wrapper,
-    /// Two different things.
+    /// Two distinct elements.
     Separate,
 }
 

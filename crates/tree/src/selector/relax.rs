@@ -2,7 +2,7 @@
 
 use super::{Alternative, Key, Selector, Term};
 
-/// The common property of a suggestion and a selector, strongest first.
+/// The property that a suggestion shares with a selector, strongest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SuggestionReason {
     /// The same developer's id.
@@ -26,8 +26,8 @@ impl SuggestionReason {
 }
 
 impl Selector {
-    /// Returns selectors with fewer terms, best first: for each likeness, first within the same
-    /// containers, then anywhere.
+    /// Returns selectors with fewer terms, best first: for each shared property, first within the
+    /// same containers, then anywhere.
     #[must_use]
     pub fn relaxed(&self) -> Vec<(SuggestionReason, Self)> {
         let mut found: Vec<(SuggestionReason, Self)> = Vec::new();

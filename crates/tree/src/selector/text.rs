@@ -51,8 +51,8 @@ impl TextIndex {
         Self { exact: CompactText::new(tree, false), folded: None }
     }
 
-    /// Returns the smallest elements whose text is (or contains) the wanted text. Leaves out text
-    /// inside of a control that is named by its content: the control itself matches by its name.
+    /// Returns the smallest elements whose text is (or contains) the wanted text. Omits text inside
+    /// a control that is named by its content: the control itself matches by its name.
     pub(super) fn find_holders(&mut self, tree: &Tree, wanted: &WantedText<'_>) -> HashSet<NodeId> {
         let mut found = HashSet::new();
         let compact: String = wanted.text.split_whitespace().collect();
@@ -67,7 +67,8 @@ impl TextIndex {
         while let Some(at) = all.text[from..].find(&compact) {
             let (begin, end) = (from + at, from + at + compact.len());
             let (first, last) = (all.leaf(begin), all.leaf(end - 1));
-            // A leaf without the text itself may hold the beginning of one that ends in the next.
+            // A leaf that does not contain the text may contain its beginning, with the end in the
+            // next leaf.
             let is_whole = first == last && wanted.is(tree.node(all.leaves[first].1).name());
             // Overlapping occurrences have the same holders, so one per leaf is enough.
             from = if is_whole { all.end(first) } else { begin + first_char(&compact) };

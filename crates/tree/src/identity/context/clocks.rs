@@ -1,4 +1,4 @@
-//! Finds the numbers in a text, and those that a clock or timer moves.
+//! Finds the numbers in a text, and those that a clock or timer changes.
 
 use std::ops::Range;
 
@@ -54,7 +54,7 @@ pub(super) fn split_at_numbers(text: &str) -> Vec<&str> {
     (0..=numbers.len()).map(|nth| text_before_number(text, &numbers, nth)).collect()
 }
 
-/// Whether only a clock or timer moved on. The texts differ only in numbers, and each such number
+/// Whether only a clock or timer advanced. The texts differ only in numbers, and each such number
 /// is part of a time with seconds (`10:30:15`) or counts seconds or minutes (`892 / 900 s`, `4m
 /// 32s`).
 ///
@@ -127,8 +127,8 @@ fn is_in_clock(text: &str, numbers: &[Range<usize>], nth: usize) -> bool {
     parts == 3 && (first..first + 3).all(|n| width(n).is_some_and(|width| width <= 2))
 }
 
-/// The unit of a number that moves by itself: seconds or minutes, or a larger unit followed by a
-/// smaller one that moves. Other numbers may follow first, after `/` or `:`.
+/// The unit of a number that changes by itself: seconds or minutes, or a larger unit followed by a
+/// smaller one that changes. Other numbers may follow first, after `/` or `:`.
 fn ticking_unit(text: &str, numbers: &[Range<usize>], nth: usize) -> Option<TimeUnit> {
     if is_in_word(text, numbers, nth) {
         return None;

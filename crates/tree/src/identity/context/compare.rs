@@ -1,8 +1,9 @@
 //! Compares two contexts of one element, then and now.
 //!
-//! A change is something replaced in place. Examples are a text or value that differs in its node,
+//! A change is something replaced in place. Examples are a text or value that changed in its node,
 //! a node replaced by one of the same shape, a selection that moved, and another URL. Pure
-//! additions and removals are not changes. A node that moved with its text reads the same.
+//! additions and removals are not changes. A node that moved together with its text is not a change
+//! either.
 
 use std::sync::Arc;
 
@@ -38,7 +39,7 @@ impl ContextChange {
         differ_in_numbers(&self.before, &self.after)
     }
 
-    /// Whether a text names another state of something (`per second, rising`, `per second,
+    /// Whether the texts name different states of something (`per second, rising`, `per second,
     /// falling`).
     #[must_use]
     pub fn differs_in_state(&self) -> bool {
@@ -65,9 +66,9 @@ pub(super) fn pattern(kind: FactKind, shape: u32, text: &str) -> u64 {
 }
 
 impl Fact {
-    /// The key of the fact across readings, which also identifies a place that changes by itself.
-    /// An app may put a new node into the old parent each time it rewrites a text, so a text is
-    /// keyed by its parent. Without identity, the shape is the key.
+    /// The key of the fact across readings, which also identifies a position whose text changes by
+    /// itself. An app may put a new node into the old parent each time it rewrites a text, so a
+    /// text is keyed by its parent. Without identity, the shape is the key.
     pub(super) fn key(&self) -> FactKey {
         let place = match (self.kind, self.parent, self.slot) {
             (FactKind::Text, 1.., _) => self.parent,
@@ -145,9 +146,9 @@ impl FactPairs {
 }
 
 impl Context {
-    /// The changes from this context to `now`, nearest first. `content` is what belongs to the
-    /// element itself in `now`; it is judged elsewhere, except for its numbers. `ticks` says
-    /// whether the numbers of a fact change by themselves.
+    /// The changes from this context to `now`, nearest first. `content` contains what belongs to
+    /// the element itself in `now`; that is judged elsewhere, except for its numbers. `ticks`
+    /// determines whether the numbers of a fact change by themselves.
     #[must_use]
     pub fn changes_to(
         &self,
@@ -179,8 +180,8 @@ impl Context {
             }
             let own = content.is_name(was.0) || content.is_name(is.0) || content.reads(is.0, is.1);
             let only_numbers = differ_in_numbers(was.1, is.1);
-            // Another name means another element and was judged before; a count in the name was
-            // not. Elsewhere, where numbers change by themselves, words do not.
+            // Another name means another element and was judged before, but a count in the name was
+            // not. Elsewhere, numbers may change by themselves, but words do not.
             let counts = if own { only_numbers } else { !(only_numbers && is_ticker(is.0.key())) };
             // The changed name is reported, so the texts that form it need not be.
             let follows_name = own && is.0.kind == FactKind::Text && name_changed;

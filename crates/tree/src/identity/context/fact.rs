@@ -245,8 +245,8 @@ impl ElementContent {
         }
     }
 
-    /// Whether a fact, in the tree that the content was read from, reads like one of the element's
-    /// own. Used for nodes without identity.
+    /// Whether a fact in the tree that the content was read from equals one of the element's own
+    /// facts. Used for nodes without identity.
     pub(super) fn reads(&self, fact: &Fact, text: &str) -> bool {
         let own = matches!(fact.kind, FactKind::Text | FactKind::Name | FactKind::Value | FactKind::Checked);
         own && !self.unnamed.is_empty() && self.unnamed.contains(&(fact.kind, fact.shape, text.to_owned()))

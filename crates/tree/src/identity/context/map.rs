@@ -12,12 +12,12 @@ use super::fact::{Fact, Segment, SegmentBuilder, SegmentKey, Slot, slots};
 pub struct Context {
     pub(super) segments: Vec<Arc<Segment>>,
     /// The element and its ancestors, innermost first. A node that is not a segment now may have
-    /// been one: the last remaining row of a list is none.
+    /// been one before: the last remaining row of a list is not a segment.
     pub(super) enclosing: Vec<SegmentKey>,
 }
 
 impl Context {
-    /// A context of these segments, whatever element they surround.
+    /// A context of these segments, regardless of the element that they surround.
     pub(super) fn of(segments: Vec<Arc<Segment>>) -> Self {
         let enclosing = segments.iter().map(|segment| segment.key).collect();
         Self { segments, enclosing }
@@ -79,7 +79,7 @@ impl ContextMap {
         self.index.contains_key(&key)
     }
 
-    /// Replaces the segments of a context, because a client was told what they show.
+    /// Replaces the segments of a context, because the client was informed of what they show.
     pub fn note_shown(&mut self, context: &Context) {
         self.adopt_segments(&context.segments);
     }
@@ -110,7 +110,7 @@ impl ContextMap {
         }
     }
 
-    /// Drops the segments that were added first, down to `most`.
+    /// Drops the segments that were added first, down to `max`.
     pub fn truncate_front(&mut self, max: usize) {
         let surplus = self.segments.len().saturating_sub(max);
         if surplus > 0 {
@@ -119,7 +119,7 @@ impl ContextMap {
         }
     }
 
-    /// Updates a shown context with what these segments show later.
+    /// Updates a shown context with the later content of these segments.
     #[must_use]
     pub fn update(&self, shown: &Context, now: &Context) -> Context {
         if shown.is_empty() {
@@ -130,8 +130,8 @@ impl ContextMap {
         self.update_except(shown, now, &later)
     }
 
-    /// The context as these segments show it; other segments as shown, without the facts in
-    /// `later`.
+    /// The context with the content of these segments. All other segments stay as shown, without
+    /// the facts in `later`.
     fn update_except(&self, shown: &Context, now: &Context, later: &HashSet<Slot>) -> Context {
         let shown: HashMap<SegmentKey, &Arc<Segment>> =
             shown.segments.iter().map(|segment| (segment.key, segment)).collect();
@@ -163,18 +163,18 @@ impl ContextMap {
         self.segments.is_empty()
     }
 
-    /// The earlier context, by these segments, of an element whose context now is `now`. Segments
-    /// that did not exist yet are left out.
+    /// The earlier context, according to these segments, of an element whose current context is
+    /// `now`. Segments that did not exist yet are omitted.
     #[must_use]
     pub fn context_of(&self, now: &Context) -> Context {
         self.update(&Context::default(), now)
     }
 
-    /// Updates what a client knows after its act turned `before` into `after`. The client was told
-    /// what the act replaced, so it knows the state after the act. Earlier changes that it did not
-    /// know stay unknown.
+    /// Updates a client's knowledge after its act turned `before` into `after`. The client was
+    /// informed of what the act replaced, so it knows the state after the act. Earlier changes that
+    /// it did not know about stay unknown.
     ///
-    /// `self` holds what the client was shown later than its last full reading. `shown` returns the
+    /// `self` contains what the client was shown after its last full reading. `shown` returns the
     /// earlier context from that reading, and `all` returns all of it.
     pub fn note_effects(
         &mut self,
@@ -223,7 +223,7 @@ impl ContextMap {
         let unseen = FactPairs::of(&known, &facts_then);
         let known_text: HashMap<usize, &str> =
             unseen.found.iter().map(|&(at, then)| (then, known[at].1)).collect();
-        // Facts that the act left alone keep the text that the client knows.
+        // Facts that the act did not change keep the text that the client knows.
         let effects = FactPairs::of(&facts_then, &facts_now).found.into_iter();
         let unchanged: HashMap<*const Fact, &str> = effects
             .filter(|&(then, now)| facts_then[then].1 == facts_now[now].1)
@@ -245,7 +245,8 @@ impl ContextMap {
             for (fact, text) in segment.facts() {
                 builder.push(*fact, unchanged.get(&std::ptr::from_ref(fact)).unwrap_or(&text));
             }
-            // A fact that disappeared unknown to the client may reappear as something else.
+            // A fact that disappeared without the client's knowledge may reappear as something
+            // else.
             for (fact, text) in known.into_iter().flat_map(|known| known.facts()) {
                 if gone.contains(&std::ptr::from_ref(fact)) {
                     builder.push(*fact, text);

@@ -11,7 +11,7 @@ use crate::identity::rows::text::is_field;
 use crate::identity::surroundings::heading::stable_title;
 use crate::{Attr, NodeId, NodeRef, Role, States};
 
-/// The most characters kept of one fact.
+/// The maximum number of characters kept of a fact.
 pub(super) const MAX_FACT_CHARS: usize = 500;
 
 /// The most texts that name a selected item.
@@ -24,8 +24,8 @@ pub(super) fn visit_document_facts<'t>(
 ) {
     let document = node.document();
     found(node, FactKind::Address, path_and_query(&document.url));
-    // With several windows, the document has the title of the front one, and each window reports
-    // its own.
+    // With several windows, the document has the title of the frontmost one, and each window
+    // reports its own title.
     if !node.children().any(|n| n.role() == Role::Window) {
         found(node, FactKind::Title, &stable_title(&document.title));
     }
@@ -55,7 +55,8 @@ pub(super) fn visit_element_facts<'t>(
     } else if !node.name().is_empty() && !node.is(States::NAME_FROM_CONTENT) {
         found(node, FactKind::Name, node.name());
     }
-    // An empty field has a value as well: its earlier content may have been the record.
+    // An empty field has a value as well, because its earlier content may have identified the
+    // record.
     if is_field(node) && !node.is(States::EDIT_HOST) && !is_toggle(node) && node.role() != Role::ListBox {
         found(node, FactKind::Value, node.value());
     }
@@ -137,7 +138,7 @@ pub(super) fn shape_of(node: NodeRef<'_>, kind: FactKind) -> u32 {
     for above in node.ancestors().take(3) {
         (above.role(), above.tag()).hash(&mut shape);
     }
-    // Truncated on purpose: shapes that collide only pair facts that may be paired anyway.
+    // Truncated on purpose: colliding shapes only pair facts that may be paired anyway.
     #[allow(clippy::cast_possible_truncation, reason = "half of a hash is a hash")]
     let shape = shape.finish() as u32;
     shape

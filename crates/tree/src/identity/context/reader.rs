@@ -104,8 +104,8 @@ impl<'r, 't> ContextReader<'r, 't> {
         ContextMap::new(segments.collect())
     }
 
-    /// Adds to `seen` the segments around these nodes that a client is shown for the first time.
-    /// These are neither in `seen` nor among those that `known` selects from what was shown before.
+    /// Adds to `seen` the segments around these nodes that the client sees for the first time:
+    /// those that are neither in `seen` nor selected by `known` from what was shown before.
     pub fn adopt_new(
         &self,
         nodes: &[NodeId],
@@ -134,7 +134,7 @@ impl<'r, 't> ContextReader<'r, 't> {
         seen.replace(new.into_iter().map(|segment| Arc::new(self.read(segment))));
     }
 
-    /// The nodes with facts in the context of an element, nearest first, at most `most`. For a
+    /// The nodes with facts in the context of an element, nearest first, at most `max`. For a
     /// device that guards their content until an input has arrived.
     #[must_use]
     pub fn context_nodes(&self, element: NodeId, max: usize) -> Vec<NodeId> {
@@ -212,8 +212,8 @@ impl<'r, 't> ContextReader<'r, 't> {
             let node = tree.node(next);
             if node != segment && self.is_segment(node) {
                 if node.role() == Role::Document {
-                    // The content of another document belongs to it; which document it is belongs
-                    // to this segment.
+                    // The content of a nested document belongs to that document, but its identity
+                    // belongs to this segment.
                     visit_document_facts(node, &mut found);
                 } else {
                     self.selection_in(node, &mut selected);
@@ -237,7 +237,7 @@ impl<'r, 't> ContextReader<'r, 't> {
                     note_selected(&mut selected, list_of(node), node);
                 }
                 if node.is(States::EDIT_HOST) {
-                    // Text that a person writes there is one value, not text of the app.
+                    // Text that a person writes is one value, not text of the app.
                     found(node, FactKind::Value, &node_text(node));
                     next = node.subtree_end();
                     continue;
@@ -253,8 +253,8 @@ impl<'r, 't> ContextReader<'r, 't> {
         }
     }
 
-    /// The single button in a segment whose menu is open, with its row: what appears elsewhere may
-    /// belong to it. `None` if several are open.
+    /// The single button in a segment whose menu is open, with its row. Content that appears
+    /// elsewhere may belong to it. `None` if several are open.
     fn expanded_in(&self, segment: NodeRef<'t>) -> Option<String> {
         let from = self.expanded.partition_point(|&n| n < segment.id());
         let mut inside = self.expanded[from..].iter().take_while(|&&n| n < segment.subtree_end());

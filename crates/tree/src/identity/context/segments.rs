@@ -5,7 +5,7 @@ use crate::identity::records::Records;
 use crate::identity::surroundings::popup::is_popup;
 use crate::{NodeRef, Role, States};
 
-/// Whether a node is a segment of its own, inside of the one around it.
+/// Whether a node is a separate segment inside the one around it.
 #[doc(hidden)]
 #[must_use]
 pub fn is_segment_root(records: &Records<'_>, node: NodeRef<'_>) -> bool {

@@ -14,11 +14,11 @@ const MAX_RERENDERED: usize = 2_000;
 /// The differences between two trees of one surface.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct TextChanges {
-    /// Places of texts that differ only in numbers. Words that change by themselves may be another
+    /// The positions of texts that differ only in numbers. Changed words may belong to another
     /// record.
     pub changed_numbers: Vec<FactKey>,
-    /// Places of texts that name another state (`per second, rising`), with the earlier and current
-    /// text.
+    /// The positions of texts that name another state (`per second, rising`), with the earlier and
+    /// current text.
     pub states: Vec<(FactKey, String, String)>,
     /// The [patterns](super::ContextChange::pattern) of numbers that moved to other nodes below an
     /// element that stayed: the marks of a re-rendered chart.
@@ -66,7 +66,8 @@ pub fn compare_texts(before: &Tree, now: &Tree) -> TextChanges {
 }
 
 /// The patterns of the new texts that replaced others below the same element. As many texts of the
-/// pattern (or bare numbers, in any count) must have gone, and they must have read differently.
+/// pattern (or bare numbers, in any count) must have disappeared, and their texts must have been
+/// different.
 fn rerendered_patterns(
     before: &Tree,
     old_index: &HashMap<Handle, NodeId>,

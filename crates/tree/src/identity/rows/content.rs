@@ -79,7 +79,8 @@ impl RowFingerprints {
     }
 }
 
-/// Nodes below an element say nothing about its row; the element's own link target does.
+/// Whether a node provides evidence about an element's row: nodes below the element do not, but its
+/// own link target does.
 fn is_outside(node: NodeId, element: &Range<NodeId>) -> bool {
     step_count::count_step();
     node <= element.start || node >= element.end
@@ -91,8 +92,8 @@ pub(crate) fn range_of(element: NodeRef<'_>) -> Range<NodeId> {
 }
 
 impl Row {
-    /// Whether the row belongs to a form. A row without siblings shares nothing, so all of its text
-    /// must be labels.
+    /// Whether the row belongs to a form. A row without siblings shares no labels, so all of its
+    /// text must be labels.
     fn is_form_row(&self, only_row: bool) -> bool {
         let is_label = |(id, _): &(NodeId, Fingerprint)| {
             step_count::count_step();
@@ -105,7 +106,7 @@ impl Row {
 
 impl Row {
     /// All texts, link targets and numbers of the row, sorted, including those that other rows
-    /// share. Leaves out amounts and moments.
+    /// share. Omits amounts and times.
     pub(crate) fn all_fingerprints(&self) -> Vec<Fingerprint> {
         let mut fingerprints: Vec<Fingerprint> =
             self.text.all.iter().chain(&self.numbers.all).map(|&(fingerprint, _)| fingerprint).collect();
@@ -261,7 +262,7 @@ fn read_row(row: NodeRef<'_>) -> Row {
     found
 }
 
-/// The name of a field as its label spells it.
+/// The name of a field as spelled in its label.
 fn field_label(text: &str) -> Fingerprint {
     Fingerprint::of(
         TextKind::Name,

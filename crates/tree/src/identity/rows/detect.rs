@@ -10,7 +10,7 @@ use crate::identity::rows::text::{is_plain, is_row_role, walk};
 use crate::identity::step_count;
 use crate::{Attr, NodeId, NodeRef, Role, States, StrId, Tree};
 
-/// The containers of one tree, found on first use. The queried nodes provide the tree.
+/// The containers of one tree, found on first use. The tree comes from the queried nodes.
 #[derive(Debug)]
 pub(crate) struct Structure {
     /// Per nearest ancestor with a role: its rows by role.
@@ -66,8 +66,8 @@ impl Structure {
         self.row_around(element, false)
     }
 
-    /// The row of an element, or else a group without siblings around it. Such a group is not one
-    /// row of several, but the part of the document that a re-render keeps.
+    /// The row of an element, or else an enclosing group without siblings. Such a group is not one
+    /// row of several, but a part of the document that re-renders as a unit.
     pub(crate) fn row_or_group_of(&self, element: NodeRef<'_>) -> Option<RowAt<'_>> {
         self.row_around(element, false).or_else(|| self.row_around(element, true))
     }
@@ -121,7 +121,7 @@ impl Structure {
             && self.as_row(node).is_some_and(|at| !self.row(node.tree(), at).is_of_form)
     }
 
-    /// A node as a row, whatever its siblings are.
+    /// A node as a row, regardless of its siblings.
     pub(crate) fn as_row(&self, node: NodeRef<'_>) -> Option<RowAt<'_>> {
         let container = if is_row_role(node.role()) {
             let parent = node.ancestors().find(|n| !is_plain(*n))?;
@@ -151,7 +151,7 @@ impl Structure {
     }
 
     /// Whether a heading is only about the row that contains it. Groups are parts of one thing, and
-    /// so are dissimilar wrappers. A level 1 heading in such a wrapper is the title of what is
+    /// so are dissimilar wrappers. A level 1 heading in such a wrapper is the title of the content
     /// beside it.
     pub(crate) fn is_title_of_row(&self, node: NodeRef<'_>, heading: NodeRef<'_>) -> bool {
         match node.role() {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::identity::fingerprint::Fingerprint;
 
-/// Field values of rows that nothing else distinguishes. Values are never part of a meaning: typing
-/// changes nothing. They only show that rows moved, because they then appear in another row.
+/// Field values of rows that nothing else distinguishes. Values are never part of a meaning, so
+/// typing changes nothing. They only reveal that rows moved, when they appear in another row.
 #[derive(Debug, Clone)]
 pub(crate) struct FieldValues {
     /// Values that only this row had.

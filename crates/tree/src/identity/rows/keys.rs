@@ -25,8 +25,8 @@ fn is_test_id(attr: Attr) -> bool {
     matches!(attr, Attr::TestId | Attr::DataTest | Attr::DataCy | Attr::DataTestId)
 }
 
-/// The keys of all rows of a container, in order. Values that count up with the row position are no
-/// keys: they are indices, and another record has the same index after the list changed.
+/// The keys of all rows of a container, in order. Values that count up with the row position are
+/// not keys but indices: another record has the same index after the list changed.
 pub(crate) fn keys_of(rows: &[NodeRef<'_>]) -> Vec<Option<RowKey>> {
     let mut keys = vec![None; rows.len()];
     for attr in KEYS {
@@ -53,7 +53,7 @@ pub(crate) fn keys_of(rows: &[NodeRef<'_>]) -> Vec<Option<RowKey>> {
     keys
 }
 
-/// All key attributes of a row joined, including index-like ones. They prove nothing alone.
+/// All key attributes of a row joined, including index-like ones. They prove nothing on their own.
 pub(crate) fn raw_key(row: NodeRef<'_>) -> Option<Fingerprint> {
     let parts: Vec<&str> =
         KEYS.iter().filter(|a| !is_test_id(**a)).filter_map(|&a| key_value(row, a)).collect();

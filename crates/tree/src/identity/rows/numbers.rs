@@ -1,7 +1,7 @@
 //! Texts that change by themselves: numbers, times, money, counts. They never distinguish records.
 //!
 //! The words are English. In other languages, fewer texts count as volatile, so more is compared
-//! and more is refused; never is more acted upon.
+//! and more is refused; nothing more is ever acted on.
 
 /// Whether a text changes while the thing that it describes stays the same.
 #[must_use]
@@ -9,7 +9,7 @@ pub fn is_volatile(text: &str) -> bool {
     is_bare(text) || contains_measure(text)
 }
 
-/// Whether a text is only a number, amount or moment. `Pay $300 to Ann?` is more than that, so it
+/// Whether a text is only a number, amount or time. `Pay $300 to Ann?` is more than that, so it
 /// counts in a dialog.
 pub(crate) fn is_bare(text: &str) -> bool {
     is_number(text) || is_amount(text) || is_time_or_date(text)

@@ -22,8 +22,9 @@ pub(crate) fn walk<'t>(root: NodeRef<'t>, mut visit: impl FnMut(NodeRef<'t>) -> 
     }
 }
 
-/// The text of a leaf joined with adjacent text nodes, at the first of them. `None` at the others,
-/// or if the text is empty. Frameworks split `3 items` into two nodes and join them again at will.
+/// The text of a leaf joined with adjacent text nodes, for the first of these nodes. `None` for the
+/// others, or if the text is empty. Frameworks split `3 items` into two nodes and join them again
+/// at will.
 pub(crate) fn leaf_text(node: NodeRef<'_>) -> Option<Cow<'_, str>> {
     debug_assert!(node.is_text());
     let tree = node.tree();
@@ -64,7 +65,7 @@ pub(crate) fn is_row_role(role: Role) -> bool {
     role.is_row() || role == Role::Group
 }
 
-/// Whether a node is a field or editable, so that its content is the person's.
+/// Whether a node is a field or editable, so that its content comes from a person.
 pub(crate) fn is_field(node: NodeRef<'_>) -> bool {
     node.role().is_input() || node.is(States::EDIT_HOST)
 }

@@ -3,7 +3,7 @@
 //!
 //! An app may show one record at a time in the same widgets under one heading (`Orders`). The
 //! record (`Order Anna`) is then named only in the title of the group. A title is a name, not text
-//! of a section: legends are labels there, and `aria-label` is no text at all. Every title that
+//! of a section: legends are labels there, and `aria-label` is not text at all. Every title that
 //! surrounded an element must therefore still surround it, or its group must still have that title.
 //! Counts, volatile text and the unsaved mark are ignored.
 //!
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn context_handles_follow_a_rerendered_group() {
-        // Use neither a row nor a section, which have clauses of their own.
+        // Use neither a row nor a section, which have their own clauses.
         let [then, anew] = [9, 19].map(|button| page("radiogroup", "Order Anna", button));
         let openers = Openers::default();
         let issued = Records::new(&then, &openers).meaning(button(&then));

@@ -1,4 +1,4 @@
-//! The place of an element outside of rows: its heading, section, region, or a frame of the page
+//! The location of an element outside rows: its heading, section, region, or a part of the page
 //! that is the same for all records.
 
 use std::cell::OnceCell;
@@ -10,8 +10,8 @@ use crate::identity::rows::text::leaves;
 use crate::identity::surroundings::section::SectionText;
 use crate::{NodeId, NodeRef, Role, Tree};
 
-/// The headings and sections of one tree; their texts are read once. The queried nodes provide the
-/// tree.
+/// The headings and sections of one tree; their texts are read once. The tree comes from the
+/// queried nodes.
 #[derive(Debug, Default)]
 pub(crate) struct HeadingIndex {
     first_heading: OnceCell<FirstHeadings>,
@@ -46,8 +46,8 @@ impl HeadingIndex {
         self.heading_in(part).filter(|h| *h != element && !belongs_to_following_region(*h, element))
     }
 
-    /// The first heading of each ancestor that has one, nearest first. Skips headings that
-    /// `is_inside` says are only about the content of a node. `is_inside` is evaluated once per
+    /// The first heading of each ancestor that has one, nearest first. Skips headings that only
+    /// concern the content of a node according to `is_inside`. `is_inside` is evaluated once per
     /// capture and must answer the same for all elements.
     pub(crate) fn titles_around<'t>(
         &self,
@@ -74,8 +74,8 @@ impl HeadingIndex {
         ancestors_to_document(element).take_while(move |n| self.heading_for(*n, element).is_none())
     }
 
-    /// Whether an element is in a part that is the same whatever record the page shows. A banner
-    /// with the h1 is about the record.
+    /// Whether an element is in a part of the page that is the same for all records. A banner with
+    /// the h1 belongs to the record.
     pub(crate) fn is_in_page_frame(&self, element: NodeRef<'_>) -> bool {
         ancestors_to_document(element).any(|n| match n.role() {
             Role::Navigation | Role::ContentInfo | Role::MenuBar | Role::TabList => true,
@@ -102,8 +102,8 @@ fn read_heading(heading: NodeRef<'_>) -> String {
 }
 
 /// Whether a heading belongs to a named region that follows an element and does not contain it. The
-/// bar of an editor (`Publish`) precedes the document and the settings and is not below their
-/// headings. A region named by that very heading is not a frame of the app, but what the app shows.
+/// bar of an editor (`Publish`) precedes the document and the settings, and is not below their
+/// headings. A region named by that heading itself is not a frame of the app, but its content.
 pub(crate) fn belongs_to_following_region(heading: NodeRef<'_>, element: NodeRef<'_>) -> bool {
     use Role::{Complementary, Form, Region};
     let is_frame = |n: NodeRef<'_>| {

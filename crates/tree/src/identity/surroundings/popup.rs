@@ -20,8 +20,8 @@ pub(crate) fn popup_of(element: NodeRef<'_>) -> Option<NodeRef<'_>> {
     element.ancestors().take_while(|n| n.role() != Role::Document).find(|n| is_popup(*n))
 }
 
-/// The dialog or message whose text says what an element in it is about. The items of a menu or
-/// listbox say nothing about each other.
+/// The dialog or message whose text describes what an element in it is about. The items of a menu
+/// or listbox do not describe each other.
 pub(crate) fn enclosing_message(element: NodeRef<'_>) -> Option<NodeRef<'_>> {
     let ancestors = || element.ancestors().take_while(|n| n.role() != Role::Document);
     let is_message = |n: &NodeRef<'_>| {
@@ -37,7 +37,7 @@ pub(crate) fn enclosing_message(element: NodeRef<'_>) -> Option<NodeRef<'_>> {
 pub(crate) struct PopupText {
     /// The fingerprints of the text, sorted.
     text: Arc<[Fingerprint]>,
-    /// Whether there are fields or cells, with which part of the text changes.
+    /// Whether there are fields or cells, in which case a part of the text changes.
     fields: bool,
     /// Whether there is a progress bar, in which case the text reports progress.
     progress: bool,

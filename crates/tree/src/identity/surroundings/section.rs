@@ -26,7 +26,7 @@ impl HeadingIndex {
         self.below_heading(element)
             .filter(|n| {
                 use Role::{Article, Complementary, Form, Region, Window};
-                // A window without headings has only its labels to say what it shows.
+                // In a window without headings, only the labels tell what it shows.
                 matches!(n.role(), Region | Article | Form | Complementary | Window) || n.tag() == "section"
             })
             .map(|n| (n, self.section_text(n)))

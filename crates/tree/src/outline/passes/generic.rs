@@ -10,7 +10,7 @@ pub(super) fn apply(draft: &mut Draft<'_>) {
         match node.role() {
             _ if empty_text => draft.drop(node),
             Role::Generic if node.name().is_empty() => draft.fold(node),
-            // The element that shows a frame stands for its document, as a desktop app does.
+            // The element that shows a frame represents its document, as a desktop app does.
             Role::Document
                 if node.parent().is_some_and(|p| matches!(p.role(), Role::Iframe | Role::Application)) =>
             {

@@ -23,7 +23,7 @@ pub(super) fn apply(draft: &mut Draft<'_>) {
             drop_texts(draft, node);
         }
         if repeats || node.role() != Role::Caption {
-            // A label is not a thing of its own; its text or content is.
+            // A label itself needs no line; its text or content does.
             draft.fold(node);
         }
     }

@@ -1,4 +1,4 @@
-//! Merges consecutive texts of a sentence into one line.
+//! Merges the consecutive texts of a sentence into one line.
 
 use super::super::draft::{Draft, DraftLine};
 use super::text::join;

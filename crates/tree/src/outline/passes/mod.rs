@@ -19,7 +19,7 @@ mod text;
 
 use super::draft::Draft;
 
-/// All passes in order: later ones see what earlier ones left.
+/// All passes in order: later passes see the result of earlier ones.
 pub(super) const ALL: &[fn(&mut Draft<'_>)] = &[
     hidden::apply,
     presentational::apply,

@@ -1,7 +1,7 @@
 //! Drops text that repeats the name of its container.
 //!
 //! The text of a button is its name. A row's name from content repeats its cells: if something in
-//! the row is actionable or a cell of its own, the row loses its name and the texts stay.
+//! the row is actionable or is a separate cell, the row loses its name and the texts stay.
 
 use super::super::draft::Draft;
 use super::super::view::normalize_text;
@@ -67,7 +67,7 @@ fn covers_all_text(node: NodeRef<'_>) -> bool {
 
 /// Drops texts that the name covers and folds other elements, so that actionable descendants stay.
 fn drop_named_texts(draft: &mut Draft<'_>, node: NodeRef<'_>, is_in_name: impl Fn(&str) -> bool) {
-    // Actionable descendants keep their texts, which are handled in their own turn.
+    // Actionable descendants keep their texts, which are handled when their turn comes.
     let mut control_end = node.id();
     for below in node.subtree().skip(1) {
         if below.id() < control_end {

@@ -1,11 +1,11 @@
 //! Compares and joins texts for the passes.
 
-/// Whether a text and a name say the same, so that one line suffices.
+/// Whether a text and a name are equal to a reader, so that one line suffices.
 pub(super) fn is_same_text(text: &str, name: &str) -> bool {
     strip_label_mark(text) == strip_label_mark(name)
 }
 
-/// A text without a trailing colon or asterisk, unless there is nothing else.
+/// A text without a trailing colon or asterisk, unless nothing else remains.
 pub(super) fn strip_label_mark(text: &str) -> &str {
     let bare = text.trim_end_matches([':', '*', ' ']);
     if bare.is_empty() { text } else { bare }
