@@ -1,9 +1,9 @@
 //! Which agent a request comes from.
 //!
 //! Front ends send [`Evidence`]: variables, MCP metadata and nothing else. The daemon adds the
-//! ancestry of the calling process and asks the [`Directory`], so that a shell command and an MCP
-//! server of one agent resolve to the same id although they see different environments. What joins
-//! the two is the [`Anchor`](crate::turn::Anchor): the root process of the harness.
+//! ancestry of the calling process and queries the [`Directory`], so that a shell command and an
+//! MCP server of one agent resolve to the same id although they see different environments. The
+//! [`Anchor`](crate::turn::Anchor), the root process of the harness, joins the two.
 
 mod ancestry;
 mod bindings;

@@ -2,7 +2,7 @@
 //!
 //! The new tree is compared with the table (handle, meaning, last seen), not with the previous
 //! tree. An element that was absent for a while is therefore found again like any other. Elements
-//! are matched by handle where the device's identity grade allows, else by content, and only when
+//! are matched by handle if the device's identity grade allows, otherwise by content, and only if
 //! the meaning is the same.
 
 use crate::retained::Retained;
@@ -17,7 +17,7 @@ use stickpin_tree::{
     Tree, content_match, reappeared_with_list,
 };
 
-/// A new tree with its identity cache, with everything needed to find elements in it.
+/// A new tree with its identity cache and everything needed to find elements in it.
 pub(crate) struct Alignment<'a> {
     pub(crate) cached: &'a CachedTree,
     pub(crate) generation: Generation,
@@ -35,7 +35,7 @@ impl Alignment<'_> {
         self.cached.tree()
     }
 
-    /// Updates the place of every element for the new tree.
+    /// Updates the presence of every element for the new tree.
     pub(crate) fn align(&self, table: &mut Table) {
         if self.is_same() {
             return self.carry_over(table);
@@ -53,12 +53,12 @@ impl Alignment<'_> {
         self.place_missing(table, &missing, &mut taken, &records);
     }
 
-    /// Whether every element is where it was and means what it meant.
+    /// Whether every element still has its place and its meaning.
     ///
-    /// Without handles, two trees that are equal by value hold the same elements at the same
-    /// positions. Elements that look alike thus keep their refs while nothing changes. With
+    /// Without handles, two trees that are equal by value contain the same elements at the same
+    /// positions. Elements that look alike therefore keep their refs while nothing changes. With
     /// handles, only the stored tree itself counts as unchanged. Even that tree needs another
-    /// search in two cases. A popup's opener may have become known since, and a second look at a
+    /// search in two cases: a popup's opener may have become known since, and a second look at a
     /// truncated tree may prove more than the first.
     fn is_same(&self) -> bool {
         match self.before {
@@ -78,8 +78,8 @@ impl Alignment<'_> {
         }
     }
 
-    /// Finds elements by their handle. The index no longer holds handles that the device may have
-    /// reused.
+    /// Finds elements by their handle. The index no longer contains handles that the device may
+    /// have reused.
     fn by_handle(&self, index: &HashMap<Handle, ElementKey>) -> HashMap<ElementKey, NodeId> {
         if index.is_empty() {
             return HashMap::new();
@@ -158,7 +158,7 @@ impl Alignment<'_> {
                     && (!lost.contains(&key)
                         || reappeared_with_list(&last, element.last_seen.1, records, node))
                 {
-                    // Two claims on one node: neither is proven.
+                    // Two elements claim one node: neither claim is proven.
                     matches.entry(node).and_modify(|claim| *claim = None).or_insert(Some(key));
                 }
             }
@@ -181,7 +181,7 @@ impl Alignment<'_> {
         self.drop_unreliable_handles(table);
     }
 
-    /// The place of an element that was not found by its handle.
+    /// The presence of an element that was not found by its handle.
     fn place_without_match(&self, element: &Element, ended: &HashSet<SurfaceId>) -> Presence {
         if element.surface != self.tree().surface() {
             return Table::off_surface_presence(ended, element);
@@ -231,7 +231,7 @@ impl Alignment<'_> {
     }
 
     /// The similarity keys of all nodes that are new in this tree and not taken. Only a new node
-    /// can stand in for a missing element.
+    /// can replace a missing element.
     fn new_similarity_keys(&self, taken: &HashSet<NodeId>) -> HashSet<u64> {
         let known: HashSet<Handle> = match self.before {
             Some(before) if before.surface() == self.tree().surface() => {
@@ -269,8 +269,8 @@ impl Alignment<'_> {
     }
 }
 
-/// A hash of role and name without digits, equal for all elements that could be alike. Filters
-/// cheaply before the record rule.
+/// A hash of role and name without digits, equal for all elements that could be alike. A cheap
+/// filter before the record rule.
 fn similarity_key(role: Role, name: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     role.hash(&mut hasher);

@@ -1,16 +1,17 @@
-//! Keeps the refs that each client received, so that one client's reading never renews another's
-//! refs.
+//! Tracks the refs that each client received, so that a read by one client never renews the refs of
+//! another.
 
 use hashbrown::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use stickpin_refs::{Generation, Ref};
 
-/// The most clients that are remembered. Beyond that, the client that was silent longest is
-/// forgotten and loses only precision: its refs are judged by when any client last received them.
+/// The maximum number of clients that are remembered. Beyond that, the client that was idle longest
+/// is forgotten. That client only loses precision: its refs are judged by when any client last
+/// received them.
 const MAX_CLIENTS: usize = 32;
 
-/// Identifies a client: one reader with a memory of its own.
+/// Identifies a client: a reader with its own memory.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClientId(Arc<str>);
 
@@ -40,7 +41,8 @@ struct Client {
     received_at: HashMap<Ref, Generation>,
     /// The tree that the client last read in full, or that was renewed as a whole.
     base: Option<Generation>,
-    /// The tree up to which the client was told the effects of its acts, as far as there was room.
+    /// The tree up to which the client was informed of the effects of its acts, as far as there was
+    /// room.
     effects_shown: Option<Generation>,
     /// When the client was last used; larger is later.
     used: u64,

@@ -1,9 +1,10 @@
 //! Records what each client was shown, to find what changed around an element since
 //! (`CONTEXT_CHANGED`).
 //!
-//! When the context of a target changed without the client's knowledge, the client is told before
-//! anything is sent. Per client and surface, the session keeps the tree of the last full reading.
-//! It also keeps the segments that the client was shown, was told of, or changed itself since.
+//! When the context of a target changed without the client's knowledge, the client is notified
+//! before anything is sent. Per client and surface, the session keeps the tree of the last full
+//! read. It also keeps the segments that the client has since been shown, been informed of, or
+//! changed itself.
 
 use crate::client::ClientId;
 use crate::session::Session;
@@ -17,32 +18,33 @@ use stickpin_tree::{
     SurfaceId, Tree, number_pattern,
 };
 
-/// The most nodes in trees that clients were shown and that are no longer current: about 12 MB.
-/// Above this, only the facts of these trees are kept.
+/// The maximum number of nodes in trees that clients were shown and that are no longer current:
+/// about 12 MB. Above this, only the facts of these trees are kept.
 const MAX_NODES: usize = 200_000;
 
-/// The most segments that one client knows from later than its last full reading.
+/// The maximum number of segments that one client has seen since its last full read.
 const MAX_LATER: usize = 8_192;
 
-/// The most surfaces that are remembered per client.
+/// The maximum number of surfaces that are remembered per client.
 const MAX_SURFACES: usize = 16;
 
 /// The knowledge of one client about one surface.
 #[derive(Debug)]
 pub(crate) struct ClientView {
     base: FullReading,
-    /// The segments that the client was shown or told of since.
+    /// The segments that the client has been shown or informed of since.
     later_segments: ContextMap,
     /// When this was last used; larger is later.
     used: u64,
 }
 
-/// The last full reading of one client.
+/// The last full read of one client.
 #[derive(Debug)]
 struct FullReading {
     /// The tree; `None` when only its facts are kept.
     tree: Option<Arc<Tree>>,
-    /// The facts of the tree, read on first use: most readings are replaced by the next one unused.
+    /// The facts of the tree, computed on first use: most full reads are replaced by the next one
+    /// before they are used.
     facts: OnceCell<ContextMap>,
 }
 
@@ -133,8 +135,8 @@ impl ClientViews {
         shown.bound();
     }
 
-    /// Returns what an act of this client replaced among the facts that `only` selects. The client
-    /// then knows these facts as they are after the act.
+    /// Returns what an act of this client replaced among the facts that `only` selects. From then
+    /// on, the client knows these facts as they are after the act.
     fn take_replaced_facts(
         &mut self,
         client: &ClientId,
@@ -177,8 +179,8 @@ impl ClientViews {
         self.all.retain(|(client, _), _| known(client));
     }
 
-    /// Drops trees that are no longer current and keeps their facts: always when the facts were
-    /// already read, else when these trees exceed the bound.
+    /// Drops trees that are no longer current but keeps their facts: always if the facts were
+    /// already computed, otherwise if these trees exceed the limit.
     pub(crate) fn compact(&mut self, current: Option<&Arc<Tree>>, openers: &Openers) {
         let is_old = |tree: &&Arc<Tree>| !current.is_some_and(|current| Arc::ptr_eq(current, tree));
         let (mut read, mut unread) = (Vec::new(), Vec::new());
@@ -205,7 +207,7 @@ impl ClientViews {
     }
 
     /// Shares equal parts of one client's facts with all others, so that they are stored once. The
-    /// facts must have no other holder, which would prevent sharing.
+    /// facts must have no other owner, which would prevent sharing.
     fn share(&mut self, key: &(ClientId, SurfaceId), part: fn(&mut ClientView) -> Option<&mut ContextMap>) {
         let Some(mut facts) = self.all.get_mut(key).and_then(part).map(std::mem::take) else { return };
         self.maps().for_each(|other| facts.share(other));
@@ -263,15 +265,15 @@ impl Session {
         self.actor.as_ref().is_some_and(|actor| actor != client)
     }
 
-    /// Records a full reading of the app whose tree is not stored, to learn what changes by itself.
+    /// Records a full read of the app whose tree is not stored, to learn what changes by itself.
     pub fn observe(&mut self, tree: &Arc<Tree>) {
         if self.context != ContextPolicy::Off {
             self.tickers.observe(tree);
         }
     }
 
-    /// Records that this client was told the context of an element, and that its own acts caused
-    /// none of these changes.
+    /// Records that this client was notified of the context of an element, and that its own acts
+    /// caused none of these changes.
     pub fn note_notice(&mut self, client: &ClientId, tree: &Tree, node: NodeId, changes: &[ContextChange]) {
         // A change that another client made is not a change by itself.
         if !self.was_last_act_by_another(client) {
@@ -290,7 +292,7 @@ impl Session {
     /// the client does not know stay unknown.
     ///
     /// Returns the changes for the receipt, without the content of `target` itself, and the refs
-    /// that stay valid although the act counted up their record.
+    /// that stay valid although the act incremented a number in their record.
     pub fn note_effects(
         &mut self,
         client: &ClientId,

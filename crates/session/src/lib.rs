@@ -41,8 +41,8 @@
 //! ```
 //!
 //! Invariants: no other module can build or change this state. A ref never denotes two elements,
-//! nor two meanings, except that its holder's own act may count numbers up, as the receipt tells.
-//! This crate knows no device, clock, file or source of randomness.
+//! nor two meanings, except that its client's own act may increment numbers, which the receipt
+//! reports. This crate knows no device, clock, file or source of randomness.
 
 pub mod agent;
 mod align;

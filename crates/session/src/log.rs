@@ -1,10 +1,11 @@
-//! The session log as values: records, their bytes, the metadata that they fold into, and the
-//! rules that a log keeps. `stickpin-store` puts them on disk.
+//! The session log as values: records, their encoding, the metadata derived from them, and the
+//! rules of a valid log. `stickpin-store` writes them to disk.
 //!
-//! A log is a sequence of records over numbered segments. [`Record`] has one envelope and one
-//! closed enum of [`Kind`]s. [`encode`] writes a record as a line whose newline commits it, and
-//! [`Records`] reads lines back, telling an uncommitted tail from a damaged line. [`SessionMeta`]
-//! is a projection: [`SessionMeta::fold`] applies one record. [`Verifier`] checks a whole log.
+//! A log is a sequence of records, split into numbered segments. [`Record`] has one envelope and
+//! one closed enum of [`Kind`]s. [`encode`] writes a record as a line whose newline commits it, and
+//! [`Records`] reads lines back, distinguishing an uncommitted tail from a damaged line.
+//! [`SessionMeta`] is a projection: [`SessionMeta::fold`] applies one record. [`Verifier`] checks a
+//! whole log.
 //!
 //! ```
 //! use stickpin_session::Timestamp;
@@ -37,8 +38,7 @@
 //! assert_eq!(records.torn_tail(), Some(committed));
 //! ```
 //!
-//! Text enters a record only as [`Redacted`], so that a secret cannot be logged by mistake: see
-//! there.
+//! Text enters a record only as [`Redacted`], so that a secret cannot be logged by mistake.
 
 mod check;
 mod fold;

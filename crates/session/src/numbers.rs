@@ -17,7 +17,7 @@ pub fn block(least: u32) -> Option<u32> {
     least.max(1).checked_next_multiple_of(BLOCK)
 }
 
-/// A source of numbers that no other lifetime of this session name receives.
+/// A source of numbers that are never given to another lifetime of this session name.
 pub trait NumberSource: fmt::Debug + Send {
     /// Reserves at least `least` consecutive numbers: whole [blocks](block), or the rest of a block
     /// that is already reserved. The reservation must survive a crash once this function returns.
@@ -26,7 +26,7 @@ pub trait NumberSource: fmt::Debug + Send {
     /// Returns an error when the reservation cannot be recorded or no numbers are left.
     fn reserve(&mut self, least: u32) -> Result<Range<u32>, NumberError>;
 
-    /// Returns `next_unused` and all later numbers, which were never issued. Called once, at a
+    /// Gives back `next_unused` and all later numbers, which were never issued. Called once, at a
     /// clean close.
     fn give_back(&mut self, next_unused: u32);
 }

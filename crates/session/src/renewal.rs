@@ -19,8 +19,8 @@ pub struct BaseTree {
 
 impl Session {
     /// The tree from which a diff for this client starts: generation `since` (sent by clients that
-    /// pin), else the client's last full reading or renewal. `None` if that tree is no longer kept;
-    /// a diff from another tree renews nothing.
+    /// pin), else the client's last full read or renewal. `None` if that tree is no longer kept; a
+    /// diff from another tree renews nothing.
     #[must_use]
     pub fn base(&self, client: &ClientId, since: Option<Generation>) -> Option<BaseTree> {
         let generation = since.or_else(|| self.clients.base(client))?;
@@ -43,16 +43,16 @@ impl Session {
         }
     }
 
-    /// Records that this client was told the effects of its acts up to the stored tree, or how to
-    /// read those that did not fit. The next act need not repeat them.
+    /// Records that this client was informed of the effects of its acts up to the stored tree, or
+    /// how to read those that did not fit. The next act need not repeat them.
     pub fn mark_effects_shown(&mut self, client: &ClientId) {
         if let Some(generation) = self.generation() {
             self.clients.set_effects_shown(client, generation);
         }
     }
 
-    /// The newest tree whose effects this client was told of its acts, if later than its base. A
-    /// diff from there renews nothing.
+    /// The newest tree for which this client was informed of the effects of its acts, if later than
+    /// its base. A diff from there renews nothing.
     #[must_use]
     pub fn effects_base(&self, client: &ClientId, since: Option<Generation>) -> Option<BaseTree> {
         let told = self.clients.effects_shown(client)?;
@@ -84,7 +84,7 @@ impl Session {
     }
 
     /// The refs that stood for nodes of an older tree, as far as known, sorted by node. Used for
-    /// the lines of a diff about nodes that are gone or changed their meaning.
+    /// the lines of a diff about nodes that are gone or have changed their meaning.
     #[must_use]
     pub fn refs_in(&self, base: &BaseTree) -> Vec<(NodeId, Ref)> {
         let handles = base.tree.handle_index();
@@ -107,7 +107,7 @@ impl Session {
     }
 
     /// Pairs of nodes of an older tree and the stored one that a diff shows as one node, in the
-    /// order of the stored tree. Matched by handle, or by their text where handles say nothing.
+    /// order of the stored tree. Matched by handle, or by their text where handles do not help.
     #[must_use]
     pub fn pairs(&self, base: &BaseTree) -> Vec<(NodeId, NodeId)> {
         self.tree().map(|tree| pairs(&base.tree, tree)).unwrap_or_default()

@@ -1,14 +1,14 @@
-//! Trees kept beside the current one: bases of diffs, and trees in which absent elements were last
-//! seen.
+//! Trees kept in addition to the current one: bases of diffs, and trees in which absent elements
+//! were last seen.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use stickpin_refs::Generation;
 use stickpin_tree::Tree;
 
-/// The most nodes in all kept trees together, the current one excluded: about 12 MB.
+/// The maximum number of nodes in all kept trees together, excluding the current one: about 12 MB.
 pub(crate) const MAX_NODES: usize = 200_000;
-/// The most trees kept, so that the search for absent elements stays cheap.
+/// The maximum number of trees kept, so that the search for absent elements stays cheap.
 pub(crate) const MAX_TREES: usize = 16;
 
 #[derive(Debug, Default)]

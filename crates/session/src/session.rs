@@ -29,7 +29,7 @@ pub struct SessionConfig {
 /// Why a tree is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Origin {
-    /// A client asked for the tree (`snapshot`, `diff snapshot`): the tree always replaces the
+    /// A client requested the tree (`snapshot`, `diff snapshot`): the tree always replaces the
     /// stored one.
     Snapshot,
     /// A command captured the tree for itself: the tree replaces the stored one unless they are
@@ -130,7 +130,8 @@ impl Session {
         self.ladder
     }
 
-    /// Handles that a capture should look for: those of elements with refs that may be hidden now.
+    /// The handles that a capture should look for: those of elements with refs that may now be
+    /// hidden.
     #[must_use]
     pub fn watched_handles(&self) -> Vec<Handle> {
         let surface = self.tree().map(|t| t.surface());
@@ -200,7 +201,7 @@ impl Session {
         };
         alignment.align(&mut self.table);
         let ended = self.table.note_ends(generation);
-        // Keep an equal tree as well: where a device has no identity, only the new tree's addresses
+        // Keep an equal tree as well: on a device without identity, only the new tree's addresses
         // work.
         self.current = Some(Current { generation, cached });
         let forgotten = self.table.forget();

@@ -12,7 +12,7 @@ use stickpin_tree::{Handle, Meaning, NodeId};
 /// The strictness of a session towards refs that are alive but uncertain.
 ///
 /// `Warn` is the default. `Enforce` becomes the default in a later release, once clients that pin
-/// are established: until then, a refusal would hit clients that cannot know better.
+/// are established: until then, a refusal would affect clients that cannot know better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Ladder {
     /// Acts on live refs, with a warning where the client has not seen the current tree.
@@ -37,7 +37,7 @@ impl FromStr for Ladder {
 /// The reaction when the context of a target changed since the client was shown it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ContextPolicy {
-    /// The client is told before anything is sent; repeating the command acts.
+    /// The client is notified before anything is sent; the repeated command acts.
     #[default]
     Tell,
     /// The command acts, with a warning about the change.
@@ -87,7 +87,7 @@ pub enum EndReason {
     /// The ref ended so long ago that its meaning was forgotten.
     Forgotten,
     /// The element is not proven to be the one that was issued (`enforce`), or the capture was
-    /// truncated before it.
+    /// truncated before reaching the element.
     Unproven,
 }
 
@@ -112,7 +112,7 @@ pub struct Resolved {
     pub id: Ref,
     /// The node in the current tree; `None` if a truncated capture does not contain it.
     pub node: Option<NodeId>,
-    /// The handle or address by which to name the element to the device now.
+    /// The handle or address that currently identifies the element to the device.
     pub handle: Option<Handle>,
     /// The meaning for which the ref was issued.
     pub meaning: Meaning,
@@ -161,7 +161,7 @@ impl Session {
     ///
     /// # Errors
     /// Returns [`RefFault::NotIssued`] for a ref that this lifetime never issued, and
-    /// [`RefFault::Ended`] for a ref that must not be used any more.
+    /// [`RefFault::Ended`] for a ref that must no longer be used.
     pub fn resolve(&self, client: &ClientId, token: RefToken) -> Result<Resolved, RefFault> {
         let RefToken { id: r#ref, pin } = token;
         let now = self.generation().unwrap_or(Generation::new(0));
@@ -200,8 +200,8 @@ impl Session {
         let handle = node.and_then(|n| self.tree()?.node(n).address()).or(element.handle);
         let warning = match (self.ladder(), standing) {
             (Ladder::Enforce, _) | (_, Standing::Current) => None,
-            // The client may pin a tree with which the ref was not given. The generation that
-            // matters to the client is the one it received the ref with.
+            // The client may pin a tree that did not contain the ref. What matters is the
+            // generation with which the client received the ref.
             (Ladder::Warn, _) if pin.is_some() => precise(given),
             (Ladder::Warn, Standing::Unproven) => Some(format!(
                 "{ref} may be another {} now: the app does not say which element is which, and only a part of it \
@@ -221,7 +221,8 @@ fn has_had_generation(session: &Session, generation: Generation) -> bool {
     session.generation().is_some_and(|now| (session.seed..=now).contains(&generation))
 }
 
-/// The generation with which this client received the ref, as far as the pin or our memory says.
+/// The generation with which this client received the ref, as far as it is known from the pin or
+/// from memory.
 fn received_generation(
     session: &Session,
     client: &ClientId,
@@ -231,7 +232,7 @@ fn received_generation(
     match pin {
         Some(pin) if Some(pin) == session.generation() => entry.received_at,
         Some(pin) => pin,
-        // A client that never received the ref read it where another client did.
+        // A client that never received the ref got it from another client.
         None => session.clients.received_at(client, entry.id).unwrap_or(entry.received_at),
     }
 }
@@ -270,7 +271,7 @@ fn unique_similar_node(session: &Session, meaning: &Meaning) -> Option<NodeId> {
     }
 }
 
-/// The precise warning, in its exact promised wording.
+/// The precise warning, in the documented wording.
 fn precise_warning(r#ref: Ref, from: Generation, now: Generation) -> String {
     format!(
         "Ref {ref} was minted from snapshot {from} but the session tree is now {now} — re-run snapshot -i."

@@ -1,23 +1,24 @@
-//! One line that tells a reader what a call was asked to do.
+//! A one-line summary of a call's input for a reader.
 
 use crate::log::{MASK, Redactor, redact_strings};
 use serde_json::{Map, Value};
 use stickpin_tree::{escape, quote_whole};
 
-/// The longest summary in characters, without the mark of what is left out.
+/// The maximum length of a summary in characters, without the mark for omissions.
 const MAX_CHARS: usize = 80;
 
-/// The longest value of a summary in characters, without its quotes and `…`.
+/// The maximum length of a value in a summary, in characters, without its quotes and `…`.
 const MAX_VALUE_CHARS: usize = 40;
 
-/// The longest name of a value in characters. A name and a value of full length fit into a summary.
+/// The maximum length of a value's name, in characters. A name and a value of maximum length fit
+/// into a summary.
 const MAX_NAME_CHARS: usize = 30;
 
 /// Summarizes the input of a call: `target="@e3", count=2`.
 ///
 /// Values have at most 40 characters, the summary has at most 80. A cut value ends in `…`, inside
-/// its quotes if it has any, and `… +N` counts the pairs that are left out. Secrets are masked and
-/// unsafe characters escaped.
+/// its quotes if it has any, and `… +N` counts the omitted pairs. Secrets are masked and unsafe
+/// characters escaped.
 #[must_use]
 pub fn summarize(input: &Map<String, Value>, redactor: &dyn Redactor) -> String {
     let mut out = String::new();
@@ -37,8 +38,8 @@ pub fn summarize(input: &Map<String, Value>, redactor: &dyn Redactor) -> String 
     out
 }
 
-/// Summarizes the input of a call that is not parsed yet. What is not a JSON object is shown as it
-/// is: at most 80 characters of it, and nothing that follows the name of a secret.
+/// Summarizes the input of a call that is not parsed yet. Anything but a JSON object is shown as it
+/// is: at most 80 characters, and nothing after the name of a secret.
 #[must_use]
 pub fn summarize_text(input: &str, redactor: &dyn Redactor) -> String {
     if let Ok(input) = serde_json::from_str(input) {
@@ -78,7 +79,7 @@ fn shown_value(name: &str, value: &Value, redactor: &dyn Redactor) -> String {
     }
 }
 
-/// Returns a text in quotes and escaped, of at most `most` characters within the quotes.
+/// Returns a text escaped and in quotes, with at most `most` characters within the quotes.
 fn quoted(text: &str, most: usize) -> String {
     let (mut out, mut length) = (String::from('"'), 0);
     for c in text.chars() {
@@ -95,8 +96,8 @@ fn quoted(text: &str, most: usize) -> String {
     out
 }
 
-/// Returns JSON, or a part of it, as one line of at most `most` characters. A string that does not
-/// end there is closed after `…`.
+/// Returns JSON, or a part of it, as one line of at most `most` characters. A string that is cut is
+/// closed after `…`.
 fn shown_json(json: &str, most: usize) -> String {
     let (mut out, mut length) = (String::new(), 0);
     let (mut in_string, mut escaped) = (false, false);
@@ -123,7 +124,7 @@ fn shown_json(json: &str, most: usize) -> String {
     out
 }
 
-/// Returns where the first name of a secret with its separator ends: `{"text":` of
+/// Returns the end offset of the first name of a secret, including its separator: `{"text":` of
 /// `{"text": "hunter2`.
 fn secret_name_end(text: &str, redactor: &dyn Redactor) -> Option<usize> {
     let mut rest = text;

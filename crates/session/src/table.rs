@@ -1,9 +1,9 @@
 //! The ref table: the element and the meaning of every issued number.
 //!
 //! Numbers are never reassigned and never reused. An element whose meaning changes gets another
-//! number for the new meaning. The old number is remembered and holds again when the old meaning
-//! comes back. The one exception: when an act counted its record up, the element keeps its number
-//! (`counted.rs`).
+//! number for the new meaning. The old number is remembered and becomes valid again when the old
+//! meaning returns. One exception: if an act incremented a number in the element's record, the
+//! element keeps its ref number (`count_changes.rs`).
 
 use crate::numbers::{NumberError, NumberSource, Numbers};
 use hashbrown::{HashMap, HashSet};
@@ -11,21 +11,21 @@ use std::collections::BTreeMap;
 use stickpin_refs::{Generation, Ref};
 use stickpin_tree::{Handle, Meaning, NodeId, SurfaceId};
 
-/// The most ended numbers that are remembered with their meanings.
+/// The maximum number of ended numbers that are remembered with their meanings.
 pub(crate) const MAX_ENDED: usize = 4_096;
-/// The most meanings that are remembered per element.
+/// The maximum number of meanings that are remembered per element.
 const MAX_PAST: usize = 16;
 
 /// The key of an element. Elements are numbered in the order in which they were first issued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ElementKey(u64);
 
-/// The place of an element according to the last captures.
+/// The presence of an element according to the last captures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Presence {
     /// In the current tree.
     Here(NodeId),
-    /// Not in the current tree, which was truncated and so proves nothing.
+    /// Not in the current tree, which was truncated and therefore proves nothing.
     Unseen,
     /// Not in the current tree but still in the document.
     Hidden,
@@ -40,7 +40,7 @@ impl Presence {
         if let Self::Here(node) = self { Some(node) } else { None }
     }
 
-    /// Whether a ref can stand for an element in this place.
+    /// Whether a ref can stand for an element with this presence.
     pub(crate) fn resolves(self) -> bool {
         matches!(self, Self::Here(_) | Self::Unseen)
     }
@@ -90,8 +90,8 @@ impl Element {
         self.entries.iter().find(|e| e.id == r#ref)
     }
 
-    /// Updates the meaning of an element that was found in other nodes than it was issued with: the
-    /// meaning now refers to those nodes.
+    /// Updates the meaning of an element that was found in nodes other than those at issue: the
+    /// meaning now refers to the new nodes.
     pub(crate) fn take_nodes_of(&mut self, now: &Meaning) {
         let Some(active) = self.active else { return };
         if let Some(entry) = self.entries.iter_mut().find(|e| e.id == active) {
@@ -112,7 +112,7 @@ pub(crate) struct Table {
     pub(crate) by_handle: HashMap<Handle, ElementKey>,
     /// The element at each node of the current tree, and the number that stands for it.
     by_node: HashMap<NodeId, (ElementKey, Option<Ref>)>,
-    /// Closed surfaces that held elements.
+    /// Closed surfaces that contained elements.
     ended_surfaces: HashSet<SurfaceId>,
     numbers: Numbers,
     next_key: u64,
@@ -160,8 +160,8 @@ impl Table {
         self.numbers.ensure(count)
     }
 
-    /// Marks the elements of a closed surface as gone for good. Elements of the current tree stay
-    /// in place until the next tree, which shows another surface, is stored.
+    /// Marks the elements of a closed surface as gone for good. Elements of the current tree keep
+    /// their presence until the next tree, which shows another surface, is stored.
     pub(crate) fn end_surface(&mut self, surface: SurfaceId) {
         for element in self.elements.values_mut().filter(|e| e.surface == surface) {
             if element.presence == Presence::Elsewhere {
@@ -171,7 +171,7 @@ impl Table {
         }
     }
 
-    /// The place of an element whose surface the current tree does not show.
+    /// The presence of an element whose surface the current tree does not show.
     pub(crate) fn off_surface_presence(ended: &HashSet<SurfaceId>, element: &Element) -> Presence {
         let gone = element.presence == Presence::Gone || ended.contains(&element.surface);
         if gone { Presence::Gone } else { Presence::Elsewhere }
@@ -307,8 +307,8 @@ impl Table {
         Some(ended)
     }
 
-    /// Forgets the numbers that ended first, down to the bound. Returns all numbers forgotten since
-    /// the last call.
+    /// Forgets the numbers that ended first, until the limit holds. Returns all numbers forgotten
+    /// since the last call.
     pub(crate) fn forget(&mut self) -> Vec<Ref> {
         // Elements that truncated captures never show again would otherwise accumulate.
         let unseen = |e: &Element| (e.presence == Presence::Unseen).then_some(e.last_seen.0);
@@ -338,7 +338,7 @@ impl Table {
         }
         let (handle, node) = (element.handle, element.presence.node());
         self.elements.remove(&key);
-        // The handle may belong to another element by now.
+        // By now, the handle may belong to another element.
         if let Some(h) = handle.filter(|h| self.by_handle.get(h) == Some(&key)) {
             self.by_handle.remove(&h);
         }

@@ -1,44 +1,44 @@
-//! Places whose numbers change by themselves, learned by watching: clocks, prices, counters of
-//! other people's work.
+//! Positions whose numbers change by themselves, learned from observation: clocks, prices, counters
+//! of other people's work.
 //!
-//! Every reading of the app is compared with the previous one, including readings that a command
-//! makes for itself. A difference between two readings without an act in between is a change by
+//! Every capture of the app is compared with the previous one, including captures that a command
+//! takes for itself. A difference between two captures without an act in between is a change by
 //! itself.
 //!
 //! - A number that changed by itself twice is a ticker.
 //! - Numbers of one [pattern](ContextChange::pattern) are tickers once they re-rendered twice, or
-//!   once a client was told of them twice. For percentages and prices, one report suffices.
-//! - Words that change may be another record, however often they change. Only a text that names a
-//!   state (`per second, rising`) and returned to an earlier state without an act is expected to do
-//!   so again.
+//!   once a client was notified of them twice. For percentages and prices, one report suffices.
+//! - Changed words may belong to another record, however often they change. Only a text that names
+//!   a state (`per second, rising`) and returned to an earlier state without an act is expected to
+//!   do so again.
 
 use hashbrown::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use stickpin_tree::{ContextChange, FactKey, Tree, compare_texts};
 
-/// The most places that are remembered as changing by themselves.
+/// The maximum number of positions that are remembered as changing by themselves.
 const MAX_TICKERS: usize = 4_096;
 
-/// The number of changes without an act from which a number counts as changing by itself.
+/// The minimum number of changes without an act for a number to count as changing by itself.
 const MIN_CHANGES: u8 = 2;
 
-/// The most states that are remembered per text.
+/// The maximum number of states that are remembered per text.
 const MAX_STATES: usize = 4;
 
-/// The places, patterns and texts that change by themselves.
+/// The positions, patterns and texts that change by themselves.
 #[derive(Debug, Default)]
 pub(crate) struct Tickers {
     changed: HashMap<FactKey, u8>,
-    /// Per pattern, how often clients were told of it or its numbers re-rendered.
+    /// Per pattern, how often clients were notified of it or its numbers re-rendered.
     reported: HashMap<u64, u8>,
-    /// The states that texts named as they changed by themselves, and whether a state came back.
+    /// The states that texts named as they changed by themselves, and whether a state returned.
     states: HashMap<FactKey, NamedStates>,
     /// The document to which the patterns belong.
     document: u64,
-    /// The last reading.
+    /// The last capture.
     last: Option<Arc<Tree>>,
-    /// Whether an act happened since the last reading: differences in the next one may be its
+    /// Whether an act happened since the last capture: differences in the next one may be its
     /// effects.
     acted: bool,
 }
@@ -56,7 +56,7 @@ impl Tickers {
         self.acted = true;
     }
 
-    /// Learns from a reading of the whole app.
+    /// Learns from a capture of the whole app.
     pub(crate) fn observe(&mut self, now: &Arc<Tree>) {
         let acted = std::mem::take(&mut self.acted);
         let document = now.documents().first().map_or(0, |d| d.scope);
@@ -91,7 +91,7 @@ impl Tickers {
         }
     }
 
-    /// Whether a change is between two states that its place is known to alternate between.
+    /// Whether a change is between two states between which its text is known to alternate.
     pub(crate) fn is_known_state(&self, change: &ContextChange) -> bool {
         let known = self.states.get(&change.key).filter(|states| states.came_back);
         let said = |text: &str| known.is_some_and(|states| states.named.contains(&words_of(text)));
@@ -105,12 +105,12 @@ impl Tickers {
         self.reported.get(&pattern).is_some_and(|&times| times >= MIN_CHANGES)
     }
 
-    /// Whether the text at a place is known to change by itself, in its number or its state.
+    /// Whether the text at a position is known to change its number or its state by itself.
     pub(crate) fn is_changing_text(&self, key: FactKey) -> bool {
         self.is_ticking(key) || self.states.get(&key).is_some_and(|states| states.came_back)
     }
 
-    /// Records that a client was told of changes that its own acts did not make.
+    /// Records that a client was notified of changes that its own acts did not make.
     pub(crate) fn note_reported(&mut self, changes: &[ContextChange]) {
         let numbers = changes.iter().filter(|change| change.differs_in_numbers());
         let patterns: HashSet<(u64, bool)> = numbers.map(|c| (c.pattern(), c.is_of_quantity())).collect();
@@ -120,12 +120,13 @@ impl Tickers {
         }
     }
 
-    /// Whether the numbers at a place are known to change by themselves.
+    /// Whether the numbers at a position are known to change by themselves.
     pub(crate) fn is_ticking(&self, key: FactKey) -> bool {
         self.changed.get(&key).is_some_and(|&times| times >= MIN_CHANGES)
     }
 
-    /// Whether numbers between the same words in similar places are known to change by themselves.
+    /// Whether numbers between the same words in similar positions are known to change by
+    /// themselves.
     pub(crate) fn is_similar_to_known(&self, change: &ContextChange) -> bool {
         change.differs_in_numbers() && self.is_known_pattern(change.pattern())
     }

@@ -1,18 +1,20 @@
-//! Points in wall time as the log and the metadata store them: for display, never for deadlines.
+//! Timestamps in wall time, as stored in the log and the metadata: for display, never for
+//! deadlines.
 
 use chrono::{DateTime, NaiveDate, SecondsFormat, Utc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::fmt;
 use std::str::FromStr;
 
-/// The first millisecond that RFC 3339 cannot write: the beginning of the year 10000.
+/// The first millisecond that RFC 3339 cannot express: the beginning of the year 10000.
 const END: u64 = 253_402_300_800_000;
 
-/// A point in time: milliseconds since 1970-01-01T00:00:00Z, written as RFC 3339 in UTC.
+/// A point in time: milliseconds since 1970-01-01T00:00:00Z, formatted according to RFC 3339 in
+/// UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Timestamp(u64);
 
-/// A text is not a timestamp in the form `2026-01-31T09:08:07.006Z`.
+/// The error for a text that is not a timestamp of the form `2026-01-31T09:08:07.006Z`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not a timestamp such as 2026-01-31T09:08:07.006Z")]
 pub struct InvalidTimestamp;
@@ -24,7 +26,7 @@ impl Timestamp {
         Self(if millis < END { millis } else { END - 1 })
     }
 
-    /// Milliseconds since the Unix epoch.
+    /// Returns the milliseconds since the Unix epoch.
     #[must_use]
     pub const fn millis(self) -> u64 {
         self.0
@@ -33,7 +35,7 @@ impl Timestamp {
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The range of a timestamp lies within that of the calendar.
+        // The range of a timestamp is within that of the calendar.
         let at = DateTime::from_timestamp_millis(self.0.cast_signed()).unwrap_or(DateTime::<Utc>::MAX_UTC);
         f.write_str(&at.to_rfc3339_opts(SecondsFormat::Millis, true))
     }

@@ -2,7 +2,7 @@
 
 use super::harnesses::{HARNESSES, Harness, INTERPRETERS, Multiplicity};
 
-/// How far up the ancestry is searched.
+/// The maximum number of ancestors that are searched.
 const MAX_STEPS: usize = 20;
 
 /// One process of an ancestry.
@@ -41,7 +41,7 @@ fn basename(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// Removes what package managers add to the name of a script.
+/// Removes suffixes that package managers add to the name of a script.
 fn stem(name: &str) -> &str {
     let name = basename(name);
     [".js", ".mjs", ".cjs", ".ts", ".py", ".exe"]
@@ -60,8 +60,8 @@ fn harness_of(process: &Process) -> Option<&'static Harness> {
     HARNESSES.iter().find(|harness| harness.executables.contains(&name))
 }
 
-/// Returns the root of the harness nearest to a process: the topmost process of that family which
-/// is reached without crossing another family. `ancestry` starts with the process itself.
+/// Returns the root of the harness nearest to a process: the topmost process of that family that
+/// can be reached without crossing another family. `ancestry` starts with the process itself.
 #[must_use]
 pub fn harness_root(ancestry: &[Process]) -> Option<HarnessRoot<'_>> {
     let mut root: Option<HarnessRoot<'_>> = None;

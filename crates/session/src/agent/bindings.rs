@@ -1,11 +1,11 @@
-//! The sessions of harnesses that were seen under one root process.
+//! The harness sessions that were seen under one root process.
 
 use crate::timestamp::Timestamp;
 
 /// How long a session of a process that serves several stays current without a request.
 const MANY_CURRENT_MS: u64 = 3_600_000;
 
-/// The sessions that were seen under one root process, the newest last.
+/// The sessions that were seen under one root process, newest last.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Bindings(Vec<Binding>);
 
@@ -16,7 +16,7 @@ struct Binding {
 }
 
 impl Bindings {
-    /// Notes a session and returns the one that it follows.
+    /// Records a session and returns the session that it follows.
     pub(super) fn see(&mut self, component: &str, now: Timestamp) -> Option<String> {
         let older = self.0.last().map(|b| b.component.clone()).filter(|older| older != component);
         self.0.retain(|binding| binding.component != component);

@@ -1,4 +1,5 @@
-//! The directory of agents: which ids exist, what they are known by, and which one a request means.
+//! The directory of agents: which ids exist, how they are identified, and which one a request comes
+//! from.
 
 use super::ancestry::{HarnessRoot, Process, harness_root};
 use super::bindings::Bindings;
@@ -26,7 +27,7 @@ struct Named {
 }
 
 impl Directory {
-    /// Creates a directory from stored records. Bindings are found anew by requests.
+    /// Creates a directory from stored records. Bindings are learned again from requests.
     #[must_use]
     pub fn new(agents: Vec<AgentRecord>) -> Self {
         Self { agents, ..Self::default() }
@@ -38,8 +39,8 @@ impl Directory {
         &self.agents
     }
 
-    /// Returns a number that grows with each change that is worth storing. The time of the last
-    /// request alone is not.
+    /// Returns a number that grows with each change that is worth storing. A new time of the last
+    /// request alone does not count.
     #[must_use]
     pub fn revision(&self) -> u64 {
         self.revision
@@ -51,7 +52,7 @@ impl Directory {
         self.agents.iter().find(|agent| agent.agent_id == *id)
     }
 
-    /// Makes all requests over a connection come from an agent that proved itself elsewhere.
+    /// Attributes all requests of a connection to an agent that proved its identity elsewhere.
     pub fn link(&mut self, connection: impl Into<String>, agent: AgentId) {
         self.links.insert(connection.into(), agent);
     }
@@ -61,17 +62,17 @@ impl Directory {
         self.links.remove(connection);
     }
 
-    /// Drops agents without a request since `before` whose processes have all ended.
+    /// Removes agents without a request since `before` whose processes have all ended.
     pub fn drop_unused(&mut self, before: Timestamp, is_alive: impl Fn(&Anchor) -> bool) {
         self.agents.retain(|agent| agent.last_seen_at >= before || agent.anchors.iter().any(&is_alive));
         self.bindings.retain(|anchor, _| is_alive(anchor));
     }
 
-    /// Returns the agent that a request comes from, and remembers what the request reveals.
+    /// Returns the agent that a request comes from, and records what the request reveals.
     /// `ancestry` starts with the calling process.
     ///
     /// # Errors
-    /// Returns [`IdentityError`] if the caller names itself wrongly.
+    /// Returns [`IdentityError`] if the caller gives itself an invalid name.
     pub fn resolve(
         &mut self,
         evidence: &Evidence,
@@ -118,8 +119,8 @@ impl Directory {
         Ok(self.resolution(at, rank, ambiguous, attempts, root, place))
     }
 
-    /// Returns the session that a request names, or that its process is known to serve; none and
-    /// the candidates if the process serves several.
+    /// Returns the session that a request names, or that its process is known to serve. Returns the
+    /// candidates instead if the process serves several.
     fn named_session(
         &self,
         harness: &'static Harness,
@@ -162,9 +163,9 @@ impl Directory {
         }
     }
 
-    /// Remembers that a session runs under a root process. An agent that was only known by this
-    /// process keeps its id and is known by the session from now on. An older session of a process
-    /// that serves one is superseded.
+    /// Records that a session runs under a root process. An agent that was only known by this
+    /// process keeps its id and is known by the session from now on. In a process that serves a
+    /// single session, the older session is superseded.
     fn bind(&mut self, anchor: &Anchor, component: &str, many: bool, place: &Place, now: Timestamp) {
         let replaced = self.bindings.entry(anchor.clone()).or_default().see(component, now);
         if self.position(component).is_none() && !many {
@@ -245,7 +246,7 @@ impl Directory {
     }
 }
 
-/// An agent as one request shows it.
+/// An agent as seen by one request.
 struct Seen {
     family: String,
     kind: AgentKind,
@@ -291,7 +292,7 @@ fn without_session(
             attempts.push(Attempt::new("5", "user", Some(place.user.clone())));
             ("5", seen_as(harness, component, None, true))
         }
-        // A person, or a harness that we do not know: one agent for each terminal.
+        // A person or an unknown harness: one agent per terminal.
         (None, Some(component)) => {
             let (family, kind) = ("terminal".to_owned(), AgentKind::Human);
             ("4", Seen { family, kind, component, anchor: None, provisional: false })

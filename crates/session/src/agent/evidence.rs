@@ -1,4 +1,4 @@
-//! What is known about the agent behind a request, and what follows from it.
+//! The evidence about the agent behind a request, and the identity derived from it.
 
 use super::harnesses::{AGENT_VARIABLE, HARNESSES, TERMINAL_VARIABLES};
 use crate::timestamp::Timestamp;
@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// When the environment of a front end was read.
+/// When a front end read its environment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum EnvAge {
-    /// For this request, as by a shell command.
+    /// For this request, as a shell command does.
     #[default]
     Request,
-    /// When the front end started, as by an MCP server. The values may be outdated.
+    /// When the front end started, as an MCP server does. The values may be outdated.
     Spawn,
 }
 
@@ -26,13 +26,13 @@ pub struct Evidence {
     /// Variables that are set, by name.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
-    /// When they were read.
+    /// When the variables were read.
     #[serde(default)]
     pub env_age: EnvAge,
-    /// Metadata of the MCP request that are texts, by key.
+    /// The text metadata of the MCP request, by key.
     #[serde(default)]
     pub metadata: BTreeMap<String, String>,
-    /// The connection, where the front end keeps one.
+    /// The connection, if the front end keeps one open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connection: Option<String>,
 }
@@ -60,12 +60,12 @@ impl Evidence {
     }
 }
 
-/// Where requests are resolved.
+/// The environment in which requests are resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// The random id of the host.
     pub host_id: String,
-    /// The running boot.
+    /// The id of the current boot.
     pub boot_id: String,
     /// The user id of the daemon and of its callers.
     pub uid: u32,
@@ -87,23 +87,23 @@ pub enum AgentKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AgentRecord {
-    /// The id. An agent keeps it, whatever else becomes known about it.
+    /// The id. An agent keeps its id, whatever else becomes known about the agent.
     pub agent_id: AgentId,
     /// The family of the harness; `human` or `terminal` for a person.
     pub harness: String,
     /// Whether the agent is a person.
     pub kind: AgentKind,
-    /// What the agent is known by.
+    /// The identifiers that the agent is known by.
     pub aliases: Vec<String>,
-    /// The root processes that it was seen under.
+    /// The root processes that the agent was seen under.
     pub anchors: Vec<Anchor>,
-    /// Whether no session id of the harness is known yet.
+    /// Whether the session id of the harness is still unknown.
     pub provisional: bool,
-    /// When the id was made.
+    /// When the id was created.
     pub created_at: Timestamp,
-    /// When the last request came.
+    /// When the last request was received.
     pub last_seen_at: Timestamp,
-    /// The agent that replaced it in the same harness.
+    /// The agent that replaced this one in the same harness.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<AgentId>,
 }
@@ -114,11 +114,11 @@ pub struct AgentRecord {
 pub struct Attempt {
     /// The rank of the source, `1` to `5`.
     pub rank: Cow<'static, str>,
-    /// The source in words.
+    /// The description of the source.
     pub source: Cow<'static, str>,
-    /// What it said, if anything.
+    /// The identity that the source provided, if any.
     pub found: Option<String>,
-    /// Whether the identity comes from it.
+    /// Whether this identity was used.
     pub used: bool,
 }
 
@@ -138,22 +138,23 @@ pub struct Resolution {
     pub harness: String,
     /// Whether the agent is a person.
     pub kind: AgentKind,
-    /// Whether no session id of the harness is known yet.
+    /// Whether the session id of the harness is still unknown.
     pub provisional: bool,
-    /// What the agent is known by.
+    /// The identifiers that the agent is known by.
     pub aliases: Vec<String>,
     /// The root process of the harness.
     pub anchor: Option<Anchor>,
-    /// Agents that it could also be. With any, the request may read but not change anything.
+    /// Agents that the caller could also be. If there are any, the request may read but not change
+    /// anything.
     pub ambiguous: Vec<AgentId>,
-    /// All sources in order.
+    /// All sources, in order of rank.
     pub attempts: Vec<Attempt>,
 }
 
-/// A request names an agent in a way that cannot be an id.
+/// The error for a request that names its agent with an invalid id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IdentityError {
-    /// The variable of the caller holds something else than an id.
+    /// The variable of the caller contains something other than an id.
     #[error("{AGENT_VARIABLE} is {0:?}; an agent id is written `harness:name`")]
     InvalidAgentId(String),
 }

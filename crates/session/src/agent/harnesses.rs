@@ -1,26 +1,26 @@
-//! What is known about agent harnesses and terminals: data, to be checked against new releases.
+//! The known agent harnesses and terminals, as data to be checked against new releases.
 
 /// Whether one root process of a harness serves several sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Multiplicity {
     /// One session at a time: a newer session replaces the older one.
     One,
-    /// Several at once.
+    /// Several sessions at once.
     Many,
-    /// Several at once if this word is among the arguments of the root process.
+    /// Several sessions at once if this word is among the arguments of the root process.
     ManyIf(&'static str),
 }
 
 /// One family of agent harnesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Harness {
-    /// The family, the first part of an agent id.
+    /// The family, which is the first part of an agent id.
     pub name: &'static str,
-    /// Variables that reveal the harness: a name, with the value that it must have, if any.
+    /// Variables that reveal the harness: the name, and the required value, if any.
     pub markers: &'static [(&'static str, Option<&'static str>)],
-    /// Variables that name a session, the best first.
+    /// Variables that name a session, best first.
     pub session_variables: &'static [&'static str],
-    /// Variables that name a process of the harness, the best first.
+    /// Variables that name a process of the harness, best first.
     pub process_variables: &'static [&'static str],
     /// Names of the executable, or of the script that an interpreter runs.
     pub executables: &'static [&'static str],
@@ -30,7 +30,7 @@ pub struct Harness {
     pub multiplicity: Multiplicity,
 }
 
-/// All known harnesses. Of several whose markers are set, the first counts.
+/// All known harnesses. If markers of several are set, the first one counts.
 pub const HARNESSES: &[Harness] = &[
     Harness {
         name: "codex",
@@ -92,7 +92,7 @@ pub const HARNESSES: &[Harness] = &[
     },
 ];
 
-/// Variables that name a terminal or a pane of one, the best first.
+/// Variables that name a terminal or a pane of one, best first.
 pub const TERMINAL_VARIABLES: &[&str] = &[
     "ITERM_SESSION_ID",
     "CMUX_TAB_ID",

@@ -1,30 +1,30 @@
-//! Which record may follow a turn. The table of transitions; who may cause them, and when, is the
-//! business of the turn state machine.
+//! The rules for the turn after each kind of record. This is the table of transitions; the turn
+//! state machine decides who may cause them, and when.
 
 use super::kind::{Kind, RepairCause, StartReason};
 use crate::turn::{TurnPhase, TurnState};
 
-/// A record makes a turn of another one in a way that no rule allows.
+/// The error for a record that changes the turn against the rules.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Illegal {
-    /// The state cannot change like this.
+    /// This change of state is not allowed.
     #[error("`{kind}` cannot turn {before:?} into {after:?}")]
     Transition {
         /// The kind of the record.
         kind: &'static str,
-        /// The state before.
+        /// The previous state.
         before: TurnPhase,
-        /// The state after.
+        /// The new state.
         after: TurnPhase,
     },
-    /// The number of the turn has to advance by one with a grant, and to stay without one.
+    /// The number of the turn must advance by one with a grant, and stay the same without one.
     #[error("`{kind}` moves turn {before} to {after}")]
     Number {
         /// The kind of the record.
         kind: &'static str,
-        /// The number before.
+        /// The previous number.
         before: u64,
-        /// The number after.
+        /// The new number.
         after: u64,
     },
     /// The fields do not fit the state.
@@ -32,10 +32,10 @@ pub enum Illegal {
     Fields(TurnPhase),
 }
 
-/// Checks the turn that a record leaves behind against the turn before it.
+/// Checks the turn after a record against the turn before the record.
 ///
 /// # Errors
-/// If no rule allows it.
+/// Returns [`Illegal`] if no rule allows the change.
 pub fn legal_turn(kind: &Kind, before: &TurnState) -> Result<(), Illegal> {
     use TurnPhase::{Closed, Idle, Owned, Reserved};
     let Some(after) = kind.turn_after() else { return Ok(()) };
@@ -53,7 +53,7 @@ pub fn legal_turn(kind: &Kind, before: &TurnState) -> Result<(), Illegal> {
         Kind::MemberLeft(_) | Kind::MemberKicked(_) => {
             (matches!(change, (Owned | Reserved, Idle | Reserved)) || before == after, false)
         }
-        // A new lifetime grants nothing; it keeps the turn of one that was not closed.
+        // A new lifetime grants nothing, and keeps the turn of a lifetime that was not closed.
         Kind::SegmentStart(start) => match start.reason {
             StartReason::Open | StartReason::Restore => {
                 (matches!(change, (_, Idle)) || before == after, false)
@@ -61,7 +61,7 @@ pub fn legal_turn(kind: &Kind, before: &TurnState) -> Result<(), Illegal> {
             StartReason::Rotate | StartReason::Migrate => (before == after, false),
         },
         Kind::LogRepaired(repair) => match repair.cause {
-            // So that no fence of before fits.
+            // The number is skipped so that no earlier fence matches.
             RepairCause::MetaAhead | RepairCause::MetaLost => return skip(name, before, after),
             RepairCause::TornTail | RepairCause::CorruptLine => (before == after, false),
         },
@@ -76,7 +76,7 @@ pub fn legal_turn(kind: &Kind, before: &TurnState) -> Result<(), Illegal> {
     fields(after)
 }
 
-/// The forward skip of a repair.
+/// Checks the skip of turn numbers by a repair.
 fn skip(kind: &'static str, before: &TurnState, after: &TurnState) -> Result<(), Illegal> {
     if after.state != TurnPhase::Idle {
         return Err(Illegal::Transition { kind, before: before.state, after: after.state });

@@ -1,14 +1,14 @@
-//! One record applied to the metadata. Records carry post-images, so this only stores.
+//! Applies records to the metadata. Records contain post-images, so their values are only stored.
 
 use super::kind::{Kind, StartReason};
 use super::meta::{ActiveSegment, OpenCommand, SessionMeta, Status};
 use super::record::Record;
 use crate::turn::{AgentId, Child, TurnPhase};
 
-/// A record cannot follow what was folded before it.
+/// The error for a record that does not follow the records folded so far.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FoldFault {
-    /// A record is missing, or was folded before.
+    /// A record is missing, or was already folded.
     #[error("record {found} stands where record {expected} belongs")]
     Sequence {
         /// The next `seq`.
@@ -16,10 +16,10 @@ pub enum FoldFault {
         /// The `seq` of the record.
         found: u64,
     },
-    /// The record is of another lifetime.
+    /// The record belongs to another lifetime.
     #[error("record {seq} is of lifetime {found}, expected {expected}")]
     Lifetime {
-        /// The record.
+        /// The `seq` of the record.
         seq: u64,
         /// The lifetime of the session.
         expected: u32,
@@ -36,10 +36,11 @@ fn begins_lifetime(reason: StartReason) -> bool {
 }
 
 impl SessionMeta {
-    /// Applies a record of `segment`. Records with a `seq` up to `applied_seq` must not be given.
+    /// Applies a record of `segment`. The caller must skip records with a `seq` up to
+    /// `applied_seq`.
     ///
     /// # Errors
-    /// If the record is not the next one; nothing is then changed.
+    /// Returns [`FoldFault`] if the record is not the next one. Nothing is changed in that case.
     pub fn fold(&mut self, segment: u32, record: &Record) -> Result<(), FoldFault> {
         let expected = self.applied_seq + 1;
         if record.seq != expected {
@@ -128,7 +129,7 @@ impl SessionMeta {
                 self.peers.remove(&removed.peer);
             }
             Kind::PolicyChanged(changed) => self.policy.clone_from(&changed.policy),
-            // They change the turn, which the caller stores, or nothing.
+            // These kinds change only the turn, which the caller stores, or nothing.
             Kind::SegmentEnd(_)
             | Kind::Snapshot(_)
             | Kind::TurnClaimed(_)
@@ -145,7 +146,7 @@ impl SessionMeta {
         }
     }
 
-    /// The owner's row says which turn it held last: that is the order of waiters.
+    /// Records in the owner's row which turn it held last, which determines the order of waiters.
     fn note_owner(&mut self) {
         if self.turn.state == TurnPhase::Owned
             && let Some(owner) =

@@ -1,42 +1,42 @@
-//! The bytes of a record: one line of JSON that begins with its checksum.
+//! The encoding of a record: one line of JSON that begins with its checksum.
 //!
 //! `{"crc":"0123abcd","v":1,"seq":1,...}` and a newline. The checksum is the CRC-32 of everything
-//! between it and the newline; a change of any single bit is found. The beginning, up to and
-//! including the version, is the same in all versions.
+//! between the checksum and the newline, so that a change of any single bit is detected. The
+//! beginning, up to and including the version, has the same format in all versions.
 
 use super::record::{Record, VERSION, Written};
 
-/// The most bytes of a record, with its newline.
+/// The maximum size of a record in bytes, including its newline.
 pub const MAX_RECORD: usize = 1 << 20;
 
 const BEFORE: &[u8] = br#"{"crc":""#;
 const AFTER: &[u8] = br#"","#;
 const DIGITS: usize = 8;
 
-/// The bytes in front of what the checksum covers.
+/// The number of bytes before the part that the checksum covers.
 const PREFIX: usize = BEFORE.len() + DIGITS + AFTER.len();
 
-/// A record is longer than [`MAX_RECORD`].
+/// The error for a record that is longer than [`MAX_RECORD`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a record of {bytes} bytes is longer than {MAX_RECORD}")]
 pub struct RecordTooLarge {
-    /// The bytes that it has.
+    /// The size of the record in bytes.
     pub bytes: usize,
 }
 
 /// Why a committed line is not a record.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LineFault {
-    /// The bytes are not those that were written.
+    /// The bytes differ from those that were written.
     #[error("the checksum does not match")]
     Checksum,
-    /// A newer or older program wrote it.
+    /// The line was written by a newer or older program.
     #[error("version {0} of the record is not supported")]
     Version(u64),
-    /// The bytes are as written, but no record of this version.
+    /// The bytes are unchanged, but not a record of this version.
     #[error("{0}")]
     Content(String),
-    /// The record is whole, but another byte stands where its newline was.
+    /// The record is complete, but its newline was replaced by another byte.
     #[error("the newline behind the record is damaged")]
     CommitMark,
 }
@@ -44,10 +44,10 @@ pub enum LineFault {
 /// Appends the line of a record, with its newline.
 ///
 /// # Errors
-/// If the record is too long; `out` is then as it was.
+/// Returns [`RecordTooLarge`] for a record that is too long; `out` is then unchanged.
 pub fn encode(record: &Record, out: &mut Vec<u8>) -> Result<(), RecordTooLarge> {
     let from = out.len();
-    // The opening brace of the JSON text gives way to the last byte of the prefix.
+    // The last byte of the prefix overwrites the opening brace of the JSON text.
     out.resize(from + PREFIX - 1, 0);
     serde_json::to_writer(&mut *out, &Written::new(record)).expect("records have string keys");
     out.push(b'\n');
@@ -64,7 +64,7 @@ pub fn encode(record: &Record, out: &mut Vec<u8>) -> Result<(), RecordTooLarge> 
     Ok(())
 }
 
-/// What the checksum covers, if it matches.
+/// Returns the part of a line that the checksum covers, if the checksum matches.
 pub(super) fn covered(line: &[u8]) -> Option<&[u8]> {
     let rest = line.strip_prefix(BEFORE)?;
     let (digits, rest) = rest.split_at_checked(DIGITS)?;
@@ -80,17 +80,17 @@ pub(super) fn covered(line: &[u8]) -> Option<&[u8]> {
     (written == crc32fast::hash(covered)).then_some(covered)
 }
 
-/// The version at the beginning of what the checksum covers.
+/// Returns the version at the beginning of the covered part.
 fn version(covered: &[u8]) -> Option<u64> {
     let rest = covered.strip_prefix(br#""v":"#)?;
     let digits = rest.iter().take_while(|b| b.is_ascii_digit());
     digits.enumerate().try_fold(0_u64, |v, (at, digit)| (at < 18).then(|| v * 10 + u64::from(digit - b'0')))
 }
 
-/// Reads a record from its line, without the newline.
+/// Parses a record from its line, without the newline.
 ///
 /// # Errors
-/// If the line is damaged, of another version, or not a record.
+/// Returns [`LineFault`] if the line is damaged, of another version, or not a record.
 pub fn decode(line: &[u8]) -> Result<Record, LineFault> {
     let covered = covered(line).ok_or(LineFault::Checksum)?;
     match version(covered) {

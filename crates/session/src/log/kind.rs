@@ -1,5 +1,5 @@
-//! What a record says: one closed enum. A new kind is a new variant, so that every `match` over
-//! kinds has to decide about it, and a new [`super::VERSION`].
+//! The content of a record, as a closed enum. A new kind is a new variant, so that every `match`
+//! over kinds must handle it, and a new [`super::VERSION`].
 
 mod people;
 mod run;
@@ -19,16 +19,16 @@ use super::redacted::BlobRef;
 use crate::turn::TurnState;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// What kinds have in common: who reads them, and when they have to be on disk.
+/// The common properties of kinds: who reads them, and when they must be on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
     /// Boundaries of segments.
     Segment,
     /// Commands and snapshots.
     Run,
-    /// Who is a member.
+    /// Membership.
     Member,
-    /// Who has the turn.
+    /// The owner of the turn.
     Turn,
     /// Messages and notes.
     Talk,
@@ -39,14 +39,14 @@ pub enum Group {
 }
 
 impl Group {
-    /// Whether a record of this group has to be on disk before anyone learns of it. Otherwise a
-    /// power cut, but not the death of the daemon, may take the last 200 ms.
+    /// Whether a record of this group must be on disk before anyone learns of it. Other records of
+    /// the last 200 ms may be lost in a power failure, but not when the daemon dies.
     #[must_use]
     pub const fn is_durable_at_once(self) -> bool {
         !matches!(self, Group::Run | Group::Talk)
     }
 
-    /// Whether the metadata has to be written right after a record of this group.
+    /// Whether the metadata must be written right after a record of this group.
     #[must_use]
     pub const fn changes_metadata(self) -> bool {
         matches!(self, Group::Segment | Group::Member | Group::Turn | Group::Delegation)
@@ -55,7 +55,7 @@ impl Group {
 
 macro_rules! kinds {
     ($($name:ident($body:ty) = $text:literal, $group:ident;)*) => {
-        /// What a record says.
+        /// The kind of a record, with its content.
         #[derive(Debug, Clone, PartialEq, Serialize)]
         #[serde(tag = "kind")]
         pub enum Kind {$(
@@ -76,7 +76,7 @@ macro_rules! kinds {
             /// All names.
             pub const ALL: &'static [KindName] = &[$(KindName::$name,)*];
 
-            /// The name as it is written.
+            /// Returns the name as it is written.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(KindName::$name => $text,)* }
@@ -178,7 +178,7 @@ impl Kind {
     /// Moves texts longer than `limit` bytes out of the record.
     ///
     /// # Errors
-    /// Whatever `offload` returns.
+    /// Returns the errors of `offload`.
     pub fn offload<E>(
         &mut self,
         limit: usize,
@@ -203,7 +203,7 @@ impl Kind {
             Kind::Message(Message { body, .. }) | Kind::NoteAdded(NoteAdded { body, .. }) => {
                 body.offload(limit, offload)
             }
-            // Nothing in these is longer than a name, or than the limit of a handoff.
+            // No text in these kinds is longer than a name, or than the limit of a handoff.
             Kind::SegmentEnd(_)
             | Kind::Snapshot(_)
             | Kind::MemberJoined(_)
@@ -230,8 +230,8 @@ impl Kind {
         }
     }
 
-    /// Whether the record may be written when the disk is nearly full: what ends, gives back or
-    /// repairs something, and nothing that begins.
+    /// Whether the record may be written when the disk is nearly full. True for records that end,
+    /// give back or repair something; false for those that begin something.
     #[must_use]
     pub const fn ends_something(&self) -> bool {
         match self {

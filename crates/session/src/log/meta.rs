@@ -1,5 +1,5 @@
-//! The metadata of a session: what its name refers to now. A projection of the log, thin, and the
-//! only thing that listing and restoring read.
+//! The metadata of a session: what its name refers to now. Derived from the log, small, and the
+//! only part that listing and restoring read.
 
 use super::kind::CommandId;
 use super::redacted::Arguments;
@@ -8,61 +8,61 @@ use crate::turn::{BaseScope, Child, Loan, LoanId, Member, Policy, ReclaimedLoan,
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// What is stored of a session's life.
+/// The stored state of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Status {
-    /// Nothing is committed yet.
+    /// No record is committed yet.
     Pending,
-    /// Open.
+    /// The session is open.
     Open,
-    /// Closed.
+    /// The session is closed.
     Closed,
-    /// Its device was lost with the daemon.
+    /// The session lost its device together with the daemon.
     Interrupted,
 }
 
-/// The segment that is written to.
+/// The segment that is being written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ActiveSegment {
-    /// Its number.
+    /// The number of the segment.
     pub segment: u32,
     /// The `seq` of its first record.
     pub first_seq: u64,
 }
 
-/// The session and the loan that a session lives on.
+/// The parent and the loan of a child session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Parent {
-    /// The session that spawned it.
+    /// The session that spawned the child.
     pub session: String,
     /// The loan.
     pub loan_id: LoanId,
 }
 
-/// Notes that are not resolved; their text is in the log.
+/// The unresolved notes. Their text is in the log.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct OpenNotes {
-    /// Their numbers.
+    /// The numbers of the notes.
     pub ids: BTreeSet<u64>,
-    /// The `seq` of the newest note, resolved or not; 0 if there never was one.
+    /// The `seq` of the newest note, resolved or not; 0 if there has never been one.
     pub max_note_seq: u64,
 }
 
-/// A command that began and did not end.
+/// A command that began but did not end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct OpenCommand {
-    /// Which command.
+    /// The id of the command.
     pub cmd_id: CommandId,
-    /// Its name.
+    /// The name of the command.
     pub verb: String,
-    /// The turn in which it began.
+    /// The turn in which the command began.
     pub turn_id: u64,
-    /// When it began.
+    /// When the command began.
     pub began_at: Timestamp,
 }
 
@@ -70,65 +70,65 @@ pub struct OpenCommand {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SessionMeta {
-    /// The version of this form; another one is refused.
+    /// The version of this format; other versions are refused.
     pub v: u32,
-    /// The name, equal to that of the folder.
+    /// The name, which equals the name of the folder.
     pub name: String,
-    /// The session, over all lifetimes.
+    /// The unique id of the session, over all lifetimes and names.
     pub session_uid: String,
     /// The platform of its device.
     pub platform: String,
     /// The lifetime, from 1.
     pub lifetime: u32,
-    /// Open, closed, interrupted.
+    /// Open, closed, or interrupted.
     pub status: Status,
-    /// The segment that is written to; `None` while nothing is committed.
+    /// The segment that is being written; `None` until a record is committed.
     pub active: Option<ActiveSegment>,
-    /// The last record that is folded into this metadata.
+    /// The `seq` of the last record that was folded into this metadata.
     pub applied_seq: u64,
-    /// The resolved parameters of `open`; secrets by reference only.
+    /// The resolved parameters of `open`; secrets only by reference.
     pub manifest: Arguments,
-    /// What the session drives.
+    /// The targets that the session drives.
     pub targets: Vec<TargetRef>,
-    /// What it may do by itself.
+    /// The base scope of the session.
     pub base_scope: BaseScope,
-    /// Who has the turn.
+    /// The state of the turn.
     pub turn: TurnState,
-    /// Who joined.
+    /// The members.
     pub members: Vec<Member>,
     /// The effective policy.
     pub policy: Policy,
-    /// What it lives on.
+    /// The parent and the loan, for a child session.
     pub parent: Option<Parent>,
-    /// What it spawned.
+    /// The child sessions.
     pub children: Vec<Child>,
-    /// What it lent and did not get back.
+    /// The outstanding loans that the session made.
     pub loans: Vec<Loan>,
-    /// The last loans that came back, oldest first.
+    /// The latest reclaimed loans, oldest first.
     pub reclaimed: Vec<ReclaimedLoan>,
-    /// Sessions that see it, and that it sees.
+    /// The peer sessions, which see this session and are seen by it.
     pub peers: BTreeSet<String>,
-    /// Notes that are not resolved.
+    /// The unresolved notes.
     pub open_notes: OpenNotes,
-    /// Commands that began and did not end: after a crash they are interrupted.
+    /// Commands that began but did not end. After a crash, they count as interrupted.
     pub open_commands: Vec<OpenCommand>,
     /// When the session was first opened.
     pub created_at: Timestamp,
-    /// When the last record was folded in.
+    /// When the last record was folded.
     pub updated_at: Timestamp,
 }
 
 impl SessionMeta {
-    /// The version of the form that this crate reads and writes.
+    /// The version of the format that this crate reads and writes.
     pub const VERSION: u32 = 1;
 
-    /// The most bytes of metadata as JSON.
+    /// The maximum size of the metadata as JSON, in bytes.
     pub const MAX_BYTES: usize = 256 * 1024;
 
-    /// The most loans in `reclaimed`.
+    /// The maximum number of loans in `reclaimed`.
     pub const MAX_RECLAIMED: usize = 64;
 
-    /// Creates the metadata of a session without records. It changes only by [`Self::fold`].
+    /// Creates the metadata of a session without records. Only [`Self::fold`] changes it.
     #[must_use]
     pub fn pending(name: impl Into<String>, at: Timestamp) -> Self {
         Self {
@@ -158,7 +158,7 @@ impl SessionMeta {
         }
     }
 
-    /// The number of notes that are not resolved.
+    /// Returns the number of unresolved notes.
     #[must_use]
     pub fn open_note_count(&self) -> usize {
         self.open_notes.ids.len()

@@ -1,4 +1,4 @@
-//! A record: the envelope that all kinds share.
+//! The record of a session log: the envelope that all kinds share.
 
 use super::kind::{Kind, KindName};
 use crate::timestamp::Timestamp;
@@ -8,11 +8,11 @@ use serde::de::{self, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 
-/// The version of the records that this crate reads and writes. A new kind, or a kind with another
-/// meaning, is another version.
+/// The version of the records that this crate reads and writes. A new kind, or a kind with a new
+/// meaning, requires a new version.
 pub const VERSION: u32 = 1;
 
-/// The surface through which a record came.
+/// The surface through which a record was created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Via {
@@ -31,27 +31,28 @@ pub enum Via {
 /// One entry of a session log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
-    /// The place in the log, from 1, without gaps over all segments. Also the cursor of readers.
+    /// The position in the log, from 1, without gaps across all segments. Also the cursor of
+    /// readers.
     pub seq: u64,
-    /// When, in wall time. May go backwards: `seq` is the order.
+    /// The wall time. Times may go backwards: `seq` determines the order.
     pub ts: Timestamp,
     /// The lifetime of the session.
     pub lifetime: u32,
-    /// The turn in which it happened; for a record that grants a turn, the turn that it grants.
+    /// The turn in which the event happened; for a record that grants a turn, that turn.
     pub turn_id: u64,
-    /// Who did it; `None` for the daemon.
+    /// The agent that caused the event; `None` for the daemon.
     pub agent: Option<AgentId>,
-    /// Whom it concerns.
+    /// The agent that the event concerns.
     pub to: Option<AgentId>,
-    /// Meant for all members.
+    /// Whether the event is meant for all members.
     pub bcast: bool,
-    /// The surface through which it came.
+    /// The surface through which the event was caused.
     pub via: Via,
-    /// What happened.
+    /// The event.
     pub kind: Kind,
 }
 
-/// A record as it is written, without its checksum. The keys stay in this order.
+/// A record as it is written, without its checksum. The order of the keys is fixed.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Written<'a> {
@@ -86,8 +87,8 @@ impl<'a> Written<'a> {
     }
 }
 
-/// Reads the next entry of an object, which has to have this key: the order of keys is part of the
-/// format, so that one pass without a buffer reads a record.
+/// Reads the next entry of an object, which must have this key. The order of keys is part of the
+/// format, so that a record is read in one pass without a buffer.
 fn entry<'de, A: MapAccess<'de>, T: Deserialize<'de>>(map: &mut A, key: &'static str) -> Result<T, A::Error> {
     match map.next_key::<&str>()? {
         Some(found) if found == key => map.next_value(),

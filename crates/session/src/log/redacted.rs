@@ -1,5 +1,5 @@
-//! Text that may be logged. The only way from a caller's text to a record leads through a
-//! [`Redactor`], so that leaving it out does not compile.
+//! Text that may be logged. A caller's text can enter a record only through a [`Redactor`], so that
+//! code without one does not compile.
 
 use crate::turn::Handoff;
 use serde::de::{self, MapAccess, SeqAccess, Visitor};
@@ -9,20 +9,19 @@ use serde_json::{Map, Number, Value};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What stands in place of a secret within a text.
+/// The replacement for a secret within a text.
 pub(crate) const MASK: &str = "•••";
 
-/// What must not reach the log.
+/// Decides what must not reach the log.
 pub trait Redactor: Send + Sync {
-    /// Whether the value of this argument is a secret as a whole, such as the text for a password
-    /// field.
+    /// Whether the whole value of this argument is a secret, such as the text for a password field.
     fn is_secret(&self, argument: &str) -> bool;
 
     /// Replaces known secrets within a text.
     fn redact(&self, text: &mut String);
 }
 
-/// A blob's name is not `sha256:` and 64 lower-case hexadecimal digits.
+/// The error for a blob id that is not `sha256:` and 64 lower-case hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not the id of a blob: `{0}`")]
 pub struct InvalidBlobId(String);
@@ -47,7 +46,7 @@ impl BlobId {
     /// Parses `sha256:` and 64 lower-case hexadecimal digits.
     ///
     /// # Errors
-    /// For anything else.
+    /// Returns [`InvalidBlobId`] for anything else.
     pub fn parse(text: &str) -> Result<Self, InvalidBlobId> {
         let is_digit = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
         match text.strip_prefix("sha256:") {
@@ -56,7 +55,7 @@ impl BlobId {
         }
     }
 
-    /// The digest in hexadecimal digits.
+    /// Returns the digest in hexadecimal.
     #[must_use]
     pub fn hex(&self) -> &str {
         &self.0["sha256:".len()..]
@@ -75,13 +74,13 @@ impl<'de> Deserialize<'de> for BlobId {
     }
 }
 
-/// A reference to bytes outside of the log.
+/// A reference to bytes outside the log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct BlobRef {
-    /// Which blob.
+    /// The id of the blob.
     pub blob: BlobId,
-    /// The number of its bytes.
+    /// The size of the blob in bytes.
     pub bytes: u64,
 }
 
@@ -92,14 +91,14 @@ pub type Offload<'a, E> = &'a mut dyn FnMut(&str) -> Result<BlobRef, E>;
 enum Content {
     Text(String),
     Blob(BlobRef),
-    /// Only the number of its characters is kept.
+    /// A secret, of which only the number of characters is kept.
     Secret(u64),
 }
 
 /// Text without secrets. Written as a string, as `{"blob":"sha256:...","bytes":n}` if it was moved
 /// out of the log, or as `{"secret":true,"len":n}`.
 ///
-/// Text from outside of the program has to pass a [`Redactor`]:
+/// Text from outside the program must pass through a [`Redactor`]:
 ///
 /// ```compile_fail
 /// # use stickpin_session::log::Redacted;
@@ -128,13 +127,13 @@ impl Redacted {
         Self(Content::Text(text.to_owned()))
     }
 
-    /// Replaces a secret by the number of its characters.
+    /// Replaces a secret with the number of its characters.
     #[must_use]
     pub fn secret(len: u64) -> Self {
         Self(Content::Secret(len))
     }
 
-    /// The text, if it is neither a secret nor in a blob.
+    /// Returns the text, if it is neither a secret nor in a blob.
     #[must_use]
     pub fn text(&self) -> Option<&str> {
         match &self.0 {
@@ -143,7 +142,7 @@ impl Redacted {
         }
     }
 
-    /// The blob that holds the text.
+    /// Returns the blob that contains the text.
     #[must_use]
     pub fn blob(&self) -> Option<&BlobRef> {
         match &self.0 {
@@ -152,10 +151,10 @@ impl Redacted {
         }
     }
 
-    /// Moves the text out if it is longer than `limit` bytes.
+    /// Moves the text into a blob if it is longer than `limit` bytes.
     ///
     /// # Errors
-    /// Whatever `offload` returns; the text is then unchanged.
+    /// Returns the errors of `offload`; the text is then unchanged.
     pub fn offload<E>(&mut self, limit: usize, offload: Offload<'_, E>) -> Result<(), E> {
         if let Content::Text(text) = &self.0
             && text.len() > limit
@@ -181,7 +180,7 @@ impl Serialize for Redacted {
     }
 }
 
-/// The keys of objects that stand for a text.
+/// The keys of objects that represent a text.
 #[derive(Clone, Copy, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 enum Key {
@@ -192,7 +191,7 @@ enum Key {
     Json,
 }
 
-/// Reads that an object has no further entry.
+/// Checks that an object has no further entry.
 fn last<'de, A: MapAccess<'de>>(mut map: A) -> Result<(), A::Error> {
     match map.next_key::<Key>()? {
         None => Ok(()),
@@ -212,7 +211,7 @@ fn second<'de, A: MapAccess<'de>, T: Deserialize<'de>>(mut map: A, key: Key) -> 
     }
 }
 
-/// Reads an object that stands for a text, after its first key.
+/// Reads an object that represents a text, after its first key.
 fn content<'de, A: MapAccess<'de>>(key: Option<Key>, mut map: A) -> Result<Content, A::Error> {
     match key {
         Some(Key::Blob) => {
@@ -248,7 +247,7 @@ impl<'de> Deserialize<'de> for Redacted {
 }
 
 /// The value of an argument. An object of the caller is kept as its JSON text, `{"json":"..."}`, so
-/// that it cannot be taken for a blob or a secret.
+/// that it cannot be mistaken for a blob or a secret.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Argument {
     /// Null.
@@ -279,7 +278,7 @@ impl Argument {
             Value::Array(items) => {
                 Self::List(items.iter().map(|item| Self::new(name, item, redactor)).collect())
             }
-            // Redacted before it becomes JSON, where the escapes of a secret would hide it.
+            // Redact before converting to JSON, because the escapes could hide a secret.
             Value::Object(_) => {
                 let json = redact_strings(value.clone(), redactor).to_string();
                 Self::Json(Redacted(Content::Text(json)))
@@ -402,7 +401,7 @@ impl<'de> Deserialize<'de> for Argument {
 pub struct Arguments(BTreeMap<String, Argument>);
 
 impl Arguments {
-    /// Redacts arguments. The names of arguments are words of the program and are kept.
+    /// Redacts arguments. The names of arguments come from the program and are kept.
     #[must_use]
     pub fn new(arguments: &Map<String, Value>, redactor: &dyn Redactor) -> Self {
         let redacted =
@@ -410,21 +409,21 @@ impl Arguments {
         Self(arguments.iter().map(redacted).collect())
     }
 
-    /// One argument.
+    /// Returns an argument by name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Argument> {
         self.0.get(name)
     }
 
-    /// All arguments by name.
+    /// Returns all arguments by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Argument)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
     }
 
-    /// Moves texts longer than `limit` bytes out.
+    /// Moves texts longer than `limit` bytes into blobs.
     ///
     /// # Errors
-    /// Whatever `offload` returns; the other texts are then unchanged.
+    /// Returns the errors of `offload`; the other texts are then unchanged.
     pub fn offload<E>(&mut self, limit: usize, offload: Offload<'_, E>) -> Result<(), E> {
         self.0.values_mut().try_for_each(|value| value.offload(limit, offload))
     }
@@ -449,7 +448,7 @@ impl RedactedHandoff {
         Self(handoff)
     }
 
-    /// The handoff.
+    /// Returns the handoff.
     #[must_use]
     pub fn get(&self) -> &Handoff {
         &self.0

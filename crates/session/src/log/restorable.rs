@@ -1,28 +1,28 @@
-//! Whether the metadata of a session is enough to open it again.
+//! Checks whether the metadata of a session is sufficient to reopen it.
 
 use super::meta::SessionMeta;
 use super::redacted::{Argument, Arguments, MASK, Redacted};
 use serde_json::{Map, Value};
 
-/// Why a session cannot be opened again from its metadata.
+/// Why a session cannot be reopened from its metadata.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotRestorable {
-    /// Nothing says what was opened.
+    /// The log does not contain the parameters of `open`.
     #[error("no committed segment says what was opened")]
     NoSegment,
-    /// The session drives the device of another one.
+    /// The session drives the device of another session.
     #[error("it drives the device of session {0}, and has none of its own")]
     Child(String),
-    /// A parameter is not in the metadata as it was given.
+    /// A parameter is not stored as it was given.
     #[error("`{0}` of `open` held a secret, which is not stored")]
     Secret(String),
 }
 
 impl SessionMeta {
-    /// Returns the parameters with which the session can be opened again.
+    /// Returns the parameters with which the session can be reopened.
     ///
     /// # Errors
-    /// Returns why it cannot be.
+    /// Returns the reason if the session cannot be reopened.
     pub fn restorable(&self) -> Result<Map<String, Value>, NotRestorable> {
         if let Some(parent) = &self.parent {
             return Err(NotRestorable::Child(parent.session.clone()));
@@ -33,7 +33,7 @@ impl SessionMeta {
         self.manifest.plain().map_err(|name| NotRestorable::Secret(name.to_owned()))
     }
 
-    /// The address that the app showed last, or what was opened.
+    /// Returns the last address of the app, or the argument of `open`.
     #[must_use]
     pub fn address(&self) -> Option<&str> {
         let address = self.targets.first().map(|target| target.device_key.as_str());
@@ -45,7 +45,8 @@ impl Arguments {
     /// Returns the arguments as they were given.
     ///
     /// # Errors
-    /// Returns the name of one that is not in the log as it was given: a secret, or too long.
+    /// Returns the name of an argument that is not logged as it was given: a secret, or a text that
+    /// is too long.
     pub fn plain(&self) -> Result<Map<String, Value>, &str> {
         let plain = |(name, value)| Ok((String::from(name), plain(value).ok_or(name)?));
         self.iter().map(plain).collect()

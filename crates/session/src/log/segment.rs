@@ -1,34 +1,34 @@
-//! The records of a segment, in order, and what a crash or a fault left of it.
+//! The records of a segment, in order, and the damage that a crash or a fault left.
 
 use super::framing::{self, LineFault};
 use super::record::Record;
 use memchr::{memchr, memrchr};
 
-/// A committed line that is not a record. Never skipped.
+/// A committed line that is not a record. Such a line is never skipped.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line} at byte {offset} is damaged: {fault}")]
 pub struct Corruption {
-    /// The line, from 1.
+    /// The number of the line, from 1.
     pub line: u64,
     /// Where the line begins, in bytes from the beginning of the segment.
     pub offset: u64,
-    /// What is wrong with it.
+    /// The fault of the line.
     pub fault: LineFault,
 }
 
-/// A record and where it stands.
+/// A record and its position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Located {
     /// The record.
     pub record: Record,
-    /// Its line, from 1.
+    /// The number of its line, from 1.
     pub line: u64,
     /// Where the line begins, in bytes from the beginning of the segment.
     pub offset: u64,
 }
 
-/// Iterates over the committed records of a segment. Bytes behind the last newline are not
-/// committed and are no record. The iterator ends at the first damaged line.
+/// Iterates over the committed records of a segment. Bytes after the last newline are not committed
+/// and belong to no record. The iterator ends at the first damaged line.
 #[derive(Debug)]
 pub struct Records<'a> {
     bytes: &'a [u8],
@@ -45,14 +45,14 @@ impl<'a> Records<'a> {
         Self::part(bytes, 0, 0)
     }
 
-    /// Reads the part of a segment that begins at byte `base`, behind `lines` lines.
+    /// Reads the part of a segment that begins at byte `base`, after `lines` lines.
     #[must_use]
     pub fn part(bytes: &'a [u8], base: u64, lines: u64) -> Self {
         Self { bytes, at: 0, line: lines, base, failed: false }
     }
 
-    /// Where the uncommitted bytes begin in the given bytes, once the iterator has ended; `None` if
-    /// there are none.
+    /// Returns the offset of the uncommitted bytes within the given bytes, once the iterator has
+    /// ended; `None` if there are none.
     #[must_use]
     pub fn torn_tail(&self) -> Option<usize> {
         (!self.failed && self.at < self.bytes.len()).then_some(self.at)
@@ -74,7 +74,8 @@ impl Iterator for Records<'_> {
         let rest = &self.bytes[self.at..];
         let offset = self.base + self.at as u64;
         let Some(end) = memchr(b'\n', rest) else {
-            // A crash cuts a record short; it does not write one whole and another byte behind it.
+            // A crash cuts a record short; it never writes a complete record followed by a wrong
+            // byte.
             let (_, whole) = rest.split_last()?;
             framing::covered(whole)?;
             self.line += 1;

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// A rule that a log breaks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Finding {
-    /// A record is missing or stands twice.
+    /// A record is missing or duplicated.
     #[error("record {found} stands where record {expected} belongs")]
     Sequence {
         /// The next `seq`.
@@ -17,79 +17,79 @@ pub enum Finding {
         /// The `seq` of the record.
         found: u64,
     },
-    /// A segment does not begin with `segment_start`, names another predecessor, or a boundary
-    /// stands inside of it.
+    /// A segment does not begin with `segment_start`, names a wrong predecessor, or contains a
+    /// boundary record in the middle.
     #[error("segment {segment} breaks at record {seq}")]
     Boundary {
-        /// The segment.
+        /// The number of the segment.
         segment: u32,
-        /// The record.
+        /// The `seq` of the record.
         seq: u64,
     },
     /// A lifetime begins without `segment_start`, or is skipped.
     #[error("record {seq} is of lifetime {found}, expected {expected}")]
     Lifetime {
-        /// The record.
+        /// The `seq` of the record.
         seq: u64,
-        /// The lifetime that it should be of.
+        /// The expected lifetime.
         expected: u32,
-        /// The lifetime that it is of.
+        /// The lifetime of the record.
         found: u32,
     },
-    /// A `command_begin` is not named by its `seq`.
+    /// The id of a `command_begin` differs from its `seq`.
     #[error("record {seq} begins {id}")]
     CommandName {
-        /// The record.
+        /// The `seq` of the record.
         seq: u64,
-        /// The id in it.
+        /// The id in the record.
         id: CommandId,
     },
-    /// A `command_end` without `command_begin`, or the second one.
+    /// A `command_end` has no `command_begin`, or is the second one.
     #[error("record {seq} ends {id}, which is not open")]
     NotOpen {
-        /// The record.
+        /// The `seq` of the record.
         seq: u64,
-        /// The id in it.
+        /// The id in the record.
         id: CommandId,
     },
-    /// A command that never ended, not even as interrupted, although a lifetime began after it.
+    /// A command has no end, not even as interrupted, although a new lifetime began after it.
     #[error("{id} never ended")]
     NeverEnded {
-        /// The command.
+        /// The id of the command.
         id: CommandId,
     },
-    /// A record names another turn than the one it stands in.
+    /// A record names a turn other than the one in which it was written.
     #[error("record {seq} is of turn {found}, expected {expected}")]
     Turn {
-        /// The record.
+        /// The `seq` of the record.
         seq: u64,
-        /// The turn that it stands in.
+        /// The current turn.
         expected: u64,
-        /// The turn that it names.
+        /// The turn that the record names.
         found: u64,
     },
-    /// No rule allows the change of the turn.
+    /// A record changes the turn against the rules.
     #[error("record {seq}: {illegal}")]
     Illegal {
-        /// The record.
+        /// The `seq` of the record.
         seq: u64,
-        /// The change.
+        /// The broken rule.
         illegal: Illegal,
     },
 }
 
-/// What a log holds.
+/// The contents of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Summary {
-    /// Segments.
+    /// The number of segments.
     pub segments: u64,
-    /// Records.
+    /// The number of records.
     pub records: u64,
-    /// Commands that are still open.
+    /// The number of commands that are still open.
     pub open_commands: u64,
 }
 
-/// Checks a log. Give it each segment and its records in order.
+/// Checks a log. Requires each segment and its records in order.
 #[derive(Debug, Default)]
 pub struct Verifier {
     summary: Summary,
@@ -97,16 +97,17 @@ pub struct Verifier {
     starts: bool,
     ended: bool,
     last: Option<(u64, u32)>,
-    /// Open commands, with the turn in which they began.
+    /// The open commands, with the turn in which each began.
     open: BTreeMap<CommandId, u64>,
     turn: TurnState,
-    /// Damaged lines were given up, so that ends without begins and skipped turns are explained.
+    /// The number of damaged lines that were given up, which explain ends without begins and
+    /// skipped turns.
     gaps: u64,
     findings: Vec<Finding>,
 }
 
 impl Verifier {
-    /// The most findings that are kept.
+    /// The maximum number of findings that are kept.
     pub const MAX_FINDINGS: usize = 100;
 
     /// Begins the next segment.
@@ -208,7 +209,7 @@ impl Verifier {
         }
     }
 
-    /// Ends the check.
+    /// Ends the check and returns the results.
     #[must_use]
     pub fn finish(mut self) -> (Summary, Vec<Finding>) {
         self.summary.open_commands = self.open.len() as u64;

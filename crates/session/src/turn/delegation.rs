@@ -5,19 +5,19 @@ use crate::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// What a rule lets one do to a target.
+/// What a rule permits to do with a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Verb {
-    /// Read; shared between lender and borrower.
+    /// Read. Shared between lender and borrower.
     Observe,
-    /// Change the app; exclusive.
+    /// Change the app. Exclusive.
     Act,
-    /// Change the session; exclusive.
+    /// Change the session. Exclusive.
     Admin,
 }
 
-/// The targets that a rule is about.
+/// The targets that a rule applies to.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum TargetSelector {
@@ -31,16 +31,16 @@ pub enum TargetSelector {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Constraint {
-    /// Origins of pages.
+    /// The allowed origins of pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origins: Option<BTreeSet<String>>,
-    /// Packages of apps.
+    /// The allowed packages of apps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packages: Option<BTreeSet<String>>,
-    /// Roles of windows.
+    /// The allowed roles of windows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_roles: Option<BTreeSet<String>>,
-    /// Canonical folders that files are read from and written to.
+    /// The allowed canonical folders for files that are read or written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file_roots: Option<BTreeSet<String>>,
 }
@@ -49,26 +49,26 @@ pub struct Constraint {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ScopeRule {
-    /// What one may do.
+    /// The permitted verbs.
     pub verbs: BTreeSet<Verb>,
-    /// To what.
+    /// The targets that the rule applies to.
     pub target: TargetSelector,
-    /// Within which limits.
+    /// The limits within the targets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub constraint: Option<Constraint>,
 }
 
-/// The scope that a session has of its own. Denials survive every loan and reclaim.
+/// The scope that a session has by itself. Denials survive every loan and reclaim.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct BaseScope {
     /// What the session may do.
     pub allow: Vec<ScopeRule>,
-    /// What it must not do, whatever allows it.
+    /// What the session must not do, regardless of `allow`.
     pub deny: Vec<ScopeRule>,
 }
 
-/// Where a loan is in its life.
+/// The state of a loan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum LoanState {
@@ -76,29 +76,29 @@ pub enum LoanState {
     Pending,
     /// The borrower has the scope.
     Active,
-    /// Nothing new is dispatched; what runs is waited for.
+    /// Nothing new is dispatched, and running commands are awaited.
     Reclaiming,
     /// The lender has the scope again.
     Reclaimed,
 }
 
-/// Scope that a session gave to another and gets back.
+/// Scope that one session lends to another and gets back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Loan {
-    /// Which loan.
+    /// The id of the loan.
     pub loan_id: LoanId,
-    /// The session that lends.
+    /// The lending session.
     pub lender: String,
-    /// The session that borrows.
+    /// The borrowing session.
     pub borrower: String,
-    /// What is lent.
+    /// The lent scope.
     pub rules: Vec<ScopeRule>,
-    /// Where the loan is in its life.
+    /// The state of the loan.
     pub state: LoanState,
-    /// The lender's turn comes back with the loan.
+    /// Whether the lender's turn is returned together with the loan.
     pub turn_bound: bool,
-    /// The record that opened the loan.
+    /// The `seq` of the record that opened the loan.
     pub opened_seq: u64,
     /// When the loan ends, in wall time, for display only.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -111,54 +111,54 @@ pub struct Loan {
     pub parent_loan: Option<LoanId>,
 }
 
-/// A loan that came back.
+/// A loan that was reclaimed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ReclaimedLoan {
-    /// Which loan.
+    /// The id of the loan.
     pub loan_id: LoanId,
     /// The session that had borrowed.
     pub child: String,
-    /// What was lent.
+    /// The scope that was lent.
     pub rules: Vec<ScopeRule>,
-    /// Why it came back.
+    /// The reason for the reclaim.
     pub reason: String,
-    /// The record that reclaimed it.
+    /// The `seq` of the record that reclaimed the loan.
     pub at_seq: u64,
-    /// When.
+    /// When the loan was reclaimed.
     pub at: Timestamp,
 }
 
-/// Where a child session is in its life.
+/// The state of a child session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ChildState {
-    /// Its scope is reserved, it is not open yet.
+    /// The scope of the child is reserved, but the child is not open yet.
     Pending,
     /// The child is open.
     Active,
     /// The child ended.
     Stopped,
-    /// The child ended and cannot be restored; its row stays visible for a while.
+    /// The child ended and cannot be restored. Its row stays visible for a while.
     Pruned,
 }
 
-/// A session that was spawned by another, as its parent keeps it.
+/// A session that was spawned by another one, as recorded by its parent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Child {
     /// The name of the child.
     pub session: String,
-    /// Who drives it.
+    /// The agent that drives the child.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<AgentId>,
-    /// The loan that it lives on.
+    /// The loan that gives the child its scope.
     pub loan_id: LoanId,
     /// When it was spawned.
     pub spawned_at: Timestamp,
-    /// Where it is in its life.
+    /// The state of the child.
     pub state: ChildState,
-    /// Where it was last reached; a hint.
+    /// Where the child was last reached. Only a hint.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub socket_hint: Option<String>,
     /// The last record of the child that the parent has seen.
@@ -169,12 +169,12 @@ pub struct Child {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TargetRef {
-    /// Which target.
+    /// The id of the target.
     pub target_id: TargetId,
-    /// What it is: `page`, `window`, `display`.
+    /// The kind of the target: `page`, `window`, `display`.
     pub kind: String,
-    /// What people see of it.
+    /// The display name of the target.
     pub label: String,
-    /// What the device calls it.
+    /// The device's own name for the target.
     pub device_key: String,
 }

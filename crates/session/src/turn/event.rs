@@ -1,4 +1,4 @@
-//! What can happen to a turn, and why a request about it is refused.
+//! The events of a turn, and the reasons why a request about it is refused.
 
 use super::{AgentId, LeaseId, TurnState};
 use serde::{Deserialize, Serialize};
@@ -31,21 +31,21 @@ pub enum TakeReason {
     OwnerIdle,
     /// The taker replaced the owner in the same harness.
     SessionReplaced,
-    /// The taker's operator asked for it.
+    /// The taker's operator requested it.
     OperatorOverride,
 }
 
-/// What happened to a turn; one kind of log record each.
+/// An event of a turn. Each event has its own kind of log record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TurnEvent {
     /// An agent became the owner.
     Claimed {
         /// The new owner.
         by: AgentId,
-        /// Why it was granted.
+        /// The reason for the grant.
         reason: ClaimReason,
     },
-    /// The owner gave the turn up.
+    /// The owner released the turn.
     Released {
         /// The former owner.
         by: AgentId,
@@ -67,7 +67,7 @@ pub enum TurnEvent {
         by: AgentId,
         /// The agent that lost the turn or its reservation.
         revoked: Option<AgentId>,
-        /// Why it was allowed.
+        /// The reason that permitted it.
         reason: TakeReason,
     },
     /// The owner disappeared.
@@ -82,7 +82,7 @@ pub enum TurnEvent {
         /// The agent that the turn is now reserved for.
         to: Option<AgentId>,
     },
-    /// The adapter never confirmed a grant, so the turn is reserved for its agent.
+    /// The adapter never confirmed a grant, so the turn is now reserved for the agent.
     Undelivered {
         /// The agent that did not learn about its grant.
         to: AgentId,
@@ -108,7 +108,7 @@ pub struct Transition {
 /// Proof that a request comes from the current owner of the current turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fence {
-    /// Who asks.
+    /// The requesting agent.
     pub agent: AgentId,
     /// The turn that the caller believes it holds; `None` for "the current one".
     pub turn_id: Option<u64>,
@@ -143,7 +143,7 @@ pub enum TurnError {
         /// The current turn.
         turn_id: u64,
     },
-    /// A handoff waits to be read, so a command may not take the turn by itself.
+    /// A handoff has not been read yet, so a command may not take the turn implicitly.
     #[error("a handoff waits for the next owner of the turn")]
     TurnRequired,
     /// The turn cannot be taken now.
@@ -172,7 +172,7 @@ pub enum TurnError {
         /// The member.
         agent: AgentId,
     },
-    /// A member cannot remove itself, nor assign the turn to itself.
+    /// A member cannot remove itself or assign the turn to itself.
     #[error("{agent} cannot do this to itself")]
     OnSelf {
         /// The member.

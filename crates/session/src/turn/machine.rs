@@ -1,8 +1,8 @@
 //! The transitions of a turn: who may change a session next, and what a timer or a request does to
 //! the turn.
 //!
-//! Every function is pure: the caller passes the time, fresh lease ids and what it knows about the
-//! members' presence, commits the [`Transition`] to the session log and only then acts on it.
+//! Every function is pure: the caller passes the time, fresh lease ids and the members' presence,
+//! commits the [`Transition`] to the session log and only then acts on it.
 
 use super::routing::{Next, next_owner};
 use super::situation::owner_is_idle;
@@ -17,12 +17,12 @@ const RESTART_GRACE_MS: u64 = 60_000;
 /// How long an adapter may take to acknowledge a grant before the turn is reserved for its agent.
 const DELIVERY_MS: u64 = 10_000;
 
-/// The answer to a request for the turn.
+/// The response to a request for the turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Claim {
     /// The caller becomes the owner.
     Granted(Transition),
-    /// The caller owns the turn already.
+    /// The caller already owns the turn.
     AlreadyOwner {
         /// The turn with a renewed lease, if the lease had expired.
         renewed: Option<TurnState>,
@@ -45,7 +45,7 @@ fn granted(s: Situation<'_>, by: &AgentId, lease_id: LeaseId, implicit: bool) ->
         loan_id: s.turn.loan_id.clone(),
         pending_handoff_seq: s.turn.pending_handoff_seq,
         prev_owner: s.turn.owner.clone().or_else(|| s.turn.prev_owner.clone()),
-        // A command learns about its turn from its own answer.
+        // A command learns about its turn from its own response.
         grant: Grant { delivered: implicit, granted_seq: None },
         ..TurnState::default()
     }
@@ -112,7 +112,7 @@ pub fn claim(s: Situation<'_>, by: &AgentId, lease_id: LeaseId) -> Result<Claim,
     }
 }
 
-/// Whether the agent that just handed over has to leave the others time to claim the turn.
+/// Whether the agent that just handed over must give the others time to claim the turn.
 fn gives_way_to_waiters(s: Situation<'_>, by: &AgentId) -> bool {
     let others = s.members.iter().any(|m| m.agent_id != *by && m.role == MemberRole::Driver);
     s.turn.pending_handoff_seq.is_some()
@@ -121,12 +121,13 @@ fn gives_way_to_waiters(s: Situation<'_>, by: &AgentId) -> bool {
         && s.idle_ms.is_some_and(|idle| idle < s.policy.waiter_grace_ms)
 }
 
-/// Lets a command through that changes the app: the owner's, or one that takes an idle turn.
-/// Returns the transition to commit first, if the command takes the turn.
+/// Admits a command that changes the app: one of the owner, or one that takes an idle turn. Returns
+/// the transition to commit first, if the command takes the turn.
 ///
 /// # Errors
 /// Returns the errors of [`check`] for an owned turn, [`TurnError::TurnHeld`] for a turn that is
-/// reserved for another agent, and [`TurnError::TurnRequired`] where only `turn wait` may claim.
+/// reserved for another agent, and [`TurnError::TurnRequired`] if only `turn wait` may claim the
+/// turn.
 pub fn enter(s: Situation<'_>, fence: &Fence, lease_id: LeaseId) -> Result<Option<Transition>, TurnError> {
     let by = &fence.agent;
     match s.turn.state {
@@ -140,9 +141,9 @@ pub fn enter(s: Situation<'_>, fence: &Fence, lease_id: LeaseId) -> Result<Optio
                 Some(owner) if owner != by => {
                     Err(TurnError::TurnHeld { owner: owner.clone(), turn_id: s.turn.turn_id })
                 }
-                // Reserved for the caller, without anything to read.
+                // The turn is reserved for the caller, and there is no handoff to read.
                 _ if s.turn.pending_handoff_seq.is_none() => implicitly(s, by, lease_id),
-                // The handoff has to be read first.
+                // The handoff must be read first.
                 _ => Err(TurnError::TurnRequired),
             }
         }
@@ -178,7 +179,7 @@ fn implicitly(s: Situation<'_>, by: &AgentId, lease_id: LeaseId) -> Result<Optio
 /// Checks that a request comes from the owner of the current turn.
 ///
 /// # Errors
-/// Returns [`TurnError::TurnMismatch`] for another turn; for the current one,
+/// Returns [`TurnError::TurnMismatch`] for another turn. For the current turn, returns
 /// [`TurnError::StaleLease`] for another agent or an old lease.
 pub fn check(s: Situation<'_>, fence: &Fence) -> Result<(), TurnError> {
     let current = s.turn.turn_id;
@@ -192,7 +193,7 @@ pub fn check(s: Situation<'_>, fence: &Fence) -> Result<(), TurnError> {
     Err(TurnError::StaleLease { agent: fence.agent.clone(), turn_id: current })
 }
 
-/// Gives the turn up. `handoff` is the number of the record that holds the handoff.
+/// Releases the turn. `handoff` is the number of the record that contains the handoff.
 ///
 /// # Errors
 /// Returns the errors of [`check`].
@@ -246,13 +247,13 @@ pub fn assign(
     Ok(Transition { after: reserved(s, to, true, prev, handoff), event })
 }
 
-/// Returns why `by` may take the turn from its owner without being asked to by an operator.
+/// Returns the reason why `by` may take the turn from its owner without a request by an operator.
 #[must_use]
 pub fn take_reason(s: Situation<'_>, by: &AgentId) -> Option<TakeReason> {
     if s.turn.state != TurnPhase::Owned || s.is_owner(by) {
         return None;
     }
-    // An owner that was just replaced does not come back before the waiters had the turn.
+    // An owner that was just replaced does not get the turn back before the waiters had it.
     if s.turn.prev_owner.as_ref() == Some(by) && s.has_waiter_besides(by) {
         return None;
     }
@@ -265,22 +266,23 @@ pub fn take_reason(s: Situation<'_>, by: &AgentId) -> Option<TakeReason> {
     (owner_is_idle(s) && s.presence_of(by).waiting).then_some(TakeReason::OwnerIdle)
 }
 
-/// How an agent asks for a turn that another holds.
+/// The conditions under which an agent asks for a turn that another agent holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Takeover {
-    /// The turn that the caller was last told about; a decision on an older one is refused.
+    /// The last turn number that the caller was informed of. A decision about an older turn is
+    /// refused.
     pub expected_turn: Option<u64>,
-    /// The caller's operator asked for it.
+    /// Whether the caller's operator requested the takeover.
     pub operator_requested: bool,
-    /// The caller replaced the owner in the same harness.
+    /// Whether the caller replaced the owner in the same harness.
     pub replaces_owner: bool,
 }
 
-/// Answers `turn take`. On an idle session and on one's own turn it behaves as [`claim`].
+/// Answers `turn take`. For an idle session and for the caller's own turn, behaves like [`claim`].
 ///
 /// # Errors
-/// Returns [`TurnError::TurnMismatch`] if the turn moved on since the caller looked,
-/// [`TurnError::TakeoverNotAvailable`] where no reason allows it, and the errors of [`claim`].
+/// Returns [`TurnError::TurnMismatch`] if the turn has passed on since the caller last saw it,
+/// [`TurnError::TakeoverNotAvailable`] if no reason permits it, and the errors of [`claim`].
 pub fn take(s: Situation<'_>, by: &AgentId, lease_id: LeaseId, how: Takeover) -> Result<Claim, TurnError> {
     let current = s.turn.turn_id;
     if let Some(expected) = how.expected_turn.filter(|&id| id != current) {
@@ -305,7 +307,7 @@ pub fn take(s: Situation<'_>, by: &AgentId, lease_id: LeaseId, how: Takeover) ->
     Ok(Claim::Granted(Transition { after: granted(s, by, lease_id, false), event }))
 }
 
-/// Returns the change that a member's departure makes to the turn, if it makes one.
+/// Returns the change of the turn when a member leaves, if any.
 ///
 /// # Errors
 /// Returns [`TurnError::MustReleaseFirst`] for the owner.
@@ -329,7 +331,7 @@ fn prev_of_handoff(s: Situation<'_>) -> Option<AgentId> {
     s.turn.prev_owner.clone().filter(|_| s.turn.pending_handoff_seq.is_some())
 }
 
-/// Returns the change that the removal of `who` by `by` makes to the turn, if it makes one.
+/// Returns the change of the turn when `by` removes `who`, if any.
 ///
 /// # Errors
 /// Returns [`TurnError::OnSelf`], and [`TurnError::TargetActive`] for a live member without
@@ -363,21 +365,21 @@ pub fn close(s: Situation<'_>) -> Transition {
     Transition { after, event: TurnEvent::Closed }
 }
 
-/// Returns the turn of a session that opens again: idle, with the turn number that it had.
+/// Returns the turn of a reopened session: idle, with its previous turn number.
 #[must_use]
 pub fn reopened(turn: &TurnState) -> TurnState {
     TurnState { turn_id: turn.turn_id, ..TurnState::default() }
 }
 
-/// Returns the turn with a renewed lease. The guardian calls it while the owner is there.
+/// Returns the turn with a renewed lease. The guardian calls this function while the owner is
+/// present.
 #[must_use]
 pub fn renewed(s: Situation<'_>) -> TurnState {
     let ttl_ms = if s.turn.implicit { s.policy.implicit_lease_ms } else { s.policy.lease_ttl_ms };
     TurnState { lease: Some(s.now.lease(ttl_ms)), ..s.turn.clone() }
 }
 
-/// Returns the turn of an owner that asks for it again: with a whole lease, and no longer one that
-/// a command took by itself.
+/// Returns the turn of an owner that requests it again: with a full lease, and no longer implicit.
 #[must_use]
 pub fn confirmed(s: Situation<'_>) -> TurnState {
     let lease = Some(s.now.lease(s.policy.lease_ttl_ms));
@@ -409,7 +411,7 @@ pub fn acknowledged(turn: &TurnState) -> TurnState {
     TurnState { grant: Grant { delivered: true, ..turn.grant }, ..turn.clone() }
 }
 
-/// Returns the change that is due by the passage of time, if there is one. Call it again after each
+/// Returns the change that is due because of the time, if any. Call this function again after each
 /// commit, until it returns `None`.
 #[must_use]
 pub fn due(s: Situation<'_>) -> Option<Transition> {
@@ -449,9 +451,9 @@ fn due_for_owner(s: Situation<'_>, owner: &AgentId) -> Option<Transition> {
     None
 }
 
-/// Returns the turn as a restarted daemon takes it up. In the same boot, owners and reservations
-/// keep their deadlines, but at least a grace period to reconnect. After a reboot no process of
-/// an agent is left: the turn is idle, and a handoff waits for whoever claims it.
+/// Returns the turn as a restarted daemon continues it. In the same boot, owners and reservations
+/// keep their deadlines, but get at least a grace period to reconnect. After a reboot, no process
+/// of an agent is left: the turn is idle, and a handoff waits for the next agent to claim the turn.
 #[must_use]
 pub fn after_restart(turn: &TurnState, now: &Now) -> TurnState {
     let grace = now.mono_ms.saturating_add(RESTART_GRACE_MS);

@@ -8,19 +8,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Anchor {
-    /// The host of the process.
+    /// The id of the process's host.
     pub host_id: String,
-    /// Process id.
+    /// The process id.
     pub pid: u32,
-    /// Start time in the kernel's unit.
+    /// The start time of the process, in the kernel's unit.
     pub process_start: u64,
-    /// The boot in which the process runs.
+    /// The id of the boot in which the process runs.
     pub boot_id: String,
     /// The family of the harness, such as `codex`.
     pub harness: String,
 }
 
-/// What a member is.
+/// The kind of a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum MemberKind {
@@ -36,9 +36,9 @@ pub enum MemberKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum MemberRole {
-    /// Hold the turn.
+    /// May hold the turn.
     Driver,
-    /// Only read.
+    /// May only read.
     Observer,
 }
 
@@ -46,9 +46,9 @@ pub enum MemberRole {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum WaitMode {
-    /// Waits, and is given the turn.
+    /// Waits and is given the turn.
     Active,
-    /// Waits, but is not given the turn.
+    /// Waits but is not given the turn.
     Parked,
     /// Does not wait.
     #[default]
@@ -59,31 +59,31 @@ pub enum WaitMode {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Member {
-    /// Who.
+    /// The id of the agent.
     pub agent_id: AgentId,
-    /// The name that people see.
+    /// The display name.
     pub display: String,
     /// The family of the harness; `human` for a person.
     pub harness: String,
-    /// What the member is.
+    /// The kind of the member.
     pub kind: MemberKind,
-    /// The order of joining, from 1; breaks ties between waiters.
+    /// The order of joining, from 1. Breaks ties between waiters.
     pub ordinal: u32,
-    /// When it joined.
+    /// When the member joined.
     pub joined_at: Timestamp,
-    /// When it last made a request.
+    /// When the member last made a request.
     pub last_seen_at: Timestamp,
-    /// When it last waited.
+    /// When the member last waited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_wait_at: Option<Timestamp>,
-    /// Whether it waits now.
+    /// Whether the member is waiting.
     pub wait_mode: WaitMode,
-    /// The last turn that it held.
+    /// The last turn that the member held.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_held_turn: Option<u64>,
-    /// The root process of its harness.
+    /// The root process of the member's harness.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub anchor: Option<Anchor>,
-    /// What it may do.
+    /// The role of the member.
     pub role: MemberRole,
 }

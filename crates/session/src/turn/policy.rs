@@ -2,40 +2,40 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Whether a command takes an idle turn by itself.
+/// Whether a command takes an idle turn implicitly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ImplicitTurns {
     /// The first command that changes something takes the turn.
     #[default]
     Auto,
-    /// Only `turn wait`, `turn try` and `turn take` do.
+    /// Only `turn wait`, `turn try` and `turn take` take the turn.
     Never,
 }
 
-/// The times and limits of a session, effective values. Fields ending in `_ms` are milliseconds.
+/// The effective times and limits of a session. Fields ending in `_ms` are milliseconds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Policy {
-    /// From a renewal of a lease to its deadline.
+    /// The time from the renewal of a lease to its deadline.
     pub lease_ttl_ms: u64,
-    /// Between two renewals.
+    /// The time between two renewals.
     pub renew_ms: u64,
-    /// From a reservation to the time when it is passed on.
+    /// The time from a reservation until it is passed on.
     pub claim_ttl_ms: u64,
     /// How long an owner without a process may be silent.
     pub gone_grace_ms: u64,
     /// How long a live owner may be silent while others wait.
     pub owner_idle_ms: u64,
-    /// How long a waiter may be between two polls.
+    /// How long a waiter may pause between two polls.
     pub waiter_grace_ms: u64,
-    /// How long a waiter over MCP may be between two polls.
+    /// How long a waiter over MCP may pause between two polls.
     pub mcp_waiter_grace_ms: u64,
-    /// How long one wait over MCP lasts.
+    /// The duration of one wait over MCP.
     pub wait_slice_mcp_ms: u64,
     /// How long a silent member counts as present.
     pub presence_ttl_ms: u64,
-    /// Whether a command takes an idle turn by itself.
+    /// Whether a command takes an idle turn implicitly.
     pub implicit_turns: ImplicitTurns,
     /// How long an implicit turn lasts without a command while others wait.
     pub implicit_idle_ms: u64,
@@ -45,7 +45,7 @@ pub struct Policy {
     pub drain_ms: u64,
     /// How long a session without members is kept before it may be collected.
     pub idle_session_retention_ms: u64,
-    /// The longest message or note in bytes.
+    /// The maximum length of a message or note, in bytes.
     pub max_text_bytes: u64,
 }
 

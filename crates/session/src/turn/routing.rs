@@ -1,21 +1,21 @@
-//! Who gets the turn next when its owner does not name anyone.
+//! Decides who gets the turn next if its owner does not name anyone.
 
 use super::{AgentId, Member, MemberRole, Situation, WaitMode};
 
-/// Where a turn goes that its owner gives up.
+/// The destination of a turn that its owner gives up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {
-    /// A member waits for it.
+    /// A member waits for the turn.
     Waiter(AgentId),
-    /// The best candidate polled a moment ago and is between two polls.
+    /// The best candidate polled recently and is between two polls.
     BetweenPolls,
     /// No member waits.
     Nobody,
 }
 
 /// Returns who gets the turn that `from` gives up. Only drivers in active wait mode count. Members
-/// that never held the turn come first, then those whose turn is longest ago, then by order of
-/// joining.
+/// that never held the turn come first, then those whose last turn is the longest ago. Ties are
+/// broken by order of joining.
 #[must_use]
 pub fn next_owner(s: Situation<'_>, from: &AgentId) -> Next {
     let mut candidates: Vec<&Member> = s
@@ -33,7 +33,8 @@ pub fn next_owner(s: Situation<'_>, from: &AgentId) -> Next {
     }
 }
 
-/// Whether a wait of the member is connected, or its MCP client polls in slices and is due back.
+/// Whether a wait of the member is connected, or its MCP client polls in slices and is expected to
+/// poll again.
 fn is_reachable(s: Situation<'_>, member: &Member) -> bool {
     let presence = s.presence_of(&member.agent_id);
     let polls = presence.via_mcp && presence.last_poll_ms.is_some_and(|ms| ms < s.policy.mcp_waiter_grace_ms);

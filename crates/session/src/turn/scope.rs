@@ -1,5 +1,5 @@
-//! Scope: what a session may do to which target, what it lent to other sessions, and what comes
-//! back when a loan ends.
+//! Scope: what a session may do to which target, what it has lent to other sessions, and what it
+//! gets back when a loan ends.
 //!
 //! `observe` is shared between lender and borrower. `act` and `admin` are exclusive: at any time at
 //! most one session has them for a target within given limits.
@@ -7,7 +7,7 @@
 use super::{BaseScope, Constraint, Loan, LoanId, LoanState, Now, ScopeRule, TargetId, TargetSelector, Verb};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is known about the place where an action would happen. A limit on an unknown fact denies.
+/// The known facts about the location of an action. A limit on an unknown fact denies the action.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Facts {
     /// The origin of the page.
@@ -16,14 +16,14 @@ pub struct Facts {
     pub package: Option<String>,
     /// The role of the window.
     pub window_role: Option<String>,
-    /// The canonical path of the file that is read or written, for actions on files.
+    /// The canonical path of the file that the action reads or writes, if any.
     pub file: Option<String>,
 }
 
 /// Why a session may not act, lend or reclaim.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ScopeError {
-    /// The action lies outside of the session's scope.
+    /// The action is outside the session's scope.
     #[error("session {session} may not {} {target}", verb.word())]
     Denied {
         /// The session.
@@ -32,10 +32,10 @@ pub enum ScopeError {
         verb: Verb,
         /// The target.
         target: TargetId,
-        /// The session that has borrowed it, if that is the reason.
+        /// The session that has borrowed the scope, if that is the reason.
         lent_to: Option<String>,
     },
-    /// The lender does not have what it would lend.
+    /// The lender does not have the scope that it would lend.
     #[error("session {lender} does not have the scope of rule {rule} of the loan")]
     LoanNotSubset {
         /// The lender.
@@ -43,10 +43,10 @@ pub enum ScopeError {
         /// The position of the rule in the loan, from 1.
         rule: usize,
     },
-    /// The lender has already lent a part of it.
+    /// The lender has already lent a part of the scope.
     #[error("session {holder} has already borrowed a part of rule {rule} of the loan")]
     LoanConflict {
-        /// The present borrower.
+        /// The current borrower.
         holder: String,
         /// The position of the rule in the loan, from 1.
         rule: usize,
@@ -57,7 +57,7 @@ pub enum ScopeError {
     /// No loan has this id.
     #[error("no loan {0}")]
     NoSuchLoan(LoanId),
-    /// A session cannot lend to itself, nor to a session that it borrows from.
+    /// A session cannot lend to itself or to a session that it borrows from.
     #[error("session {lender} cannot lend to {borrower}")]
     LoanCycle {
         /// The lender.
@@ -81,7 +81,7 @@ impl Verb {
     }
 }
 
-/// Whether `path` is `root` or lies below it. Both are canonical.
+/// Whether `path` is `root` or is below it. Both must be canonical.
 fn is_within(path: &str, root: &str) -> bool {
     path.strip_prefix(root)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || root.ends_with('/'))
@@ -100,7 +100,7 @@ impl Constraint {
             (Some(allowed), Some(fact)) => allowed.contains(fact),
             (Some(_), None) => false,
         });
-        // An action that touches no file is not limited by folders.
+        // Folder limits do not apply to an action that touches no file.
         let within = |roots: &BTreeSet<String>, file: &str| roots.iter().any(|root| is_within(file, root));
         names && self.file_roots.as_ref().zip(facts.file.as_deref()).is_none_or(|(r, f)| within(r, f))
     }
@@ -137,7 +137,7 @@ impl Constraint {
         let names = self.names().into_iter().zip(other.names()).all(|(mine, theirs)| {
             mine.as_ref().zip(theirs.as_ref()).is_none_or(|(mine, theirs)| !mine.is_disjoint(theirs))
         });
-        // Limits on folders do not separate rules: an action without a file is admitted by both.
+        // Folder limits do not separate rules: both admit an action without a file.
         names
     }
 }
@@ -185,12 +185,12 @@ impl ScopeRule {
     }
 }
 
-/// One session's own scope.
+/// The own scope of one session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Holding {
     /// The targets of the session.
     pub targets: BTreeSet<TargetId>,
-    /// What it may do to them.
+    /// What the session may do to its targets.
     pub scope: BaseScope,
 }
 
@@ -204,9 +204,9 @@ pub struct Ledger {
 /// What a reclaim changed, in the order in which it is logged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reclaimed {
-    /// The loans that ended, those of the farthest borrowers first.
+    /// The loans that ended, starting with those of the most distant borrowers.
     pub ended: Vec<Loan>,
-    /// The loans that the lender of an ended loan took over, as they are now.
+    /// The loans that were taken over by the lender of an ended loan, in their current state.
     pub reparented: Vec<Loan>,
 }
 
@@ -230,10 +230,10 @@ impl Ledger {
         self.loans.values().filter(move |loan| loan.lender == lender)
     }
 
-    /// Checks that `session` may do `verb` to `target` at a place with these facts.
+    /// Checks that `session` may apply `verb` to `target` at a location with these facts.
     ///
     /// # Errors
-    /// Returns [`ScopeError::Denied`], which names the borrower of a scope that was lent.
+    /// Returns [`ScopeError::Denied`], which names the borrower if the scope was lent.
     pub fn permit(
         &self,
         session: &str,
@@ -256,8 +256,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// Whether the session has the scope, of its own or borrowed, ignoring what it lent. A borrowed
-    /// scope is one that its lender has, so the denials of all lenders hold.
+    /// Whether the session has the scope, whether its own or borrowed, ignoring what it has lent.
+    /// The lender must have a borrowed scope as well, so the denials of all lenders apply.
     fn has(&self, session: &str, verb: Verb, target: &TargetId, facts: &Facts) -> bool {
         let Some(own) = self.sessions.get(session) else { return false };
         if own.scope.deny.iter().any(|rule| rule.may_concern(verb, target, facts)) {
@@ -273,12 +273,12 @@ impl Ledger {
         (own.targets.contains(target) && allows(&own.scope.allow)) || self.loans.values().any(borrowed)
     }
 
-    /// Opens a loan, pending until [`activate`](Self::activate). All rules must lie within the
-    /// lender's own scope, or all within one loan that the lender has borrowed. Sets `parent_loan`.
+    /// Opens a loan, pending until [`activate`](Self::activate). All rules must be within the
+    /// lender's own scope, or all within a single loan to the lender. Sets `parent_loan`.
     ///
     /// # Errors
     /// Returns [`ScopeError::LoanNotSubset`], [`ScopeError::LoanConflict`],
-    /// [`ScopeError::LoanCycle`] or [`ScopeError::NoSuchSession`]; nothing has changed then.
+    /// [`ScopeError::LoanCycle`] or [`ScopeError::NoSuchSession`]; nothing is changed in that case.
     pub fn lend(&mut self, mut loan: Loan) -> Result<&Loan, ScopeError> {
         let lender = &loan.lender;
         let own = self.sessions.get(lender).ok_or_else(|| ScopeError::NoSuchSession(lender.clone()))?;
@@ -325,7 +325,7 @@ impl Ledger {
             || self.loans.values().any(|l| l.borrower == session && self.borrows_from(&l.lender, other))
     }
 
-    /// Gives the scope of a pending loan to its borrower, which is open now.
+    /// Gives the scope of a pending loan to its borrower, which is now open.
     ///
     /// # Errors
     /// Returns [`ScopeError::NoSuchLoan`].
@@ -333,7 +333,7 @@ impl Ledger {
         self.set_state(id, LoanState::Active)
     }
 
-    /// Stops the borrower from acting while its last command comes to an end.
+    /// Stops the borrower from acting while its last command finishes.
     ///
     /// # Errors
     /// Returns [`ScopeError::NoSuchLoan`].
@@ -347,9 +347,9 @@ impl Ledger {
         Ok(loan)
     }
 
-    /// Ends a loan: its lender has the scope again. Loans that the borrower made out of it pass to
-    /// the lender, so their work goes on; with `cascade` they end too. Ending a loan that has ended
-    /// changes nothing.
+    /// Ends a loan and returns the scope to its lender. Loans that the borrower made from it pass
+    /// to the lender, so that their work continues; with `cascade`, they end too. Ending a loan
+    /// that has ended changes nothing.
     pub fn reclaim(&mut self, id: &LoanId, cascade: bool) -> Reclaimed {
         let mut reclaimed = Reclaimed { ended: Vec::new(), reparented: Vec::new() };
         self.end(id, cascade, &mut reclaimed);
@@ -380,7 +380,7 @@ impl Ledger {
         reclaimed.ended.push(ended);
     }
 
-    /// Returns the loans whose time is over, or that a reboot outlived.
+    /// Returns the loans that expired or were opened before a reboot.
     #[must_use]
     pub fn expired(&self, now: &Now) -> Vec<LoanId> {
         let over = |loan: &&Loan| loan.expires_mono.as_ref().is_some_and(|at| now.has_passed(at));

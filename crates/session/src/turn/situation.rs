@@ -1,5 +1,5 @@
-//! What a request or a timer about a turn is judged against: the stored turn, the members, the
-//! time, and what is known about agents right now.
+//! The facts against which a request or a timer about a turn is judged: the stored turn, the
+//! members, the time, and the current state of the agents.
 
 use super::{AgentId, Deadline, Lease, Member, MemberRole, Policy, TurnPhase, TurnState};
 use crate::timestamp::Timestamp;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// How long the owner of an implicit turn may be gone.
 const IMPLICIT_GONE_MS: u64 = 5_000;
 
-/// A point in time, on the clock that decides and on the clock that people read.
+/// A point in time, on the monotonic clock for decisions and on the wall clock for display.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Now {
     /// Milliseconds of the monotonic clock, which does not advance during suspend.
@@ -48,12 +48,12 @@ pub enum Liveness {
     Alive,
     /// The process ended, or its id now belongs to another process.
     Gone,
-    /// The agent has no process that this host can see.
+    /// The agent has no process that is visible to this host.
     #[default]
     Unknown,
 }
 
-/// What the daemon knows about an agent right now. Never stored.
+/// The daemon's current knowledge about an agent. Never stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Presence {
     /// Whether the harness runs.
@@ -66,11 +66,11 @@ pub struct Presence {
     pub last_poll_ms: Option<u64>,
     /// Whether the agent waits through MCP, which polls in slices.
     pub via_mcp: bool,
-    /// Whether a command of the agent runs on the device.
+    /// Whether a command of the agent is running on the device.
     pub in_flight: bool,
 }
 
-/// What a request or a timer is judged against.
+/// The facts against which a request or a timer is judged.
 #[derive(Debug, Clone, Copy)]
 pub struct Situation<'a> {
     /// The stored turn.
@@ -79,11 +79,11 @@ pub struct Situation<'a> {
     pub members: &'a [Member],
     /// The limits of the session.
     pub policy: &'a Policy,
-    /// What is known about agents. Absent agents were never seen.
+    /// The presence of the agents. Absent agents were never seen.
     pub presence: &'a BTreeMap<AgentId, Presence>,
     /// Milliseconds since the turn became idle; `None` if the daemon restarted since.
     pub idle_ms: Option<u64>,
-    /// Now.
+    /// The current time.
     pub now: &'a Now,
 }
 

@@ -1,5 +1,5 @@
-//! The stored values of turns and handoffs: plain data, as the session log and the
-//! metadata hold them. JSON keys are camelCase, and an unknown key is an error.
+//! The stored values of turns and handoffs: plain data, as contained in the session log and the
+//! metadata. JSON keys are camelCase, and an unknown key is an error.
 
 use crate::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -13,13 +13,13 @@ macro_rules! ids {
         pub struct $name(String);
 
         impl $name {
-            /// Wraps an id that its authority made or stored.
+            /// Wraps an id that was created or stored by its authority.
             #[must_use]
             pub fn new(id: impl Into<String>) -> Self {
                 Self(id.into())
             }
 
-            /// The id as text.
+            /// Returns the id as text.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
@@ -41,7 +41,7 @@ ids! {
     LeaseId;
     /// One delegation of scope from a session to another.
     LoanId;
-    /// A surface that can be driven by itself: a page, a window of an app, a display of a phone.
+    /// A surface that can be driven separately: a page, a window of an app, a display of a phone.
     TargetId;
 }
 
@@ -62,7 +62,7 @@ pub enum TurnPhase {
     /// Nobody may change the session.
     #[default]
     Idle,
-    /// `owner` may.
+    /// `owner` may change the session.
     Owned,
     /// Only `reserved_for` may claim the turn next.
     Reserved,
@@ -76,7 +76,7 @@ pub enum TurnPhase {
 pub struct Lease {
     /// Milliseconds from a renewal to the deadline.
     pub ttl_ms: u64,
-    /// Deadline in milliseconds of the monotonic clock.
+    /// The deadline in milliseconds of the monotonic clock.
     pub deadline_mono_ms: u64,
     /// The boot that the clock belongs to.
     pub boot_id: String,
@@ -88,45 +88,45 @@ pub struct Lease {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Grant {
-    /// The adapter acknowledged the reply.
+    /// Whether the adapter acknowledged the reply.
     pub delivered: bool,
-    /// The log record that granted the turn.
+    /// The `seq` of the log record that granted the turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub granted_seq: Option<u64>,
 }
 
-/// The turn of a session, complete. Every record that changes the turn carries one.
+/// The complete turn of a session. Every record that changes the turn contains one.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TurnState {
-    /// Idle, owned, reserved or closed.
+    /// The phase of the turn.
     pub state: TurnPhase,
     /// Ownership epoch: advances by one each time ownership is granted, and never decreases.
     pub turn_id: u64,
-    /// Set if owned.
+    /// The owner; set if the phase is `Owned`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<AgentId>,
-    /// The fencing token of the grant; set if owned.
+    /// The fencing token of the grant; set if the phase is `Owned`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lease_id: Option<LeaseId>,
-    /// Set if owned.
+    /// The lease of the owner; set if the phase is `Owned`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lease: Option<Lease>,
-    /// Taken by a command and not by a wait, so it ends by itself.
+    /// Whether a command took the turn, rather than a wait, so that the turn ends by itself.
     pub implicit: bool,
     /// The loan through which the owner has the turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loan_id: Option<LoanId>,
-    /// Set if reserved.
+    /// The agent that the turn is reserved for; set if the phase is `Reserved`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reserved_for: Option<AgentId>,
-    /// Whether the reservation names its agent, instead of the next one in line.
+    /// Whether the reservation names its agent, rather than the next one in line.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reserved_directly: bool,
-    /// When the reservation is passed on; set if reserved.
+    /// When the reservation is passed on; set if the phase is `Reserved`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub claim_deadline: Option<Deadline>,
-    /// The record whose handoff the next owner still has to read.
+    /// The `seq` of the record whose handoff the next owner has not read yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending_handoff_seq: Option<u64>,
     /// The owner before the last change of ownership.
@@ -136,7 +136,7 @@ pub struct TurnState {
     pub grant: Grant,
 }
 
-/// What the holder of a turn tells the next one.
+/// The information that the holder of a turn leaves for the next one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Handoff {
@@ -144,13 +144,13 @@ pub struct Handoff {
     pub status: String,
     /// What to do next, 1 to 16,384 bytes.
     pub next_action: String,
-    /// Files, elements and records that matter for it.
+    /// Files, elements and records that are relevant.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<Artifact>,
-    /// What is not decided.
+    /// The open questions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub open_questions: Vec<String>,
-    /// What the next holder must leave alone.
+    /// What the next holder must not touch.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub do_not: Vec<String>,
     /// The screen at the time of the handoff; attached by the daemon.
@@ -162,19 +162,19 @@ pub struct Handoff {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct HandoffUi {
-    /// Generation of the stored tree.
+    /// The generation of the stored tree.
     pub generation: u64,
     /// The blob of the last snapshot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_snapshot_blob: Option<String>,
-    /// Address of the page, or the activity or window in front.
+    /// The address of the page, or the activity or window in front.
     pub url_or_activity: String,
     /// The ref of the element with the focus.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub focused_ref: Option<String>,
 }
 
-/// Something that a handoff points at; exactly one of `path`, `ref`, `blob` and `seq` is set.
+/// An object that a handoff refers to. Exactly one of `path`, `ref`, `blob` and `seq` is set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Artifact {
@@ -187,31 +187,31 @@ pub struct Artifact {
     /// A blob of the session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blob: Option<String>,
-    /// A record of the log.
+    /// The `seq` of a log record.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
-    /// Lines of the file, such as `10-25`.
+    /// The lines of the file, such as `10-25`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lines: Option<String>,
-    /// What to do with it.
+    /// How the reader should use the artifact.
     pub role: ArtifactRole,
     /// A remark.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// What the reader of a handoff does with an artifact.
+/// How the reader of a handoff should use an artifact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ArtifactRole {
-    /// Look at it.
+    /// Inspect it.
     Examine,
-    /// Judge it.
+    /// Review it.
     Review,
-    /// Change it.
+    /// Edit it.
     Edit,
-    /// Know of it.
+    /// Use it as context.
     Context,
-    /// Take it as a result.
+    /// Use it as a result.
     Output,
 }

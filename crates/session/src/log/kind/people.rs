@@ -1,4 +1,4 @@
-//! Bodies of the kinds about members, turns, messages and delegation.
+//! The content of records about members, turns, messages and delegation.
 
 use super::super::redacted::{Redacted, RedactedHandoff};
 use super::run::CommandId;
@@ -17,7 +17,7 @@ pub struct MemberJoined {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MemberLeft {
-    /// Who left.
+    /// The agent.
     pub agent_id: AgentId,
     /// The turn after this record, if it changed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -28,9 +28,9 @@ pub struct MemberLeft {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MemberKicked {
-    /// Who was removed.
+    /// The agent.
     pub agent_id: AgentId,
-    /// Why.
+    /// The reason, if one was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Redacted>,
     /// The turn after this record, if it changed.
@@ -38,21 +38,21 @@ pub struct MemberKicked {
     pub turn_after: Option<TurnState>,
 }
 
-/// An agent goes on under another id.
+/// An agent continues under another id.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AgentSuperseded {
-    /// The id before.
+    /// The previous id.
     pub old: AgentId,
-    /// The id from now on.
+    /// The new id.
     pub new: AgentId,
 }
 
-/// An agent has the turn.
+/// An agent got the turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TurnClaimed {
-    /// Why.
+    /// The reason for the grant.
     pub reason: ClaimReason,
     /// The turn after this record.
     pub turn_after: TurnState,
@@ -62,21 +62,21 @@ pub struct TurnClaimed {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReleaseReason {
-    /// Its owner released it.
+    /// The owner released it.
     Release,
-    /// A command had taken the turn, and nobody renewed it.
+    /// A command had taken the turn, and the turn was not renewed.
     ImplicitEnd,
-    /// Its owner never learned of it.
+    /// The owner never learned of its grant.
     Undelivered,
 }
 
-/// A turn was given back.
+/// A turn was released.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TurnReleased {
-    /// Why.
+    /// The reason for the release.
     pub reason: ReleaseReason,
-    /// What the owner tells the next one.
+    /// The handoff to the next owner.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handoff: Option<RedactedHandoff>,
     /// The turn after this record.
@@ -87,10 +87,10 @@ pub struct TurnReleased {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TurnAssigned {
-    /// What the owner tells the next one.
+    /// The handoff to the next owner.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handoff: Option<RedactedHandoff>,
-    /// The agent claims that its operator asked for it.
+    /// Whether the agent claims that its operator requested the assignment.
     pub operator_requested: bool,
     /// The turn after this record.
     pub turn_after: TurnState,
@@ -100,17 +100,17 @@ pub struct TurnAssigned {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TurnTaken {
-    /// Whose it was.
+    /// The previous owner.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revoked: Option<AgentId>,
-    /// Why it could be taken.
+    /// The reason that permitted the takeover.
     pub reason: TakeReason,
-    /// What the taker says about it.
+    /// A note from the new owner.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<Redacted>,
-    /// The taker claims that its operator asked for it.
+    /// Whether the new owner claims that its operator requested the takeover.
     pub operator_requested: bool,
-    /// A command of the old owner that could not be stopped.
+    /// A command of the previous owner that could not be stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inflight: Option<CommandId>,
     /// The turn after this record.
@@ -121,9 +121,9 @@ pub struct TurnTaken {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SurrenderReason {
-    /// Its process is gone and it was silent.
+    /// The owner's process is gone and the owner is silent.
     OwnerGone,
-    /// The machine was started again.
+    /// The machine was restarted.
     Reboot,
 }
 
@@ -131,7 +131,7 @@ pub enum SurrenderReason {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TurnSurrendered {
-    /// Why.
+    /// The reason.
     pub reason: SurrenderReason,
     /// The turn after this record.
     pub turn_after: TurnState,
@@ -141,7 +141,7 @@ pub struct TurnSurrendered {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ReservationExpired {
-    /// For whom it was.
+    /// The agent that the turn was reserved for.
     pub missed: AgentId,
     /// The turn after this record.
     pub turn_after: TurnState,
@@ -163,25 +163,25 @@ pub struct TurnClosed {
     pub turn_after: TurnState,
 }
 
-/// How urgent a message is.
+/// The urgency of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MessageHint {
-    /// Read it when you next look.
+    /// To be read at the next opportunity.
     Normal,
-    /// Read it soon.
+    /// To be read soon.
     Interrupt,
 }
 
-/// A message to a member or to all.
+/// A message to one member or to all members.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Message {
-    /// Its text.
+    /// The text.
     pub body: Redacted,
-    /// How urgent it is.
+    /// The urgency.
     pub hint: MessageHint,
-    /// The peer that it came from.
+    /// The peer session that the message came from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from_session: Option<String>,
 }
@@ -190,11 +190,11 @@ pub struct Message {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NoteAdded {
-    /// Its number, from 1.
+    /// The number of the note, from 1.
     pub note_id: u64,
-    /// Its text.
+    /// The text.
     pub body: Redacted,
-    /// The turn that it is about.
+    /// The turn that the note is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope_turn: Option<u64>,
 }
@@ -203,11 +203,11 @@ pub struct NoteAdded {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NoteResolved {
-    /// Its number.
+    /// The number of the note.
     pub note_id: u64,
 }
 
-/// A child was made.
+/// A child session was created.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ChildSpawned {
@@ -215,34 +215,34 @@ pub struct ChildSpawned {
     pub child: Child,
 }
 
-/// Where to see what a child did.
+/// The place in a child's log where its activity can be inspected.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Evidence {
-    /// The segment of its log.
+    /// The segment of the log.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segment: Option<u32>,
-    /// Its last record.
+    /// The last record.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_seq: Option<u64>,
-    /// Its last command.
+    /// The last command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_command: Option<CommandId>,
-    /// Its last tree.
+    /// The generation of the last tree.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_snapshot_generation: Option<u64>,
-    /// The exit code of its process.
+    /// The exit code of the process.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit: Option<i32>,
 }
 
-/// A child is at another point of its life.
+/// A child session changed its state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ChildStateChanged {
     /// The child after this record.
     pub child: Child,
-    /// Where to see what it did.
+    /// Where the activity of the child can be inspected.
     pub evidence: Evidence,
 }
 
@@ -254,13 +254,13 @@ pub struct LoanOpened {
     pub loan: Loan,
 }
 
-/// A loan came back.
+/// A loan was reclaimed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct LoanReclaimed {
-    /// What came back.
+    /// The reclaimed loan.
     pub loan: ReclaimedLoan,
-    /// A command that still ran.
+    /// A command that was still running.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub late_command: Option<CommandId>,
 }

@@ -1,4 +1,4 @@
-//! Bodies of the kinds about segments, commands and the log itself.
+//! The content of records about segments, commands and the log itself.
 
 use super::super::meta::Parent;
 use super::super::redacted::{Arguments, BlobRef, Redacted};
@@ -14,41 +14,41 @@ pub enum StartReason {
     Open,
     /// The session was restored: a new lifetime.
     Restore,
-    /// The segment before it was full.
+    /// The previous segment was full.
     Rotate,
-    /// The segments before it were converted from another version.
+    /// The previous segments were converted from another version.
     Migrate,
 }
 
-/// The first record of a segment: what is needed to understand the records behind it.
+/// The first record of a segment, with everything needed to understand the records after it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SegmentStart {
-    /// The session, over all lifetimes and names.
+    /// The unique id of the session, over all lifetimes and names.
     pub session_uid: String,
     /// The platform of its device.
     pub platform: String,
-    /// The resolved parameters of `open`; secrets by reference only.
+    /// The resolved parameters of `open`; secrets only by reference.
     pub manifest: Arguments,
     /// The effective policy.
     pub policy: Policy,
-    /// What the session drives.
+    /// The targets that the session drives.
     pub targets: Vec<TargetRef>,
-    /// What it may do by itself.
+    /// The base scope of the session.
     pub base_scope: BaseScope,
-    /// The session and the loan that it lives on.
+    /// The parent session and the loan, for a child session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<Parent>,
-    /// The segment before.
+    /// The number of the previous segment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prev_segment: Option<u32>,
-    /// Why it begins.
+    /// The reason for the new segment.
     pub reason: StartReason,
     /// The turn after this record.
     pub turn_after: TurnState,
 }
 
-/// The last record of a segment that another one follows.
+/// The last record of a segment, written when another segment follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SegmentEnd {}
@@ -93,17 +93,17 @@ pub struct RefPin {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CommandBegin {
-    /// Which command.
+    /// The id of the command.
     pub cmd_id: CommandId,
-    /// Its name.
+    /// The name of the command.
     pub verb: String,
-    /// Its arguments as given.
+    /// The arguments as given.
     pub args_raw: Arguments,
-    /// Its arguments with paths and defaults resolved.
+    /// The arguments with resolved paths and defaults.
     pub args_resolved: Arguments,
-    /// One line about it.
+    /// A summary in one line.
     pub summary: Redacted,
-    /// The refs that it was given.
+    /// The refs that the command was given.
     pub ref_pins: Vec<RefPin>,
 }
 
@@ -115,17 +115,17 @@ pub enum Outcome {
     Ok,
     /// The command failed.
     Error,
-    /// The daemon died; what reached the device is not known.
+    /// The daemon died; it is unknown what reached the device.
     Interrupted,
 }
 
-/// Why a command failed.
+/// The error of a failed command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CommandError {
     /// The code of the error.
     pub code: String,
-    /// Its sentence.
+    /// The message of the error.
     pub message: Redacted,
 }
 
@@ -133,22 +133,22 @@ pub struct CommandError {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CommandEnd {
-    /// Which command.
+    /// The id of the command.
     pub cmd_id: CommandId,
-    /// How it ended.
+    /// The outcome of the command.
     pub outcome: Outcome,
-    /// Why it failed.
+    /// The error of a failed command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<CommandError>,
-    /// How long it took, in milliseconds.
+    /// The duration in milliseconds.
     pub duration_ms: u64,
-    /// The generation of the tree behind it.
+    /// The generation of the tree after the command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub generation: Option<u64>,
-    /// The address of the app behind it, if the command changed it.
+    /// The address of the app after the command, if the command changed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<Redacted>,
-    /// The command ended after the turn had gone to another agent.
+    /// Whether the command ended after the turn had passed to another agent.
     pub late: bool,
 }
 
@@ -156,21 +156,21 @@ pub struct CommandEnd {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Snapshot {
-    /// Its generation.
+    /// The generation of the tree.
     pub generation: u64,
-    /// Its content.
+    /// The content of the tree.
     pub blob: BlobRef,
-    /// The number of its nodes.
+    /// The number of nodes.
     pub node_count: u64,
 }
 
-/// A turn whose guardian was started again.
+/// A turn whose guardian was restarted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RepairedTurn {
-    /// Which turn.
+    /// The number of the turn.
     pub turn_id: u64,
-    /// Who has it.
+    /// The owner of the turn.
     pub owner: AgentId,
 }
 
@@ -180,21 +180,21 @@ pub struct RepairedTurn {
 pub struct DaemonStarted {
     /// The number of the daemon.
     pub epoch: u64,
-    /// Turns whose guardian was started again.
+    /// The turns whose guardian was restarted.
     pub repaired: Vec<RepairedTurn>,
 }
 
-/// What was repaired.
+/// The cause of a repair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RepairCause {
     /// The end of the log was not committed.
     TornTail,
-    /// A person gave up a damaged line. Stands in its place and has its `seq`.
+    /// A person gave up a damaged line. This record replaces the line and has its `seq`.
     CorruptLine,
-    /// The metadata knew of records that the log does not have.
+    /// The metadata contains records that are missing from the log.
     MetaAhead,
-    /// The metadata was lost and made anew from the log.
+    /// The metadata was lost and rebuilt from the log.
     MetaLost,
 }
 
@@ -202,13 +202,13 @@ pub enum RepairCause {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct LogRepaired {
-    /// What was repaired.
+    /// The cause of the repair.
     pub cause: RepairCause,
-    /// In which segment.
+    /// The number of the repaired segment.
     pub segment: u32,
-    /// The bytes that were moved to the quarantine.
+    /// The number of bytes that were moved to the quarantine.
     pub dropped_bytes: u64,
-    /// Their digest in hexadecimal digits.
+    /// The SHA-256 digest of these bytes, in hexadecimal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
     /// The turn after this record, if it changed.
