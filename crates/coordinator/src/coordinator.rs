@@ -1,4 +1,4 @@
-//! All sessions of a state directory.
+//! The sessions of a state directory.
 
 use crate::environment::Environment;
 use crate::error;
@@ -16,8 +16,8 @@ use stickpin_session::turn::{AgentId, Policy, TurnPhase, machine};
 use stickpin_store::{Amendment, Diagnostic, Origin, SessionLog, Start, Store, Verified};
 use tokio::sync::watch;
 
-/// The sessions of a state directory, each with its log, members and turn. One process has it;
-/// clones share it.
+/// The sessions of a state directory, each with its log, members and turn. Only one process may
+/// have a coordinator for a directory; clones share it.
 #[derive(Debug, Clone)]
 pub struct Coordinator {
     store: Store,
@@ -29,11 +29,11 @@ pub struct Coordinator {
 }
 
 impl Coordinator {
-    /// Opens the sessions of a state directory. Reads none of them yet. `epoch` counts the starts
-    /// of a host there.
+    /// Opens the sessions of a state directory without reading any of them. `epoch` counts the
+    /// starts of a host there.
     ///
     /// # Errors
-    /// Returns `IO` or `STORAGE_FULL` when the folders cannot be made.
+    /// Returns `IO` or `STORAGE_FULL` when the folders cannot be created.
     pub fn open(state_dir: &Path, epoch: u64, environment: Environment) -> Result<Self> {
         let store = Store::open(state_dir).map_err(error::of_store)?;
         let (renewing, guardian) = (AtomicBool::new(true), watch::Sender::new(0));
@@ -51,7 +51,7 @@ impl Coordinator {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the sessions that were used since the host started.
+    /// Returns the sessions that have been used since the host started.
     pub(crate) fn in_use(&self) -> Vec<Arc<SessionAuthority>> {
         self.loaded().values().cloned().collect()
     }
@@ -76,7 +76,7 @@ impl Coordinator {
         self.store.names().map_err(error::of_store)
     }
 
-    /// Returns what a session is now, for a list. Never reads its log.
+    /// Returns the metadata of a session, for a list. Never reads the log.
     ///
     /// # Errors
     /// Returns `SESSION_NOT_FOUND`, and `META_CORRUPT` for metadata that cannot be read.
@@ -87,8 +87,8 @@ impl Coordinator {
         self.store.meta(name).map_err(error::of_store)
     }
 
-    /// Returns a session, loaded from its metadata and the end of its log if it is used for the
-    /// first time. A turn that a killed host left is repaired.
+    /// Returns a session, loaded from its metadata and the end of its log on first use. Repairs a
+    /// turn that a killed host left behind.
     ///
     /// # Errors
     /// Returns `SESSION_NOT_FOUND`, `LOG_CORRUPT`, `META_CORRUPT` and other errors of the log.
@@ -103,7 +103,7 @@ impl Coordinator {
             tracing::info!(session = name, "repaired: {}", diagnostic.name());
         }
         let mut log = opened.log;
-        // Without its segment nothing can be written before the session is restored.
+        // Without the segment, nothing can be written before the session is restored.
         let lost = opened.diagnostics.contains(&Diagnostic::LogMissing);
         let repaired = !lost && self.repair_turn(&mut log)?;
         let session = Arc::new(SessionAuthority::new(log, Arc::clone(&self.shared), repaired));
@@ -116,7 +116,7 @@ impl Coordinator {
         Ok(session)
     }
 
-    /// Gives the turn of a host that ended back to its owner, or surrenders it after a reboot.
+    /// Returns the turn of a host that ended to its owner, or surrenders it after a reboot.
     fn repair_turn(&self, log: &mut SessionLog) -> Result<bool> {
         let now = (self.shared.environment.now)();
         let before = log.meta().turn.clone();
@@ -142,12 +142,12 @@ impl Coordinator {
         Ok(owned)
     }
 
-    /// Begins a lifetime of a session: the first one, or another one of a session that was closed
-    /// or lost. The caller becomes a member. Who opens a session holds an implicit turn unless
-    /// somebody else holds it; who restores one gets no turn.
+    /// Begins a lifetime of a session: the first one, or a new one after the session was closed or
+    /// lost. The caller becomes a member. A caller that opens a session gets an implicit turn
+    /// unless another agent holds the turn; a caller that restores a session does not.
     ///
     /// # Errors
-    /// Returns errors of the log. Nothing may be opened then.
+    /// Returns errors of the log. The app must not be opened in that case.
     pub fn begin_lifetime(
         &self,
         name: &str,
@@ -191,7 +191,7 @@ impl Coordinator {
         Ok(session)
     }
 
-    /// Whether there is a session of this name, open or not.
+    /// Whether a session of this name exists, open or not.
     #[must_use]
     pub fn exists(&self, name: &str) -> bool {
         self.loaded().contains_key(name) || self.store.meta(name).is_ok()
@@ -203,7 +203,7 @@ impl Coordinator {
         self.meta(name).map(|(meta, _)| meta.policy).unwrap_or_default()
     }
 
-    /// Takes down that a session was closed by the host.
+    /// Records that the host closed a session.
     ///
     /// # Errors
     /// Returns errors of the log.
@@ -215,7 +215,8 @@ impl Coordinator {
         }
     }
 
-    /// Ends the turn of a session with it, and the loans that it made or lives on.
+    /// Closes a session together with its turn, the loans that it made, and the loan that it lives
+    /// on.
     ///
     /// # Errors
     /// Returns the errors of [`SessionAuthority::close`].
@@ -229,13 +230,13 @@ impl Coordinator {
         self.loans().end_loans_of(session)
     }
 
-    /// Removes a session whose first lifetime could not begin, so that nothing is left of it.
+    /// Removes a session whose first lifetime could not begin, without leaving anything behind.
     pub fn discard(&self, name: &str) -> Result<()> {
         self.loaded().remove(name);
         self.store.remove(name).map_err(error::of_store)
     }
 
-    /// Takes down that the answers to an agent reached it.
+    /// Records that the responses to an agent were delivered.
     pub fn delivered(&self, agent: &AgentId) {
         for session in self.in_use() {
             session.delivered(agent);
@@ -253,12 +254,12 @@ impl Coordinator {
     /// Returns the folder of a session.
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS` for a name that cannot be one.
+    /// Returns `INVALID_ARGS` for an invalid name.
     pub fn folder(&self, name: &str) -> Result<PathBuf> {
         self.store.folder(name).map_err(error::of_store)
     }
 
-    /// Returns the store, for what concerns no running session.
+    /// Returns the store, for operations that concern no running session.
     #[must_use]
     pub fn store(&self) -> &Store {
         &self.store

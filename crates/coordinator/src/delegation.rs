@@ -1,9 +1,9 @@
 //! Delegation: a session lends scope to a child, whose members act on its device in its place.
 //!
-//! A child has a log, members and a turn, and no device. Its members act in the session that has
-//! the device, for the child; what the child borrowed decides whether they may. Loans are part of
-//! the lender's metadata, and scope is computed from the metadata of a family of sessions whenever
-//! somebody acts there: there is no copy that could differ.
+//! A child has a log, members and a turn, but no device. Its members act on behalf of the child in
+//! the session that has the device, within the scope that the child borrowed. Loans are part of the
+//! lender's metadata. The scope is computed from the metadata of a family of sessions for every
+//! action, so there is no copy that could differ.
 
 mod ending;
 mod family;
@@ -26,30 +26,30 @@ use stickpin_session::turn::scope::{Facts, Holding};
 use stickpin_session::turn::{AgentId, BaseScope, Child, ChildState, Loan, LoanId, LoanState, Verb};
 use stickpin_store::{SessionLog, Start};
 
-/// What a new child gets.
+/// The parameters of a new child.
 #[derive(Debug, Clone, Default)]
 pub struct Spawn {
-    /// The rules that are lent to it.
+    /// The rules of the scope that is lent to the child.
     pub rules: Vec<String>,
-    /// The agent that becomes its first member.
+    /// The agent that becomes the child's first member.
     pub agent: Option<AgentId>,
-    /// When the loan ends by itself.
+    /// How long until the loan ends by itself.
     pub ttl: Option<Duration>,
 }
 
-/// A child that may act.
+/// A child session that may act.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Spawned {
-    /// The child.
+    /// The name of the child.
     pub child: String,
     /// The session whose device it drives.
     pub device: String,
-    /// The loan that it lives on.
+    /// The loan that gives the child its scope.
     pub loan_id: LoanId,
-    /// What its lender may still do by itself.
+    /// What the lender may still do by itself.
     pub effective_parent: Vec<Verb>,
-    /// What the child may do, where its limits hold.
+    /// What the child may do, within its limits.
     pub effective_child: Vec<Verb>,
 }
 
@@ -59,21 +59,22 @@ pub struct Spawned {
 pub struct EndedLoan {
     /// The loan.
     pub loan_id: LoanId,
-    /// The session that has the scope again.
+    /// The session that got the scope back.
     pub lender: String,
-    /// The session that had borrowed it.
+    /// The session that had borrowed the scope.
     pub borrower: String,
-    /// Why it ended.
+    /// The reason.
     pub reason: String,
-    /// Loans that the borrower had made out of it, and that its lender took over.
+    /// Loans that the borrower had made from it, and that the lender took over.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reparented: Vec<LoanId>,
-    /// The command of the borrower that still ran.
+    /// The command of the borrower that was still running.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub late_command: Option<String>,
 }
 
-/// Whether scope of a session was ever lent. Most sessions pay no more than this question.
+/// Whether a session has loans or children. For most sessions, this check is the only cost of
+/// delegation.
 fn delegates(session: &SessionAuthority) -> bool {
     let state = session.lock();
     let meta = state.log.meta();
@@ -93,11 +94,12 @@ impl Coordinator {
 }
 
 impl Loans<'_> {
-    /// Lets an agent act on the device of `session`, or says who borrowed the scope. `address` is
-    /// that of the app. A member of a child acts for the child.
+    /// Checks that an agent may act on the device of `session`. `address` is the address of the
+    /// app. A member of a child acts for the child.
     ///
     /// # Errors
-    /// Returns `SCOPE_DENIED`, and errors of the metadata of the family.
+    /// Returns `SCOPE_DENIED`, which names the borrower of the scope, and errors of the metadata of
+    /// the family.
     pub fn permit(&self, session: &SessionAuthority, who: &Participant, address: Option<&str>) -> Result<()> {
         if !delegates(session) {
             return Ok(());
@@ -109,7 +111,7 @@ impl Loans<'_> {
         let mut denied = None;
         let is_member = |meta: &&SessionMeta| meta.members.iter().any(|m| m.agent_id == who.agent);
         for child in family.metas.iter().skip(1).filter(is_member) {
-            // Whether it is still there is asked of the child that it acts for.
+            // The child for which the agent acts tracks its presence.
             self.0.session(&child.name)?.touch(who);
             match family.ledger.permit(&child.name, Verb::Act, &target.target_id, &facts) {
                 Ok(()) => return Ok(()),
@@ -126,12 +128,13 @@ impl Loans<'_> {
         })
     }
 
-    /// Makes a child of `parent` and lends it scope. Returns once nobody of the lender acts on what
-    /// was lent.
+    /// Creates a child of `parent` and lends it scope. Returns once no member of the lender acts on
+    /// the lent scope any more.
     ///
     /// # Errors
     /// Returns `LOAN_NOT_SUBSET`, `LOAN_CONFLICT`, `SESSION_EXISTS`, `NOT_YOUR_TURN`,
-    /// `UNKNOWN_MEMBER`, `INVALID_ARGS` for a rule, and errors of the log. Nothing stays lent then.
+    /// `UNKNOWN_MEMBER`, `INVALID_ARGS` for a rule, and errors of the log. Nothing stays lent in
+    /// that case.
     pub async fn spawn(&self, parent: &str, child: &str, who: &Participant, spawn: Spawn) -> Result<Spawned> {
         if self.0.exists(child) {
             let message = format!("there is a session `{child}`");
@@ -140,7 +143,7 @@ impl Loans<'_> {
         let lender = self.0.session(parent)?;
         let device = self.device_of(parent);
         let loan = self.lend(&lender, child, who, &spawn)?;
-        // Whoever acts for the lender right now ends first.
+        // Wait for commands that are running for the lender.
         let family = self.family(&device);
         let mut acting = BTreeSet::new();
         family
@@ -178,7 +181,7 @@ impl Loans<'_> {
         })
     }
 
-    /// Takes the loan down, pending: from here on its lender may not act on what is lent.
+    /// Records the loan as pending: from here on, its lender may not act on the lent scope.
     fn lend(&self, lender: &SessionAuthority, child: &str, who: &Participant, spawn: &Spawn) -> Result<Loan> {
         let _one = self.0.delegating().lock().unwrap_or_else(PoisonError::into_inner);
         let device = self.device_of(lender.name());
@@ -233,7 +236,7 @@ impl Loans<'_> {
         Ok(opened)
     }
 
-    /// Makes the session of a child, and gives it what was lent.
+    /// Creates the session of a child and activates its loan.
     fn begin_child(
         &self,
         lender: &SessionAuthority,
@@ -267,12 +270,12 @@ impl Loans<'_> {
         self.set_child(lender, child, ChildState::Active)
     }
 
-    /// Ends a child: what it borrowed goes back to its lender, and its session closes. Its row
-    /// stays.
+    /// Ends a child: returns the borrowed scope to its lender and closes the session. The child's
+    /// row stays.
     ///
     /// # Errors
-    /// Returns `SESSION_NOT_FOUND` for a session that is no child, `UNKNOWN_MEMBER` for an agent
-    /// that is in neither session, and errors of the log.
+    /// Returns `SESSION_NOT_FOUND` for a session that is not a child, `UNKNOWN_MEMBER` for an agent
+    /// that is a member of neither session, and errors of the log.
     pub async fn stop_child(&self, child: &str, who: &Participant) -> Result<Vec<EndedLoan>> {
         let loans = self.loans_where(|loan| loan.borrower == child)?;
         if loans.is_empty() && self.0.meta(child)?.0.parent.is_none() {
@@ -291,11 +294,11 @@ impl Loans<'_> {
         Ok(ended)
     }
 
-    /// Takes a loan back. With `cascade`, loans that were made out of it end too.
+    /// Reclaims a loan. With `cascade`, loans that were made from it end too.
     ///
     /// # Errors
-    /// Returns `LOAN_NOT_FOUND`, `UNKNOWN_MEMBER`, and errors of the log. A loan that came back
-    /// before is no error.
+    /// Returns `LOAN_NOT_FOUND`, `UNKNOWN_MEMBER`, and errors of the log. Reclaiming a loan that
+    /// has already ended is not an error.
     pub async fn reclaim(&self, id: &str, cascade: bool, who: &Participant) -> Result<Vec<EndedLoan>> {
         let Some(loan) = self.loans_where(|loan| loan.loan_id.as_str() == id)?.into_iter().next() else {
             let was = |meta: &SessionMeta| meta.reclaimed.iter().any(|loan| loan.loan_id.as_str() == id);
@@ -316,11 +319,12 @@ impl Loans<'_> {
         self.take_back(&lender, &loan, cascade, "reclaimed").await
     }
 
-    /// Removes what is left of children of `parent` that ended: their loans come back, and they
-    /// show as pruned.
+    /// Cleans up children of `parent` that have ended: reclaims their loans and marks them as
+    /// pruned.
     ///
     /// # Errors
-    /// Returns `UNKNOWN_MEMBER` for an agent that is no member of `parent`, and errors of the log.
+    /// Returns `UNKNOWN_MEMBER` for an agent that is not a member of `parent`, and errors of the
+    /// log.
     pub fn prune(&self, parent: &str, who: &Participant) -> Result<(Vec<String>, Vec<EndedLoan>)> {
         let lender = self.0.session(parent)?;
         self.require_family(who, &[parent])?;

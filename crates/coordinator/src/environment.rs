@@ -1,10 +1,10 @@
-//! What a coordinator knows about the world: the time, randomness, and which processes run.
+//! The environment of a coordinator: the time, randomness, and running processes.
 
 use std::fmt;
 use std::sync::Arc;
 use stickpin_session::turn::{Anchor, Liveness, Now};
 
-/// The clock, randomness and processes of the host. Tests pass their own.
+/// The clock, randomness and processes of the host. Tests provide their own.
 #[derive(Clone)]
 pub struct Environment {
     /// Returns the time on both clocks.
@@ -13,7 +13,7 @@ pub struct Environment {
     pub random: Arc<dyn Fn() -> u128 + Send + Sync>,
     /// Returns whether the root process of a harness runs.
     pub liveness: Arc<dyn Fn(&Anchor) -> Liveness + Send + Sync>,
-    /// The process that renews leases.
+    /// The id of the process that renews leases.
     pub pid: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Refusals of the session log, of turns and of scope, as errors of every surface.
+//! Conversion of errors of the session log, of turns and of scope to errors for all surfaces.
 
 use serde_json::json;
 use stickpin_device::{Error, ErrorCode};
@@ -6,7 +6,7 @@ use stickpin_session::turn::TurnError;
 use stickpin_session::turn::scope::ScopeError;
 use stickpin_store::StoreError;
 
-/// Converts a refusal of the store.
+/// Converts an error of the store.
 pub(crate) fn of_store(e: StoreError) -> Error {
     let code = match &e {
         StoreError::Io { .. } => ErrorCode::Io,
@@ -33,7 +33,7 @@ pub(crate) fn of_store(e: StoreError) -> Error {
     Error::new(code, e.to_string()).hint(e.hint()).details(details).caused_by(e)
 }
 
-/// Converts a refusal of the turn of `session`.
+/// Converts an error about the turn of `session`.
 pub(crate) fn of_turn(session: &str, e: TurnError) -> Error {
     let message = format!("session `{session}`: {e}");
     let wait = format!("run `stickpin --session {session} turn wait` to get the turn");
@@ -81,7 +81,7 @@ pub(crate) fn of_turn(session: &str, e: TurnError) -> Error {
     Error::new(code, message).hint(hint).details(details).caused_by(e)
 }
 
-/// Converts a refusal of scope.
+/// Converts an error about scope.
 pub(crate) fn of_scope(e: ScopeError) -> Error {
     let (code, details) = match &e {
         ScopeError::Denied { target, lent_to, .. } => {

@@ -1,5 +1,5 @@
-//! The feed: what happened in a session, as its members read it. A filtered view of the log;
-//! reading it grants nothing and renews nothing.
+//! The feed: the events of a session for its members. A filtered view of the log; reading it grants
+//! nothing and renews nothing.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -16,70 +16,70 @@ pub struct Event {
     pub v: u32,
     /// The session.
     pub session: String,
-    /// The session over all its names and lifetimes.
+    /// The unique id of the session, over all its names and lifetimes.
     pub session_uid: String,
-    /// The record that the event is made from, and the cursor behind it.
+    /// The `seq` of the record that the event is made from, and the cursor after the event.
     pub seq: u64,
-    /// Unique, for readers that get an event twice.
+    /// A unique id, for readers that receive an event twice.
     pub event_id: String,
-    /// When, in wall time.
+    /// The wall time.
     pub ts: Timestamp,
-    /// What happened.
+    /// The kind of event.
     #[serde(rename = "type")]
     pub kind: KindName,
-    /// The turn in which it happened.
+    /// The turn in which the event happened.
     pub turn_id: u64,
-    /// Who did it; `None` for the daemon.
+    /// The agent that caused the event; `None` for the daemon.
     pub from: Option<AgentId>,
-    /// Whom it concerns.
+    /// The agent that the event concerns.
     pub to: Option<AgentId>,
-    /// For whom it is.
+    /// The audience of the event.
     pub scope: EventScope,
     /// The text of a message or note.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<Value>,
-    /// How urgent a message is.
+    /// The urgency of a message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<Value>,
-    /// What the holder of the turn tells the next one.
+    /// The handoff to the next holder of the turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handoff: Option<Value>,
-    /// Why it happened.
+    /// The reason for the event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Value>,
-    /// Everything else that the record says.
+    /// The remaining fields of the record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload: Option<Value>,
 }
 
-/// For whom an event is.
+/// The audience of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum EventScope {
-    /// For one agent.
+    /// One agent.
     Direct,
-    /// For all members.
+    /// All members.
     Broadcast,
-    /// For nobody in particular.
+    /// Nobody in particular.
     System,
 }
 
-/// Whose events are wanted.
+/// The audience whose events are requested.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Audience {
-    /// Everyone's.
+    /// Everyone.
     #[default]
     Any,
-    /// Those that this agent has to know: addressed to it, or to all by somebody else.
+    /// An agent: events addressed to it, or addressed to all by someone else.
     Member(AgentId),
-    /// Those that are addressed to this agent.
+    /// An agent: only events addressed to it.
     AddressedTo(AgentId),
 }
 
-/// Which groups of records are wanted.
+/// The groups of records that are requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Breadth {
-    /// Members, turns, messages, notes, delegation, and what happened to the host and the log.
+    /// Members, turns, messages, notes, delegation, and events of the host and the log.
     #[default]
     People,
     /// Commands and snapshots as well.
@@ -88,22 +88,22 @@ pub enum Breadth {
     All,
 }
 
-/// Which events are wanted.
+/// The selection of events.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Filter {
-    /// Whose.
+    /// The audience.
     pub audience: Audience,
-    /// Only those of this agent.
+    /// Only events caused by this agent.
     pub from: Option<AgentId>,
-    /// Only these kinds, of whatever group they are.
+    /// Only these kinds, regardless of their group.
     pub kinds: Option<BTreeSet<KindName>>,
-    /// Which groups, where no kinds are named.
+    /// The groups, if `kinds` is not set.
     pub breadth: Breadth,
 }
 
 impl Filter {
-    /// Returns the events of a record that are wanted: one, or also that of the agent to which a
-    /// reservation was passed on.
+    /// Returns the selected events of a record: usually one, and a second one for the agent to
+    /// which a reservation was passed on.
     pub(crate) fn events(&self, session: &str, session_uid: &str, record: &Record) -> Vec<Event> {
         let event = self.wants_kind(record.kind.name()).then(|| event(session, session_uid, record));
         let passed_on = passed_on(session, session_uid, record);
@@ -111,7 +111,7 @@ impl Filter {
         event.into_iter().chain(passed_on).filter(|event| self.wants(event)).collect()
     }
 
-    /// Whether any event of a record is wanted.
+    /// Whether any event of a record is selected.
     pub(crate) fn matches(&self, record: &Record) -> bool {
         !self.events("", "", record).is_empty()
     }
@@ -145,13 +145,13 @@ impl Filter {
     }
 }
 
-/// Makes the event of a record.
+/// Creates the event of a record.
 fn event(session: &str, session_uid: &str, record: &Record) -> Event {
     let mut fields = match serde_json::to_value(&record.kind) {
         Ok(Value::Object(fields)) => fields,
         _ => Map::new(),
     };
-    // Named by `type`, and the business of `turn state`.
+    // The kind is already given by `type`, and the state of the turn belongs to `turn state`.
     fields.remove("kind");
     fields.remove("turnAfter");
     let [body, hint, handoff, reason] = ["body", "hint", "handoff", "reason"].map(|name| fields.remove(name));
@@ -179,7 +179,7 @@ fn event(session: &str, session_uid: &str, record: &Record) -> Event {
     }
 }
 
-/// Makes the event of the agent for which a turn is reserved now because another one missed it.
+/// Creates the event for the agent that a turn was passed on to because another agent missed it.
 fn passed_on(session: &str, session_uid: &str, record: &Record) -> Option<Event> {
     let after = match &record.kind {
         Kind::ReservationExpired(expired) => Some(&expired.turn_after),

@@ -1,4 +1,4 @@
-//! The guardian: renews leases and commits what is due by the passage of time.
+//! The guardian: renews leases and commits changes that become due.
 
 use crate::coordinator::Coordinator;
 use crate::session::{STORE_EVERY_MS, SessionAuthority};
@@ -9,8 +9,8 @@ use stickpin_session::turn::machine;
 use tokio_util::sync::CancellationToken;
 
 impl Coordinator {
-    /// Renews leases and commits what is due until `shutdown` is cancelled. Sleeps while nothing
-    /// is due, however many agents wait.
+    /// Renews leases and commits due changes until `shutdown` is cancelled. Sleeps while nothing is
+    /// due, however many agents wait.
     pub async fn guard(&self, shutdown: CancellationToken) {
         let mut woken = self.shared().guardian.subscribe();
         loop {
@@ -30,7 +30,7 @@ impl Coordinator {
         }
     }
 
-    /// Does what is due for a session and its loans, and returns when to look again.
+    /// Performs the due work of a session and its loans. Returns the time until the next check.
     fn guard_one(&self, session: &SessionAuthority) -> Option<Duration> {
         let loans = |due: Result<Option<Duration>>| {
             due.unwrap_or_else(|e| {
@@ -43,7 +43,8 @@ impl Coordinator {
         session.guard().into_iter().chain(expiry).chain(gone).min()
     }
 
-    /// Runs the guardian again if it panics, once within a minute; after that, no turn is granted.
+    /// Restarts the guardian if it panics, unless it already panicked within the last minute. After
+    /// that, no turn is granted.
     pub async fn supervise(self, shutdown: CancellationToken) {
         let mut last: Option<tokio::time::Instant> = None;
         loop {
@@ -61,12 +62,12 @@ impl Coordinator {
 }
 
 impl SessionAuthority {
-    /// Does what is due for this session, and returns when to look again.
+    /// Performs the due work of this session. Returns the time until the next check.
     fn guard(&self) -> Option<Duration> {
         let guarded = self.change(|state, now| {
             let environment = &self.shared.environment;
             let someone_waits = state.has_waits();
-            // An implicit turn concerns nobody until somebody else wants to act.
+            // An implicit turn does not matter until another agent wants to act.
             if !state.log.meta().turn.implicit || someone_waits {
                 state.commit_due(environment, now, None)?;
             }
@@ -81,7 +82,7 @@ impl SessionAuthority {
             Ok(state.next_due(environment, now))
         });
         guarded.unwrap_or_else(|e| {
-            // What is due stays due. The log refuses more until it can be written again.
+            // The change stays due. The log refuses further records until it can be written again.
             tracing::warn!(session = self.name(), "the turn could not be kept: {e}");
             Some(Duration::from_secs(5))
         })

@@ -1,10 +1,10 @@
 //! Who may act on a session, and what happened in it, while a host runs.
 //!
-//! A [`Coordinator`] has the sessions of a state directory. Each [`SessionAuthority`] owns the log
-//! of one session and is its only writer: members join and leave, the turn passes from one agent to
-//! the next, and every command is taken down before the device is touched. The rules are those of
-//! `stickpin_session::turn`; the bytes are the business of `stickpin_store`. This crate runs them:
-//! it knows the time, who waits, and who is connected.
+//! A [`Coordinator`] contains the sessions of a state directory. Each [`SessionAuthority`] owns the
+//! log of one session and is its only writer: members join and leave, the turn passes from one
+//! agent to the next, and every command is recorded before the device is touched. The rules come
+//! from `stickpin_session::turn`, and `stickpin_store` writes the files. This crate applies them at
+//! run time: it knows the time, who waits, and who is connected.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Sessions as their metadata describes them. No log is read, and one damaged session spoils no
-//! list.
+//! Lists of sessions, based on their metadata. No log is read, and a damaged session does not
+//! prevent the list.
 
 use crate::coordinator::Coordinator;
 use crate::participant::Participant;
@@ -16,42 +16,42 @@ use stickpin_store::{Diagnostic, Stamp};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ListedState {
-    /// Nothing is committed yet.
+    /// No record is committed yet.
     Pending,
-    /// Its app is open.
+    /// The app is open.
     Live,
-    /// Its app is not open, and `session restore` opens it again.
+    /// The app is not open, but `session restore` can reopen it.
     Restorable,
-    /// Closed, or impossible to open again.
+    /// The session was closed or cannot be reopened.
     Stopped,
-    /// Its metadata cannot be read.
+    /// The metadata cannot be read.
     Corrupt,
-    /// Known by name only: there is no metadata.
+    /// There is no metadata; only the name is known.
     Missing,
 }
 
-/// Why a caller sees a session.
+/// The reason why a caller sees a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Visibility {
     /// The caller is a member.
     #[serde(rename = "self")]
     Own,
-    /// A session of the caller spawned it.
+    /// The session was spawned by a session of the caller.
     Child,
-    /// A peer of a session of the caller.
+    /// The session is a peer of a session of the caller.
     Peer,
-    /// Another session of the same state directory.
+    /// The session is another one in the same state directory.
     Host,
 }
 
-/// Whether a session can be opened again.
+/// Whether a session can be reopened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Restorability {
-    /// Whether it can.
+    /// Whether the session can be reopened.
     pub possible: bool,
-    /// Why it cannot.
+    /// The reason why not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -62,48 +62,48 @@ pub struct Restorability {
 pub struct ListedChild {
     /// The name.
     pub session: String,
-    /// Where it is in its life.
+    /// The state of the child.
     pub state: ChildState,
-    /// The agent that it was spawned for.
+    /// The agent that the child was spawned for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<AgentId>,
 }
 
-/// A session as its metadata describes it.
+/// A session as described by its metadata.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ListedSession {
     /// The name.
     pub name: String,
-    /// Why the caller sees it.
+    /// The reason why the caller sees the session.
     pub visibility: Visibility,
-    /// Whether it can be used.
+    /// Whether the session can be used, and how.
     pub state: ListedState,
     /// The platform of its device.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub platform: String,
-    /// The number of its lifetime, from 1.
+    /// The number of the lifetime, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lifetime: Option<u32>,
-    /// The address that its app showed last, or what was opened.
+    /// The last address of the app, or the argument of `open`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
-    /// Who has its turn.
+    /// The holder of the turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<TurnSummary>,
-    /// The session that it lives on.
+    /// The parent session whose app it shares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
-    /// The sessions that it spawned.
+    /// The child sessions that it spawned.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<ListedChild>,
-    /// The sessions that it sees beside its own.
+    /// The peer sessions.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub peers: BTreeSet<String>,
-    /// Whether it can be opened again.
+    /// Whether the session can be reopened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restore: Option<Restorability>,
-    /// What is wrong with its files.
+    /// Problems with the session's files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<String>,
 }
@@ -113,23 +113,23 @@ pub struct ListedSession {
 pub struct Listing {
     /// The sessions by name.
     pub sessions: Vec<ListedSession>,
-    /// The number of those that were left out.
+    /// The number of omitted sessions.
     pub hidden: usize,
 }
 
 type Read = Result<(Arc<SessionMeta>, Vec<Diagnostic>)>;
 
-/// Metadata that was read before, with the state of the file at that time.
+/// Metadata from earlier reads, with the stamp of the file at that time.
 #[derive(Debug, Default)]
 pub(crate) struct ReadBefore(Mutex<BTreeMap<String, (Stamp, Arc<SessionMeta>)>>);
 
 impl Coordinator {
-    /// Returns the sessions that `who` is a member of, their children and peers, and those of
-    /// `open`; with `all` also the others, and those that were closed. Reads no log.
+    /// Returns the sessions that `who` is a member of, their children and peers, and those in
+    /// `open`. With `all`, also returns the others and those that were closed. Reads no log.
     ///
     /// # Errors
-    /// Returns `IO` when the folder of the sessions cannot be read. What is wrong with one session
-    /// is said in its place.
+    /// Returns `IO` when the folder of the sessions cannot be read. A problem with a single session
+    /// is reported in its entry.
     pub fn list(&self, who: Option<&Participant>, open: &BTreeSet<String>, all: bool) -> Result<Listing> {
         let mut read: BTreeMap<String, Read> = BTreeMap::new();
         for name in self.names()? {
@@ -165,7 +165,7 @@ impl Coordinator {
         Ok(listing)
     }
 
-    /// Returns one session as its metadata describes it, whatever is wrong with it.
+    /// Returns one session as described by its metadata, even if it is damaged.
     #[must_use]
     pub fn listed(&self, name: &str, who: Option<&Participant>, live: bool) -> ListedSession {
         let read = self.cached_meta(name);
@@ -179,7 +179,7 @@ impl Coordinator {
         self.describe(name, Some(&read), visibility, live)
     }
 
-    /// Returns the metadata of a session, from memory while its file is as it was.
+    /// Returns the metadata of a session, from memory as long as its file is unchanged.
     pub(crate) fn cached_meta(&self, name: &str) -> Read {
         if let Some(session) = self.loaded().get(name) {
             return Ok((Arc::new(session.meta()), Vec::new()));
@@ -236,7 +236,7 @@ impl Coordinator {
         listed.state = match meta.status {
             _ if live => ListedState::Live,
             _ if meta.active.is_none() => ListedState::Pending,
-            // It has no app of its own: that of its parent is what can be restored.
+            // A child session has no app itself: the app of its parent can be restored.
             Status::Open if meta.parent.is_some() => ListedState::Live,
             Status::Closed => ListedState::Stopped,
             _ if not_restorable.is_some() => ListedState::Stopped,
@@ -268,8 +268,8 @@ impl Coordinator {
         listed
     }
 
-    /// Describes the turn: by what is known about the members in a session that is in use, else by
-    /// whether their harnesses run.
+    /// Summarizes the turn. Uses the presence of the members for a session that is in use, and
+    /// otherwise whether their harnesses run.
     fn turn_summary(&self, name: &str, meta: &SessionMeta) -> TurnSummary {
         let environment = &self.shared().environment;
         let now = (environment.now)();

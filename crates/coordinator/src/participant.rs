@@ -4,7 +4,7 @@ use stickpin_session::agent::{AgentKind, Resolution};
 use stickpin_session::log::Via;
 use stickpin_session::turn::{AgentId, Anchor, MemberKind};
 
-/// The agent or person behind a request, and the surface that the request came through.
+/// The agent or person behind a request, and the surface of the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Participant {
     /// The id, which only the host's owner resolves.
@@ -13,9 +13,9 @@ pub struct Participant {
     pub harness: String,
     /// Whether the agent is a program or a person.
     pub kind: MemberKind,
-    /// The root process of the harness, where it is known.
+    /// The root process of the harness, if known.
     pub anchor: Option<Anchor>,
-    /// Agents that the request could also come from. With any, it may only read.
+    /// Agents that the request could also come from. If there are any, the request may only read.
     pub ambiguous: Vec<AgentId>,
     /// The surface.
     pub via: Via,
@@ -39,7 +39,7 @@ impl Participant {
         }
     }
 
-    /// Whether a person asks, who needs no reason for what an agent has to explain.
+    /// Whether the caller is a person. People need not give reasons that agents have to give.
     #[must_use]
     pub fn is_person(&self) -> bool {
         self.kind != MemberKind::Harness

@@ -8,14 +8,14 @@ use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::log::{Kind, PeerAdded, PeerRemoved};
 
 impl Talk<'_> {
-    /// Whether the session has that one as a peer.
+    /// Whether a session is a peer of this one.
     #[must_use]
     pub fn is_peer(&self, name: &str) -> bool {
         self.0.lock().log.meta().peers.contains(name)
     }
 }
 
-/// Takes down that a session has a peer, or has it no longer.
+/// Records that a session gained or lost a peer.
 fn set_peer(session: &SessionAuthority, who: &Participant, peer: &str, there: bool) -> Result<()> {
     session.change(|state, now| {
         if state.log.meta().peers.contains(peer) == there {
@@ -31,16 +31,16 @@ fn set_peer(session: &SessionAuthority, who: &Participant, peer: &str, there: bo
 }
 
 impl Coordinator {
-    /// Makes two sessions peers. If the second one cannot be written, the first one is as before.
+    /// Makes two sessions peers. If the second one cannot be written, the first one is reverted.
     ///
     /// # Errors
-    /// Returns `PEER_SELF`, `SESSION_NOT_FOUND`, `UNKNOWN_MEMBER` for an agent that is no member of
-    /// `a`, `NOT_YOUR_TURN` while another agent holds the turn of `a`, and errors of the logs.
+    /// Returns `PEER_SELF`, `SESSION_NOT_FOUND`, `UNKNOWN_MEMBER` for an agent that is not a member
+    /// of `a`, `NOT_YOUR_TURN` while another agent holds the turn of `a`, and errors of the logs.
     pub fn peer(&self, a: &str, b: &str, who: &Participant) -> Result<()> {
         self.set_peers(a, b, who, true)
     }
 
-    /// Ends that two sessions are peers.
+    /// Ends the peer relation of two sessions.
     ///
     /// # Errors
     /// Returns the errors of [`Self::peer`].
@@ -70,7 +70,8 @@ impl Coordinator {
     }
 
     /// Returns the session through which an agent may send messages to `to` without being a member
-    /// of it: its peer, of which the agent is a member. A message names it as its origin.
+    /// there: a peer of `to` that the agent is a member of. Messages name that session as their
+    /// origin.
     #[must_use]
     pub fn peer_through(&self, who: &Participant, to: &str) -> Option<String> {
         let (there, _) = self.meta(to).ok()?;

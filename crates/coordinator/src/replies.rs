@@ -1,10 +1,10 @@
-//! Answers about the turn, as every surface shows them.
+//! Responses about the turn, for every surface.
 
 use serde::{Deserialize, Serialize};
 use stickpin_session::Timestamp;
 use stickpin_session::turn::{AgentId, ClaimReason, Handoff, Label, LeaseId, TakeReason, TurnPhase};
 
-/// The answer to `turn wait`, `turn try` and `turn take`.
+/// The response to `turn wait`, `turn try` and `turn take`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum TurnReply {
@@ -32,27 +32,27 @@ pub struct Granted {
     pub guardian_pid: u32,
     /// What renews the lease.
     pub guardian: Guardian,
-    /// Why the turn was granted.
+    /// The reason for the grant.
     pub reason: GrantReason,
-    /// What the holder before said.
+    /// The handoff from the previous holder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handoff: Option<Handoff>,
-    /// The holder before.
+    /// The previous holder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<AgentId>,
     /// The agent that lost the turn to a takeover.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revoked: Option<AgentId>,
-    /// The command of the former holder that was still running.
+    /// The command of the previous holder that was still running.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inflight: Option<String>,
-    /// The lease had expired and was renewed.
+    /// Whether the lease had expired and was renewed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lease_renewed: bool,
-    /// The host restarted since the turn was granted, and renews the lease again.
+    /// Whether the host restarted since the turn was granted, and renews the lease again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub guardian_repaired: bool,
-    /// Notes that nobody has resolved.
+    /// The number of unresolved notes.
     pub open_notes: usize,
     /// A warning about refs from before this turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -61,21 +61,21 @@ pub struct Granted {
     pub cursor_seq: u64,
 }
 
-/// What renews a lease.
+/// The process that renews a lease.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Guardian {
     /// Always `daemon`.
     pub kind: String,
-    /// The process.
+    /// The process id.
     pub pid: u32,
-    /// Counts the starts of the host.
+    /// The number of times that the host was started.
     pub epoch: u64,
-    /// Whether it runs. Without it, nothing may be changed.
+    /// Whether the guardian runs. Without it, nothing may be changed.
     pub renewing: bool,
 }
 
-/// Why the caller holds the turn.
+/// The reason why the caller holds the turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GrantReason {
@@ -85,11 +85,11 @@ pub enum GrantReason {
     Sequence,
     /// Nobody held the turn.
     OpenClaim,
-    /// The holder before disappeared.
+    /// The previous holder disappeared.
     AfterSurrender,
     /// A command took the idle turn.
     Implicit,
-    /// The caller held it already.
+    /// The caller already held the turn.
     AlreadyOwner,
     /// The lease of the owner had expired.
     OwnerTimeout,
@@ -99,7 +99,7 @@ pub enum GrantReason {
     OwnerIdle,
     /// The caller replaced the owner in the same harness.
     SessionReplaced,
-    /// The operator of the caller asked for it.
+    /// The caller's operator requested it.
     OperatorOverride,
 }
 
@@ -127,7 +127,7 @@ impl From<TakeReason> for GrantReason {
     }
 }
 
-/// Who has the turn, for a caller that does not.
+/// The state of the turn, for a caller that does not hold it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NotYet {
@@ -156,7 +156,7 @@ pub struct NotYet {
 pub struct TakeoverAvailable {
     /// The session.
     pub session: String,
-    /// Why it may be taken.
+    /// The reason that permits the takeover.
     pub reason: TakeReason,
     /// The number of the turn.
     pub turn_id: u64,

@@ -1,13 +1,14 @@
-//! The words for a rule of scope: `act:*`, `act:target=shop,origins=https://shop.test`.
+//! The text form of scope rules: `act:*`, `act:target=shop,origins=https://shop.test`.
 
 use stickpin_device::{Error, Result};
 use stickpin_session::turn::{Constraint, ScopeRule, TargetId, TargetRef, TargetSelector, Verb};
 use stickpin_tree::quote;
 
-/// Reads a rule about one of `targets`. Folders are resolved, so that a link grants nothing.
+/// Parses a rule about one of `targets`. Folders are resolved, so that a symbolic link grants
+/// nothing.
 ///
 /// # Errors
-/// Returns `INVALID_ARGS` that names the part which cannot be read.
+/// Returns `INVALID_ARGS` that names the part that cannot be parsed.
 pub(crate) fn parse(text: &str, targets: &[TargetRef]) -> Result<ScopeRule> {
     let bad = |why: &str| {
         Error::invalid_args(format!("{} is not a rule: {why}", quote(text))).hint(

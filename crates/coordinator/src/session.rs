@@ -1,5 +1,5 @@
-//! One session while a host runs: its log, what is known about its members right now, and who
-//! waits for its turn.
+//! A session while a host runs: its log, the presence of its members, and the agents that wait for
+//! its turn.
 
 mod authority;
 mod commands;

@@ -1,4 +1,4 @@
-//! Limits of a session, and repairs of its files that only a person may ask for.
+//! The limits of a session, and repairs of its files that only a person may request.
 
 use crate::coordinator::Coordinator;
 use crate::error;
@@ -10,10 +10,10 @@ use stickpin_session::log::{Kind, PolicyChanged};
 use stickpin_session::turn::{Policy, TurnError};
 use stickpin_store::{Repaired, SessionLog};
 
-/// The lowest value of a limit whose passing wakes the guardian, in milliseconds.
+/// The minimum of a limit whose expiry wakes the guardian, in milliseconds.
 const LEAST_MS: u64 = 1_000;
 
-/// Refuses an agent while another one holds the turn. A person is not refused.
+/// Refuses an agent while another one holds the turn. A person is never refused.
 pub(crate) fn require_turn_or_idle(
     session: &SessionAuthority,
     state: &State,
@@ -29,7 +29,7 @@ pub(crate) fn require_turn_or_idle(
     }
 }
 
-/// Returns a policy with other values.
+/// Returns a policy with changed values.
 fn changed(policy: &Policy, changes: &[(String, String)]) -> Result<Policy> {
     let bad = |message: String| {
         Error::invalid_args(message).hint("`stickpin session policy NAME` lists the limits and their values")
@@ -70,11 +70,11 @@ fn camel_case(name: &str) -> String {
 }
 
 impl Coordinator {
-    /// Changes limits of a session, given as names and values.
+    /// Changes the limits of a session, given as names and values.
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS` for an unknown limit or a value that it cannot have, `NOT_YOUR_TURN`
-    /// while another agent holds the turn unless a person asks, and errors of the log.
+    /// Returns `INVALID_ARGS` for an unknown limit or an invalid value, `NOT_YOUR_TURN` while
+    /// another agent holds the turn unless the caller is a person, and errors of the log.
     pub fn set_policy(&self, name: &str, who: &Participant, changes: &[(String, String)]) -> Result<Policy> {
         let session = self.session(name)?;
         session.change(|state, now| {
@@ -87,12 +87,12 @@ impl Coordinator {
         })
     }
 
-    /// Makes the metadata of a session anew that was removed or is damaged: from its log, with an
-    /// idle turn, or from memory if the session is in use.
+    /// Rebuilds the metadata of a session that was removed or damaged: from its log, with an idle
+    /// turn, or from memory if the session is in use.
     ///
     /// # Errors
-    /// Returns `SCOPE_DENIED` unless a person asks, `SESSION_EXISTS` for a session whose metadata
-    /// is there, `SESSION_NOT_FOUND` without a log, and errors of the log.
+    /// Returns `SCOPE_DENIED` unless the caller is a person, `SESSION_EXISTS` for a session with
+    /// intact metadata, `SESSION_NOT_FOUND` without a log, and errors of the log.
     pub fn adopt(&self, name: &str, who: &Participant) -> Result<()> {
         require_person(who, "adopt a session")?;
         let loaded = self.loaded();
@@ -107,11 +107,11 @@ impl Coordinator {
         SessionLog::adopt(self.store(), name, now.wall).map(drop).map_err(error::of_store)
     }
 
-    /// Replaces a damaged line of the log of a session, whose bytes go to the quarantine.
+    /// Replaces a damaged line of a session's log, and moves its bytes to the quarantine.
     ///
     /// # Errors
-    /// Returns `SCOPE_DENIED` unless a person asks, `INVALID_ARGS` if that line is not the first
-    /// damaged one, `SESSION_EXISTS` while the session is in use, and errors of the log.
+    /// Returns `SCOPE_DENIED` unless the caller is a person, `INVALID_ARGS` if that line is not the
+    /// first damaged one, `SESSION_EXISTS` while the session is in use, and errors of the log.
     pub fn repair(&self, name: &str, line: u64, who: &Participant) -> Result<Repaired> {
         require_person(who, "repair a log")?;
         let loaded = self.loaded();
@@ -125,7 +125,7 @@ impl Coordinator {
     }
 }
 
-/// Refuses what an agent must not decide.
+/// Refuses a decision that only a person may make.
 fn require_person(who: &Participant, what: &str) -> Result<()> {
     if who.is_person() {
         return Ok(());

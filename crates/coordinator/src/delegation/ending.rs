@@ -1,4 +1,4 @@
-//! How loans end: by request, with a session, by the passage of time, or after a crash.
+//! How loans end: on request, with a session, by expiry, or after a crash.
 
 use super::records::record;
 use super::{EndedLoan, Loans};
@@ -10,8 +10,8 @@ use stickpin_session::log::{CommandId, Kind, LoanOpened, Status};
 use stickpin_session::turn::{AgentId, ChildState, Liveness, Loan, LoanId, LoanState, Presence};
 
 impl Loans<'_> {
-    /// Brings the children of a session up to date that is opened again: what can be reached stays,
-    /// what ended gives back what it borrowed. All stay visible.
+    /// Updates the children of a reopened session: reachable ones stay, and ended ones return their
+    /// borrowed scope. All stay visible.
     pub(crate) fn review_children(&self, parent: &SessionAuthority) -> Result<()> {
         for child in parent.meta().children {
             let after = match self.0.meta(&child.session) {
@@ -30,7 +30,7 @@ impl Loans<'_> {
         Ok(())
     }
 
-    /// Completes or takes back what a spawn left that a crash cut short.
+    /// Completes or reverts a spawn that a crash interrupted.
     pub(crate) fn repair_spawns(&self, lender: &SessionAuthority) -> Result<()> {
         for loan in lender.meta().loans {
             if loan.state == LoanState::Active {
@@ -50,7 +50,7 @@ impl Loans<'_> {
         Ok(())
     }
 
-    /// Ends what a session that closed had lent or borrowed.
+    /// Ends the loans that a closed session had made or received.
     pub(crate) fn end_loans_of(&self, session: &SessionAuthority) -> Result<()> {
         let meta = session.meta();
         for loan in &meta.loans {
@@ -68,7 +68,7 @@ impl Loans<'_> {
         Ok(())
     }
 
-    /// Ends the loans of a session whose time is over. Returns when the next one ends.
+    /// Ends the expired loans of a session. Returns the time until the next one expires.
     pub(crate) fn end_expired(&self, lender: &SessionAuthority) -> Result<Option<Duration>> {
         let now = (self.0.shared().environment.now)();
         let loans = lender.lock().log.meta().loans.clone();
@@ -86,7 +86,8 @@ impl Loans<'_> {
         Ok(next)
     }
 
-    /// Ends the loan of a child whose members have all disappeared. Returns when to look again.
+    /// Ends the loan of a child whose members have all disappeared. Returns the time until the next
+    /// check.
     pub(crate) fn end_gone(&self, child: &SessionAuthority) -> Result<Option<Duration>> {
         let grace = {
             let (state, now) = (child.lock(), child.now());
@@ -125,8 +126,8 @@ impl Loans<'_> {
         Ok(ended)
     }
 
-    /// Ends a loan and writes down what that changed. Loans made out of it pass to the lender
-    /// before it ends, so that a crash in between grants nothing twice.
+    /// Ends a loan and records what changed. Loans made from it pass to the lender before it ends,
+    /// so that a crash in between grants nothing twice.
     pub(super) fn end_loan(
         &self,
         lender: &SessionAuthority,
@@ -139,7 +140,7 @@ impl Loans<'_> {
         self.end_loan_alone(lender, id, cascade, reason, late_command)
     }
 
-    /// Does what [`Self::end_loan`] does, for a caller that excludes others.
+    /// Does the work of [`Self::end_loan`] for a caller that already holds the lock.
     pub(super) fn end_loan_alone(
         &self,
         lender: &SessionAuthority,
@@ -173,7 +174,7 @@ impl Loans<'_> {
         Ok(ended)
     }
 
-    /// Takes the turn of the device from a member of a session that may no longer act.
+    /// Takes the device's turn from a member of a session that may no longer act.
     pub(super) fn end_turn_of(&self, borrower: &str, lender: &str) -> Result<()> {
         let members = self.members(borrower);
         end_turn_of(&*self.0.session(&self.device_of(lender))?, &members)

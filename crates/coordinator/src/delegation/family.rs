@@ -1,4 +1,4 @@
-//! The sessions that live on one device, and what each of them has, from their metadata.
+//! The sessions that share one device, and the scope of each, according to their metadata.
 
 use super::Loans;
 use crate::participant::Participant;
@@ -8,15 +8,15 @@ use stickpin_session::log::SessionMeta;
 use stickpin_session::turn::scope::{Holding, Ledger};
 use stickpin_session::turn::{AgentId, ChildState, Loan};
 
-/// A session with a device, and all that live on it.
+/// A session with a device, and all sessions that share the device.
 pub(super) struct Family {
     pub(super) ledger: Ledger,
-    /// The metadata of each, that of the session with the device first.
+    /// The metadata of each session, starting with the one that has the device.
     pub(super) metas: Vec<SessionMeta>,
 }
 
 impl Loans<'_> {
-    /// Returns the session whose device `name` drives: itself, or that of its farthest lender.
+    /// Returns the session whose device `name` drives: itself, or its most distant lender.
     pub(super) fn device_of(&self, name: &str) -> String {
         let (mut at, mut seen) = (name.to_owned(), BTreeSet::new());
         while seen.insert(at.clone())
@@ -28,7 +28,7 @@ impl Loans<'_> {
         at
     }
 
-    /// Returns a session and all that live on it, with what each of them has.
+    /// Returns a session and all sessions that share its device, with the scope of each.
     pub(super) fn family(&self, root: &str) -> Family {
         let mut family = Family { ledger: Ledger::default(), metas: Vec::new() };
         let (mut left, mut seen) = (vec![root.to_owned()], BTreeSet::new());
@@ -53,7 +53,7 @@ impl Loans<'_> {
         family
     }
 
-    /// Returns the outstanding loans for which something holds, from the metadata of all sessions.
+    /// Returns the outstanding loans that satisfy a condition, from the metadata of all sessions.
     pub(super) fn loans_where(&self, holds: impl Fn(&Loan) -> bool) -> Result<Vec<Loan>> {
         let metas = self.0.names()?.into_iter().filter_map(|name| self.0.cached_meta(&name).ok());
         Ok(metas.flat_map(|(meta, _)| meta.loans.clone()).filter(holds).collect())
@@ -64,7 +64,7 @@ impl Loans<'_> {
         members.into_iter().map(|member| member.agent_id).collect()
     }
 
-    /// Refuses an agent that is a member of none of the sessions.
+    /// Refuses an agent that is not a member of any of the sessions.
     pub(super) fn require_family(&self, who: &Participant, sessions: &[&str]) -> Result<()> {
         if who.is_person() || sessions.iter().any(|name| self.members(name).contains(&who.agent)) {
             return Ok(());

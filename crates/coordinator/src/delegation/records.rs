@@ -1,4 +1,4 @@
-//! What the logs of lender and borrower say of a loan.
+//! The records of a loan in the logs of its lender and its borrower.
 
 use super::Loans;
 use crate::participant::Participant;
@@ -44,7 +44,7 @@ impl Loans<'_> {
         })
     }
 
-    /// Moves a loan from the borrower that ended to its lender, which has the scope.
+    /// Moves a loan from a borrower that ended to the lender, which now has the scope.
     pub(super) fn move_loan(&self, lender: &SessionAuthority, from: Option<&str>, loan: Loan) -> Result<()> {
         let now = (self.0.shared().environment.now)();
         let row = Child {
@@ -65,12 +65,12 @@ impl Loans<'_> {
         })?;
         match from.map(|from| self.0.session(from)) {
             Some(Ok(from)) => self.write_back(&from, &loan, "reparented", None),
-            // It is gone with its metadata, and so is its side of the loan.
+            // The session is gone with its metadata, and so is its side of the loan.
             Some(Err(_)) | None => Ok(()),
         }
     }
 
-    /// Takes down where a child is in its life, with the evidence of what it did.
+    /// Records the state of a child, with the evidence of its activity.
     pub(super) fn set_child(&self, parent: &SessionAuthority, child: &str, state: ChildState) -> Result<()> {
         let Some(mut row) = parent.meta().children.into_iter().find(|row| row.session == child) else {
             return Ok(());

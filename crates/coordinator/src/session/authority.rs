@@ -25,16 +25,16 @@ pub struct SessionAuthority {
     pub(super) state: Mutex<State>,
     /// The `seq` of the newest record, for readers that follow the log.
     pub(super) feed: watch::Sender<u64>,
-    /// Counts the changes of the turn and of its members, for whoever waits for the turn.
+    /// Counts the changes of the turn and its members, for agents that wait for the turn.
     pub(super) turns: watch::Sender<u64>,
 }
 
-/// What all sessions of a coordinator share.
+/// The values that all sessions of a coordinator share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) store: Store,
     pub(crate) environment: Environment,
-    /// Counts the starts of a host in this state directory.
+    /// The number of times that a host was started in this state directory.
     pub(crate) epoch: u64,
     /// Whether the guardian runs.
     pub(crate) renewing: AtomicBool,
@@ -42,7 +42,7 @@ pub(crate) struct Shared {
     pub(crate) guardian: watch::Sender<u64>,
 }
 
-/// What the lock protects.
+/// The state that the lock protects.
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) log: SessionLog,
@@ -58,45 +58,45 @@ pub(crate) struct State {
     pub(super) lease_stored: u64,
     /// The turn that was last reported to each agent.
     pub(super) reported: BTreeMap<AgentId, u64>,
-    /// When the session was loaded, on the monotonic clock: nobody can have been silent for longer,
-    /// as far as this host knows.
+    /// When the session was loaded, on the monotonic clock. As far as this host knows, no agent has
+    /// been silent for longer.
     pub(super) loaded: u64,
     /// Whether a restarted host gave the turn back to its owner.
     pub(super) repaired: bool,
-    /// Counts the waits, so that each has its own number.
+    /// Counts the waits, so that each has a unique number.
     pub(super) registrations: u64,
     /// The readers of the feed that are connected and wait.
     pub(super) readers: Vec<Reader>,
-    /// How far agents have read whose answer is on its way.
+    /// How far each agent has read, for responses that have not been delivered yet.
     pub(super) unconfirmed: BTreeMap<AgentId, u64>,
 }
 
 /// When and how an agent was last seen.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Seen {
-    /// The last request, in milliseconds of the monotonic clock.
+    /// The time of the last request, in milliseconds of the monotonic clock.
     pub(super) at: u64,
-    /// The end of the last wait.
+    /// The end of the last wait, on the same clock.
     pub(super) polled: Option<u64>,
     pub(super) via_mcp: bool,
     pub(super) anchor: Option<Anchor>,
 }
 
-/// A connected wait.
+/// A connected `turn wait`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Registration {
     pub(super) number: u64,
-    /// The agent listens without claiming.
+    /// Whether the agent listens without claiming the turn.
     pub(super) parked: bool,
     pub(super) since: u64,
 }
 
-/// A command that runs on the device.
+/// A command that is running on the device.
 #[derive(Debug)]
 pub(super) struct Running {
     pub(super) command: CommandId,
     pub(super) agent: AgentId,
-    /// Cancelled when the command has to end for the next owner of the turn.
+    /// Cancelled when the command must end for the next owner of the turn.
     pub(super) cancel: CancellationToken,
 }
 
@@ -131,7 +131,7 @@ impl SessionAuthority {
         &self.name
     }
 
-    /// Returns what the session is now.
+    /// Returns the current metadata.
     #[must_use]
     pub fn meta(&self) -> SessionMeta {
         self.lock().log.meta().clone()
@@ -156,7 +156,7 @@ impl SessionAuthority {
         self.lock().log.records_after(after, limit, Phase::Feed).map_err(error::of_store)
     }
 
-    /// Remembers that an agent made a request.
+    /// Records that an agent made a request.
     pub fn touch(&self, who: &Participant) {
         let now = self.now();
         self.lock().touch(who, &now);
@@ -170,7 +170,7 @@ impl SessionAuthority {
         (self.shared.environment.now)()
     }
 
-    /// Runs a change under the lock, and wakes whoever waits for what it changed.
+    /// Runs a change under the lock, and wakes all tasks that wait for the changed values.
     pub(crate) fn change<T>(&self, with: impl FnOnce(&mut State, &Now) -> Result<T>) -> Result<T> {
         let now = self.now();
         let mut state = self.lock();
@@ -193,7 +193,7 @@ impl SessionAuthority {
     }
 }
 
-/// What tells whether a change concerns readers, waiters or the guardian.
+/// The values that tell whether a change concerns readers, waiters or the guardian.
 struct Version {
     seq: u64,
     turn: u64,
@@ -221,7 +221,7 @@ impl State {
         }
     }
 
-    /// Returns what is known about all members right now.
+    /// Returns the current presence of all members.
     pub(crate) fn presence(&self, environment: &Environment, now: &Now) -> BTreeMap<AgentId, Presence> {
         let members = self.log.meta().members.iter();
         members.map(|m| (m.agent_id.clone(), self.presence_of(m, environment, now))).collect()
@@ -242,7 +242,7 @@ impl State {
         }
     }
 
-    /// Judges something by the turn, the members and the time.
+    /// Evaluates a function of the turn, the members and the time.
     pub(crate) fn judge<T>(
         &self,
         environment: &Environment,
@@ -261,18 +261,18 @@ impl State {
         })
     }
 
-    /// Whether anybody waits for the turn.
+    /// Whether any agent waits for the turn.
     pub(crate) fn has_waits(&self) -> bool {
         !self.waits.is_empty()
     }
 
-    /// Returns how long the lease still runs, in milliseconds.
+    /// Returns the remaining time of the lease, in milliseconds.
     pub(crate) fn lease_left(&self, now: &Now) -> u64 {
         let lease = self.log.meta().turn.lease.as_ref();
         lease.map_or(0, |lease| lease.deadline_mono_ms.saturating_sub(now.mono_ms))
     }
 
-    /// Replaces the lease, on disk at most every `store_every` milliseconds.
+    /// Replaces the lease. Writes it to disk at most every `store_every` milliseconds.
     pub(crate) fn renew(&mut self, turn: TurnState, now: &Now, store_every: u64) -> Result<()> {
         if now.mono_ms.saturating_sub(self.lease_stored) < store_every {
             self.log.amend(Amendment::Turn(Box::new(turn)));
@@ -285,7 +285,7 @@ impl State {
         }
     }
 
-    /// Returns when time alone may change the turn.
+    /// Returns when the passage of time may next change the turn.
     pub(crate) fn next_due(&self, environment: &Environment, now: &Now) -> Option<Duration> {
         let meta = self.log.meta();
         let turn = &meta.turn;
@@ -301,7 +301,7 @@ impl State {
                 let gone = owner.is_some_and(|owner| {
                     self.presence_of(owner, environment, now).liveness == Liveness::Gone
                 });
-                // A harness that ended is noticed within a fraction of its grace.
+                // The end of a harness is noticed within a fraction of its grace period.
                 if gone {
                     meta.policy.gone_grace_ms / 4
                 } else {

@@ -2,8 +2,9 @@
 //!
 //! A command that changes the app passes two gates. [`SessionAuthority::admit`] runs before the
 //! command queues for the device: it waits for an implicit turn of another agent to end, and takes
-//! an idle turn. [`SessionAuthority::begin`] runs once the command has the device: it proves that
-//! the turn is still the one that was admitted, and writes the beginning to the log.
+//! an idle turn. [`SessionAuthority::begin`] runs once the command has the device: it checks that
+//! the turn is still the one in which the command was admitted, and records the beginning in the
+//! log.
 
 use super::authority::{Running, SessionAuthority, State};
 use super::commit::Remarks;
@@ -20,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use stickpin_store::NewCommand;
 
-/// The right of one command to run: the turn that it was admitted in.
+/// The right of a command to run, bound to the turn in which it was admitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Admission {
     turn: u64,
@@ -35,17 +36,17 @@ pub struct Ticket {
     began: u64,
 }
 
-/// How the end of a command was taken down.
+/// Whether the end of a command was recorded.
 #[derive(Debug)]
 pub enum Ended {
     /// The end is in the log.
     Logged,
-    /// The end could not be written; no further command may change the app until it is.
+    /// The end could not be written. No further command may change the app until it is.
     NotPersisted(Error),
 }
 
 impl SessionAuthority {
-    /// Lets a command in that changes the app. Waits at most `patience` for an implicit turn of
+    /// Admits a command that changes the app. Waits at most `patience` for an implicit turn of
     /// another agent to end.
     ///
     /// # Errors
@@ -84,7 +85,8 @@ impl SessionAuthority {
         }
     }
 
-    /// Takes or proves the turn. With a pause, the refusal may be over after it.
+    /// Takes the turn or checks it. If the error contains a duration, the refusal may be over after
+    /// that time.
     fn enter(&self, who: &Participant) -> Result<Admission, (Error, Option<Duration>)> {
         let entered = self.change(|state, now| {
             state.touch(who, now);
@@ -109,12 +111,12 @@ impl SessionAuthority {
         entered.unwrap_or_else(|e| Err((e, None)))
     }
 
-    /// Takes down that a command begins. The device must not be touched before this returned.
-    /// `admission` is that of a command that changes the app.
+    /// Records the beginning of a command. The device must not be touched before this function
+    /// returns. `admission` is required for a command that changes the app.
     ///
     /// # Errors
-    /// Returns `TURN_MISMATCH` or `STALE_LEASE` when the turn moved on while the command waited for
-    /// the device, and errors of the log.
+    /// Returns `TURN_MISMATCH` or `STALE_LEASE` when the turn passed on while the command waited
+    /// for the device, and errors of the log.
     pub fn begin(
         &self,
         who: &Participant,
@@ -138,8 +140,8 @@ impl SessionAuthority {
         })
     }
 
-    /// Takes down how a command ended. `generation` is that of the tree behind it, `address` that
-    /// of the app.
+    /// Records the end of a command. `generation` and `address` describe the tree and the app
+    /// afterwards.
     pub fn end(
         &self,
         ticket: Ticket,
@@ -168,8 +170,8 @@ impl SessionAuthority {
     }
 }
 
-/// Waits until no command of such an agent runs, at most as long as the policy lets one run on,
-/// and then cancels it. Returns the command that was still running at first.
+/// Waits until no command of the selected agents is running, at most for the drain time of the
+/// policy, and then cancels it. Returns the command that was running at the beginning.
 pub(crate) async fn drain(
     session: &SessionAuthority,
     of: &(dyn Fn(&AgentId) -> bool + Sync),
@@ -200,8 +202,8 @@ impl State {
         self.running.iter().find(|running| of(&running.agent)).map(|running| running.command)
     }
 
-    /// Returns after how long an implicit turn of another agent may be over; `None` for a turn that
-    /// does not end by itself.
+    /// Returns the time after which an implicit turn of another agent may be over; `None` for a
+    /// turn that does not end by itself.
     fn implicit_rest(&self, environment: &Environment, now: &Now) -> Option<Duration> {
         let meta = self.log.meta();
         let owner = meta.turn.owner.as_ref().filter(|_| meta.turn.implicit)?;

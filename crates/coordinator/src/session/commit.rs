@@ -1,4 +1,4 @@
-//! A change of the turn to the log, and from there into memory.
+//! Commits a change of the turn: to the log, and then to memory.
 
 use super::authority::State;
 use crate::environment::Environment;
@@ -11,13 +11,13 @@ use stickpin_session::log::{
 use stickpin_session::turn::{AgentId, Now, Transition, TurnEvent, TurnPhase, TurnState, machine};
 use stickpin_store::Origin;
 
-/// What a record says beside the change itself.
+/// The contents of a record in addition to the change itself.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Remarks {
     pub(super) handoff: Option<RedactedHandoff>,
     pub(super) reason: Option<Redacted>,
     pub(super) operator_requested: bool,
-    /// Who removed the member that left the turn.
+    /// Whether the member that left the turn was removed.
     pub(super) kicked: bool,
 }
 
@@ -27,7 +27,8 @@ impl State {
         self.log.append(origin, kind).map_err(error::of_store)
     }
 
-    /// Appends the record of a transition. `by` is who caused it, `None` for the passage of time.
+    /// Appends the record of a transition. `by` is the agent that caused it; `None` if it became
+    /// due.
     pub(super) fn commit(
         &mut self,
         by: Option<&Origin>,
@@ -48,8 +49,8 @@ impl State {
         Ok(seq)
     }
 
-    /// Commits what is due by the passage of time. Nothing is due for an owner that acts itself: it
-    /// is neither gone nor silent, and its implicit turn goes on.
+    /// Commits the changes that have become due. Nothing is due for an owner that is acting: it is
+    /// neither gone nor silent, and its implicit turn continues.
     pub(crate) fn commit_due(
         &mut self,
         environment: &Environment,
@@ -66,7 +67,7 @@ impl State {
     }
 }
 
-/// Returns the agent that an event is aimed at.
+/// Returns the agent that an event is addressed to.
 fn addressee(event: &TurnEvent) -> Option<&AgentId> {
     match event {
         TurnEvent::Released { to, .. } => to.as_ref(),
@@ -126,8 +127,8 @@ fn kind(
     }
 }
 
-/// Returns the record of a turn that a reboot took from its owner, or from whom it was reserved
-/// for.
+/// Returns the record of a turn that a reboot took from its owner, or from the agent that it was
+/// reserved for.
 pub(crate) fn surrendered_by_reboot(before: &TurnState, after: TurnState) -> Kind {
     match &before.reserved_for {
         Some(missed) => Kind::ReservationExpired(Box::new(ReservationExpired {

@@ -15,21 +15,22 @@ use stickpin_store::Phase;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// Which part of the feed is read, and whether to wait for it.
+/// The part of the feed to read, and whether to wait for events.
 #[derive(Debug, Clone, Default)]
 pub struct EventQuery {
-    /// Which events.
+    /// The selection of events.
     pub filter: Filter,
-    /// The record behind which reading begins. By default the last `limit` events are read, and a
+    /// The record after which reading begins. By default, the last `limit` events are read, and a
     /// wait begins at the newest record.
     pub after: Option<u64>,
-    /// Begin behind the last event that this agent read, and remember how far it reads now.
+    /// Whether to begin after the last event that this agent read, and to store its new read
+    /// position.
     pub resume: bool,
-    /// The most events.
+    /// The maximum number of events.
     pub limit: usize,
-    /// Wait until there is an event.
+    /// Whether to wait until there is an event.
     pub wait: bool,
-    /// How long to wait; `None` for as long as it takes.
+    /// How long to wait; `None` for no limit.
     pub timeout: Option<Duration>,
 }
 
@@ -39,14 +40,14 @@ pub struct EventQuery {
 pub struct Events {
     /// The events, oldest first.
     pub events: Vec<Event>,
-    /// The last record that was looked at: reading continues behind it.
+    /// The last record that was examined: reading continues after it.
     pub cursor_seq: u64,
-    /// Whether the session is closed, so that nothing follows in this lifetime.
+    /// Whether the session is closed, so that no further events follow in this lifetime.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub closed: bool,
 }
 
-/// A reader that is connected and waits.
+/// A connected reader that waits.
 #[derive(Debug, Clone)]
 pub(super) struct Reader {
     number: u64,
@@ -54,7 +55,7 @@ pub(super) struct Reader {
     pub(super) filter: Filter,
 }
 
-/// Ends a registration when the reader ends, also when its client disappears.
+/// Ends a registration when the reader ends, including when its client disappears.
 struct Reading<'s> {
     session: &'s SessionAuthority,
     number: u64,
@@ -67,8 +68,8 @@ impl Drop for Reading<'_> {
 }
 
 impl EventQuery {
-    /// Reads the feed of a session, and waits for an event if the query says so. Claims, renews and
-    /// authorises nothing, and does not count as activity of the reader.
+    /// Reads the feed of a session, and waits for an event if requested. Claims, renews and
+    /// authorizes nothing, and does not count as activity of the reader.
     ///
     /// # Errors
     /// Returns `INVALID_CURSOR` for a cursor beyond the end, and errors of reading the log.
@@ -143,25 +144,25 @@ fn check_cursor(session: &str, after: Option<u64>, last: u64) -> Result<()> {
 }
 
 impl SessionAuthority {
-    /// Returns how far an agent has read and was answered.
+    /// Returns the confirmed read position of an agent.
     fn saved_cursor(&self, state: &State, agent: &AgentId) -> Result<Option<u64>> {
         let uid = &state.log.meta().session_uid;
         self.shared.store.cursor(agent.as_str(), uid).map_err(error::of_store)
     }
 
-    /// Stores how far an agent has read, now that the answer reached it.
+    /// Stores the read position of an agent, now that the response was delivered.
     pub(super) fn confirm_cursor(&self, state: &mut State, agent: &AgentId) {
         let Some(seq) = state.unconfirmed.remove(agent) else { return };
         let uid = &state.log.meta().session_uid;
         if let Err(e) = self.shared.store.save_cursor(agent.as_str(), uid, seq, self.now().wall) {
-            // The events are read again.
+            // The events will be read again.
             tracing::warn!("the read position of {agent} is not stored: {e}");
         }
     }
 }
 
 impl State {
-    /// Reads at most `limit` events behind a record.
+    /// Reads at most `limit` events after a record.
     fn read(&self, filter: &Filter, after: u64, limit: usize) -> Result<Events> {
         let meta = self.log.meta();
         let mut begun = Commands::default();

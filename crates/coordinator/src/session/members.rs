@@ -12,23 +12,23 @@ use stickpin_session::turn::{
     AgentId, Fence, Member, MemberKind, MemberRole, Now, TurnPhase, WaitMode, machine,
 };
 
-/// What joining returned.
+/// The result of joining.
 #[derive(Debug, Clone)]
 pub struct Joined {
     /// The member.
     pub member: Member,
-    /// Whether it was none before.
+    /// Whether the caller was not a member before.
     pub created: bool,
     /// The `seq` of the newest record at the commit of the join.
     pub cursor_seq: u64,
 }
 
-/// What the removal of a member changed.
+/// The effects of removing a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kicked {
     /// Whether the member owned the turn.
     pub was_owner: bool,
-    /// Whether the turn was reserved for it.
+    /// Whether the turn was reserved for the member.
     pub was_reserved: bool,
 }
 
@@ -138,8 +138,7 @@ impl SessionAuthority {
             let fence = Fence { agent: who.agent.clone(), turn_id: None, lease_id: None };
             let lease_id = self.shared.environment.lease_id();
             let entered = state.judge(&self.shared.environment, now, |s| machine::enter(s, &fence, lease_id));
-            // Somebody else holds the turn, or a handoff has to be read first: the opener acts
-            // later.
+            // Another agent holds the turn, or a handoff must be read first. The opener acts later.
             if let Ok(Some(transition)) = entered {
                 state.commit(Some(&State::origin(who, now)), transition, Remarks::default(), now)?;
             }
@@ -148,7 +147,7 @@ impl SessionAuthority {
     }
 }
 
-/// Makes an agent a member that another one named.
+/// Makes an agent a member on behalf of another agent.
 pub(crate) fn admit_member(session: &SessionAuthority, agent: AgentId) -> Result<()> {
     let harness = agent.as_str().split(':').next().unwrap_or_default().to_owned();
     let (kind, anchor, ambiguous, via) = (MemberKind::Harness, None, Vec::new(), Via::Daemon);
@@ -156,7 +155,7 @@ pub(crate) fn admit_member(session: &SessionAuthority, agent: AgentId) -> Result
     session.change(|state, now| state.put_member(&who, MemberRole::Driver, None, now).map(drop))
 }
 
-/// Takes the turn from one of these agents, who leaves the session with it.
+/// Takes the turn from one of these agents, which thereby leaves the session.
 pub(crate) fn end_turn_of(session: &SessionAuthority, agents: &BTreeSet<AgentId>) -> Result<()> {
     session.change(|state, now| {
         let turn = &state.log.meta().turn;
@@ -181,7 +180,7 @@ impl State {
         self.log.meta().members.iter().find(|member| member.agent_id == *agent)
     }
 
-    /// Refuses an agent that is no member.
+    /// Refuses an agent that is not a member.
     pub(crate) fn require_member(&self, session: &str, agent: &AgentId) -> Result<()> {
         if self.member(agent).is_some() {
             return Ok(());
@@ -190,7 +189,7 @@ impl State {
             .hint(format!("run `stickpin --session {session} turn join` first")))
     }
 
-    /// Returns the member that a caller names by its id or its display name.
+    /// Returns the member with the given id or display name.
     pub(crate) fn find_member(&self, session: &str, name: &str) -> Result<AgentId> {
         let members = &self.log.meta().members;
         if let Some(member) = members.iter().find(|member| member.agent_id.as_str() == name) {
@@ -218,7 +217,7 @@ impl State {
         }
     }
 
-    /// Makes an agent that acts a member, unless it is one.
+    /// Makes an acting agent a member, unless it already is one.
     pub(crate) fn join_as_driver(&mut self, who: &Participant, now: &Now) -> Result<()> {
         match self.member(&who.agent) {
             Some(_) => Ok(()),
@@ -226,7 +225,7 @@ impl State {
         }
     }
 
-    /// Changes how a member waits, which only its metadata says.
+    /// Changes how a member waits, which is stored only in the metadata.
     pub(super) fn put_member(
         &mut self,
         who: &Participant,

@@ -1,4 +1,4 @@
-//! `turn state`: what is known about the turn and the members, without changing anything.
+//! `turn state`: the state of the turn and the members, without changing anything.
 
 use super::authority::SessionAuthority;
 use crate::participant::Participant;
@@ -10,7 +10,7 @@ use stickpin_session::turn::{
     self, AgentId, Handoff, Label, Liveness, Loan, MemberKind, MemberRole, Policy, TakeReason, TurnPhase,
 };
 
-/// The turn of a session, its members and who waits.
+/// The turn of a session, its members and its waiters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionState {
@@ -25,7 +25,7 @@ pub struct SessionState {
     /// The holder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<AgentId>,
-    /// Whether a command took the turn, which then ends by itself.
+    /// Whether a command took the turn, so that it ends by itself.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub implicit: bool,
     /// When the lease of the holder ends without renewal, in wall time.
@@ -34,21 +34,21 @@ pub struct SessionState {
     /// The agent that may claim the turn next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reserved_for: Option<AgentId>,
-    /// What renews leases.
+    /// The process that renews leases.
     pub guardian: Guardian,
     /// The members in the order in which they joined.
     pub members: Vec<MemberState>,
-    /// Members whose `turn wait` is connected.
+    /// The members whose `turn wait` is connected.
     pub waiters: Vec<Waiter>,
-    /// The handoff that the next holder has to read.
+    /// The handoff that the next holder must read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending_handoff: Option<Handoff>,
     /// Whether the caller may take the turn.
     pub takeover: TakeoverState,
-    /// Scope that was lent to other sessions.
+    /// The scope that was lent to other sessions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loans: Vec<Loan>,
-    /// Notes that nobody has resolved.
+    /// The number of unresolved notes.
     pub open_notes: usize,
     /// The limits of the session.
     pub policy: Policy,
@@ -62,19 +62,19 @@ pub struct SessionState {
 pub struct MemberState {
     /// The id.
     pub agent_id: AgentId,
-    /// The name for a reader.
+    /// The display name.
     pub display: String,
-    /// Whether it is a program or a person.
+    /// Whether the member is a program or a person.
     pub kind: MemberKind,
-    /// Whether it may hold the turn.
+    /// Whether the member may hold the turn.
     pub role: MemberRole,
-    /// Whether its harness runs; absent where nobody can tell.
+    /// Whether the member's harness is running; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alive: Option<bool>,
-    /// Milliseconds since its last request; absent if this host has seen none.
+    /// Milliseconds since the member's last request; absent if this host has seen none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub silent_ms: Option<u64>,
-    /// Whether it is the caller.
+    /// Whether the member is the caller.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub you: bool,
 }
@@ -85,7 +85,7 @@ pub struct MemberState {
 pub struct Waiter {
     /// The member.
     pub agent_id: AgentId,
-    /// Whether it listens without claiming the turn.
+    /// Whether the member listens without claiming the turn.
     pub parked: bool,
 }
 
@@ -93,18 +93,18 @@ pub struct Waiter {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TakeoverState {
-    /// Whether it may, without its operator.
+    /// Whether the caller may take the turn without a request by its operator.
     pub available: bool,
-    /// Why.
+    /// The reason that permits it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<TakeReason>,
 }
 
 impl SessionAuthority {
-    /// Returns the turn, the members and who waits, as `who` sees them.
+    /// Returns the turn, the members and the waiters, as seen by `who`.
     ///
     /// # Errors
-    /// Returns errors of the log, which holds the handoff.
+    /// Returns errors of the log, which contains the handoff.
     pub fn state(&self, who: Option<&Participant>) -> Result<SessionState> {
         let now = self.now();
         let mut state = self.lock();

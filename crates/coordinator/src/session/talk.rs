@@ -13,61 +13,62 @@ use stickpin_session::log::{Kind, Message, MessageHint, NoteAdded, NoteResolved,
 use stickpin_session::turn::{AgentId, Liveness, Now, TurnError, TurnPhase};
 use stickpin_store::{Origin, Phase};
 
-/// The recipient that stands for all members.
+/// The name that addresses all members.
 const ROOM: &str = "room";
 
-/// A message that is in the log.
+/// A message that was written to the log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Sent {
-    /// Its record.
+    /// The `seq` of its record.
     pub seq: u64,
     /// The id of its event.
     pub event_id: String,
-    /// How soon it may be read. A hint: the message is in the log, whatever it says.
+    /// How soon the message is likely to be read. Only a hint: the message is in the log in any
+    /// case.
     pub delivery: Delivery,
 }
 
-/// How soon a message may be read.
+/// How soon a message is likely to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Delivery {
-    /// A reader for whom it is was connected.
+    /// A recipient is connected and reads the feed.
     Live,
-    /// Somebody reads it later.
+    /// A recipient will read the message later.
     Stored,
-    /// The harness of everyone that it is for has ended.
+    /// The harnesses of all recipients have ended.
     Unreachable,
 }
 
-/// A note and what became of it.
+/// A note and its state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Note {
-    /// Its number.
+    /// The number of the note.
     pub note_id: u64,
-    /// Its record.
+    /// The `seq` of its record.
     pub seq: u64,
-    /// When it was added, in wall time.
+    /// When the note was added, in wall time.
     pub ts: Timestamp,
-    /// Who added it.
+    /// The author; `None` for the daemon.
     pub author: Option<AgentId>,
-    /// Its text.
+    /// The text.
     pub body: Redacted,
-    /// The turn that it is about.
+    /// The turn that the note is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn_id: Option<u64>,
-    /// Whether it is resolved.
+    /// Whether the note is resolved.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub resolved: bool,
 }
 
-/// Messages and notes of a session.
+/// The messages and notes of a session.
 #[derive(Debug, Clone, Copy)]
 pub struct Talk<'s>(pub &'s SessionAuthority);
 
 impl Talk<'_> {
-    /// Returns the member that is named by its id or its display name.
+    /// Returns the member with the given id or display name.
     ///
     /// # Errors
     /// Returns `UNKNOWN_MEMBER` and `AMBIGUOUS_RECIPIENT`.
@@ -75,7 +76,7 @@ impl Talk<'_> {
         self.0.lock().find_member(&self.0.name, name)
     }
 
-    /// Sends a message to the member that is named, or to all members with `room`.
+    /// Sends a message to a member, or to all members if the recipient is `room`.
     ///
     /// # Errors
     /// Returns `UNKNOWN_MEMBER`, `AMBIGUOUS_RECIPIENT`, `INVALID_BODY`, `MESSAGE_TOO_LARGE`,
@@ -91,8 +92,8 @@ impl Talk<'_> {
         self.send_through(None, who, to, body, hint, redactor)
     }
 
-    /// Sends a message as a member of the peer `from`, which the message names as its origin. Makes
-    /// the sender no member.
+    /// Sends a message as a member of the peer `from`, which the message names as its origin. Does
+    /// not make the sender a member.
     ///
     /// # Errors
     /// Returns the errors of [`Self::send`].
@@ -127,10 +128,10 @@ impl Talk<'_> {
         })
     }
 
-    /// Adds a note, about a turn if one is named. Returns its number and its record.
+    /// Adds a note, optionally about a turn. Returns the number and the record of the note.
     ///
     /// # Errors
-    /// As [`Self::send`], and `INVALID_TURN_ID` for a turn that has not begun.
+    /// Returns the errors of [`Self::send`], and `INVALID_TURN_ID` for a turn that has not begun.
     pub fn add_note(
         &self,
         who: &Participant,
@@ -157,8 +158,8 @@ impl Talk<'_> {
         })
     }
 
-    /// Returns notes behind the note `after`, oldest first and at most `limit`: those that nobody
-    /// has resolved, or all of them.
+    /// Returns at most `limit` notes after the note `after`, oldest first: only unresolved ones, or
+    /// all.
     ///
     /// # Errors
     /// Returns errors of reading the log.
@@ -179,11 +180,12 @@ impl Talk<'_> {
         Ok(notes)
     }
 
-    /// Takes down that a note is resolved. Its author and the holder of the turn may do so.
+    /// Marks a note as resolved. Only its author and the holder of the turn may do so.
     ///
     /// # Errors
-    /// Returns `NOTE_NOT_FOUND` for a note that does not exist or is resolved, `NOT_YOUR_TURN`,
-    /// `UNKNOWN_MEMBER`, `SESSION_CLOSED`, `IDENTITY_AMBIGUOUS`, and errors of the log.
+    /// Returns `NOTE_NOT_FOUND` for a note that does not exist or is already resolved,
+    /// `NOT_YOUR_TURN`, `UNKNOWN_MEMBER`, `SESSION_CLOSED`, `IDENTITY_AMBIGUOUS`, and errors of the
+    /// log.
     pub fn resolve_note(&self, who: &Participant, note_id: u64) -> Result<u64> {
         refuse_ambiguous(who)?;
         self.0.change(|state, now| {
@@ -214,7 +216,7 @@ impl Talk<'_> {
         })
     }
 
-    /// Refuses who is no member, and a session that is closed.
+    /// Refuses an agent that is not a member, and a closed session.
     fn may_talk(&self, state: &State, who: &Participant) -> Result<()> {
         self.is_open(state)?;
         state.require_member(&self.0.name, &who.agent)
@@ -227,7 +229,7 @@ impl Talk<'_> {
         }
     }
 
-    /// Says how soon the message in the record `seq` may be read.
+    /// Returns how soon the message in the record `seq` is likely to be read.
     fn delivery(
         &self,
         state: &State,
@@ -256,7 +258,7 @@ impl Talk<'_> {
 }
 
 impl State {
-    /// Checks the text of a message or note, and leaves secrets out of it.
+    /// Checks the text of a message or note, and removes secrets from it.
     fn text(&self, body: String, redactor: &dyn Redactor) -> Result<Redacted> {
         if body.trim().is_empty() {
             return Err(Error::new(ErrorCode::InvalidBody, "the text is empty").hint("say something"));
@@ -271,7 +273,7 @@ impl State {
         Ok(Redacted::new(body, redactor))
     }
 
-    /// Returns the number of the newest note, 0 if there is none.
+    /// Returns the number of the newest note; 0 if there is none.
     fn last_note(&self) -> Result<u64> {
         let seq = self.log.meta().open_notes.max_note_seq;
         let Some(before) = seq.checked_sub(1) else { return Ok(0) };

@@ -13,32 +13,33 @@ use stickpin_session::turn::machine::{self, Claim, Takeover};
 use stickpin_session::turn::{AgentId, Fence, Handoff, Now, Transition, TurnError, TurnEvent, TurnPhase};
 use stickpin_store::{Amendment, Phase};
 
-/// How a session is closed.
+/// The options for closing a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Closing {
-    /// Close although another agent holds the turn.
+    /// Whether to close the session although another agent holds the turn.
     pub force: bool,
 }
 
-/// How an agent takes a turn.
+/// The options for taking a turn.
 #[derive(Debug, Clone, Default)]
 pub struct TakeOptions {
-    /// Why, in the words of the caller.
+    /// The reason that the caller gives.
     pub reason: Option<String>,
-    /// The operator of the caller asked for it.
+    /// Whether the caller's operator requested the takeover.
     pub operator_requested: bool,
-    /// The turn that the caller decided about; by default the one that was last reported to it.
+    /// The turn that the caller's decision is about. The default is the turn that was last reported
+    /// to it.
     pub expected_turn: Option<u64>,
 }
 
-/// A turn that was given up.
+/// A turn that was released.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Released {
     /// The agent that may claim the turn next.
     pub reserved_for: Option<AgentId>,
     /// The `seq` of the record.
     pub seq: u64,
-    /// Members that wait.
+    /// The number of waiting members.
     pub waiters: usize,
 }
 
@@ -49,16 +50,16 @@ pub struct Assigned {
     pub reserved_for: AgentId,
     /// The `seq` of the record.
     pub seq: u64,
-    /// Whether that agent only listens, and has to be told.
+    /// Whether that agent is parked and has to be notified.
     pub routed_to_parked: bool,
 }
 
 impl SessionAuthority {
-    /// Gives the turn up, with what the next owner has to know.
+    /// Releases the turn, with a handoff for the next owner.
     ///
     /// # Errors
     /// Returns `TURN_MISMATCH`, `STALE_LEASE`, `INVALID_HANDOFF`, and errors of the log. The
-    /// details of a refusal return the handoff, so that its text is not lost.
+    /// details of an error contain the handoff, so that its text is not lost.
     pub fn release(
         &self,
         who: &Participant,
@@ -86,10 +87,10 @@ impl SessionAuthority {
         })
     }
 
-    /// Reserves the turn for the member that is named, or for the next one in line with `next`.
+    /// Reserves the turn for a member, or for the next one in line if the recipient is `next`.
     ///
     /// # Errors
-    /// As [`Self::release`], and `UNKNOWN_MEMBER`.
+    /// Returns the errors of [`Self::release`], and `UNKNOWN_MEMBER`.
     pub fn assign(
         &self,
         who: &Participant,
@@ -122,11 +123,11 @@ impl SessionAuthority {
         })
     }
 
-    /// Takes the turn from its owner. Returns after the former owner's command ended.
+    /// Takes the turn from its owner. Returns after the previous owner's command has ended.
     ///
     /// # Errors
     /// Returns `TAKEOVER_NOT_AVAILABLE`, `TURN_MISMATCH`, `REASON_REQUIRED` for an agent that gives
-    /// none, and errors of the log.
+    /// no reason, and errors of the log.
     pub async fn take(
         &self,
         who: &Participant,
@@ -183,7 +184,7 @@ impl SessionAuthority {
         })
     }
 
-    /// Commits a claim and says what it led to.
+    /// Commits a claim and returns the response to it.
     fn answer(
         &self,
         state: &mut State,
@@ -206,7 +207,7 @@ impl SessionAuthority {
                 let turn = state.judge(&self.shared.environment, now, machine::confirmed);
                 let was_implicit = state.log.meta().turn.implicit;
                 state.log.amend(Amendment::Turn(Box::new(turn.clone())));
-                // That the turn was asked for must survive this process.
+                // The request for the turn must survive this process.
                 let store_every = if was_implicit { 0 } else { STORE_EVERY_MS };
                 state.renew(turn, now, store_every)?;
                 state.repaired = false;
@@ -258,7 +259,7 @@ impl SessionAuthority {
         })
     }
 
-    /// Returns what renews the leases of this session.
+    /// Returns the guardian of this session's leases.
     #[must_use]
     pub fn guardian(&self) -> Guardian {
         Guardian {
@@ -269,7 +270,7 @@ impl SessionAuthority {
         }
     }
 
-    /// Refuses to grant a turn that nothing would renew.
+    /// Refuses to grant a turn whose lease nothing would renew.
     pub(super) fn require_guardian(&self) -> Result<()> {
         if self.shared.renewing.load(Ordering::Relaxed) {
             return Ok(());
@@ -279,11 +280,11 @@ impl SessionAuthority {
             .hint("run `stickpin daemon stop`, then the command again"))
     }
 
-    /// Ends the turn with the session.
+    /// Ends the turn together with the session.
     ///
     /// # Errors
-    /// Returns `NOT_YOUR_TURN` when another agent holds the turn, unless a person asks or `force`
-    /// is given; and errors of the log.
+    /// Returns `NOT_YOUR_TURN` when another agent holds the turn, unless the caller is a person or
+    /// `force` is set. Also returns errors of the log.
     pub fn close(&self, who: Option<&Participant>, how: Closing) -> Result<()> {
         self.change(|state, now| {
             let origin = who.map(|who| State::origin(who, now));
@@ -306,7 +307,7 @@ impl SessionAuthority {
     }
 
     /// Returns the other agent that holds the turn, and the turn. An implicit turn counts until its
-    /// owner has been silent for as long as it gives way to others.
+    /// owner has been silent long enough for others to take it.
     #[must_use]
     pub fn held_by_other(&self, who: &Participant) -> Option<(AgentId, u64)> {
         let now = self.now();
@@ -319,7 +320,7 @@ impl SessionAuthority {
         (!meta.turn.implicit || !rests).then(|| (owner.clone(), meta.turn.turn_id))
     }
 
-    /// Takes down that the answers to an agent reached it: grants, and what it read.
+    /// Records that the responses to an agent were delivered: its grants and its read position.
     pub fn delivered(&self, agent: &AgentId) {
         let mut state = self.lock();
         self.confirm_cursor(&mut state, agent);
@@ -384,13 +385,13 @@ impl State {
     }
 }
 
-/// How often a lease is stored at most, in milliseconds.
+/// The minimum time between two writes of a lease to disk, in milliseconds.
 pub(crate) const STORE_EVERY_MS: u64 = 60_000;
 
-/// The largest text of a handoff, in bytes.
+/// The maximum length of a text in a handoff, in bytes.
 const MAX_HANDOFF: usize = 16 * 1024;
 
-/// Refuses a handoff that says nothing, or too much.
+/// Refuses a handoff that is empty or too long.
 fn check_handoff(handoff: &Handoff) -> Result<()> {
     for (field, text) in [("status", &handoff.status), ("nextAction", &handoff.next_action)] {
         if text.trim().is_empty() || text.len() > MAX_HANDOFF {

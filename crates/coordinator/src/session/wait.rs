@@ -1,4 +1,4 @@
-//! `turn wait`: waiting until the turn comes.
+//! `turn wait`: waiting for the turn.
 
 use super::authority::{Registration, SessionAuthority, State};
 use super::commands::refuse_ambiguous;
@@ -14,29 +14,29 @@ use stickpin_store::Amendment;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// How an agent waits.
+/// The options for a wait.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct WaitOptions {
-    /// How long; `None` for as long as it takes, zero for one attempt.
+    /// How long to wait; `None` for no limit, zero for a single attempt.
     pub timeout: Option<Duration>,
-    /// Listen without claiming the turn.
+    /// Whether to listen without claiming the turn.
     pub park: bool,
-    /// Do not claim the turn while no other driver is a member.
+    /// Whether to claim the turn only while another driver is a member.
     pub no_solo: bool,
-    /// Also return when the session has news for the agent behind this `seq`.
+    /// Whether to return also when a record after this `seq` concerns the agent.
     pub after: Option<u64>,
 }
 
-/// Why a wait returned.
+/// The reason why a wait returned.
 #[derive(Debug, Clone)]
 pub struct WaitReply {
-    /// Who has the turn.
+    /// The state of the turn.
     pub reply: TurnReply,
     /// Whether there are events for the agent.
     pub woken_by_event: bool,
 }
 
-/// Ends a registration when the wait ends, also by a panic or when its client disappears.
+/// Ends a registration when the wait ends, including by a panic or when its client disappears.
 #[derive(Debug)]
 #[must_use = "a registration ends with it"]
 pub(super) struct Registered<'s> {
@@ -52,7 +52,7 @@ impl Drop for Registered<'_> {
 }
 
 impl SessionAuthority {
-    /// Waits until the caller holds the turn, may take it, or the time is up.
+    /// Waits until the caller holds the turn, may take it, or the wait times out.
     ///
     /// # Errors
     /// Returns `DUPLICATE_LISTENER` while another wait of the agent is connected,
@@ -96,7 +96,7 @@ impl SessionAuthority {
         }
     }
 
-    /// Says who has the turn, without claiming it.
+    /// Returns the state of the turn without claiming it.
     fn look(&self, who: &Participant) -> TurnReply {
         let now = self.now();
         let mut state = self.lock();
@@ -104,8 +104,8 @@ impl SessionAuthority {
         TurnReply::NotYet(state.not_yet())
     }
 
-    /// Takes down that a wait of the caller is connected, until the result is dropped. A wait that
-    /// asks for the turn excludes another one.
+    /// Registers a connected wait of the caller until the result is dropped. Only one wait of an
+    /// agent may claim the turn.
     pub(super) fn register(
         &self,
         who: &Participant,
@@ -147,7 +147,7 @@ impl SessionAuthority {
 }
 
 impl State {
-    /// Whether a record behind `after` is meant for the agent.
+    /// Whether a record after `after` concerns the agent.
     fn has_news(&self, agent: &AgentId, after: u64) -> Result<bool> {
         let filter = Filter { audience: Audience::Member(agent.clone()), ..Filter::default() };
         let mut found = false;
@@ -163,7 +163,7 @@ impl State {
         !self.log.meta().members.iter().any(|m| m.agent_id != *agent && m.role == MemberRole::Driver)
     }
 
-    /// Returns when time alone may change the answer of a wait.
+    /// Returns when the passage of time may next change the result of a wait.
     fn next_look(&self, agent: &AgentId) -> Duration {
         let meta = self.log.meta();
         let policy = &meta.policy;
@@ -172,7 +172,7 @@ impl State {
         } else if meta.turn.prev_owner.as_ref() == Some(agent) {
             policy.waiter_grace_ms
         } else {
-            // The label of an owner that is silent or gone.
+            // The time after which the owner counts as silent or gone.
             policy.owner_idle_ms.min(policy.gone_grace_ms)
         };
         Duration::from_millis(ms.max(1))
