@@ -1,4 +1,4 @@
-//! Files that hold their old or their new content, never a part.
+//! Atomic file replacement: a file has either its old or its new content.
 
 use crate::error::{Result, StoreError};
 use crate::files::{Files, write_all};
@@ -6,21 +6,21 @@ use sha2::{Digest as _, Sha256};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// The name of the file while it is written.
+/// Returns the name of the file while it is being written.
 pub(crate) fn fresh(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".new");
     PathBuf::from(name)
 }
 
-/// Replaces a file; the content and its name are on disk when this returns. Keeps the old content
-/// as `previous`, if given.
+/// Replaces a file. The content and the name are on disk when this function returns. Keeps the old
+/// content under `previous`, if given.
 pub(crate) fn replace(files: &dyn Files, path: &Path, previous: Option<&Path>, bytes: &[u8]) -> Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let new = fresh(path);
     let replaced = || -> io::Result<()> {
         let handle = files.open(&new)?;
-        // A crash may have left a part.
+        // A crash may have left a partial file.
         handle.truncate(0)?;
         write_all(&*handle, bytes)?;
         handle.sync()?;
@@ -32,7 +32,7 @@ pub(crate) fn replace(files: &dyn Files, path: &Path, previous: Option<&Path>, b
         files.sync_dir(folder)
     };
     replaced().map_err(|e| {
-        // What is left is overwritten by the next attempt; here it only takes room.
+        // The next attempt overwrites the leftover; here it would only take up space.
         let _ = files.remove(&new);
         StoreError::io("write", path, e)
     })
@@ -50,8 +50,8 @@ pub(crate) fn digest(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }
 
-/// Copies bytes that are about to be dropped into the quarantine, and returns their digest in
-/// hexadecimal digits. The copy is on disk when this returns.
+/// Copies bytes into the quarantine before they are dropped, and returns their SHA-256 digest in
+/// hexadecimal. The copy is on disk when this function returns.
 pub(crate) fn quarantine(files: &dyn Files, dir: &Path, what: &str, bytes: &[u8]) -> Result<String> {
     let hex: String = digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
     files.make_dir(dir).map_err(|e| StoreError::io("make", dir, e))?;

@@ -8,15 +8,15 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use stickpin_session::log::{BlobId, BlobRef};
 
-/// Texts longer than this leave their record.
+/// The maximum length of a text within a record, in bytes; longer texts become blobs.
 pub(crate) const LIMIT: usize = 64 * 1024;
 
 fn path(blobs: &Path, id: &BlobId) -> PathBuf {
     blobs.join(&id.hex()[..2]).join(id.hex())
 }
 
-/// Writes a blob, unless it is there. On disk with the next sync, before the record that refers to
-/// it. A power cut before that may leave such a record without its blob, and [`get`] then says so.
+/// Writes a blob, unless it exists. The next sync brings it to disk before the record that refers
+/// to it. After a power failure before that, the record may lack its blob, which [`get`] reports.
 pub(crate) fn put(files: &dyn Files, blobs: &Path, unsynced: &Unsynced, bytes: &[u8]) -> Result<BlobRef> {
     let id = BlobId::new(digest(bytes));
     let path = path(blobs, &id);
@@ -38,14 +38,14 @@ pub(crate) fn put(files: &dyn Files, blobs: &Path, unsynced: &Unsynced, bytes: &
         Ok(())
     };
     written().map_err(|e| {
-        // What is left is overwritten by the next attempt; here it only takes room.
+        // The next attempt overwrites the leftover; here it would only take up space.
         let _ = files.remove(&new);
         StoreError::io("write", &path, e)
     })?;
     Ok(known)
 }
 
-/// Reads a blob and proves that it is the one.
+/// Reads a blob and verifies its digest.
 pub(crate) fn get(files: &dyn Files, blobs: &Path, blob: &BlobRef) -> Result<Vec<u8>> {
     let path = path(blobs, &blob.blob);
     let bytes = match files.read(&path, 0) {

@@ -1,4 +1,4 @@
-//! How far each agent has read the feed of each session. No authority: losing it repeats events.
+//! The read positions of agents in the feeds of sessions. Losing them only repeats events.
 
 use crate::atomic;
 use crate::error::{Result, StoreError};
@@ -18,23 +18,23 @@ struct Position {
     updated_at: Timestamp,
 }
 
-/// The read positions of an agent, by the uid of the session.
+/// The read positions of an agent, by session uid.
 type Positions = BTreeMap<String, Position>;
 
 impl Store {
     /// Returns how far an agent has read the session with this uid.
     ///
     /// # Errors
-    /// If the file cannot be read. One that is not understood counts as missing.
+    /// Returns an error if the file cannot be read. A file that cannot be parsed counts as missing.
     pub fn cursor(&self, agent: &str, session_uid: &str) -> Result<Option<u64>> {
         let positions = self.positions(&layout::cursors(&self.state_dir, agent))?;
         Ok(positions.get(session_uid).map(|position| position.cursor_seq))
     }
 
-    /// Stores how far an agent has read, unless it has read further already.
+    /// Stores how far an agent has read, unless it has already read further.
     ///
     /// # Errors
-    /// If the file cannot be read or written.
+    /// Returns an error if the file cannot be read or written.
     pub fn save_cursor(&self, agent: &str, session_uid: &str, seq: u64, at: Timestamp) -> Result<()> {
         let path = layout::cursors(&self.state_dir, agent);
         let mut positions = self.positions(&path)?;

@@ -1,24 +1,24 @@
-//! What can go wrong with a session on disk.
+//! Errors of sessions on disk.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use stickpin_session::log::{CommandId, Corruption, FoldFault, Illegal, LineFault, RecordTooLarge};
 
-/// What a log was read for when it turned out to be damaged.
+/// The purpose for which a damaged log was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
     /// Opening the session.
     Restore,
     /// Following the log.
     Feed,
-    /// Replaying it.
+    /// Replaying the log.
     Replay,
-    /// Checking it.
+    /// Checking the log.
     Verify,
 }
 
 impl Phase {
-    /// The name of the phase in the details of an error.
+    /// Returns the name of the phase in the details of an error.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -33,22 +33,22 @@ impl Phase {
 /// Why a session could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The file system refused.
+    /// The file system reported an error.
     #[error("could not {doing} `{}`: {source}", path.display())]
     Io {
-        /// What was attempted.
+        /// The operation.
         doing: &'static str,
-        /// With which file.
+        /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The error.
         source: io::Error,
     },
-    /// The disk is full, or so nearly full that nothing new begins.
+    /// The disk is full, or so nearly full that nothing new may begin.
     #[error("could not {doing} `{}`: the disk is full", path.display())]
     Full {
-        /// What was attempted.
+        /// The operation.
         doing: &'static str,
-        /// With which file.
+        /// The file.
         path: PathBuf,
     },
     /// A committed line of the log is damaged.
@@ -56,17 +56,17 @@ pub enum StoreError {
     Corrupt {
         /// The segment.
         path: PathBuf,
-        /// Where, and how.
+        /// The position and kind of the damage.
         corruption: Corruption,
-        /// What it was read for.
+        /// The purpose of the read.
         phase: Phase,
     },
-    /// Another version of the program wrote the log or the metadata.
+    /// The log or the metadata was written by another version of the program.
     #[error("`{}` has version {version}, which this version does not read", path.display())]
     Version {
         /// The file.
         path: PathBuf,
-        /// Its version.
+        /// The version of the file.
         version: u64,
     },
     /// Neither the metadata nor its previous version can be read.
@@ -74,32 +74,32 @@ pub enum StoreError {
     MetaCorrupt {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// The metadata would be too long.
+    /// The metadata would exceed its maximum size.
     #[error("the metadata of `{session}` would have {bytes} bytes")]
     MetaTooLarge {
         /// The session.
         session: String,
-        /// The bytes that it would have.
+        /// The size that the metadata would have, in bytes.
         bytes: usize,
     },
-    /// The log accepts nothing.
+    /// The log is read-only.
     #[error("the log of `{session}` is read-only: {reason}")]
     ReadOnly {
         /// The session.
         session: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// There is no metadata.
     #[error("there is no session `{0}`")]
     Missing(String),
-    /// There is a session already.
+    /// The session already exists.
     #[error("there is a session `{0}` already")]
     Exists(String),
-    /// The name cannot be one of a folder of ours.
+    /// The name is not a valid session name.
     #[error("`{0}` cannot name a session")]
     Name(String),
     /// The record is too long.
@@ -108,32 +108,32 @@ pub enum StoreError {
     /// The command is not open.
     #[error("command {0} is not open")]
     NotOpen(CommandId),
-    /// The turn cannot change like this.
+    /// This change of the turn is not allowed.
     #[error(transparent)]
     Illegal(#[from] Illegal),
-    /// The records of the log do not follow one another.
+    /// The records of the log are not consecutive.
     #[error("the log of `{session}` has a gap: {fault}")]
     Gap {
         /// The session.
         session: String,
-        /// Where.
+        /// The position of the gap.
         fault: FoldFault,
     },
-    /// The line is not damaged, or not there.
+    /// The line is not damaged or does not exist.
     #[error("line {line} of `{}` is not damaged", path.display())]
     NotDamaged {
         /// The segment.
         path: PathBuf,
-        /// The line.
+        /// The number of the line.
         line: u64,
     },
-    /// A blob is missing or is not what it was.
+    /// A blob is missing or does not match its digest.
     #[error("the blob `{}` is damaged", .0.display())]
     BlobCorrupt(PathBuf),
 }
 
 impl StoreError {
-    /// Names a failure of the file system.
+    /// Creates the error for a failed file operation.
     pub(crate) fn io(doing: &'static str, path: &Path, source: io::Error) -> Self {
         let path = path.to_path_buf();
         match source.kind() {
@@ -142,7 +142,7 @@ impl StoreError {
         }
     }
 
-    /// Names damage, or a version that is not ours.
+    /// Creates the error for a damaged line, or for a line of another version.
     pub(crate) fn corrupt(path: &Path, corruption: Corruption, phase: Phase) -> Self {
         let path = path.to_path_buf();
         match corruption.fault {
@@ -151,7 +151,7 @@ impl StoreError {
         }
     }
 
-    /// The code on every surface.
+    /// Returns the error code for all surfaces.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
@@ -170,7 +170,7 @@ impl StoreError {
         }
     }
 
-    /// The next thing to do; empty if there is no advice.
+    /// Returns the hint; empty if there is none.
     #[must_use]
     pub fn hint(&self) -> String {
         match self {
@@ -186,5 +186,5 @@ impl StoreError {
     }
 }
 
-/// The result of this crate.
+/// The result type of this crate.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;

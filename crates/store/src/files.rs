@@ -1,5 +1,5 @@
-//! The file operations that the store is made of. A trait, so that tests fill the disk, write
-//! short and crash between any two of them.
+//! The file operations that the store uses. They are a trait so that tests can fill the disk, write
+//! partially, and crash between any two operations.
 
 use std::fmt;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -8,52 +8,51 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::sync::Arc;
 
-/// An open file that is written at its end.
+/// An open file to which data is appended.
 pub trait Handle: fmt::Debug + Send + Sync {
-    /// Writes at the end and returns how many bytes were taken, which may be fewer than given.
+    /// Appends bytes and returns how many were written, which may be fewer than given.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Returns errors of the file system.
     fn write(&self, bytes: &[u8]) -> io::Result<usize>;
 
-    /// Cuts the file to `len` bytes.
+    /// Truncates the file to `len` bytes.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Returns errors of the file system.
     fn truncate(&self, len: u64) -> io::Result<()>;
 
     /// Returns once the content is on disk.
     ///
     /// # Errors
-    /// Those of the file system. What is on disk is then not known.
+    /// Returns errors of the file system. It is then unknown what is on disk.
     fn sync(&self) -> io::Result<()>;
 }
 
 /// A file system.
 pub trait Files: fmt::Debug + Send + Sync {
-    /// Opens a file for writing at its end, and makes it if it is missing. Only its owner may
-    /// read it.
+    /// Opens a file for appending, and creates it if it is missing. Only its owner may read it.
     ///
     /// # Errors
-    /// Those of the file system; the same for all methods.
+    /// Returns errors of the file system, like all methods of this trait.
     fn open(&self, path: &Path) -> io::Result<Arc<dyn Handle>>;
 
-    /// Reads a file from a byte to its end.
+    /// Reads a file from a byte offset to its end.
     fn read(&self, path: &Path, from: u64) -> io::Result<Vec<u8>>;
 
-    /// Reads the first bytes of a file, at most `most`.
+    /// Reads at most `most` bytes from the beginning of a file.
     fn head(&self, path: &Path, most: u64) -> io::Result<Vec<u8>>;
 
-    /// The length of a file in bytes.
+    /// Returns the length of a file in bytes.
     fn len(&self, path: &Path) -> io::Result<u64>;
 
-    /// The names in a folder, in any order.
+    /// Returns the names in a folder, in any order.
     fn list(&self, dir: &Path) -> io::Result<Vec<String>>;
 
-    /// Makes a folder and those above it. Only its owner may enter it.
+    /// Creates a folder and its missing ancestors. Only its owner may enter it.
     fn make_dir(&self, dir: &Path) -> io::Result<()>;
 
-    /// Renames a file, over another one if there is one.
+    /// Renames a file, replacing an existing one.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
     /// Gives a file a second name.
@@ -65,7 +64,7 @@ pub trait Files: fmt::Debug + Send + Sync {
     /// Returns once the names in a folder are on disk.
     fn sync_dir(&self, dir: &Path) -> io::Result<()>;
 
-    /// The bytes that may still be written in a folder.
+    /// Returns the number of bytes that may still be written in a folder.
     fn free(&self, dir: &Path) -> io::Result<u64>;
 }
 
@@ -117,7 +116,7 @@ impl Files for DiskFiles {
 
     fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
         let names = fs::read_dir(dir)?.map(|entry| Ok(entry?.file_name()));
-        // No name of ours is anything but ASCII.
+        // All names of this crate are ASCII.
         names.filter_map(|name| name.map(|name| name.into_string().ok()).transpose()).collect()
     }
 

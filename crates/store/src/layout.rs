@@ -1,4 +1,4 @@
-//! Where everything lies in a state dir.
+//! The layout of the files in a state directory.
 
 use crate::error::{Result, StoreError};
 use std::path::{Path, PathBuf};
@@ -8,14 +8,15 @@ use stickpin_session::is_session_name;
 #[derive(Debug, Clone)]
 pub(crate) struct SessionDir {
     pub(crate) name: String,
-    /// `sessions/<name>`.
+    /// The path of `sessions/<name>`.
     pub(crate) root: PathBuf,
-    /// `quarantine` of the state dir.
+    /// The path of the state directory's `quarantine`.
     pub(crate) quarantine: PathBuf,
 }
 
 impl SessionDir {
-    /// Checks the name: it doubles as a folder, so it must not lead out of the state dir.
+    /// Creates the paths of a session. The name doubles as a folder name, so it is checked against
+    /// path traversal.
     pub(crate) fn new(state_dir: &Path, name: &str) -> Result<Self> {
         if !is_session_name(name) {
             return Err(StoreError::Name(name.to_owned()));
@@ -48,12 +49,12 @@ impl SessionDir {
     }
 }
 
-/// The folder of all sessions.
+/// Returns the folder of all sessions.
 pub(crate) fn sessions(state_dir: &Path) -> PathBuf {
     state_dir.join("sessions")
 }
 
-/// The file with the read positions of an agent, whose id becomes its name.
+/// Returns the file with the read positions of an agent, named after the agent's id.
 pub(crate) fn cursors(state_dir: &Path, agent: &str) -> PathBuf {
     use std::fmt::Write as _;
     let mut name = String::with_capacity(agent.len() + 5);
@@ -68,12 +69,12 @@ pub(crate) fn cursors(state_dir: &Path, agent: &str) -> PathBuf {
     state_dir.join("cursors").join(name + ".json")
 }
 
-/// What is given up in a storage emergency.
+/// Returns the file that is given up in a storage emergency.
 pub(crate) fn reserve(state_dir: &Path) -> PathBuf {
     state_dir.join("reserve.bin")
 }
 
-/// The number of a segment from the name of its file.
+/// Returns the number of a segment from the name of its file.
 pub(crate) fn segment_number(file: &str) -> Option<u32> {
     let digits = file.strip_suffix(".jsonl")?;
     let plain = digits.len() >= 6 && digits.bytes().all(|b| b.is_ascii_digit());

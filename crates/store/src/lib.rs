@@ -1,5 +1,6 @@
-//! Sessions on disk: an append-only log, thin metadata, blobs. The records and their rules are
-//! those of `stickpin_session::log`; this crate is the order in which bytes reach the disk.
+//! Sessions on disk: an append-only log, small metadata, and blobs. The records and their rules
+//! come from `stickpin_session::log`; this crate determines the order in which bytes reach the
+//! disk.
 //!
 //! ```text
 //! <state>/sessions/<name>/meta.json            what the name refers to now
@@ -10,9 +11,9 @@
 //!         reserve.bin                          room for the time when the disk is full
 //! ```
 //!
-//! A newline commits a record. A record that was refused changed nothing; one that was accepted
-//! survives the death of the process at any point. Metadata follows the log: opening a session
-//! folds in the records that it lacks.
+//! A newline commits a record. A refused record changes nothing; an accepted record survives a
+//! crash of the process at any point. The metadata follows the log: opening a session folds in the
+//! missing records.
 //!
 //! ```
 //! use serde_json::json;
@@ -74,8 +75,8 @@
 //! # }
 //! ```
 //!
-//! All paths lead through [`Files`], so that tests fill the disk and crash between any two
-//! operations.
+//! All file access goes through [`Files`], so that tests can fill the disk and crash between any
+//! two operations.
 
 mod atomic;
 mod blobs;

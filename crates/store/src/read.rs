@@ -1,4 +1,4 @@
-//! Reading a log from a cursor on: for the feed and for replay.
+//! Reading a log from a cursor: for the feed and for replay.
 
 use crate::error::{Phase, Result, StoreError};
 use crate::recover;
@@ -7,11 +7,11 @@ use std::ops::ControlFlow;
 use stickpin_session::log::{MAX_RECORD, Record, Records};
 
 impl Store {
-    /// The committed records behind the record `after`, at most `limit`. Reads only the segments
-    /// that it needs, and the file behind an open [`crate::SessionLog`] as well.
+    /// Returns at most `limit` committed records after the record `after`. Reads only the necessary
+    /// segments. Also works while a [`crate::SessionLog`] is open for the session.
     ///
     /// # Errors
-    /// `LOG_CORRUPT` with the line and the phase: damage is never skipped.
+    /// Returns `LOG_CORRUPT` with the line and the phase. Damage is never skipped.
     pub fn records_after(&self, name: &str, after: u64, limit: usize, phase: Phase) -> Result<Vec<Record>> {
         let mut found = Vec::new();
         if limit > 0 {
@@ -23,11 +23,11 @@ impl Store {
         Ok(found)
     }
 
-    /// Visits the committed records behind the record `after`, oldest first, until `visit` breaks
-    /// off. Keeps none of them.
+    /// Visits the committed records after the record `after`, oldest first, until `visit` breaks
+    /// off. Does not keep them in memory.
     ///
     /// # Errors
-    /// As [`Self::records_after`].
+    /// Returns the errors of [`Self::records_after`].
     pub fn scan(
         &self,
         name: &str,
@@ -40,7 +40,7 @@ impl Store {
         if numbers.is_empty() {
             return Err(StoreError::Missing(name.to_owned()));
         }
-        // Segments whose successor begins at or before the cursor hold nothing behind it.
+        // Segments whose successor begins at or before the cursor contain nothing after the cursor.
         let mut needed = 0;
         for (at, number) in numbers.iter().enumerate().skip(1).rev() {
             if self.first_seq(&dir.segment(*number))?.is_some_and(|seq| seq <= after + 1) {

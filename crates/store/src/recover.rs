@@ -1,4 +1,4 @@
-//! From what lies on disk to what a session is now: metadata, and the records behind it.
+//! Recovery of a session's current state from disk: metadata, and the records after it.
 
 use crate::atomic::{absent_is_fine, fresh, quarantine};
 use crate::error::{Phase, Result, StoreError};
@@ -9,25 +9,25 @@ use std::io::ErrorKind;
 use std::path::Path;
 use stickpin_session::log::{Located, Records, SessionMeta, last_commit};
 
-/// Something about a session that a listing shows beside it.
+/// A problem of a session that a list shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Diagnostic {
-    /// The metadata could not be read; its previous version and the log stand in.
+    /// The metadata could not be read. Its previous version and the log were used instead.
     MetaRecoveredFromPrevious,
-    /// The metadata knew of records that the log does not have. A copy is in the quarantine.
+    /// The metadata contains records that are missing from the log. A copy is in the quarantine.
     MetaAheadOfLog,
-    /// The segment that was written to is gone: what it held cannot be replayed.
+    /// The segment that was being written is gone: its records cannot be replayed.
     LogMissing,
-    /// Commands ran when the daemon ended; what reached the device is not known.
+    /// Commands were running when the daemon ended. It is unknown what reached the device.
     CommandsInterrupted,
-    /// Bytes that were not committed are in the quarantine.
+    /// Uncommitted bytes were moved to the quarantine.
     TailRepaired,
-    /// The repaired state could not be written: the log is read-only.
+    /// The repaired state could not be written. The log is read-only.
     RepairNotPersisted,
 }
 
 impl Diagnostic {
-    /// The name on every surface.
+    /// Returns the name for all surfaces.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -41,10 +41,10 @@ impl Diagnostic {
     }
 }
 
-/// The first bytes that are read from the end of a segment.
+/// The number of bytes that are first read from the end of a segment.
 const CHUNK: u64 = 64 * 1024;
 
-/// What metadata of all versions has.
+/// The fields of the metadata that all versions have.
 #[derive(Deserialize)]
 struct Head {
     v: u64,
@@ -79,8 +79,9 @@ pub(crate) fn meta(files: &dyn Files, dir: &SessionDir) -> Result<(SessionMeta, 
     }
 }
 
-/// Moves damaged metadata to the quarantine and puts its previous version in its place. Before the
-/// metadata is written again: that keeps the file in place as the previous version.
+/// Moves damaged metadata to the quarantine and replaces it with its previous version. Called
+/// before the metadata is written again, because that keeps the current file as the previous
+/// version.
 pub(crate) fn promote_previous(files: &dyn Files, dir: &SessionDir) -> Result<()> {
     let path = dir.meta();
     let bytes = files.read(&path, 0).map_err(|e| StoreError::io("read", &path, e))?;
@@ -92,13 +93,13 @@ pub(crate) fn promote_previous(files: &dyn Files, dir: &SessionDir) -> Result<()
     renamed().map_err(|e| StoreError::io("repair", &path, e))
 }
 
-/// Removes what a crash left half written.
+/// Removes files that a crash left half written.
 pub(crate) fn remove_leftovers(files: &dyn Files, dir: &SessionDir) -> Result<()> {
     let new = fresh(&dir.meta());
     absent_is_fine(files.remove(&new)).map_err(|e| StoreError::io("remove", &new, e))
 }
 
-/// The numbers of all segments, in order.
+/// Returns the numbers of all segments, in order.
 pub(crate) fn segments(files: &dyn Files, dir: &SessionDir) -> Result<Vec<u32>> {
     let log = dir.log();
     let names = match files.list(&log) {
@@ -113,17 +114,17 @@ pub(crate) fn segments(files: &dyn Files, dir: &SessionDir) -> Result<Vec<u32>> 
 /// The end of a segment.
 #[derive(Debug)]
 pub(crate) struct Tail {
-    /// The records behind the given one, in order.
+    /// The records after the given one, in order.
     pub(crate) records: Vec<Located>,
-    /// The last committed record, whatever its `seq`; `None` if the segment has none.
+    /// The last committed record, regardless of its `seq`; `None` if the segment has none.
     pub(crate) last: Option<Located>,
-    /// The bytes up to and including the last newline.
+    /// The number of bytes up to and including the last newline.
     pub(crate) committed: u64,
-    /// The bytes behind it.
+    /// The bytes after the last newline.
     pub(crate) torn: Vec<u8>,
 }
 
-/// Reads a segment from its end, back to the record `applied`.
+/// Reads a segment backwards from its end to the record `applied`.
 pub(crate) fn tail(files: &dyn Files, path: &Path, applied: u64) -> Result<Tail> {
     let io = |e| StoreError::io("read", path, e);
     let len = files.len(path).map_err(io)?;
@@ -131,7 +132,7 @@ pub(crate) fn tail(files: &dyn Files, path: &Path, applied: u64) -> Result<Tail>
     loop {
         let from = len.saturating_sub(chunk);
         let bytes = files.read(path, from).map_err(io)?;
-        // Unless it is the beginning of the file, the first line may be cut.
+        // Unless the part starts at the beginning of the file, its first line may be cut.
         let whole = if from == 0 { Some(0) } else { memchr::memchr(b'\n', &bytes).map(|at| at + 1) };
         if let Some(whole) = whole
             && let Some(tail) = parse_tail(path, &bytes[whole..], from + whole as u64, applied, files)?
@@ -142,7 +143,7 @@ pub(crate) fn tail(files: &dyn Files, path: &Path, applied: u64) -> Result<Tail>
     }
 }
 
-/// `None` if the part does not reach back to the record `applied`.
+/// Parses the end of a segment. Returns `None` if it does not reach back to the record `applied`.
 fn parse_tail(path: &Path, part: &[u8], base: u64, applied: u64, files: &dyn Files) -> Result<Option<Tail>> {
     let mut reader = Records::part(part, base, 0);
     let (mut records, mut last) = (Vec::new(), None);
@@ -150,7 +151,7 @@ fn parse_tail(path: &Path, part: &[u8], base: u64, applied: u64, files: &dyn Fil
     for next in reader.by_ref() {
         let located = match next {
             Ok(located) => located,
-            // The line is counted from the beginning only if somebody has to be told.
+            // Count lines from the beginning only if an error must name the line.
             Err(mut corruption) => {
                 let before = files.read(path, 0).map_err(|e| StoreError::io("read", path, e))?;
                 let before = before.get(..usize::try_from(base).unwrap_or(usize::MAX)).unwrap_or_default();
@@ -160,7 +161,7 @@ fn parse_tail(path: &Path, part: &[u8], base: u64, applied: u64, files: &dyn Fil
         };
         reaches |= located.record.seq <= applied;
         if located.record.seq > applied {
-            // A part that does not reach back is read again, further back.
+            // The part does not reach back far enough: read more.
             if !reaches {
                 return Ok(None);
             }

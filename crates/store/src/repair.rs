@@ -13,24 +13,24 @@ use stickpin_session::log::{self, Kind, LogRepaired, Record, RepairCause, Via, d
 /// What a repair replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repaired {
-    /// The segment.
+    /// The path of the segment.
     pub path: PathBuf,
-    /// The records that stand in for what was lost, one for each `seq`.
+    /// The number of placeholders for the lost records, one per `seq`.
     pub stubs: u64,
-    /// The bytes that were moved to the quarantine.
+    /// The number of bytes that were moved to the quarantine.
     pub dropped_bytes: u64,
-    /// Their digest in hexadecimal digits.
+    /// The SHA-256 digest of these bytes, in hexadecimal.
     pub sha256: String,
 }
 
 impl Store {
-    /// Replaces the damaged line `line` of the first damaged segment, and damaged lines right
-    /// behind it, by records that say so. The bytes go to the quarantine. The session must not be
-    /// open, and opening it again is the only way to go on.
+    /// Replaces the damaged line `line` of the first damaged segment, and any damaged lines
+    /// directly after it, with records of the repair. Moves their bytes to the quarantine. The
+    /// session must not be open, and must be opened again afterwards.
     ///
     /// # Errors
-    /// If the first damaged line is another one, or if the segment cannot be written; it is then
-    /// as it was.
+    /// Returns an error if the first damaged line is another one, or if the segment cannot be
+    /// written. The segment is then unchanged.
     pub fn repair(&self, name: &str, line: u64, now: Timestamp) -> Result<Repaired> {
         let dir = self.dir(name)?;
         let mut before: Option<Record> = None;
@@ -50,7 +50,7 @@ impl Store {
         let (to, next) = end_of_damage(&bytes, from);
         let lost = &bytes[from..to];
         let seq = before.as_ref().map_or(1, |record| record.seq + 1);
-        // Two lines may have become one, or one two: what counts is which records are missing.
+        // Damage may have joined or split lines: what counts is which records are missing.
         let until = match next {
             Some(next) if next.seq >= seq => next.seq,
             Some(_) => return Err(StoreError::NotDamaged { path, line }),
@@ -88,7 +88,7 @@ impl Store {
     }
 }
 
-/// Where the damage that begins at `from` ends, and the record behind it.
+/// Returns the end of the damage that begins at `from`, and the record after it.
 fn end_of_damage(bytes: &[u8], from: usize) -> (usize, Option<Record>) {
     let mut at = from;
     while let Some(end) = memchr(b'\n', &bytes[at..]) {
@@ -97,6 +97,6 @@ fn end_of_damage(bytes: &[u8], from: usize) -> (usize, Option<Record>) {
         }
         at += end + 1;
     }
-    // What is left is a torn tail, unless it is the damaged line itself.
+    // The rest is a torn tail, unless it is the damaged line itself.
     (if at == from { bytes.len() } else { at }, None)
 }

@@ -1,5 +1,5 @@
-//! Room that is set aside for the time when the disk is full: what ends something can still be
-//! written then, and nothing begins.
+//! Disk space that is reserved for when the disk is full: records that end something can then still
+//! be written, but nothing may begin.
 
 use crate::atomic::absent_is_fine;
 use crate::error::{Result, StoreError};
@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What is set aside.
+/// The size of the reserve, in bytes.
 const BYTES: usize = 1 << 20;
 
-/// What has to be free before it is set aside again.
+/// The free space that is required to restore the reserve, in bytes.
 const ENOUGH: u64 = 16 << 20;
 
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub(crate) struct Reserve {
 }
 
 impl Reserve {
-    /// Sets the room aside. Without it there is an emergency from the beginning.
+    /// Allocates the reserve. Without it, an emergency exists from the beginning.
     pub(crate) fn new(files: Arc<dyn Files>, state_dir: &Path) -> Result<Self> {
         let this = Self { files, state_dir: state_dir.to_path_buf(), emergency: AtomicBool::new(false) };
         let path = layout::reserve(state_dir);
@@ -40,7 +40,8 @@ impl Reserve {
         }
     }
 
-    /// Written, not only made longer: a file with a hole reserves nothing.
+    /// Fills the reserve with data instead of only extending it, because a sparse file reserves
+    /// nothing.
     fn fill(&self, path: &Path) -> Result<()> {
         let filled = || {
             let handle = self.files.open(path)?;
@@ -58,14 +59,14 @@ impl Reserve {
         self.emergency.load(Ordering::Acquire)
     }
 
-    /// Gives the room to what still has to be written.
+    /// Releases the reserve for the records that must still be written.
     pub(crate) fn enter(&self) {
         self.emergency.store(true, Ordering::Release);
-        // If it cannot be removed there is just no room to give.
+        // If the file cannot be removed, there is no space to release.
         let _ = absent_is_fine(self.files.remove(&layout::reserve(&self.state_dir)));
     }
 
-    /// Ends the emergency if there is room again; returns whether there is none now.
+    /// Ends the emergency if enough space is free again. Returns whether the emergency is over.
     pub(crate) fn is_over(&self) -> bool {
         if !self.is_emergency() {
             return true;

@@ -1,4 +1,4 @@
-//! The end of a segment, where records are added.
+//! The end of a segment, where records are appended.
 
 use crate::error::{Result, StoreError};
 use crate::files::{Files, Handle, write_all};
@@ -7,24 +7,24 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use stickpin_session::log::{self, Record};
 
-/// Adds records to a segment. Either a record is there, whole and with its newline, or the file is
-/// as it was.
+/// Appends records to a segment. Either a record is written completely, with its newline, or the
+/// file is unchanged.
 #[derive(Debug)]
 pub(crate) struct SegmentWriter {
     pub(crate) number: u32,
     path: PathBuf,
     handle: Arc<dyn Handle>,
     len: u64,
-    /// Its last record is `segment_end`.
+    /// Whether the last record is `segment_end`.
     pub(crate) ended: bool,
     buffer: Vec<u8>,
 }
 
-/// A record was not added.
+/// The error for a record that was not appended.
 #[derive(Debug)]
 pub(crate) struct Refused {
     pub(crate) error: StoreError,
-    /// A part of it may be in the file, so that nothing may follow it.
+    /// Whether a part of the record may be in the file, so that no other record may follow.
     pub(crate) broken: bool,
 }
 
@@ -35,7 +35,7 @@ impl From<StoreError> for Refused {
 }
 
 impl SegmentWriter {
-    /// Opens a segment of `len` bytes, or makes it. Its last byte, if any, has to be a newline.
+    /// Opens a segment of `len` bytes, or creates it. Its last byte, if any, must be a newline.
     pub(crate) fn open(files: &dyn Files, path: &Path, number: u32, len: u64, ended: bool) -> Result<Self> {
         let handle = files.open(path).map_err(|e| StoreError::io("open", path, e))?;
         Ok(Self { number, path: path.to_path_buf(), handle, len, ended, buffer: Vec::new() })
@@ -49,7 +49,7 @@ impl SegmentWriter {
         &self.handle
     }
 
-    /// Adds a record; syncs it, and whatever it refers to, if it has to be `durable`.
+    /// Appends a record. If `durable` is set, syncs the record and everything that it refers to.
     pub(crate) fn append(
         &mut self,
         record: &Record,
@@ -75,7 +75,7 @@ impl SegmentWriter {
         Ok(())
     }
 
-    /// Cuts off what a crash left behind the last newline.
+    /// Removes the bytes that a crash left after the last newline.
     pub(crate) fn cut_tail(&self) -> Result<()> {
         let cut = || {
             self.handle.truncate(self.len)?;

@@ -1,4 +1,4 @@
-//! The log of one session, open for writing: the only writer of its folder.
+//! The log of one session, open for writing. Only one process may write to a session's folder.
 
 mod append;
 mod commands;
@@ -21,124 +21,124 @@ use stickpin_session::Timestamp;
 use stickpin_session::log::{BlobRef, Kind, Record, SessionMeta, Via};
 use stickpin_session::turn::{AgentId, Lease, TurnState, WaitMode};
 
-/// When, by whom and through which surface a record comes to be.
+/// The time, author and surface of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
-    /// When, in wall time.
+    /// The wall time.
     pub ts: Timestamp,
-    /// Who; `None` for the daemon.
+    /// The agent; `None` for the daemon.
     pub agent: Option<AgentId>,
-    /// Whom it concerns.
+    /// The agent that the record concerns.
     pub to: Option<AgentId>,
-    /// Meant for all members.
+    /// Whether the record is meant for all members.
     pub bcast: bool,
-    /// Through which surface.
+    /// The surface.
     pub via: Via,
 }
 
 impl Origin {
-    /// The daemon itself.
+    /// Creates the origin of a record by the daemon itself.
     #[must_use]
     pub fn daemon(ts: Timestamp) -> Self {
         Self { ts, agent: None, to: None, bcast: false, via: Via::Daemon }
     }
 
-    /// An agent or a person.
+    /// Creates the origin of a record by an agent or a person.
     #[must_use]
     pub fn agent(ts: Timestamp, agent: AgentId, via: Via) -> Self {
         Self { ts, agent: Some(agent), to: None, bcast: false, via }
     }
 }
 
-/// A change of the metadata that has no record.
+/// A change of the metadata without a record.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Amendment {
-    /// What a turn says beside its owner and its number: that its grant was delivered, or that its
+    /// A change of the turn other than its owner and number: its grant was delivered, or its
     /// handoff was read.
     Turn(Box<TurnState>),
-    /// How a member waits.
+    /// A change of how a member waits.
     Waits {
         /// The member.
         agent: AgentId,
-        /// How.
+        /// The new wait mode.
         mode: WaitMode,
-        /// Since when.
+        /// When the change happened.
         at: Timestamp,
     },
 }
 
-/// The log of one session. A record that was refused changed nothing; one that was accepted is
-/// folded into [`Self::meta`], and survives the death of the process.
+/// The log of one session. A refused record changes nothing; an accepted record is folded into
+/// [`Self::meta`] and survives a crash of the process.
 #[derive(Debug)]
 pub struct SessionLog {
     store: Store,
     dir: SessionDir,
     meta: SessionMeta,
-    /// `None` while there is no segment to write to.
+    /// The writer; `None` while there is no segment to write to.
     writer: Option<SegmentWriter>,
     unsynced: Arc<Unsynced>,
     /// The `applied_seq` of the metadata on disk.
     stored_seq: u64,
     stored_at: Timestamp,
-    /// Why the metadata on disk lags behind although it should not.
+    /// The reason why the metadata on disk lags behind, if writing it failed.
     meta_fault: Option<StoreError>,
-    /// Ends of commands that could not be written, oldest first.
+    /// Ends of commands that could not be written yet, oldest first.
     pending_ends: Vec<(Origin, Kind)>,
-    /// Why nothing may be written until the session is opened again.
+    /// The reason why nothing may be written until the session is opened again.
     broken: Option<String>,
     /// The newest records that this process wrote, oldest first, for readers that follow the log.
     recent: VecDeque<Arc<Record>>,
 }
 
 impl SessionLog {
-    /// What the session is now.
+    /// Returns the current metadata.
     #[must_use]
     pub fn meta(&self) -> &SessionMeta {
         &self.meta
     }
 
-    /// Why the metadata on disk lags behind. Nothing is lost: opening reads the rest from the log.
+    /// Returns the reason why the metadata on disk lags behind. Nothing is lost: opening reads the
+    /// rest from the log.
     #[must_use]
     pub fn meta_fault(&self) -> Option<&StoreError> {
         self.meta_fault.as_ref()
     }
 
-    /// Why no command may begin, if so.
+    /// Returns the reason why no command may begin, if there is one.
     #[must_use]
     pub fn read_only(&self) -> Option<String> {
         let pending = self.pending_ends.first().map(|_| "the end of a command is not written".to_owned());
         self.broken.clone().or_else(|| self.unsynced.failed()).or(pending)
     }
 
-    /// Returns once everything that was written is on disk. Needed only without the thread of
-    /// [`Store::open`].
+    /// Returns once all written data is on disk. Needed only without the thread of [`Store::open`].
     ///
     /// # Errors
-    /// If it cannot be; the log is then read-only.
+    /// Returns an error if the sync fails; the log is then read-only.
     pub fn sync(&mut self) -> Result<()> {
         let path = self.dir.log();
         self.unsynced.sync().map_err(|e| StoreError::io("sync", &path, e))
     }
 
-    /// Whether something that was written is not on disk yet.
+    /// Whether all written data is on disk.
     #[must_use]
     pub fn is_synced(&self) -> bool {
         self.unsynced.is_empty()
     }
 
-    /// Reads a blob that a record of this session refers to, and proves that it is the one.
+    /// Reads a blob that a record of this session refers to, and verifies its digest.
     ///
     /// # Errors
-    /// If it is missing or damaged.
+    /// Returns an error if the blob is missing or damaged.
     pub fn blob(&self, blob: &BlobRef) -> Result<Vec<u8>> {
         crate::blobs::get(&*self.store.files, &self.dir.blobs(), blob)
     }
 
-    /// Writes what is due: the metadata, 5 s after it changed, and the end of a command that could
-    /// not be written. For the idle time of the daemon.
+    /// Writes what is due: the metadata, 5 s after it changed, and ends of commands that could not
+    /// be written. Called while the daemon is idle.
     ///
     /// # Errors
-    /// If it cannot be written; it is then due again.
+    /// Returns an error if the data cannot be written; it is then due again.
     pub fn maintain(&mut self, now: Timestamp) -> Result<()> {
         self.flush_ends()?;
         let age = now.millis().abs_diff(self.stored_at.millis());
@@ -151,16 +151,17 @@ impl SessionLog {
     /// Writes the metadata now.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// Returns an error if the metadata cannot be written.
     pub fn store(&mut self) -> Result<()> {
         self.store_meta()
     }
 
-    /// Replaces the lease of the turn's owner. A renewal is no event and has no record; it is
+    /// Replaces the lease of the turn's owner. A renewal is not an event and has no record; it is
     /// stored with the metadata.
     ///
     /// # Errors
-    /// If the metadata cannot be written; the lease is renewed in memory all the same.
+    /// Returns an error if the metadata cannot be written; the lease is renewed in memory
+    /// nevertheless.
     pub fn renew_lease(&mut self, lease: Lease) -> Result<()> {
         if self.meta.turn.lease.is_some() {
             self.meta.turn.lease = Some(lease);
@@ -168,7 +169,8 @@ impl SessionLog {
         self.store_meta()
     }
 
-    /// Changes what has no record, and is stored with the next one or by [`Self::renew_lease`].
+    /// Changes metadata that has no record. The change is stored with the next record or by
+    /// [`Self::renew_lease`].
     pub fn amend(&mut self, amendment: Amendment) {
         match amendment {
             Amendment::Turn(turn) => {
@@ -185,11 +187,11 @@ impl SessionLog {
         }
     }
 
-    /// Returns records with a `seq` above `after`, oldest first: from memory while this process
-    /// wrote them recently, else from disk.
+    /// Returns at most `limit` records with a `seq` above `after`, oldest first: from memory if
+    /// this process wrote them recently, else from disk.
     ///
     /// # Errors
-    /// If the log cannot be read or is damaged.
+    /// Returns an error if the log cannot be read or is damaged.
     pub fn records_after(&self, after: u64, limit: usize, phase: Phase) -> Result<Vec<Arc<Record>>> {
         if after >= self.meta.applied_seq {
             return Ok(Vec::new());
@@ -204,10 +206,10 @@ impl SessionLog {
 }
 
 /// Visits records of an open log with a `seq` above `after`, oldest first, until `visit` breaks
-/// off: from memory while this process wrote them recently, else from disk.
+/// off: from memory if this process wrote them recently, else from disk.
 ///
 /// # Errors
-/// If the log cannot be read or is damaged.
+/// Returns an error if the log cannot be read or is damaged.
 pub fn scan(
     log: &SessionLog,
     after: u64,

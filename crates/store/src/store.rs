@@ -1,4 +1,4 @@
-//! A state dir: its sessions, and what they share.
+//! A state directory: its sessions and their shared state.
 
 use crate::error::{Result, StoreError};
 use crate::files::{DiskFiles, Files};
@@ -13,10 +13,10 @@ use std::sync::Arc;
 use std::time::SystemTime;
 use stickpin_session::log::SessionMeta;
 
-/// Where a segment ends.
+/// The size at which a segment ends, in bytes.
 const ROTATE_AT: u64 = 64 << 20;
 
-/// The state of a file, which changes when its content does.
+/// The stamp of a file, which changes when its content changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp {
     modified: SystemTime,
@@ -24,7 +24,8 @@ pub struct Stamp {
     inode: u64,
 }
 
-/// The sessions of a state dir. One process has it; clones share it.
+/// The sessions of a state directory. Only one process may have a store for a directory; clones
+/// share it.
 #[derive(Debug, Clone)]
 pub struct Store {
     pub(crate) files: Arc<dyn Files>,
@@ -35,11 +36,11 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens a state dir on disk. A thread brings commands, snapshots, messages and notes to disk
+    /// Opens a state directory on disk. A thread syncs commands, snapshots, messages and notes
     /// within 200 ms; everything else is on disk before its call returns.
     ///
     /// # Errors
-    /// If the folders cannot be made.
+    /// Returns an error if the folders cannot be created.
     pub fn open(state_dir: &Path) -> Result<Self> {
         let mut this = Self::with_files(state_dir, Arc::new(DiskFiles))?;
         let syncer = Syncer::start(DELAY).map_err(|e| StoreError::io("sync", state_dir, e))?;
@@ -47,11 +48,11 @@ impl Store {
         Ok(this)
     }
 
-    /// Opens a state dir on a file system of the caller, without a thread: the caller syncs with
-    /// [`crate::SessionLog::sync`].
+    /// Opens a state directory on a file system of the caller, without a thread: the caller syncs
+    /// with [`crate::SessionLog::sync`].
     ///
     /// # Errors
-    /// If the folders cannot be made.
+    /// Returns an error if the folders cannot be created.
     pub fn with_files(state_dir: &Path, files: Arc<dyn Files>) -> Result<Self> {
         let sessions = layout::sessions(state_dir);
         files.make_dir(&sessions).map_err(|e| StoreError::io("make", &sessions, e))?;
@@ -59,23 +60,23 @@ impl Store {
         Ok(Self { files, state_dir: state_dir.to_path_buf(), reserve, syncer: None, rotate_at: ROTATE_AT })
     }
 
-    /// Sets the size in bytes at which a segment is followed by the next one; 64 MiB by default.
+    /// Sets the size in bytes at which a new segment begins; 64 MiB by default.
     #[must_use]
     pub fn rotate_at(mut self, bytes: u64) -> Self {
         self.rotate_at = bytes;
         self
     }
 
-    /// Whether the disk is so full that only what ends something is accepted.
+    /// Whether the disk is so full that only records that end something are accepted.
     #[must_use]
     pub fn is_emergency(&self) -> bool {
         self.reserve.is_emergency()
     }
 
-    /// The names of all sessions, in order. Reads no session.
+    /// Returns the names of all sessions, in order. Reads no session.
     ///
     /// # Errors
-    /// If the folder cannot be read.
+    /// Returns an error if the folder cannot be read.
     pub fn names(&self) -> Result<Vec<String>> {
         let sessions = layout::sessions(&self.state_dir);
         let mut names = match self.files.list(&sessions) {
@@ -87,24 +88,24 @@ impl Store {
         Ok(names)
     }
 
-    /// The metadata of a session, for listing. Never reads its log, so it may lag behind by the
+    /// Returns the metadata of a session, for lists. Never reads the log, so the metadata may lack
     /// records that opening folds in.
     ///
     /// # Errors
-    /// If there is none, or none that can be read.
+    /// Returns an error if there is no readable metadata.
     pub fn meta(&self, name: &str) -> Result<(SessionMeta, Vec<Diagnostic>)> {
         recover::meta(&*self.files, &self.dir(name)?)
     }
 
-    /// The state of the metadata's file: while it is equal, so is the metadata. `None` if there is
-    /// no file.
+    /// Returns the stamp of the metadata file: as long as it is equal, the metadata is unchanged.
+    /// `None` if there is no file.
     #[must_use]
     pub fn meta_stamp(&self, name: &str) -> Option<Stamp> {
         let file = std::fs::metadata(self.dir(name).ok()?.meta()).ok()?;
         Some(Stamp { modified: file.modified().ok()?, bytes: file.len(), inode: file.ino() })
     }
 
-    /// Whether a segment of the log is there. Reads nothing of it.
+    /// Whether a segment of the log exists. Does not read it.
     #[must_use]
     pub fn has_segment(&self, name: &str, number: u32) -> bool {
         self.dir(name).is_ok_and(|dir| dir.segment(number).exists())
@@ -117,15 +118,15 @@ impl Store {
     /// Returns the folder of a session.
     ///
     /// # Errors
-    /// If the name cannot be one of a session.
+    /// Returns an error if the name is not a valid session name.
     pub fn folder(&self, name: &str) -> Result<PathBuf> {
         Ok(self.dir(name)?.root)
     }
 
-    /// Removes a session with its log. For one that never began.
+    /// Removes a session with its log. For a session that never began.
     ///
     /// # Errors
-    /// If it cannot be removed.
+    /// Returns an error if the session cannot be removed.
     pub fn remove(&self, name: &str) -> Result<()> {
         let root = self.dir(name)?.root;
         std::fs::remove_dir_all(&root).map_err(|e| StoreError::io("remove", &root, e))

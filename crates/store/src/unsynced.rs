@@ -1,4 +1,4 @@
-//! What was written but may not be on disk yet, and who brings it there.
+//! Data that was written but may not be on disk yet, and the thread that syncs it.
 
 use crate::files::{Files, Handle};
 use std::io;
@@ -7,7 +7,7 @@ use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a command, a snapshot, a message or a note may wait for the disk.
+/// The maximum time until a command, a snapshot, a message or a note is on disk.
 pub(crate) const DELAY: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Clone)]
@@ -19,17 +19,17 @@ enum Item {
 #[derive(Debug, Default)]
 struct Items {
     list: Vec<Item>,
-    /// Somebody will sync them.
+    /// Whether a sync is scheduled.
     scheduled: bool,
 }
 
-/// The files and folders of one session that have to be synced, in this order: what a record
-/// refers to comes before the record.
+/// The files and folders of one session that have to be synced, in order: the blobs that a record
+/// refers to precede the record.
 #[derive(Debug)]
 pub(crate) struct Unsynced {
     files: Arc<dyn Files>,
     items: Mutex<Items>,
-    /// Held while items are synced, so that nobody takes them for synced too early.
+    /// Locked while items are being synced, so that nobody considers them synced too early.
     syncing: Mutex<()>,
     failed: Mutex<Option<String>>,
 }
@@ -46,12 +46,12 @@ impl Unsynced {
     /// Adds a file.
     pub(crate) fn file(&self, handle: &Arc<dyn Handle>) {
         let list = &mut lock(&self.items).list;
-        // The log is written again and again, and comes behind the blobs that it refers to.
+        // The log is written repeatedly, and must come after the blobs that it refers to.
         list.retain(|item| !matches!(item, Item::File(known) if Arc::ptr_eq(known, handle)));
         list.push(Item::File(Arc::clone(handle)));
     }
 
-    /// Whether nobody is going to sync the items yet; the caller has to see to it then.
+    /// Whether no sync of the items was scheduled yet; the caller must then schedule one.
     pub(crate) fn claim_schedule(&self) -> bool {
         !std::mem::replace(&mut lock(&self.items).scheduled, true)
     }
@@ -66,7 +66,7 @@ impl Unsynced {
         lock(&self.items).list.is_empty()
     }
 
-    /// Why an earlier sync failed: then nobody knows what is on disk.
+    /// Returns why an earlier sync failed. It is then unknown what is on disk.
     pub(crate) fn failed(&self) -> Option<String> {
         lock(&self.failed).clone()
     }
@@ -86,8 +86,8 @@ impl Unsynced {
     }
 }
 
-/// A thread that syncs what sessions wrote, a fixed time after the first write. Ends with its last
-/// owner.
+/// A thread that syncs the writes of sessions, a fixed time after the first write. Ends when its
+/// last owner is dropped.
 #[derive(Debug, Clone)]
 pub(crate) struct Syncer(Sender<(Instant, Arc<Unsynced>)>);
 
@@ -98,16 +98,16 @@ impl Syncer {
         std::thread::Builder::new().name("log-sync".into()).spawn(move || {
             for (written, unsynced) in jobs {
                 std::thread::sleep((written + delay).saturating_duration_since(Instant::now()));
-                // The failure stays with the session, whose next record is refused.
+                // The error stays with the session, whose next record is refused.
                 let _ = unsynced.sync();
             }
         })?;
         Ok(Self(sender))
     }
 
-    /// Has a session synced, which wrote just now.
+    /// Schedules a sync for a session that was just written.
     pub(crate) fn schedule(&self, unsynced: &Arc<Unsynced>) {
-        // Without its thread a session would only lose the delay: the next record syncs.
+        // Without the thread, a session only loses the delay: the next record syncs.
         if self.0.send((Instant::now(), Arc::clone(unsynced))).is_err() {
             let _ = unsynced.sync();
         }

@@ -1,4 +1,4 @@
-//! `log verify`: every record of every segment.
+//! `log verify`: checks every record of every segment.
 
 use crate::error::{Phase, Result, StoreError};
 use crate::layout::SessionDir;
@@ -6,16 +6,16 @@ use crate::recover;
 use crate::store::Store;
 use stickpin_session::log::{Finding, Located, Records, Summary, Verifier};
 
-/// What a check of a log found.
+/// The result of a log check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verified {
-    /// What the log holds.
+    /// The contents of the log.
     pub summary: Summary,
-    /// The rules that it breaks; at most [`Verifier::MAX_FINDINGS`].
+    /// The rules that the log breaks; at most [`Verifier::MAX_FINDINGS`].
     pub findings: Vec<Finding>,
-    /// Bytes behind the last newline, which are not committed.
+    /// The number of bytes after the last newline, which are not committed.
     pub torn_bytes: u64,
-    /// The bytes that were checked.
+    /// The number of bytes checked.
     pub bytes: u64,
 }
 
@@ -23,7 +23,7 @@ impl Store {
     /// Checks the whole log of a session. Changes nothing.
     ///
     /// # Errors
-    /// `LOG_CORRUPT` with the first damaged line.
+    /// Returns `LOG_CORRUPT` with the first damaged line.
     pub fn verify(&self, name: &str) -> Result<Verified> {
         let dir = self.dir(name)?;
         let mut verifier = Verifier::default();
@@ -44,7 +44,7 @@ impl Store {
         Ok(Verified { summary, findings, torn_bytes, bytes: checked })
     }
 
-    /// Reads segment after segment, until `with` returns false.
+    /// Reads the segments in order, until `with` returns false.
     pub(crate) fn each_segment(
         &self,
         dir: &SessionDir,
@@ -65,7 +65,7 @@ impl Store {
     }
 }
 
-/// The first damaged line of a segment, and the last record before it.
+/// Returns the first damaged line of a segment, and the last record before it.
 pub(crate) fn first_damage(bytes: &[u8]) -> (Option<Located>, Option<stickpin_session::log::Corruption>) {
     let mut last = None;
     for next in Records::new(bytes) {

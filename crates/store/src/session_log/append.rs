@@ -1,4 +1,4 @@
-//! One record to disk and into memory, in this order.
+//! Appending of a record: first to disk, then to memory.
 
 use super::{Origin, SessionLog};
 use crate::atomic;
@@ -9,29 +9,31 @@ use crate::segment::{Refused, SegmentWriter};
 use std::sync::Arc;
 use stickpin_session::log::{FoldFault, Kind, Record, SegmentEnd, SessionMeta, StartReason, legal_turn};
 
-/// The metadata on disk lags behind by fewer records than this.
+/// The maximum number of records by which the metadata on disk may lag behind.
 const META_EVERY: u64 = 256;
 
-/// The records that are kept in memory.
+/// The maximum number of records kept in memory.
 const RECENT: usize = 1_024;
 
 impl SessionLog {
-    /// Appends a record and returns its `seq`. On disk when this returns, except for commands,
-    /// snapshots, messages and notes, which only a power cut can take, for 200 ms.
+    /// Appends a record and returns its `seq`. The record is on disk when this function returns,
+    /// except for commands, snapshots, messages and notes, which a power failure can still lose for
+    /// 200 ms.
     ///
     /// # Errors
-    /// If the record cannot be written, or must not; nothing is then changed, on disk or in
-    /// memory. `STORAGE_FULL` begins an emergency, in which only what ends something is accepted.
+    /// Returns an error if the record cannot or must not be written. Nothing is then changed, on
+    /// disk or in memory. `STORAGE_FULL` begins an emergency, in which only records that end
+    /// something are accepted.
     pub fn append(&mut self, origin: &Origin, kind: Kind) -> Result<u64> {
         self.flush_ends()?;
         self.commit(origin, kind)
     }
 
-    /// Returns the `seq` that the next record gets. A full segment is followed first, so that the
-    /// number holds.
+    /// Returns the `seq` of the next record. Begins a new segment first if the current one is full,
+    /// so that the number is reliable.
     ///
     /// # Errors
-    /// If the next segment cannot be begun.
+    /// Returns an error if the next segment cannot be created.
     pub fn next_seq(&mut self, origin: &Origin) -> Result<u64> {
         self.flush_ends()?;
         self.rotate(origin)?;
@@ -53,7 +55,7 @@ impl SessionLog {
         self.write(record)
     }
 
-    /// The record with its envelope.
+    /// Creates the record with its envelope.
     pub(super) fn record(&self, origin: &Origin, kind: Kind) -> Record {
         let began_in = match &kind {
             Kind::CommandEnd(end) => self.meta.open_commands.iter().find(|open| open.cmd_id == end.cmd_id),
@@ -73,7 +75,8 @@ impl SessionLog {
         }
     }
 
-    /// Refuses what would make the metadata too long. What ends something is never refused.
+    /// Refuses a record that would make the metadata too long. Records that end something are never
+    /// refused.
     fn fits(&self, record: &Record) -> Result<()> {
         if !record.kind.name().group().changes_metadata() || record.kind.ends_something() {
             return Ok(());
@@ -84,7 +87,7 @@ impl SessionLog {
         meta_bytes(&self.dir, &after).map(drop)
     }
 
-    /// Writes a record to the segment, folds it, and stores the metadata if it has to be.
+    /// Writes a record to the segment, folds it, and stores the metadata if necessary.
     pub(super) fn write(&mut self, record: Record) -> Result<u64> {
         if let Some(reason) = self.broken.clone().or_else(|| self.unsynced.failed()) {
             return Err(StoreError::ReadOnly { session: self.dir.name.clone(), reason });
@@ -126,14 +129,15 @@ impl SessionLog {
         self.recent.push_back(Arc::new(record));
         let due = group.changes_metadata() || self.meta.applied_seq - self.stored_seq >= META_EVERY;
         if due {
-            // The record is committed. Metadata that lags behind is normal, and tried again.
+            // The record is committed. Metadata that lags behind is normal, and is written again
+            // later.
             self.meta_fault = self.store_meta().err();
         }
         Ok(seq)
     }
 
-    /// Ends a segment that is full and begins the next one. Not while the disk is full, and only
-    /// between two commands, so that a command is in one segment.
+    /// Ends a full segment and begins the next one. Does so only between two commands, so that a
+    /// command is in one segment, and never while the disk is full.
     pub(super) fn rotate(&mut self, origin: &Origin) -> Result<()> {
         let Some(writer) = &self.writer else { return Ok(()) };
         let full = writer.len() >= self.store.rotate_at && self.meta.open_commands.is_empty();
@@ -148,7 +152,7 @@ impl SessionLog {
         self.begin_segment(&origin, start)
     }
 
-    /// Stores the metadata, after everything that it says is on disk.
+    /// Stores the metadata, after all records folded into it are on disk.
     pub(super) fn store_meta(&mut self) -> Result<()> {
         let bytes = meta_bytes(&self.dir, &self.meta)?;
         self.sync()?;
@@ -158,7 +162,7 @@ impl SessionLog {
         Ok(())
     }
 
-    /// Begins the next segment with its first record. If that fails there is no new segment.
+    /// Begins the next segment with its first record. If that fails, there is no new segment.
     pub(super) fn begin_segment(
         &mut self,
         origin: &Origin,
@@ -177,12 +181,12 @@ impl SessionLog {
         let (log, io) = (self.dir.log(), |e| StoreError::io("make", &path, e));
         files.make_dir(&log).map_err(io)?;
         let writer = SegmentWriter::open(&*files, &path, number, 0, false)?;
-        // The name first: a record must not be lost with the name of its file.
+        // Sync the name first: a record must not be lost together with the name of its file.
         let named = files.sync_dir(&log).map_err(io);
         let before = self.writer.replace(writer);
         if let Err(e) = named.and_then(|()| self.write(record).map(drop)) {
             self.writer = before;
-            // An empty file is no segment; the next attempt uses it again.
+            // An empty file is not a segment; the next attempt uses it again.
             let _ = files.remove(&path);
             return Err(e);
         }
@@ -194,12 +198,12 @@ impl SessionLog {
     }
 }
 
-/// Names records that do not follow one another.
+/// Creates the error for records that are not consecutive.
 pub(super) fn gap(dir: &SessionDir, fault: FoldFault) -> StoreError {
     StoreError::Gap { session: dir.name.clone(), fault }
 }
 
-/// Writes metadata as JSON, unless it is too long.
+/// Encodes metadata as JSON, unless it is too long.
 fn meta_bytes(dir: &SessionDir, meta: &SessionMeta) -> Result<Vec<u8>> {
     let bytes = serde_json::to_vec(meta)
         .map_err(|e| StoreError::io("write", &dir.meta(), std::io::Error::from(e)))?;

@@ -10,28 +10,28 @@ use stickpin_session::log::{
 /// A command that is about to run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewCommand {
-    /// Its name.
+    /// The name of the command.
     pub verb: String,
-    /// Its arguments as given.
+    /// The arguments as given.
     pub args_raw: Arguments,
-    /// Its arguments with paths and defaults resolved.
+    /// The arguments with resolved paths and defaults.
     pub args_resolved: Arguments,
-    /// One line about it.
+    /// A summary in one line.
     pub summary: Redacted,
-    /// The refs that it was given.
+    /// The refs that the command was given.
     pub ref_pins: Vec<RefPin>,
 }
 
 /// How a command ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandOutcome {
-    /// Why it failed; `None` if it succeeded.
+    /// The error; `None` if the command succeeded.
     pub error: Option<CommandError>,
-    /// How long it took, in milliseconds.
+    /// The duration in milliseconds.
     pub duration_ms: u64,
-    /// The generation of the tree behind it.
+    /// The generation of the tree after the command.
     pub generation: Option<u64>,
-    /// The address of the app behind it.
+    /// The address of the app after the command.
     pub address: Option<Redacted>,
 }
 
@@ -40,16 +40,17 @@ pub struct CommandOutcome {
 pub enum EndStatus {
     /// The record is in the log, under this `seq`.
     Persisted(u64),
-    /// The command did what it did, but its end could not be written. The log is read-only until
-    /// it is, or until the session is opened again.
+    /// The command ended, but its end could not be written. The log is read-only until the end is
+    /// written or the session is opened again.
     NotPersisted(StoreError),
 }
 
 impl SessionLog {
-    /// Takes down that a command begins. The device must not be touched before this returned.
+    /// Records the beginning of a command. The device must not be touched before this function
+    /// returns.
     ///
     /// # Errors
-    /// If it cannot be written; the command must not run then.
+    /// Returns an error if the record cannot be written. The command must not run in that case.
     pub fn begin(&mut self, origin: &Origin, command: NewCommand) -> Result<CommandId> {
         let NewCommand { verb, args_raw, args_resolved, summary, ref_pins } = command;
         let cmd_id = CommandId::new(self.next_seq(origin)?);
@@ -58,8 +59,8 @@ impl SessionLog {
         Ok(cmd_id)
     }
 
-    /// Takes down how a command ended. Its outcome is what it is, so this does not fail: the caller
-    /// reports the outcome, and that it is not in the log.
+    /// Records the end of a command. Never fails, because the outcome stands in any case: the
+    /// caller reports the outcome, and whether it is in the log.
     pub fn end(&mut self, origin: &Origin, command: CommandId, outcome: CommandOutcome) -> EndStatus {
         let Some(open) = self.meta.open_commands.iter().find(|open| open.cmd_id == command) else {
             return EndStatus::NotPersisted(StoreError::NotOpen(command));
@@ -82,10 +83,10 @@ impl SessionLog {
         }
     }
 
-    /// Stores a tree as a blob and takes down that it is the current one.
+    /// Stores a tree as a blob and records it as the current one.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// Returns an error if the blob or the record cannot be written.
     pub fn snapshot(
         &mut self,
         origin: &Origin,
@@ -104,7 +105,7 @@ impl SessionLog {
         self.commit(origin, Kind::Snapshot(Snapshot { generation, blob, node_count }))
     }
 
-    /// Writes the ends of commands that could not be written before.
+    /// Writes the ends of commands that could not be written earlier.
     pub(super) fn flush_ends(&mut self) -> Result<()> {
         while let Some((origin, kind)) = self.pending_ends.first().cloned() {
             if let Err(error) = self.commit(&origin, kind) {
@@ -116,7 +117,7 @@ impl SessionLog {
         Ok(())
     }
 
-    /// Ends the commands of a process that is gone. They are never run again by themselves.
+    /// Ends the commands of a process that is gone. They are never rerun automatically.
     pub(super) fn interrupt_commands(&mut self, origin: &Origin) -> Result<()> {
         for open in self.meta.open_commands.clone() {
             let end = CommandEnd {

@@ -16,37 +16,38 @@ use stickpin_session::log::{
 };
 use stickpin_session::turn::{BaseScope, Policy, TargetRef, TurnPhase, TurnState};
 
-/// What a lifetime begins with.
+/// The initial values of a lifetime.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Start {
     /// The platform of the device.
     pub platform: String,
-    /// The resolved parameters of `open`; secrets by reference only.
+    /// The resolved parameters of `open`; secrets only by reference.
     pub manifest: Arguments,
     /// The effective policy.
     pub policy: Policy,
-    /// What the session drives.
+    /// The targets that the session drives.
     pub targets: Vec<TargetRef>,
-    /// What it may do by itself.
+    /// The base scope of the session.
     pub base_scope: BaseScope,
 }
 
 impl SessionLog {
-    /// Makes a session and begins its first lifetime. `uid` is random and stays over all lifetimes.
+    /// Creates a session and begins its first lifetime. `uid` is random and stays the same over all
+    /// lifetimes.
     ///
     /// # Errors
-    /// If there is one of this name, or if it cannot be written. What is left then is a pending
-    /// session, which can be opened and started.
+    /// Returns an error if the name is in use, or if the session cannot be written. In the latter
+    /// case, a pending session is left, which can be opened and started.
     pub fn create(store: &Store, name: &str, uid: &str, start: Start, origin: &Origin) -> Result<Self> {
         let mut this = Self::pending(store, name, uid, origin.ts)?;
         this.restart(StartReason::Open, start, origin)?;
         Ok(this)
     }
 
-    /// Makes a session that lives on scope which another one lends it, and begins its lifetime.
+    /// Creates a child session, whose scope is lent by its parent, and begins its lifetime.
     ///
     /// # Errors
-    /// As [`Self::create`].
+    /// Returns the errors of [`Self::create`].
     pub fn create_child(
         store: &Store,
         name: &str,
@@ -94,10 +95,11 @@ impl SessionLog {
     }
 
     /// Begins a new lifetime in a new segment: after `open`, or after the device was lost. Commands
-    /// that never ended become interrupted. Grants no turn; a turn of a closed session is idle.
+    /// that never ended become interrupted. Grants no turn; the turn of a closed session becomes
+    /// idle.
     ///
     /// # Errors
-    /// If it cannot be written; the lifetime before goes on then, as far as it did.
+    /// Returns an error if the segment cannot be written. The previous lifetime then stays current.
     pub fn restart(&mut self, reason: StartReason, start: Start, origin: &Origin) -> Result<()> {
         self.flush_ends()?;
         if !self.store.reserve.is_over() {
@@ -119,7 +121,7 @@ impl SessionLog {
         self.begin_segment(origin, start)
     }
 
-    /// The beginning of a segment that changes nothing.
+    /// Returns the beginning of a segment that changes nothing.
     pub(super) fn start_of_meta(&self, reason: StartReason) -> SegmentStart {
         let meta = &self.meta;
         SegmentStart {
@@ -136,11 +138,12 @@ impl SessionLog {
         }
     }
 
-    /// Makes metadata anew from the log, for a session whose metadata was removed or is damaged.
-    /// The turn becomes idle under a number that no fence of before fits. Asked for by a person.
+    /// Rebuilds the metadata from the log, for a session whose metadata was removed or is damaged.
+    /// The turn becomes idle under a number that no earlier fence matches. Only at the request of a
+    /// person.
     ///
     /// # Errors
-    /// If there is metadata, or if the log is missing, damaged or has a gap.
+    /// Returns an error if there is metadata, or if the log is missing, damaged or has a gap.
     pub fn adopt(store: &Store, name: &str, ts: Timestamp) -> Result<Self> {
         let dir = store.dir(name)?;
         match recover::meta(&*store.files, &dir) {
@@ -177,11 +180,11 @@ impl SessionLog {
     }
 }
 
-/// Brings the names of a new session to disk: its folder, and that of all sessions.
+/// Syncs the folder names of a new session: its own folder and the folder of all sessions.
 fn sync_names(files: &dyn Files, root: &std::path::Path) -> Result<()> {
     for dir in root.ancestors().take(3) {
         match files.sync_dir(dir) {
-            // The state dir may be relative to a folder that is not ours.
+            // The state directory may be relative to a folder that is not ours.
             Err(e) if e.kind() == ErrorKind::NotFound => {}
             synced => synced.map_err(|e| StoreError::io("sync", dir, e))?,
         }

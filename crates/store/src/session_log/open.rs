@@ -1,4 +1,4 @@
-//! Opening a session that another process wrote, and perhaps did not finish writing.
+//! Opening of a session that another process wrote, perhaps incompletely.
 
 use super::append::gap;
 use super::{Origin, SessionLog};
@@ -11,21 +11,22 @@ use stickpin_session::Timestamp;
 use stickpin_session::log::{Kind, LogRepaired, Record, RepairCause, SessionMeta};
 use stickpin_session::turn::TurnState;
 
-/// A session, and what a listing says beside it.
+/// An opened session, with its diagnostics.
 #[derive(Debug)]
 pub struct Opened {
-    /// The session.
+    /// The log of the session.
     pub log: SessionLog,
-    /// What was found and repaired.
+    /// The problems that were found and repaired.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl SessionLog {
-    /// Opens a session: its metadata, and the records behind it. Repairs a tail that a crash left,
-    /// and interrupts the commands that it cut short.
+    /// Opens a session from its metadata and the records after it. Repairs a torn tail after a
+    /// crash, and marks the commands that were cut short as interrupted.
     ///
     /// # Errors
-    /// `SESSION_NOT_FOUND`, `LOG_CORRUPT` or `META_CORRUPT`: then nothing was changed.
+    /// Returns `SESSION_NOT_FOUND`, `LOG_CORRUPT` or `META_CORRUPT`. Nothing is changed in that
+    /// case.
     pub fn open(store: &Store, name: &str, now: Timestamp) -> Result<Opened> {
         let dir = store.dir(name)?;
         let (meta, mut diagnostics) = recover::meta(&*store.files, &dir)?;
@@ -41,7 +42,7 @@ impl SessionLog {
         Ok(Opened { log: this, diagnostics })
     }
 
-    /// Folds the records behind the metadata, and repairs what a crash left.
+    /// Folds the records after the metadata, and repairs the effects of a crash.
     pub(super) fn recover(&mut self, now: Timestamp) -> Result<Vec<Diagnostic>> {
         let mut found = Vec::new();
         let first = self.meta.active.map_or(1, |active| active.segment);
@@ -60,7 +61,7 @@ impl SessionLog {
             }
             ends.push((number, tail));
         }
-        // A segment that was made, but whose first record was not committed.
+        // The segment was created, but its first record was not committed.
         let mut torn = Vec::new();
         while let Some((number, tail)) = ends.pop_if(|(_, tail)| tail.last.is_none()) {
             torn.push((number, tail.torn));
@@ -96,7 +97,7 @@ impl SessionLog {
         Ok(found)
     }
 
-    /// Goes on from the log, which lacks records that the metadata knows.
+    /// Continues from the log if it lacks records that the metadata contains.
     fn fall_back(&mut self, (seq, lifetime, turn_id): (u64, u32, u64), now: Timestamp) -> Result<()> {
         let path = self.dir.meta();
         let bytes = self.store.files.read(&path, 0).map_err(|e| StoreError::io("read", &path, e))?;
@@ -105,21 +106,21 @@ impl SessionLog {
         (self.meta.applied_seq, self.meta.lifetime) = (seq, lifetime);
         self.meta.open_commands.retain(|open| open.cmd_id.seq() <= seq);
         self.stored_seq = seq;
-        // No owner, and no number that was ever used, even if this ends before the record.
+        // Use no owner and an unused number, even if this fails before the record is written.
         let turn_id = turn_id.max(self.meta.turn.turn_id);
         self.meta.turn = TurnState { turn_id, ..TurnState::default() };
         self.skip_turn(RepairCause::MetaAhead, now)?;
         self.store_meta()
     }
 
-    /// Moves the bytes behind the last newline to the quarantine.
+    /// Moves the bytes after the last newline to the quarantine.
     fn cut_tail(&mut self, segment: u32, torn: &[u8], now: Timestamp) -> Result<()> {
         let sha256 = self.keep(segment, torn)?;
         if let Some(writer) = &self.writer {
             writer.cut_tail()?;
         }
         if self.writer.as_ref().is_some_and(|writer| writer.ended) {
-            // Nothing may stand behind `segment_end`; the next segment begins without a word.
+            // No record may follow `segment_end`, so the next segment begins without one.
             return Ok(());
         }
         let repair = LogRepaired {
@@ -132,7 +133,7 @@ impl SessionLog {
         self.commit(&Origin::daemon(now), Kind::LogRepaired(Box::new(repair))).map(drop)
     }
 
-    /// Copies torn bytes to the quarantine, in an emergency into the room that is set aside.
+    /// Copies torn bytes to the quarantine. In an emergency, uses the reserve.
     fn keep(&self, segment: u32, torn: &[u8]) -> Result<String> {
         let what = format!("{}-{segment:06}", self.dir.name);
         let keep = || quarantine(&*self.store.files, &self.dir.quarantine, &what, torn);
@@ -157,8 +158,8 @@ impl SessionLog {
     }
 }
 
-/// Whether the metadata claims to know a record, but has another turn: a repair that was cut
-/// short left the metadata of before, and its own record under the same `seq`.
+/// Whether the metadata claims to contain a record, but has another turn. This happens when an
+/// interrupted repair left the old metadata and wrote its own record under the same `seq`.
 fn contradicts(meta: &SessionMeta, record: &Record) -> bool {
     let turn = &meta.turn;
     record.kind.turn_after().is_some_and(|after| {
