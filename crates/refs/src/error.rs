@@ -32,7 +32,7 @@ pub struct ParseError {
 pub enum ParseErrorKind {
     /// The text does not start with `e` or `@e` and a number.
     NotARef,
-    /// The number is 0; refs count from 1.
+    /// The number is 0, but refs count from 1.
     Zero,
     /// The number of the ref does not fit into 32 bits.
     RefTooLarge,
@@ -49,7 +49,7 @@ impl ParseError {
         Self { kind, span, text: text.into() }
     }
 
-    /// Returns the hint, which shows the form by example and says where the number comes from.
+    /// Returns the hint, which shows an example and explains where the number comes from.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         HINT
@@ -71,8 +71,8 @@ impl ParseError {
     }
 }
 
-/// Returns the text as a message may show it: one line, no control characters, at most 60
-/// characters.
+/// Returns the text in a form that is safe for messages: one line, no control characters, at most
+/// 60 characters.
 fn quoted(text: &str) -> String {
     const MAX: usize = 60;
     let mut out = String::new();

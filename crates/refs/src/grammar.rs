@@ -60,7 +60,7 @@ pub fn strip(text: &str) -> &str {
     }
 }
 
-/// Whether text was meant as a ref, well-formed or not. Arguments that accept refs and selectors
+/// Whether a text was meant as a ref, well-formed or not. Arguments that accept refs and selectors
 /// then parse it as a ref, so that a typo like `@e12~3` or `@handle` is an error rather than a
 /// selector without a match.
 ///

@@ -41,7 +41,7 @@ impl Ref {
         }
     }
 
-    /// The number of this ref.
+    /// Returns the number of this ref.
     #[must_use]
     pub const fn get(self) -> u32 {
         self.0.get()
@@ -71,7 +71,7 @@ impl Generation {
         Self(number)
     }
 
-    /// The number of this generation.
+    /// Returns the number of this generation.
     #[must_use]
     pub const fn get(self) -> u64 {
         self.0
