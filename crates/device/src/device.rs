@@ -80,8 +80,8 @@ pub trait Device: Send + fmt::Debug {
     /// Locates one element by its handle, or returns `None` when the element is no longer
     /// connected.
     ///
-    /// The returned tree has the format of a capture and may hold the whole UI. It holds at least
-    /// what the record rule reads:
+    /// The returned tree has the format of a capture and may hold the whole UI. It contains at
+    /// least what the record rule reads:
     /// - the node and its ancestors,
     /// - its row and dialog with their subtrees and siblings,
     /// - the headings before it,
@@ -212,7 +212,7 @@ pub trait Device: Send + fmt::Debug {
         None
     }
 
-    /// Returns the facet that closes popups which a press opened.
+    /// Returns the facet that closes popups that a press opened.
     fn popups(&mut self) -> Option<&mut dyn Popups> {
         None
     }

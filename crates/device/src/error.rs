@@ -221,12 +221,12 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        // The error itself and not its pointer, so that it can be downcast.
+        // Return the error itself rather than its pointer, so that it can be downcast.
         self.source.as_deref().map(|source| source as _)
     }
 }
 
-/// Compares what every surface shows, so not the source.
+/// Compares everything that surfaces show, which excludes the source.
 impl PartialEq for Error {
     fn eq(&self, other: &Self) -> bool {
         let shown = |e: &Self| (e.code, e.dispatched);

@@ -27,8 +27,8 @@ pub use script::{Script, ScriptValue};
 pub use tabs::{EndedTab, TabEndReason, TabEntry, Tabs};
 pub use traffic::{Download, DownloadState, NetworkRequest, RequestEnd, Traffic, describe_request};
 
-/// Generates the methods of [`Device`](crate::Device) that return the facets which the device
-/// implements itself.
+/// Generates the methods of [`Device`](crate::Device) that return the facets that the device itself
+/// implements.
 #[macro_export]
 macro_rules! own_facets {
     ($($name:ident: $facet:ident),* $(,)?) => {

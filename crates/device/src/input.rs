@@ -110,12 +110,12 @@ pub enum HitResult {
     },
     /// The element has no box, or could not be brought into view.
     OffScreen,
-    /// The device has no hit test: something may lie over the element.
+    /// The device has no hit test: something may cover the element.
     Unknown,
 }
 
 impl HitResult {
-    /// Whether the hit test does not forbid an input for the target.
+    /// Whether the hit test permits an input for the target.
     #[must_use]
     pub fn allows_input(&self) -> bool {
         matches!(self, Self::Target | Self::Unknown)
@@ -235,8 +235,8 @@ pub enum Action {
         /// The key by its `KeyboardEvent.key` name.
         key: String,
     },
-    /// Choose options of a native list by label or value. `handled: false` when the element is not
-    /// one: the kernel then opens the list and presses the options.
+    /// Choose options of a native list by label or value. Returns `handled: false` if the element
+    /// is not a native list: the kernel then opens the list and presses the options.
     Select {
         /// The list.
         target: Handle,
@@ -267,8 +267,8 @@ pub enum Action {
         /// Paths of existing files.
         files: Vec<PathBuf>,
     },
-    /// Drop files at a point that was aimed at. `handled: false` when no element there accepts
-    /// them; nothing was dropped then.
+    /// Drop files at a point that was aimed at. Returns `handled: false` if no element there
+    /// accepts them, in which case nothing was dropped.
     Drop {
         /// The point.
         point: (f64, f64),
@@ -335,8 +335,8 @@ pub struct InputOutcome {
     pub delivery: Delivery,
     /// The value of the field afterwards (fill, select).
     pub value: Option<String>,
-    /// The end of that value which the app appended and selected on its own, as an autocompletion
-    /// does (fill).
+    /// The end of the value if the app appended and selected it on its own, as autocompletion does
+    /// (fill).
     pub completed: Option<String>,
     /// Whether the field is known to lack the keyboard focus afterwards, so that keys would go
     /// elsewhere (fill).

@@ -7,7 +7,7 @@
 //! ```
 //! use stickpin_device::{Dispatched, Error, ErrorCode};
 //!
-//! // What a device answers when a dialog lies over the button: nothing was sent.
+//! // The error of a device when a dialog covers the button: nothing was sent.
 //! let e = Error::element_covered(r#"button "Save" is covered by dialog "Cookies""#)
 //!     .hint("stickpin snapshot -i shows what covers it");
 //! assert_eq!((e.code, e.dispatched), (ErrorCode::ElementCovered, Dispatched::No));

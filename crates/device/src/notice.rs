@@ -105,7 +105,8 @@ pub enum Notice {
         /// The path of the file.
         path: PathBuf,
     },
-    /// A file chooser that no command asked for opened and was closed again without a choice.
+    /// A file chooser opened without a request from a command, and was closed again without a
+    /// choice.
     FileChooser,
     /// Input reached an element whose changes cannot be observed, so that the absence of changes
     /// does not prove that nothing happened.

@@ -15,9 +15,9 @@ const READY: Duration = Duration::from_secs(10);
 
 /// A request to open an app.
 ///
-/// `O` holds the options that only some providers read. A provider receives those that it declares
-/// ([`Provider::open_options`](crate::Provider::open_options)) as JSON, and reads them with
-/// [`OpenRequest::read_options`].
+/// `O` contains the options that only some providers read. A provider receives those that it
+/// declares ([`Provider::open_options`](crate::Provider::open_options)) as JSON, and reads them
+/// with [`OpenRequest::read_options`].
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct OpenRequest<O = Map<String, Value>> {
@@ -83,7 +83,7 @@ impl<O> OpenRequest<O> {
     }
 }
 
-/// The documented fields of a struct as a flat JSON schema, made when it is first asked for.
+/// The documented fields of a struct as a flat JSON schema, created on first use.
 #[derive(Debug)]
 pub struct FieldSchema {
     make: fn() -> Value,

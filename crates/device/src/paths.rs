@@ -17,7 +17,7 @@ pub fn containing_root(real: &Path, roots: &[PathBuf]) -> Option<PathBuf> {
     roots.iter().map(resolved).find(|root| real.starts_with(root))
 }
 
-/// Resolves all links in a path. A part that does not exist yet is taken to be in its nearest
+/// Resolves all links in a path. A part that does not exist yet is assumed to be inside its nearest
 /// existing parent.
 pub fn resolve_links(path: &Path) -> io::Result<PathBuf> {
     let mut rest = Vec::new();

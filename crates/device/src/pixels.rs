@@ -1,10 +1,10 @@
 //! Conversion of raw screen pixels.
 
-/// Converts pixels of four bytes to red, green and blue. `places` holds the offset of each color
+/// Converts pixels of four bytes to red, green and blue. `places` contains the offset of each color
 /// inside a pixel.
 ///
-/// This function lives here for devices that are built for size: the loop is on a path that a
-/// caller waits for.
+/// The function is in this crate because device crates are optimized for size, and a caller waits
+/// for this loop.
 ///
 /// # Panics
 /// Panics if an offset is not below four.

@@ -14,20 +14,20 @@ pub struct FileInput {
     pub input: Handle,
     /// Whether the input accepts more than one file.
     pub multiple: bool,
-    /// What to do with several files when the input may accept them but cannot receive them at
-    /// once.
+    /// The advice for giving several files to an input that may accept them but cannot receive them
+    /// at once.
     pub one_by_one: Option<String>,
     /// Whether the input accepts a folder.
     pub directory: bool,
     /// The accepted extensions and media types, separated by commas (HTML 4.10.5.3.7); empty for
     /// any file.
     pub accept: String,
-    /// The files that the input holds.
+    /// The files that the input already has.
     pub files: Vec<InputFile>,
 }
 
 impl FileInput {
-    /// Creates an input for one file of any kind that holds none.
+    /// Creates an input that accepts one file of any kind and has none yet.
     #[must_use]
     pub fn new(input: Handle) -> Self {
         let (accept, holds) = (String::new(), Vec::new());
@@ -43,7 +43,7 @@ setters!(FileInput {
     files: Vec<InputFile>,
 });
 
-/// A file that an input holds.
+/// A file in a file input.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct InputFile {
@@ -56,7 +56,7 @@ pub struct InputFile {
 }
 
 impl InputFile {
-    /// Creates a held file.
+    /// Creates the description of a file in an input.
     #[must_use]
     pub fn new(name: impl Into<String>, size: u64, modified: u64) -> Self {
         Self { name: name.into(), size, modified }

@@ -94,15 +94,15 @@ pub enum DownloadState {
 /// ([`Lifecycle::act_begins`](super::Lifecycle::act_begins)).
 #[async_trait]
 pub trait Traffic: Send {
-    /// Returns the requests that began since the last act did or were in progress then, oldest
-    /// first, bounded.
+    /// Returns the requests that have begun since the start of the last act or were in progress at
+    /// that time, oldest first and limited in number.
     ///
     /// # Errors
     /// Returns `UNSUPPORTED` or `BACKEND_LOST`.
     async fn requests(&mut self) -> Result<Vec<NetworkRequest>>;
 
-    /// Returns the downloads that began since the last act did or were in progress then, oldest
-    /// first, bounded.
+    /// Returns the downloads that have begun since the start of the last act or were in progress at
+    /// that time, oldest first and limited in number.
     ///
     /// # Errors
     /// Returns `UNSUPPORTED` or `BACKEND_LOST`.
