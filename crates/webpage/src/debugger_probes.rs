@@ -39,9 +39,9 @@ struct DocumentProbe {
     listener_nodes: Vec<i64>,
     /// Element ids by backend node id.
     numbers: HashMap<i64, u64>,
-    /// Elements with a click listener of their own.
+    /// Elements with their own click listener.
     with_click_listener: HashSet<u64>,
-    /// Whether the last capture left requests to the next ones.
+    /// Whether the last capture left requests for the next ones.
     more: bool,
     /// The last self-descriptions of custom elements.
     self_descriptions: HashMap<u64, Option<SelfDescription>>,

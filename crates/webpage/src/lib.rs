@@ -1,5 +1,5 @@
 //! Reads and acts on one web page over the Chrome DevTools Protocol. The browser may be started by
-//! anyone.
+//! any program.
 //!
 //! Layers, lowest first; each uses only those above it in this table
 //! (`tests/integration/floors.rs`):
@@ -12,20 +12,20 @@
 //! | `events` | writes events of a page into the state; sets a page up to send them |
 //! | `tab` | a session that shows a page: commands, calls into its documents, nested frames |
 //! | `capture` | builds trees from the agent's answers |
-//! | `unseen` | what the agent cannot see: closed shadow roots, `ElementInternals`, listeners |
+//! | `debugger_probes` | what the agent cannot see: closed shadow roots, `ElementInternals`, listeners |
 //! | `read` | the page as it is now: skipped walks, shared requests of one act, guards |
 //! | `wait` | quiet, and the effects of an act |
 //! | `act` | aiming, pointer, keys, files, clipboard, screenshots |
 //!
 //! ```
-//! // What a page says in a notice is cut where it is too long.
+//! // Long page text is shortened in notices.
 //! assert_eq!(stickpin_webpage::text::clip("short"), "short");
 //! assert!(stickpin_webpage::text::clip(&"long ".repeat(100)).ends_with('…'));
 //! ```
 //!
-//! Invariants: nothing is asked of a page behind a dialog. A capture carries no coordinates. An
-//! input goes where a hit test at the same moment says. This crate knows no browser and no launch,
-//! and cannot switch tabs.
+//! Invariants: no request is sent to a page behind a dialog. A capture contains no coordinates. An
+//! input goes to the element that a hit test finds at the same moment. This crate knows no browser
+//! and no launch, and cannot switch tabs.
 
 pub mod act;
 pub mod agent;

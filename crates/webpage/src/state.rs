@@ -1,7 +1,7 @@
 //! The state of pages as known from events: tabs, frames and our worlds in them, dialogs, requests,
 //! notices.
 //!
-//! Only [`events`](crate::events) writes this state. Readers hold the lock never across an await,
+//! Only [`events`](crate::events) writes this state. Readers never hold the lock across an await,
 //! and wait for the next change instead of asking the browser.
 
 pub(crate) mod traffic;
@@ -307,7 +307,7 @@ impl TabState {
         }
     }
 
-    /// Records that a frame of the tab moved to a session of its own.
+    /// Records that a frame of the tab moved to its own session.
     pub fn frame_moved(&mut self, info: TargetInfo, session: &str) {
         self.next_order += 1;
         let (id, order) = (info.target_id, self.next_order);

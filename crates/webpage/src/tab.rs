@@ -375,8 +375,8 @@ impl Tab {
         self.receive_answer(request).await
     }
 
-    /// Sends a request to a document without waiting, so that several can be asked at the same
-    /// time.
+    /// Sends a request to a document without waiting, so that several documents can be queried at
+    /// the same time.
     ///
     /// # Errors
     /// Returns [`TabError::Dialog`] when a dialog is open. The request would run when the dialog

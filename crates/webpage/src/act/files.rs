@@ -134,7 +134,7 @@ async fn choose_expected(
     target: Handle,
     cancel: &CancellationToken,
 ) -> Result<InputOutcome> {
-    // The page must not be told that nothing was chosen: files will follow.
+    // The page must not be notified that nothing was chosen: files will follow.
     intercept(page, false).await?;
     let press = Action::press(point, Some(target));
     let outcome = mouse::press(page, &press, None, cancel).await?;
@@ -166,7 +166,7 @@ async fn choose_expected(
     Ok(outcome.chooser(page.chooser))
 }
 
-/// Suppresses file choosers in every document. With `cancel`, the page is told that nothing was
+/// Suppresses file choosers in every document. With `cancel`, the page is notified that nothing was
 /// chosen.
 async fn intercept(page: &Page, cancel: bool) -> Result<()> {
     let intercept = InterceptFileChooser { enabled: true, cancel };

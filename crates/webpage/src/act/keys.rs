@@ -125,7 +125,7 @@ pub(crate) fn key(name: &str) -> Result<Key> {
     }
 }
 
-/// The canonical name and virtual key code of a key in [`NAMED`], or of F1 to F24.
+/// The canonical name and virtual key code of a key in [`NAMED_KEYS`], or of F1 to F24.
 fn named(name: &str) -> Option<(String, u32)> {
     if let Some(&(known, virtual_key)) = NAMED_KEYS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name))
     {
@@ -136,7 +136,8 @@ fn named(name: &str) -> Option<(String, u32)> {
     Some((format!("F{number}"), 111 + number))
 }
 
-/// The key that types a character. [`needs_shift`] says whether a US keyboard needs Shift for it.
+/// The key that types a character. [`needs_shift`] determines whether a US keyboard needs Shift for
+/// it.
 pub(crate) fn character(c: char) -> Key {
     let plain = shift_pair(c).map(|(plain, _)| plain);
     let (code, virtual_key) = match plain {
@@ -158,7 +159,7 @@ pub(crate) fn needs_shift(c: char) -> bool {
     shift_pair(c).is_some_and(|(plain, shifted)| shifted == c && plain != c)
 }
 
-/// The key as it is with Shift held.
+/// The key with Shift held.
 pub(crate) fn apply_shift(key: Key) -> Key {
     let Some(c) = key.text.chars().next().filter(|c| !c.is_control()) else { return key };
     character(shift_pair(c).map_or(c, |(_, shifted)| shifted))

@@ -82,7 +82,7 @@ async fn expect(
     page.tab.write(|tab| tab.verdict = None)?;
     if !guard_holds {
         for world in &worlds {
-            // A document that cannot be asked now ends its watch by itself.
+            // A document that cannot answer now ends its watch by itself.
             drop(page.tab.send_request(world, expression("clickVerdict", NONE)?));
         }
         return Ok(None);
@@ -183,7 +183,7 @@ pub(crate) async fn press(
         }
     }
     let only_document = watched.first().filter(|_| watched.len() == 1 && *count == 1);
-    // What cannot be asked now, behind a dialog or in a document that went away, is left to the
+    // Documents that cannot answer now, behind a dialog or because they went away, are left to the
     // verdict.
     let mut after = match only_document {
         Some(world) if has_reported_arrival(page).await? => {
@@ -227,7 +227,7 @@ pub(crate) async fn drag(
     let Some(watched) = expect(page, source, Some(target)).await? else { return Ok(stopped_outcome(true)) };
     page.tab.write(|tab| tab.drag = None)?;
     // The operating system would handle a native drag (`draggable="true"`). We intercept it and
-    // continue with events of our own.
+    // continue with our own events.
     page.tab.deliver(vec![page.tab.send(&InterceptDrags { enabled: true })]).await?;
     let intercepting = page.tab.hold(InterceptDrags { enabled: false });
     let dragged = perform_drag(page, from, to).await;

@@ -56,8 +56,8 @@ pub(crate) struct WireColumns {
     /// Watched elements that are connected but not in the tree.
     pub(super) hidden: Vec<u64>,
     pub(super) strings: Vec<String>,
-    /// The token with which to ask the script later whether this capture still holds; 0 if it
-    /// cannot tell.
+    /// The token with which to ask the script later whether this capture still holds; 0 if the
+    /// script cannot tell.
     #[serde(default)]
     pub(crate) seal: u32,
     /// The document's change count at the time of the capture.
@@ -150,7 +150,7 @@ impl Columns {
                 self.wire.strings.push(name.to_owned());
                 self.wire.strings.len() - 1
             });
-            // The string table has at most as many entries as fit into an index.
+            // The string table cannot have more entries than an index can address.
             self.role[row] = u32::try_from(at).unwrap_or(self.role[row]);
         }
     }

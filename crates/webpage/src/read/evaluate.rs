@@ -30,7 +30,7 @@ pub(crate) struct PendingEvaluation {
     sent_at: Instant,
 }
 /// Evaluates an expression in the page's own world. Returns `None` when its promise has not settled
-/// within `at_most`; the same expression can be asked for again.
+/// within `at_most`; the same expression can be evaluated again.
 pub async fn value_of(page: &mut Page, expression: &str, at_most: Duration) -> Result<Option<ScriptValue>> {
     let mut expression = expression.to_owned();
     let call = format!("({expression})()");

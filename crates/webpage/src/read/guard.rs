@@ -4,7 +4,7 @@
 //! of each event (`agent/script/act/guard.js`). The copy is made by a request that is sent anyway:
 //! the arrival of the pointer, the aim, or the last look.
 //!
-//! In a page of several documents, the documents around the target's make copies of their own.
+//! In a page of several documents, the documents around the target's make their own copies.
 //! Documents of the target's origin are also compared in the task of the event. Documents of other
 //! origins are compared right before the input is sent, because scripts cannot look across origins.
 //! Changes there in between are not detected.
@@ -120,7 +120,7 @@ pub(crate) async fn are_outer_guards_intact(page: &Page, target: Handle) -> Resu
     Ok(answers.into_iter().all(|holds| holds != Some(false)))
 }
 
-/// Asks each other document that guards content for a target. A document that went away has no
+/// Queries every other document that guards content for a target. A document that went away has no
 /// answer.
 async fn query_outer_documents(
     page: &Page,

@@ -132,7 +132,7 @@ impl Page {
             return Ok(());
         }
         let done = self.tab.until(|tab| (!is_leaving(tab) || tab.dialog.is_some()).then_some(()));
-        // A slower server does not keep anyone from using the current page.
+        // A slower server must not block the use of the current page.
         timeout(COMMIT_TIMEOUT, done).await.unwrap_or(Ok(()))
     }
 
@@ -142,7 +142,7 @@ impl Page {
         self.action_began = Instant::now();
     }
 
-    /// Records that an input was sent or kept back.
+    /// Records that an input was sent or withheld.
     pub fn input_sent(&mut self) {
         self.last_input = Some(Instant::now());
         self.guards.clear();
@@ -230,7 +230,8 @@ async fn find(page: &mut Page, handle: Handle, context: &[Handle]) -> Result<Opt
     }
 }
 
-/// Locates a target after its input, as it was when the input arrived if the input asked for that.
+/// Locates a target after its input, in its state when the input arrived, if the input requested
+/// that.
 ///
 /// # Errors
 /// Returns the same errors as [`capture`].

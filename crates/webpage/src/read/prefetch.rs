@@ -116,7 +116,7 @@ impl AnnouncedPress {
 impl Drop for AnnouncedPress {
     fn drop(&mut self) {
         if let (Some(tab), Ok(end)) = (self.tab.take(), expression("clickVerdict", NONE)) {
-            // A document that cannot be asked now ends its watch by itself.
+            // A document that cannot answer now ends its watch by itself.
             drop(tab.send_request(&self.world, end));
         }
     }
@@ -241,7 +241,7 @@ pub(crate) fn request_outcome_report(
     let handle = target?;
     let world = worlds.iter().find(|world| world.scope == handle.scope)?;
     let sent = expression("answered", NONE).map(|question| page.tab.send_request(world, question));
-    // A document that cannot be asked now is looked at directly.
+    // If the document cannot answer now, the target is located directly.
     let Ok(Ok(asked)) = sent else { return None };
     Some(OutcomeRequest { of: handle, world: world.clone(), reply: asked, is_capture: false })
 }

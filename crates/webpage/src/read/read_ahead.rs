@@ -1,6 +1,6 @@
-//! Reads ahead: when a page has changed and come to rest, it is walked once before anyone asks. The
-//! next capture then only has to prove that nothing changed since (`unchanged.rs`). Without that
-//! proof, the reading is never used.
+//! Reads ahead: once a page has changed and come to rest, it is walked before any command needs it.
+//! The next capture then only has to prove that nothing changed since (`unchanged.rs`). Without
+//! that proof, the reading is never used.
 
 use crate::read::page::Page;
 use crate::read::walk_cache;

@@ -1,4 +1,4 @@
-//! The page as it reads now: the last walk if it is proven to still hold, else a new one.
+//! The current content of a page: the last walk if it is proven to still hold, else a new one.
 //!
 //! The order matters, because the browser answers a request for its counts while a script of the
 //! page runs. First, every document is asked whether it changed, which updates its style and
@@ -64,9 +64,10 @@ pub(crate) struct PageWalk {
     counts: Counts,
     /// False if a garbage collection since the last count may have changed the listener count.
     has_valid_listener_count: bool,
-    /// Whether the walk asked everything that belongs to a capture; locating an element needs less.
+    /// Whether the walk requested everything that belongs to a capture; locating an element needs
+    /// less.
     is_complete: bool,
-    /// The handles that the walk was asked about.
+    /// The handles that the walk was requested to report.
     asked_handles: HashSet<Handle>,
 }
 

@@ -31,7 +31,7 @@ fn ignored_from(request: &Request) -> Instant {
     request.answered.map_or(latest, |answered| latest.min(answered + STREAM_AGE))
 }
 
-/// The activity in a tab according to its events, and when to check again if no event comes. `None`
+/// The activity in a tab according to its events, and when to check again without an event. `None`
 /// when all is quiet.
 fn pending_activity(
     tab: &TabState,
@@ -126,7 +126,7 @@ pub async fn settle_until(
     }
 }
 
-/// Asks every document to answer once it is quiet.
+/// Asks every document to respond once it is quiet.
 async fn documents_settled(page: &Page, quiet: u64, timeout: u64) -> Result<QuietAnswer, TabError> {
     let worlds = page.tab.worlds().await?;
     let requests = page.tab.send_requests(&worlds, |_| expression("settled", (quiet, timeout)))?;
