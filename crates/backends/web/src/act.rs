@@ -20,8 +20,8 @@ use tokio::time::timeout;
 const RELEASE_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// Timeout for a page to resume after the answer was to stay on it. A browser that is navigated
-/// before it heard that the page stays takes that message for the answer to the new question, and
-/// goes nowhere.
+/// before it learns that the page stays mistakes that message for the answer to the new question,
+/// and does not navigate.
 const RESUME_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Aims at an element, after any pending navigation is committed.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Browser state shared by the event task and the device. Lock order: after the state of the pages,
-/// never before it.
+/// never before.
 #[derive(Debug, Default)]
 pub(crate) struct SharedBrowserState(Mutex<BrowserState>);
 

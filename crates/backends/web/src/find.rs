@@ -2,7 +2,7 @@
 //!
 //! The configured program (`STICKPIN_CHROMIUM`), if any, is the only candidate. Otherwise the
 //! search tries each name of [`NAMES`] in every directory of `PATH`, then the usual install
-//! locations in [`PLACES`].
+//! locations in [`INSTALL_PATHS`].
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

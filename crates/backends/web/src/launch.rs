@@ -40,7 +40,7 @@ pub(crate) struct Launch<'a> {
     pub(crate) profile: Option<&'a Path>,
     pub(crate) headed: bool,
     pub(crate) window: Option<(u32, u32)>,
-    /// Run without the sandbox even when not root.
+    /// Whether to run without the sandbox even when not root.
     pub(crate) no_sandbox: bool,
 }
 
@@ -195,7 +195,7 @@ impl Launch<'_> {
     }
 }
 
-/// Whether a line of the browser's log says that there is no display.
+/// Whether a line of the browser's log reports a missing display.
 fn is_about_display(line: &str) -> bool {
     ["DISPLAY", "X server", "open display", "wayland", "platform failed to initialize"]
         .iter()

@@ -4,13 +4,13 @@
 //! | module | |
 //! |---|---|
 //! | `find`, `launch` | which browser to use; starting, ending and sweeping it |
-//! | `around`, `events`, `downloads`, `gate` | browser state from events; the file gate |
+//! | `browser_state`, `events`, `downloads`, `file_gate` | browser state from events; the file gate |
 //! | `driven` | a browser and its driven tab, on which the functions below work |
 //! | `tabs` | the list of tabs and the driven one |
 //! | `provider`, `device`, `facets` | the device traits |
-//! | `navigate`, `address`, `hang` | navigation, URLs, leaving pages that do not answer |
+//! | `navigate`, `address`, `unresponsive` | navigation, URLs, leaving pages that do not answer |
 //! | `act` | inputs and answers to dialogs |
-//! | `fold` | closing a list that was opened but not used |
+//! | `popup` | closing a list that was opened but not used |
 //!
 //! ```
 //! use stickpin_backend_web::{WebConfig, WebProvider};

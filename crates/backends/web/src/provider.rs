@@ -27,7 +27,7 @@ use tokio::time::timeout;
 /// Timeout for a new browser to show its first, empty tab.
 const FIRST_TAB_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The default viewport in CSS pixels: the least that most people have.
+/// The default viewport in CSS pixels: the smallest common size.
 const VIEWPORT: (u32, u32) = (1280, 800);
 
 /// Timeout for a browser to print its version.
@@ -38,9 +38,9 @@ const VERSION: Duration = Duration::from_secs(10);
 pub struct WebConfig {
     /// The only program to start (`STICKPIN_CHROMIUM`), if set.
     pub chromium: Option<PathBuf>,
-    /// The value of `PATH`, where to look for a browser otherwise.
+    /// The value of `PATH`, which is searched for a browser otherwise.
     pub path: Option<OsString>,
-    /// Start the browser without its sandbox even when not root.
+    /// Whether to start the browser without its sandbox even when not root.
     pub no_sandbox: bool,
 }
 
@@ -111,7 +111,7 @@ impl WebProvider {
     }
 }
 
-/// Attaches to all current and future targets and opens the first tab.
+/// Attaches to all current and future targets, and opens the first tab.
 async fn first_tab(
     browser: &Browser,
     shared: &Arc<SharedState>,
@@ -152,7 +152,7 @@ async fn first_tab(
     Ok(tab)
 }
 
-/// The capabilities of pages: all of them. Other devices are measured by this one.
+/// The capabilities of pages: all of them. This device is the reference for others.
 pub(crate) const CAPABILITIES: &[Capability] = Capability::ALL;
 
 #[async_trait]

@@ -28,7 +28,7 @@ use tokio::time::timeout;
 /// Timeout for a requested tab to open or close.
 const TAB_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Timeout for a page to say whether it is closing itself.
+/// Timeout for a page to report whether it is closing itself.
 const CLOSE_CHECK_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Timeout for a tab that a page opens to appear. Tabs that the browser blocks never appear.

@@ -29,8 +29,8 @@ const MAX_ATTEMPTS: usize = 3;
 /// Timeout for a tab to open or close.
 const TAB_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Makes a hanging page answer so that it can be left; returns false if it does not. `leave` says
-/// whether its dialogs may be answered.
+/// Makes a hanging page answer so that it can be left; returns false if it does not. `leave`
+/// determines whether its dialogs may be answered.
 ///
 /// # Errors
 /// Returns `BACKEND_LOST` when the browser is gone.
@@ -99,7 +99,7 @@ pub(crate) fn note_dismissal(web: &mut DrivenBrowser, tab: &Tab, dialog: &Dialog
     Ok(true)
 }
 
-/// Whether the page answers rather than opening another dialog at once.
+/// Whether the page responds instead of opening another dialog at once.
 pub(crate) async fn is_responsive(web: &DrivenBrowser) -> Result<bool> {
     Ok(responsiveness(web, INTERRUPT_TIMEOUT).await? == Responsiveness::Responsive)
 }
@@ -107,7 +107,7 @@ pub(crate) async fn is_responsive(web: &DrivenBrowser) -> Result<bool> {
 /// Checks that a page continues after its dialogs were silenced.
 ///
 /// # Errors
-/// Returns `TIMEOUT` when the page does nothing but ask.
+/// Returns `TIMEOUT` when the page only opens further dialogs.
 pub(crate) async fn check_resumed(web: &DrivenBrowser) -> Result<()> {
     match responsiveness(web, INTERRUPT_TIMEOUT).await? {
         Responsiveness::Unresponsive => Err(Error::new(
