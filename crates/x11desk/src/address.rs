@@ -17,8 +17,8 @@ pub struct Address {
     pub(crate) name: String,
     /// The cookie of a private display. `None`: the file that `XAUTHORITY` names applies.
     pub(crate) cookie: Option<Cookie>,
-    /// Whether a person may be using the display. The connection then takes a pointer and a
-    /// keyboard of its own.
+    /// Whether a person may be using the display. The connection then gets its own pointer and
+    /// keyboard.
     pub(crate) shared: bool,
 }
 

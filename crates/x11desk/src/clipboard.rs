@@ -32,7 +32,7 @@ pub(crate) struct Clipboard {
 /// Returns the text on the clipboard; empty when there is none.
 ///
 /// # Errors
-/// Returns `Refused` when the owner does not hand its text over, or the text is too long.
+/// Returns `Refused` when the owner does not provide its text, or the text is too long.
 pub fn read(d: &mut Display) -> X11Result<String> {
     let clipboard = d.atoms.CLIPBOARD;
     let owner = d.conn.get_selection_owner(clipboard)?.reply()?.owner;
@@ -96,7 +96,7 @@ fn take(d: &Display, place: Atom) -> X11Result<(Atom, Vec<u8>)> {
 /// Returns `Refused` when the text does not fit into one request, or another window keeps the
 /// clipboard.
 pub fn write(d: &mut Display, text: String) -> X11Result<()> {
-    // Only what fits into one request is provided; sending in parts is not implemented.
+    // Only text that fits into one request is provided; sending in parts is not implemented.
     let (bytes, most) = (text.len(), d.conn.maximum_request_bytes().saturating_sub(64));
     if bytes > most {
         return Err(X11Error::Refused(format!(

@@ -1,5 +1,5 @@
-//! The connection to a display as its thread sees it: the known state of the server, and the events
-//! that change it.
+//! The connection to a display, as seen by its thread: the known state of the server, and the
+//! events that change it.
 
 use crate::atoms::Atoms;
 use crate::clipboard::{self, Clipboard};
@@ -28,7 +28,7 @@ pub(crate) const MAX_PROPERTY_WORDS: u32 = 4096;
 /// The title of our window.
 const WINDOW_NAME: &str = "stickpin";
 
-/// A connection to a display, as jobs on its thread see it ([`X11::run`](crate::X11::run)).
+/// A connection to a display, as seen by jobs on its thread ([`X11::run`](crate::X11::run)).
 #[derive(Debug)]
 pub struct Display {
     pub(crate) conn: RustConnection,
@@ -48,11 +48,11 @@ pub struct Display {
     /// The data of received ping replies.
     pub(crate) pongs: Vec<u32>,
     pub(crate) pinged: u32,
-    /// Whether the window manager has answered the last question.
+    /// Whether the window manager responded to the last request.
     pub(crate) managed: bool,
 }
 
-/// The pointer and keyboard of our own.
+/// Our own pointer and keyboard.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seat {
     pub(crate) pointer: DeviceId,
@@ -114,7 +114,7 @@ impl Display {
         window::pixels((0, 0), self.size)
     }
 
-    /// Whether the connection has a pointer and a keyboard of its own, beside those of a person.
+    /// Whether the connection has its own pointer and keyboard, in addition to those of a person.
     #[must_use]
     pub fn has_seat(&self) -> bool {
         self.seat.is_some()
@@ -150,7 +150,7 @@ impl Display {
 
     fn handle(&mut self, event: Event) -> X11Result<()> {
         match event {
-            // The mapping of our own keyboard is changed by us only.
+            // Only this process changes the mapping of our own keyboard.
             Event::MappingNotify(_) if !self.has_seat() => self.keymap = None,
             Event::ClientMessage(message) => {
                 let data = message.data.as_data32();
@@ -167,7 +167,7 @@ impl Display {
             Event::PropertyNotify(e) if e.atom == self.atoms._NET_FRAME_EXTENTS => self.managed = true,
             Event::PropertyNotify(e) => self.clipboard.part |= e.state == Property::NEW_VALUE,
             Event::ConfigureNotify(e) if e.window == self.root => self.size = (e.width, e.height),
-            // An error of a request without a reply, mostly for a window that has gone.
+            // An error of a request without a reply, usually for a window that has gone.
             Event::Error(e) => tracing::debug!(kind = ?e.error_kind, request = ?e.request_name, "refused"),
             _ => {}
         }
@@ -207,11 +207,11 @@ impl Display {
     /// Whether the process that created this window is another stickpin process that is still
     /// connected.
     ///
-    /// Changes on a display that outlives us are noted with the id of our window, which ends with
-    /// the connection. The next process can thus tell what a killed process left. The server reuses
-    /// ids: a process that connects after a killed one mostly gets the same ids. Another window
-    /// therefore counts only if it has our title, and a note with our own id from before we changed
-    /// anything is a leftover, too.
+    /// Changes on a display that outlives us are recorded with the id of our window, which ends
+    /// with the connection. The next process can thus tell what a killed process left behind. The
+    /// server reuses ids: a process that connects after a killed one usually gets the same ids.
+    /// Another window therefore counts only if it has our title, and a record with our own id from
+    /// before we changed anything is a leftover as well.
     pub(crate) fn is_owner_alive(&self, owner: WindowId) -> X11Result<bool> {
         let (name, text) = (self.atoms._NET_WM_NAME, self.atoms.UTF8_STRING);
         let called = self.conn.get_property(false, owner, name, text, 0, 16)?.reply();

@@ -4,13 +4,13 @@ use std::time::Duration;
 use stickpin_device::{Error, ErrorCode};
 use x11rb::errors::ReplyOrIdError;
 
-/// The reason why the display did not do something.
+/// The reason why the display did not carry out a request.
 #[derive(Debug, thiserror::Error)]
 pub enum X11Error {
     /// The connection broke.
     #[error("{0}")]
     Lost(String),
-    /// The server refused a request, mostly because a window has gone.
+    /// The server refused a request, usually because a window has gone.
     #[error("the display refused {0}")]
     Refused(String),
 }

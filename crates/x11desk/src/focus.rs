@@ -1,7 +1,7 @@
 //! The window that has the keyboard focus, and keys for exactly one window.
 //!
-//! A key goes to the window that has the focus when the key is made, unless a client grabs the
-//! whole keyboard, as open menus do. A window that closes hands the focus on to the next one. The
+//! A key goes to the window that has the focus when the key is sent, unless a client grabs the
+//! whole keyboard, as open menus do. When a window closes, the focus passes to the next one. The
 //! server is therefore grabbed between the check and the keys, so that no other client can change
 //! the focus.
 
@@ -64,7 +64,8 @@ pub fn foreign_focus(d: &mut Display, window: WindowId) -> X11Result<Option<Wind
     Ok(windows::list_windows(d)?.into_iter().find(|other| path.contains(&other.id)))
 }
 
-/// Waits for the window manager to hand the focus to a window, then answers as [`foreign_focus`].
+/// Waits for the window manager to give the focus to a window, then returns the result of
+/// [`foreign_focus`].
 pub fn foreign_focus_after_grab(d: &mut Display, window: WindowId) -> X11Result<Option<Window>> {
     let until = Instant::now() + RESTORE_TIMEOUT;
     loop {
@@ -75,8 +76,8 @@ pub fn foreign_focus_after_grab(d: &mut Display, window: WindowId) -> X11Result<
     }
 }
 
-/// Gives the keyboard focus to a window: that of our own keyboard if there is one, otherwise by
-/// activating the window.
+/// Gives the keyboard focus to a window: the focus of our own keyboard if there is one, otherwise
+/// by activating the window.
 pub fn give_keyboard(d: &mut Display, window: WindowId) -> X11Result<()> {
     if d.has_seat() {
         return seat::focus(d, window);
@@ -89,8 +90,8 @@ pub fn give_keyboard(d: &mut Display, window: WindowId) -> X11Result<()> {
 }
 
 /// Gives the focus to a window and sends it one chord, unless another window would receive it.
-/// `popup` says whether a pop-up of its process is open. Escape then closes that pop-up; other keys
-/// are not sent, because the pop-up may take them.
+/// `popup` states whether a pop-up of its process is open. Escape then closes that pop-up; other
+/// keys are not sent, because the pop-up may take them.
 pub fn send_chord_to_window(
     d: &mut Display,
     window: WindowId,
@@ -113,7 +114,7 @@ pub fn send_chord_to_window(
         d.conn.ungrab_server()?;
         d.sync()?;
         match sent? {
-            // The window manager hands the focus over asynchronously, and grabs it briefly itself.
+            // The window manager passes the focus on asynchronously, and briefly grabs it itself.
             KeyDelivery::Elsewhere | KeyDelivery::KeyboardGrabbed if Instant::now() < until => {
                 window_manager::sync(d)?
             }

@@ -1,8 +1,8 @@
-//! The keyboard: chords and text through the XTEST extension. A character that no key makes is
-//! assigned to a spare key for a while.
+//! The keyboard: chords and text through the XTEST extension. A character that no key produces is
+//! temporarily assigned to a spare key.
 //!
-//! A property of the root window notes which keys are assigned, and by whom. The next process
-//! restores what a killed one left.
+//! A property of the root window records which keys are assigned, and by which process. The next
+//! process restores the keys that a killed one left assigned.
 
 use crate::display::Display;
 use crate::error::{X11Error, X11Result};
@@ -35,8 +35,8 @@ fn modifier(keymap: &Keymap, sym: u32) -> X11Result<u8> {
 
 /// Returns the keyboard mapping that apps use.
 ///
-/// A keyboard of our own gets the same mapping: modifiers are looked up there, and a new keyboard
-/// starts with the layout of the server, not with that of the person.
+/// Our own keyboard gets the same mapping: modifiers are looked up there, and a new keyboard starts
+/// with the layout of the server, not with that of the person.
 pub(crate) fn read_keymap(d: &mut Display) -> X11Result<Keymap> {
     // Changes of the mapping cause an event; those of the person's keyboard beside ours do not.
     d.handle_events()?;
@@ -62,8 +62,8 @@ pub(crate) fn read_keymap(d: &mut Display) -> X11Result<Keymap> {
     Ok(keymap)
 }
 
-/// Assigns a keysym to a key of the keyboard that apps look keys up in, and of our own. Both levels
-/// are set, so held modifiers do not matter.
+/// Assigns a keysym to a key, both on the keyboard in which apps look keys up and on our own. Both
+/// levels are set, so held modifiers do not matter.
 fn mean(d: &Display, code: u8, sym: u32) -> X11Result<()> {
     if d.has_seat() {
         d.conn.change_keyboard_mapping(1, code, 2, &[sym, sym])?;
@@ -82,8 +82,9 @@ fn locks(d: &Display) -> X11Result<(usize, bool)> {
     Ok((usize::from(u8::from(state.group)), caps))
 }
 
-/// Plans the strokes for these keysyms, assigning spare keys where no key makes one. Returns fewer
-/// strokes if there are no more spare keys: the rest has to wait until the app has read these.
+/// Plans the strokes for these keysyms, and assigns spare keys to keysyms that no key produces.
+/// Returns fewer strokes if there are no more spare keys: the rest has to wait until the app has
+/// read these.
 fn plan(d: &mut Display, keymap: &Keymap, syms: &[u32]) -> X11Result<Vec<Stroke>> {
     let (group, caps) = locks(d)?;
     let mut out = Vec::with_capacity(syms.len());
@@ -123,7 +124,7 @@ pub fn type_text(d: &mut Display, text: &[char]) -> X11Result<usize> {
     let syms: Vec<u32> = text.iter().map(|&c| keymap::keysym_of_char(c)).collect();
     let mut strokes = plan(d, &keymap, &syms)?;
     if strokes.is_empty() && !syms.is_empty() {
-        // The caller has made sure that what was typed with them has been read.
+        // The caller has ensured that the app has read the text typed with them.
         restore_spares(d)?;
         let keymap = read_keymap(d)?;
         strokes = plan(d, &keymap, &syms)?;
@@ -216,14 +217,14 @@ fn unlend(d: &Display, mut codes: impl Iterator<Item = u8>) -> X11Result<()> {
     codes.try_for_each(|code| mean(d, code, NO_SYMBOL))
 }
 
-/// Parses pairs of numbers: windows and the keys that their processes have assigned.
+/// Parses pairs of numbers: windows, and the keys that their processes have assigned.
 fn pairs(numbers: &[u32]) -> Vec<(WindowId, u8)> {
     let pair = |two: &[u32]| Some((two[0], u8::try_from(two[1]).ok()?));
     numbers.chunks_exact(2).filter_map(pair).collect()
 }
 
-/// Returns the keys that are noted as assigned, by processes that live or by those that do not,
-/// each with the window of its process.
+/// Returns the keys that are recorded as assigned, each with the window of its process. `lives`
+/// selects those of live processes or those of processes that have ended.
 fn lent(d: &Display, lives: bool) -> X11Result<Vec<(WindowId, u8)>> {
     let mut lent = Vec::new();
     for (owner, code) in pairs(&d.numbers(d.root, d.atoms.STICKPIN_SPARES)?) {
@@ -234,7 +235,7 @@ fn lent(d: &Display, lives: bool) -> X11Result<Vec<(WindowId, u8)>> {
     Ok(lent)
 }
 
-/// Notes the keys that we have assigned, beside those of other live processes.
+/// Records the keys that we have assigned, in addition to those of other live processes.
 fn note_lent(d: &Display) -> X11Result<()> {
     let ours = d.lent_keys.lent.values().map(|&code| (d.own, code));
     let all = lent(d, true)?.into_iter().chain(ours);

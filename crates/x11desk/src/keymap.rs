@@ -1,4 +1,4 @@
-//! The keyboard mapping: which key makes a character. Pure.
+//! The keyboard mapping: which key produces a character. Pure.
 
 /// The keysym of a keycode that has none.
 pub(super) const NO_SYMBOL: u32 = 0;
@@ -46,7 +46,7 @@ fn char_of(sym: u32) -> Option<char> {
     }
 }
 
-/// The key and modifiers that make a keysym.
+/// The key and modifiers that produce a keysym.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stroke {
     pub(crate) code: u8,
@@ -103,8 +103,8 @@ impl Keymap {
 mod tests {
     use super::*;
 
-    /// A German keyboard in small: q/Q/@, ß, y on another key in the second layout, AltGr, one that
-    /// means nothing.
+    /// A small German keyboard: q/Q/@, ß, y on another key in the second layout, AltGr, and a key
+    /// without meaning.
     fn german() -> Keymap {
         let row = |syms: [u32; 6]| syms;
         let syms = [

@@ -1,8 +1,8 @@
 //! X11 displays for a backend whose apps show windows: reading the windows, and input like that of
 //! a person.
 //!
-//! [`X11`] is a connection to a display with a thread of its own. Jobs run there one at a time and
-//! see the [`Display`]: its windows, pointer, keyboard, clipboard and pictures. On a display that a
+//! [`X11`] is a connection to a display with its own thread. Jobs run there one at a time and see
+//! the [`Display`]: its windows, pointer, keyboard, clipboard and pictures. On a display that a
 //! person uses, the connection has its own pointer and keyboard. [`PrivateDisplay`] starts a
 //! display with buses and a window manager for one session.
 //!

@@ -35,9 +35,9 @@ pub fn move_to(d: &Display, x: f64, y: f64) -> X11Result<()> {
     send_fake_input(d, MOTION_NOTIFY_EVENT, 0, x, y)
 }
 
-/// Presses a button and waits until the window manager has passed the press on. Many inspect each
-/// press first, also in the active window, and the app would answer questions before it receives
-/// the press.
+/// Presses a button and waits until the window manager has passed the press on. Many window
+/// managers first inspect each press, even in the active window, and the app would respond to
+/// queries before it receives the press.
 pub fn press(d: &mut Display, button: Button) -> X11Result<()> {
     turn(d, number(button), true)?;
     window_manager::sync(d)
@@ -69,7 +69,7 @@ pub fn wheel(d: &Display, right: i32, down: i32) -> X11Result<()> {
 ///
 /// The check requests a grab with a window that is never shown. The server always refuses it, and
 /// names the reason only if no other client has the grab (`GrabDevice` in `dix/events.c` checks
-/// that first). So nothing is grabbed.
+/// that first). Therefore, nothing is ever grabbed.
 pub fn is_grabbed(d: &Display) -> X11Result<bool> {
     let (mode, none, now) = (GrabMode::ASYNC, x11rb::NONE, x11rb::CURRENT_TIME);
     let ours = d.conn.grab_pointer(false, d.own, EventMask::NO_EVENT, mode, mode, none, none, now)?;

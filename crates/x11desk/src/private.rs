@@ -31,7 +31,7 @@ const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Timeout for the display server to end after its clients did.
 const DISPLAY_EXIT_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// The display server, whose end ends all others.
+/// The display server. When it ends, all other programs end as well.
 const DISPLAY: &str = "Xvfb";
 
 /// The minimum size of a display.
@@ -188,7 +188,7 @@ impl PrivateDisplay {
         let config = self.runtime().join("openbox.xml");
         std::fs::write(&config, OPENBOX).map_err(|e| io_error("write", &config, &e))?;
         let mut command = self.command(openbox);
-        // Keeps its caches and themes apart from the person's.
+        // Keeps the caches and themes separate from the person's.
         Home::temporary(&self.runtime()).apply(&mut command);
         command.args(["--sm-disable", "--config-file"]).arg(&config);
         // openbox does not report that it is ready. It sets a property of the root window, and
@@ -198,7 +198,7 @@ impl PrivateDisplay {
     }
 
     /// Returns a command with the environment of apps that leads its own process group. Its stderr
-    /// goes to a log of its own.
+    /// goes to a separate log.
     pub fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         environment::clear(&mut command);

@@ -42,7 +42,7 @@ impl ScreenPixels {
         Ok(out)
     }
 
-    /// The part of the screen that it shows.
+    /// The part of the screen that the picture shows.
     #[must_use]
     pub fn area(&self) -> Rect {
         window::pixels((self.x, self.y), (self.width, self.height))
@@ -57,7 +57,7 @@ fn pixels(area: Rect, (width, height): (u16, u16)) -> Option<(i16, i16, u16, u16
     let within = |from: f64, to: f64, size: u16| {
         let from = from.floor().max(0.0);
         let to = to.ceil().min(f64::from(size));
-        // Both are within the size here.
+        // Both values are within the size of the screen here.
         (to > from).then_some((from as i16, (to - from) as u16))
     };
     let (x, w) = within(area.x, area.x + area.width, width)?;
@@ -71,8 +71,8 @@ fn byte_of(mask: u32, order: ImageOrder) -> Option<usize> {
     Some(if order == ImageOrder::LSB_FIRST { byte } else { PIXEL - 1 - byte })
 }
 
-/// Takes a picture of a part of the screen as it is seen, including whatever lies over it. Returns
-/// `None` when the part is outside the screen.
+/// Takes a picture of a part of the screen as displayed, including everything that covers it.
+/// Returns `None` when the part is outside the screen.
 ///
 /// # Errors
 /// Returns `Refused` when pixels do not have 32 bits with 8 per colour.

@@ -131,8 +131,7 @@ pub(crate) fn is_core_device_grabbed(d: &Display, device: DeviceId) -> X11Result
     Ok(is_taken(asked.reply()?.status))
 }
 
-/// Sets the focus of our keyboard to a window. Without a keyboard of our own, the window manager
-/// decides.
+/// Sets the focus of our keyboard to a window. If we have no keyboard, the window manager decides.
 pub(crate) fn focus(d: &Display, window: WindowId) -> X11Result<()> {
     let Some(seat) = d.seat else { return Ok(()) };
     Ok(d.conn.xinput_xi_set_focus(window, x11rb::CURRENT_TIME, seat.keyboard)?.check()?)

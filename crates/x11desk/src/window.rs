@@ -1,4 +1,4 @@
-//! A window of the display: its place, its surroundings and its input.
+//! A window of the display: its position, its surroundings and its input.
 
 use stickpin_tree::Rect;
 use x11rb::protocol::xproto::Window as WindowId;
@@ -31,12 +31,13 @@ pub enum Visibility {
 /// A top-level window.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Window {
-    /// The app's window.
+    /// The child of the root window that contains the app's window: the window itself, or the
+    /// window manager's frame.
     pub id: WindowId,
     /// The child of the root window that contains it: the window itself, or the window manager's
     /// frame.
     pub frame: WindowId,
-    /// The process that created it.
+    /// The process that created the window.
     pub pid: Option<u32>,
     /// The title; empty if it has none.
     pub title: String,
@@ -46,16 +47,16 @@ pub struct Window {
     pub shadow: Extents,
     /// The width of the window manager's frame (`_NET_FRAME_EXTENTS`).
     pub decoration: Extents,
-    /// Whether a person could see it.
+    /// Whether a person could see the window.
     pub visibility: Visibility,
-    /// Whether it is a menu, a tooltip or a drop-down list, which the window manager does not
-    /// manage.
+    /// Whether the window is a menu, a tooltip or a drop-down list, which the window manager does
+    /// not manage.
     pub popup: bool,
-    /// Whether it blocks the input of other windows (`_NET_WM_STATE_MODAL`).
+    /// Whether the window blocks the input of other windows (`_NET_WM_STATE_MODAL`).
     pub modal: bool,
-    /// The window that it belongs to.
+    /// The window that this one belongs to.
     pub transient_for: Option<WindowId>,
-    /// Whether the window manager reports that it has the focus.
+    /// Whether the window manager reports that the window has the focus.
     pub active: bool,
 }
 
@@ -76,19 +77,19 @@ impl Window {
         grown(self.content(), self.decoration, 1.0)
     }
 
-    /// Whether a person could see it, unless another window covers it.
+    /// Whether a person could see the window, unless another window covers it.
     pub fn is_shown(&self) -> bool {
         self.visibility == Visibility::Shown
     }
 
-    /// Whether a child of the root window is this one or its frame.
+    /// Whether a child of the root window is this window or its frame.
     pub fn is_in(&self, top: Option<WindowId>) -> bool {
         top == Some(self.frame) || top == Some(self.id)
     }
 
-    /// Whether it blocks the input of another window, wherever either is placed. A modal window
-    /// without a parent blocks all windows of other processes if the app is `alone` on its display
-    /// (EWMH, `_NET_WM_STATE_MODAL`).
+    /// Whether this window blocks the input of another one, regardless of their positions. A modal
+    /// window without a parent blocks all windows of other processes if the app is `alone` on its
+    /// display (EWMH, `_NET_WM_STATE_MODAL`).
     pub fn blocks(&self, other: &Self, alone: bool) -> bool {
         let takes = match self.transient_for {
             Some(host) => host == other.id,

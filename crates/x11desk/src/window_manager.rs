@@ -1,5 +1,5 @@
-//! Requests to the window manager: activating, resizing and moving windows, and waiting until it
-//! has done so.
+//! Requests to the window manager: activating, resizing and moving windows, and waiting for the
+//! results.
 
 use crate::display::Display;
 use crate::error::{RESTORE_TIMEOUT, X11Error, X11Result};
@@ -11,7 +11,7 @@ use x11rb::protocol::xproto::{
     ClientMessageEvent, ConfigureWindowAux, ConnectionExt, EventMask, StackMode, Window as WindowId,
 };
 
-/// The time before the window manager is asked again.
+/// The time before the request to the window manager is repeated.
 const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Waits until a window manager is running and answers (EWMH, `_NET_REQUEST_FRAME_EXTENTS`).
@@ -20,7 +20,7 @@ pub(crate) fn await_start(d: &mut Display, deadline: Instant) -> X11Result<()> {
     let there =
         d.wait_until_true(deadline, |d| Ok(d.root_property(d.atoms._NET_SUPPORTING_WM_CHECK)?.is_some()))?;
     while there && Instant::now() < deadline {
-        // Repeated, because a window manager that is starting may discard the first request.
+        // Repeat the request, because a window manager that is starting may discard the first one.
         if answers(d, RETRY_INTERVAL)? {
             return Ok(());
         }
@@ -31,9 +31,9 @@ pub(crate) fn await_start(d: &mut Display, deadline: Instant) -> X11Result<()> {
 /// Waits until the window manager has processed earlier requests. It grabs the pointer while it
 /// inspects a press, and a press that follows too soon can get lost.
 ///
-/// Window managers answer a question in the order of their events (EWMH,
-/// `_NET_REQUEST_FRAME_EXTENTS`). For one that does not answer, this waits for the timeout. Without
-/// a window manager, it returns at once.
+/// Window managers respond to a request in the order of their events (EWMH,
+/// `_NET_REQUEST_FRAME_EXTENTS`). For a window manager that does not respond, this function waits
+/// for the timeout. Without a window manager, it returns immediately.
 pub fn sync(d: &mut Display) -> X11Result<()> {
     // Only one client at a time may redirect events of the root window (ICCCM 4.1).
     let root = d.conn.get_window_attributes(d.root)?.reply()?;
@@ -44,14 +44,14 @@ pub fn sync(d: &mut Display) -> X11Result<()> {
     Ok(())
 }
 
-/// Asks the window manager a question. Returns false if it does not answer in time.
+/// Sends the window manager a request. Returns false if it does not respond in time.
 fn answers(d: &mut Display, patience: Duration) -> X11Result<bool> {
     d.managed = false;
     tell(d, d.own, d.atoms._NET_REQUEST_FRAME_EXTENTS, [0; 5])?;
     d.wait_until_true(Instant::now() + patience, |d| Ok(d.managed))
 }
 
-/// Activates a window, also if it is minimised or on another workspace, and waits until it is
+/// Activates a window, even if it is minimized or on another workspace, and waits until it is
 /// shown. Returns false if it does not appear.
 pub fn raise(d: &mut Display, window: &Window) -> X11Result<bool> {
     let time = x11rb::CURRENT_TIME;

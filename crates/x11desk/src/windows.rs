@@ -1,4 +1,4 @@
-//! The windows of the display: their processes, places and stacking order.
+//! The windows of the display: their processes, positions and stacking order.
 
 use crate::display::{Display, MAX_PROPERTY_WORDS, numbers, pixel};
 use crate::error::X11Result;
@@ -150,7 +150,8 @@ fn pids(d: &Display, windows: impl Iterator<Item = WindowId>) -> HashMap<u32, u3
     let spec = |client| ClientIdSpec { client, mask: ClientIdMask::LOCAL_CLIENT_PID };
     let specs: Vec<ClientIdSpec> = windows.map(spec).collect();
     let mask = d.conn.setup().resource_id_mask;
-    // One window that has gone fails the whole request. The windows' own property is used then.
+    // A single window that has gone makes the whole request fail. The windows' own property is used
+    // then.
     let asked = d.conn.res_query_client_ids(&specs).ok().and_then(|asked| asked.reply().ok());
     let ids = asked.map(|reply| reply.ids).unwrap_or_default();
     ids.iter().filter_map(|id| Some((id.spec.client & !mask, *id.value.first()?))).collect()

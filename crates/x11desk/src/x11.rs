@@ -15,8 +15,8 @@ use stickpin_tree::Rect;
 use tokio::sync::oneshot;
 use x11rb::protocol::composite::{self, ConnectionExt as _};
 
-/// The time by which connecting to the display outlasts the wait for its window manager, so that a
-/// missing window manager is reported as such.
+/// The additional time for connecting to the display after the wait for its window manager, so that
+/// a missing window manager is reported as such.
 const DISPLAY_MARGIN: Duration = Duration::from_secs(1);
 
 /// A job for the display's thread.
@@ -122,7 +122,7 @@ impl X11 {
     ) -> Result<T> {
         let (answer, answered) = oneshot::channel();
         let job = move |display: &mut Display| {
-            // Input that nobody waits for is not sent.
+            // Input whose caller has gone is not sent.
             if !answer.is_closed() {
                 // The caller may have given up.
                 let _ = answer.send(job(display));
@@ -143,7 +143,7 @@ fn unusable(name: &str, why: &dyn fmt::Display) -> Error {
         .hint("`stickpin doctor`; a private display needs none")
 }
 
-/// Connects and establishes all that jobs rely on.
+/// Connects, and sets up everything that jobs rely on.
 fn prepare(address: &Address, until: Instant) -> Result<Display> {
     let failed = |e: &dyn fmt::Display| unusable(&address.name, e);
     let (conn, screen) = address.open().map_err(|e| failed(&e))?;
