@@ -1,4 +1,4 @@
-//! Routing of inputs to the member that they are for.
+//! Routing of inputs to the members that they are for.
 
 use crate::environment::{CompositeDevice, Environment};
 use crate::handles::{to_composite, to_member};

@@ -56,7 +56,7 @@ impl<G: Environment> Device for CompositeDevice<G> {
     async fn aim(&mut self, handle: Handle, options: AimOptions<'_>) -> Result<Aim> {
         let (number, own) = to_member(handle);
         if member_named_by(handle).is_some_and(|number| self.parts.contains(number)) {
-            // A member has no place of its own.
+            // A member itself has no position.
             let (rect, hit) = (Rect::default(), HitResult::OffScreen);
             return Ok(Aim::new(rect, hit));
         }
@@ -115,7 +115,7 @@ impl<G: Environment> Device for CompositeDevice<G> {
         let waits = devices.map(|device| device.changed(wait, cancel)).collect();
         tokio::select! {
             () = self.ground.wait_membership_change() => Ok(true),
-            // The end of a member changes the whole.
+            // The end of a member is a change of the whole.
             changed = first(waits) => Ok(changed.unwrap_or(true)),
             () = tokio::time::sleep(wait.min(RECHECK_INTERVAL)) => Ok(wait > RECHECK_INTERVAL),
             () = cancel.cancelled() => Ok(false),
@@ -152,7 +152,7 @@ impl<G: Environment> Device for CompositeDevice<G> {
             let notices = device.notices().await;
             match self.check_member(number, notices).await {
                 Ok(notices) => {
-                    // Changes in another member are no effect of an act in this one.
+                    // Changes in another member are not effects of an act in this one.
                     let acted = &self.parts.acted_on;
                     let own = acted.is_empty() || acted.contains(&number);
                     seen.extend(notices.into_iter().filter(|notice| own || *notice != Notice::Changed));

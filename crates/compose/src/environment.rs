@@ -68,7 +68,7 @@ pub trait Environment: Send + fmt::Debug {
         Vec::new()
     }
 
-    /// Returns the member with the active window, for the case that the members do not tell.
+    /// Returns the member with the active window, in case the members themselves do not report it.
     ///
     /// # Errors
     /// As [`Device::capture`](stickpin_device::Device::capture).
@@ -120,7 +120,7 @@ pub trait Environment: Send + fmt::Debug {
     ) -> Result<Option<Duration>>;
 
     /// Takes a picture of the whole, or of `element` if the request names one. `element` is `None`
-    /// if that has no place.
+    /// if that element has no position.
     ///
     /// # Errors
     /// As [`Screenshots::screenshot`](stickpin_device::Screenshots::screenshot).

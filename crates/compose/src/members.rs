@@ -13,26 +13,26 @@ use stickpin_device::{
 };
 use stickpin_tree::{Handle, Tree, quote};
 
-/// How many members that have left are remembered by name.
+/// The maximum number of departed members that are remembered by name.
 const MAX_REMEMBERED: usize = 256;
 
-/// How many notices are kept until a command asks for them.
+/// The maximum number of notices kept until a command asks for them.
 const MAX_NOTICES: usize = 64;
 
 /// One device among several.
 #[async_trait]
 pub trait Member: Send + fmt::Debug {
-    /// Returns the device; `None` before it has answered for the first time.
+    /// Returns the device; `None` until it has responded for the first time.
     fn device(&mut self) -> Option<&mut dyn Device>;
 
-    /// Whether it failed to answer the last question and has not recovered since.
+    /// Whether the member failed to respond to the last request and has not recovered since.
     fn is_silent(&self) -> bool;
 
-    /// Records that it does not answer. It is asked nothing until it recovers.
+    /// Records that the member does not respond. No requests are sent to it until it recovers.
     fn mark_silent(&mut self);
 
-    /// Returns its active window from the last reading, and whether the window itself reports that
-    /// state.
+    /// Returns the member's active window from the last capture, and whether the window itself
+    /// reports that state.
     fn active_window(&mut self) -> Option<(Handle, bool)>;
 
     /// Gives the keyboard focus to the window of an element, as a press in it would.
@@ -41,7 +41,7 @@ pub trait Member: Send + fmt::Debug {
     /// As [`Device::perform`].
     async fn take_keyboard(&mut self, element: Handle) -> Result<()>;
 
-    /// Returns what `get attrs` prints besides its name.
+    /// Returns the attributes that `get attrs` prints in addition to the name.
     fn attrs(&self) -> serde_json::Map<String, serde_json::Value>;
 }
 
@@ -54,9 +54,9 @@ pub struct MemberEntry<M> {
     pub name: String,
     /// The device and the platform's own data.
     pub member: M,
-    /// Whether it has left. The next refresh removes it.
+    /// Whether the member has left. The next refresh removes it.
     pub gone: bool,
-    /// The tree of the last reading; `None` while it does not answer.
+    /// The tree of the last capture; `None` while the member does not respond.
     pub(crate) tree: Option<Arc<Tree>>,
 }
 
@@ -89,9 +89,9 @@ impl<M: Member> MemberEntry<M> {
 #[derive(Debug)]
 pub struct Members<M> {
     pub(crate) all: Vec<MemberEntry<M>>,
-    /// How many members there have been.
+    /// The number of members that have existed so far.
     count: u64,
-    /// The members that left last, by number and name.
+    /// The latest departed members, by number and name.
     departed: VecDeque<(u64, String)>,
     /// Notices for the next response.
     pub(crate) device_notices: Vec<Notice>,
@@ -99,8 +99,8 @@ pub struct Members<M> {
     pub(crate) merged: Option<MergedTree>,
     /// The members that the current command has acted on.
     pub(crate) acted_on: Vec<u64>,
-    /// The member that was acted on last, which receives keys without a target. `None`: the one
-    /// with the active window.
+    /// The member that was acted on last, which receives keys without a target. If `None`, the
+    /// member with the active window receives them.
     pub keyboard_member: Option<u64>,
     /// The folders that members are started with.
     folders: Option<AppFolders>,
@@ -126,7 +126,7 @@ impl<M: Member> Members<M> {
         self.all.iter()
     }
 
-    /// As [`Members::iter`], but mutable.
+    /// Returns the members like [`Members::iter`], but mutably.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut MemberEntry<M>> {
         self.all.iter_mut()
     }

@@ -1,9 +1,9 @@
-//! Merging of trees: each member is a document of its own below a node that names it. Pure.
+//! Merging of trees: each member becomes a separate document below a node that names it. Pure.
 //!
-//! The identity of a member's element never depends on another member. Records, rows and likeness
+//! The identity of a member's element never depends on another member. Records, rows and similarity
 //! do not cross documents. Members are never renumbered, so an element is never matched in another
-//! member or in another run of the same one. Only the opener of a dialog may be an act in another
-//! member; that can refuse an act, but never allow one.
+//! member or in another run of the same one. Only the opener of a dialog may be in another member,
+//! which can cause an act to be refused, but never to be allowed.
 
 use crate::handles::{COMPOSITE_SCOPE, ROOT, to_composite};
 use std::sync::Arc;
@@ -28,8 +28,8 @@ pub(crate) struct MemberTree {
 pub(crate) struct InputFocus {
     /// The active window: the number of its member and the member's own handle.
     pub(crate) window: Option<(u64, Handle)>,
-    /// The member that receives keys without a target. `None`: unknown, and the focus that each
-    /// member reports is believed.
+    /// The member that receives keys without a target. If `None`, the member is unknown, and the
+    /// focus that each member reports is used.
     pub(crate) keys: Option<u64>,
 }
 
@@ -86,7 +86,7 @@ impl MergedTree {
         Ok(Self { tree: Arc::new(builder.finish()?), parts, focus, document_starts: begins })
     }
 
-    /// Whether merging these would give the same tree.
+    /// Whether merging these members would produce an equal tree.
     pub(crate) fn is_merge_of(&self, parts: &[MemberTree], focus: InputFocus, hidden: &[Handle]) -> bool {
         let reading = |of: &MemberTree| (of.number, of.tree.as_ref().map(Arc::as_ptr));
         let same = |(a, b): (&MemberTree, &MemberTree)| reading(a) == reading(b) && a.name == b.name;
@@ -96,8 +96,8 @@ impl MergedTree {
             && self.parts.iter().zip(parts).all(same)
     }
 
-    /// Returns the place of a member's node in the merged tree; `None` if the tree is another
-    /// reading of the member.
+    /// Returns the position of a member's node in the merged tree; `None` if `tree` is another
+    /// capture of the member.
     pub(crate) fn node_in_merged(&self, number: u64, tree: &Arc<Tree>, node: NodeId) -> Option<NodeId> {
         let at = self.parts.iter().position(|part| part.number == number)?;
         let read = self.parts[at].tree.as_ref().is_some_and(|read| Arc::ptr_eq(read, tree));

@@ -1,4 +1,4 @@
-//! Answers of the members, converted to handles of the whole.
+//! Responses of the members, converted to handles of the whole.
 
 use crate::environment::{CompositeDevice, Environment};
 use crate::handles::{handles_of_member, to_composite, to_member};
@@ -10,7 +10,8 @@ use stickpin_device::{Device, Error, ErrorCode, LocatedElement, Result, Ticket};
 use stickpin_tree::{Handle, Rect, Tree, quote};
 
 impl<G: Environment> CompositeDevice<G> {
-    /// Reads all members concurrently and merges them. Returns the same tree if no reading changed.
+    /// Reads all members concurrently and merges them. Returns the previous tree if no capture
+    /// changed.
     ///
     /// # Errors
     /// As [`Device::capture`].
@@ -27,8 +28,9 @@ impl<G: Environment> CompositeDevice<G> {
         Ok(&self.parts.merged.insert(merged).tree)
     }
 
-    /// Locates an element in its member. `context` is that of `locate`; `None` asks for the outcome
-    /// of an input. The node that represents a member exists as long as the member does.
+    /// Locates an element in its member. `context` has the meaning of that in `locate`; `None`
+    /// requests the outcome of an input. The node that represents a member exists as long as the
+    /// member does.
     pub(crate) async fn locate_in_member(
         &mut self,
         handle: Handle,
@@ -74,7 +76,7 @@ impl<G: Environment> CompositeDevice<G> {
         for (number, places, answer) in join_all(asked).await {
             match self.check_member(number, answer).await {
                 Ok(found) => places.into_iter().zip(found).for_each(|(at, rect)| rects[at] = rect),
-                // These elements have no place for now; the next capture shows why.
+                // These elements have no position for now; the next capture shows why.
                 Err(e) if matches!(e.code, ErrorCode::ElementNotFound | ErrorCode::Timeout) => {}
                 Err(e) => return Err(e),
             }
@@ -115,8 +117,8 @@ impl<G: Environment> CompositeDevice<G> {
         Err(error)
     }
 
-    /// Reads all members. `watch` holds handles of the whole. Returns the readings and those of
-    /// `watch` that exist but are not shown.
+    /// Captures all members. `watch` contains handles of the whole. Returns the captures, and the
+    /// handles of `watch` that exist but are not shown.
     async fn readings(&mut self, watch: &[Handle]) -> Result<(Vec<MemberTree>, Vec<Handle>)> {
         let Self { ground, parts } = self;
         ground.refresh(parts).await?;
@@ -132,7 +134,7 @@ impl<G: Environment> CompositeDevice<G> {
         for part in parts.iter().filter(|part| !inside.contains(&part.number)) {
             match &part.tree {
                 Some(tree) => hidden.extend(tree.hidden().iter().map(|&own| to_composite(part.number, own))),
-                // It may still show them, but does not answer.
+                // The member may still show them, but does not respond.
                 None => hidden.extend(watch.iter().filter(|handle| to_member(**handle).0 == part.number)),
             }
             let shows = part.tree.as_ref().is_none_or(|tree| tree.root().children().next().is_some());

@@ -1,11 +1,11 @@
-//! The member that an input is for.
+//! Determines the member that receives an input.
 
 use crate::environment::{CompositeDevice, Environment};
 use crate::handles::to_member;
 use stickpin_device::{Action, Error, Result};
 use stickpin_tree::Handle;
 
-/// What determines the member that receives an input.
+/// The property that determines which member receives an input.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Route {
     /// The target element.
@@ -29,7 +29,8 @@ impl Route {
 }
 
 impl<G: Environment> CompositeDevice<G> {
-    /// Returns the active window. If not exactly one member reports its own, the ground decides.
+    /// Returns the active window. If not exactly one member reports its own, the environment
+    /// decides.
     ///
     /// # Errors
     /// As [`Environment::active_member`].
