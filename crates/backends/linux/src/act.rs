@@ -35,7 +35,7 @@ pub(crate) fn delivered_to_target() -> InputOutcome {
     InputOutcome::done().delivery(Delivery::Confirmed)
 }
 
-/// The target of a press as it answered right behind the action.
+/// The target of a press, from an answer that followed the action directly.
 pub(crate) type TargetSnapshot = FreshAnswer<Arc<Tree>>;
 
 /// An act in progress.
@@ -45,7 +45,8 @@ pub(crate) struct Act<'d> {
     pub(crate) cancel: &'d CancellationToken,
 }
 
-/// Performs one action. `ahead` holds what came along with the look that the target was judged by.
+/// Performs one action. `ahead` contains the prefetched answers of the look by which the target was
+/// judged.
 ///
 /// # Errors
 /// As [`stickpin_device::Device::perform`].
@@ -96,13 +97,14 @@ pub(crate) async fn perform(
         Action::Scroll { target, dx, dy } => scroll::scroll(act.device.view(), *target, *dx, *dy).await,
         Action::Choose { point, target } => upload::choose(act, *point, *target).await,
         Action::Upload { target, files } => upload::give_files(act, *target, files).await,
-        // Drop targets do not declare themselves.
+        // Drop targets do not identify themselves.
         Action::Drop { .. } => Ok(InputOutcome::default()),
         _ => Err(unsupported("linux", "send such an input")),
     }
 }
 
-/// Presses an element by its own action. Returns `None` if it has no action that means a press.
+/// Presses an element by its own action. Returns `None` if it has no action that has the effect of
+/// a press.
 ///
 /// # Errors
 /// Returns `ELEMENT_NOT_FOUND` or `BACKEND_LOST`.
@@ -120,7 +122,7 @@ pub(crate) async fn press(
         None => ask::actions_of(&device.app, &object.path).await?,
     };
     let Some(index) = own_action(&actions) else { return Ok(None) };
-    // A button of Qt may have its menu on a part of it only. No action presses the other part.
+    // A Qt button may show its menu for only a part of its area. No action presses the other part.
     let menu = actions[index].eq_ignore_ascii_case("showmenu");
     if menu && device.app.profile().menu_on_a_part && device.app.screen.has_pointer() {
         return Ok(None);
@@ -132,8 +134,8 @@ pub(crate) async fn press(
     let call = ask::do_action(&object.path, index);
     let (link, profile) = (&device.app.link, device.app.profile());
     let together = ahead.is_some() && !link.orders_apart() && !profile.locks_up_in_dialogs;
-    // A question behind the order on the same connection is answered after it, in the same round
-    // trip.
+    // A request that follows the order on the same connection is answered after it, in the same
+    // round trip.
     let behind = async {
         if !together {
             return None;
@@ -143,21 +145,21 @@ pub(crate) async fn press(
     };
     let (answer, itself) = tokio::join!(biased; link.order(&call, DONE), behind);
     if let Some((_, at)) = device.activated.as_mut().filter(|_| matches!(answer, Ok(Some(_)))) {
-        // The app may have been busy until now: the delay starts when it takes the order.
+        // The app may have been busy until now: the delay starts when it accepts the order.
         *at = Instant::now();
     }
     let mut performed = match answer {
         Ok(Some(answer)) if answer.read().unwrap_or(true) => delivered_to_target(),
         Ok(Some(_)) => return Ok(None),
-        // The app is busy with the action, or shows a dialog from inside it. Or it exited after it
-        // had answered, and how it ended is reported after the act.
+        // The app is busy with the action, or shows a dialog from inside it. Or the app exited
+        // after it had answered, and its end is reported after the act.
         Ok(None) | Err(BusError::Closed(_)) => delivered_to_target(),
-        // The action may have failed after its effect, so another press could be the second one.
+        // The action may have failed after taking effect, so another press could be a second one.
         Err(BusError::Refused(why)) => return Err(perhaps_pressed(&object, &why)),
         // There is no such action or object, so nothing happened.
         Err(fault) => return ask::refused(&device.app, &object.path, fault).await.map(|()| None),
     };
-    // Without an answer, the target is asked after the act.
+    // Without an answer, the target is queried after the act.
     if let Some(itself) = itself {
         let changes = device.app.events.state().changes;
         let tree = verify::exchange_in_tree(device, itself).map_err(unknown)?;
@@ -189,14 +191,14 @@ async fn fill(act: &Act<'_>, target: Handle, text: &str) -> Result<InputOutcome>
     if (hides || object.has(Interfaces::EDITABLE)) && set_text(app, &object, text).await? {
         let value = fill_readback::read_back(app, &object, text).await;
         let value = ask::unless_vanished(app, &object.path, value).await?.flatten();
-        // Some fields of browsers report that they took the text although they did not. The earlier
+        // Some browser fields report that they accepted the text although they did not. The earlier
         // content of a password field is unknown.
         let before = object.text.as_deref().map(|before| comparable(&object, text, before));
         let kept = hides || value.as_deref() == before;
         if kept && value.as_ref().is_some_and(|value| value != text) {
             return Ok(InputOutcome::default());
         }
-        // The app selects what it completes, and moving the caret would discard that.
+        // The app selects its completion, and moving the caret would discard it.
         if value.as_ref().is_none_or(|value| value == text) {
             focus::caret_to_end(app, &object, text).await?;
         }
@@ -213,7 +215,7 @@ pub(crate) async fn set_text(app: &App, object: &Object, text: &str) -> Result<b
     ask::send_order(app, &call).await
 }
 
-/// The error for a press that the app answered with an unknown error. The effect is not known.
+/// The error for a press that the app answered with an unknown error. The effect is unknown.
 fn perhaps_pressed(object: &Object, why: &str) -> Error {
     let (action, why) = (object.describe(), quote(why));
     let message = format!("the action of {action} failed with {why}, and may have had its effect");
@@ -222,7 +224,7 @@ fn perhaps_pressed(object: &Object, why: &str) -> Error {
         .dispatched(Dispatched::Unknown)
 }
 
-/// Returns the index of the element's own action. GTK 4 lists actions of the window, too.
+/// Returns the index of the element's own action. GTK 4 also lists the actions of the window.
 fn own_action(actions: &[String]) -> Option<usize> {
     PRESSES.iter().find_map(|press| actions.iter().position(|action| action.eq_ignore_ascii_case(press)))
 }

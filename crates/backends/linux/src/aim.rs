@@ -28,18 +28,18 @@ use stickpin_x11desk::{Window, window_manager, windows};
 /// How often an element is followed that moves away when the pointer arrives.
 const MAX_FOLLOWS: usize = 4;
 
-/// Timeout for an element that is not there yet, while the app keeps signalling; and the silence
-/// after which it is given up.
+/// Timeout for an element that has not appeared yet while the app keeps signaling, and the silence
+/// after which the search ends.
 const AT_IT: Duration = Duration::from_secs(3);
 const SILENT: Duration = Duration::from_millis(300);
 
-/// The interval between attempts, and the timeout for an element that has no place yet although the
-/// app shows it: its window is opening, and a busy app may signal nothing meanwhile.
+/// The interval between attempts, and the timeout for an element that has no position yet although
+/// the app shows it: its window is opening, and a busy app may signal nothing meanwhile.
 const LATE: Duration = Duration::from_millis(60);
 const OPENING: Duration = Duration::from_millis(1_500);
 
-/// The time that GTK takes for a frame, and the maximum number of frames that are waited for while
-/// it signals changes.
+/// The duration of a frame in GTK, and the maximum number of frames to wait for while the app
+/// signals changes.
 const DRAWING: Duration = Duration::from_millis(17);
 const FRAMES: usize = 4;
 
@@ -48,17 +48,17 @@ const FRAMES: usize = 4;
 enum RetryReason {
     /// The target moved away when the pointer arrived.
     Moved,
-    /// Its scroll containers do not show it, or its window is outside the screen.
+    /// The target is not shown by its scroll containers, or its window is outside the screen.
     OutOfView,
-    /// The target has no place, or none inside its window: app and display do not agree yet.
+    /// The target has no position, or none inside its window: app and display do not agree yet.
     NoPosition,
 }
 
 /// Brings an element into view, moves the pointer there if requested, and determines what an input
 /// there would reach.
 ///
-/// `ahead` holds what came along with the look at the element. It becomes `None` when anything was
-/// moved or signalled on the way.
+/// `ahead` contains the prefetched answers about the element. It becomes `None` when anything moves
+/// or signals a change meanwhile.
 pub(crate) async fn aim_at(
     device: &mut LinuxDevice,
     handle: Handle,
@@ -98,7 +98,7 @@ pub(crate) async fn aim_at(
     }
 }
 
-/// One attempt of [`aim_at`]. Returns the reason if another attempt is needed. `pointed` tells
+/// One attempt of [`aim_at`]. Returns the reason if another attempt is needed. `pointed` states
 /// whether the pointer was moved in this or an earlier attempt.
 async fn aim_once(
     device: &LinuxDevice,
@@ -116,7 +116,7 @@ async fn aim_once(
     let by_pointer = options.pointer && !by_action;
     let places = ahead.as_ref().filter(|_| by_action).and_then(|ahead| ahead.if_fresh(app, handle));
     let places = places.map(|ahead| ahead.places.clone());
-    // The look stays valid unless anything is moved on the way.
+    // The prefetched answers stay valid unless anything moves meanwhile.
     let mut untouched = ahead.take().filter(|_| places.is_some());
     let sight = WindowStack::of(app).await?;
     let mut placed = match &places {
@@ -132,7 +132,7 @@ async fn aim_once(
     };
     let Some(seen) = seen else { return off_screen(rect, RetryReason::OutOfView) };
     let Some(mut look) = sight else {
-        // The windows are unknown, but the element's own action reaches it anyway.
+        // The windows are unknown, but the element's own action reaches the element anyway.
         *ahead = untouched;
         return Ok((aim(rect, seen.center(), HitResult::Target), None));
     };
@@ -161,10 +161,10 @@ async fn aim_once(
     };
     let point = press::press_point(view, at, visible);
     let on_top = by_action && on_top(&look.windows, &window, point, app.is_alone());
-    // A window in front of it may have to be moved.
+    // A window in front of the target may have to be moved.
     untouched = untouched.filter(|_| on_top);
     let over = places.filter(|_| untouched.is_some()).map(|places| places.over);
-    // A pop-up is a window of its own. The app would answer with what lies under it.
+    // A pop-up is a separate window. The app would answer with what is below it.
     let asked = !by_action && !window.popup;
     let meant = IntendedTarget { at, window: &window, sight: &look, on_top, asked, over: over.as_deref() };
     let HitOutcome { mut hit, named } = hit::hit_test(HitPoint { view, point, offset }, meant).await?;
@@ -206,8 +206,8 @@ async fn aim_once(
     }
 }
 
-/// Waits until a GTK app has drawn what the pointer's arrival made it show. Only then do positions
-/// hold. `changes` is the app's count of changes from before.
+/// Waits until a GTK app has drawn the content that the pointer's arrival revealed. Only then are
+/// positions reliable. `changes` is the app's previous change count.
 async fn until_drawn(app: &App, mut changes: u64) -> Result<()> {
     if !app.profile().draws_after_arrival {
         return Ok(());

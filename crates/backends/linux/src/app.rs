@@ -1,4 +1,4 @@
-//! An open app: its connections, its last reading, and the meaning of its errors.
+//! An open app: its connections, its last capture, and the interpretation of its errors.
 
 pub(crate) mod ask;
 pub(crate) mod capture;
@@ -43,7 +43,7 @@ pub(crate) struct App {
     pub(crate) url: String,
     /// The display that shows its windows.
     pub(crate) screen: Screen,
-    /// Whether it is one app of a desktop session, which reaches the others, too.
+    /// Whether the app is one of a desktop session, which also reaches the others.
     pub(crate) is_on_desktop: bool,
     /// The process, if we started it.
     pub(crate) child: Mutex<Option<Child>>,
@@ -51,33 +51,33 @@ pub(crate) struct App {
     pub(crate) folders: Option<AppFolders>,
 }
 
-/// An app as a session drives it: the app, its last reading, and the last acts.
+/// An app as driven by a session: the app, its last capture, and the last acts.
 #[derive(Debug)]
 pub(crate) struct LinuxDevice {
     pub(crate) app: App,
-    /// The last reading.
+    /// The last capture.
     pub(crate) last: LastCapture,
-    /// What readings keep of spreadsheets, trees and pop-ups.
+    /// Data about spreadsheets, trees and pop-ups that is kept between captures.
     pub(crate) capture_cache: CaptureCache,
     /// The state of reading ahead.
     pub(crate) readahead: Readahead,
-    /// The app's count of changes when notices were last asked for.
+    /// The app's change count when notices were last requested.
     pub(crate) changes_reported: u64,
-    /// What GTK 4 was last told to activate, and when. It acts after a delay.
+    /// The object that GTK 4 was last told to activate, and when. GTK 4 acts after a delay.
     pub(crate) activated: Option<(String, Instant)>,
     /// Time and place of the last press of the pointer.
     pub(crate) last_press: Option<LastPress>,
-    /// Windows on the screen of which the app is known not to list all.
+    /// Windows on the screen, if the app is known not to list all of its windows.
     pub(crate) unlisted: Vec<u32>,
-    /// Whether the process is known to work all the time without signalling anything.
+    /// Whether the process is known to work constantly without signaling anything.
     pub(crate) always_busy: bool,
-    /// The file chooser that a press has opened, until it has its files.
+    /// The file chooser that a press opened, until it has its files.
     pub(crate) chooser: Option<Chooser>,
     /// A file chooser of another process.
     pub(crate) foreign: Option<ForeignChooser>,
-    /// The number of such choosers so far.
+    /// The number of choosers of other processes so far.
     pub(crate) choosers_met: u64,
-    /// The windows of other processes that notices have been sent about: ids and titles.
+    /// The windows of other processes that notices were sent about: ids and titles.
     pub(crate) foreign_windows: Vec<(u32, String)>,
 }
 
@@ -145,15 +145,15 @@ pub(crate) struct ForeignChooser {
     pub(crate) device: Box<LinuxDevice>,
 }
 
-/// Whether a handle stands for a chooser of another process, not for an element.
+/// Whether a handle denotes a chooser of another process rather than an element.
 pub(crate) fn is_foreign(handle: Handle) -> bool {
     handle.scope == FOREIGN
 }
 
-/// The scope of handles of such choosers, which no element has.
+/// The scope of the handles of such choosers. No element has this scope.
 pub(crate) const FOREIGN: u64 = u32::MAX as u64;
 
-/// A borrowed app and its last reading.
+/// A borrowed app and its last capture.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AppView<'d> {
     pub(crate) app: &'d App,
@@ -182,7 +182,7 @@ impl App {
     /// Returns `ELEMENT_NOT_FOUND` for an unknown handle.
     pub(crate) fn path(&self, handle: Handle) -> Result<Arc<str>> {
         let path = self.ids.path(handle.id).filter(|_| !is_foreign(handle)).ok_or_else(gone)?;
-        // A row without an object of its own is located at its first cell.
+        // A row without its own object is located at its first cell.
         Ok(path.strip_suffix(ROW).map(Into::into).unwrap_or(path))
     }
 
@@ -196,7 +196,7 @@ impl App {
         self.link.profile()
     }
 
-    /// Whether all windows of the display belong to the app or came because of it.
+    /// Whether all windows of the display belong to the app or were opened because of it.
     pub(crate) fn is_alone(&self) -> bool {
         self.screen.own && !self.is_on_desktop
     }
@@ -207,13 +207,13 @@ pub(crate) fn gone() -> Error {
     Error::element_not_found("the element is no longer in the app").hint("`stickpin snapshot -i`")
 }
 
-/// The last reading of the app with its index. Empty before the first reading.
+/// The last capture of the app with its index. Empty before the first capture.
 #[derive(Debug)]
 pub(crate) struct LastCapture {
     pub(crate) picture: ObjectTree,
-    /// The tree built from it.
+    /// The tree built from the capture.
     pub(crate) tree: Option<Arc<Tree>>,
-    /// The app's count of changes when the reading began.
+    /// The app's change count when the capture began.
     pub(crate) changes_when_read: u64,
     by_path: HashMap<String, usize>,
     /// The parent of each object.
@@ -305,9 +305,9 @@ pub(crate) fn node_words(node: NodeRef<'_>) -> String {
 /// Returns `IO` when waiting for it fails.
 pub(crate) async fn end_child(mut child: Child, label: &str) -> Result<()> {
     let Some(pid) = child.id() else { return Ok(()) };
-    // It may still save its data; it is killed if it does not end.
+    // The app may still save its data; it is killed if it does not end.
     if let Some(pid) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) {
-        // It may have ended already.
+        // The process may have ended already.
         rustix::process::kill_process_group(pid, rustix::process::Signal::TERM).ok();
         if timeout(LEAVE, child.wait()).await.is_err() {
             rustix::process::kill_process_group(pid, rustix::process::Signal::KILL).ok();
@@ -329,9 +329,9 @@ pub(crate) fn unknown(e: Error) -> Error {
     e.dispatched(Dispatched::Unknown)
 }
 
-/// Waits until an element has performed its last activation. GTK 4 shows a button pressed first,
-/// and drops a second press meanwhile. The action may change the element, so it has to be looked at
-/// afterwards.
+/// Waits until an element has performed its last activation. GTK 4 first shows the button as
+/// pressed, and drops a second press meanwhile. The action may change the element, so it must be
+/// read afterwards.
 pub(crate) async fn until_activated(device: &LinuxDevice, target: Handle) -> Result<()> {
     let (path, pending) = (device.app.path(target)?, pending(device));
     if !pending.is_zero() && device.activated.as_ref().is_some_and(|(at, _)| **at == *path) {

@@ -1,4 +1,4 @@
-//! The device traits for an open app. Each part is implemented in a file of its own.
+//! The device traits for an open app. Each part is implemented in its own file.
 
 use crate::act::upload::foreign_chooser;
 use crate::act::{self, keyboard, mouse, screenshot, upload};
@@ -59,8 +59,8 @@ impl Device for LinuxDevice {
             Some(still) => still,
             None => {
                 let tree = capture::capture_app(self, &[]).await?;
-                // The answers that a press by an action needs come along with a look at the element
-                // alone.
+                // The answers that a press by an action needs are prefetched with a look at the
+                // element alone.
                 let at = self.view().index(handle);
                 let again = match at.is_some_and(|at| press::presses_by_action(self.view(), at)) {
                     true => verify::reuse_last_tree(self.view(), handle, context).await?,
@@ -89,7 +89,7 @@ impl Device for LinuxDevice {
         if !prepared.aim.hit.allows_input() {
             return Ok(prepared);
         }
-        // If nothing was moved or signalled since the look, it still counts.
+        // If nothing has moved or been signaled since the look, it is still valid.
         let looked = ahead.filter(|ahead| ahead.if_fresh(&self.app, handle).is_some());
         if let Some((ahead, tree)) = looked.zip(self.last.tree.clone()) {
             prepared.located = within(tree, handle);
@@ -216,7 +216,7 @@ impl Screenshots for LinuxDevice {
 impl Navigator for LinuxDevice {
     async fn url(&mut self) -> Result<Option<String>> {
         lifecycle::alive(&self.app).await?;
-        // The address that was opened, whatever the app has become.
+        // Returns the address that was opened, whatever the app shows now.
         Ok(Some(self.app.url.clone()))
     }
 

@@ -18,7 +18,7 @@ const MAX_TEXT: usize = 2_000;
 /// Maximum number of appeared objects that are kept; the oldest are dropped.
 const MAX_APPEARED: usize = 64;
 
-/// The state of an app as its events tell it.
+/// The state of an app according to its events.
 #[derive(Debug)]
 pub(crate) struct AppEvents {
     state: Mutex<EventState>,
@@ -38,7 +38,7 @@ pub(crate) struct EventState {
     pub(crate) changed_at: Option<Instant>,
     /// The last change in words.
     pub(crate) last: String,
-    /// Paths of objects that reported to be shown and not yet to be hidden, latest last.
+    /// The paths of objects that have reported being shown and not yet being hidden, latest last.
     appeared: VecDeque<String>,
     /// Whether the app has left the bus.
     pub(crate) gone: bool,
@@ -62,7 +62,7 @@ impl AppEvents {
         }
     }
 
-    /// Waits until `look` returns a value. It is called at once, and after every event.
+    /// Waits until `look` returns a value. `look` is called immediately and after every event.
     pub(crate) async fn until<T>(&self, mut look: impl FnMut(&EventState) -> Option<T>) -> T {
         let mut version = self.version.subscribe();
         loop {
@@ -79,7 +79,7 @@ impl AppEvents {
 }
 
 impl EventState {
-    /// Returns the paths of objects that reported to be shown, oldest first.
+    /// Returns the paths of objects that reported being shown, oldest first.
     pub(crate) fn appeared(&self) -> Vec<String> {
         self.appeared.iter().cloned().collect()
     }
@@ -87,7 +87,8 @@ impl EventState {
     /// Processes one signal. Returns whether it was relevant.
     fn take(&mut self, message: &Message) -> bool {
         let sender = message.sender();
-        // Only the bus itself is believed, because an app may name a signal of its own so.
+        // Accept this signal only from the bus itself, because an app may send one with the same
+        // name.
         if sender == DAEMON && message.member() == "NameOwnerChanged" {
             let (name, _old, new): (String, String, String) = message.read().unwrap_or_default();
             let left = name == self.app && new.is_empty();
@@ -129,7 +130,7 @@ impl EventState {
         true
     }
 
-    /// Records that an object reports to be shown or hidden.
+    /// Records that an object reports being shown or hidden.
     fn shows(&mut self, message: &Message) {
         let path = message.path();
         self.appeared.retain(|other| *other != path);

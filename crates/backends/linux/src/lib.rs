@@ -1,8 +1,8 @@
 //! Implementation of the device traits over AT-SPI and X11.
 //!
 //! `provider` finds and starts apps, or opens all of them in one session. `app` is an open app, and
-//! `device` implements the traits for it. Perceiving: `bus` talks to apps, `capture` reads them and
-//! builds trees, with the meaning of the answers in `model`; `events` and `app::settle` wait.
+//! `device` implements the traits for it. Perceiving: `bus` communicates with apps, `capture` reads
+//! them and builds trees, `model` interprets the answers, and `events` and `app::settle` wait.
 //! Acting: `aim` brings an element into view and determines what an input there would reach, and
 //! `act` performs the input, through accessibility or as a person would. `screen` is the display of
 //! a session. `tests/floors.rs` states which folder may import which.

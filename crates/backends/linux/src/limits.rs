@@ -1,4 +1,4 @@
-//! Limits of readings, and timeouts of acts.
+//! Limits of captures, and timeouts of acts.
 
 use std::time::Duration;
 use stickpin_device::Capability;
@@ -18,15 +18,15 @@ pub(crate) const TEXT: i32 = 8_192;
 /// Maximum size of all texts of a capture, in bytes; beyond that, the capture is truncated.
 pub(crate) const TEXTS: usize = 16 << 20;
 
-/// The interval at which changes without a signal are polled.
+/// The interval of polling for changes that are not signaled.
 pub(crate) const FRAME: Duration = Duration::from_millis(16);
 
 /// Timeout for the answer to an action. Apps that show a dialog from inside the action answer when
 /// it is closed, so the action counts as done.
 pub(crate) const DONE: Duration = Duration::from_millis(400);
 
-/// How long GTK 4 shows a button pressed before it acts (`gtkbutton.c`, `ACTIVATE_TIMEOUT`), with a
-/// margin.
+/// How long GTK 4 shows a button as pressed before the button acts (`gtkbutton.c`,
+/// `ACTIVATE_TIMEOUT`), with a margin.
 pub(crate) const ACTIVATION: Duration = Duration::from_millis(280);
 
 /// Timeout for a window of another process to open after a press.

@@ -18,14 +18,14 @@ use crate::model::states as s;
 use crate::toolkit::{Profile, Toolkit};
 use std::ops::{Index, IndexMut};
 
-/// The suffix that makes the path of a row, which the app has no object for, from that of its first
-/// cell.
+/// The suffix that turns the path of a first cell into the path of its row, for which the app has
+/// no object.
 pub(crate) const ROW: &str = "#row";
 
 /// The attribute of the first visible cell of a row; columns may be hidden.
 pub(crate) const LEADS: &str = "leads";
 
-/// Whether the app has an object with this path: a reading may have made it up.
+/// Whether the app has an object with this path. Other paths were created by a capture.
 pub(crate) fn is_real(path: &str) -> bool {
     !path.is_empty() && !path.ends_with(ROW)
 }
@@ -55,7 +55,7 @@ interfaces! {
 }
 
 impl Interfaces {
-    /// The interfaces that Gecko gives to everything that contains text.
+    /// The interfaces that Gecko gives to all objects that contain text.
     pub(crate) const AROUND_TEXT: Self =
         Self(Self::ACTION.0 | Self::COMPONENT.0 | Self::EDITABLE.0 | Self::TEXT.0 | Self::HYPERTEXT.0);
 
@@ -85,7 +85,7 @@ impl Interfaces {
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(test, derive(serde::Deserialize), serde(default))]
 pub(crate) struct Object {
-    /// The object path; empty for an object that a reading made up.
+    /// The object path; empty for an object that a capture created.
     pub(crate) path: String,
     pub(crate) role: u32,
     pub(crate) name: String,
@@ -100,7 +100,8 @@ pub(crate) struct Object {
     pub(crate) duplicate_children: Vec<usize>,
     /// Whether `children` is complete and in the object's own order.
     pub(crate) complete: bool,
-    /// Whether a person can see it or scroll to it, as far as that is known without its ancestors.
+    /// Whether a person can see the object or scroll to it, as far as that is known without its
+    /// ancestors.
     pub(crate) shown: bool,
     /// Left, top, width and height in the toolkit's coordinates.
     pub(crate) extents: Option<[i32; 4]>,
@@ -109,9 +110,9 @@ pub(crate) struct Object {
     pub(crate) text: Option<String>,
     pub(crate) number: Option<f64>,
     pub(crate) attributes: Vec<(String, String)>,
-    /// The paths of its labels.
+    /// The paths of the object's labels.
     pub(crate) labelled_by: Vec<String>,
-    /// The path of its parent item in a tree.
+    /// The path of the parent item in a tree.
     pub(crate) child_of: String,
     pub(crate) actions: Vec<String>,
     /// The target of a link, or the address of a document.
@@ -124,7 +125,7 @@ impl Object {
         format!("{} {}", roles::tag(self.role), stickpin_tree::quote(&self.name))
     }
 
-    /// The size of all its texts in bytes.
+    /// Returns the size of all texts of the object, in bytes.
     pub(crate) fn text_size(&self) -> usize {
         let pairs = self.attributes.iter().map(|(key, value)| key.len() + value.len());
         let lists = self.labelled_by.iter().chain(&self.actions).map(String::len);
@@ -138,23 +139,23 @@ impl Object {
         self.states & state != 0
     }
 
-    /// Whether it has an interface.
+    /// Whether the object has an interface.
     pub(crate) fn has(&self, interface: Interfaces) -> bool {
         self.interfaces.has(interface)
     }
 
-    /// Whether its rectangle is known to be empty.
+    /// Whether the object's rectangle is known to be empty.
     pub(crate) fn is_flat(&self) -> bool {
         self.extents.is_some_and(|[_, _, width, height]| width <= 0 || height <= 0)
     }
 
-    /// Whether it is a part of a Qt window that has a window of its own.
+    /// Whether the object is a part of a Qt window that has its own window.
     pub(crate) fn floats(&self) -> bool {
         self.role == role::FRAME && self.is(s::RESIZABLE)
     }
 
-    /// Whether it is a cell with a check box. Its states report that it is checked, but not that it
-    /// is checkable.
+    /// Whether the object is a cell with a check box. Its states report that it is checked, but not
+    /// that it is checkable.
     pub(crate) fn is_box(&self) -> bool {
         self.role == role::TABLE_CELL
             && self.actions.iter().any(|action| action.eq_ignore_ascii_case("toggle"))
@@ -166,14 +167,14 @@ impl Object {
     }
 }
 
-/// All that was read of an app at one moment. The first object is the app, and its children are the
-/// windows.
+/// Everything that was read of an app at one moment. The first object is the app, and its children
+/// are the windows.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(test, derive(serde::Deserialize))]
 pub(crate) struct ObjectTree {
     pub(crate) toolkit: Toolkit,
     pub(crate) objects: Vec<Object>,
-    /// Whether a limit cut the reading, or an object answered with an error.
+    /// Whether a limit cut the capture, or an object answered with an error.
     pub(crate) truncated: bool,
 }
 
@@ -188,7 +189,7 @@ impl ObjectTree {
         of.children.iter().map(|&child| &self.objects[child])
     }
 
-    /// Returns the active window: one that reports to be active, otherwise one with the focus
+    /// Returns the active window: one that reports being active, otherwise one with the focus
     /// inside.
     pub(crate) fn active(&self) -> Option<usize> {
         let windows = &self.root().children;
@@ -198,8 +199,8 @@ impl ObjectTree {
         active.or_else(|| windows.iter().filter(seen).find(|&&w| focused(w))).copied()
     }
 
-    /// Returns the title of the app: that of its active window, of the first window with a title,
-    /// or its own name. An open menu is a window without a title.
+    /// Returns the title of the app: the title of its active window or of the first window with a
+    /// title, or the app's own name. An open menu is a window without a title.
     pub(crate) fn title(&self) -> &str {
         let title = |window: usize| self[window].name.trim();
         let mut titles = self.active().into_iter().chain(self.root().children.iter().copied()).map(title);
@@ -212,7 +213,8 @@ impl ObjectTree {
         self.walk(at, |_| true)
     }
 
-    /// As [`ObjectTree::inside`], without what is inside objects that do not meet a condition.
+    /// Returns objects like [`ObjectTree::inside`], but without the content of objects that do not
+    /// satisfy a condition.
     pub(crate) fn walk<'p>(
         &'p self,
         at: usize,

@@ -1,16 +1,16 @@
 //! The timeout for opening an app, and the events that end it early.
 //!
-//! One timeout covers all steps, because any step may take long on a busy machine. Failures that
-//! are known at once are not waited for: a program of a private display that ends, an app that
-//! exits with an error, a caller that goes away.
+//! One timeout covers all steps, because any step may take long on a busy machine. Known failures
+//! end it immediately: a program of a private display that ends, an app that exits with an error, a
+//! caller that goes away.
 
 use hashbrown::HashMap;
 use std::time::Duration;
 use stickpin_device::{CancellationToken, Error, Result};
 use tokio::time::Instant;
 
-/// The timeout for the whole. Shorter than that of the command, so that the error names what was
-/// waited for.
+/// The timeout for the whole opening. Shorter than the timeout of the command, so that the error
+/// names what was waited for.
 pub(crate) const OPENING: Duration = Duration::from_secs(45);
 
 /// An opening in progress.
@@ -27,12 +27,13 @@ impl Opening {
         Self { until: Instant::now() + OPENING, cancel: cancel.clone() }
     }
 
-    /// Whether neither the deadline has passed nor the caller gone away.
+    /// Whether the deadline has not passed and the caller has not gone away.
     pub(crate) fn is_in_time(&self) -> bool {
         Instant::now() < self.until && !self.cancel.is_cancelled()
     }
 
-    /// Runs one step until it is done, the caller goes away, or something that it needs has ended.
+    /// Runs one step until it is done, the caller goes away, or something that the step needs has
+    /// ended.
     ///
     /// # Errors
     /// Returns the error of the step or of `fallen`, or `TIMEOUT` when cancelled.
@@ -43,7 +44,8 @@ impl Opening {
     ) -> Result<T> {
         tokio::select! {
             biased;
-            // Checked first, because the reason for an end says more than a missing answer.
+            // Check this first, because the reason for an end is more informative than a missing
+            // answer.
             fallen = fallen => Err(fallen),
             done = part => done,
             () = self.cancel.cancelled() => Err(Error::timeout("the opening was ended before it was done")),
@@ -74,14 +76,14 @@ impl Processes {
     }
 }
 
-/// Returns what an app without a window on the accessibility bus lacks, as far as the libraries
-/// that its processes have loaded tell.
+/// Returns what an app without a window on the accessibility bus lacks, judging by the libraries
+/// that its processes have loaded.
 pub(crate) fn lacks(leader: u32) -> Option<&'static str> {
     let maps = |(pid, _)| lacking(&std::fs::read_to_string(format!("/proc/{pid}/maps")).ok()?);
     Processes::now().below(leader).find_map(maps)
 }
 
-/// Returns what an app lacks, by the libraries of its process (`/proc/PID/maps`).
+/// Returns what an app lacks, judging by the libraries of its process (`/proc/PID/maps`).
 fn lacking(maps: &str) -> Option<&'static str> {
     if maps.contains("/libawt_xawt.so") && !maps.contains("/libatk-wrapper.so") {
         return Some(
@@ -109,15 +111,15 @@ fn pids() -> impl Iterator<Item = u32> {
     all.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// Logs an error while cleaning up after a failed opening, whose own error is reported.
+/// Logs an error of the cleanup after a failed opening, whose own error is reported instead.
 pub(crate) fn unsaid(ended: Result<()>) {
     if let Err(e) = ended {
         tracing::debug!("what was started for it could not be ended: {e}");
     }
 }
 
-/// Whether a process is the leader of a group, its descendant, or in its group, where descendants
-/// remain after it has ended.
+/// Whether a process is the leader of a group, a descendant of the leader, or in the group, where
+/// descendants remain after the leader has ended.
 pub(crate) fn is_of(pid: u32, leader: u32) -> bool {
     let group = || rustix::process::getpgid(rustix::process::Pid::from_raw(i32::try_from(pid).ok()?)).ok();
     is_below_in(pid, leader, |pid| stat(pid).map(|(parent, ..)| parent))
@@ -144,7 +146,7 @@ fn stat(pid: u32) -> Option<(u32, u64, char)> {
 }
 
 fn parsed(stat: &str) -> Option<(u32, u64, char)> {
-    // The name before it may contain anything.
+    // The name before these fields may contain any characters.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().take(13).collect();
     let ticks = |at: usize| fields.get(at)?.parse::<u64>().ok();
     Some((fields.get(1)?.parse().ok()?, ticks(11)? + ticks(12)?, fields.first()?.chars().next()?))

@@ -29,7 +29,7 @@ use tokio::time::Instant;
 
 pub use config::{LinuxConfig, LinuxProvider};
 
-/// The hint for an app that runs but is not registered.
+/// The hint for an app that is running but not registered.
 const UNHEARD: &str = "Qt apps and browsers that were started while accessibility was off say nothing until they are \
                        started again: end it, then `stickpin open linux:APP`; `stickpin doctor` says whether it is on";
 
@@ -60,7 +60,7 @@ impl LinuxProvider {
         device.app.folders = folders;
         let arrival = SettleRequest::new(QUIET, request.ready_timeout);
         let ready = async {
-            // On a busy machine, the app may not respond for a while, also when it is first read.
+            // On a busy machine, the app may not respond for a while, even when it is first read.
             loop {
                 let arrived = async {
                     device.settle(arrival, &request.cancel).await?;

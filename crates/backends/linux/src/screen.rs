@@ -16,7 +16,7 @@ const CLIPBOARD: &str = "use the clipboard";
 /// The screen of a session.
 #[derive(Debug, Default)]
 pub(crate) struct Screen {
-    /// Connected on first use, once for all apps on it.
+    /// The connection to the display, made on first use, once for all apps on it.
     x11: Arc<OnceCell<X11>>,
     address: Option<Address>,
     /// Whether the person's session is a Wayland session.
@@ -56,20 +56,21 @@ impl Screen {
         Self { address: display.map(Address::shared), wayland, ..Self::default() }
     }
 
-    /// Returns the display for another app on it, with the same pointer and keyboard. That screen
-    /// does not end it.
+    /// Returns a screen for another app on the same display, with the same pointer and keyboard.
+    /// The new screen does not end the display.
     pub(crate) fn for_other_app(&self) -> Self {
         let (x11, address) = (Arc::clone(&self.x11), self.address.clone());
         Self { x11, address, wayland: self.wayland, own: self.own, has_unknown_process: false, private: None }
     }
 
-    /// Returns the display for an app on it whose process is unknown, without pointer and keys.
+    /// Returns a screen on the same display for an app whose process is unknown, without pointer
+    /// and keyboard.
     pub(crate) fn for_unknown_process(&self) -> Self {
         Self { x11: Arc::default(), address: None, has_unknown_process: true, ..self.for_other_app() }
     }
 
-    /// Returns the display for its only app. If the process is unknown and there may be other apps'
-    /// windows, it gets neither pointer nor keys.
+    /// Returns the screen for the only app of the display. If the process is unknown and there may
+    /// be windows of other apps, the screen has neither pointer nor keyboard.
     pub(crate) fn of_process(self, pid: Option<u32>) -> Self {
         if pid.is_some() || self.own { self } else { self.for_unknown_process() }
     }
@@ -85,7 +86,7 @@ impl Screen {
         self.address.is_some()
     }
 
-    /// Returns the display, for what the accessibility bus cannot do.
+    /// Returns the display, for tasks that the accessibility bus cannot perform.
     ///
     /// # Errors
     /// Returns `UNSUPPORTED` naming what is missing, or `DEVICE_NOT_FOUND` when the display cannot

@@ -1,5 +1,5 @@
-//! Toolkits and their peculiarities. No other folder names a toolkit. They query facts of the
-//! [`Profile`], so that all differences are in one table (`tests/floors.rs`).
+//! Toolkits and their peculiarities. No other folder names a toolkit. Other folders query facts of
+//! the [`Profile`], so that all differences are in one table (`tests/floors.rs`).
 
 mod profile;
 
@@ -23,7 +23,7 @@ pub(crate) enum Toolkit {
     Chromium,
     /// LibreOffice.
     Office,
-    /// AccessKit apps: egui, Slint, Bevy, Godot and others, each with a name of its own.
+    /// Unknown toolkits, which are assumed to behave like most.
     AccessKit,
     /// Unknown toolkits, which behave as most do.
     #[default]

@@ -1,9 +1,9 @@
-//! Verifying one element without reading the whole app: the last reading still holds if nothing was
-//! signalled since, and all that matters for the element answers as before.
+//! Verifying one element without reading the whole app: the last capture still holds if nothing has
+//! been signaled since, and all objects that matter for the element answer as before.
 //!
 //! Silence alone proves nothing, because toolkits do not signal everything. The element, its
-//! ancestors, its row, and the context of its record are therefore asked again. On any difference,
-//! the whole app is read again.
+//! ancestors, its row, and the context of its record are therefore queried again. On any
+//! difference, the whole app is read again.
 
 mod recheck;
 
@@ -19,11 +19,11 @@ use stickpin_tree::{Handle, Tree};
 
 use recheck::{RecheckAnswers, RecheckedObjects};
 
-/// Returns the last tree, if it still holds for this element, and a ticket with what came along
-/// with the answers.
+/// Returns the last tree, if it still holds for this element, and a ticket with the prefetched
+/// answers.
 ///
-/// For an element that is pressed by its own action, the same batch asks for its position before
-/// its identity, and for its actions after it.
+/// For an element that is pressed by its own action, the same batch queries its position before its
+/// identity, and its actions afterwards.
 ///
 /// # Errors
 /// Returns `BACKEND_LOST` or `TIMEOUT`.
@@ -46,7 +46,7 @@ pub(crate) async fn reuse_last_tree(
         let (places, now, actions) = tokio::join!(biased; places, again.ask(link, picture), actions);
         match now {
             Ok(now) if app.events.state().changes == seen && now.same => {
-                // Questions without an answer are repeated when needed, which reports the error.
+                // Unanswered queries are repeated when needed, which reports the error.
                 let ahead = places.and_then(Result::ok).zip(actions.and_then(Result::ok));
                 let context = context.to_vec();
                 let ahead = ahead.map(|(places, actions)| ActionPrefetch { context, places, actions });
@@ -57,12 +57,12 @@ pub(crate) async fn reuse_last_tree(
             Err(fault) => return Err(lifecycle::capture_error(app, fault).await),
         }
     }
-    // Signals up to now belong to the next reading.
+    // Signals up to now belong to the next capture.
     lifecycle::barrier(app).await.map(|()| None)
 }
 
 /// Returns the last tree with the current answers of the element in it, whatever else has changed;
-/// `None` if only a new reading can tell.
+/// `None` if a new capture is necessary.
 ///
 /// # Errors
 /// Returns `BACKEND_LOST` or `TIMEOUT`.
@@ -74,10 +74,10 @@ pub(crate) async fn recheck_element(device: &mut LinuxDevice, handle: Handle) ->
     }
 }
 
-/// The questions about one element alone, and its answers.
+/// The queries about one element alone, and their answers.
 pub(crate) type ElementRecheck = (RecheckedObjects, RecheckAnswers);
 
-/// Asks about one element alone; `None` if only a new reading can tell.
+/// Queries one element alone; `None` if a new capture is necessary.
 pub(crate) async fn ask_itself(
     AppView { app, last }: AppView<'_>,
     handle: Handle,
@@ -90,7 +90,7 @@ pub(crate) async fn ask_itself(
 /// Returns the last tree with these answers in it; `None` if any object came or went.
 ///
 /// # Errors
-/// Returns `INTERNAL` if they make no valid tree.
+/// Returns `INTERNAL` if they do not form a valid tree.
 pub(crate) fn exchange_in_tree(
     device: &mut LinuxDevice,
     (again, mut now): ElementRecheck,
@@ -102,8 +102,8 @@ pub(crate) fn exchange_in_tree(
     if !again.fits(&now, &last.picture) {
         return Ok(None);
     }
-    // Exchanged only while the tree is built, because a copy of the whole reading would cost as
-    // much as the tree.
+    // Exchange the objects only while the tree is built, because a copy of the whole capture would
+    // cost as much as the tree.
     again.exchange(&mut now, &mut last.picture);
     let tree = tree::build(&last.picture, &device.app.ids, &device.app.url, &[]);
     again.exchange(&mut now, &mut last.picture);

@@ -1,5 +1,5 @@
-//! The content of a field after a text was set. Some fields take it in late, some complete it, and
-//! some report success without taking it.
+//! The content of a field after a text was set. Some fields accept it late, some complete it, and
+//! some report success without accepting it.
 
 use crate::app::{App, ask, query, unknown};
 use crate::bus::{BusError, BusResult, TEXT};
@@ -10,7 +10,7 @@ use std::time::Duration;
 use stickpin_device::{CancellationToken, InputOutcome, Result};
 use tokio::time::{Instant, sleep};
 
-/// How many consecutive readings, a frame apart, must agree before the field counts as stable.
+/// The number of consecutive reads, a frame apart, that must agree for a field to count as stable.
 const STABLE_READS: u32 = 10;
 
 /// The placeholder for each character of a password field.
@@ -30,7 +30,7 @@ pub(crate) async fn read_back(app: &App, field: &Object, text: &str) -> BusResul
     if field.role != PASSWORD {
         return Ok(Some(value));
     }
-    // Qt returns no text for it, but a character count.
+    // Qt returns no text for a password field, but a character count.
     let count = match value.chars().count() {
         0 => match ask::count(app, &field.path, TEXT, "CharacterCount").await {
             Err(BusError::Unknown) => 0,
@@ -43,8 +43,8 @@ pub(crate) async fn read_back(app: &App, field: &Object, text: &str) -> BusResul
     Ok(Some(if as_much { text.to_owned() } else { MASK.repeat(count) }))
 }
 
-/// Reads the field once it is stable, starting from its first content. Returns at once if that is
-/// the text, unless the app declares that it completes input.
+/// Reads the field once it is stable, starting from its first content. Returns immediately if that
+/// equals the text, unless the app declares that it completes input.
 ///
 /// # Errors
 /// Returns `BACKEND_LOST` or `TIMEOUT`.
@@ -79,13 +79,13 @@ async fn completion(app: &App, field: &Object, text: &str, value: Option<&str>) 
     let Some(rest) = value.and_then(|value| value.strip_prefix(text)).filter(|rest| !rest.is_empty()) else {
         return Ok(None);
     };
-    // If the selection is unknown, there is none.
+    // If the selection is unknown, assume that there is none.
     let ranges = ask::or_none(app, query::selections(app, &field.path).await).await.map_err(unknown)?;
     Ok(is_all_of(&ranges.unwrap_or_default(), text, rest).then(|| rest.to_owned()))
 }
 
-/// Returns the content of a field in a form that is comparable with a text: a document keeps the
-/// end of its last line.
+/// Returns the content of a field in a form that is comparable with a text: documents end with a
+/// line break.
 pub(crate) fn comparable<'a>(field: &Object, text: &str, value: &'a str) -> &'a str {
     match value.strip_suffix('\n') {
         Some(rest) if field.is(s::MULTI_LINE) && !text.ends_with('\n') => rest,
@@ -93,7 +93,7 @@ pub(crate) fn comparable<'a>(field: &Object, text: &str, value: &'a str) -> &'a 
     }
 }
 
-/// Whether exactly this rest of a text is selected. Some toolkits count UTF-16 units.
+/// Whether exactly the given rest of a text is selected. Some toolkits count UTF-16 units.
 fn is_all_of(selected: &[(i32, i32)], text: &str, rest: &str) -> bool {
     let counts: [fn(&str) -> usize; 2] = [|s| s.chars().count(), |s| s.encode_utf16().count()];
     let [(start, end)] = selected else { return false };

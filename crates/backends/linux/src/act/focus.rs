@@ -11,8 +11,8 @@ use stickpin_device::{CancellationToken, Error, ErrorCode, Result};
 use stickpin_tree::Handle;
 use stickpin_x11desk::{focus, pings};
 
-/// Gives the window of an element the keyboard focus, as a press in it would, unless that takes it
-/// from a person. Returns when the app has noticed.
+/// Gives the window of an element the keyboard focus, as a press in it would, unless that would
+/// take it from a person. Returns once the app has noticed.
 pub(crate) async fn take_keyboard(view: AppView<'_>, target: Handle) -> Result<()> {
     let (Some(at), own) = (view.index(target), view.app.screen.own) else { return Ok(()) };
     let Some(sight) = WindowStack::of(view.app).await? else { return Ok(()) };
@@ -40,14 +40,15 @@ pub(crate) async fn focus_element(device: &mut LinuxDevice, target: Handle) -> R
     if grab_focus(device.view(), target).await? {
         return Ok(());
     }
-    // Not every toolkit grants the request. Otherwise it is pressed, as a person would.
+    // Not every toolkit grants the request. If it does not, the element is pressed, as a person
+    // would.
     let mut press = Act { device, cancel: &CancellationToken::new() };
     let refusal = mouse::press_unless_covered(&mut press, target).await?.err();
     if !object.is(s::FOCUSABLE) {
         // Without a press, keys would go to the currently focused element.
         return refusal.map_or(Ok(()), Err);
     }
-    // GTK 4 has read the press by now, and handles it in its next frame.
+    // By now, GTK 4 has read the press, and handles it in its next frame.
     if ask::wait_until(HANDLED, || ask::has_focus(&device.app, &object.path)).await? {
         return Ok(());
     }
@@ -74,8 +75,8 @@ pub(crate) async fn grab_focus(view: AppView<'_>, target: Handle) -> Result<bool
 }
 
 /// Gives a field the focus before it is filled, so that it ends up focused as if a person had
-/// filled it. Returns false if it does not take the focus. Only text fields are pressed for this,
-/// because a press would change other elements.
+/// filled it. Returns false if the field does not take the focus. Only text fields are pressed for
+/// this, because a press would change other elements.
 ///
 /// # Errors
 /// Returns `ELEMENT_NOT_FOUND` or `BACKEND_LOST`.
@@ -95,12 +96,13 @@ pub(crate) async fn focus_to_fill(device: &mut LinuxDevice, target: Handle) -> R
     if matches!(e.code, ErrorCode::ElementNotFound | ErrorCode::BackendLost) {
         return Err(e);
     }
-    // It is filled anyway; later keys without a target are refused.
+    // The field is filled anyway; later keys without a target are refused.
     tracing::debug!("{} does not take the focus: {e}", object.describe());
     Ok(false)
 }
 
-/// Moves the caret behind the text that was set, as after typing. GTK leaves it before the text.
+/// Moves the caret to the end of the text that was set, as after typing. GTK leaves it before the
+/// text.
 ///
 /// # Errors
 /// Returns `BACKEND_LOST`.

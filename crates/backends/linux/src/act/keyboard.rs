@@ -11,7 +11,7 @@ use stickpin_tree::{Handle, quote};
 use stickpin_x11desk::{KeyDelivery, Window, X11, focus, keyboard, pings, pointer, windows};
 use tokio::time::{Instant, sleep, timeout};
 
-/// Timeout for an app that responds to read one key.
+/// Timeout for a responsive app to read one key.
 const ONE_KEY: Duration = Duration::from_secs(1);
 
 /// Timeout for an app to become quiet after it has read keys.
@@ -20,7 +20,7 @@ pub(crate) const HANDLED: Duration = Duration::from_millis(500);
 /// Timeout for a window that the app has closed to leave the screen.
 const CLOSING: Duration = Duration::from_secs(1);
 
-/// How many consecutive questions must be answered without a change signalled in between.
+/// The number of consecutive requests that must be answered without a change signaled in between.
 const SILENT_CHANGES: u32 = 2;
 
 pub(crate) fn no_key(key: &str) -> Error {
@@ -103,9 +103,9 @@ async fn escape_elsewhere(app: &App) -> Result<Option<InputOutcome>> {
     Ok(Some(InputOutcome::done().delivery(landed)))
 }
 
-/// Waits until a window that the app has closed has left the screen. The window manager may still
-/// report it as active, and keys would go there. An app may also have windows that it never lists;
-/// those are waited for once.
+/// Waits until a window that the app closed has left the screen. The window manager may still
+/// report it as active, and keys would go there. Apps may also have windows that they never list;
+/// those are waited for only once.
 async fn closing_over(device: &mut LinuxDevice) -> Result<()> {
     let (app, unlisted) = (&device.app, &device.unlisted);
     let lists_all = || async {
@@ -139,8 +139,8 @@ async fn own_windows(app: &App) -> Result<Vec<u32>> {
 }
 
 /// Waits until the app has read the keys that were sent to a window. Toolkits that handle one event
-/// at a time answer a ping behind the last key. Returns false if the app answers other questions
-/// for `patience`, but not the ping.
+/// at a time answer a ping after the last key. Returns false if the app answers other requests for
+/// `patience`, but not the ping.
 ///
 /// # Errors
 /// Returns `TIMEOUT` when cancelled, or `BACKEND_LOST`.
@@ -169,12 +169,12 @@ pub(crate) async fn await_keys_read(
 }
 
 /// Waits until the app has handled the keys that it has read. A toolkit handles all of them before
-/// it answers a question, or one by one between questions. In the latter case, changes are
-/// signalled between a question and its answer as long as keys are left.
+/// it answers a request, or one by one between requests. In the latter case, changes are signaled
+/// between a request and its answer as long as keys are left.
 pub(crate) async fn wait_until_keys_handled(app: &App) {
     let until = Instant::now() + HANDLED;
     let (mut asked, mut silent) = (0, 0);
-    // An app that never becomes quiet has handled them by the timeout.
+    // An app that never becomes quiet is assumed to have handled them by the timeout.
     while silent < SILENT_CHANGES && (asked < SILENT_CHANGES || Instant::now() < until) {
         let changes = app.events.state().changes;
         // If the keys ended the app, or it hangs, the next call reports it.
@@ -210,8 +210,8 @@ pub(crate) async fn chord(act: &mut Act<'_>, modifiers: Modifiers, key: &str) ->
         Ok(false) => return Err(no_key(key)),
         Err(other) => return Err(foreign_focus_error(&act.device.app, other, &x11).await?),
     }
-    // Some windows declare that they answer pings, but do not. One key has been read by the
-    // timeout.
+    // Some windows declare that they answer pings, but do not. By the timeout, one key has been
+    // read.
     await_keys_read(act, &x11, window, ONE_KEY).await.map_err(unknown)?;
     wait_until_keys_handled(&act.device.app).await;
     Ok(InputOutcome::done())
@@ -221,7 +221,7 @@ pub(crate) async fn chord(act: &mut Act<'_>, modifiers: Modifiers, key: &str) ->
 ///
 /// # Errors
 /// Returns `ELEMENT_NOT_FOUND` if the window is gone, or `ELEMENT_COVERED` if another window takes
-/// its keys. Nothing was sent then.
+/// its keys. Nothing was sent in that case.
 pub(crate) async fn chord_in(
     app: &App,
     window: &Window,
@@ -244,7 +244,7 @@ pub(crate) async fn chord_in(
             .hint("`stickpin snapshot -i` shows what is open; `stickpin key Escape` closes one at a time")
     };
     let alone = app.is_alone();
-    // A dialog that opened this window lies below it.
+    // A dialog that opened this window is below it.
     let covers = |w: &&Window| w.id != id && w.blocks(now, alone) && !now.blocks(w, alone);
     if let Some(over) = windows.iter().find(covers) {
         return Err(covered(window::covering_window(app, over.clone(), &x11).await?));
@@ -259,7 +259,7 @@ pub(crate) async fn chord_in(
         KeyDelivery::Gone => return Err(closed()),
         KeyDelivery::Elsewhere => return Err(covered("another window".to_owned())),
         KeyDelivery::KeyboardGrabbed => {
-            // A pop-up may have opened meanwhile.
+            // A pop-up may have opened in the meantime.
             let windows = x11.run(windows::list_windows).await?;
             let what = match window.popup_among(&windows) {
                 Some(popup) => window::covering_window(app, popup.clone(), &x11).await?,

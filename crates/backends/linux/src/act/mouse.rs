@@ -24,7 +24,7 @@ const DOWN: Duration = Duration::from_millis(12);
 /// Timeout for an app to notice that a button is down.
 const SEEN: Duration = Duration::from_millis(500);
 
-/// Waits while a button is down in an app that cannot be asked whether it has noticed.
+/// Waits while a button is down, for an app that cannot confirm that it has noticed.
 pub(crate) async fn hold_unconfirmed(hold: Duration) {
     sleep(hold.max(DOWN)).await;
 }
@@ -82,7 +82,7 @@ pub(crate) async fn press_at(act: &mut Act<'_>, action: &Action) -> Result<Input
     Ok(InputOutcome::done())
 }
 
-/// Presses the indicator of a group box; not handled for other elements. If the box did not toggle,
+/// Presses the indicator of a group box; other elements are not handled. If the box did not toggle,
 /// its indicator is elsewhere: the box is then toggled by its action, with a notice.
 pub(crate) async fn press_group_box(
     act: &mut Act<'_>,
@@ -106,7 +106,7 @@ pub(crate) async fn press_group_box(
     Ok(performed)
 }
 
-/// Adds a notice that an action was used in place of a press, with possibly different effects.
+/// Adds a notice that an action was used instead of a press, which may have different effects.
 pub(crate) fn note_toggle(app: &App, object: &Object, action: &str, why: &str) {
     if app.profile().turns_without_click && is_toggle(action) {
         let what = format!(
@@ -122,7 +122,7 @@ fn is_toggle(action: &str) -> bool {
     action.eq_ignore_ascii_case("toggle")
 }
 
-/// Presses the middle of an element with the pointer instead of its action. The inner error tells
+/// Presses the middle of an element with the pointer instead of its action. The inner error names
 /// what would have received the press.
 pub(crate) async fn press_unless_covered(act: &mut Act<'_>, target: Handle) -> Result<Result<InputOutcome>> {
     let options = AimOptions::default().pointer(true).press(true).plain(false);
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn press_waits_out_the_double_click_interval_nearby() {
-        // An hour ahead: the clock of a busy machine must not decide.
+        // Set the time an hour ahead, so that the clock of a busy machine does not matter.
         let mut last = LastPress { at: Instant::now() + Duration::from_secs(3600), point: (10.0, 10.0) };
         assert_eq!(last.remaining_interval((14.0, 6.0)), DOUBLE_CLICK_INTERVAL);
         assert_eq!(last.remaining_interval((30.0, 10.0)), Duration::ZERO);
@@ -213,7 +213,7 @@ mod tests {
         }
         held.await;
         assert_eq!(app.calls(), 2);
-        // One that hangs is given up.
+        // Do not wait for an app that hangs.
         app.hold();
         timeout(SEEN * 20, down(&link, Duration::ZERO)).await.expect("it comes up");
     }

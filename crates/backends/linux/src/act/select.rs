@@ -1,8 +1,8 @@
 //! Choosing options of a list through its selection interface.
 //!
 //! The interface takes the index of an option, and indices shift when options come or go. An option
-//! is therefore identified by its object. Right before it is chosen, its index and the texts that
-//! it was found by are asked; afterwards, that very object must be chosen.
+//! is therefore identified by its object. Directly before it is chosen, its index and the texts by
+//! which it was found are queried again; afterwards, exactly that object must be chosen.
 
 use crate::act::delivered_to_target;
 use crate::app::{App, AppView, LinuxDevice, ask, capture, unknown};
@@ -24,7 +24,7 @@ const PARTS: usize = 40;
 /// Maximum number of options that a message lists.
 const NAMED: usize = 12;
 
-/// A list and its options when it was read.
+/// A list and its options at the time when it was read.
 struct OptionList {
     object: Object,
     /// The parent of the options: the list, or the only child of a combo box.
@@ -39,9 +39,9 @@ struct ListOption {
     path: String,
     /// The accessible name.
     name: String,
-    /// The texts that it can be found by: its name, then the texts inside.
+    /// The texts by which the option can be found: its name, then the texts inside it.
     reads: Vec<String>,
-    /// Whether it is a group, which contains options but is none.
+    /// Whether the entry is a group, which contains options but is not an option.
     group: bool,
 }
 
@@ -49,14 +49,14 @@ struct ListOption {
 struct Choice {
     label: String,
     path: String,
-    /// Its last known index.
+    /// The last known index of the option.
     at: usize,
-    /// Whether another option had that index in between.
+    /// Whether another option had that index in the meantime.
     moved: bool,
 }
 
 impl OptionList {
-    /// Returns the one option with this text; `None` if the texts are unknown.
+    /// Returns the only option with this text; `None` if the texts are unknown.
     fn option(&self, label: &str) -> Result<Option<&ListOption>> {
         let reads = |offered: &&ListOption| offered.reads.iter().any(|text| text == label);
         let mut found = self.offered.iter().filter(reads);
@@ -77,8 +77,9 @@ impl OptionList {
     }
 }
 
-/// Chooses options of a list or combo box by their labels. Not handled if the app offers no
-/// selection, or does not take the choice: the caller then opens it and presses the options.
+/// Chooses options of a list or combo box by their labels. Returns an unhandled outcome if the app
+/// offers no selection interface or does not accept the choice. The caller then opens the list and
+/// presses the options.
 ///
 /// # Errors
 /// Returns `ELEMENT_NOT_FOUND`, `AMBIGUOUS_MATCH` or `INVALID_ARGS`; `FILL_MISMATCH` when another
@@ -109,7 +110,8 @@ pub(crate) async fn select(
         let (label, path) = (label.clone(), option.path.clone());
         chosen.push(Choice { label, path, at: usize::MAX, moved: false });
     }
-    // GTK does not report which lists take several options. Whether the others stay chosen tells.
+    // GTK does not report which lists take several options. Whether the other options stay chosen
+    // shows it.
     let mut cleared = options.len() > 1 || list.object.is(s::MULTISELECTABLE);
     if cleared {
         clear_selection(&device.app, &list.object).await?;
@@ -127,7 +129,7 @@ pub(crate) async fn select(
         if again || !others {
             break;
         }
-        // The list takes several, and others were chosen.
+        // The list is multi-select, and other options were chosen.
         clear_selection(&device.app, &list.object).await?;
         cleared = true;
     }
@@ -157,19 +159,19 @@ async fn choose_option(device: &mut LinuxDevice, list: &mut OptionList, choice: 
         let Some(now) = list_of(device.view(), list.object.clone()).await? else {
             return Ok(false);
         };
-        // A new reading may already include the choice, so the earlier state is kept.
+        // The new capture may already include the choice, so the earlier state is kept.
         *list = OptionList { before: list.before.take(), ..now };
         let Some(option) = list.option(&choice.label)? else { return Ok(false) };
         choice.path.clone_from(&option.path);
     }
-    // The objects do not last, or the list keeps changing. Pressing the option is safer.
+    // The objects are not stable, or the list keeps changing. Pressing the option is safer.
     Ok(false)
 }
 
-/// Returns the current index of an option in its list. `None` if it is not in the list any more, or
-/// if its name or one inside it has changed since it was read.
+/// Returns the current index of an option in its list. `None` if it is no longer in the list, or if
+/// its name or a name inside it has changed since it was read.
 async fn place_of(view: AppView<'_>, list: &OptionList, path: &str) -> Result<Option<usize>> {
-    // The names in the option from when it was read, itself first.
+    // The names inside the option at the time when it was read, starting with its own.
     let inside = view.last.at(path).into_iter().flat_map(|at| view.last.picture.inside(at));
     let named = inside.map(|at| &view.last[at]).filter(|object| !object.name.is_empty()).take(PARTS);
     let mut parts: Vec<_> = named.map(|object| (object.path.clone(), object.name.clone())).collect();
@@ -194,7 +196,7 @@ async fn place_of(view: AppView<'_>, list: &OptionList, path: &str) -> Result<Op
 }
 
 /// Whether the app reports that exactly these options are chosen. False if they keep moving,
-/// because the answer is unknown then.
+/// because the result is then unknown.
 async fn are_chosen(app: &App, list: &OptionList, chosen: &mut [Choice]) -> Result<bool> {
     for _ in 0..MAX_ROUNDS {
         let mut calls = vec![children(&list.holder)];
@@ -228,7 +230,7 @@ async fn are_chosen(app: &App, list: &OptionList, chosen: &mut [Choice]) -> Resu
     Ok(false)
 }
 
-/// Checks that no other options were chosen. The app may simply not have taken the choice.
+/// Checks that no other options were chosen. The app may simply have ignored the choice.
 ///
 /// # Errors
 /// Returns `FILL_MISMATCH` if others were chosen, after the earlier choice was restored as far as
@@ -254,7 +256,7 @@ async fn no_others(
             "the options of {what} changed while {labels} was chosen; which one is chosen now is unknown"
         ));
     };
-    // Objects outside the list are recreated for each question, so they prove nothing.
+    // Objects outside the list are recreated for each query, so they prove nothing.
     wrong.retain(|path| all.contains(path) && !meant(path));
     if wrong.is_empty() {
         return Ok(());
@@ -271,10 +273,10 @@ async fn no_others(
     ))
 }
 
-/// Restores the earlier choice. Returns whether exactly that is chosen now.
+/// Restores the earlier choice. Returns whether exactly that choice is now shown.
 async fn restore(view: AppView<'_>, list: &OptionList) -> Result<bool> {
     let Some(before) = &list.before else { return Ok(false) };
-    // A list that takes one option replaces it, and may require that one is chosen.
+    // A single-choice list replaces its option, and may require that one is chosen.
     let clearings = if before.len() == 1 { &[false, true][..] } else { &[true][..] };
     for &clear in clearings {
         if clear {
@@ -327,7 +329,8 @@ fn paths(app: &App, of: &str, answer: &Message) -> BusResult<Vec<String>> {
 }
 
 /// Reads the options of a list and which are chosen. The options are its children, or those of the
-/// list or menu that is the only child of a combo box. `None` if unknown, or if some are in groups.
+/// list or menu that is the only child of a combo box. `None` if unknown, or if some options are in
+/// groups.
 async fn list_of(view: AppView<'_>, object: Object) -> Result<Option<OptionList>> {
     let mut holder = object.path.clone();
     for _ in 0..3 {
@@ -379,12 +382,12 @@ async fn offered(view: AppView<'_>, options: Vec<String>) -> BusResult<Vec<ListO
     Ok(all)
 }
 
-/// Asks for the children of an object.
+/// Creates the call for the children of an object.
 fn children(path: &str) -> Call<'_> {
     Call::new(path, ACCESSIBLE, "GetChildren")
 }
 
-/// Asks a list about one of its children, or gives an order for it.
+/// Creates a call about one of a list's children: a query or an order.
 fn of_child<'a>(list: &'a Object, member: &'a str, at: usize) -> Call<'a> {
     Call::new(&list.path, SELECTION, member).with((i32::try_from(at).unwrap_or(i32::MAX),))
 }

@@ -1,5 +1,5 @@
-//! Typing text. An app may move the focus or open a dialog in the middle: the rest of the text must
-//! not go there unnoticed.
+//! Typing text. An app may move the focus or open a dialog while the text is being typed: the rest
+//! of the text must not go there unnoticed.
 
 use crate::act::Act;
 use crate::act::focus::focus_element;
@@ -15,23 +15,23 @@ use stickpin_tree::Handle;
 use stickpin_x11desk::{Window, X11, focus, keyboard};
 use tokio::time::{Instant, sleep};
 
-/// How many characters are sent before the app must have handled them.
+/// The number of characters that are sent before the app must have handled them.
 const AHEAD: usize = 64;
 
-/// Timeout for an app that responds to read its keys.
+/// Timeout for a responsive app to read its keys.
 const BUSY: Duration = Duration::from_secs(10);
 
 /// Timeout for a window that may be opening.
 const COMING: Duration = Duration::from_millis(400);
 
-/// Where the text goes.
+/// The destination of the text.
 #[derive(Debug)]
 struct TypingTarget {
     x11: X11,
     window: u32,
     /// The focused field.
     field: Option<Field>,
-    /// Whether the field was found to drop characters.
+    /// Whether the field is known to drop characters.
     swallows: bool,
 }
 
@@ -40,7 +40,7 @@ struct Field {
     path: String,
     /// The field in words.
     words: String,
-    /// The number of characters in it before the text, if known.
+    /// The number of characters in the field before the text, if known.
     before: Option<usize>,
     since: usize,
 }
@@ -48,14 +48,14 @@ struct Field {
 /// The progress of typing, in characters.
 #[derive(Debug, Clone, Copy)]
 struct TypingProgress {
-    /// The characters that were sent in all, those that were sent last, and the length of the text.
+    /// The number of characters sent in total, the number sent last, and the length of the text.
     sent: usize,
     last: usize,
     all: usize,
 }
 
-/// Returns the part of the rest that is sent next. A Tab moves the focus, and so may Enter at the
-/// end, so those are sent separately.
+/// Returns the next part of the remaining text to send. A Tab moves the focus, and an Enter at the
+/// end may do so too, so both are sent separately.
 fn next(left: &[char]) -> &[char] {
     let enters = left.iter().rev().take_while(|&&c| c == '\n').count();
     let end = if enters == left.len() { left.len() } else { left.len() - enters };
@@ -70,7 +70,8 @@ fn next(left: &[char]) -> &[char] {
 /// Types text into the focused element or a target.
 ///
 /// # Errors
-/// Returns `FILL_MISMATCH` when the focus moved elsewhere, with how much of the text went where.
+/// Returns `FILL_MISMATCH` when the focus moved elsewhere, which states how much of the text went
+/// where.
 pub(crate) async fn type_text(act: &mut Act<'_>, target: Option<Handle>, text: &str) -> Result<InputOutcome> {
     let (x11, window) = typing(act.device, target).await?;
     if let Some(target) = target {
@@ -123,8 +124,8 @@ pub(crate) async fn type_text(act: &mut Act<'_>, target: Option<Handle>, text: &
     Ok(InputOutcome::done())
 }
 
-/// Returns the field that is typed into, if it is one and has the focus. Without a target, this is
-/// the field that was focused at the last reading.
+/// Returns the field that is typed into, if the target is a field and has the focus. Without a
+/// target, this is the field that was focused at the last capture.
 async fn typed_field(view: AppView<'_>, target: Option<Handle>, since: usize) -> Result<Option<Field>> {
     let last = view.last;
     let at = match target {
@@ -139,7 +140,8 @@ async fn typed_field(view: AppView<'_>, target: Option<Handle>, since: usize) ->
     let handle = view.app.ids.handle(&path);
     let words = view.last.words(handle).unwrap_or_else(|| "the field".to_owned());
     let (has_it, count) = field_now(view.app, &path).await?;
-    // The first key replaces the selection; toolkits may select all when a field gets the focus.
+    // The first key replaces the selection; toolkits may select all text when a field gets the
+    // focus.
     let ranges = ask::or_none(view.app, query::selections(view.app, &path).await).await?.unwrap_or_default();
     let length = |(start, end): (i32, i32)| usize::try_from(end.saturating_sub(start)).unwrap_or_default();
     let selected = ranges.into_iter().map(length).sum();
@@ -156,7 +158,7 @@ async fn field_now(app: &App, path: &str) -> Result<(bool, Option<usize>)> {
 }
 
 /// Checks that the last characters arrived, and that the next ones would. A field that lost the
-/// focus but has all characters may only have opened a list of proposals.
+/// focus but has all characters may only have opened a list of suggestions.
 ///
 /// # Errors
 /// Returns `FILL_MISMATCH` if characters went elsewhere.
@@ -191,7 +193,7 @@ async fn stays(device: &mut LinuxDevice, place: &mut TypingTarget, progress: Typ
     Err(strayed(&from, &to, progress, inside.map(|inside| (since + inside, since))))
 }
 
-/// Returns the window that receives the keys in place of the one that is typed into. If a field has
+/// Returns the window that receives the keys instead of the one that is typed into. If a field has
 /// fewer characters than were sent, waits for a window that may be opening.
 async fn waits_for_all(
     app: &App,
@@ -215,8 +217,8 @@ async fn waits_for_all(
     }
 }
 
-/// Returns the element that has the focus in place of a field, in words; `None` if the field still
-/// receives the keys.
+/// Returns the description of the element that has the focus instead of a field; `None` if the
+/// field still receives the keys.
 fn focus_beside(
     view: AppView<'_>,
     field: &Field,
@@ -242,8 +244,8 @@ fn focused(picture: &ObjectTree) -> Option<usize> {
     (1..picture.objects.len()).filter(has_it).max_by_key(|&at| chain(picture, at).len())
 }
 
-/// The error for text that started to go elsewhere. `inside` holds how many characters arrived, and
-/// how many of those were typed before the current field.
+/// The error for text that started to go elsewhere. `inside` contains the number of characters that
+/// arrived, and how many of them were typed before the current field.
 fn strayed(from: &str, to: &str, progress: TypingProgress, inside: Option<(usize, usize)>) -> Error {
     let TypingProgress { sent, all, .. } = progress;
     let left = all - sent;

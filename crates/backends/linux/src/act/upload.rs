@@ -1,5 +1,5 @@
-//! Uploading files as a person does who types their path: press what opens a file chooser, put the
-//! path into its field, and confirm with Enter.
+//! Uploading files as a person does by typing their path: pressing the element that opens a file
+//! chooser, putting the path into the chooser's field, and confirming with Enter.
 
 mod chooser_kinds;
 pub(crate) mod foreign_chooser;
@@ -26,16 +26,17 @@ use tokio::time::Instant;
 /// Timeout for a chooser to open, to show its field, and to close.
 const CHOOSER: Duration = Duration::from_secs(5);
 
-/// Silence after a press that means that no chooser opens.
+/// The time without a signal after a press that means that no chooser opens.
 const SILENT: Duration = Duration::from_millis(600);
 
 /// Timeout for a window to appear on the screen.
 const SHOWN: Duration = Duration::from_secs(2);
 
-/// How often a path is given to a chooser that does not accept it.
+/// The number of times that a path is given to a chooser that does not accept it.
 const TRIES: usize = 4;
 
-/// How often Escape is sent to a chooser: the first may only close the list below its field.
+/// The number of times that Escape is sent to a chooser: the first may only close the list below
+/// its field.
 const ESCAPES: usize = 3;
 
 /// The hint for a chooser without a field for paths.
@@ -72,7 +73,7 @@ fn takes(view: AppView<'_>, input: Handle, top: &str) -> FileInput {
     FileInput::new(input).multiple(multiple).one_by_one(one_by_one)
 }
 
-/// Presses what may open a file chooser, and waits for it.
+/// Presses an element that may open a file chooser, and waits for the chooser.
 pub(crate) async fn choose(act: &mut Act<'_>, point: Point, target: Handle) -> Result<InputOutcome> {
     let before: Vec<String> = choosers(&act.device.last);
     let there: Vec<u32> = on_screen(&act.device.app).await?.into_iter().map(|window| window.id).collect();
@@ -123,12 +124,12 @@ pub(crate) async fn give_files(
         let message = format!("the file chooser {} did not take {}{why}", quote(&title), quote(&text));
         unknown(Error::invalid_args(message))
     };
-    // Read once, because windows that the first attempt opens are still there in the second.
+    // Read only once, because windows that the first attempt opens still exist during the second.
     let before = modal_windows(&act.device.last);
     // A chooser that is still reading a folder does not accept a path, and may even close its
     // field.
     for again in 0..TRIES {
-        // From the second attempt on, the first may have succeeded.
+        // From the second attempt on, the first one may have succeeded.
         let tried = |e: Error| if again > 0 { unknown(e) } else { e };
         let Some(field) = shown_field(act, &chooser).await.map_err(tried)? else {
             if again > 0 {
@@ -152,7 +153,7 @@ pub(crate) async fn give_files(
                 let value = files.iter().map(name).collect::<Vec<_>>().join(", ");
                 return Ok(InputOutcome::done().value(Some(value)));
             }
-            // Enter would answer whatever the new window asks.
+            // Enter would confirm whatever the new window asks.
             Some(Some(window)) => {
                 let over = quote(&title_of(&act.device.last, &window));
                 return Err(not_taken(&format!(": {over} has opened over it")).hint(
@@ -187,7 +188,7 @@ async fn escape(device: &mut LinuxDevice, chooser: &Chooser) -> Result<bool> {
     for _ in 0..ESCAPES {
         match keyboard::chord_in(&device.app, &chooser.window, Modifiers::default(), "Escape").await {
             Err(e) if e.code != ErrorCode::ElementNotFound => return Err(e),
-            // It has just closed, or is about to report so.
+            // The chooser has just closed, or is about to report that it has.
             sent => {
                 let mut act = Act { device, cancel: &CancellationToken::new() };
                 if until_shown(&mut act, left).await?.is_some() {
@@ -210,7 +211,7 @@ async fn shown_field(act: &mut Act<'_>, chooser: &Chooser) -> Result<Option<Obje
     until_shown(act, |last| field_of(last, &chooser.top)).await
 }
 
-/// Puts a path into a field and confirms.
+/// Puts a path into a field and confirms it.
 async fn type_path(device: &mut LinuxDevice, chooser: &Chooser, field: &Object, text: &str) -> Result<()> {
     let handle = device.app.ids.handle(&field.path);
     if !act::set_text(&device.app, field, text).await? {
@@ -231,8 +232,8 @@ async fn type_path(device: &mut LinuxDevice, chooser: &Chooser, field: &Object, 
     Ok(())
 }
 
-/// Activates a field by its own action, as Enter does. Returns false if it has none. GTK 4 reports
-/// success without doing anything.
+/// Activates a field by its own action, as Enter does. Returns false if the field has none. GTK 4
+/// reports success without doing anything.
 async fn activates(app: &App, field: &Object) -> Result<bool> {
     if !field.has(Interfaces::ACTION) || app.profile().fields_activate_nothing {
         return Ok(false);
@@ -243,13 +244,13 @@ async fn activates(app: &App, field: &Object) -> Result<bool> {
     };
     match app.link.order(&ask::do_action(&field.path, index), DONE).await {
         Ok(Some(answer)) => Ok(answer.read().unwrap_or(true)),
-        // It shows a question from inside the action; or it failed after its effect.
+        // The chooser shows a question from inside the action, or failed after its effect.
         Ok(None) | Err(BusError::Refused(_)) => Ok(true),
         Err(fault) => ask::refused(app, &field.path, fault).await.map(|()| false),
     }
 }
 
-/// Returns the paths of the app's windows that meet a condition.
+/// Returns the paths of the app's windows that satisfy a condition.
 fn windows_that(last: &LastCapture, are: impl Fn(usize, &Object) -> bool) -> Vec<String> {
     let windows = last.picture.root().children.iter().map(|&at| (at, &last[at]));
     windows.filter(|&(at, window)| are(at, window)).map(|(_, window)| window.path.clone()).collect()
@@ -265,8 +266,8 @@ fn modal_windows(last: &LastCapture) -> Vec<String> {
     windows_that(last, |_, window| window.shown && window.is(s::MODAL))
 }
 
-/// Whether the chooser with this path saves, or may do so. If a chooser of Qt does not tell, a
-/// nonexistent name is put into its field, observed, and removed again.
+/// Whether the chooser with this path saves files, or may do so. If a Qt chooser does not reveal
+/// this, a nonexistent name is put into its field to observe the reaction, and removed again.
 async fn saves(device: &mut LinuxDevice, top: &str) -> Result<bool> {
     if !device.app.profile().choosers_say_what_they_do {
         return Ok(of(&device.last, top, is_to_save_in).unwrap_or(false));
@@ -307,7 +308,7 @@ fn field_of(last: &LastCapture, top: &str) -> Option<Object> {
     path_field(&last.picture, last.at(top)?).map(|field| last.picture[field].clone())
 }
 
-/// Reads the app until it shows the wanted thing; `None` once it has been silent.
+/// Reads the app until `look` finds the wanted thing; `None` once the app has been silent.
 async fn until_shown<T>(
     act: &mut Act<'_>,
     mut look: impl FnMut(&LastCapture) -> Option<T>,
@@ -323,7 +324,7 @@ async fn until_shown<T>(
         }
         let seen = act.device.last.changes_when_read;
         if settle::wait_for_signal(&act.device.app, seen, left.min(SILENT), act.cancel).await == Some(false) {
-            // A busy app has not signalled yet.
+            // A busy app may not have signaled yet.
             lifecycle::barrier(&act.device.app).await?;
             if act.device.app.events.state().changes == seen {
                 return Ok(None);
@@ -360,7 +361,7 @@ pub(crate) async fn on_screen(app: &App) -> Result<Vec<Window>> {
     }
 }
 
-/// Returns the chooser with this path, as it was recorded or as it is now.
+/// Returns the chooser with this path, as recorded or as it is now.
 pub(crate) async fn chooser_known(device: &mut LinuxDevice, top: &str) -> Result<Chooser> {
     match device.chooser.take().filter(|chooser| chooser.top == top) {
         Some(chooser) => Ok(chooser),
@@ -381,7 +382,7 @@ pub(crate) async fn chooser_window(view: AppView<'_>, top: &str, before: Option<
         let windows = x11.run(windows::list_windows).await?;
         let size = ask::place(view.app, top).await?.map(|rect| (rect.width, rect.height));
         let window = only_window_of(&windows, view.app.info.pid, &title, size, alike, before).cloned();
-        // If it is still shown, it was among the windows when they were listed.
+        // If the chooser is still shown, its window was among those listed.
         if is_shown(view.app, top).await? { Ok(window) } else { Err(gone()) }
     });
     let window = window.await?.ok_or_else(|| unknown_window(&title))?;

@@ -1,7 +1,8 @@
 //! Hit tests: whether an input at a point reaches the element that it is meant for, and which
-//! element it reaches where it is meant for none (`there`). The X server says which window gets the
-//! input (`aim/window.rs`), and the app which object it has there (`named`). The order of children
-//! says what lies over that (`order`), and their ancestors whose an unread object is (`named`).
+//! element it reaches if it is meant for none (`there`). The X server determines which window gets
+//! the input (`aim/window.rs`), and the app names its object at the point (`named`). The order of
+//! children determines what covers that object (`stacking`), and the ancestors determine what an
+//! unread object belongs to (`named`).
 
 pub(super) mod named;
 pub(super) mod stacking;
@@ -33,7 +34,7 @@ impl From<Error> for Unresolved {
 }
 
 impl Unresolved {
-    /// Converts it to the error for an input at `target`.
+    /// Converts the reason to the error for an input at `target`.
     pub(crate) fn at(self, target: &str) -> Error {
         match self {
             Self::Failed(error) => error,
@@ -69,16 +70,16 @@ pub(crate) struct IntendedTarget<'d> {
     pub(crate) at: usize,
     pub(crate) window: &'d Window,
     pub(crate) sight: &'d WindowStack,
-    /// Whether the window is known to be the topmost one there.
+    /// Whether the window is known to be the topmost one at the point.
     pub(crate) on_top: bool,
-    /// Whether the app is asked for the object at the point. Not needed if no other object can
+    /// Whether to ask the app for the object at the point. Not needed if no other object can
     /// receive the input.
     pub(crate) asked: bool,
-    /// The rectangles of what may cover the object, if they were asked just now.
+    /// The rectangles of objects that may cover the target, if they were queried just now.
     pub(crate) over: Option<&'d [Option<Rect>]>,
 }
 
-/// What an input that is meant for an object reaches.
+/// The result of a hit test for an input that is meant for an object.
 #[derive(Debug)]
 pub(crate) struct HitOutcome {
     pub(crate) hit: HitResult,
@@ -87,8 +88,8 @@ pub(crate) struct HitOutcome {
 }
 
 impl HitOutcome {
-    /// Returns the hit of a second test, `named` telling whether the first one named an object. GTK
-    /// 4 names no object that was never shown before.
+    /// Returns the result of a second test. `named` states whether the first one named an object.
+    /// GTK 4 does not name objects that were never shown before.
     pub(crate) fn after(self, named: bool, toolkit: Toolkit) -> HitResult {
         let came = toolkit.profile().new_is_silent && named && !self.named && self.hit == HitResult::Target;
         let what = || "what came up when the pointer arrived".to_owned();
@@ -96,7 +97,7 @@ impl HitOutcome {
     }
 }
 
-/// Determines what an input at a spot reaches that is meant for an object.
+/// Determines what an input at a point reaches that is meant for an object.
 pub(crate) async fn hit_test(spot: HitPoint<'_>, meant: IntendedTarget<'_>) -> Resolved<HitOutcome> {
     let IntendedTarget { at, window, sight, on_top, asked, over } = meant;
     let hit = match window::pending_dialog(spot.view, at, &sight.windows) {
@@ -110,7 +111,7 @@ pub(crate) async fn hit_test(spot: HitPoint<'_>, meant: IntendedTarget<'_>) -> R
     within(spot, at, asked, over).await
 }
 
-/// Determines that for an input that the object's window receives.
+/// Performs the test for an input that the object's window receives.
 async fn within(
     spot: HitPoint<'_>,
     at: usize,
@@ -130,14 +131,15 @@ async fn within(
     Ok(HitOutcome { hit, named })
 }
 
-/// Asks the app for the object at a spot, from the window down. Returns `None` if it names none.
+/// Asks the app for the object at a point, descending from the window. Returns `None` if it names
+/// none.
 async fn inner_hit(spot: HitPoint<'_>, at: usize) -> Resolved<Option<HitResult>> {
     let last = spot.view.last;
     let (objects, above, top) = (last.objects(), last.chain(at), last.top(at));
     let is_page = |&&at: &&usize| roles::is(objects[at].role, Facts::DOCUMENT);
     let page = above.iter().find(is_page).copied().unwrap_or(top);
-    // These toolkits name everything that they show. If the window names nothing, the document has
-    // to.
+    // These toolkits name everything that they show. If the window names nothing, the document
+    // must.
     let all = last.picture.profile().knows_all_that_it_shows;
     let mut there = deepest(spot, &objects[top].path).await?;
     if all && there.is_none() {
@@ -172,7 +174,7 @@ async fn named_hit(view: AppView<'_>, at: usize, path: &str) -> Result<HitResult
 /// Determines whether a later sibling of the element, or of an ancestor, covers it.
 ///
 /// GTK draws children in order, and `GetAccessibleAtPoint` returns the first at the point, which is
-/// the lowest. `said` holds the rectangles, if they were asked just now.
+/// the lowest. `said` contains the rectangles, if they were queried just now.
 async fn beside_hit(spot: HitPoint<'_>, at: usize, said: Option<&[Option<Rect>]>) -> Resolved<HitResult> {
     let AppView { app, last } = spot.view;
     let over = possible_covers(&last.picture, at);
@@ -192,8 +194,8 @@ async fn beside_hit(spot: HitPoint<'_>, at: usize, said: Option<&[Option<Rect>]>
     Ok(HitResult::Covered { by, what: words(&last.picture, covers) })
 }
 
-/// Whether GTK 4 reports that a press at a spot reaches an object or a part of it. An element that
-/// lets presses through, or is not drawn, has a place above others and does not say so.
+/// Whether GTK 4 reports that a press at a point reaches an object or a part of it. An element that
+/// lets presses through, or is not drawn, may be positioned above others without reporting this.
 async fn is_picked(spot: HitPoint<'_>, at: usize) -> Result<bool> {
     let AppView { app, last } = spot.view;
     if !last.picture.profile().says_what_a_press_reaches {
@@ -209,7 +211,7 @@ async fn is_picked(spot: HitPoint<'_>, at: usize) -> Result<bool> {
         Ok(None) | Err(Unresolved::Unknown(_)) => return Ok(false),
         Err(Unresolved::Failed(error)) => return Err(error),
     };
-    // The way up starts at the named object, because internal parts of controls were not read.
+    // The ascent starts at the named object, because internal parts of controls were not read.
     for _ in 0..DEEP {
         if there == objects[at].path {
             return Ok(true);

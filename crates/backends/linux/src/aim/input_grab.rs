@@ -1,5 +1,5 @@
 //! Pointer grabs: an open menu, list or pop-up receives input before everything else. A press
-//! beside it only closes it.
+//! outside it only closes it.
 //!
 //! The X server reports whether a client grabs the pointer. That alone may also be a drag, so a
 //! pop-up must be open as well. GTK 3 draws popovers inside their window without a grab; those
@@ -12,7 +12,7 @@ use stickpin_device::{Error, ErrorCode, HitResult, Result};
 use stickpin_tree::{Handle, NodeRef, Role};
 use stickpin_x11desk::{Window, pointer, windows};
 
-/// Returns [`HitResult::HeldModifiers`] if something takes an input for an object in this window
+/// Returns [`HitResult::PopupGrab`] if something intercepts an input for an object in this window
 /// before it arrives, otherwise [`HitResult::Target`]. `at` is `None` for a bare point.
 pub(crate) async fn check_input_grab(
     view: AppView<'_>,
@@ -57,7 +57,7 @@ pub(crate) async fn check_not_grabbed(
         .hint("`stickpin key Escape` closes it"))
 }
 
-/// The result for an open pop-up that takes an input; `popup` is its object, if known.
+/// The result for an open pop-up that intercepts an input; `popup` is its object, if known.
 fn held_by(AppView { app, last }: AppView<'_>, popup: Option<usize>) -> HitResult {
     let above = popup.map(|at| last.chain(at)).unwrap_or_default();
     let handles: Vec<_> = above.iter().map(|&i| app.ids.handle(&last[i].path)).collect();
@@ -96,8 +96,8 @@ pub(super) fn of_the_open_bar(picture: &ObjectTree, at: usize) -> bool {
     bar.zip(open).is_some_and(|(bar, open)| chain(picture, open).contains(&bar))
 }
 
-/// Returns an open pop-up that an object is not in. For an object in a pop-up, only those count
-/// that were opened from there; menus do not block the entries that opened them.
+/// Returns an open pop-up that an object is not in. For an object in a pop-up, only pop-ups opened
+/// from there count; menus do not block the entries that opened them.
 fn open_beside(picture: &ObjectTree, at: Option<usize>) -> Option<usize> {
     let above = at.map(|at| chain(picture, at)).unwrap_or_default();
     let own = popup_in(picture, &above).map(|popup| above[popup]);
@@ -120,7 +120,8 @@ fn open_beside(picture: &ObjectTree, at: Option<usize>) -> Option<usize> {
 /// Returns the window that receives input at a point of the screen.
 ///
 /// # Errors
-/// Returns an error if the window is not one of the app, or an open pop-up takes the input.
+/// Returns an error if the window does not belong to the app, or an open pop-up intercepts the
+/// input.
 pub(crate) async fn own_window_at(
     view: AppView<'_>,
     to: &str,

@@ -13,7 +13,7 @@ use stickpin_tree::{Handle, Rect};
 use stickpin_x11desk::Window;
 
 /// Whether another window covers a point of this one. Pop-ups do not count, because they may be
-/// larger than what they show. `windows` are ordered lowest first.
+/// larger than their content. `windows` are ordered lowest first.
 fn is_behind(windows: &[Window], window: u32, point: Point) -> bool {
     let Some(at) = windows.iter().position(|w| w.id == window) else { return false };
     let covers = |w: &Window| !w.popup && w.is_shown() && w.area_with_decoration().contains(point.0, point.1);
@@ -55,7 +55,7 @@ fn whereabouts(picture: &ObjectTree, at: usize) -> Vec<String> {
 /// Returns the bounding boxes of elements on the screen.
 pub(crate) async fn boxes(view: AppView<'_>, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
     let app = view.app;
-    // An element without a path has no place.
+    // An element without a path has no position.
     let path = |handle: &Handle| app.path(*handle).map_or_else(|_| String::new(), |path| path.to_string());
     let paths: Vec<String> = handles.iter().map(path).collect();
     let mut rects = ask::extents_of(app, &paths).await?;
@@ -86,7 +86,7 @@ pub(crate) async fn boxes_on_top(view: AppView<'_>, handles: &[Handle]) -> Resul
     for (handle, rect) in handles.iter().zip(&mut rects) {
         let Some((at, place)) = view.index(*handle).zip(*rect) else { continue };
         let chain = view.last.chain(at);
-        // It has a window of its own.
+        // The element is in a separate window.
         let apart = chain[..chain.len() - 1].iter().any(|&i| view.last[i].floats());
         if apart || popup_in(&view.last.picture, &chain).is_some() {
             continue;
@@ -118,8 +118,8 @@ async fn offset(view: AppView<'_>, at: usize, frame: Option<Rect>, sight: &Windo
     Ok((x - said.x, y - said.y))
 }
 
-/// Returns the part of an element that its scroll containers show, on the screen; all of it if that
-/// is unknown.
+/// Returns the part of an element that its scroll containers show, on the screen; the whole element
+/// if that is unknown.
 pub(crate) async fn visible_part(view: AppView<'_>, handle: Handle) -> Result<Option<Rect>> {
     let Some(at) = view.index(handle) else { return Ok(None) };
     let sight = WindowStack::of(view.app).await?;
@@ -127,7 +127,7 @@ pub(crate) async fn visible_part(view: AppView<'_>, handle: Handle) -> Result<Op
     if seen.is_some() { Ok(seen) } else { box_of(view, handle).await }
 }
 
-/// Returns the position of an element, and what its scroll containers show of it.
+/// Returns the position of an element, and the part that its scroll containers show.
 pub(crate) async fn locate_on_screen(
     view: AppView<'_>,
     at: usize,

@@ -6,7 +6,7 @@ use crate::model::{Facts, Interfaces, Object, ObjectTree, Point, is_menu, is_men
 use stickpin_tree::Rect;
 
 /// Whether an object is pressed by its action, not by the pointer. The action of its role must have
-/// the effect of a press. Where there is a pointer, it does the others:
+/// the effect of a press. If there is a pointer, these elements are pressed with it:
 ///
 /// - The actions of Qt's menu entries leave the menu open, which then takes all keys.
 /// - `Toggle` of Qt turns a box or tool button without `clicked` or `triggered`, which most apps
@@ -33,8 +33,8 @@ pub(crate) fn is_group_box(app: &App, picture: &ObjectTree, object: &Object) -> 
 }
 
 /// Returns the point where a press reaches an object. Boxes of Qt have their indicator at the
-/// leading edge and ignore presses behind their text. A spin box of GTK 4 has its buttons behind
-/// the text.
+/// leading edge and ignore presses after their text. A spin box of GTK 4 has its buttons after the
+/// text.
 pub(crate) fn press_point(AppView { app, last }: AppView<'_>, at: usize, visible: Rect) -> Point {
     let (x, y) = visible.center();
     let object = &last[at];
@@ -58,7 +58,8 @@ fn leading(visible: Rect, right_to_left: bool) -> f64 {
     if right_to_left { visible.x + visible.width - inset } else { visible.x + inset }
 }
 
-/// Whether the first letter of a text is right-to-left, which then is the direction of the layout.
+/// Whether the first letter of a text is right-to-left, which determines the direction of the
+/// layout.
 fn is_right_to_left(text: &str) -> bool {
     let first = text.chars().find(|c| c.is_alphabetic());
     first.is_some_and(

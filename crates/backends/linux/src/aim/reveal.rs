@@ -73,9 +73,9 @@ pub(crate) async fn scroll_into_view(
     Ok(placed)
 }
 
-/// Scrolls to the approximate position of an element that has none while it is out of view, as rows
-/// of GTK 3. The position is estimated from its index among its siblings. Returns false if nothing
-/// moved.
+/// Scrolls to the approximate position of an element that has no position while it is out of view,
+/// like rows in GTK 3. The position is estimated from its index among its siblings. Returns false
+/// if nothing moved.
 async fn approach(AppView { app, last }: AppView<'_>, at: usize) -> Result<bool> {
     let objects = last.objects();
     let Some(&pane) = panes(&last.picture, at).first() else { return Ok(false) };
@@ -99,7 +99,7 @@ async fn approach(AppView { app, last }: AppView<'_>, at: usize) -> Result<bool>
 }
 
 /// Returns the scroll containers that do not show the whole element, innermost first, with its
-/// distance from their center: 0 in a direction in which they have room for it.
+/// distance from their center: 0 in a direction in which it fits.
 async fn panes_away(
     AppView { app, last }: AppView<'_>,
     at: usize,

@@ -8,8 +8,8 @@ use stickpin_device::{CancellationToken, ErrorCode, InputOutcome, Result};
 use stickpin_tree::{Handle, Rect};
 use stickpin_x11desk::{pings, pointer, screenshot};
 
-/// Scrolls a container, or what is in the middle of the active window: by its scroll bar if that
-/// reports its position, otherwise by the wheel.
+/// Scrolls a container, or the content in the middle of the active window: by its scroll bar if
+/// that reports a position, otherwise by the wheel.
 pub(crate) async fn scroll(
     view: AppView<'_>,
     target: Option<Handle>,
@@ -33,7 +33,7 @@ pub(crate) async fn scroll(
     let (mut right, mut down, mut moved) = (notches(dx), notches(dy), false);
     loop {
         let turn = match wheel::wheel_at(view, target, area, (right != 0, down != 0)).await {
-            // It cannot be scrolled any further.
+            // The container cannot be scrolled any further.
             Err(e) if moved && e.code == ErrorCode::ElementCovered => break,
             turn => turn?,
         };
@@ -77,10 +77,10 @@ const NOTCH: f64 = 60.0;
 /// Maximum number of notches per command.
 const NOTCHES: f64 = 200.0;
 
-/// Timeout for a list to draw itself scrolled.
+/// Timeout for a list to redraw after scrolling.
 const SCROLLED: Duration = Duration::from_millis(250);
 
-/// Converts pixels to notches, at least one unless it is zero.
+/// Converts pixels to notches: at least one, unless `pixels` is zero.
 fn notches(pixels: f64) -> i32 {
     if pixels == 0.0 || !pixels.is_finite() {
         return 0;

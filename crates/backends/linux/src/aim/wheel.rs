@@ -12,20 +12,20 @@ use stickpin_tree::{Handle, Rect};
 /// Candidate positions as fractions of the width and height of an area, best first.
 const PARTS: [f64; 9] = [0.5, 0.25, 0.75, 0.125, 0.875, 0.0625, 0.9375, 0.02, 0.98];
 
-/// Maximum number of points for which the app is asked.
+/// Maximum number of points for which the app is queried.
 const ASKED: usize = 4;
 
 /// A point at which the wheel is turned.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct WheelPoint {
     pub(crate) point: Point,
-    /// Whether the point stays safe however far the content scrolls. Otherwise it is checked again
-    /// after each notch.
+    /// Whether the point stays safe however far the content scrolls. Otherwise, the point is
+    /// checked again after each notch.
     pub(crate) steady: bool,
 }
 
 /// Returns a point of `area` at which the wheel scrolls exactly the container, or the window
-/// without one. `area` is its visible part, and `along` tells whether it scrolls horizontally and
+/// without one. `area` is its visible part, and `along` states whether it scrolls horizontally and
 /// vertically.
 ///
 /// # Errors

@@ -14,7 +14,8 @@ pub(crate) async fn window_of(view: AppView<'_>, at: usize, windows: &[Window]) 
     window_with(view, at, frame, windows).await
 }
 
-/// As [`window_of`], with the top-level window's rectangle according to the toolkit.
+/// Returns the window like [`window_of`], given the top-level window's rectangle according to the
+/// toolkit.
 pub(crate) async fn window_with(
     view: AppView<'_>,
     at: usize,
@@ -45,7 +46,7 @@ async fn floating(view: AppView<'_>, at: usize, windows: &[Window]) -> Result<Op
     Ok(windows.iter().filter(own).find(shows).cloned())
 }
 
-/// Returns the pop-up window that shows an object, and the place of its content according to the
+/// Returns the pop-up window that shows an object, and the position of its content according to the
 /// app; `None` if the object is in the app's own window.
 pub(crate) async fn popup(
     AppView { app, last }: AppView<'_>,
@@ -95,8 +96,8 @@ pub(crate) async fn popup(
     }))
 }
 
-/// Returns a modal dialog that the app reports and the display does not show yet. What it will
-/// cover counts as covered. Once both know it, the display decides.
+/// Returns a modal dialog that the app reports and the display does not show yet. The area that it
+/// will cover counts as covered. Once the display shows it, the display decides.
 pub(super) fn pending_dialog(view: AppView<'_>, at: usize, windows: &[Window]) -> Option<String> {
     let pid = view.app.info.pid;
     let own: Vec<&Window> = windows.iter().filter(|w| w.pid == pid && w.is_shown()).collect();
@@ -104,8 +105,8 @@ pub(super) fn pending_dialog(view: AppView<'_>, at: usize, windows: &[Window]) -
     Some(format!("the dialog {}, which is just opening", quote(name)))
 }
 
-/// Returns the name of a modal window of the app that is none of these, unless it contains the
-/// object.
+/// Returns the name of a modal window of the app that is not among these windows, unless it
+/// contains the object.
 fn coming<'p>(picture: &'p ObjectTree, top: usize, shown: &[&Window]) -> Option<&'p str> {
     // A modal window may have others below it.
     if picture[top].is(states::MODAL) {
@@ -116,8 +117,8 @@ fn coming<'p>(picture: &'p ObjectTree, top: usize, shown: &[&Window]) -> Option<
     modal.find(|o| !shown.iter().any(|w| w.modal || w.title == o.name)).map(|o| o.name.as_str())
 }
 
-/// Determines whether a window receives an input at a point. On a private display, a window that
-/// merely lies in the way is no obstacle: the right one is raised, as a person would do.
+/// Determines whether a window receives an input at a point. On a private display, a window that is
+/// merely in the way is not an obstacle: the target's window is raised, as a person would do.
 pub(super) async fn window_hit(spot: HitPoint<'_>, window: &Window, look: &WindowStack) -> Result<HitResult> {
     let (app, (x, y)) = (spot.view.app, spot.point);
     // A modal dialog blocks the whole window, wherever it is placed.
@@ -155,8 +156,8 @@ pub(super) async fn window_hit(spot: HitPoint<'_>, window: &Window, look: &Windo
     }
 }
 
-/// Describes a window that covers one of the app. For another process, this includes its program,
-/// and its address if the window belongs to the app.
+/// Describes a window that covers one of the app. For a window of another process, the description
+/// includes its program, and its address if the window belongs to the app.
 pub(crate) async fn covering_window(app: &App, window: Window, x11: &X11) -> Result<String> {
     if window.pid == app.info.pid {
         return Ok(window.describe());

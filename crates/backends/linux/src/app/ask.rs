@@ -1,4 +1,4 @@
-//! Common questions about one object, and the meaning of faults in their answers.
+//! Common queries about one object, and the interpretation of faults in their answers.
 
 use crate::app::{App, gone, lifecycle};
 use crate::bus::calls::listed;
@@ -27,8 +27,8 @@ pub(crate) async fn unless_vanished<T>(app: &App, path: &str, answer: BusResult<
     }
 }
 
-/// Gives an order. Returns whether the app accepted it. An app that is busy with it, or shows a
-/// dialog from inside, has accepted it.
+/// Sends an order. Returns whether the app accepted it. An app that is busy with the order, or
+/// shows a dialog from inside it, has accepted it.
 ///
 /// # Errors
 /// As [`refused`].
@@ -42,8 +42,8 @@ pub(crate) fn do_action(path: &str, action: usize) -> Call<'_> {
     Call::new(path, ACTION, "DoAction").with((i32::try_from(action).unwrap_or(i32::MAX),))
 }
 
-/// Interprets a fault during an act: an object that is gone is an error, whereas after a refusal
-/// another way may be tried.
+/// Interprets a fault during an act: an object that is gone is an error, but after a refusal, the
+/// caller may try another method.
 ///
 /// # Errors
 /// Returns `ELEMENT_NOT_FOUND`, `BACKEND_LOST` or `TIMEOUT`.
@@ -60,7 +60,7 @@ pub(crate) async fn refused(app: &App, path: &str, fault: BusError) -> Result<()
     }
 }
 
-/// Returns an answer; `None` if the object is gone or does not support the question.
+/// Returns an answer; `None` if the object is gone or does not support the query.
 ///
 /// # Errors
 /// Returns `BACKEND_LOST` or `TIMEOUT`.
@@ -95,7 +95,7 @@ pub(crate) async fn count(app: &App, path: &str, interface: &str, name: &str) ->
     Ok(count)
 }
 
-/// Repeats a question once per frame until it has a result; `None` after the timeout.
+/// Repeats a query once per frame until it has a result; `None` after the timeout.
 ///
 /// # Errors
 /// Returns the error of the question.
@@ -113,7 +113,7 @@ where
     }
 }
 
-/// Waits until a condition holds, as [`wait_for_value`] does. Returns false after the timeout.
+/// Waits until a condition holds, like [`wait_for_value`]. Returns false after the timeout.
 ///
 /// # Errors
 /// Returns the error of the condition.
@@ -138,7 +138,7 @@ pub(crate) async fn states_now(app: &App, path: &str) -> BusResult<u64> {
     Ok(s::join_words(&answer.read::<Vec<u32>>()?))
 }
 
-/// As [`states_now`], but with no states for an object that does not report them.
+/// Reads states like [`states_now`], but returns no states for an object that does not report them.
 ///
 /// # Errors
 /// Returns `ELEMENT_NOT_FOUND`, `BACKEND_LOST` or `TIMEOUT`.
@@ -160,9 +160,9 @@ pub(crate) async fn extents_of(app: &App, paths: &[String]) -> Result<Vec<Option
     lifecycle::check_answer(app, query_extents(&app.link, paths).await).await
 }
 
-/// As [`extents_of`], with faults instead of errors.
+/// Reads rectangles like [`extents_of`], but returns faults instead of errors.
 pub(crate) async fn query_extents(link: &Link, paths: &[String]) -> BusResult<Vec<Option<Rect>>> {
-    // Objects that a reading made up are unknown to the app.
+    // Objects that a capture created are unknown to the app.
     let real = |path: &&String| is_real(path);
     let calls: Vec<Call<'_>> = paths.iter().filter(real).map(|path| calls::extents(path)).collect();
     let mut places = link.each::<[i32; 4]>(&calls).await?.into_iter();

@@ -1,4 +1,4 @@
-//! Readings of the whole app.
+//! Captures of the whole app.
 
 use crate::app::{App, LastCapture, LinuxDevice, lifecycle};
 use crate::bus::{BusError, embedded_path};
@@ -19,7 +19,7 @@ const CAPTURE_TIMEOUT: Duration = Duration::from_secs(10);
 /// # Errors
 /// Returns `BACKEND_LOST` or `TIMEOUT`.
 pub(crate) async fn capture_app(device: &mut LinuxDevice, watch: &[Handle]) -> Result<Arc<Tree>> {
-    // The counter is read first, so that changes during the reading count as later ones.
+    // The counter is read first, so that changes during the capture count as later ones.
     let changes = {
         let heard = device.app.events.state();
         device.capture_cache.appeared.paths = heard.appeared();
@@ -39,15 +39,15 @@ pub(crate) async fn capture_app(device: &mut LinuxDevice, watch: &[Handle]) -> R
 
 /// Subscribes to the events of processes whose objects appeared in the windows.
 ///
-/// Earlier events are lost, which counts as one change. A process is noted only after the
-/// subscription: if this call is dropped halfway, the next reading subscribes again.
+/// Earlier events are lost, which counts as one change. A process is recorded only after the
+/// subscription: if this call is dropped halfway, the next capture subscribes again.
 pub(crate) async fn listen_to_embedded(app: &App, picture: &ObjectTree) {
     for (bus, _) in picture.objects.iter().filter_map(|object| embedded_path(&object.path)) {
         if app.events.state().guests.iter().any(|known| known == bus) {
             continue;
         }
         if let Err(e) = app.desktop.listen(bus, tokio::time::Instant::now() + BUS).await {
-            // It may have left just now; then the next reading lacks it.
+            // The process may have just left, in which case the next capture lacks it.
             tracing::debug!("{bus}, a guest of {}: {e}", app.app_name());
         }
         let mut heard = app.events.state();
@@ -56,7 +56,7 @@ pub(crate) async fn listen_to_embedded(app: &App, picture: &ObjectTree) {
     }
 }
 
-/// The error for a picture that makes no valid tree.
+/// The error for a capture that does not form a valid tree.
 pub(crate) fn not_a_tree(app: &App, e: &dyn std::error::Error) -> Error {
     Error::internal(format!("{} made no tree: {e}", app.url))
 }

@@ -1,4 +1,4 @@
-//! The life of an app: whether it is still there, how it ended, and ending it.
+//! The life of an app: whether it is still there, how it ended, and how to end it.
 
 use crate::app::{App, end_child, lost};
 use crate::bus::{BusError, BusResult};
@@ -19,7 +19,7 @@ pub(crate) async fn alive(app: &App) -> Result<()> {
     Ok(())
 }
 
-/// Converts a fault of a whole reading to an error.
+/// Converts a fault of a whole capture to an error.
 pub(crate) async fn capture_error(app: &App, fault: BusError) -> Error {
     if fault.is_final()
         && let Some(status) = left(app).await
@@ -67,7 +67,7 @@ pub(crate) async fn exit_reason(app: &App) -> Option<String> {
     if app.child.lock().await.is_some() {
         return left(app).await.filter(|s| s.code().is_some()).map(|status| ended_with(app, status));
     }
-    // For an app that we did not start, only its leaving is known.
+    // For an app that we did not start, only its departure is known.
     let left = app.events.until(|heard| heard.gone.then_some(()));
     timeout(EXIT, left).await.ok().map(|()| format!("{} has left", app.app_name()))
 }

@@ -31,7 +31,7 @@ fn is_misspelled(key: &str, value: &str) -> bool {
     matches!((key, value), ("underline", "error") | ("invalid", "spelling") | ("text-spelling", "misspelled"))
 }
 
-/// Asks an object a question, if wanted. Returns null if it does not support it.
+/// Returns the answer to a query if it is wanted; null if the object does not support it.
 async fn told<T: Serialize>(
     app: &App,
     asked: bool,
@@ -63,8 +63,8 @@ pub(crate) async fn windows(link: &Link) -> BusResult<ObjectTree> {
     if vanished.is_empty() { Ok(picture) } else { Err(BusError::Vanished) }
 }
 
-/// Returns what was read of an object with its attributes. The app chooses those, so they never
-/// replace other facts.
+/// Returns the captured facts of an object with its attributes. The app chooses the attributes, so
+/// they never replace other facts.
 fn facts(object: &Object) -> Value {
     let mut out = json!({
         "role": roles::tag(object.role),
@@ -81,7 +81,7 @@ fn facts(object: &Object) -> Value {
     out
 }
 
-/// Reads the title of the app from its windows; `None` if they do not tell which is active.
+/// Reads the title of the app from its windows; `None` if they do not reveal which one is active.
 ///
 /// # Errors
 /// Returns `BACKEND_LOST` or `TIMEOUT`.
@@ -116,7 +116,7 @@ async fn attributes(device: &mut LinuxDevice, handle: Handle) -> Result<Value> {
     let description = async { ask::property(app, &path, ACCESSIBLE, "Description").await?.property_text() };
     let told = tokio::try_join!(
         told(app, undescribed, description),
-        // In characters from 0; null if the caret is elsewhere.
+        // The position in characters, from 0; null if the caret is elsewhere.
         told(app, field, ask::count(app, &path, TEXT, "CaretOffset")),
         told(app, field, selected(app, &path)),
         told(app, field, misspelled(app, &path)),
@@ -178,8 +178,8 @@ async fn misspelled(app: &App, path: &str) -> BusResult<Vec<String>> {
     pieces(app, path, &marked).await
 }
 
-/// Returns the text that a person sees: that of the element itself, otherwise the text inside it.
-/// The content of password fields is not read.
+/// Returns the text that a person sees: the text of the element itself, otherwise the text inside
+/// it. The content of password fields is not read.
 async fn text(device: &mut LinuxDevice, handle: Handle) -> Result<String> {
     let path = device.app.path(handle)?;
     let tree = capture::capture_app(device, &[]).await?;
@@ -198,7 +198,7 @@ async fn text(device: &mut LinuxDevice, handle: Handle) -> Result<String> {
 /// Reads the whole text of an object in pieces.
 ///
 /// # Errors
-/// Returns `Unknown` when it has none.
+/// Returns `Unknown` when the object has no text.
 pub(crate) async fn whole_text(app: &App, path: &str) -> BusResult<String> {
     let count = ask::count(app, path, TEXT, "CharacterCount").await?.unwrap_or_default();
     let count = i32::try_from(count).unwrap_or(MAX_TEXT_CHARS).min(MAX_TEXT_CHARS);

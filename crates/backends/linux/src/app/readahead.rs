@@ -1,6 +1,6 @@
 //! Reading ahead: an app that has changed and become quiet is read once while no command holds the
 //! session. The next `locate` then only proves that nothing has changed since (`verify.rs`).
-//! Without that proof, the reading is never used.
+//! Without that proof, the capture is never used.
 
 use crate::app::{self, LinuxDevice, capture};
 use std::future::pending;
@@ -11,19 +11,19 @@ use tokio::time::timeout;
 /// The time without a signal after which an app is quiet.
 const QUIET: Duration = Duration::from_millis(200);
 
-/// The factor by which the quiet before each further unused reading grows, so that an app that
-/// changes every second forever is read only a few times.
+/// The factor by which the required quiet time grows with each further unused capture, so that an
+/// app that changes every second forever is read only a few times.
 const LONGER: u32 = 4;
 
 /// The largest app that is read ahead, in objects. A person who uses a larger app may notice that
 /// it is busy answering.
 const OBJECTS: usize = 3_000;
 
-/// The readings ahead since a command last read the app.
+/// The captures ahead since a command last read the app.
 #[derive(Debug, Default)]
 pub(crate) struct Readahead {
     unused: u32,
-    /// The app's count of changes at the last reading ahead, whether or not that succeeded.
+    /// The app's change count at the last capture ahead, whether or not it succeeded.
     tried: Option<u64>,
 }
 
@@ -33,7 +33,7 @@ impl Readahead {
         self.unused = 0;
     }
 
-    /// The time for which the app must be quiet before the next reading.
+    /// The time for which the app must be quiet before the next capture.
     fn quiet(&self) -> Duration {
         QUIET.saturating_mul(LONGER.saturating_pow(self.unused))
     }
@@ -61,7 +61,8 @@ pub(crate) async fn quiet(device: &LinuxDevice) {
     }
 }
 
-/// Reads the app ahead of the next command. Failures are only logged; the next command finds them.
+/// Reads the app ahead of the next command. Failures are only logged; the next command detects
+/// them.
 pub(crate) async fn read(device: &mut LinuxDevice, watch: &[Handle]) {
     let changes = device.app.events.state().changes;
     device.readahead = Readahead { unused: device.readahead.unused.saturating_add(1), tried: Some(changes) };

@@ -10,17 +10,17 @@ use tokio::time::timeout;
 /// everything.
 const RECHECK_INTERVAL: Duration = Duration::from_millis(500);
 
-/// How long a process that works without signalling may delay an act, and after which it counts as
-/// always working.
+/// How long a process that works without signaling may delay an act, and after which it counts as
+/// constantly working.
 const BUSY: Duration = Duration::from_secs(3);
 
-/// The share of a period that a process has to work to count as busy: one part in this many.
+/// The share of a period that a process must work to count as busy, as its divisor.
 const BUSY_PART: u32 = 3;
 
 /// The unit of processes' CPU time (`USER_HZ`).
 const TICK: Duration = Duration::from_millis(10);
 
-/// Waits until nothing was signalled for `request.quiet`, at most `request.cap`.
+/// Waits until nothing has been signaled for `request.quiet`, at most `request.cap`.
 pub(crate) async fn until_quiet(
     device: &mut LinuxDevice,
     request: SettleRequest,
@@ -43,7 +43,7 @@ pub(crate) async fn until_quiet(
             // The answer comes after all signals so far: a busy app has not sent them yet.
             lifecycle::barrier(&device.app).await?;
             if device.app.events.state().changes == changes && works_on(device, &mut work, start, end) {
-                // It will signal the result.
+                // The process will signal the result.
                 if wait_for_signal(&device.app, changes, request.quiet, cancel).await.is_some() {
                     continue;
                 }
@@ -51,7 +51,7 @@ pub(crate) async fn until_quiet(
             if device.app.events.state().changes == changes {
                 return Ok(SettleResult::new(true, Vec::new()));
             }
-            // An app that signals whenever it is asked never becomes quiet.
+            // An app that signals whenever it is queried never becomes quiet.
             if now < end && !cancel.is_cancelled() {
                 continue;
             }
@@ -60,7 +60,7 @@ pub(crate) async fn until_quiet(
             let still = vec![PendingActivity::Other(device.app.events.state().last.clone())];
             return Ok(SettleResult::new(false, still));
         }
-        // Whatever happens first, everything is checked again.
+        // Whichever happens first, everything is checked again.
         let wait = quiet_at.min(end).saturating_duration_since(now);
         wait_for_signal(&device.app, changes, wait, cancel).await;
     }
@@ -78,8 +78,8 @@ pub(crate) async fn wait_for_signal(
     cancel.run_until_cancelled(timeout(wait, more)).await.map(|more| more.is_ok())
 }
 
-/// Whether the app's process is working on something it has not signalled yet. One that works all
-/// the time without signals, such as an animation, is not waited for again.
+/// Whether the app's process is working on something that it has not signaled yet. Does not wait
+/// again for a process that works constantly without signals, such as an animation.
 fn works_on(device: &mut LinuxDevice, work: &mut ProcessorTime, start: Instant, end: Instant) -> bool {
     let busy = !device.always_busy && work.is_busy();
     device.always_busy |= busy && Instant::now() >= start + BUSY;
@@ -92,7 +92,7 @@ pub(crate) async fn until_changed(
     wait: Duration,
     cancel: &CancellationToken,
 ) -> Result<bool> {
-    // A caller in a loop must not keep the events from being received.
+    // A caller that polls in a loop must not keep events from being received.
     tokio::task::yield_now().await;
     let Some(changed) =
         wait_for_signal(app, last.changes_when_read, wait.min(RECHECK_INTERVAL), cancel).await
@@ -114,7 +114,7 @@ pub(crate) async fn until_effect(
     let (told, start) = (device.changes_reported, Instant::now());
     let mut work = ProcessorTime::of(device.app.info.pid);
     loop {
-        // The notices tell whether it came.
+        // The notices tell whether there was an effect.
         let ended = wait_for_signal(&device.app, told, wait, cancel).await.unwrap_or(true);
         if ended || !works_on(device, &mut work, start, start + wait + BUSY) {
             break;
@@ -136,8 +136,8 @@ impl ProcessorTime {
         Self { pid, ticks, at: Instant::now() }
     }
 
-    /// Whether the process worked for a good part of the time since the last call, or is now
-    /// runnable or waiting for a disk.
+    /// Whether the process has worked for a substantial part of the time since the last call, or is
+    /// now runnable or waiting for a disk.
     fn is_busy(&mut self) -> bool {
         let Some((ticks, state)) = self.pid.and_then(worked) else { return false };
         let (since, done) = (self.at.elapsed(), ticks.saturating_sub(self.ticks));

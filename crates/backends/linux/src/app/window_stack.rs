@@ -1,5 +1,5 @@
 //! The windows of the display, the position of an element, and the answers that one step of an act
-//! hands to the next.
+//! passes to the next.
 
 use crate::app::App;
 use crate::model::Point;
@@ -42,20 +42,20 @@ impl WindowStack {
 #[derive(Debug)]
 pub(crate) struct ElementPosition {
     pub(crate) rect: Rect,
-    /// The part that its scroll containers show.
+    /// The part that the element's scroll containers show.
     pub(crate) seen: Option<Rect>,
     /// The offset from the toolkit's coordinates to the screen.
     pub(crate) offset: Point,
-    /// The rectangle of its window in the toolkit's coordinates.
+    /// The rectangle of the element's window in the toolkit's coordinates.
     pub(crate) frame: Option<Rect>,
 }
 
 /// The rectangles that an aim at an element needs, in the toolkit's coordinates.
 #[derive(Debug, Clone)]
 pub(crate) struct AimRects {
-    /// Those of the element, its scroll containers and its window.
+    /// The rectangles of the element, its scroll containers and its window.
     pub(crate) own: Vec<Option<Rect>>,
-    /// Those of what may cover it in its window.
+    /// The rectangles of objects that may cover the element in its window.
     pub(crate) over: Vec<Option<Rect>>,
 }
 
@@ -68,14 +68,14 @@ pub(crate) const FRESH: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub(crate) struct FreshAnswer<T> {
     of: Handle,
-    /// The app's count of changes at that time.
+    /// The app's change count at that time.
     changes: u64,
     at: Instant,
     answer: T,
 }
 
 impl<T> FreshAnswer<T> {
-    /// Wraps an answer that was just received at this count of changes.
+    /// Wraps an answer that was just received at this change count.
     pub(crate) fn new(of: Handle, changes: u64, answer: T) -> Self {
         Self { of, changes, at: Instant::now(), answer }
     }
@@ -87,13 +87,13 @@ impl<T> FreshAnswer<T> {
     }
 }
 
-/// What comes along with a look at an element that is pressed by its own action, for the aim and
-/// the press.
+/// The prefetched answers about an element that is pressed by its own action, for the aim and the
+/// press.
 #[derive(Debug)]
 pub(crate) struct ActionPrefetch {
-    /// The context of its record.
+    /// The context of the element's record.
     pub(crate) context: Vec<Handle>,
     pub(crate) places: AimRects,
-    /// The names of its actions.
+    /// The names of the element's actions.
     pub(crate) actions: Vec<String>,
 }

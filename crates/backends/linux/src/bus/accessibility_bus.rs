@@ -14,10 +14,10 @@ use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{AtomEnum, ConnectionExt};
 use zbus::{OwnedVariant, Variant};
 
-/// Timeout for one app among many, so that one that hangs is only left out.
+/// Timeout for one app among many, so that an app that hangs is merely omitted.
 const ONE_OF_MANY: Duration = Duration::from_millis(500);
 
-/// Timeout per question while waiting for an app that hangs.
+/// Timeout per query while waiting for an app that hangs.
 const WAKE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The registry, which lists apps and event subscriptions.
@@ -44,7 +44,8 @@ const EVENTS: &str = "object:children-changed object:state-changed object:proper
 pub(crate) struct Addresses {
     /// `AT_SPI_BUS_ADDRESS`: the accessibility bus itself.
     pub(crate) accessibility: Option<String>,
-    /// `DBUS_SESSION_BUS_ADDRESS`: the session bus, which knows the accessibility bus.
+    /// `DBUS_SESSION_BUS_ADDRESS`: the session bus, which provides the address of the accessibility
+    /// bus.
     pub(crate) session: Option<String>,
     /// `DISPLAY`: the X server, which has the address as a property.
     pub(crate) display: Option<String>,
@@ -55,11 +56,11 @@ pub(crate) struct Addresses {
 pub(crate) struct RegisteredApp {
     /// The bus name.
     pub(crate) bus: String,
-    /// The name that it gives itself.
+    /// The name that the app gives itself.
     pub(crate) title: String,
     /// The process, if the bus knows it.
     pub(crate) pid: Option<u32>,
-    /// The number of windows; `None` if it did not answer.
+    /// The number of windows; `None` if the app did not answer.
     pub(crate) windows: Option<i32>,
 }
 
@@ -72,7 +73,8 @@ pub(crate) struct AccessibilityBus {
 }
 
 impl AccessibilityBus {
-    /// Finds the accessibility bus and connects to it by `until`. It may have to be started first.
+    /// Finds the accessibility bus and connects to it by `until`. The bus may have to be started
+    /// first.
     ///
     /// # Errors
     /// Returns a fault that names the attempts.
@@ -93,8 +95,8 @@ impl AccessibilityBus {
         Ok(Self { wire: Arc::new(wire), address })
     }
 
-    /// Tells apps of this session that an assistive technology is running: some toolkits register
-    /// only then.
+    /// Announces to apps of this session that an assistive technology is running: some toolkits
+    /// register only then.
     pub(crate) async fn switch_on(addresses: &Addresses, until: Instant) {
         let Some(session) = &addresses.session else { return };
         let set = calls::set(SWITCH, STATUS, "IsEnabled", true.into());
@@ -103,8 +105,8 @@ impl AccessibilityBus {
         }
     }
 
-    /// Whether apps are told that an assistive technology is running; `None` if the session bus
-    /// does not say.
+    /// Whether an assistive technology is announced to apps; `None` if the session bus does not
+    /// provide this.
     pub(crate) async fn is_on(addresses: &Addresses, until: Instant) -> Option<bool> {
         let session = addresses.session.as_ref()?;
         let answer = asked(session, property(SWITCH, STATUS, "IsEnabled"), until).await.ok()?;
@@ -153,7 +155,7 @@ impl AccessibilityBus {
     }
 
     /// Returns the registry's bus name, from which it signals apps that come and go, and the names
-    /// of all registered apps in order of registration. Asks no app.
+    /// of all registered apps in order of registration. Sends no request to any app.
     ///
     /// # Errors
     /// Returns a fault when the registry does not answer.
@@ -177,7 +179,7 @@ impl AccessibilityBus {
         Ok(names)
     }
 
-    /// Asks one app for its description.
+    /// Queries one app for its description.
     pub(crate) async fn describe_app(&self, bus: String) -> RegisteredApp {
         let asked = [property(ROOT, ACCESSIBLE, "Name"), property(ROOT, ACCESSIBLE, "ChildCount")];
         let mut answers = self.wire.calls(Some(&bus), &asked, ONE_OF_MANY).await.into_iter();

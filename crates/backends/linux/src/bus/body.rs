@@ -1,4 +1,4 @@
-//! Bodies of messages. Answers come from another program: zbus checks each length, text and path
+//! Bodies of messages. Answers come from another program, so zbus checks each length, text and path
 //! while it reads them as the requested type. Invalid values are faults.
 
 use crate::bus::error::{BusError, BusResult};
@@ -31,7 +31,7 @@ impl<'a> Call<'a> {
     /// Builds the message.
     ///
     /// # Errors
-    /// Returns `Vanished` if the path is not valid: an object with such a name does not exist.
+    /// Returns `Vanished` if the path is not valid: an object with such a name cannot exist.
     pub(super) fn message(&self, destination: Option<&str>) -> BusResult<zbus::Message> {
         let mut message = zbus::Message::method_call(self.path, self.member).interface(self.interface);
         if let Some(destination) = destination {
@@ -72,7 +72,7 @@ impl Message {
     /// Reads the body as a value, or its first values as a tuple.
     ///
     /// # Errors
-    /// Returns `Corrupt` if it has another type.
+    /// Returns `Corrupt` if the body has another type.
     pub(crate) fn read<T: DeserializeOwned + zbus::Type>(&self) -> BusResult<T> {
         self.body.deserialize_ignore_signature().map_err(|_| BusError::Corrupt("a value of another type"))
     }
@@ -170,7 +170,7 @@ mod tests {
     use crate::bus::calls;
     use std::collections::BTreeMap;
 
-    /// A call as its receiver reads it.
+    /// A call as read by its receiver.
     fn sent(call: &Call<'_>) -> Message {
         Message::new(call.message(Some(":1.9")).unwrap())
     }

@@ -1,4 +1,4 @@
-//! Calls that are made in several places.
+//! Common calls that are made in several places.
 
 use crate::bus::body::{Call, Message};
 use crate::bus::error::BusResult;
@@ -32,7 +32,7 @@ pub(crate) fn extents(path: &str) -> Call<'_> {
     Call::new(path, COMPONENT, "GetExtents").with((SCREEN,))
 }
 
-/// Gets what an object has at a point, in coordinates of this type.
+/// Gets the object at a point, in coordinates of this type.
 pub(crate) fn at_point(path: &str, (x, y): (i32, i32), coordinates: u32) -> Call<'_> {
     Call::new(path, COMPONENT, "GetAccessibleAtPoint").with((x, y, coordinates))
 }

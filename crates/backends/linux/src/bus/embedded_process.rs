@@ -1,5 +1,5 @@
 //! Guests: objects of other processes inside a window of the app, such as the page of a WebKitGTK
-//! app, or the content of a socket.
+//! app or the content of a socket.
 //!
 //! The path of a guest is its process's bus name followed by its object path: `:1.9/org/a11y/...`.
 //! Objects of the app itself have the object path alone. A child of another process is accepted
@@ -14,7 +14,7 @@ use crate::bus::wire::Answer;
 use hashbrown::HashMap;
 use std::time::Duration;
 
-/// Timeout for answers of a guest. Its host does not wait longer.
+/// Timeout for answers of a guest. Its host does not wait longer either.
 const PATIENCE: Duration = Duration::from_millis(800);
 
 /// Splits the path of a guest into bus name and object path; `None` for an object of the app.
@@ -26,7 +26,7 @@ pub(crate) fn embedded_path(path: &str) -> Option<(&str, &str)> {
 }
 
 impl Link {
-    /// Returns the path under which an object is known here that another one (`by`) refers to.
+    /// Returns the local path of an object to which another one (`by`) refers.
     pub(crate) fn named(&self, by: &str, (bus, path): Reference) -> String {
         let nearby = embedded_path(by).map(|(bus, _)| bus);
         match nearby {
@@ -55,7 +55,7 @@ impl Link {
         (self.named(&child, parent) == host).then_some(child)
     }
 
-    /// Makes calls of which some are for guests. A guest that is gone or hangs counts as vanished,
+    /// Makes calls, some of which are for guests. A guest that is gone or hangs counts as vanished,
     /// and does not affect the app.
     pub(super) async fn call_with_embedded(&self, calls: &[Call<'_>]) -> Vec<Answer> {
         let mut answers: Vec<Answer> = calls.iter().map(|_| Err(BusError::Vanished)).collect();

@@ -18,7 +18,7 @@ pub(crate) enum BusError {
     /// There was no answer in time.
     #[error("no answer{}", within(*.0))]
     Silent(u128),
-    /// The object does not exist (any more).
+    /// The object does not exist, or no longer exists.
     #[error("the object no longer exists")]
     Vanished,
     /// The object exists, but does not support this method.
@@ -32,7 +32,7 @@ pub(crate) enum BusError {
     Corrupt(&'static str),
 }
 
-/// The answer to a call, or what calls led to; otherwise the fault.
+/// The answer to a call, or the result of several calls; otherwise the fault.
 pub(crate) type BusResult<T> = Result<T, BusError>;
 
 /// Converts an answer to `None` if only its object has none.
@@ -72,7 +72,7 @@ impl BusError {
     }
 }
 
-/// Formats the timeout, if it is known: the bus itself may also report that no answer comes.
+/// Formats the timeout, if it is known: the bus itself may also report a missing answer.
 pub(crate) fn within(ms: u128) -> String {
     if ms == 0 { String::new() } else { format!(" within {ms} ms") }
 }

@@ -65,7 +65,7 @@ impl Link {
         Ok(Self { bus, direct: direct.map(Arc::new), orders, name: name.to_owned(), toolkit })
     }
 
-    /// Makes calls over the fastest connection, those to guests over the bus. An app answers in
+    /// Makes calls over the fastest connection, or over the bus for guests. An app answers in
     /// order.
     pub(crate) async fn calls(&self, calls: &[Call<'_>]) -> Vec<Answer> {
         let mixed = calls.iter().any(|call| embedded_path(call.path).is_some());
@@ -77,7 +77,7 @@ impl Link {
         self.toolkit.profile()
     }
 
-    /// Returns the connection for questions, and the app's name on it.
+    /// Returns the connection for queries, and the app's name on it.
     fn way(&self) -> (&Wire, Option<&str>) {
         self.socket().map_or((&*self.bus, Some(&*self.name)), |own| (own, None))
     }
@@ -97,7 +97,8 @@ impl Link {
         self.order_sockets().is_some()
     }
 
-    /// Makes calls to the app over the fastest connection. After a timeout, the rest is not asked.
+    /// Makes calls to the app over the fastest connection. After a timeout, the remaining calls are
+    /// not made.
     pub(super) async fn calls_to_app(&self, calls: &[Call<'_>]) -> Vec<Answer> {
         let (wire, to) = self.way();
         let mut out = Vec::with_capacity(calls.len());
@@ -115,8 +116,8 @@ impl Link {
     /// Makes a call that has an effect, over a separate socket if there is one.
     ///
     /// If the app shows a dialog from inside the call, it reads nothing more from that connection
-    /// until the dialog is closed, and may not answer before. Returns `None` if the call was sent
-    /// but not answered within `patience`.
+    /// until the dialog is closed, and may not answer until then. Returns `None` if the call was
+    /// sent but not answered within `patience`.
     ///
     /// # Errors
     /// Returns the fault of sending or of the answer.
@@ -201,7 +202,7 @@ mod tests {
             Self { bus, direct, orders: None, name: ":1.2".to_owned(), toolkit: Toolkit::default() }
         }
 
-        /// How often something was written to the app over the bus.
+        /// The number of writes to the app over the bus.
         pub(crate) fn trips(&self) -> usize {
             self.bus.trips()
         }

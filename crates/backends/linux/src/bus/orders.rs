@@ -1,11 +1,11 @@
-//! Sockets for orders, separate from those for questions.
+//! Sockets for orders, separate from those for queries.
 //!
 //! An order may show a dialog from inside (`gtk_dialog_run`). Until that is closed, the bridge of
-//! GTK 3 is inside the dispatch of the order's connection. For every key, it asks the registry and
-//! serves all its connections from a nested main loop meanwhile. A message waiting on the order's
-//! connection would be dispatched from inside its own dispatch, and libdbus would deadlock. So
-//! nothing is sent on the socket of an order, nor is it closed, before the order is known to have
-//! returned.
+//! GTK 3 is inside the dispatch of the order's connection. For every key, it calls the registry and
+//! meanwhile serves all its connections from a nested main loop. A message waiting on the order's
+//! connection would be dispatched from inside its own dispatch, and libdbus would deadlock.
+//! Therefore, nothing is sent on the socket of an order, and the socket is not closed, before the
+//! order is known to have returned.
 
 use crate::bus::body::{Call, Message, Reference};
 use crate::bus::calls::role;
@@ -22,8 +22,8 @@ use tokio::time::{Instant, sleep, timeout};
 /// Timeout for the answer to a probe after an order has returned.
 const PROBED: Duration = Duration::from_millis(150);
 
-/// The number of sockets up to which one that opened a window is left alone, even after that window
-/// is gone.
+/// The maximum number of sockets for which a socket whose order opened a window is left alone, even
+/// after that window is gone.
 const MAX_SOCKETS: usize = 32;
 
 /// How long keys wait for the answer to a probe, and the polling interval.
@@ -72,14 +72,14 @@ impl OrderSockets {
 }
 
 impl Socket {
-    /// Whether a question waits behind an order that has not returned. Any key would then lock up
+    /// Whether a query is queued behind an order that has not returned. Any key would then lock up
     /// the app.
     fn is_blocked(&self) -> bool {
         self.running.is_none() && self.wire.is_stuck()
     }
 
-    /// Checks whether an order that opened none of these windows has returned. It seems so; the
-    /// answer to a question proves it, now or later.
+    /// Checks whether an order that opened none of these windows has returned, which is likely. The
+    /// answer to a query proves it, now or later.
     async fn probe(&mut self, windows: &[String]) -> bool {
         let came = |before: &Vec<String>| windows.iter().any(|window| !before.contains(window));
         if self.wire.is_stuck() || self.running.as_ref().is_some_and(came) {
@@ -90,7 +90,7 @@ impl Socket {
 }
 
 impl Link {
-    /// Gives an order on a separate socket.
+    /// Sends an order on a separate socket.
     ///
     /// # Errors
     /// As [`Link::order`].
@@ -113,8 +113,8 @@ impl Link {
                 // The bridge of GTK 3 answers first and acts then.
                 let link = self.clone();
                 tokio::spawn(async move {
-                    // Questions on another socket are answered once the order has returned or runs
-                    // a nested main loop, which opens a window.
+                    // Queries on another socket are answered once the order has returned or runs a
+                    // nested main loop, which opens a window.
                     if let Ok(Ok(windows)) = timeout(PATIENCE, link.windows()).await {
                         sockets[at].probe(&windows).await;
                     }
@@ -135,8 +135,8 @@ impl Link {
         Ok(windows.into_iter().flatten().flatten().map(|(_, path)| path).collect())
     }
 
-    /// Waits until no question is behind an order that has not returned. Returns false if one
-    /// remains, so that a key would lock up the app for good.
+    /// Waits until no query is queued behind an order that has not returned. Returns false if one
+    /// remains, in which case a key would lock up the app for good.
     pub(crate) async fn takes_keys(&self) -> bool {
         let Some(orders) = &self.orders else { return true };
         let until = Instant::now() + CLEAR;

@@ -119,9 +119,9 @@ impl Wire {
         self.shared.waiting().closed.is_some()
     }
 
-    /// Whether an answer is pending that nobody waits for any more. The app hangs, or answers when
-    /// a dialog that it shows from inside a call is closed (`gtk_dialog_run`); it reads nothing
-    /// more from this connection before.
+    /// Whether an answer is pending that nobody waits for any more. The app hangs, or will answer
+    /// when a dialog that it shows from inside a call is closed (`gtk_dialog_run`); until then, it
+    /// reads nothing from this connection.
     pub(super) fn is_stuck(&self) -> bool {
         self.shared.waiting().calls.values().any(oneshot::Sender::is_closed)
     }
@@ -183,8 +183,8 @@ impl Wire {
 
 /// Writes all queued messages at once, until the queue is dropped.
 ///
-/// This is a task of its own: it runs when callers wait for answers, and completes partially
-/// written messages even if a caller stops waiting.
+/// This is a separate task: it runs while callers wait for answers, and completes partially written
+/// messages even if a caller stops waiting.
 async fn write_all(
     connection: Connection,
     mut posted: mpsc::UnboundedReceiver<zbus::Message>,
@@ -228,7 +228,7 @@ fn received(shared: &WireState, listener: &Listener, message: zbus::Message) {
             let Some(to) = message.header().reply_serial() else { return };
             let Some(call) = shared.waiting().calls.remove(&to) else { return };
             let answer = Message::new(message);
-            // A late answer has no receiver.
+            // The receiver of a late answer is gone.
             call.send(answer.fault().map_or(Ok(answer), Err)).ok();
         }
     }
@@ -243,7 +243,7 @@ mod tests {
     use std::task::Poll;
 
     impl Wire {
-        /// How often something was written: what is asked in the same moment is one trip.
+        /// The number of writes: messages that are queued at the same moment are written together.
         pub(in crate::bus) fn trips(&self) -> usize {
             self.shared.waiting().trips
         }

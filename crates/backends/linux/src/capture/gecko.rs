@@ -1,9 +1,9 @@
-//! Peculiarities of Firefox: fewer questions about plain text, covered windows, and row headers.
+//! Peculiarities of Firefox: fewer queries for plain text, covered windows, and row headers.
 //!
 //! # Questions
-//! Each answer costs some 15 µs, and a page has a thousand objects, most of which only hold text:
-//! cells, rows, headings, paragraphs. Their roles are asked for in bulk, then their states, and
-//! then each is asked only for what it may differ in (ADR 33).
+//! Each answer takes about 15 µs, and a page has a thousand objects, most of which only contain
+//! text: cells, rows, headings, paragraphs. Their roles are queried in bulk, then their states, and
+//! then each object is queried only for properties in which it may differ (ADR 33).
 //!
 //! # Covered windows
 //! If other windows cover a window completely, or it is minimised, Firefox reports everything in it
@@ -11,9 +11,9 @@
 //!
 //! # Row headers
 //! Firefox may report them as column headers. Gecko classifies a `th` without `scope` when the
-//! element is created, and keeps the result. One that existed before the cells of its row remains a
-//! column header (its browser process keeps roles; `HTMLTableHeaderCell` looks at the siblings).
-//! Pages that build rows cell by cell therefore get wrong roles.
+//! element is created, and keeps the result. A `th` that existed before the cells of its row
+//! remains a column header (the browser process keeps roles; `HTMLTableHeaderCell` looks at the
+//! siblings). Pages that build rows cell by cell therefore get wrong roles.
 
 use super::question::Question;
 use crate::bus::{BusResult, Call, Link, Reference, calls};
@@ -22,18 +22,18 @@ use hashbrown::{HashMap, HashSet};
 use stickpin_tree::Handle;
 
 /// The states of plain text. An object with further states, which can be focused, selected, edited
-/// or opened, is asked everything.
+/// or opened, is queried completely.
 const PLAIN: u64 = states::USABLE | states::OPAQUE | states::SELECTABLE_TEXT;
 
-/// Maximum number of objects with one role that a document returns. Its time grows with the square
+/// Maximum number of objects with one role that a document returns. The time grows with the square
 /// of their number.
 const MATCHES: i32 = 2_000;
 
 /// Tree order (`AtspiCollectionSortOrder`).
 const CANONICAL: u32 = 1;
 
-/// Returns the common roles in these documents, by path. Asking for each role instead of each
-/// object costs Firefox a tenth.
+/// Returns the common roles in these documents, by path. For Firefox, querying each role costs a
+/// tenth of querying each object.
 ///
 /// # Errors
 /// Returns a fault when the app is gone or silent.
@@ -45,7 +45,7 @@ pub(crate) async fn roles<'d>(link: &Link, documents: &'d [String]) -> BusResult
     let calls: Vec<Call<'_>> = asked.iter().map(in_role).collect();
     let mut out = HashMap::new();
     for ((document, role), named) in asked.iter().zip(link.each::<Vec<Reference>>(&calls).await?) {
-        // If a document does not answer, each object is asked.
+        // If a document does not answer, each object is queried.
         let named = named.unwrap_or_default().into_iter();
         out.extend(named.map(|named| (link.named(document, named), *role)));
     }
@@ -57,7 +57,7 @@ pub(super) fn is_page(object: &Object) -> bool {
     object.role == role::DOCUMENT_WEB && object.is(states::VISIBLE)
 }
 
-/// Whether an object of Firefox only holds text and other objects.
+/// Whether an object of Firefox only contains text and other objects.
 pub(super) fn is_plain(object: &Object) -> bool {
     let holds_text = roles::is(object.role, Facts::CELL)
         || names_by_markup(object.role)
@@ -65,11 +65,11 @@ pub(super) fn is_plain(object: &Object) -> bool {
     object.states & !PLAIN == 0 && holds_text
 }
 
-/// Returns the questions about plain text before its children are read. The text tells how many
-/// children there are.
+/// Returns the queries about plain text before its children are read. The text reveals the number
+/// of children.
 pub(super) fn plain_text_questions(number: u32) -> &'static [Question] {
     match number {
-        // Rows of HTML have no text, but cells. Other rows are recognised later (`later`).
+        // HTML rows have no text, but cells. Other rows are recognized later (`later_questions`).
         role::TABLE_ROW => &[],
         role::SECTION => &[Question::Text],
         _ => &[Question::Name, Question::Text],
@@ -83,9 +83,9 @@ pub(super) fn answered(object: &mut Object) {
         return;
     }
     match &object.text {
-        // Such as an image with the role of a heading.
+        // For example, an image with the role of a heading.
         None => object.interfaces.remove(Interfaces::TEXT),
-        // The text contains one character per child. An empty text may leave children out.
+        // The text contains one character per child. An empty text may omit children.
         Some(text) if !text.is_empty() && !text.contains(EMBEDDED) => {
             object.count = 0;
             object.complete = true;
@@ -94,8 +94,8 @@ pub(super) fn answered(object: &mut Object) {
     }
 }
 
-/// Returns the questions that follow from the attributes: the name, if the page sets one, and the
-/// text, unless it is a row of HTML.
+/// Returns the queries that follow from the attributes: the name, if the page sets one, and the
+/// text, unless the object is an HTML row.
 pub(super) fn later_questions(object: &Object) -> impl Iterator<Item = Question> {
     let (explicit, tag) = (object.attribute("explicit-name"), object.attribute("tag"));
     let unnamed = is_plain(object) && names_by_markup(object.role) && object.name.is_empty();
@@ -104,7 +104,7 @@ pub(super) fn later_questions(object: &Object) -> impl Iterator<Item = Question>
     name.then_some(Question::Name).into_iter().chain(text.then_some(Question::Text))
 }
 
-/// Whether an object is asked for its text after its attributes.
+/// Whether the text of an object is queried after its attributes.
 pub(super) fn has_text_later(object: &Object) -> bool {
     is_plain(object) && object.role == role::TABLE_ROW
 }
@@ -132,8 +132,8 @@ pub(super) fn shows_nothing(picture: &ObjectTree, window: usize) -> bool {
         && picture.children(window).all(|child| !child.shown)
 }
 
-/// Returns those of `watch` that may be in a covered window: all that are not shown and not known
-/// to have ended.
+/// Returns the handles of `watch` that may be in a covered window: those that are not shown and not
+/// known to have ended.
 pub(super) fn covered_handles(picture: &ObjectTree, ids: &PathNumbers, watch: &[Handle]) -> Vec<Handle> {
     let decided = picture.objects.iter().filter(|object| object.shown || object.is(states::DEFUNCT));
     let decided: HashSet<&str> = decided.map(|object| object.path.as_str()).collect();
@@ -141,8 +141,8 @@ pub(super) fn covered_handles(picture: &ObjectTree, ids: &PathNumbers, watch: &[
     watch.iter().copied().filter(may_be).collect()
 }
 
-/// Returns the objects that are row headers regardless of their reported role: the first of a row
-/// of cells, where no columns begin.
+/// Returns the objects that are row headers regardless of their reported role: the first cell of a
+/// row, unless it begins a column.
 pub(super) fn row_headers(picture: &ObjectTree) -> HashSet<usize> {
     let mut out = HashSet::new();
     if !picture.profile().first_cells_are_headers {
@@ -158,7 +158,7 @@ pub(super) fn row_headers(picture: &ObjectTree) -> HashSet<usize> {
     };
     let tables = (0..picture.objects.len()).filter(|&at| role_of(at) == role::TABLE && picture[at].shown);
     for table in tables {
-        // A part of a table may have an object of its own.
+        // A part of a table may have its own object.
         let lines = shown(table).flat_map(|at| {
             let row = (role_of(at) == role::TABLE_ROW).then_some(at);
             row.into_iter().chain(shown(at).filter(move |_| row.is_none()))

@@ -1,13 +1,13 @@
 //! Peculiarities of GTK 3: selected options of combo boxes, and objects with two parents.
 //!
 //! # Options
-//! A combo box without a name is named after its selected option. Only that option shows whether a
-//! name is its own.
+//! A combo box without a name is named after its selected option. Only that option reveals whether
+//! a name is the combo box's own.
 //!
 //! # Objects with two parents
 //! Some objects are listed twice: the list of an open combo box is also in the window that shows
 //! it, and a popover is in its button and in the window. In the tree, they would be two elements
-//! with one handle, so each is kept in one place.
+//! with one handle, so each is kept at one position.
 
 use crate::bus::{ACCESSIBLE, BusResult, Call, Link, Reference, SELECTION, calls, unless_lost};
 use crate::model::{Interfaces, ObjectTree, role};
@@ -44,8 +44,8 @@ pub(super) async fn read_combo_values(link: &Link, picture: &mut ObjectTree) -> 
     Ok(())
 }
 
-/// Keeps each object below the parent that it names itself (`named`), otherwise below its first
-/// one, and removes it from the others.
+/// Keeps each object below the parent that the object itself names (`named`), otherwise below its
+/// first parent, and removes it from the others.
 pub(super) fn remove_duplicates(picture: &mut ObjectTree, named: &HashMap<usize, usize>) {
     let objects = &mut picture.objects;
     let mut places: Vec<Option<usize>> = vec![None; objects.len()];

@@ -1,8 +1,9 @@
-//! Names of unlabelled fields: that of an adjacent label, but not the title of the group around.
+//! Names of unlabeled fields: the text of an adjacent label, but not the title of the enclosing
+//! group.
 //!
 //! Qt names everything in a group box after its title, unless it has a label. Several fields would
-//! then share one name, which the group already provides. Only a single element in a box keeps it,
-//! because the box is about that element.
+//! then share one name, which the group already provides. Only a single element in a box keeps this
+//! name, because the box is about that element.
 
 use crate::model::{Object, ObjectTree, is_field, names, role as n, roles};
 use crate::toolkit::Toolkit;
@@ -11,8 +12,8 @@ use hashbrown::{HashMap, HashSet};
 /// Maximum distance between a field and the label above it, in pixels.
 const ABOVE: i32 = 24;
 
-/// Returns labels for fields without a name: the nearest one to the left in the same line,
-/// otherwise the one directly above, in the same container.
+/// Returns labels for fields without a name: the nearest label to the left in the same line,
+/// otherwise the one directly above in the same container.
 pub(super) fn of_fields(picture: &ObjectTree) -> HashMap<&str, &str> {
     let mut out = HashMap::new();
     for parent in picture.objects.iter().filter(|parent| parent.shown) {
@@ -33,7 +34,7 @@ pub(super) fn of_fields(picture: &ObjectTree) -> HashMap<&str, &str> {
                 let middle = y.saturating_add(h / 2);
                 let in_line = middle >= top && middle <= top.saturating_add(height);
                 let gap = left.saturating_sub(x.saturating_add(w));
-                // It labels only the first field behind it.
+                // A label applies only to the first field after it.
                 let between = |&[fx, fy, _, fh]: &[i32; 4]| {
                     fx >= x.saturating_add(w) && fx < left && middle >= fy && middle <= fy.saturating_add(fh)
                 };

@@ -1,4 +1,4 @@
-//! Capturing an app: [`read`] asks for its objects in few rounds, and [`tree`] builds the tree.
+//! Capturing an app: [`read`] queries its objects in a few rounds, and [`tree`] builds the tree.
 
 pub(crate) mod gecko;
 mod gtk3;
@@ -12,7 +12,7 @@ pub(crate) mod tree;
 
 use crate::capture::tables::Cells;
 
-/// What a reading keeps for the next one.
+/// The data that one capture keeps for the next.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CaptureCache {
     /// The cells of tables.

@@ -6,15 +6,15 @@
 //! current item of every list, whether or not that list receives keys.
 //!
 //! # Parked parts
-//! Docks behind another one, and the tabs of former docks, are moved to a place left of and above
-//! their window, and report to be shown. A floating dock is a window of its own; only windows
-//! report to be resizable.
+//! Docks behind another one, and the tabs of former docks, are moved to a position left of and
+//! above their window, and report that they are shown. A floating dock is a separate window; only
+//! windows report that they are resizable.
 //!
 //! # Pop-ups
 //! Qt does not list windows that are pop-ups. The menu of a menu bar is below the entry that opens
-//! it. Other menus have no place, such as context menus and menus of buttons that are not their
-//! parents, nor do completion lists. They signal that they are shown, and name the app as their
-//! parent. So they are listed with the windows while they are shown.
+//! it. Other pop-ups are not listed at all: context menus, menus of buttons that are not their
+//! parents, and completion lists. They signal that they are shown, and name the app as their
+//! parent. They are therefore listed with the windows while they are shown.
 
 use crate::bus::{BusResult, Link, ROOT};
 use crate::limits;
@@ -32,14 +32,16 @@ pub(super) fn unfocused(picture: &ObjectTree) -> HashSet<usize> {
         found.look(picture, window, None, 0);
     }
     let FocusClaims { widgets, holders, items } = found;
-    // It is unknown which of several passes it on, unless exactly one is a text field.
+    // It is unknown which of several widgets passes the focus on, unless exactly one is a text
+    // field.
     let mut fields = holders.iter().copied().filter(|&at| picture[at].is(s::EDITABLE));
     if let (Some(field), None) = (fields.next(), fields.next()) {
         let around = chain(picture, field);
         out.extend(widgets.into_iter().filter(|at| !around.contains(at)));
     }
     let has_it = |list: Option<usize>| list.is_some_and(|list| picture[list].is(s::FOCUSED));
-    // Tables of Qt 5 never report the focus. If there is only one, its item is believed.
+    // Tables of Qt 5 never report the focus. If there is only one, the claim of its item is
+    // accepted.
     let lists: HashSet<Option<usize>> = items.iter().map(|&(_, list)| list).collect();
     let believed = holders.is_empty() && lists.len() == 1;
     out.extend(items.into_iter().filter(|&(_, list)| !believed && !has_it(list)).map(|(at, _)| at));
@@ -51,7 +53,7 @@ pub(super) fn unfocused(picture: &ObjectTree) -> HashSet<usize> {
 struct FocusClaims {
     /// Widgets.
     widgets: Vec<usize>,
-    /// The innermost of those.
+    /// The innermost of these widgets.
     holders: Vec<usize>,
     /// Items of lists, tables and trees, each with its container.
     items: Vec<(usize, Option<usize>)>,
@@ -96,7 +98,7 @@ fn is_list(role: u32) -> bool {
     matches!(role, n::LIST | n::LIST_BOX | n::TABLE | n::TREE | n::TREE_TABLE)
 }
 
-/// Returns the windows with such parts, and the parts, whose rectangles are needed.
+/// Returns the windows with parked parts, and these parts, because their rectangles are needed.
 pub(super) fn parked_docks(picture: &ObjectTree) -> Vec<usize> {
     if !picture.profile().parks_parts_outside {
         return Vec::new();
@@ -138,14 +140,14 @@ fn parts(picture: &ObjectTree, window: usize) -> impl Iterator<Item = usize> + '
 /// The objects that have signalled that they are shown.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ShownObjects {
-    /// Their paths, oldest first.
+    /// The paths of the objects, oldest first.
     pub(crate) paths: Vec<String>,
-    /// Those with another parent than the app.
+    /// The paths of objects with a parent other than the app.
     inside: Vec<String>,
 }
 
 impl ShownObjects {
-    /// Returns those with the app as their parent that it does not list.
+    /// Returns the objects that name the app as their parent but are not listed by it.
     ///
     /// # Errors
     /// Returns a fault when the app is gone or silent.
@@ -161,7 +163,7 @@ impl ShownObjects {
             asked.filter(|path| !is_known(path) && !inside.iter().any(|other| other == path)).collect();
         let mut out = Vec::new();
         for (path, above) in asked.iter().zip(link.parents(&asked).await?) {
-            // Without an answer, it is gone.
+            // Without an answer, the object is gone.
             let list = if above.is_some_and(|(_, above)| above == ROOT) { &mut out } else { &mut *inside };
             list.push((*path).to_owned());
         }

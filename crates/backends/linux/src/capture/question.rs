@@ -1,4 +1,4 @@
-//! Questions about objects, and storing their answers.
+//! Queries about objects, and storing their answers.
 
 use crate::bus::{
     ACCESSIBLE, ACTION, Answer, BusError, BusResult, CACHE, Call, DOCUMENT, Link, Message, Reference,
@@ -8,7 +8,7 @@ use crate::limits::{TEXT, TEXTS};
 use crate::model::{Interfaces, Object, ObjectTree, role, states};
 use crate::toolkit::Toolkit;
 
-/// A question about an object.
+/// A query about an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Question {
     States,
@@ -31,7 +31,7 @@ pub(crate) enum Question {
     Address,
 }
 
-/// The questions that describe an object, apart from its children.
+/// The queries that describe an object, apart from its children.
 pub(crate) const ALL_QUESTIONS: &[Question] = &[
     Question::States,
     Question::Role,
@@ -49,7 +49,7 @@ const NODE_CHILD_OF: u32 = 7;
 const MAX_KEPT: usize = 64;
 
 impl Question {
-    /// Returns the call for a question.
+    /// Returns the call for a query.
     pub(super) fn call<'a>(self, path: &'a str, object: &Object, toolkit: Toolkit) -> Call<'a> {
         let plain = |interface, member| Call::new(path, interface, member);
         match self {
@@ -102,7 +102,7 @@ impl Question {
             Self::Description => object.description = answer.property_text()?,
             Self::Interfaces => object.interfaces = Interfaces::of(&answer.read::<Vec<String>>()?),
             Self::Count => object.count = whole(answer.property_number()?),
-            // Children are objects of their own.
+            // Children are separate objects.
             Self::Children => out.children.push((at, answer.read()?)),
             Self::Plugged => {
                 let child = answer.read::<Reference>().ok().filter(|(_, path)| !path.ends_with("/null"));
@@ -134,7 +134,7 @@ impl Question {
     }
 }
 
-/// Questions about many objects, asked in one batch.
+/// Queries about many objects, sent in one batch.
 #[derive(Debug, Default)]
 pub(crate) struct Questions(pub(crate) Vec<(usize, Question)>);
 
@@ -147,19 +147,19 @@ impl Questions {
         self.0.is_empty()
     }
 
-    /// Asks all questions and stores the answers in the objects. Returns answers that refer to
-    /// other objects, and the objects that have vanished.
+    /// Sends all queries and stores the answers in the objects. Returns answers that refer to other
+    /// objects, and the objects that have vanished.
     ///
     /// # Errors
-    /// Returns a fault when the app is gone or silent. Missing answers of single objects are left
-    /// out.
+    /// Returns a fault when the app is gone or silent. Missing answers of single objects are
+    /// omitted.
     pub(crate) async fn ask(self, link: &Link, picture: &mut ObjectTree) -> BusResult<Answers> {
         let answers = link.calls(&self.calls(picture)).await;
         self.read(link, answers, picture)
     }
 
-    /// Asks again what was answered before. Signals that preceded the answers have been received
-    /// when it returns. An object that now answers with an error counts as vanished.
+    /// Repeats queries that were answered before. Signals that preceded the answers have been
+    /// received when it returns. An object that now answers with an error counts as vanished.
     ///
     /// # Errors
     /// As [`Questions::question`].
@@ -194,14 +194,14 @@ impl Questions {
                 Ok(()) => {}
                 Err(fault) if fault.is_lost() => return Err(fault),
                 Err(BusError::Vanished) => out.vanished.push(at),
-                // Facts that an object does not know keep their values.
+                // Facts that an object no longer provides keep their values.
                 Err(e) => {
                     tracing::trace!("{ask:?} of {}: {e}", picture[at].path);
-                    // An unsupported question is an answer, but after an error it is unknown what
-                    // the object shows.
+                    // An unsupported query counts as an answer, but after an error, it is unknown
+                    // what the object shows.
                     let unread = matches!(e, BusError::Refused(_) | BusError::Corrupt(_));
                     picture.truncated |= unread && matches!(ask, Question::States | Question::Children);
-                    // These are also asked of objects that may not support them.
+                    // These queries are also sent to objects that may not support them.
                     if !matches!(ask, Question::Plugged | Question::Actions) {
                         out.unanswered.push(at);
                     }
@@ -227,10 +227,10 @@ pub(crate) struct Answers {
 /// Reads the cache of an app (`Cache.GetItems`): objects, each with its parent and index.
 ///
 /// # Errors
-/// Returns a fault when there is none, or the app is gone.
+/// Returns a fault when there is no cache, or the app is gone.
 pub(super) async fn cached(link: &Link) -> BusResult<Vec<(Object, String, i32)>> {
     let answer = link.call(Call::new("/org/a11y/atspi/cache", CACHE, "GetItems")).await?;
-    // The caches of older bridges list children. There, each object is asked.
+    // The caches of older bridges list children. For those, each object is queried.
     if answer.signature() != "a((so)(so)(so)iiassusau)" {
         return Err(BusError::Corrupt("a cache of an unknown format"));
     }
@@ -248,7 +248,7 @@ pub(super) async fn cached(link: &Link) -> BusResult<Vec<(Object, String, i32)>>
 type Item = (Reference, Reference, Reference, i32, i32, Vec<String>, String, u32, String, Vec<u32>);
 
 /// Whether an object may be a socket for another process (`AtkSocket`): it has no other children,
-/// and does not list that one.
+/// and does not list the embedded one.
 pub(crate) fn may_be_socket(picture: &ObjectTree, at: usize) -> bool {
     let object = &picture[at];
     let elsewhere = |&child: &usize| !Link::same_process(&object.path, &picture[child].path);

@@ -1,8 +1,8 @@
-//! Reading an app in few rounds: its cache, then what the cache lacks, then what no cache has
-//! (rectangles, texts, values).
+//! Reading an app in a few rounds: its cache, then what the cache lacks, then what no cache
+//! contains (rectangles, texts, values).
 //!
-//! States come first. Hidden objects are not read any further. An object that manages its
-//! descendants is never asked for its children, because a spreadsheet has a billion of them.
+//! States come first. Hidden objects are not read any further. The children of an object that
+//! manages its descendants are never queried, because a spreadsheet has a billion of them.
 
 mod details;
 
@@ -14,7 +14,7 @@ use crate::limits::{CHILDREN, DEPTH, OBJECTS, TEXTS};
 use crate::model::{Facts, Object, ObjectTree, role, roles, states};
 use hashbrown::HashMap;
 
-/// Reads what the app shows. `known` holds what the previous reading kept, and is updated.
+/// Reads what the app shows. `known` contains the data from the previous capture, and is updated.
 ///
 /// # Errors
 /// Returns a fault when the app is gone or silent.
@@ -31,11 +31,11 @@ pub(crate) async fn read(link: &Link, known: &mut CaptureCache) -> BusResult<Obj
     Ok(reading.picture)
 }
 
-/// A picture in progress.
+/// A capture in progress.
 struct ObjectReader {
     picture: ObjectTree,
     by_path: HashMap<String, usize>,
-    /// The parents that objects name, as far as the cache has them.
+    /// The parents that objects name, as far as the cache contains them.
     named: HashMap<usize, usize>,
     /// The roles that pages of Firefox returned, by path.
     roles: HashMap<String, u32>,
@@ -67,7 +67,7 @@ impl ObjectReader {
         Ok(reading)
     }
 
-    /// Puts the objects of a cache into the picture.
+    /// Adds the objects of a cache to the capture.
     fn fill(&mut self, items: Vec<(Object, String, i32)>) {
         let mut placed: Vec<(String, i32, usize)> = Vec::with_capacity(items.len());
         let mut size = 0;
@@ -79,7 +79,7 @@ impl ObjectReader {
             }
             match self.by_path.get(&object.path) {
                 Some(0) => self.picture[0] = object,
-                // For duplicates, the first counts.
+                // Of duplicates, the first one counts.
                 Some(_) => {}
                 None => placed.push((parent, place, self.push(object))),
             }
@@ -89,7 +89,7 @@ impl ObjectReader {
         let mut doubtful = Vec::new();
         for (parent, place, at) in placed {
             let Some(&parent) = self.by_path.get(&parent) else { continue };
-            // If an index is missing or taken, the parent is asked for its children.
+            // If an index is missing or taken, the children are queried from the parent.
             if last.insert(parent, place).is_some_and(|before| before == place) || place < 0 {
                 doubtful.push(parent);
             }
@@ -110,7 +110,7 @@ impl ObjectReader {
         new
     }
 
-    /// Adds pop-ups that the app does not list to its windows. Only Qt leaves them out.
+    /// Adds pop-ups that the app does not list among its windows. Only Qt omits them.
     async fn popups(&mut self, link: &Link, appeared: &mut ShownObjects) -> BusResult<Vec<usize>> {
         if !link.profile().leaves_out_popups || appeared.paths.is_empty() {
             return Ok(Vec::new());
@@ -126,7 +126,7 @@ impl ObjectReader {
         let gone = questions.ask(link, &mut self.picture).await?.vanished;
         let pops_up = |at: &usize| {
             let object = &self.picture[*at];
-            // The box around the list of a combo box is none: its list is known.
+            // The box around the list of a combo box is not a pop-up: its list is known.
             let list = matches!(object.role, role::LIST | role::LIST_BOX | role::TREE | role::TABLE);
             let listed = list || roles::is_menu(object.role);
             listed && !gone.contains(at) && states::is_visible(object.states, link.toolkit)
@@ -137,17 +137,17 @@ impl ObjectReader {
         Ok(shown)
     }
 
-    /// Descends level by level through visible objects, and asks for what the cache did not have.
+    /// Descends level by level through visible objects, and queries what the cache did not contain.
     async fn descend(&mut self, link: &Link, from: Vec<usize>) -> BusResult<()> {
         self.picture[0].shown = true;
-        // Each with whether it is inside a scroll container, which may scroll hidden objects into
-        // view.
+        // Each object with whether it is inside a scroll container, which may scroll hidden objects
+        // into view.
         let mut level: Vec<_> = from.into_iter().map(|at| (at, false)).collect();
         for _ in 0..DEPTH {
             let mut questions = Questions::default();
             for &(at, _) in &level {
                 let object = &self.picture[at];
-                // Before the role is known, the children are not.
+                // As long as the role is unknown, so are the children.
                 if !object.complete && !is_vast(object) && object.count != 0 {
                     questions.add(at, Question::Children);
                 }
@@ -190,7 +190,7 @@ impl ObjectReader {
                 }
                 let enough = children.len() >= CHILDREN || self.picture.objects.len() >= OBJECTS;
                 match self.by_path.get(&path) {
-                    // An object inside itself would never end.
+                    // An object inside itself would cause endless recursion.
                     Some(0) => {}
                     Some(&known) => children.push(known),
                     None if enough => self.picture.truncated = true,
@@ -212,7 +212,7 @@ impl ObjectReader {
             let object = &mut self.picture[at];
             match self.roles.get(&object.path) {
                 Some(&role) => object.role = role,
-                // The next questions to Firefox depend on the role.
+                // The next queries to Firefox depend on the role.
                 None if gecko => first.add(at, Question::Role),
                 None => {}
             }
@@ -255,7 +255,7 @@ impl ObjectReader {
             let scrolls = scrolls(parent.role, above);
             for child in parent.children.clone() {
                 let object = &mut self.picture[child];
-                // An object with several parents is shown at the first.
+                // An object with several parents is shown at the first one.
                 if object.shown {
                     continue;
                 }
@@ -275,9 +275,9 @@ impl ObjectReader {
     }
 }
 
-/// Whether an object may have more children than can be read: it manages them itself, and creates
-/// them on request. List boxes of GTK 3 also report that, but have only their rows. So do documents
-/// of LibreOffice, which have only the paragraphs and shapes on the screen.
+/// Whether an object may have more children than can be read: it manages them itself and creates
+/// them on request. List boxes of GTK 3 also report this, but contain only their rows. So do
+/// documents of LibreOffice, which contain only the paragraphs and shapes on the screen.
 fn is_vast(object: &Object) -> bool {
     let few = usize::try_from(object.count).is_ok_and(|count| count <= CHILDREN);
     object.is(states::MANAGES_DESCENDANTS) && !(few && holds_few(object.role))

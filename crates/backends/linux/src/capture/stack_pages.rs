@@ -1,39 +1,39 @@
-//! Which page of a stack or a notebook is shown.
+//! Determination of the page that a stack or notebook shows.
 //!
-//! In GTK 4, all pages report to be visible, and their content keeps the positions from when it was
-//! last shown. But `GetAccessibleAtPoint` (`gtk_widget_pick` in 4.8) returns what a press at a
-//! point would reach, which is always on the current page.
+//! In GTK 4, all pages report that they are visible, and their content keeps the positions from
+//! when it was last shown. But `GetAccessibleAtPoint` (`gtk_widget_pick` in 4.8) returns what a
+//! press at a point would reach, which is always on the current page.
 //!
-//! All pages of an `AdwViewStack` that were ever shown report to be visible at the same place, and
-//! the stack is a mere panel without a connection to its tabs. But the tabs report which is
-//! selected, and are in the order of the pages.
+//! All pages of an `AdwViewStack` that were ever shown report that they are visible at the same
+//! position, and the stack is a mere panel without a connection to its tabs. However, the tabs
+//! report which one is selected, and are in the order of the pages.
 //!
-//! A page of such a stack is therefore left out only if two things agree: its tab is not the
+//! A page of such a stack is therefore omitted only if two conditions hold: its tab is not the
 //! selected one, and the app returns nothing of it at any point of its content. A page that is
-//! merely covered belongs to the selected tab, or to no such stack.
+//! merely covered belongs to the selected tab, or is not in such a stack.
 
 use crate::bus::{BusResult, Call, Link, Reference, WINDOW, calls};
 use crate::model::parents::{parents, top};
 use crate::model::{Interfaces, Object, ObjectTree, ancestors, role, states};
 use hashbrown::HashSet;
 
-/// How many ancestors of the object at a point are searched for one that the app lists.
+/// The number of ancestors of the object at a point that are searched for one that the app lists.
 const MAX_ANCESTORS: usize = 4;
 
-/// Maximum number of points that are asked per page.
+/// Maximum number of points that are queried per page.
 const POINTS: usize = 8;
 
 /// Pages of which only one is shown.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Stack {
-    /// Their parent.
+    /// The parent of the pages.
     pub(super) at: usize,
     /// The pages that may be hidden, with their content and points of it.
     pub(super) pages: Vec<Page>,
     /// The pages that were never shown.
     pub(super) bare: Vec<usize>,
-    /// Whether the current page is known otherwise. If not, it is known only if the app returns
-    /// something of it.
+    /// Whether the current page is known from other evidence. If not, it is known only if the app
+    /// returns an object on it.
     pub(super) is_told: bool,
 }
 
@@ -103,7 +103,7 @@ impl Stack {
         if shown.is_empty() && !self.is_told {
             return;
         }
-        // Including the content: it is hidden, not gone, because the page may be shown again.
+        // Include the content: it is hidden, not gone, because the page may be shown again.
         for &at in hidden.into_iter().flat_map(|page| &page.inside).chain(&self.bare) {
             picture[at].shown = false;
         }
@@ -124,13 +124,13 @@ fn stacks(picture: &ObjectTree) -> Vec<Stack> {
     stacks.collect()
 }
 
-/// Whether an object has no appearance of its own, like pages of stacks and notebooks.
+/// Whether an object itself has no appearance, like pages of stacks and notebooks.
 pub(crate) fn is_nothing_itself(object: &Object) -> bool {
     object.role == role::PANEL && object.interfaces == Interfaces::default() && !object.path.is_empty()
 }
 
-/// A position on one of several pages. Switching pages is not signalled, and the objects on them
-/// answer as before.
+/// A position on one of several pages. Switching pages is not signaled, and the objects on the
+/// pages answer as before.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct PagePoint {
     /// The outermost parent of such pages.
@@ -142,8 +142,8 @@ pub(crate) struct PagePoint {
 }
 
 impl PagePoint {
-    /// Returns the position of an object on such a page, if it is on one. `above` holds the parent
-    /// of each object.
+    /// Returns the position of an object on such a page, if it is on one. `above` contains the
+    /// parent of each object.
     pub(crate) fn of(picture: &ObjectTree, above: &[usize], at: usize) -> Option<Self> {
         if !picture.profile().hides_pages_silently {
             return None;
@@ -160,7 +160,7 @@ impl PagePoint {
         Some(Self { stack: above[pages.last().unwrap_or(page)], page, point })
     }
 
-    /// Whether the app returns an object of that page there.
+    /// Whether the app returns an object of that page at the point.
     ///
     /// # Errors
     /// Returns a fault when the app is gone or silent.
@@ -186,10 +186,10 @@ pub(super) fn read(picture: &ObjectTree, at: usize) -> Page {
         let count = next.len();
         // Hidden objects may contain themselves.
         next.extend(object.children.iter().filter(|&&child| picture[child].shown));
-        // A container may be as large as the page, with nothing of its own at its center.
+        // A container may be as large as the page, with nothing at its own center.
         points.extend(middle(object).filter(|_| next.len() == count));
     }
-    // Spread over the page.
+    // Spread the points over the page.
     let step = points.len().div_ceil(POINTS).max(1);
     Page { at, inside, points: points.into_iter().step_by(step).collect() }
 }
@@ -197,7 +197,7 @@ pub(super) fn read(picture: &ObjectTree, at: usize) -> Page {
 /// The class that the list of tabs is named after.
 const SWITCHER: &str = "AdwViewSwitcher";
 
-/// Returns the stacks whose current page the tabs tell.
+/// Returns the stacks whose current page is known from the tabs.
 fn told_stacks(picture: &ObjectTree) -> Vec<Stack> {
     let above = parents(picture);
     let mut found: Vec<Stack> = Vec::new();
@@ -228,8 +228,8 @@ fn tabs(picture: &ObjectTree) -> impl Iterator<Item = (usize, usize, usize)> {
 }
 
 /// Returns the pages of an object except that of the selected tab, if it can be the stack of these
-/// tabs: it has one page per tab, and each has the same place as the stack or, if never shown,
-/// none.
+/// tabs: it has one page per tab, and each page has the position of the stack or, if it was never
+/// shown, none.
 fn others(picture: &ObjectTree, at: usize, selected: usize, count: usize) -> Option<Stack> {
     let object = &picture[at];
     let place = object.extents.filter(|_| object.shown && object.has(Interfaces::COMPONENT))?;

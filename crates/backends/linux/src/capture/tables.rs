@@ -1,8 +1,7 @@
-//! Lists, trees and spreadsheets that manage their descendants. Only what is on the screen is read
-//! of them.
+//! Lists, trees and spreadsheets that manage their descendants. Only their visible part is read.
 //!
-//! They are never asked for their children; a spreadsheet has 2^30 of them. The visible cells are
-//! determined by asking what is at the corners. Small tables are read completely, and spreadsheets
+//! Their children are never queried; a spreadsheet has 2^30 of them. The visible cells are
+//! determined from the objects at the corners. Small tables are read completely, and spreadsheets
 //! without their empty cells.
 
 mod cell_parts;
@@ -42,10 +41,10 @@ pub(crate) type Paths = HashMap<CellPosition, String>;
 
 /// The paths of visible cells, by the path of their table.
 ///
-/// Some apps create and keep an object each time that a cell is asked for: LibreOffice grew by two
-/// thirds in forty readings of a screenful. So each cell is asked for only once while its object
-/// lives. Names and contents are read each time. Used for spreadsheets, and for trees of Qt, whose
-/// objects move with their items.
+/// Some apps create and keep an object for each query of a cell: LibreOffice grew by two thirds in
+/// forty captures of one screen. Each cell is therefore queried only once while its object exists.
+/// Names and contents are read each time. Used for spreadsheets, and for trees of Qt, whose objects
+/// move with their items.
 pub(crate) type Cells = HashMap<String, Paths>;
 
 /// Reads the visible cells of every table that manages its descendants.
@@ -63,7 +62,7 @@ pub(crate) async fn read(link: &Link, picture: &mut ObjectTree, cells: &mut Cell
             Err(fault) if fault.is_lost() => return Err(fault),
             Err(e) => {
                 tracing::debug!("the cells of {} cannot be read: {e}", picture[at].path);
-                // It need not be empty.
+                // The table need not be empty.
                 picture.truncated |= matches!(e, BusError::Refused(_) | BusError::Corrupt(_));
             }
             Ok(()) => {}
@@ -80,7 +79,7 @@ struct TableRange {
     all: (i32, i32),
 }
 
-/// A table of a picture in progress.
+/// A table of a capture in progress.
 struct Table<'a> {
     link: &'a Link,
     picture: &'a mut ObjectTree,
@@ -109,7 +108,8 @@ impl Table<'_> {
         } else if let Some(part) = self.visible_range((rows, columns)).await? {
             part
         } else {
-            // Nothing is visible. The first cells are read, which need not be those that are shown.
+            // Nothing is visible. The first cells are read, which need not be the ones that are
+            // shown.
             self.picture.truncated = true;
             let few = i32::try_from(WHOLE_TABLE / i64::from(columns.min(100))).unwrap_or(1).max(1);
             TableRange { rows: 0..rows.min(few), columns: 0..columns.min(100), all: (rows, columns) }
@@ -130,7 +130,7 @@ impl Table<'_> {
     /// Returns the current positions of known cells of a tree. Folded cells have none.
     async fn moved(&self, known: &Paths, part: &TableRange) -> BusResult<Paths> {
         let (rows, columns) = part.all;
-        // Its children are its lines, beginning with the headers.
+        // The children of the table are its lines, beginning with the headers.
         let above = (self.picture[self.at].count / columns).saturating_sub(rows);
         let mut moved: Paths = known
             .iter()
@@ -152,8 +152,8 @@ impl Table<'_> {
         Ok(moved)
     }
 
-    /// Reads the cells of a part and puts them into rows below the table. `known` holds cells from
-    /// earlier readings, `extra` those without a position in the table.
+    /// Reads the cells of a part of the table and puts them into rows below the table. `known`
+    /// contains cells from earlier captures, `extra` those without a position in the table.
     async fn cells(
         &mut self,
         part: &TableRange,
@@ -195,7 +195,7 @@ impl Table<'_> {
         let mut rest = Questions(asked.collect());
         let outline = matches!(self.picture[self.at].role, role::TREE | role::TREE_TABLE);
         let opens = |&&(_, new): &&(CellPosition, usize)| self.picture[new].is(rows::OPENS);
-        // If nothing can be opened and everything is known, there is only one level.
+        // If no row can be opened and all rows are known, there is only one level.
         let deep = outline && (found.iter().any(|cell| opens(&cell)) || part.rows.start > 0);
         if deep {
             let by_parents = self.link.profile().rows_name_their_parent;
@@ -214,7 +214,8 @@ impl Table<'_> {
         Ok(())
     }
 
-    /// Returns the objects that the table has at positions; `None` where an adjacent cell extends.
+    /// Returns the objects that the table has at positions; `None` at positions covered by an
+    /// adjacent cell.
     async fn objects(&self, calls: &[Call<'_>]) -> BusResult<Vec<Option<String>>> {
         let named = self.link.each::<Reference>(calls).await?.into_iter();
         let object = |named| {
@@ -223,7 +224,7 @@ impl Table<'_> {
         Ok(named.map(|named| named.and_then(object)).collect())
     }
 
-    /// Adds cells to the picture and asks about them. Returns their indices, and the positions of
+    /// Adds cells to the capture and queries them. Returns their indices, and the positions of
     /// cells that are gone.
     async fn look_at(
         &mut self,

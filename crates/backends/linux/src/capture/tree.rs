@@ -1,6 +1,6 @@
-//! Building a [`Tree`] from a picture: roles in ARIA's terms, cleaned names, texts as leaves. This
-//! module walks the objects and arranges them; [`kinds`], [`object_name`] and [`values`] determine
-//! roles, names and values.
+//! Building a [`Tree`] from captured objects: roles in ARIA's terms, cleaned names, texts as
+//! leaves. This module walks the objects and arranges them; [`kinds`], [`object_name`] and
+//! [`values`] determine roles, names and values.
 
 mod kinds;
 mod object_name;
@@ -67,8 +67,8 @@ pub(crate) fn build(
     builder.finish()
 }
 
-/// Returns those of `watch` that are below a window but not in the tree. Objects without a window
-/// may live on, but count as gone.
+/// Returns the handles of `watch` that are below a window but not in the tree. Objects without a
+/// window may still exist, but count as gone.
 fn hidden(picture: &ObjectTree, ids: &PathNumbers, watch: &[Handle]) -> Vec<Handle> {
     if watch.is_empty() {
         return Vec::new();
@@ -85,7 +85,7 @@ struct TreeAssembly<'a> {
     builder: TreeBuilder,
     ids: &'a PathNumbers,
     by_path: HashMap<&'a str, usize>,
-    /// The active window, if there are several.
+    /// The active window, if there are several windows.
     active: Option<usize>,
     /// The number of web documents so far.
     frames: usize,
@@ -93,9 +93,9 @@ struct TreeAssembly<'a> {
     row_headers: HashSet<usize>,
     /// Objects that wrongly report the focus.
     unfocused: HashSet<usize>,
-    /// Objects that only the title of their group names.
+    /// Objects that are named only by the title of their group.
     untitled: HashSet<&'a str>,
-    /// Labels that are tied to fields by position only.
+    /// Labels that belong to fields only by position.
     beside: HashMap<&'a str, &'a str>,
 }
 
@@ -124,7 +124,7 @@ impl<'a> TreeAssembly<'a> {
         let below =
             if own == n::TABLE_ROW || in_list { ParentContext { role: above.role, ..below } } else { below };
         if let Some((child, lent)) = self.only_wraps(object, lent) {
-            // Its name is passed on to its child.
+            // The name of a wrapper is passed on to its child.
             self.wrapper(object, depth)?;
             self.add(child, depth + 1, below, &lent)?;
             return self.opened(object, depth, below);
@@ -162,7 +162,7 @@ impl<'a> TreeAssembly<'a> {
         let description = names::clean_description(&object.description);
         attrs.extend((!named.described).then_some((Attr::Description, &*description)));
         attrs.extend(object.attribute("id").map(|id| (Attr::Id, id)));
-        // Whatever a part of a window shows, its title identifies it.
+        // Whatever a part of a window shows, its title identifies that part.
         attrs.extend(is_part(object, above).then_some((Attr::Id, &*named.name)));
         attrs.extend(object.attribute("rowindex").map(|row| (Attr::RowIndex, row)));
         attrs.extend((object.role == n::LINK).then_some((Attr::Href, &*object.address)));
@@ -207,8 +207,8 @@ impl<'a> TreeAssembly<'a> {
         Ok(())
     }
 
-    /// Adds what a button has opened as its sibling, because both belong to the same container. GTK
-    /// 3 puts the entries of a menu into the button, without the menu.
+    /// Adds the content that a button has opened as the button's sibling, because both belong to
+    /// the same container. GTK 3 puts the entries of a menu into the button, without the menu.
     fn opened(&mut self, object: &'a Object, depth: usize, below: ParentContext) -> Result<(), TreeError> {
         let picture = self.picture;
         let opened = object.children.iter().filter(|&&child| opens(object, &picture[child]));

@@ -22,8 +22,8 @@ pub(crate) fn window_of<'a>(
     let of_process = |w: &&Window| pid.is_none() || w.pid == pid;
     let mut own: Vec<&Window> = windows.iter().filter(|w| !w.popup).filter(of_process).collect();
     if own.is_empty() {
-        // The process on the bus may be the proxy of a sandbox. The title then has to match, and be
-        // unique.
+        // The process on the bus may be the proxy of a sandbox. In that case, the title must match
+        // and be unique.
         own = windows.iter().filter(|w| !w.popup && !title.is_empty() && w.title == title).collect();
         own = if own.len() == 1 { own } else { Vec::new() };
     }
@@ -40,9 +40,9 @@ pub(crate) fn window_of<'a>(
     candidates.into_iter().min_by(nearest)
 }
 
-/// Returns the X window that can only be this top-level object; `None` if that is not certain.
-/// `alike` is the number of the app's windows with this title. `before` holds the windows on the
-/// screen before it appeared, if it is known to be new.
+/// Returns the X window that can only belong to this top-level object; `None` if that is not
+/// certain. `alike` is the number of the app's windows with this title. `before` contains the
+/// windows on the screen before the object appeared, if it is known to be new.
 pub(crate) fn only_window_of<'a>(
     windows: &'a [Window],
     pid: Option<u32>,
@@ -62,7 +62,7 @@ pub(crate) fn only_window_of<'a>(
         })
     };
     // The process on the bus may be the proxy of a sandbox. Another app's window may have the same
-    // title, so its size has to match, too, unless it is new.
+    // title, so the size must match as well, unless the window is new.
     let of_another = |w: &&Window| own.is_empty() && !w.popup && (before.is_some() || fits(w));
     let mut found: Vec<&Window> = match title.is_empty() {
         true => own.clone(),
@@ -87,15 +87,16 @@ pub(crate) fn only_window_of<'a>(
 }
 
 /// Returns where the content of a window begins on the screen, for a toolkit with positions
-/// relative to the window. `content` is its size according to the toolkit. The X window may be
-/// larger, apart from its shadow, by a border for resizing that is equally wide on all sides.
+/// relative to the window. `content` is the size of the content according to the toolkit. The X
+/// window may be larger, apart from its shadow, by a border for resizing that is equally wide on
+/// all sides.
 pub(crate) fn origin(window: &Window, content: Point) -> Point {
     let inner = window.content();
     let around = |outer: f64, inner: f64| ((outer - inner) / 2.0).max(0.0);
     (inner.x + around(inner.width, content.0), inner.y + around(inner.height, content.1))
 }
 
-/// Returns the pop-up window that shows something of this size; the best fit if there are several.
+/// Returns the pop-up window that shows content of this size; the best fit if there are several.
 pub(crate) fn popup_of(windows: &[Window], pid: Option<u32>, (width, height): Point) -> Option<&Window> {
     let slack = |w: &Window| (w.area.width - width, w.area.height - height);
     let fits = |w: &&Window| {
@@ -113,7 +114,7 @@ pub(crate) fn popup_at(windows: &[Window], pid: Option<u32>, area: Rect) -> Opti
     popups.max_by(|a, b| shows(a).total_cmp(&shows(b)))
 }
 
-/// Returns the smallest rectangle around all of these.
+/// Returns the smallest rectangle that contains all of these.
 pub(crate) fn bounding_rect(all: impl Iterator<Item = Rect>) -> Option<Rect> {
     all.reduce(|a, b| {
         let (x, y) = (a.x.min(b.x), a.y.min(b.y));

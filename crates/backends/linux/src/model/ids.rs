@@ -1,4 +1,4 @@
-//! Numbers for object paths. A number belongs to one path for ever. The app may reuse the path for
+//! Numbers for object paths. A number belongs to one path forever. The app may reuse the path for
 //! another object, which is why the identity grade is only `WhileAlive`.
 
 use indexmap::IndexSet;
@@ -10,7 +10,7 @@ use stickpin_tree::Handle;
 pub(crate) struct PathNumbers(Mutex<IndexSet<Arc<str>>>);
 
 impl PathNumbers {
-    /// Returns the number of a path, counting from 1; 0 for an object that a reading made up.
+    /// Returns the number of a path, counting from 1; 0 for an object that a capture created.
     pub(crate) fn id(&self, path: &str) -> u64 {
         if path.is_empty() {
             return 0;
@@ -30,7 +30,7 @@ impl PathNumbers {
         self.known().get_index(usize::try_from(id).ok()?.checked_sub(1)?).cloned()
     }
 
-    /// No update is left incomplete while the lock is held.
+    /// Locks the numbers. No update is left incomplete while the lock is held.
     fn known(&self) -> MutexGuard<'_, IndexSet<Arc<str>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

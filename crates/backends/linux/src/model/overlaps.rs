@@ -1,4 +1,4 @@
-//! What may cover an object, and what belongs to it.
+//! Determines which objects may cover an object, and which belong to it.
 
 use crate::model::extents::{intersection, rect};
 use crate::model::parents::{POPOVER, chain, popup_in};
@@ -7,13 +7,13 @@ use crate::model::roles::number as role;
 use crate::model::states;
 use crate::model::{Object, ObjectTree};
 
-/// Whether an object at the same place belongs to the target, wherever it is in the tree.
+/// Whether an object at the same position belongs to the target, wherever it is in the tree.
 pub(crate) fn belongs_to(object: &Object, target: &Object) -> bool {
     is_label_of(object, target) || is_frame(object, target)
 }
 
-/// Whether an object at the same place only labels the target. A focusable object, or one with the
-/// same role, is a different one with the same name.
+/// Whether an object at the same position only labels the target. A focusable object, or one with
+/// the same role, is a different one with the same name.
 pub(crate) fn is_label_of(object: &Object, target: &Object) -> bool {
     let named = !object.name.is_empty() && object.name == target.name;
     target.labelled_by.contains(&object.path)
@@ -35,8 +35,8 @@ pub(crate) fn words(picture: &ObjectTree, at: usize) -> String {
     named.map_or_else(|| format!("{} without a name", roles::tag(picture[at].role)), Object::describe)
 }
 
-/// Returns what may cover an object in its window: later siblings of it and of its ancestors, in
-/// toolkits of GTK. Boxes of GTK 3 lay their children out side by side; only panels let them
+/// Returns the objects that may cover an object in its window: later siblings of the object and of
+/// its ancestors, in GTK. Boxes of GTK 3 lay their children out side by side; only panels let them
 /// overlap. Pop-ups and scroll bars do not count.
 pub(crate) fn possible_covers(picture: &ObjectTree, at: usize) -> Vec<usize> {
     let objects = &picture.objects;
@@ -46,7 +46,7 @@ pub(crate) fn possible_covers(picture: &ObjectTree, at: usize) -> Vec<usize> {
     }
     let mut out = Vec::new();
     let chain = chain(picture, at);
-    // A pop-up lies above everything in the window.
+    // A pop-up is above everything in the window.
     let end = popup_in(picture, &chain).map_or(chain.len(), |popup| popup + 1);
     for pair in chain[..end].windows(2) {
         let (child, parent) = (pair[0], &objects[pair[1]]);
@@ -57,8 +57,8 @@ pub(crate) fn possible_covers(picture: &ObjectTree, at: usize) -> Vec<usize> {
         let beside = later.copied().filter(|&other| {
             let object = &objects[other];
             let floats = object.role == role::SCROLL_BAR || is_popup(picture, other);
-            // The rectangles of GTK 4 are known, so what is elsewhere in the window need not be
-            // asked.
+            // The rectangles of GTK 4 are known, so objects elsewhere in the window need not be
+            // queried.
             let near = !profile.is_asked_for_places || overlap(object.extents, objects[at].extents);
             object.shown && !floats && near
         });

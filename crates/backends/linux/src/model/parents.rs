@@ -8,7 +8,7 @@ pub(crate) fn chain(picture: &ObjectTree, at: usize) -> Vec<usize> {
     path_up(&parents(picture), at)
 }
 
-/// Returns those indices, given the parent of each object.
+/// Returns the indices from an object up to its window, given the parent of each object.
 pub(crate) fn path_up(above: &[usize], at: usize) -> Vec<usize> {
     std::iter::once(at).chain(ancestors(above, at).skip(1).take_while(|&at| at != 0).take(DEEP)).collect()
 }
@@ -24,7 +24,7 @@ pub(crate) fn parents(picture: &ObjectTree) -> Vec<usize> {
     above
 }
 
-/// Returns an object and its ancestors up to the app. `above` holds the parent of each
+/// Returns an object and its ancestors up to the app. `above` contains the parent of each object
 /// ([`parents`]).
 pub(crate) fn ancestors(above: &[usize], at: usize) -> impl Iterator<Item = usize> {
     std::iter::successors(Some(at), |&at| (at != 0).then(|| above[at]))

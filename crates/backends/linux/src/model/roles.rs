@@ -33,34 +33,34 @@ bitflags::bitflags! {
     /// Properties of a role, independent of context.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(crate) struct Facts: u16 {
-        /// Its content is its name if it has no other (ARIA, "name from content").
+        /// The content of the role is its name if it has no other (ARIA, "name from content").
         const CONTENT = 1;
         /// The role is a cell or a header of a table.
         const CELL = 1 << 1;
         /// The role is an item of a list, a tree or a table.
         const ITEM = 1 << 2;
-        /// What is out of sight inside is folded away, not scrolled away.
+        /// Content that is out of sight is folded away, not scrolled away.
         const FOLDS = 1 << 3;
-        /// Another object may label it.
+        /// Another object may label an object of this role.
         const LABELLED = 1 << 4;
-        /// Its text is never read, because it equals the name or is secret.
+        /// The text is never read, because it equals the name or is secret.
         const TEXTLESS = 1 << 5;
         /// The role has a number that a person reads or sets.
         const NUMBER = 1 << 6;
-        /// Ids of the page distinguish it from similar ones.
+        /// Page ids distinguish objects of this role from similar ones.
         const KEYED = 1 << 7;
         /// The role does not report whether it can be pressed.
         const MUTE = 1 << 8;
-        /// Most of a page consists of it.
+        /// Most objects of a page have this role.
         const COMMON = 1 << 9;
         /// The role is a page or another document in a window.
         const DOCUMENT = 1 << 10;
-        /// Its action has the effect of a press. A press on a row selects it, whereas its action
-        /// opens it.
+        /// The role's action has the effect of a press. A press on a row selects it, whereas its
+        /// action opens it.
         const PRESSED = 1 << 11;
-        /// The role is checked or pressed in.
+        /// The role can be checked or pressed in.
         const CHECKED = 1 << 12;
-        /// The wheel changes it: a number or a choice.
+        /// The wheel changes the object: a number or a choice.
         const TURNED = 1 << 13;
     }
 }
@@ -109,7 +109,7 @@ pub(crate) struct ParentContext {
     pub(crate) role: u32,
     /// Whether the object is a window of the app.
     pub(crate) top: bool,
-    /// Whether it has a combo box as an ancestor.
+    /// Whether the object has a combo box as an ancestor.
     pub(crate) combo: bool,
 }
 
@@ -119,7 +119,7 @@ pub(crate) fn aria_role(role: u32, above: ParentContext, states: u64, named: boo
     let plain = ROWS.get(role as usize).map_or(Role::Generic, |row| row.role);
     let is = |bit: u64| states & bit != 0;
     match role {
-        // Roles of windows mean something smaller inside another window.
+        // Window roles denote something smaller inside another window.
         n::FRAME if !above.top && !named => Role::Generic,
         n::FRAME if !above.top => Role::Group,
         n::DIALOG if !above.top && !named => Role::Generic,

@@ -24,15 +24,15 @@ pub(crate) fn join_words(words: &[u32]) -> u64 {
     word(0) | word(1) << 32
 }
 
-/// Whether an object is visible, as far as its own states tell. In GTK 4.8, only windows report
+/// Whether an object is visible, judging by its own states. In GTK 4.8, only windows report
 /// SHOWING.
 pub(crate) fn is_visible(states: u64, toolkit: Toolkit) -> bool {
     let sign = if toolkit.profile().shows_windows_only { VISIBLE } else { SHOWING };
     states & (sign | DEFUNCT) == sign
 }
 
-/// Whether an object is disabled. GTK 4 reports SENSITIVE only, and some objects of GTK 3 (tabs)
-/// ENABLED only.
+/// Whether an object is disabled. GTK 4 reports only SENSITIVE, and some objects of GTK 3 (tabs)
+/// only ENABLED.
 pub(crate) fn is_disabled(states: u64, toolkit: Toolkit) -> bool {
     let signs = if toolkit.profile().enables_nothing { SENSITIVE } else { ENABLED | SENSITIVE };
     states & signs == 0
@@ -54,7 +54,7 @@ pub(crate) fn aria_states(states: u64, role: Role, toolkit: Toolkit) -> States {
     set(control && is_disabled(states, toolkit), States::DISABLED);
     set(is(BUSY), States::BUSY);
     set(is(FOCUSABLE), States::FOCUSABLE);
-    // In Qt, the selected tab reports the focus, wherever that is.
+    // In Qt, the selected tab reports the focus, wherever the focus is.
     let chosen_tab = role == Role::Tab && toolkit.profile().chosen_tab_says_focused && is(FOCUSED);
     set(is(FOCUSED) && !chosen_tab, States::FOCUSED);
     set(chosen_tab, States::SELECTABLE | States::SELECTED);
@@ -71,7 +71,7 @@ pub(crate) fn aria_states(states: u64, role: Role, toolkit: Toolkit) -> States {
     let in_menu = matches!(role, Role::MenuItemCheckbox | Role::MenuItemRadio);
     let checkable = in_menu || matches!(role, Role::Checkbox | Role::Radio | Role::Switch);
     // For lines with a box, Qt reports which are checkable, and GTK 3 only which are checked. Qt
-    // does the latter for menu entries, too.
+    // does the latter for menu entries as well.
     let says = is_item(role) || role == Role::MenuItem && toolkit.profile().entries_say_only_checked;
     let checkable = checkable || says && is(CHECKABLE | CHECKED);
     set(checkable, States::CHECKABLE);

@@ -1,7 +1,7 @@
 //! The home folder and the working directory of the apps that a session starts.
 //!
-//! By default they are the caller's, also on a private display: what a person's app saves is where
-//! they look for it. A private home (`open --private-home`) goes with the session; a profile (`open
+//! By default, these are the caller's, even on a private display, so that people find what their
+//! apps save. A private home (`open --private-home`) is removed with the session; a profile (`open
 //! --profile`) stays.
 
 use crate::provider::config::Request;
@@ -18,7 +18,7 @@ pub(crate) struct AppDirs {
 }
 
 impl AppDirs {
-    /// Returns the folders that `request` asks for. `inherited` is the home of this process, to
+    /// Returns the folders that `request` specifies. `inherited` is the home of this process, to
     /// which its environment belongs.
     ///
     /// # Errors
@@ -47,7 +47,7 @@ impl AppDirs {
         Ok(Self { home, cwd })
     }
 
-    /// Sets the working directory of a program; the root directory if it does not exist any more.
+    /// Sets the working directory of a program; the root directory if it no longer exists.
     pub(crate) fn apply_cwd(&self, command: &mut Command) {
         command.current_dir(if self.cwd.is_dir() { &self.cwd } else { Path::new("/") });
     }

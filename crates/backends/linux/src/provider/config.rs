@@ -23,7 +23,7 @@ pub(crate) const QUIET: Duration = Duration::from_millis(150);
 /// The prefix of addresses.
 pub(super) const PREFIX: &str = "linux:";
 
-/// The environment of the desktop. Nothing in this crate reads environment variables.
+/// The environment of the desktop. This crate itself reads no environment variables.
 #[derive(Debug, Clone, Default)]
 pub struct LinuxConfig {
     /// `DBUS_SESSION_BUS_ADDRESS`.

@@ -32,12 +32,12 @@ use tokio::process::Child;
 /// The name in its address, `linux:desktop`.
 pub(crate) const NAME: &str = "desktop";
 
-/// The desktop below its apps.
+/// The desktop that the apps share.
 #[derive(Debug)]
 pub(crate) struct DesktopEnvironment {
     info: DeviceInfo,
     provider: LinuxProvider,
-    /// The accessibility bus, over which all apps are asked.
+    /// The accessibility bus, over which all apps are queried.
     bus: AccessibilityBus,
     hub: Arc<EventHub>,
     registry: Registry,
@@ -235,7 +235,8 @@ impl Environment for DesktopEnvironment {
         let starting = self.provider.launch(&self.bus, &self.screen, &launch, &request, opening.until);
         let (app, child) = match opening.run_step(starting, self.screen.wait_for_failure()).await {
             Err(e) => {
-                // The started app has ended, but the desktop goes on, unless it reports otherwise.
+                // The started app has ended, but the desktop continues, unless it reports
+                // otherwise.
                 self.check_alive()?;
                 return Err(not_started(e));
             }

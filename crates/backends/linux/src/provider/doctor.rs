@@ -50,8 +50,8 @@ fn tools(missing: &[(&'static str, &'static str)]) -> Check {
     check("private displays", false, found, &fix)
 }
 
-/// Checks whether toolkits have accessibility switched off. `on`: whether apps are told that an
-/// assistive technology is running.
+/// Checks whether toolkits have accessibility switched off. `on` states whether an assistive
+/// technology is announced to apps.
 fn toolkits(config: &LinuxConfig, on: Option<bool>) -> Check {
     let set = |value: &Option<String>, off: fn(&str) -> bool| value.as_deref().is_some_and(off);
     let all = [

@@ -34,7 +34,7 @@ pub(crate) fn find(name: &str, config: &LinuxConfig, cwd: &Path) -> Result<Launc
     let path = config.path.iter().filter(|_| here.is_none()).flat_map(std::env::split_paths);
     let mut files = here.into_iter().map(Path::to_owned).chain(path).map(|dir| dir.join(first));
     if let Some(file) = files.find(|file| file.is_file()) {
-        // It may run in another folder than the one it was looked up in.
+        // The program may run in a folder other than the one in which it was looked up.
         let program = if here.is_some() { file.display().to_string() } else { first.clone() };
         return Ok(Launch { program, arguments: rest.to_vec() });
     }
@@ -85,7 +85,7 @@ pub(crate) fn installed(data: &[PathBuf]) -> BTreeSet<String> {
 
 /// Adds the ids in a folder of desktop files. A subfolder is a part of the id, followed by a dash.
 fn list(folder: &Path, prefix: &str, ids: &mut BTreeSet<String>) {
-    // A folder that is missing or unreadable holds no apps for this user.
+    // A folder that is missing or unreadable contains no apps for this user.
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();

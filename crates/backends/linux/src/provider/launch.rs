@@ -23,11 +23,11 @@ use tokio::time::{Instant, sleep};
 const LOOK: Duration = Duration::from_millis(50);
 const WORK: Duration = Duration::from_secs(1);
 
-/// How long an app may show a window before it registers: while it is idle, and while it works.
+/// How long an app may show a window before it registers: while idle, and while working.
 const UNREGISTERED: Duration = Duration::from_secs(5);
 const UNREGISTERED_BUSY: Duration = Duration::from_secs(20);
 
-/// How many bytes of the end of an app's stderr are kept.
+/// The number of bytes that are kept from the end of an app's stderr.
 const STDERR: usize = 4096;
 
 /// The result of a launch.
@@ -43,9 +43,9 @@ pub(crate) enum Launched {
 #[derive(Debug)]
 pub(crate) struct Inaccessible {
     pub(crate) child: Child,
-    /// Describes its window and the problem.
+    /// A description of the window and the problem.
     pub(crate) what: String,
-    /// What it lacks, if that is known: a sentence with a command.
+    /// What the app lacks, if that is known: a sentence with a command.
     lacks: Option<&'static str>,
 }
 
@@ -70,7 +70,7 @@ impl Inaccessible {
 pub(crate) struct Stderr(Arc<Mutex<Vec<u8>>>);
 
 impl Stderr {
-    /// Reads until all writers have closed it. An app would block on a full pipe otherwise.
+    /// Reads until all writers have closed the pipe. Otherwise, an app would block on a full pipe.
     pub(crate) fn read(mut from: impl AsyncRead + Unpin + Send + 'static) -> Self {
         let kept = Self::default();
         let own = kept.clone();
@@ -121,16 +121,17 @@ impl LinuxProvider {
         let started = Instant::now();
         let own = child.id();
         let is_own = |app: &RegisteredApp| app.pid.zip(own).is_some_and(|(pid, own)| is_of(pid, own));
-        // An app that shows no window is given up once it is idle.
+        // Stop waiting for an app without a window once it is idle.
         let (mut worked, mut worked_at, mut looked_at) = (0, started, started);
         let mut shown: Option<(Instant, String)> = None;
         let screen_of = screen.for_other_app();
         loop {
-            // Checked first, so that the app it handed over to is looked for afterwards.
+            // Check this first, so that the app to which it handed over is searched for afterwards.
             let ended = child.try_wait().map_err(|e| lost(&e.to_string()))?;
             let handed_over = ended.is_some_and(|status| status.success());
             let running = match desktop.running(until).await {
-                // The registry was asked too late; the state of the app is reported below.
+                // The deadline passed before the registry answered; the state of the app is
+                // reported below.
                 Err(BusError::Silent(_)) if Instant::now() >= until => Vec::new(),
                 running => running.map_err(no_registry)?,
             };
@@ -139,7 +140,7 @@ impl LinuxProvider {
             }
             // An app that hands over to a running process exits successfully at once.
             if let Some(status) = ended.filter(|status| !status.success()) {
-                // Its last words may still be in the pipe.
+                // The last output of the app may still be in the pipe.
                 sleep(LOOK).await;
                 let said = stderr.last_line();
                 return Err(lost(&format!("{program} ended before it showed a window ({status}){said}")));
@@ -195,7 +196,8 @@ impl LinuxProvider {
     }
 }
 
-/// Returns a window of a process or its descendants, in words; `None` also without a display.
+/// Returns the description of a window of a process or its descendants; `None` if there is no
+/// window or no display.
 async fn window_of(screen: &Screen, own: Option<u32>) -> Result<Option<String>> {
     let (Some(x11), Some(own)) = (screen.x11_if_any().await?, own) else { return Ok(None) };
     let windows = x11.run(windows::list_windows).await?;
@@ -203,8 +205,9 @@ async fn window_of(screen: &Screen, own: Option<u32>) -> Result<Option<String>> 
     Ok(windows.iter().find(|w| !w.popup && is_own(w.pid)).map(stickpin_x11desk::Window::describe))
 }
 
-/// Returns the running app with a window that was started. An app of another process counts if
-/// nobody else starts apps (`alone`), or if it is the only new one after the process `handed_over`.
+/// Returns the running app with a window that was started. An app of another process counts if no
+/// other session starts apps (`alone`), or if it is the only new one after the process
+/// `handed_over`.
 fn found<'a>(
     running: &'a [RegisteredApp],
     before: &[RegisteredApp],

@@ -1,4 +1,4 @@
-//! Facts about toolkits. Their names say what a fact means for reading or driving an app.
+//! Facts about toolkits. The name of each fact states its meaning for reading or driving an app.
 
 use super::Toolkit;
 
@@ -8,7 +8,7 @@ macro_rules! profile {
         /// The facts about a toolkit. `false` is the common behaviour.
         #[derive(Debug, Clone, Copy)]
         pub(crate) struct Profile {
-            /// The end of a range that reaches to the end of a text.
+            /// The end of a range that extends to the end of a text.
             pub(crate) text_end: i32,
             /// How file choosers are recognised.
             pub(crate) chooser: Chooser,
@@ -22,8 +22,8 @@ macro_rules! profile {
             #[inline]
             pub(crate) const fn profile(self) -> Profile {
                 Profile {
-                    // GTK 4 returns nothing for -1; others read beyond the text if the end lies
-                    // behind it.
+                    // GTK 4 returns nothing for -1; others read beyond the text if the end is
+                    // greater than its length.
                     text_end: if matches!(self, Self::Gtk4) { i32::MAX } else { -1 },
                     chooser: match self {
                         Self::Gtk4 => Chooser::Class,
@@ -43,11 +43,11 @@ macro_rules! profile {
 }
 
 profile! {
-    /// Its cache is always empty, so asking for it is pointless.
+    /// The toolkit's cache is always empty, so querying it is pointless.
     has_an_empty_cache: Qt,
     /// Pop-ups may be missing from the children of the app. They only signal that they are shown.
     leaves_out_popups: Qt,
-    /// The app shows web pages, whose elements have attributes of HTML.
+    /// The app shows web pages, whose elements have HTML attributes.
     is_browser: Gecko | Chromium,
     /// Roles and attributes determine which texts are read, in separate rounds
     /// (`capture/gecko.rs`).
@@ -92,9 +92,9 @@ profile! {
     headers_lie_before_cells: Gtk3 | Qt,
     /// A hidden header is recognisable only by its empty rectangle.
     headers_may_be_hidden: Qt,
-    /// The first cell of a row is reported as a column header, also where it is a row header.
+    /// The first cell of a row is reported as a column header, even if it is a row header.
     first_cells_are_headers: Gecko,
-    /// A tree is a table of its visible lines, whose indices shift as others unfold.
+    /// A tree is a table of its visible lines, whose indices shift when others unfold.
     counts_trees_by_lines: Qt,
     /// A table without headers may be a grid of icons.
     shows_icons_in_tables: Qt,
@@ -102,9 +102,9 @@ profile! {
     items_say_that_several_may_be_chosen: Qt,
     /// The content of a group box takes the title as its name.
     group_boxes_name_what_they_hold: Qt,
-    /// Objects report the focus that do not have it.
+    /// Several objects report the focus although they do not have it.
     several_say_focused: Qt,
-    /// The selected tab reports the focus, wherever that is.
+    /// The selected tab reports the focus, wherever the focus is.
     chosen_tab_says_focused: Qt,
     /// A menu entry only reports that it is checked, not that it is checkable.
     entries_say_only_checked: Qt,
@@ -120,8 +120,8 @@ profile! {
     combo_boxes_hold_their_field: Gtk3 | Qt,
     /// A combo box does not list its options. The selected one is on the button that opens it.
     combo_boxes_list_nothing: Gtk4,
-    /// Its states do not tell what is scrolled or paged away, so every object is asked for its
-    /// rectangle.
+    /// The states of objects do not reveal what is scrolled or paged away, so every rectangle is
+    /// queried.
     is_asked_for_places: Gtk4,
     /// Positions are relative to the window, although those on the screen are requested.
     places_are_in_the_window: Gtk4,
@@ -131,49 +131,50 @@ profile! {
     children_overlap: Gtk4 | Gtk3,
     /// Only panels let their children overlap.
     only_panels_overlap: Gtk3,
-    /// Empty objects may only paint over controls, and let presses through.
+    /// Empty objects may merely paint over controls and let presses through.
     paints_over_controls: Qt,
-    /// A pop-up may be a modal panel in the window, next to what it covers.
+    /// A pop-up may be a modal panel inside the window, next to the objects that it covers.
     popovers_are_panels: Gtk3,
     /// Pop-ups are recognised by their class.
     popovers_by_class: Gtk4,
-    /// A floating dock has a window of its own, and is listed below its original window.
+    /// A floating dock has its own window, but is listed below its original window.
     docks_float: Qt,
-    /// At a point, it names what a press there reaches, not what lies there.
+    /// At a point, the toolkit names the object that a press there reaches, not the one that is
+    /// positioned there.
     says_what_a_press_reaches: Gtk4,
-    /// Objects that were never shown before are not signalled, not even their names.
+    /// Objects that were never shown before are not signaled, not even their names.
     new_is_silent: Gtk4,
-    /// What the arrival of the pointer shows has a position only once it is drawn.
+    /// Content that the pointer's arrival reveals has a position only once it is drawn.
     draws_after_arrival: Gtk4 | Gtk3,
-    /// Actions take effect a moment after they were answered.
+    /// Actions take effect shortly after they were answered.
     acts_later: Gtk4,
-    /// Over the bus alone, it locks up at the next key after an action that shows a dialog from
-    /// inside (`bus/orders.rs`).
+    /// If only the bus is used, the app locks up at the next key after an action that shows a
+    /// dialog from inside (`bus/orders.rs`).
     locks_up_in_dialogs: Gtk3,
     /// Actions of boxes toggle them without `clicked` or `triggered`; those of menu entries leave
     /// the menu open.
     turns_without_click: Qt,
-    /// A button may have its menu on a part of it only. No action presses the other part.
+    /// A button may show its menu for only a part of its area. No action presses the other part.
     menu_on_a_part: Qt,
     /// A check box may be a group box around other controls.
     boxes_hold_controls: Qt,
-    /// Check boxes and radio buttons ignore presses behind their text.
+    /// Check boxes and radio buttons ignore presses after their text.
     takes_presses_on_text_only: Qt,
-    /// A spin box has its buttons behind the text.
+    /// A spin box has its buttons after the text.
     spins_behind_text: Gtk4,
     /// Setting the text of a field leaves the caret before it.
     caret_stays_before_text: Gtk4 | Gtk3,
     /// The action of a field reports success, but does nothing.
     fields_activate_nothing: Gtk4,
-    /// A file chooser has a button that says whether it opens or saves, and its field takes several
-    /// paths.
+    /// A file chooser has a button that shows whether it opens or saves, and its field accepts
+    /// several paths.
     choosers_say_what_they_do: Qt,
 }
 
 /// How a window is recognised as a file chooser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Chooser {
-    /// By the role, its own or that of a descendant.
+    /// By the role of the window or of a descendant.
     Role,
     /// By the class of a descendant.
     Class,
@@ -188,7 +189,7 @@ pub(crate) enum Popups {
     Anywhere,
     /// As windows of the app.
     AsWindows,
-    /// Inside windows, never as one. Asked about a point, the window answers as if they did not
-    /// exist.
+    /// Inside windows, never as separate windows. When queried for a point, the window answers as
+    /// if they did not exist.
     InWindows,
 }

@@ -1,5 +1,5 @@
-//! The questions that verify an element: about itself, the content of its row, and what may change
-//! its record among its ancestors. The answers are compared with the last reading.
+//! The queries that verify an element: about itself, the content of its row, and what may change
+//! its record among its ancestors. The answers are compared with the last capture.
 
 use crate::bus::{BusResult, Link, Reference, embedded_path};
 use crate::capture::question::{Question, Questions, may_be_socket};
@@ -8,7 +8,7 @@ use crate::model::{Facts, Object, ObjectTree, PathNumbers, is_real, parents, rol
 use hashbrown::HashSet;
 use stickpin_tree::Handle;
 
-/// Maximum number of objects that are asked again; beyond that, the whole app is read.
+/// Maximum number of objects that are queried again; beyond that, the whole app is read.
 const MOST: usize = 120;
 
 /// Maximum number of children of one object that are compared.
@@ -17,43 +17,44 @@ const CHILDREN: usize = 200;
 /// Maximum length of a text that is read again, in characters.
 const CHARACTERS: usize = 2_000;
 
-/// The objects that are asked again.
+/// The objects that are queried again.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct RecheckedObjects {
     /// The first is the element.
     pub(super) objects: Vec<usize>,
-    /// Those whose children are compared as well.
+    /// The objects whose children are compared as well.
     pub(super) above: HashSet<usize>,
-    /// Its position on a page that may be switched without a signal.
+    /// The element's position on a page that may be switched without a signal.
     pub(super) spot: Option<PagePoint>,
 }
 
-/// The current state of the objects that were asked again.
+/// The current state of the objects that were queried again.
 #[derive(Debug)]
 pub(crate) struct RecheckAnswers {
-    /// In the order of the questions.
+    /// The objects, in the order of the queries.
     pub(super) objects: Vec<Object>,
-    /// Whether all of them still exist, with the same children.
+    /// Whether all objects still exist, with the same children.
     there: bool,
     /// Whether nothing differs at all.
     pub(super) same: bool,
 }
 
 impl RecheckedObjects {
-    /// Returns the index of the element in the picture.
+    /// Returns the index of the element in the capture.
     pub(super) fn target(&self) -> usize {
         self.objects.first().copied().unwrap_or_default()
     }
 
-    /// Collects what matters for an element: itself, its ancestors, its row, and the context of its
-    /// record. `None` if it is not in the picture, or there is too much.
+    /// Collects the objects that matter for an element: the element itself, its ancestors, its row,
+    /// and the context of its record. `None` if the element is not in the capture, or there are too
+    /// many objects.
     pub(super) fn of(
         picture: &ObjectTree,
         ids: &PathNumbers,
         handle: Handle,
         context: &[Handle],
     ) -> Option<Self> {
-        // The app is a child of nothing; it is above all others.
+        // The app has no parent and is above all other objects.
         let above = parents::parents(picture);
         let find = |h: Handle| shown(picture, &ids.path(h.id)?);
         let target = find(handle)?;
@@ -71,8 +72,8 @@ impl RecheckedObjects {
         (again.objects.len() <= MOST).then_some(again)
     }
 
-    /// Collects the element with what may name it, its content and labels, and its window, whose
-    /// title an act may change.
+    /// Collects the element, the objects that may name it (its content and labels), and its window,
+    /// whose title an act may change.
     pub(super) fn itself(picture: &ObjectTree, ids: &PathNumbers, handle: Handle) -> Option<Self> {
         let target = shown(picture, &ids.path(handle.id)?)?;
         let find = |path: &str| picture.objects.iter().position(|o| o.path == path);
@@ -102,7 +103,7 @@ impl RecheckedObjects {
         children.try_for_each(|&child| self.add(picture, child, true, seen))
     }
 
-    /// Returns the questions about each object.
+    /// Returns the queries about each object.
     pub(super) fn questions(&self, picture: &ObjectTree, old: &[&Object]) -> Questions {
         let mut questions = Questions::default();
         for (at, (&object, &place)) in old.iter().zip(&self.objects).enumerate() {
@@ -126,8 +127,8 @@ impl RecheckedObjects {
         questions
     }
 
-    /// Asks again and compares. All signals that preceded the answers have been received when it
-    /// returns.
+    /// Repeats the queries and compares the answers. All signals that preceded the answers have
+    /// been received when it returns.
     pub(crate) async fn ask(&self, link: &Link, picture: &ObjectTree) -> BusResult<RecheckAnswers> {
         let old: Vec<&Object> = self.objects.iter().map(|&at| &picture[at]).collect();
         let objects = old.iter().map(|&object| object.clone()).collect();
@@ -168,14 +169,14 @@ impl RecheckedObjects {
         Ok(RecheckAnswers { objects, there, same })
     }
 
-    /// Whether the answers can replace the old objects: nothing came or went.
+    /// Whether the answers can replace the old objects, which requires that nothing came or went.
     pub(super) fn fits(&self, now: &RecheckAnswers, picture: &ObjectTree) -> bool {
         let seen = |object: &Object| states::is_visible(object.states, picture.toolkit);
         let kept = |(object, &at): (&Object, &usize)| seen(object) == seen(&picture[at]);
         now.there && now.objects.iter().zip(&self.objects).all(kept)
     }
 
-    /// Exchanges the answers with the old objects of the picture.
+    /// Exchanges the answers with the old objects of the capture.
     pub(super) fn exchange(&self, now: &mut RecheckAnswers, picture: &mut ObjectTree) {
         for (object, &at) in now.objects.iter_mut().zip(&self.objects) {
             std::mem::swap(object, &mut picture[at]);

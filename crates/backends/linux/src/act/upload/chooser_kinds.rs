@@ -1,4 +1,4 @@
-//! Recognising file choosers, their field for paths, and whether they save. Pure.
+//! Recognition of file choosers, their path field, and whether they save. Pure.
 
 use crate::model::{Object, ObjectTree, is_field, role as n, states as s};
 use crate::toolkit::Chooser;
@@ -16,7 +16,7 @@ pub(super) fn is_chooser(picture: &ObjectTree, window: usize) -> bool {
     let below = || shown_in(picture, window, |_| false).skip(1).map(|at| &picture[at]);
     match picture.profile().chooser {
         Chooser::Class => below().any(|o| o.name == GTK4_CHOOSER),
-        // A chooser of Qt has no role of its own, but a combo box with the current folder, and a
+        // A Qt chooser has no role of its own, but a combo box with the current folder, and a
         // field.
         Chooser::Folder => {
             let folder = |o: &Object| o.role == n::COMBO_BOX && o.name.starts_with('/');
@@ -47,8 +47,9 @@ pub(super) fn path_field(picture: &ObjectTree, window: usize) -> Option<usize> {
     Some(inner.copied().filter(|&child| objects[child].shown).unwrap_or(at))
 }
 
-/// Whether a chooser of GTK saves; other toolkits show it, too. The field for the name precedes the
-/// list of places in one that saves. In one that opens, it follows it, if it exists.
+/// Whether a GTK chooser, which other toolkits show as well, saves files. In a chooser that saves,
+/// the name field precedes the list of places. In a chooser that opens, it follows the list, if it
+/// exists.
 pub(super) fn is_to_save_in(picture: &ObjectTree, window: usize) -> bool {
     let holds = |role| matches!(role, n::TABLE | n::TREE_TABLE | n::TREE);
     let mut roles = shown_in(picture, window, holds).map(|at| picture[at].role);
@@ -56,19 +57,19 @@ pub(super) fn is_to_save_in(picture: &ObjectTree, window: usize) -> bool {
     first.is_some_and(is_field) && roles.any(|role| matches!(role, n::LIST | n::LIST_BOX))
 }
 
-/// Whether a chooser of Qt opens, as its English buttons tell; `None` in other languages. One that
-/// saves says "Open" while its field names a folder.
+/// Whether a Qt chooser opens files, according to its English buttons; `None` in other languages. A
+/// chooser that saves shows "Open" while its field names a folder.
 pub(super) fn says_it_opens(picture: &ObjectTree, window: usize) -> Option<bool> {
     let named = |name: &str| behind_the_field(picture, window).any(|button| button.name == name);
     if named("Save") { Some(false) } else { named("Open").then_some(true) }
 }
 
-/// Whether a chooser of Qt accepts the name in its field: no button behind the field is disabled.
+/// Whether a chooser of Qt accepts the name in its field: no button after the field is disabled.
 pub(super) fn takes_the_name(picture: &ObjectTree, window: usize) -> bool {
     behind_the_field(picture, window).all(|button| !s::is_disabled(button.states, picture.toolkit))
 }
 
-/// Returns the buttons of a chooser behind its field.
+/// Returns the buttons of a chooser after its field.
 fn behind_the_field(picture: &ObjectTree, window: usize) -> impl Iterator<Item = &Object> {
     let field = path_field(picture, window);
     let behind = picture.inside(window).skip_while(move |&at| Some(at) != field);

@@ -1,8 +1,8 @@
 //! File choosers that another process shows for the app, as portals do.
 //!
-//! Such a chooser is driven as an app of its own, over a separate connection, from the press that
+//! Such a chooser is driven as a separate app, over a separate connection, from the press that
 //! opened it until it has the files or is closed. None of its elements gets a ref. The process may
-//! show choosers of other apps, too: only the one window that came with the press counts, and only
+//! also show choosers of other apps: only the window that appeared with the press counts, and only
 //! if its title is unique.
 
 use crate::act::Act;
@@ -25,7 +25,7 @@ use tokio::time::{Instant, sleep};
 /// Timeout for the process to register on the accessibility bus with its window.
 const REACH_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// The interval at which that is checked.
+/// The interval between checks for that.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Returns windows of other processes that belong to a window of the app, and modal ones without a
@@ -34,7 +34,7 @@ pub(crate) async fn foreign_windows(app: &App) -> Result<Vec<Window>> {
     Ok(beside(upload::on_screen(app).await?, app.info.pid))
 }
 
-/// Returns notices about such windows that have come or gone since the last call. In a desktop
+/// Returns notices about such windows that have opened or closed since the last call. In a desktop
 /// session, the tree contains them instead.
 pub(crate) async fn foreign_window_notices(device: &mut LinuxDevice) -> Vec<Notice> {
     if device.app.is_on_desktop {
@@ -61,8 +61,7 @@ pub(crate) async fn foreign_window_notices(device: &mut LinuxDevice) -> Vec<Noti
     notices
 }
 
-/// Returns one of these windows that was not there before. Waits for it briefly, because its
-/// process may be starting.
+/// Returns a new window of this kind. Waits briefly for one, because its process may be starting.
 pub(crate) async fn new_foreign_window(act: &Act<'_>, before: &[u32]) -> Result<Option<Window>> {
     let until = Instant::now() + STRANGER;
     loop {
@@ -78,7 +77,7 @@ pub(crate) async fn new_foreign_window(act: &Act<'_>, before: &[u32]) -> Result<
 /// Connects to a window of another process that is a file chooser.
 ///
 /// # Errors
-/// Returns `UNSUPPORTED` if it is no chooser, or not distinguishable from others.
+/// Returns `UNSUPPORTED` if the window is not a chooser, or cannot be distinguished from others.
 pub(crate) async fn register_chooser(act: &mut Act<'_>, window: Window) -> Result<Handle> {
     let refused = |why: &str| elsewhere(&act.device.app, &window, why);
     let unread = |e: Error| {
@@ -159,7 +158,7 @@ pub(crate) async fn give_elsewhere(
     let mut inner = Act { device: &mut foreign.device, cancel: act.cancel };
     let given = Box::pin(upload::give_files(&mut inner, top, files)).await;
     let Err(error) = given else { return given };
-    // If its path was typed, it may have taken the file just before it closed.
+    // If the path was typed, the chooser may have taken the file just before it closed.
     let typed = error.dispatched != Dispatched::No;
     let error = error.dispatched(Dispatched::Unknown);
     match upload::escape(&mut foreign.device, &foreign.chooser).await {

@@ -1,6 +1,6 @@
-//! The object that an app names at a point: the way down from a window to the innermost object, and
-//! whose part an object is that the last reading did not have, or had hidden. It may be a part of
-//! the target, lie hidden below it, or have appeared over it since.
+//! The object that an app names at a point. Descends from a window to the innermost object, and
+//! determines the owner of an object that was missing or hidden in the last capture. Such an object
+//! may be a part of the target, be hidden below it, or have appeared above it since.
 
 use crate::aim::hit::{HitPoint, Resolved, Unresolved, stacking};
 use crate::app::{App, AppView, ask, lifecycle};
@@ -10,7 +10,7 @@ use crate::model::{DEEP, role, states};
 use stickpin_device::{HitResult, Result};
 use stickpin_tree::quote;
 
-/// Returns the innermost object that the app names at a spot, starting from this one; `None` if it
+/// Returns the innermost object that the app names at a point, starting from this one; `None` if it
 /// names no other.
 pub(super) async fn deepest(spot: HitPoint<'_>, from: &str) -> Resolved<Option<String>> {
     let link = &spot.view.app.link;
@@ -34,8 +34,8 @@ pub(super) async fn deepest(spot: HitPoint<'_>, from: &str) -> Resolved<Option<S
     Ok(Some(path).filter(|path| path != from))
 }
 
-/// Checks that an object that failed to answer what it has at a point is the last one on the way
-/// down: it exists, but does not support the question.
+/// Checks that an object that failed to name its content at a point is the last one of the descent:
+/// it exists, but does not support the query.
 async fn is_the_last(app: &App, path: &str, fault: BusError) -> Resolved<()> {
     let unknown = |why: String| Err(Unresolved::Unknown(why));
     match fault {
@@ -52,7 +52,7 @@ async fn is_the_last(app: &App, path: &str, fault: BusError) -> Resolved<()> {
     }
 }
 
-/// Returns the header of a table at a spot. Qt names only the table.
+/// Returns the header of a table at a point. Qt names only the table.
 pub(super) async fn header_at(spot: HitPoint<'_>, table: usize) -> Result<Option<String>> {
     let objects = spot.view.last.objects();
     if !matches!(objects[table].role, role::TABLE | role::TREE | role::TREE_TABLE) {
@@ -91,7 +91,7 @@ pub(super) async fn unread_hit(view: AppView<'_>, target: usize, path: &str) -> 
 }
 
 /// Returns the first ancestor that was read and shown, or is the target, and the object below it on
-/// that way; `None` if no ancestor was read.
+/// that path; `None` if no ancestor was read.
 async fn up_to_read(view: AppView<'_>, path: &str, target: usize) -> Result<Option<(String, usize)>> {
     let AppView { app, last } = view;
     let mut here = path.to_owned();

@@ -13,9 +13,9 @@ use crate::model::{Object, ObjectTree, is_real, is_wrapper, popup_in, role as n,
 use crate::toolkit::Toolkit;
 use stickpin_device::{HitResult, Result};
 
-/// Determines whether something covers an object at a spot, by the current order of children.
-/// Returns `None` if the order does not tell: an ancestor ends before the point, or draws in
-/// another order.
+/// Determines whether something covers an object at a point, by the current order of children.
+/// Returns `None` if the order is inconclusive: an ancestor does not extend to the point, or draws
+/// in another order.
 pub(super) async fn stacking_hit(spot: HitPoint<'_>, at: usize) -> Result<Option<HitResult>> {
     if !covers_point(spot, at).await? {
         return Ok(None);
@@ -30,7 +30,7 @@ pub(super) async fn stacking_hit(spot: HitPoint<'_>, at: usize) -> Result<Option
     Ok(Some(HitResult::Covered { by: known.map(|_| app.ids.handle(&path)), what }))
 }
 
-/// Whether all ancestors of an object reach to a spot and draw their children in order.
+/// Whether all ancestors of an object extend to a point and draw their children in order.
 pub(super) async fn covers_point(spot: HitPoint<'_>, at: usize) -> Result<bool> {
     let AppView { app, last } = spot.view;
     let above = last.chain(at);
@@ -42,7 +42,7 @@ pub(super) async fn covers_point(spot: HitPoint<'_>, at: usize) -> Result<bool> 
     Ok(said.into_iter().flatten().all(|place| spot.is_in(place)))
 }
 
-/// Returns the path of what covers an object at a spot.
+/// Returns the path of the object that covers another one at a point.
 pub(super) async fn covering_object(spot: HitPoint<'_>, at: usize) -> Result<Option<String>> {
     let AppView { app, last } = spot.view;
     let later = later(spot.view, at).await?;
@@ -76,11 +76,11 @@ async fn later(AppView { app, last }: AppView<'_>, at: usize) -> Result<Vec<Stri
     let children = lifecycle::check_answer(app, children).await?;
     let mut out = Vec::new();
     for (pair, children) in pairs.iter().zip(children) {
-        // If it does not support the question, or is gone, its position tells so later.
+        // If the object does not support the query or is gone, its position reveals that later.
         let Some(children) = children else { continue };
         let [child, holder] = [pair[0], pair[1]].map(|at| &objects[at].path);
         let children = children.into_iter().map(|path| app.link.named(holder, path));
-        // Objects that the reading moved elsewhere are not among them.
+        // Objects that the capture moved elsewhere are not among them.
         out.extend(children.skip_while(|path| path != child).skip(1));
     }
     Ok(out)
@@ -100,8 +100,8 @@ pub(super) async fn read_objects(app: &App, paths: Vec<String>) -> Result<Object
     lifecycle::check_answer(app, told).await.map(|_| now)
 }
 
-/// Returns the index in `above` at which the ancestors inside the window end: a pop-up lies above
-/// the window.
+/// Returns the index in `above` at which the ancestors inside the window end: a pop-up is above the
+/// window.
 fn end_of_window(picture: &ObjectTree, above: &[usize]) -> usize {
     let panel = |at: &usize| picture[*at].role == n::PANEL && picture[*at].is(s::MODAL);
     let popover = || above.iter().position(panel).filter(|_| picture.profile().popovers_are_panels);
@@ -118,11 +118,11 @@ fn lets_overlap(toolkit: Toolkit, holder: &Object) -> bool {
     if toolkit.profile().only_panels_overlap { holder.role == n::PANEL } else { may }
 }
 
-/// Whether a later object at the point is visible there and no part of the target.
+/// Whether a later object at the point is visible there and not a part of the target.
 fn lies_over(object: &Object, target: &Object, toolkit: Toolkit) -> bool {
     let apart =
         matches!(object.role, n::SCROLL_BAR | n::MENU | n::POPUP_MENU | n::WINDOW | n::DIALOG | n::TOOL_TIP);
-    // An empty object may let presses through, as those that only paint over others do in Qt.
+    // An empty object may let presses through, like Qt objects that only paint over others.
     let empty = object.name.is_empty() && object.count < 1 && !object.is(s::FOCUSABLE);
     let paints = toolkit.profile().paints_over_controls
         && empty

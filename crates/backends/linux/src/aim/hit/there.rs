@@ -13,7 +13,7 @@ use stickpin_x11desk::Window;
 /// Returns the element that an input at a point of the screen reaches.
 ///
 /// # Errors
-/// Returns `ELEMENT_COVERED` when the app does not name what it has there.
+/// Returns `ELEMENT_COVERED` when the app does not name its object there.
 pub(crate) async fn element_there(device: &mut LinuxDevice, point: Point) -> Result<Option<Handle>> {
     let mut found = once_there(device, point).await;
     if let Err(Unresolved::Unknown(why)) = &found {
@@ -37,7 +37,7 @@ async fn once_there(device: &mut LinuxDevice, (x, y): Point) -> Resolved<Option<
         return Ok(None);
     };
     let (view, last) = (device.view(), &device.last);
-    // GTK 4 answers for a window as if it had no pop-ups, so their content is asked.
+    // GTK 4 answers for a window as if it had no pop-ups, so their content is queried.
     let apart = window.popup && last.picture.profile().popups == Popups::InWindows;
     let popovers = last.picture.objects.iter().filter(|o| apart && o.shown && o.name == POPOVER);
     let inside = popovers.flat_map(|popover| popover.children.iter().copied()).filter(|&at| last[at].shown);
@@ -66,8 +66,8 @@ async fn once_there(device: &mut LinuxDevice, (x, y): Point) -> Resolved<Option<
     Ok(None)
 }
 
-/// Returns what receives an input at a point, starting from the object that the app named: what
-/// covers that, and what covers that in turn.
+/// Returns the object that receives an input at a point. Starts from the object that the app named,
+/// and continues with what covers it, repeatedly.
 async fn uppermost(device: &mut LinuxDevice, mut at: usize, point: Point, offset: Point) -> Resolved<Handle> {
     // Each step goes to an object that is later in the app's order.
     for _ in 0..DEEP {

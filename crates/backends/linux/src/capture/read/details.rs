@@ -1,4 +1,4 @@
-//! Details of visible objects that no cache has: texts, values, rectangles and labels.
+//! Details of visible objects that no cache contains: texts, values, rectangles and labels.
 
 use super::ObjectReader;
 use crate::bus::{BusResult, Link, embedded_path};
@@ -45,7 +45,7 @@ impl ObjectReader {
 /// Returns fields without a name and adjacent labels. Their rectangles determine which belong
 /// together.
 fn beside_labels(picture: &ObjectTree) -> Vec<usize> {
-    // GTK 4 is asked for all rectangles anyway.
+    // In GTK 4, all rectangles are queried anyway.
     if picture.profile().is_asked_for_places {
         return Vec::new();
     }
@@ -63,8 +63,8 @@ fn beside_labels(picture: &ObjectTree) -> Vec<usize> {
     out
 }
 
-/// Returns the lists of Qt's combo boxes, which always report to be shown. They have no rectangle
-/// while they are closed.
+/// Returns the lists of Qt's combo boxes, which always report that they are shown. They have no
+/// rectangle while they are closed.
 fn folded_lists(picture: &ObjectTree) -> Vec<usize> {
     if !picture.profile().folded_lists_say_shown {
         return Vec::new();
@@ -74,7 +74,7 @@ fn folded_lists(picture: &ObjectTree) -> Vec<usize> {
     lists.filter(|&child| picture[child].role == role::LIST).collect()
 }
 
-/// Returns the questions about a visible object.
+/// Returns the queries about a visible object.
 fn details_of(object: &Object, toolkit: Toolkit) -> impl Iterator<Item = Question> {
     let has = |interface| object.has(interface);
     let is = |facts| roles::is(object.role, facts);

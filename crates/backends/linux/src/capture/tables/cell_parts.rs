@@ -1,6 +1,6 @@
 //! Cells inside cells. In a GTK 3 table, an icon, a check box and a text are separate cells inside
-//! the cell of their column, which itself reports nothing. All report to be shown; hidden ones have
-//! no width.
+//! the cell of their column, which itself reports nothing. All report that they are shown; hidden
+//! ones have no width.
 
 use super::{CellPosition, Table};
 use crate::bus::BusResult;
@@ -11,8 +11,8 @@ use crate::model::{Interfaces, Object, role, states};
 const PIECES: usize = 16;
 
 impl Table<'_> {
-    /// Reads the inner cells of cells that report nothing themselves, and which of them are check
-    /// boxes.
+    /// Reads the inner cells of cells that report nothing themselves, and determines which of them
+    /// are check boxes.
     pub(super) async fn read_pieces(&mut self, found: &[(CellPosition, usize)]) -> BusResult<()> {
         let mut questions = Questions::default();
         for &(_, cell) in found.iter().filter(|(_, cell)| is_mute(&self.picture[*cell])) {
@@ -34,7 +34,7 @@ impl Table<'_> {
             let Some(&cell) = usize::try_from(line).ok().and_then(|line| cells.get(line)) else { continue };
             self.picture[cell].children.push(new);
             let object = &mut self.picture.objects[new];
-            // An icon has nothing to read.
+            // An icon has no text to read.
             object.shown = object.role == role::TABLE_CELL
                 && states::is_visible(object.states, self.picture.toolkit)
                 && !object.has(Interfaces::IMAGE);
@@ -51,7 +51,7 @@ impl Table<'_> {
         doubtful.iter().for_each(|&text| ticks.add(text, Question::Extents));
         ticks.ask(self.link, self.picture).await?;
         for text in doubtful {
-            // Without any width, it is left out. The rectangle was needed only for this.
+            // A cell without width is omitted. The rectangle was needed only for this.
             let object = &mut self.picture.objects[text];
             object.shown &= !object.is_flat();
             object.extents = None;

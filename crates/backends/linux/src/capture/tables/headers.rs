@@ -14,9 +14,9 @@ pub(super) struct Headers {
 }
 
 impl Table<'_> {
-    /// Reads the headers. In Qt and GTK 3, the children of a table are its lines. The first one
-    /// consists of column headers, if there are any, and each line begins with its row header, if
-    /// there are any.
+    /// Reads the headers. In Qt and GTK 3, the children of a table are its lines. The first line
+    /// consists of the column headers, if there are any, and each line begins with its row header,
+    /// if it has one.
     pub(super) async fn headers(
         &mut self,
         found: &[(CellPosition, usize)],
@@ -31,7 +31,7 @@ impl Table<'_> {
         let (above, before) = match self.picture[first].role {
             role::TABLE_COLUMN_HEADER => (1, 0),
             role::TABLE_ROW_HEADER => (0, 1),
-            // The corner, so there are both.
+            // This is the corner, so there are both kinds of headers.
             role::PANEL => (1, 1),
             _ => return Ok(Headers::default()),
         };
@@ -52,7 +52,7 @@ impl Table<'_> {
             let object = &mut self.picture.objects[new];
             // Headers that are switched off still exist, and those of hidden columns have no width.
             let hidden = object.is_flat() || !states::is_visible(object.states, self.picture.toolkit);
-            // Needed only to check whether it is visible.
+            // The rectangle is needed only to check whether the header is visible.
             object.extents = None;
             match object.role {
                 _ if hidden => {}
@@ -68,8 +68,8 @@ impl Table<'_> {
         Ok(headers)
     }
 
-    /// Adds children of the table to the picture by their indices. `known` holds those from earlier
-    /// readings.
+    /// Adds children of the table to the capture by their indices. `known` contains those from
+    /// earlier captures.
     async fn children_at(
         &mut self,
         places: &[(CellPosition, i64)],

@@ -65,7 +65,7 @@ impl Table<'_> {
         }
         let mut levels = Vec::new();
         for (_, new) in firsts(found) {
-            // Needed only for this; cells without a rectangle are read anyway.
+            // The rectangle is needed only for this; cells without a rectangle are read anyway.
             if let Some([left, ..]) = self.picture[new].extents.take() {
                 levels.push((new, level(&mut open, left)));
             }
@@ -74,8 +74,8 @@ impl Table<'_> {
     }
 }
 
-/// Returns the level of a row that begins at `left`, counting from 1. `open` holds the indentations
-/// of its possible ancestors.
+/// Returns the level of a row that begins at `left`, counting from 1. `open` contains the
+/// indentations of its possible ancestors.
 fn level(open: &mut Vec<i32>, left: i32) -> usize {
     open.retain(|&outer| outer < left);
     open.push(left);

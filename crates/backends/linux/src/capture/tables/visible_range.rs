@@ -1,14 +1,14 @@
 //! Visible cells of a table: those between the cells at its top left and bottom right corners.
 //!
 //! This includes the last line of an icon view, which KDE does not count as a row. KDE divides the
-//! number of items by that of columns: two files in four columns are no row, six are one. The
-//! remaining items are children of the table, but have no position in it.
+//! number of items by the number of columns: two files in four columns make no row, six make one.
+//! The remaining items are children of the table, but have no position in it.
 
 use super::{CellPosition, TABLE, Table, TableRange};
 use crate::bus::{ACCESSIBLE, BusResult, Call, SCREEN, calls};
 use crate::model::role;
 
-/// The distances from a corner at which the table is asked: past borders, then past headers.
+/// The distances from a corner at which the table is queried: past borders, then past headers.
 const INSETS: &[i32] = &[3, 14, 32, 56];
 
 /// The number of points along each side for a table without cells at its corners.
@@ -27,8 +27,8 @@ impl Table<'_> {
         let last =
             self.corner(INSETS.iter().map(|i| (right.saturating_sub(*i), bottom.saturating_sub(3)))).await?;
         let Some((top, left)) = first else { return self.among([x, y, width, height], all).await };
-        // The rows may end above the bottom edge and the columns before the right edge. One page is
-        // assumed then.
+        // The rows may end above the bottom edge and the columns before the right edge. In that
+        // case, one page is assumed.
         let (low, far) = last.unwrap_or((top.saturating_add(60), left.saturating_add(20)));
         let rows = top.min(low)..top.max(low).saturating_add(1).min(all.0);
         let columns = left.min(far)..left.max(far).saturating_add(1).min(all.1);
@@ -36,7 +36,7 @@ impl Table<'_> {
     }
 
     /// Returns the cells between those at points all over the table, and one more line on each
-    /// side: icons have gaps between them, and none at the corners.
+    /// side: icons have gaps between them, and there may be none at the corners.
     async fn among(&self, [x, y, width, height]: [i32; 4], all: (i32, i32)) -> BusResult<Option<TableRange>> {
         let at = |from: i32, size: i32, of: i32| {
             from.saturating_add(size.saturating_mul(2 * of + 1) / (2 * POINTS))

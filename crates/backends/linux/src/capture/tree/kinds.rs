@@ -16,7 +16,7 @@ pub(super) fn role(
     above: ParentContext,
     named: bool,
 ) -> Role {
-    // GTK 4 reports dialogs as mere windows of the app.
+    // GTK 4 reports dialogs as ordinary windows of the app.
     let dialog = above.top && object.role == n::FILLER && picture.profile().dialogs_are_fillers;
     let number = if dialog { n::DIALOG } else { number };
     let mut role = roles::aria_role(number, above, object.states, named, picture.toolkit);
@@ -37,7 +37,7 @@ pub(super) fn states(picture: &ObjectTree, object: &Object, role: Role, above: P
     if object.role == n::TERMINAL {
         states.remove(States::READONLY);
     }
-    // Text can be typed into the address bar of a browser, or a paragraph of a document.
+    // Text can be typed into the address bar of a browser or a paragraph of a document.
     let takes_text = object.is(s::EDITABLE) && object.is(s::FOCUSABLE) && object.has(Interfaces::EDITABLE);
     if takes_text && matches!(role, Role::Combobox | Role::Paragraph | Role::Heading) {
         states |= States::EDITABLE | States::ACTIONABLE;
@@ -55,7 +55,7 @@ pub(super) fn states(picture: &ObjectTree, object: &Object, role: Role, above: P
     let is_row =
         column.is_none() && object.role == n::TABLE_CELL && matches!(above.role, n::TABLE | n::TREE_TABLE);
     let chooses = object.is(s::SELECTABLE) && (is_row || object.attribute(LEADS).is_some());
-    // A part that an app draws itself takes presses if it is focusable.
+    // A part that the app itself draws accepts presses if it is focusable.
     let drawn = is_part(object, above) && object.is(s::FOCUSABLE) && object.count <= 0;
     let lists = is_grid_item(object, above, picture.toolkit) || takes_press(picture, object, above);
     if sorts || chooses || drawn || lists || object.is_box() {
@@ -80,8 +80,8 @@ pub(super) fn states(picture: &ObjectTree, object: &Object, role: Role, above: P
 }
 
 /// Returns the intended role of an object, given its content and context. Qt and GTK 4 report list
-/// boxes as lists. Qt reports a tree with columns as a tree, GTK 3 one without columns as a table,
-/// and both report its items as cells.
+/// boxes as lists. Qt reports a tree with columns as a tree, GTK 3 reports a tree without columns
+/// as a table, and both report the items as cells.
 pub(super) fn effective_role(picture: &ObjectTree, object: &Object, above: ParentContext) -> u32 {
     let holds = |role| picture.children(object).any(|child| child.role == role);
     let (in_rows, cells) = (|| holds(n::TABLE_ROW), || holds(n::TABLE_CELL));
@@ -99,13 +99,13 @@ pub(super) fn effective_role(picture: &ObjectTree, object: &Object, above: Paren
     }
 }
 
-/// Whether an object is a titled part of a window: a dock, a window inside the window, or something
-/// that the app draws itself. Frames of Qt that only draw a border have no title.
+/// Whether an object is a titled part of a window: a dock, a window inside the window, or a part
+/// that the app itself draws. Frames of Qt that only draw a border have no title.
 pub(super) fn is_part(object: &Object, above: ParentContext) -> bool {
     object.role == n::FRAME && !above.top && !object.name.trim().is_empty()
 }
 
-/// Whether an object is a line of a list that is reported as a row, as in some apps of GTK 4.
+/// Whether an object is a line of a list that is reported as a row, as in some GTK 4 apps.
 pub(super) fn is_line(object: &Object, above: ParentContext) -> bool {
     object.role == n::TABLE_ROW && matches!(above.role, n::LIST | n::LIST_BOX)
 }
@@ -118,8 +118,8 @@ pub(super) fn is_grid_item(object: &Object, above: ParentContext, toolkit: Toolk
 }
 
 /// Whether a press on a line of a list may have an effect. GTK 4 never reports that a press opens a
-/// line. Of lines that cannot be selected, it only reports that they are focusable. A line around a
-/// control is only its label.
+/// line. For lines that cannot be selected, GTK 4 only reports that they are focusable. A line
+/// around a control is only the control's label.
 pub(super) fn takes_press(picture: &ObjectTree, object: &Object, above: ParentContext) -> bool {
     let line = object.role == n::LIST_ITEM || is_line(object, above);
     let bare = line && object.is(s::FOCUSABLE) && !object.is(s::SELECTABLE);
@@ -134,7 +134,7 @@ fn holds_value(picture: &ObjectTree, object: &Object, depth: usize) -> bool {
     shown.any(|child| boxes(child.role) || is_field(child.role) || holds_value(picture, child, depth + 1))
 }
 
-/// Maximum depth of that search.
+/// Maximum depth of the search for such a control.
 const DEEP: usize = 8;
 
 /// Whether several items of an object may be selected. Qt reports this on each item instead.
@@ -154,7 +154,7 @@ pub(super) fn holds_page(object: &Object, toolkit: Toolkit) -> bool {
     object.role == n::PAGE_TAB && toolkit.profile().tabs_hold_pages
 }
 
-/// Whether a child is something that a button has opened.
+/// Whether a child is the content that a button has opened.
 pub(super) fn opens(object: &Object, child: &Object) -> bool {
     let button = matches!(object.role, n::PUSH_BUTTON | n::TOGGLE_BUTTON | n::PUSH_BUTTON_MENU);
     button && (is_popup(child.role) || is_menu_item(child.role))

@@ -1,5 +1,5 @@
-//! Accessible names: an object's own cleaned name, otherwise that of its label, its content or an
-//! adjacent label.
+//! Accessible names: an object's own cleaned name, otherwise the name of its label, its content or
+//! an adjacent label.
 
 use super::TreeAssembly;
 use super::kinds::{has_pieces, holds_page, is_grid_item, is_line, takes_press};
@@ -12,9 +12,9 @@ use crate::model::{
 #[derive(Debug, Default)]
 pub(super) struct ObjectName {
     pub(super) name: String,
-    /// Whether it comes from the content.
+    /// Whether the name comes from the content.
     pub(super) from_content: bool,
-    /// Whether it comes from the description.
+    /// Whether the name comes from the description.
     pub(super) described: bool,
 }
 
@@ -37,7 +37,8 @@ impl TreeAssembly<'_> {
         if let Some(name) = self.page(object) {
             return ObjectName { name, ..ObjectName::default() };
         }
-        // The selected option of a combo box is not its name. Qt never gives it another one.
+        // The selected option of a combo box is not its name. Qt never gives a combo box another
+        // name.
         let chosen = object.role == n::COMBO_BOX
             && (toolkit.profile().combo_boxes_have_no_other_name
                 || toolkit.profile().combo_boxes_are_called_after_their_choice
@@ -68,7 +69,7 @@ impl TreeAssembly<'_> {
             return of(name);
         }
         if !wrapper && (is_field(object.role) || control) {
-            // A tooltip is the name if there is no other.
+            // A tooltip is the name if there is no other name.
             return ObjectName { described: true, ..of(&names::clean_description(&object.description)) };
         }
         ObjectName::default()

@@ -10,7 +10,7 @@ use stickpin_tree::{Role, States};
 pub(super) fn value(picture: &ObjectTree, object: &Object, role: Role, states: States) -> String {
     let mut value = own(object, role, states);
     if role == Role::Combobox && picture.profile().combo_boxes_list_nothing {
-        // The button that opens it shows the selected option.
+        // The button that opens the list shows the selected option.
         let is_button = |o: &&Object| o.shown && matches!(o.role, n::PUSH_BUTTON | n::TOGGLE_BUTTON);
         let button = picture.children(object).find(is_button);
         value = button.map(|button| text_below(picture, button, 0)).unwrap_or_default();

@@ -20,8 +20,8 @@ use stickpin_tree::Handle;
 use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
-/// Timeout for the registry to list the apps, once everything is running. After a timeout, it is
-/// asked again only once it responds; meanwhile the bus itself is asked.
+/// Timeout for the registry to list the apps, once everything is running. After a timeout, the
+/// registry is queried again only once it responds; meanwhile, the bus itself is queried.
 const REGISTRY: Duration = Duration::from_secs(1);
 
 /// The notice about a registry that hangs.
@@ -58,11 +58,11 @@ impl EventHub {
 /// The state of the accessibility registry.
 #[derive(Debug)]
 pub(super) struct Registry {
-    /// Its signals: apps that come and go.
+    /// The signals of the registry: apps that come and go.
     pub(super) events: Arc<AppEvents>,
-    /// Its count of changes when the apps were last looked for.
+    /// The registry's change count when the apps were last searched for.
     pub(super) known: u64,
-    /// Waits for the registry, if it did not answer the last question.
+    /// A probe of the registry, if it did not answer the last request.
     hangs: Option<ResponseProbe>,
     /// Bus names that did not answer while the registry hung.
     mute: HashSet<String>,
@@ -84,14 +84,14 @@ pub(crate) struct DesktopApp {
     /// The bus name, which is never reused.
     pub(super) bus: String,
     pub(super) pid: Option<u32>,
-    /// The connection; `None` before it has answered for the first time.
+    /// The connection; `None` until the app has answered for the first time.
     pub(super) device: Option<Box<LinuxDevice>>,
-    /// Waits for the app, if it did not answer the last question.
+    /// A probe of the app, if it did not answer the last request.
     waking: Option<ResponseProbe>,
 }
 
-/// A pending question to an app that hangs. It is asked nothing else meanwhile, so that no command
-/// waits for it. Dropped, it ends.
+/// A pending request to an app that hangs. No other requests are sent to the app meanwhile, so that
+/// no command waits for it. Dropping the probe ends it.
 type ResponseProbe = AbortOnDropHandle<()>;
 
 fn probe(bus: &AccessibilityBus, app: &str) -> ResponseProbe {
@@ -141,8 +141,8 @@ fn program(pid: Option<u32>) -> Option<String> {
     name.rsplit('/').next().filter(|name| !name.is_empty()).map(str::to_owned)
 }
 
-/// Connects to a registered app. `None` if it shows no window; without a device if it does not
-/// answer.
+/// Connects to a registered app. Returns `None` if the app shows no window, and an app without a
+/// device if it does not answer.
 async fn meet(
     bus: &AccessibilityBus,
     screen: &Screen,
@@ -177,7 +177,7 @@ async fn meet(
 }
 
 impl DesktopEnvironment {
-    /// Updates the apps that came and went.
+    /// Adds the apps that have come and removes those that have gone.
     ///
     /// # Errors
     /// Returns `BACKEND_LOST` when the accessibility bus is gone.
@@ -240,8 +240,8 @@ impl DesktopEnvironment {
         }
     }
 
-    /// Returns the other clients of the bus, for the time that the registry does not tell which of
-    /// them are apps.
+    /// Returns the other clients of the bus, while the registry does not tell which of them are
+    /// apps.
     ///
     /// # Errors
     /// Returns `BACKEND_LOST` when the accessibility bus is gone.
@@ -254,7 +254,7 @@ impl DesktopEnvironment {
 
     fn adopt(&self, apps: &mut Members<DesktopApp>, running: RegisteredApp, device: Option<LinuxDevice>) {
         let RegisteredApp { bus, title, pid, .. } = running;
-        // In the tree's form.
+        // Use the form that the tree has.
         let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
         let called = if title.is_empty() { program(pid) } else { Some(title) };
         let called = called.unwrap_or_else(|| bus.clone());
@@ -266,7 +266,7 @@ impl DesktopEnvironment {
         };
         known.member.waking = waking;
         if device.is_some() {
-            // It did not answer before, so it gets its own name now.
+            // The app did not answer before, so it gets its own name now.
             known.member.device = device;
             let number = known.number;
             apps.rename(number, &called);

@@ -12,8 +12,8 @@ use stickpin_device::{Action, CancellationToken, Error, InputOutcome, Notice, Re
 use stickpin_x11desk::{HeldInput, Window, X11, focus, keyboard, pings, pointer, windows};
 
 impl DesktopEnvironment {
-    /// Sends an input that is for the window of such an app. Returns `None` if it is for another
-    /// one.
+    /// Sends an input that is for the window of such an app. Returns `None` if the input is for
+    /// another window.
     ///
     /// # Errors
     /// Returns `UNSUPPORTED` for inputs that need an element; otherwise as
@@ -108,7 +108,8 @@ impl DesktopEnvironment {
     }
 }
 
-/// Gives a window the keyboard focus. Returns the result of the input if another window keeps it.
+/// Gives a window the keyboard focus. Returns the result of the input if another window keeps the
+/// focus.
 async fn taken_from(x11: &X11, window: &Window) -> Result<Option<InputOutcome>> {
     let id = window.id;
     let taker = x11.run(move |d| {
