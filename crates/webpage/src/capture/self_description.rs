@@ -9,7 +9,7 @@ pub(crate) struct SelfDescription {
     pub(crate) name: String,
     pub(crate) value: String,
     pub(crate) level: u8,
-    /// The element's states, limited to [`REPORTED_STATES`](Self::REPORTED_STATES).
+    /// The element's states, limited to [`REPORTED_STATES`].
     pub(crate) states: States,
 }
 
