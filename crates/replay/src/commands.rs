@@ -1,4 +1,4 @@
-//! `replay`, `replay export` and `test`: client commands that consist of commands of a host.
+//! `replay`, `replay export` and `test`: client commands that run commands on a host.
 
 #[cfg(feature = "formats")]
 mod export;

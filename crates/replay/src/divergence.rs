@@ -1,4 +1,4 @@
-//! Divergences: a step finds something else than was recorded, or nothing.
+//! Divergences: a step finds something other than what was recorded, or nothing.
 
 use crate::plan::{Plan, SourceLocation, Step};
 use crate::position::Position;
@@ -90,8 +90,8 @@ impl Resume {
 }
 
 impl Divergence {
-    /// Converts the divergence into an error. The caller adds the hint, because only it knows how
-    /// to continue.
+    /// Converts the divergence into an error. The caller adds the hint, because only the caller
+    /// knows how to continue.
     #[must_use]
     pub fn error(&self) -> Error {
         let message = format!("{}: `{}`: {}", self.at, self.line, self.error.message);

@@ -1,4 +1,4 @@
-//! Scripts: recordings of what an agent did, which run without one.
+//! Scripts: recordings of an agent's commands that run without an agent.
 //!
 //! ```
 //! use stickpin_replay::{Plan, Vars};

@@ -87,7 +87,7 @@ impl Plan {
     }
 }
 
-/// Returns a step, and the maximum round of each block around it, the outermost first.
+/// Returns a step, and the maximum round of each block around it, outermost first.
 fn find_step(items: &[Item], step: usize) -> Option<(&Step, Vec<u32>)> {
     match items.iter().find(|item| item.last_step() >= step)? {
         Item::Step(found) => (found.number == step).then(|| (found, Vec::new())),

@@ -35,8 +35,8 @@ pub struct RunOptions {
     pub caller: Caller,
     /// The session; `None` for the caller's own.
     pub session: Option<String>,
-    /// Whether sessions named in lines belong to this run: their names get the session's name as a
-    /// prefix.
+    /// Whether sessions named in lines belong to this run, in which case their names get the
+    /// session's name as a prefix.
     pub isolate_sessions: bool,
     /// The position at which the run begins.
     pub from: Position,
@@ -82,7 +82,7 @@ impl RunOptions {
 pub enum RunEnd {
     /// Every step succeeded.
     Passed,
-    /// A step found something else than was recorded, or nothing.
+    /// A step found something other than what was recorded, or nothing.
     Diverged(Box<Divergence>),
     /// The script is for another device, or the device, daemon or disk failed ([`is_broken`]).
     /// Neither says anything about the app.
@@ -273,7 +273,7 @@ impl Runner<'_> {
         if let Some(error) = response.error.filter(|e| is_broken(e.code)) {
             return Err(StopReason::Broken { step: condition.number, error });
         }
-        // Neither a missing target nor an ambiguous one fulfils the condition.
+        // Neither a missing nor an ambiguous target fulfills the condition.
         Ok(response.ok && response.exit == 0)
     }
 

@@ -52,7 +52,7 @@ impl Script {
 /// A line, or a block with its lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Node {
-    /// Its first line, from 1; 0 in a script that was not read from a text.
+    /// The number of its first line, from 1; 0 in a script that was not read from a text.
     pub line: u32,
     /// The content of the line.
     pub kind: NodeKind,
@@ -79,7 +79,7 @@ pub enum NodeKind {
     Block(Block<Template>, Vec<Node>),
 }
 
-/// How often, or whether, the lines of a block run; `T` is the target that `if` asks about.
+/// How often, or whether, the lines of a block run; `T` is the target of an `if`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Block<T> {
     /// `retry N { ... }`: starts over when a line fails, at most N runs in all.
@@ -100,7 +100,7 @@ impl<T> Block<T> {
         }
     }
 
-    /// Replaces the target that `if` asks about.
+    /// Replaces the target of an `if`.
     pub(crate) fn map<U, E>(
         &self,
         convert: impl FnOnce(Visibility, &T) -> Result<U, E>,

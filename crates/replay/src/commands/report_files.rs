@@ -1,4 +1,4 @@
-//! The report files of a run: checked before it begins, written after it ends.
+//! The report files of a run: checked before the run begins, and written after it ends.
 
 use super::resolve_optional;
 use crate::report::model::Report;

@@ -1,10 +1,10 @@
 //! Reads the common subset of Maestro flows (docs.maestro.dev) as scripts. Everything else is
 //! refused with its position.
 //!
-//! Two rules are stricter than in Maestro, so that a script never acts on another element than was
-//! meant. A text must match whole and with its case; `.*text.*` matches a part in any case,
-//! `text.*` the beginning, and `.*text` the end. Several matches are an error unless `index`
-//! chooses.
+//! Two rules are stricter than in Maestro, so that a script never acts on an element other than the
+//! intended one. A text must match completely and case-sensitively; `.*text.*` matches a part in
+//! any case, `text.*` the beginning, and `.*text` the end. Several matches are an error unless
+//! `index` chooses.
 
 mod blocks;
 mod commands;

@@ -1,6 +1,6 @@
 //! Scripts written in other formats: what maps, and what does not.
 //!
-//! Variables stay variables. While the registry reads a line, marks in its words stand for them;
+//! Variables stay variables. While the registry reads a line, marks in its words represent them;
 //! each format then writes them in its own syntax.
 
 use super::read::{line as read_line, parse};
@@ -24,7 +24,7 @@ pub struct Note {
     pub line: String,
     /// What has no counterpart.
     pub reason: String,
-    /// Whether the line is left out; if not, it is written less exactly.
+    /// Whether the line is omitted; if not, it is written less exactly.
     pub omitted: bool,
 }
 
@@ -78,7 +78,7 @@ impl ExportStep {
 /// Begins and ends a mark.
 const MARK: char = '\u{0}';
 
-/// The variables that marks stand for.
+/// The variables that marks represent.
 #[derive(Debug, Default)]
 pub(super) struct VariableMarks(Vec<TemplatePart>);
 

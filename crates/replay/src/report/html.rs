@@ -1,8 +1,8 @@
 //! The report as one self-contained HTML page that opens from disk.
 //!
-//! Whatever an app showed is text here and passes through `text::text`. If that ever fails, the
-//! page's content security policy still allows only the script whose hash it names, and loads
-//! nothing.
+//! Everything that an app showed is treated as text and passes through `text::text`. If that ever
+//! fails, the page's content security policy still allows only the script whose hash it names, and
+//! loads nothing.
 
 mod attempt;
 mod picture;

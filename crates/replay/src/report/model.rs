@@ -1,4 +1,4 @@
-//! The report of a run: files, their attempts, and the steps of each with what was seen. `--json`
+//! The report of a run: files, their attempts, and the steps of each with observations. `--json`
 //! prints it, and all other reports are made from it.
 //!
 //! Text from an app is unescaped: code that prints it must escape it. Times are in milliseconds.

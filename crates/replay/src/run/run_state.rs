@@ -69,8 +69,8 @@ impl RunState {
         }
     }
 
-    /// Returns an error if a step uses a ref that this run was not given, which could be another
-    /// element here.
+    /// Returns an error if a step uses a ref that this run was not given, which could denote
+    /// another element here.
     pub(super) fn unknown_ref(&self, step: &Step) -> Option<Error> {
         // A step of a batch may issue a ref that the next one uses, so the daemon checks those.
         if step.line.entry.fields().iter().any(|f| f.nested_targets == Some(NestedTargets::Steps)) {

@@ -25,7 +25,7 @@ pub fn parse(text: &str) -> Result<Script, ScriptError> {
     reader.finish()
 }
 
-/// The script as far as it is read.
+/// The script as far as it is parsed.
 #[derive(Debug, Default)]
 struct Parser {
     script: Script,

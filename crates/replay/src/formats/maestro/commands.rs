@@ -160,8 +160,8 @@ fn one_line(text: &Template) -> String {
     stickpin_tree::escape(&text.to_string(), stickpin_tree::MAX_CHARS).trim().to_owned()
 }
 
-/// Returns the nodes of an assertion. With `optional` Maestro asserts nothing, so a comment in the
-/// script and in reports replaces it.
+/// Returns the nodes of an assertion. With `optional`, Maestro asserts nothing, so a comment in the
+/// script and in reports replaces the assertion.
 pub(super) fn optional_assertion(command: &mut Command<'_>, assertions: Vec<Node>) -> Nodes {
     if !command.fields.boolean("optional")?.unwrap_or(false) {
         return Ok(assertions);
@@ -275,7 +275,7 @@ fn single_text(command: &mut Command<'_>, name: &'static str) -> Result<Template
 
 fn input_text(_: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
     let text = single_text(command, "text")?;
-    // After `--` no text is taken for an option, whatever a variable contains.
+    // After `--`, no text is mistaken for an option, whatever a variable contains.
     Ok(vec![command.line(vec![word("type"), word("--"), text])])
 }
 
@@ -336,7 +336,8 @@ fn wait_for_animation_to_end(_: &FlowHeader, command: &mut Command<'_>, _: usize
     Ok(vec![command.line(vec![word("wait"), word("stable"), option("timeout", &timeout)])])
 }
 
-/// Neither pages nor desktops have a keyboard that covers content.
+/// Accepts the command without effect, because neither pages nor desktops have a keyboard that
+/// covers content.
 fn hide_keyboard(_: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
     Ok(vec![command.node(NodeKind::Comment("hideKeyboard: there is none here".to_owned()))])
 }

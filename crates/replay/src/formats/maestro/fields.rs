@@ -1,4 +1,4 @@
-//! The arguments of a flow's command. An argument that no reader asked for is refused, so none is
+//! The arguments of a flow's command. An argument that was not read is refused, so that none is
 //! silently ignored.
 
 use super::super::yaml::{Yaml, YamlKey, YamlPosition, YamlValue};

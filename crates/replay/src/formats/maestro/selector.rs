@@ -51,8 +51,8 @@ fn alternatives(
     inner.split('|').map(alternative).collect()
 }
 
-/// Adds `visible` to all alternatives of a selector but the last, and returns its parts; the caller
-/// adds it to the last.
+/// Adds `visible` to all alternatives of a selector but the last, and returns the parts; the caller
+/// adds `visible` to the last alternative.
 pub(super) fn each_visible(target: &Template) -> Vec<TemplatePart> {
     let selector = target.as_text().and_then(|text| text.parse::<Selector>().ok());
     // Texts of alternatives contain no bar.

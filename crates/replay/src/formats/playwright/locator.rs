@@ -170,7 +170,7 @@ impl PlaywrightWriter<'_> {
     }
 }
 
-/// Whether the selector finds a frame; elements inside it are located from its document.
+/// Whether the selector finds a frame. Elements inside a frame are located from its document.
 fn is_frame(selector: &Selector) -> bool {
     selector.alternatives().all(|(conditions, _)| conditions.contains(&Condition::Role(Role::Iframe)))
 }

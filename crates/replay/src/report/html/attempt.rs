@@ -13,7 +13,7 @@ const SCREEN: &str = "The screen at that moment";
 /// From this number on, successful steps are collapsed.
 const COLLAPSE_FROM: usize = 40;
 
-/// Returns an attempt, the `number`-th of all. The last of several is expanded.
+/// Returns an attempt, the `number`-th of all. The last of several attempts is expanded.
 pub(super) fn attempt(
     id: &str,
     file: &str,
