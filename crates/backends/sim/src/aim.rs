@@ -8,7 +8,7 @@ use crate::options::Fault;
 use stickpin_device::{Aim, AimOptions, HitResult, Result};
 use stickpin_tree::{Rect, States};
 
-/// Scrolls everything around an element so that it can be seen, innermost scroller first.
+/// Scrolls everything around an element so that the element is visible, innermost scroller first.
 pub(crate) fn bring_into_view(sim: &mut Sim, id: u64) {
     let Some(at) = sim.dom().find(id) else { return };
     let dom = sim.dom();
@@ -17,7 +17,7 @@ pub(crate) fn bring_into_view(sim: &mut Sim, id: u64) {
         .filter(|&i| dom.nodes[i].style.scroll)
         .map(|i| (dom.nodes[i].mark.clone(), Some(dom.nodes[i].id)))
         .collect();
-    // What is fixed in the viewport does not move with the page.
+    // Content that is fixed in the viewport does not move with the page.
     if !dom
         .path(at)
         .any(|i| dom.nodes[i].style.fixed.is_some() || dom.nodes[i].states.contains(States::MODAL))
@@ -44,7 +44,8 @@ pub(crate) fn bring_into_view(sim: &mut Sim, id: u64) {
     }
 }
 
-/// Whether an input that hits one element belongs to another: the same, inside it, or its label.
+/// Whether an input that hits one element belongs to another: it is that element, is inside it, or
+/// is its label.
 pub(crate) fn is_same_target(sim: &Sim, hit: usize, target: usize) -> bool {
     let dom = sim.dom();
     // A text leaf is pressed where its element is.
@@ -76,7 +77,7 @@ pub(crate) fn aim(
     let point = seen.center();
     let hit_test_fails = sim.patches.take(Fault::HitTest);
     let reached = if hit_test_fails { HitResult::Unknown } else { hit(sim, addresses, at, point) };
-    // What lies over it must not even feel the pointer.
+    // Anything that covers the element must not even receive the pointer.
     if !options.pointer || reached != HitResult::Target {
         return Ok(Aim::new(rect, reached).point(point));
     }
@@ -105,8 +106,8 @@ fn hit(sim: &Sim, addresses: &mut Addresses, at: usize, point: (f64, f64)) -> Hi
 }
 
 impl Sim {
-    /// What the app, or the fault that it was opened with, does to an element between the look and
-    /// the act.
+    /// Runs the changes that the app, or the fault with which it was opened, makes to an element
+    /// between the look and the act.
     pub(crate) fn run_interim_handlers(&mut self, id: u64, event: Event) {
         if let Some(at) = self.dom().find(id) {
             let tab = &self.tabs[self.active];

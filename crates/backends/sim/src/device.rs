@@ -33,7 +33,7 @@ pub(crate) struct SimDevice {
     pub(crate) shared: Arc<SharedApp>,
     pub(crate) addresses: Addresses,
     pub(crate) guards: Guards,
-    /// The folders whose files it may read; `None` if it is not confined.
+    /// The folders whose files the app may read; `None` if it is not confined.
     file_roots: Option<Vec<PathBuf>>,
     /// Revision and tab of the last capture.
     captured: Option<(u64, SurfaceId)>,
@@ -157,7 +157,8 @@ impl Device for SimDevice {
         let mut sim = self.shared.unblocked_app()?;
         let at = capture::find(&sim, &self.addresses, handle).ok_or_else(element_gone)?;
         let id = sim.dom().nodes[at].id;
-        // Copied before anything happens, so that effects of the aim count as changes too.
+        // Copy the content before anything happens, so that effects of the aim count as changes
+        // too.
         let guard = Guard::new(&sim, &self.addresses, at, options.guarded);
         self.guards.end(id);
         if !options.guarded.is_empty() {

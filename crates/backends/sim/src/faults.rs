@@ -1,4 +1,4 @@
-//! Faults that any app can be opened with (`?fault=`): a single change between a look and an act.
+//! Faults with which any app can be opened (`?fault=`): a single change between a look and an act.
 
 use crate::app::dom::{Dom, Key, Node};
 use crate::app::render;
@@ -18,7 +18,7 @@ pub(crate) struct Patches {
 enum Patch {
     Vanished(Vec<Key>),
     Relabelled(Vec<Key>),
-    /// The content inside the first element and outside the second reads differently.
+    /// The content inside the first element and outside the second has changed.
     Rewritten(Vec<Key>, Vec<Key>),
     Shifted,
     Covered,

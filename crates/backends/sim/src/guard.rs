@@ -1,4 +1,4 @@
-//! The content guard: the content that an input belongs to must read as it did at the aim, until
+//! The content guard: the content that an input belongs to must stay as it was at the aim, until
 //! the last event of the input is delivered.
 
 use crate::aim;
@@ -257,7 +257,7 @@ impl InputGuards {
         }
     }
 
-    /// Whether all guarded targets still exist. The caller looks again for one that is gone,
+    /// Whether all guarded targets still exist. The caller looks again for a target that is gone,
     /// whatever else changed.
     pub(crate) fn has_targets(&self, sim: &Sim) -> bool {
         self.guards.iter().all(|guard| guard.target(sim.dom()).is_some())

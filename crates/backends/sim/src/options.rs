@@ -1,17 +1,17 @@
-//! What may be typed after `sim:`.
+//! The options of an app, typed after `sim:`.
 
 use std::path::PathBuf;
 use stickpin_device::{Error, paths};
 use stickpin_tree::IdentityGrade;
 
-/// How long numbers rest unless it was said: long enough that what was read is usually gone from
-/// memory, too.
+/// The default number of renderings before the number of a removed node is reused: high enough that
+/// earlier captures are usually forgotten by then.
 const DEFAULT_REUSE_AFTER: u64 = 16;
 
 /// The clock of an app.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum ClockKind {
-    /// As everywhere.
+    /// The real time.
     #[default]
     Real,
     /// Stands still, and jumps to the next timer when a command waits for the app.
@@ -19,60 +19,60 @@ pub(crate) enum ClockKind {
 }
 
 words! {
-    /// What goes wrong, once, at the first act.
+    /// A fault that occurs once, at the first act.
     Fault {
-        /// The device never answers an act.
+        /// The device never responds to an act.
         Hang = "hang",
         /// The app dies when it is acted on.
         Lost = "lost",
         /// The device panics when it acts, as a bug in a backend would.
         Panic = "panic",
-        /// The target is removed after it was looked for.
+        /// The target is removed after it was located.
         Vanish = "vanish-before-act",
-        /// Everything moves down after the target was looked for.
+        /// Everything moves down after the target was located.
         Move = "move-before-act",
-        /// The target reads otherwise after it was looked for.
+        /// The target's text changes after it was located.
         Relabel = "relabel-before-act",
-        /// The target reads otherwise after it was aimed at.
+        /// The target's text changes after it was aimed at.
         RelabelAfterAim = "relabel-after-aim",
-        /// What stands around the target reads otherwise after it was aimed at.
+        /// The content around the target changes after the target was aimed at.
         RewriteAfterAim = "rewrite-after-aim",
-        /// Something lies down over everything after the target was looked for.
+        /// An overlay covers everything after the target was located.
         Cover = "cover-before-act",
-        /// The device cannot tell what lies at the point that it aims at.
+        /// The device cannot determine what is at the point of an aim.
         HitTest = "no-hit-test",
         /// A confirm dialog opens on the press.
         Dialog = "dialog-on-press",
-        /// The document is on its way to its own reload when the target is looked for.
+        /// A reload of the document is in progress when the target is located.
         Navigate = "navigate-in-flight",
         /// The arrival of the pointer moves the target down.
         Insert = "insert-on-hover",
     }
 }
 
-/// `sim:shop/cart?grade=while-alive&clock=virtual&q=lamp` taken apart.
+/// The parsed form of `sim:shop/cart?grade=while-alive&clock=virtual&q=lamp`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Options {
-    /// `shop`, or the path of a file.
+    /// The name of the app, such as `shop`, or the path of a file.
     pub(crate) app: String,
-    /// `/cart?q=lamp`; none: the app's own start.
+    /// The path, such as `/cart?q=lamp`; `None` for the app's own start page.
     pub(crate) path: Option<String>,
     pub(crate) grade: IdentityGrade,
-    /// On a `while-alive` device: after how many renderings the number of a node that is gone comes
-    /// back.
+    /// On a `while-alive` device, the number of renderings after which the number of a removed node
+    /// is reused.
     pub(crate) reuse_after: u64,
     pub(crate) clock: ClockKind,
     pub(crate) log: Option<PathBuf>,
     pub(crate) fault: Option<Fault>,
-    /// Whether any of grade, clock, log and fault was said: what runs cannot change them.
+    /// Whether grade, clock, log or fault was given. None of them can change while the app runs.
     pub(crate) is_explicit: bool,
 }
 
 impl Options {
-    /// Checks the files that it names against the folders that its caller may reach.
+    /// Checks the files that the options name against the folders that the caller may reach.
     ///
     /// # Errors
-    /// `POLICY_DENIED`.
+    /// Returns `POLICY_DENIED` for a file outside these folders.
     pub(crate) fn check_reachable(&self, roots: Option<&[PathBuf]>) -> Result<(), Error> {
         let Some(roots) = roots else { return Ok(()) };
         let app = crate::library::embedded(&self.app).is_none().then(|| PathBuf::from(&self.app));
@@ -87,7 +87,7 @@ impl Options {
     /// Parses the argument of `open`.
     ///
     /// # Errors
-    /// A sentence that names the part that is not understood.
+    /// Returns a sentence that names the part that cannot be parsed.
     pub(crate) fn parse(what: &str) -> Result<Self, String> {
         let rest = what.strip_prefix("sim:").unwrap_or(what);
         let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
@@ -146,7 +146,7 @@ impl Options {
     }
 }
 
-/// What the handles of a grade are called in `open`.
+/// The names of the identity grades in `open`.
 const GRADES: [(&str, IdentityGrade); 3] = [
     ("never-reused", IdentityGrade::NeverReused),
     ("while-alive", IdentityGrade::WhileAlive),

@@ -99,8 +99,8 @@ impl Probe {
         self.shared.lock().input_log.received.clone()
     }
 
-    /// Returns what a handle's element is to the app now: its control and record. `None` if it is
-    /// gone, or if handles are only addresses of a capture.
+    /// Returns what the app currently considers a handle's element to be: its control and record.
+    /// `None` if it is gone, or if handles are only addresses of a capture.
     #[must_use]
     pub fn truth_of(&self, handle: Handle) -> Option<String> {
         let sim = self.shared.lock();

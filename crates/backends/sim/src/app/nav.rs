@@ -130,7 +130,7 @@ impl Navigator<'_> {
 
     /// Shows the requested document.
     pub(crate) fn commit(&mut self, navigation: PendingNavigation) {
-        // Found already when the document was requested.
+        // The screen was already found when the document was requested.
         let Ok((index, captured)) = self.screen(&navigation.url) else { return };
         let old = self.sim.tab().entries.get(self.sim.tab().at).map(|e| e.scope);
         self.sim.timers.retain(|t| Some(t.scope) != old);

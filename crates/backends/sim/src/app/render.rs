@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use stickpin_tree::{Attr, Document, Role, States};
 
-/// The line number of nodes that are in no view: documents, toasts, text leaves of elements.
+/// The line number of nodes that are not in any view: documents, toasts, text leaves of elements.
 pub(crate) const NO_VIEW_LINE: u32 = u32::MAX;
 
 /// The inputs of a rendering.

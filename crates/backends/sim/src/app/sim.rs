@@ -32,7 +32,7 @@ pub(crate) struct Sim {
     pub(crate) input_log: InputLog,
     pub(crate) ids: IdentityAllocator,
     pub(crate) viewport: (u32, u32),
-    /// Counts renderings that read differently from the previous one.
+    /// Counts renderings whose content differs from the previous one.
     pub(crate) revision: u64,
     /// Why the app has ended.
     pub(crate) end_reason: Option<String>,

@@ -92,7 +92,7 @@ impl Sim {
         match timer.job {
             Job::Script { by, job, env, ms } => {
                 if by == Function::Every {
-                    // Set again before the script runs, so that the script can cancel it.
+                    // Set the timer again before the script runs, so that the script can cancel it.
                     self.set_timer(
                         ms,
                         &timer.name,
