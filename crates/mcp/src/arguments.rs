@@ -11,8 +11,8 @@ use stickpin_kernel::schema::{Field, Kind, NestedTargets};
 use stickpin_kernel::{Error, ErrorCode, Result};
 use stickpin_tree::quote;
 
-/// Alternative argument names from other tools. A name is replaced by the second one if the command
-/// has an argument of that name, which is not given, and none of the first.
+/// Alternative argument names from other tools. The first name is replaced by the second one if the
+/// command has an argument of the second name, which was not given, and none of the first name.
 const ARGUMENT_ALIASES: &[(&str, &str)] = &[
     ("ref", "target"),
     ("selector", "target"),
@@ -38,7 +38,7 @@ const ARGUMENT_ALIASES: &[(&str, &str)] = &[
 pub(crate) struct GroupKey {
     /// The argument that selects a command of the group.
     pub(crate) name: &'static str,
-    /// The word for the command that the group is named after; `None` if that command has an
+    /// The word for the command after which the group is named; `None` if that command has an
     /// argument of this name.
     pub(crate) default_word: Option<&'static str>,
 }

@@ -51,14 +51,14 @@ impl CommandRef {
     }
 }
 
-/// The request of a call.
+/// The request in a call.
 enum ToolCall {
     Run(Box<Invocation>),
-    /// A text of our own.
+    /// A text of the server itself.
     Text(String),
 }
 
-/// CommandRef comes with a call besides its arguments.
+/// The context of a call besides its arguments.
 pub(crate) struct Incoming {
     /// Receives progress reports.
     pub(crate) progress: UnboundedSender<Progress>,
@@ -103,7 +103,8 @@ pub(crate) async fn call(
             let unscoped = new.is_some();
             let mut evicted = None;
             let opens = new.filter(|_| work.command.definition().begins_session());
-            // Without a scope there is no client to pin refs for, unless this call begins one.
+            // Without a scope, there is no client for which to pin refs, unless this call begins
+            // one.
             let connection = match &opens {
                 Some(scope) => Arc::new(Connection::new((shared.setup.caller)(scope), scope, true)),
                 None => connection,
@@ -155,8 +156,8 @@ fn take_scope(shared: &Shared, args: &mut Map<String, Value>) -> Result<(Arc<Con
     }
 }
 
-/// Adds a hint for a client that sent no scope: without one its session cannot be found and its
-/// refs are not pinned.
+/// Adds a hint for a client that sent no scope: without a scope, its session cannot be found and
+/// its refs are not pinned.
 fn hint_at_scope(response: &mut Response) {
     const SEND: &str = "send the `scope` that `open` returned";
     match &mut response.error {
@@ -211,7 +212,7 @@ fn parse_line(args: &mut Map<String, Value>, client_commands: ClientCommands) ->
     if words.first().is_some_and(|word| word == "stickpin") {
         words.remove(0);
     }
-    // Help is about the registry and not a command of it.
+    // Help is about the registry and not a command in it.
     if words.first().is_none_or(|word| matches!(word.as_str(), "help" | "-h" | "--help")) {
         return help_text(&words.get(1..).unwrap_or_default().join(" "), client_commands).map(ToolCall::Text);
     }

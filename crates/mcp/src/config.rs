@@ -1,4 +1,5 @@
-//! How to configure a client for this server: the command to type, or the entry for its file.
+//! Configuration of clients for this server: the command to type, or the entry for the client's
+//! file.
 
 use serde_json::{Value, json};
 use std::path::Path;
@@ -9,7 +10,7 @@ const CLIENTS: &[&str] = &["claude-code", "codex", "gemini", "opencode", "cursor
 
 /// Returns the command or file entry that configures a client, and where it belongs. `passed` names
 /// environment variables that the server and its apps need. They are listed for clients that pass
-/// on only the variables they are told to.
+/// on only configured variables.
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` for an unknown client.
@@ -136,7 +137,7 @@ mod tests {
 
     const PROGRAM: &str = "/opt/my \"tools\"/stick'pin";
 
-    /// Returns the configuration for a client, without the line that says where it belongs.
+    /// Returns the configuration for a client, without the line that states where it belongs.
     fn printed_config(client: &str) -> String {
         let args = ["--allow-path=/a b".to_owned()];
         let text = config(client, Path::new(PROGRAM), &args, &[]).expect(client);

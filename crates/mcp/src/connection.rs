@@ -22,7 +22,7 @@ pub(crate) struct Connection {
     pub(crate) caller: Caller,
     /// The client's pins. `None` if the client cannot be identified: its refs are not pinned.
     pub(crate) pins: Option<Mutex<Pins>>,
-    /// The minimum level of log messages; `None` until the client asks for them.
+    /// The minimum level of log messages; `None` until the client requests them.
     pub(crate) log_level: Mutex<Option<LoggingLevel>>,
     /// The client's roots; `None` until they were requested, and empty if it has none.
     pub(crate) roots: Mutex<Option<Vec<PathBuf>>>,

@@ -1,6 +1,6 @@
 //! The files that a client may name: below its roots, else below the server's working directory or
 //! its project folder, and below the `--allow-path` folders. All links are resolved first, so that
-//! neither `..` nor a link leads out.
+//! neither `..` nor a link leads outside.
 
 use std::path::{Path, PathBuf};
 use stickpin_kernel::registry::CommandDefinition;
@@ -12,7 +12,7 @@ use url::Url;
 pub(crate) struct Folders {
     /// The base of relative paths, if there is one: the client's first root, else the working
     /// directory, else the project folder that the server's environment names. A working directory
-    /// that is or holds the home folder counts only where the server was started with it.
+    /// that is or contains the home folder counts only if the server was started with it.
     pub(crate) start: Option<PathBuf>,
     /// The folders that may contain files: the client's roots, else the base of relative paths, and
     /// the folders that the server was started with.
@@ -21,7 +21,7 @@ pub(crate) struct Folders {
 
 impl Folders {
     /// Creates the folders of a client with these roots. Desktop clients start the server in `/` or
-    /// the home folder. That allows neither: only folders that were named are open.
+    /// the home folder. Neither is allowed in that case: only named folders are accessible.
     pub(crate) fn new(
         client_roots: &[PathBuf],
         caller: &Caller,

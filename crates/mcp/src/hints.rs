@@ -15,7 +15,7 @@ use stickpin_kernel::registry::{CommandDefinition, find};
 pub(crate) const HELP_PREFIX: &str = "stickpin://help/";
 
 /// Rewrites the hint and the warning of a response for the tools of a profile. The single tool of
-/// `slim` takes command lines, so its hints stay as they are.
+/// `slim` takes command lines, so its hints are unchanged.
 pub(crate) fn rewrite_hints(response: &mut Response, profile: Profile, client_commands: ClientCommands) {
     if profile == Profile::Slim {
         return;
@@ -38,7 +38,7 @@ pub(crate) fn rewrite_hints(response: &mut Response, profile: Profile, client_co
     response.text = text;
 }
 
-/// Returns a hint with tool calls in place of command lines. Commands that no tool runs, such as
+/// Returns a hint with tool calls instead of command lines. Commands that no tool runs, such as
 /// `daemon stop`, are for a person and stay.
 fn replace_commands(hint: &str, profile: Profile, client_commands: ClientCommands) -> String {
     hints::rewrite(hint, |mention| match mention {
@@ -58,7 +58,7 @@ fn replace_commands(hint: &str, profile: Profile, client_commands: ClientCommand
 fn tool_call(line: &str, profile: Profile, client_commands: ClientCommands) -> Option<String> {
     let definitions: Vec<&'static CommandDefinition> =
         client_commands.iter().map(|command| command.definition()).collect();
-    // A line with a placeholder that the grammar refuses stays as it is.
+    // A line with a placeholder that the grammar refuses is unchanged.
     let (definition, mut input, session) = hints::line(line, &definitions).ok().flatten()?;
     let common = session.map(|session| ("session".to_owned(), Value::from(session)));
     let (tool, mut arguments) = match profile {
@@ -69,8 +69,8 @@ fn tool_call(line: &str, profile: Profile, client_commands: ClientCommands) -> O
     Some(format!("{tool} {}", Value::Object(arguments)))
 }
 
-/// Returns the tool of `core` that runs a command, with its arguments: its own, that of its group,
-/// or `batch`.
+/// Returns the tool of `core` that runs a command, with its arguments: the command's own tool, the
+/// tool of its group, or `batch`.
 fn core_call(
     definition: &'static CommandDefinition,
     mut input: Map<String, Value>,

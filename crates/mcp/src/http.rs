@@ -188,7 +188,7 @@ pub(crate) fn service<S: ServerHandler>(
     allowed.extend(hosts.iter().cloned());
     let config = StreamableHttpServerConfig::default()
         .with_allowed_hosts(allowed)
-        // No browser page may be a client, least of all a driven one.
+        // No browser page may be a client, in particular not a driven one.
         .enforce_origin_validation()
         .with_max_request_body_bytes(MAX_BODY);
     let mut sessions = LocalSessionManager::default();

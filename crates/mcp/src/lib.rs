@@ -1,10 +1,10 @@
 //! The MCP server: the registry as tools for models, over stdio and streamable HTTP, through
 //! `rmcp`.
 //!
-//! The server is a client of the daemon, like the command line, and adds [`pins`]. It sees every
-//! response before its client does, so it can pin refs for free: the client reads and types plain
-//! ones. **Invariant:** knows no device. Names a command only if this surface differs on purpose
-//! (`profile`) or a lifetime ends.
+//! The server is a client of the daemon, like the command line, and adds [`pins`]. The server sees
+//! every response before its client does, so it can pin refs at no cost to the client, which reads
+//! and types plain refs. **Invariant:** knows no device. Names a command only if this surface
+//! differs on purpose (`profile`) or a lifetime ends.
 //!
 //! ```
 //! use std::path::Path;

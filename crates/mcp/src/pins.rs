@@ -1,4 +1,5 @@
-//! Pins for free (`refs.md` 10): the refs that one client session was given, and with which tree.
+//! Automatic pins: the refs that one client session was given, and the tree with which it got each
+//! of them.
 //!
 //! Pure. The server passes every response through here before its client sees it, and every target
 //! before it is sent. The client neither reads nor types a pin. **Invariant:** a ref is never

@@ -1,9 +1,9 @@
 //! Which tools a client sees, and the descriptions of the few that nearly every task needs.
 //!
 //! A model reads the tool list in every conversation. `core` is therefore short, and written for a
-//! reader without help and without a command line. For this reason this surface names commands and
-//! describes them in its own words, while other surfaces take both from the registry. Commands that
-//! `core` omits are available through `batch`.
+//! reader without help and without a command line. For this reason, this surface names commands and
+//! describes them in its own words, whereas other surfaces take both from the registry. Commands
+//! that `core` omits are available through `batch`.
 
 use crate::arguments::GroupKey;
 use std::str::FromStr;
@@ -47,7 +47,7 @@ pub(crate) struct CoreTool {
     pub(crate) key: Option<GroupKey>,
     /// When to use it, and what it returns.
     pub(crate) description: String,
-    /// Arguments that are accepted but not listed, because hardly any task needs them.
+    /// Arguments that are accepted but not listed, because they are rarely needed.
     pub(crate) unlisted: Vec<&'static str>,
 }
 

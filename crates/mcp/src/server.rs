@@ -30,7 +30,7 @@ use stickpin_kernel::{Error, ErrorCode, Request, Result};
 use stickpin_wire::StateDir;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-/// Interval of progress notifications for a client that asked for them.
+/// Interval of progress notifications for a client that requested them.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Limits for the texts that are kept of a request's metadata: bytes of each, and their number.
@@ -339,7 +339,7 @@ impl ServerHandler for Server {
     }
 }
 
-/// Returns the entries of a request's metadata that are short texts: ids of sessions are.
+/// Returns the entries of a request's metadata that are short texts, as ids of sessions are.
 fn texts(meta: &RequestMetaObject) -> BTreeMap<String, String> {
     let bounded_text = |(name, value): (&String, &Value)| {
         let text = value.as_str().filter(|text| text.len() <= MAX_ID)?;

@@ -26,7 +26,7 @@ pub struct Setup {
     /// Folders that may contain files, besides the client's roots or the working directory.
     pub allow: Vec<PathBuf>,
     /// The project folder that the server's environment names, for a client without roots whose
-    /// working directory is `/` or holds the home directory.
+    /// working directory is `/` or contains the home directory.
     pub project_dir: Option<PathBuf>,
     /// State directories that a call may name, besides the server's own.
     pub state_dirs: Vec<PathBuf>,

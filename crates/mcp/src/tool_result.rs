@@ -82,7 +82,7 @@ fn media_type(path: &Path) -> &'static str {
     }
 }
 
-/// Truncates to `max_chars` characters, at a line end if possible, and appends a line that says
+/// Truncates to `max_chars` characters, at a line end if possible, and appends a line that states
 /// what was cut.
 fn truncate(text: String, max_chars: usize) -> (String, Shown) {
     let total = text.chars().count();
@@ -103,7 +103,7 @@ fn truncate(text: String, max_chars: usize) -> (String, Shown) {
     (text, shown)
 }
 
-/// Returns the images in the state directory. A client that named a file of its own wanted only the
+/// Returns the images in the state directory. A client that named its own file wanted only the
 /// file.
 fn pictures(response: &Response) -> Vec<PathBuf> {
     let steps = response.output.as_ref().and_then(|output| output["steps"].as_array());
