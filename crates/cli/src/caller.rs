@@ -1,5 +1,5 @@
-//! The caller's own session name. Two projects do not share it by accident, and a project finds its
-//! session again.
+//! The caller's own session name. Two projects do not share a session by accident, and a project
+//! finds its session again.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;

@@ -65,7 +65,7 @@ fn run_until_interrupted(
             installation: Arc::new(installation),
             cancel: cancel.clone(),
         };
-        // A person's Ctrl-C, or the end that the parent process asks for.
+        // A person's Ctrl-C, or the termination that the parent process requests.
         let mut interrupts = listen_for_signals(&[SignalKind::interrupt(), SignalKind::terminate()])?;
         let mut run = command.run(input, call);
         let response = loop {
@@ -91,7 +91,7 @@ fn run_until_interrupted(
     })
 }
 
-/// Listens for signals, each of which is one message.
+/// Listens for signals, each of which becomes one message.
 pub(crate) fn listen_for_signals(kinds: &[SignalKind]) -> Result<mpsc::UnboundedReceiver<()>> {
     let (tell, heard) = mpsc::unbounded_channel();
     for kind in kinds {

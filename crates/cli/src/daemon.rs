@@ -29,7 +29,7 @@ pub fn start(env: &Env) -> Start {
     }
 }
 
-/// Prints the daemon's status. No running daemon is a status too, not an error.
+/// Prints the daemon's status. The absence of a daemon is also a status, not an error.
 pub(crate) fn status(state_dir: &StateDir, json: bool, streams: &mut Streams<'_>) -> Result<u8> {
     let Some(mut connection) = Connection::find(state_dir)? else {
         let text = format!("no daemon is running for {}", state_dir.path().display());

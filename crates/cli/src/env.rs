@@ -33,7 +33,7 @@ pub struct Env {
     pub secrets: BTreeMap<String, Secret>,
     /// Variables that reveal the agent behind the caller, by name.
     pub evidence: BTreeMap<String, String>,
-    /// Variables that say where programs of agents are and where they keep their settings, by name.
+    /// Variables that locate the programs of agents and their settings, by name.
     pub harness_variables: BTreeMap<String, OsString>,
     /// Variables with secrets, which no started program gets.
     pub private: Vec<OsString>,

@@ -1,6 +1,6 @@
 //! Following a command of the registry: waiting for its next entries, and `--follow`, which prints
-//! them as they come. Its last line on stderr says where to go on, so that nothing is lost between
-//! two runs.
+//! them as they come. The last line on stderr states where to continue, so that nothing is lost
+//! between two runs.
 
 use crate::client_command::listen_for_signals;
 use crate::env::Env;
@@ -17,10 +17,10 @@ use stickpin_wire::rpc::{Hello, Verdict};
 use tokio::signal::unix::SignalKind;
 use tokio::sync::mpsc;
 
-/// How long a follower looks for a daemon that is away.
+/// How long a follower tries to reach a daemon that is away.
 const RECONNECT: Duration = Duration::from_secs(30);
 
-/// The pause between two looks.
+/// The pause between two attempts.
 const RECONNECT_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Returns how to follow a request, if it waits for entries or is followed.
@@ -59,8 +59,8 @@ pub(crate) fn run(
     code
 }
 
-/// Prints what a reader reads until there is no more, or until a signal. Keeps in `cursor` behind
-/// which entry to go on.
+/// Prints the entries from a reader until there are no more, or until a signal. Stores in `cursor`
+/// the entry after which to continue.
 async fn print_until_signalled(
     reader: Reader,
     json: bool,
@@ -71,7 +71,7 @@ async fn print_until_signalled(
     let mut signals = listen_for_signals(&signals)?;
     let once = reader.once;
     let (tell, mut heard) = mpsc::channel(1);
-    // Blocks in reading the socket, and ends with the process.
+    // The thread blocks while it reads the socket, and ends with the process.
     std::thread::spawn(move || reader.read(&tell));
     loop {
         let answer = tokio::select! {
@@ -97,7 +97,7 @@ async fn print_until_signalled(
                     return Ok(code);
                 }
             }
-            // The reader of the pipe has enough.
+            // The reader of the pipe has closed it.
             Err(e) if e.kind() == io::ErrorKind::BrokenPipe => return Ok(0),
             Err(e) => {
                 streams.note_write_error(Err(e));
@@ -120,7 +120,7 @@ fn print_entries(
     let entries = entries(response);
     for (at, entry) in entries.iter().enumerate() {
         streams.print_line(&entry.to_string())?;
-        // Several entries of one record are read again together.
+        // All entries of one record are read again together.
         if entries.get(at + 1).is_none_or(|next| next["seq"] != entry["seq"]) {
             *cursor = entry["seq"].as_u64().or(*cursor);
         }
@@ -143,22 +143,23 @@ struct Answer {
     last: bool,
 }
 
-/// Reads entries from the daemon, on a thread of its own.
+/// Reads entries from the daemon, on a separate thread.
 struct Reader {
     state_dir: StateDir,
     start: Start,
     request: Request,
     follow: Follow,
-    /// Whether the first entries are the last.
+    /// Whether to stop after the first entries.
     once: bool,
 }
 
 impl Reader {
-    /// Reads until nobody hears it, the session is closed, or the daemon is away for too long.
+    /// Reads until the receiver is gone, the session is closed, or the daemon has been away for too
+    /// long.
     fn read(mut self, tell: &mpsc::Sender<Result<Answer>>) {
         let timeout = self.request.input.remove(self.follow.timeout);
         self.request.input.insert(self.follow.wait.to_owned(), true.into());
-        // The first answer comes at once: it tells where the entries to wait for begin.
+        // The first answer arrives immediately and determines where the awaited entries begin.
         self.request.input.insert(self.follow.timeout.to_owned(), 0.into());
         let mut connection = match Connection::find_or_start(&self.state_dir, &self.start) {
             Ok(connection) => connection,
@@ -180,7 +181,7 @@ impl Reader {
             if let Some(cursor) = cursor_of(&response) {
                 self.request.input.insert(self.follow.after.to_owned(), cursor.into());
             }
-            // Nobody hears it once the program ends.
+            // The receiver is gone once the program ends.
             if tell.blocking_send(Ok(Answer { response, last })).is_err() || last {
                 return;
             }
@@ -192,7 +193,7 @@ impl Reader {
         }
     }
 
-    /// Waits for the next daemon. Starts none: it may have been stopped on purpose.
+    /// Waits for the next daemon. Does not start one, because it may have been stopped on purpose.
     fn reconnect(&self) -> Result<Connection> {
         let until = Instant::now() + RECONNECT;
         loop {
@@ -202,7 +203,7 @@ impl Reader {
                     Verdict::Refuse => {
                         return Err(found.welcome().mismatch(&Hello::current(self.state_dir.path())));
                     }
-                    // It is shutting down.
+                    // The daemon is shutting down.
                     Verdict::Replace => {}
                 }
             }

@@ -1,7 +1,7 @@
 //! The command line: a projection of the registry, output, exit codes.
 //!
 //! [`run`] reads the arguments, finds the command, builds only that command's grammar, and sends a
-//! request to the daemon. No command of the registry is named here. Differences to other surfaces
+//! request to the daemon. No command of the registry is named here. Differences from other surfaces
 //! are in `local.rs`, with the reason.
 //!
 //! ```
@@ -51,7 +51,7 @@ const STDIN_LIMIT: u64 = 4 * 1024 * 1024;
 /// Functions that the binary provides, because only it knows the backends and the daemon.
 #[derive(Debug, Clone, Copy)]
 pub struct Hooks {
-    /// Becomes the daemon of a state directory. The second argument is the time that it stays
+    /// Becomes the daemon of a state directory. The second argument is how long the daemon stays
     /// without sessions, if given.
     pub daemon: fn(PathBuf, Option<Duration>) -> u8,
     /// Returns the names of apps that `open` could start, for completions.
@@ -163,8 +163,8 @@ fn call(request: &Request, options: &Options, env: &Env, hooks: Hooks, streams: 
     }
 }
 
-/// Removes stale registrations before the first command of another version. Only a person is told,
-/// and no failure concerns the command that was typed: it is tried again with the next one.
+/// Removes stale registrations before the first command of another version. Only a person is
+/// notified. A failure does not affect the typed command; the next command tries again.
 pub(crate) fn first_run(
     state_dir: &StateDir,
     options: &Options,

@@ -81,19 +81,19 @@ impl<'a> Streams<'a> {
         self.note_write_error(result);
     }
 
-    /// Prints lines of an answer that goes on, and hands them to the reader at once.
+    /// Prints lines of an answer that continues, and flushes them to the reader immediately.
     ///
     /// # Errors
-    /// If the reader does not take them.
+    /// Returns an error if the reader does not accept them.
     pub(crate) fn print_line(&mut self, text: &str) -> io::Result<()> {
         line(self.out, text)?;
         self.out.flush()
     }
 
-    /// Hands what was printed to the reader.
+    /// Flushes the output to the reader.
     ///
     /// # Errors
-    /// If the reader does not take it.
+    /// Returns an error if the reader does not accept it.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }

@@ -1,4 +1,4 @@
-//! From arguments to a plan. Pure: no file, no socket.
+//! Conversion of arguments into a plan. Pure: no file, no socket.
 
 use crate::env::Env;
 use crate::help;
