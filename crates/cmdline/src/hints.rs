@@ -23,11 +23,11 @@ pub enum Mention<'h> {
 pub type MentionedCommand = (&'static CommandDefinition, Map<String, Value>, Option<String>);
 
 /// Replaces each command line and each option in a hint by what `replace` returns for it, and
-/// leaves those as they are for which it returns `None`.
+/// leaves those for which it returns `None` unchanged.
 #[must_use]
 pub fn rewrite(hint: &str, mut replace: impl FnMut(Mention<'_>) -> Option<String>) -> String {
     let mut out = String::with_capacity(hint.len());
-    // Odd parts stand in backticks.
+    // Every second part is in backticks.
     for (at, part) in hint.split('`').enumerate() {
         if at > 0 {
             out.push('`');
@@ -42,11 +42,11 @@ pub fn rewrite(hint: &str, mut replace: impl FnMut(Mention<'_>) -> Option<String
     out
 }
 
-/// Reads a line of the registry or of `others` as its form, the input and the named session.
-/// Returns `None` for a command of the front end itself.
+/// Parses a line of the registry or of `others` into its definition, its input and the named
+/// session. Returns `None` for a command of the front end itself.
 ///
 /// # Errors
-/// Returns `INVALID_ARGS` for what the grammar of the command refuses.
+/// Returns `INVALID_ARGS` for a line that the grammar of the command refuses.
 pub fn line(line: &str, others: &[&'static CommandDefinition]) -> Result<Option<MentionedCommand>> {
     let words = split(line)?;
     let Some(ResolvedCommand { name, args }) = resolve_command(&words, others)? else { return Ok(None) };

@@ -79,10 +79,10 @@ pub(crate) fn args(taken: impl Fn(&str) -> bool) -> impl Iterator<Item = Arg> {
     })
 }
 
-/// The clap id of the switch that follows a command.
+/// The clap id of the option that follows a command.
 const FOLLOW: &str = "--follow";
 
-/// Returns the switch that follows a command. A front end repeats the command for it.
+/// Returns the option that follows a command. A front end repeats the command for it.
 pub(crate) fn follow(how: Follow) -> Arg {
     let help = "Print entries as they come, with --json one object per line, until you end it; the last line on stderr is `cursor_seq=N`";
     Arg::new(FOLLOW)

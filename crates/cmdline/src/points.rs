@@ -1,4 +1,4 @@
-//! Joins two bare numbers in the place of a target into a point: `press 120 340` becomes `press
+//! Joins two bare numbers in the position of a target into a point: `press 120 340` becomes `press
 //! 120,340`. A pure pass before the grammar sees the words.
 
 use stickpin_kernel::schema::{Field, Kind};

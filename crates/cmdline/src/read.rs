@@ -1,4 +1,4 @@
-//! From words to a command of the registry with its input.
+//! Conversion of words to a command of the registry with its input.
 //!
 //! [`read`] only applies the grammar; the kernel checks the values when the command is called.
 //! [`parse`] reads lines that run later, in scripts and batches. It checks them too, so that a
@@ -56,10 +56,10 @@ pub fn read(definition: &CommandDefinition, args: Vec<String>) -> Result<ParsedA
     Ok(ParsedArguments::Input(input, options))
 }
 
-/// Refuses `--follow` where nobody can end it.
+/// Refuses `--follow` where nothing could end it.
 ///
 /// # Errors
-/// Returns `INVALID_ARGS`.
+/// Returns `INVALID_ARGS` if the option is set.
 pub fn refuse_following(options: &Options) -> Result<()> {
     if !options.follow {
         return Ok(());
@@ -68,7 +68,7 @@ pub fn refuse_following(options: &Options) -> Result<()> {
         .hint("use `--wait`, and go on with `--after`"))
 }
 
-/// Stands for the steps on standard input.
+/// The value that denotes the steps on standard input.
 pub const STDIN: &str = "-";
 
 /// Returns the lists of steps in an input.
@@ -110,7 +110,7 @@ pub fn wants_stdin(entry: &Entry, input: &mut Map<String, Value>) -> bool {
     step_lines(entry, input).any(|step| step.as_str() == Some(STDIN))
 }
 
-/// Inserts the steps from standard input in their place. The text is a JSON list of steps, or
+/// Inserts the steps from standard input at their position. The text is a JSON list of steps, or
 /// command lines with blank lines and `#` comments between them.
 ///
 /// # Errors

@@ -1,5 +1,5 @@
-//! From a command and its input to words that read back as the same command. Scripts and hints use
-//! it.
+//! Conversion of a command and its input to words that parse as the same command. Used by scripts
+//! and hints.
 
 use crate::grammar::{is_on_by_default, kebab_case, long_name};
 use serde_json::{Map, Value};
@@ -29,8 +29,8 @@ fn arguments(fields: &[Field], input: &Map<String, Value>) -> Vec<String> {
         .filter_map(|f| values_of(f).map(|value| positional_argument(f, &value)))
         .flatten()
         .collect();
-    // After `--` no word is taken for an option. Otherwise the words come first: a line reads best
-    // with its target first.
+    // After `--`, no word is mistaken for an option. Otherwise the words come first: a line reads
+    // best with its target first.
     match words.iter().any(|word| word.starts_with('-')) {
         true => options.chain(["--".to_owned()]).chain(words).collect(),
         false => words.into_iter().chain(options).collect(),
@@ -102,7 +102,7 @@ mod tests {
         for entry in COMMANDS {
             for example in entry.spec.examples {
                 let mut words = split(example.strip_prefix("stickpin ").unwrap_or(example));
-                // A switch of the command line, which no input has.
+                // An option of the command line, which is not part of the input.
                 words.retain(|word| word != "--follow");
                 let line = parse(&words).unwrap_or_else(|e| panic!("{example}: {e}"));
                 let written = write(line.entry, &line.input);
