@@ -170,7 +170,8 @@ pub struct Welcome {
 pub enum Verdict {
     /// Calls are served.
     Serve,
-    /// The client is newer and no session is open: this daemon exits, start another one.
+    /// The client is newer and no session is open: this daemon exits, and the client starts another
+    /// one.
     Replace,
     /// The versions do not match, and the daemon is busy or newer.
     #[default]

@@ -1,4 +1,4 @@
-//! Where a daemon and its clients meet: the state directory and its socket.
+//! The meeting point of a daemon and its clients: the state directory and its socket.
 
 use rustix::fs::{Mode, OFlags};
 use std::fs::{self, DirBuilder, File, Metadata};
@@ -8,7 +8,8 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use stickpin_kernel::{Error, ErrorCode, Result, io_error};
 
-/// The maximum socket path in bytes. Every Unix accepts it (macOS allows 104), with some reserve.
+/// The maximum socket path in bytes. Every Unix accepts this length (macOS allows 104), with some
+/// reserve.
 const MAX_SOCKET_PATH: usize = 100;
 
 /// An existing, private state directory of this user, and the paths in it that clients need.
