@@ -20,7 +20,7 @@ impl Process {
         start_time(pid).map(|started| Self { pid, started })
     }
 
-    /// Whether the process still runs.
+    /// Whether the process is still running.
     #[must_use]
     pub fn is_alive(&self) -> bool {
         start_time(self.pid).is_some_and(|now| now == self.started)
@@ -51,7 +51,7 @@ impl Process {
     }
 }
 
-/// Kills one process, and none of its children.
+/// Kills one process, but none of its children.
 pub fn kill_one(pid: u32) {
     kill_with(pid, rustix::process::kill_process);
 }

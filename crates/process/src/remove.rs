@@ -1,4 +1,4 @@
-//! Removing the folder of a session, and no file outside it.
+//! Removal of a session's folder, without touching any file outside it.
 //!
 //! Each folder is opened by name relative to its open parent. No link is followed and no mount is
 //! entered. A name that starts to lead elsewhere during the removal fails to open.
@@ -37,8 +37,8 @@ fn remove_with(folder: &Path, unmount: impl Fn(&Path) -> io::Result<()>) -> io::
     last
 }
 
-/// Removes a folder and its content on its own file system. If the name is a link or a file, that
-/// itself is removed.
+/// Removes a folder and its content on its own file system. If the name is a link or a file, the
+/// link or file itself is removed.
 fn remove(folder: &Path) -> io::Result<()> {
     let (above, name) = parent_and_name(folder)?;
     let above = rustix::fs::openat(CWD, above, FOLDER.difference(OFlags::NOFOLLOW), Mode::empty())?;
