@@ -9,7 +9,7 @@ use stickpin_kernel::{Error, ErrorCode, Result, io_error};
 use stickpin_session::Timestamp;
 use stickpin_session::agent::{AgentRecord, Directory, Evidence, Place, Process, Resolution};
 
-/// How far up the ancestry of a client is read.
+/// The maximum number of ancestors of a client that are read.
 const MAX_ANCESTORS: usize = 20;
 
 /// The identity of the host in this state directory.
@@ -27,7 +27,7 @@ pub(crate) struct Agents {
 }
 
 impl Agents {
-    /// Reads the directory of agents. Unreadable records are made again by the next calls.
+    /// Reads the directory of agents. The next calls recreate unreadable records.
     ///
     /// # Errors
     /// Returns `IO` or `STORAGE_FULL` when the folder or the id of the host cannot be written.
@@ -51,7 +51,7 @@ impl Agents {
     /// Returns the agent behind a call. `ancestry` is that of the client's process.
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS` when the caller names itself wrongly.
+    /// Returns `INVALID_ARGS` when the caller gives itself an invalid name.
     pub(crate) fn identify(&self, ancestry: &[Process], evidence: &Evidence) -> Result<Resolution> {
         let mut directory = self.directory.lock().unwrap_or_else(PoisonError::into_inner);
         let before = directory.revision();
@@ -68,7 +68,8 @@ impl Agents {
     }
 }
 
-/// Returns the ancestry of a process, that process first; empty where this host cannot see it.
+/// Returns the ancestry of a process, starting with the process itself; empty if this host cannot
+/// see the process.
 pub(crate) fn ancestry(pid: Option<u32>) -> Vec<Process> {
     let ancestors = pid.map(|pid| stickpin_process::ancestry(pid, MAX_ANCESTORS)).unwrap_or_default();
     ancestors.into_iter().map(|a| Process { pid: a.pid, start: a.start, args: a.args }).collect()
@@ -79,7 +80,7 @@ pub(crate) fn now() -> Timestamp {
     Timestamp::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }
 
-/// Returns the random id of the host, which is made once.
+/// Returns the random id of the host, which is created once.
 fn host_id(folder: &Path) -> Result<String> {
     let file = folder.join("host.json");
     match std::fs::read(&file) {
@@ -97,7 +98,7 @@ fn host_id(folder: &Path) -> Result<String> {
     Ok(host_id)
 }
 
-/// Returns the id of the running boot; empty where the platform has none.
+/// Returns the id of the current boot; empty if the platform has none.
 pub(crate) fn boot_id() -> String {
     std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
 }

@@ -1,4 +1,5 @@
-//! The coordinator of this host: the clocks, the processes, and the count of the daemon's starts.
+//! Setup of this host's coordinator: the clocks, the processes, and the number of the daemon's
+//! starts.
 
 use crate::agents;
 use rustix::time::{ClockId, clock_gettime};
@@ -10,7 +11,7 @@ use stickpin_process::Process;
 use stickpin_session::turn::{Anchor, Liveness, Now};
 use stickpin_wire::StateDir;
 
-/// The magic numbers of network file systems, on which neither locks nor `fsync` hold.
+/// The magic numbers of network file systems, on which neither locks nor `fsync` are reliable.
 const NETWORK: &[(u64, &str)] = &[
     (0x6969, "NFS"),
     (0x517b, "SMB"),
@@ -24,7 +25,7 @@ const NETWORK: &[(u64, &str)] = &[
 /// Opens the sessions of a state directory.
 ///
 /// # Errors
-/// Returns `STATE_DIR_NOT_LOCAL` on a network file system, `IO` and `STORAGE_FULL`.
+/// Returns `STATE_DIR_NOT_LOCAL` on a network file system, `IO` or `STORAGE_FULL`.
 pub(crate) fn coordinator(state_dir: &StateDir) -> Result<Coordinator> {
     check_local(state_dir.path())?;
     let epoch = next_epoch(&state_dir.daemon_dir().join("epoch"))?;
@@ -56,14 +57,15 @@ fn network(magic: u64) -> Option<&'static str> {
     NETWORK.iter().find(|(known, _)| *known == magic & 0xffff_ffff).map(|(_, name)| *name)
 }
 
-/// Milliseconds of the clock that does not advance during suspend.
+/// Returns the milliseconds of the clock that does not advance during suspend.
 fn monotonic_ms() -> u64 {
     let time = clock_gettime(ClockId::Monotonic);
     let ms = time.tv_sec.saturating_mul(1_000).saturating_add(time.tv_nsec / 1_000_000);
     u64::try_from(ms).unwrap_or_default()
 }
 
-/// Whether the root process of a harness runs: its id may belong to another process now.
+/// Returns whether the root process of a harness is running. Its id may now belong to another
+/// process.
 fn liveness(anchor: &Anchor, boot_id: &str) -> Liveness {
     if anchor.boot_id != boot_id {
         return Liveness::Gone;
@@ -72,7 +74,7 @@ fn liveness(anchor: &Anchor, boot_id: &str) -> Liveness {
     if process.is_alive() { Liveness::Alive } else { Liveness::Gone }
 }
 
-/// Counts this start, on disk before anybody can connect.
+/// Counts this start. The count is on disk before any client can connect.
 fn next_epoch(file: &Path) -> Result<u64> {
     let before = match std::fs::read_to_string(file) {
         Ok(text) => text.trim().parse().unwrap_or(0),

@@ -1,4 +1,4 @@
-//! Ref numbers of a session name, reserved on disk before they are used (`refs.md` 5).
+//! Ref numbers of a session name, reserved on disk before they are used.
 //!
 //! No number is given twice. A clean close returns the unused numbers; a crash skips the rest of
 //! the block. Numbering starts at 1 again only for a name that was closed and unused for a day.

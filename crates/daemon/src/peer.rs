@@ -24,7 +24,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 /// Maximum number of concurrent calls per connection. The next call is not read before one is
-/// answered, so a client that does not read its answers is not read either.
+/// answered, so messages of a client that does not read its answers are not read either.
 const MAX_CALLS: u32 = 128;
 
 /// Timeout for a client to read an answer, and to finish a message that it began.
@@ -71,9 +71,10 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, stream: UnixStream) {
 /// One connection.
 struct Peer {
     daemon: Arc<Daemon>,
-    /// The process of the client, where this host can see it.
+    /// The process of the client, if this host can see it.
     pid: Option<u32>,
-    /// Its ancestry when it made its first call: a client stays in the harness that started it.
+    /// The ancestry of the client when it made its first call. A client stays in the harness that
+    /// started it.
     ancestry: OnceLock<Vec<Process>>,
     out: tokio::sync::Mutex<OwnedWriteHalf>,
     /// Running calls, by the id of their message.
@@ -103,7 +104,7 @@ impl Peer {
                 match frame {
                     Frame::Line(line) => self.message(&line, room.take(), &mut verdict).await,
                     Frame::TooLong => {
-                        // Nothing of the message is kept.
+                        // No part of the message is kept.
                         room = None;
                         let why = format!("a message exceeds {} MiB", stickpin_wire::MAX_FRAME >> 20);
                         self.fault(Value::Null, code::INVALID_REQUEST, invalid(why)).await;
@@ -268,7 +269,7 @@ impl Peer {
             let agent = request.caller.agent.as_ref().map(|agent| agent.agent_id.clone());
             let response = peer.daemon.host.call(request, token).await;
             peer.calls().remove(&id.to_string());
-            // A turn that was granted to a client that is gone is reserved for its agent again.
+            // If the client is gone, a turn that was granted to it is reserved for its agent again.
             if peer.result(id, response).await
                 && let Some(agent) = agent
             {
@@ -313,13 +314,13 @@ impl Peer {
         self.daemon.shutdown.cancel();
     }
 
-    /// Sends an answer. Returns whether the client took it.
+    /// Sends an answer. Returns whether the client received it.
     async fn result<R: Serialize>(&self, id: Value, result: R) -> bool {
         self.send(&Answer::ok(id, result)).await
     }
 
     async fn fault(&self, id: Value, code: i32, error: Error) {
-        // Whether a client takes a refusal changes nothing.
+        // The result does not depend on whether the client receives the refusal.
         let _ = self.send(&Answer::<Value>::with_error(id, code, error)).await;
     }
 

@@ -38,7 +38,7 @@ pub(crate) struct Daemon {
     pub(crate) shutdown: CancellationToken,
 }
 
-/// Serves until the daemon is told to shut down, then closes all sessions.
+/// Serves until the daemon is asked to shut down, then closes all sessions.
 pub(crate) async fn serve(options: &Options, state_dir: StateDir, listener: StdListener) -> Result<()> {
     let socket = state_dir.socket().to_path_buf();
     let failed = |e: std::io::Error| io_error("listen at", &socket, &e);

@@ -59,8 +59,8 @@ impl ThreadPool {
         Self { max_threads: most.max(1), lanes: Mutex::new(vec![first]) }
     }
 
-    /// Serves a connection on the thread that has the fewest. `serve` makes the future and runs on
-    /// that thread.
+    /// Serves a connection on the thread that has the fewest. `serve` creates the future and runs
+    /// on that thread.
     pub(crate) fn serve_connection<F>(
         &self,
         stream: UnixStream,
