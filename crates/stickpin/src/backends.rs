@@ -1,4 +1,4 @@
-//! The built-in backends, in the order in which they are asked.
+//! The built-in backends, in the order in which they are queried.
 
 use std::sync::Arc;
 use stickpin_device::Provider;

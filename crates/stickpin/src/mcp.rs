@@ -25,7 +25,7 @@ pub(crate) fn run(mcp: &Mcp, env: &Env, streams: &mut Streams<'_>) -> Result<u8>
             let mut told = Ok(());
             let given = http.token.is_some();
             stickpin_mcp::serve_http(setup, &http, |url, token| {
-                // A token that the caller gave is not repeated.
+                // A token that the caller provided is not repeated.
                 let token = if given { "as in STICKPIN_MCP_TOKEN" } else { token };
                 told = print(streams, &format!("listening at {url}\ntoken {token}"));
             })?;
@@ -72,7 +72,7 @@ fn setup(mcp: &Mcp, env: &Env) -> Result<Setup> {
         stale_refs: given(&env.stale_refs),
         caller: Arc::new(move |client| {
             let mut caller = of_caller.caller(Some(client));
-            // The environment of the server is as old as the server.
+            // The environment of the server is as old as the server itself.
             caller.evidence.env_age = EnvAge::Spawn;
             caller.evidence.connection = Some(client.to_owned());
             caller
