@@ -1,9 +1,9 @@
-//! Commands that run in the process of the front end and are made of commands that a [`Client`]
+//! Commands that run in the process of the front end and consist of commands that a [`Client`]
 //! runs: `test`, `export`.
 //!
-//! Each has a [`CommandDefinition`], as the commands of the registry have, so that command lines
-//! and lists of tools show both alike. The program that links front ends and commands hands these
-//! to the front ends.
+//! Each has a [`CommandDefinition`], like the commands of the registry, so that command lines and
+//! lists of tools show both alike. The program that links front ends and commands passes these
+//! commands to the front ends.
 
 use crate::Client;
 use async_trait::async_trait;
@@ -23,7 +23,7 @@ pub type ClientCommands = &'static [&'static dyn ClientCommand];
 /// A command that runs in the front end.
 #[async_trait]
 pub trait ClientCommand: fmt::Debug + Send + Sync {
-    /// The name, arguments and help.
+    /// Returns the name, arguments and help.
     fn definition(&self) -> &'static CommandDefinition;
 
     /// Runs the command and returns its response. `input` is not yet checked against the form.
@@ -33,7 +33,7 @@ pub trait ClientCommand: fmt::Debug + Send + Sync {
 /// The context of a [`ClientCommand`]: the caller, the client and the limits.
 #[derive(Clone)]
 pub struct Call {
-    /// Runs the commands that this one is made of.
+    /// Runs the commands of which this one consists.
     pub client: Arc<dyn Client>,
     /// The caller.
     pub caller: Caller,
@@ -49,11 +49,11 @@ pub struct Call {
     pub policy: Arc<dyn Policy>,
     /// The installation that the front end runs from.
     pub installation: Arc<Installation>,
-    /// Cancels the command: what it opened is closed, and it still answers.
+    /// Cancels the command. The command closes what it opened, and still returns a response.
     pub cancel: CancellationToken,
 }
 
-/// The installation that a front end runs from, for commands that set up this machine.
+/// The installation from which a front end runs, for commands that set up this machine.
 #[derive(Debug, Clone, Default)]
 pub struct Installation {
     /// The running program.
@@ -84,7 +84,7 @@ pub struct Progress {
     pub total: usize,
     /// The last event, in one line.
     pub line: String,
-    /// True if the line stays on screen when the next one arrives.
+    /// Whether the line stays on screen when the next one arrives.
     pub lasting: bool,
 }
 
@@ -95,7 +95,7 @@ pub trait Policy: Send + Sync {
     /// mutable only so that it can be visited.
     ///
     /// # Errors
-    /// `POLICY_DENIED`, or why a path cannot be resolved.
+    /// Returns `POLICY_DENIED`, or the reason why a path cannot be resolved.
     fn command(&self, definition: &CommandDefinition, input: &mut Map<String, Value>) -> Result<()>;
 }
 

@@ -1,5 +1,5 @@
-//! A blocking connection to a daemon. Without an async runtime a command line that makes one call
-//! starts fastest.
+//! A blocking connection to a daemon. A command line that makes a single call starts fastest
+//! without an async runtime.
 
 use crate::start::Start;
 use serde::Serialize;
