@@ -25,11 +25,11 @@ pub enum Reason {
     Install,
 }
 
-/// What happened to a target.
+/// The event that happened to a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Action {
-    /// A removal, or the replacement of an entry, is about to happen.
+    /// A removal or the replacement of an entry is about to happen.
     Removing,
     Removed,
     Updated,
@@ -38,7 +38,7 @@ pub(crate) enum Action {
     Failed,
 }
 
-/// What an audit line tells about a target.
+/// The content of an audit line about a target.
 #[derive(Debug, Clone)]
 pub(crate) struct AuditEvent<'a> {
     pub(crate) harness: &'a str,

@@ -14,7 +14,8 @@ use crate::state::CleanupState;
 use std::path::Path;
 use stickpin_kernel::Result;
 
-/// Cleans up, whatever version did so last. Returns a summary if something was removed or failed.
+/// Cleans up, regardless of which version did so last. Returns a summary if something was removed
+/// or failed.
 ///
 /// # Errors
 /// Returns `IO` or `STORAGE_FULL` if the folder of the installation cannot be used. A target that
@@ -66,7 +67,7 @@ pub(crate) fn complete(run: &mut Run<'_>, harnesses: &[Harness], refreshes: bool
     summary(&outcomes, failed)
 }
 
-/// Removes what is stale from all harnesses, installed or not.
+/// Removes stale registrations from all harnesses, installed or not.
 pub(crate) fn stale(run: &mut Run<'_>, harnesses: &[Harness]) -> Vec<Outcome> {
     let mut outcomes = Vec::new();
     for harness in harnesses {

@@ -67,13 +67,13 @@ fn setup(call: &Call) -> Result<Setup> {
     })
 }
 
-/// Runs blocking work, so that a signal is still heard.
+/// Runs blocking work so that signals are still handled.
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     let done = tokio::task::spawn_blocking(work).await;
     done.unwrap_or_else(|e| Err(Error::internal(format!("the installation stopped: {e}"))))
 }
 
-/// Refuses a choice of harnesses that is empty or double.
+/// Refuses a choice of harnesses that is empty or contradictory.
 fn check_choice(names: usize, all: bool, verb: &str) -> Result<()> {
     let message = match (names, all) {
         (0, false) => "name a harness, or all with `--all`",

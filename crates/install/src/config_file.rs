@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// A file as it was read.
 #[derive(Debug)]
 pub(crate) struct ConfigFile {
-    /// Where links lead to.
+    /// The path, with links resolved.
     path: PathBuf,
     /// The content; `None` if there is no file.
     content: Option<String>,
@@ -50,8 +50,9 @@ impl ConfigFile {
         self.content.as_deref()
     }
 
-    /// Replaces the content. `announce` runs last before the rename; if it fails, nothing changes.
-    /// Returns false, with nothing changed, if another program changed the file in the meantime.
+    /// Replaces the content. `announce` runs directly before the rename; if it fails, nothing
+    /// changes. Returns false, with nothing changed, if another program changed the file in the
+    /// meantime.
     pub(crate) fn replace(
         &self,
         disk: &dyn Disk,

@@ -1,4 +1,4 @@
-//! What to do with the entry in a configuration. Pure: from what was read to what is written.
+//! Decides what to do with the entry in a configuration. Pure: maps what was read to what to write.
 
 use crate::edit::{EditError, Format, lookup};
 use crate::harness::{Config, Slot};
@@ -6,7 +6,7 @@ use crate::outcome::Status;
 use crate::shape::{KnownServers, Server, recognise, same};
 use serde_json::Value;
 
-/// What a run wants of the entries.
+/// The entries that a run requires.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Intent<'a> {
     /// An entry for this server.
@@ -18,14 +18,14 @@ pub(crate) enum Intent<'a> {
     Cleanup(fn(&str) -> bool),
 }
 
-/// What to do.
+/// The decision about an entry.
 #[derive(Debug, Clone)]
 pub(crate) enum Decision {
     /// Change nothing.
     Keep(Status, Option<&'static str>, &'static str),
     /// Write an entry; `old` is the shape of the one that it replaces.
     Set { slot: &'static Slot, value: Value, old: Option<&'static str> },
-    /// Remove the entries in these places.
+    /// Remove the entries at these positions.
     Remove(Vec<(&'static Slot, &'static str)>),
 }
 
@@ -102,7 +102,7 @@ impl Decision {
         }
     }
 
-    /// Whether something that exists is lost.
+    /// Whether existing content is lost.
     pub(crate) fn is_destructive(&self) -> bool {
         matches!(self, Self::Remove(_) | Self::Set { old: Some(_), .. })
     }

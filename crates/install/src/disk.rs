@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// The permissions of files that only this user may read.
 pub(crate) const PRIVATE: u32 = 0o600;
 
-/// File operations. What a call wrote is on disk when it returns.
+/// File operations. Written data is on disk when a call returns.
 pub(crate) trait Disk: fmt::Debug {
     /// Reads a file; `None` if it does not exist.
     fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>>;
@@ -54,7 +54,8 @@ impl Disk for RealDisk {
         let end = file.metadata()?.len();
         let appended = file.write_all(bytes).and_then(|()| file.sync_all());
         if appended.is_err() {
-            // On a full disk a part of the line may be there; the next line must not continue it.
+            // On a full disk, a part of the line may have been written; the next line must not
+            // continue it.
             let _ = file.set_len(end);
         }
         appended
@@ -73,7 +74,7 @@ fn sync_folder(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Counts a missing file as success.
+/// Treats a missing file as success.
 pub(crate) fn missing_is_fine(result: io::Result<()>) -> io::Result<()> {
     match result {
         Err(e) if e.kind() == ErrorKind::NotFound => Ok(()),
@@ -104,7 +105,7 @@ pub(crate) fn replace(disk: &dyn Disk, path: &Path, bytes: &[u8], mode: u32) -> 
     replaced
 }
 
-/// Removes a file that was written in vain. What stays is replaced by the next run.
+/// Removes a file that is not needed after all. If it cannot be removed, the next run replaces it.
 pub(crate) fn discard(disk: &dyn Disk, path: &Path) {
     let _ = disk.remove(path);
 }

@@ -20,7 +20,7 @@ pub(crate) enum Format {
 /// Why a file cannot be edited. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum EditError {
-    /// The text does not parse.
+    /// The text cannot be parsed.
     #[error("the file cannot be parsed: {0}")]
     Unparsable(String),
     /// A parent of the entry is not a table.
@@ -44,7 +44,7 @@ impl Format {
         }
     }
 
-    /// Sets the entry at `pointer`, which it adds if it is missing.
+    /// Sets the entry at `pointer`, and adds it if it is missing.
     pub(crate) fn set(self, text: &str, pointer: &[&str], value: &Value) -> Result<String, EditError> {
         let (bom, body) = split_bom(text);
         let new = match self {
@@ -56,7 +56,8 @@ impl Format {
         self.verified(bom, new, &expected, pointer)
     }
 
-    /// Removes the entry at `pointer`, which must exist. Its parent stays, empty if need be.
+    /// Removes the entry at `pointer`, which must exist. Its parent stays, even if it is then
+    /// empty.
     pub(crate) fn remove(self, text: &str, pointer: &[&str]) -> Result<String, EditError> {
         let (bom, body) = split_bom(text);
         let new = match self {
@@ -76,7 +77,7 @@ impl Format {
         pointer: &[&str],
     ) -> Result<String, EditError> {
         let read = self.read(&new)?;
-        // A TOML header alone makes its parent; without the header there is none.
+        // In TOML, a header alone creates the parent; without the header, there is no parent.
         if read == *expected || (self == Self::Toml && pruned(&read, pointer) == pruned(expected, pointer)) {
             return Ok(bom.to_owned() + &new);
         }

@@ -1,11 +1,11 @@
-//! Why one target was not changed as asked.
+//! Errors of a single target.
 
 use crate::edit::EditError;
 use std::io;
 use std::path::{Path, PathBuf};
 use stickpin_kernel::Error;
 
-/// Why a target failed. It is left as it was unless the variant says otherwise.
+/// Why a target failed. The target is unchanged unless the variant states otherwise.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TargetError {
     /// A file operation failed.
@@ -34,12 +34,12 @@ pub(crate) enum TargetError {
         /// The folder of its configuration.
         folder: PathBuf,
     },
-    /// The harness's own command did not do it.
+    /// The harness's own command failed.
     #[error("`{command}` {problem}")]
     Program {
         /// The command line.
         command: String,
-        /// What happened.
+        /// The problem.
         problem: String,
     },
 }

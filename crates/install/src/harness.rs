@@ -10,20 +10,20 @@ use std::path::{Path, PathBuf};
 /// The key of our entry in every configuration.
 pub(crate) const SERVER_NAME: &str = "stickpin";
 
-/// A coding agent's program that reads MCP servers from a configuration file, or skills.
+/// A coding agent's program that reads skills or, from a configuration file, MCP servers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Harness {
     /// The name that commands take.
     pub(crate) id: &'static str,
-    /// The names of its program.
+    /// The names of the program.
     pub(crate) programs: &'static [&'static str],
-    /// Its folder, whose existence shows that it is installed.
+    /// The folder whose existence shows that the harness is installed.
     pub(crate) folder: Place,
-    /// Where it reads MCP servers.
+    /// The configuration file with MCP servers, if known.
     pub(crate) config: Option<Config>,
-    /// Where it reads skills.
+    /// The folder with skills.
     pub(crate) skill: Place,
-    /// Folders of its own in which the shared skill would be a duplicate.
+    /// The harness's own folders in which the shared skill would be a duplicate.
     pub(crate) duplicates: &'static [Place],
 }
 
@@ -43,30 +43,32 @@ pub(crate) struct Place {
 pub(crate) struct Config {
     /// The file.
     pub(crate) file: Place,
-    /// The same file under a name that wins where it exists.
+    /// An alternative name of the file, which wins if such a file exists.
     pub(crate) alternative: Option<Place>,
     /// The syntax.
     pub(crate) format: Format,
-    /// The places of our entry. The first whose condition holds is written, all are recognised.
+    /// The possible positions of our entry. The first one whose condition holds is written; all are
+    /// recognized.
     pub(crate) slots: &'static [Slot],
-    /// Whether the program itself writes the file while it runs, so that its own command is used.
+    /// Whether the program itself writes the file while running, so that its own command must be
+    /// used.
     pub(crate) managed: bool,
 }
 
-/// A place of our entry in a configuration.
+/// A position of our entry in a configuration.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Slot {
     /// The keys that lead to the entry.
     pub(crate) pointer: &'static [&'static str],
-    /// Whether a configuration uses this place.
+    /// Whether a configuration uses this position.
     pub(crate) applies: fn(&Value) -> bool,
-    /// The shapes of entries. The first is the one that is written.
+    /// The shapes of entries. The first one is written.
     pub(crate) shapes: &'static [Shape],
     /// Shapes that former versions wrote.
     pub(crate) legacy: &'static [Shape],
 }
 
-/// Where skills live that several harnesses read.
+/// The folder of skills that several harnesses read.
 pub(crate) const SHARED_SKILL: Place = Place { variable: None, base: ".agents/skills", path: SERVER_NAME };
 
 const fn place(variable: &'static str, base: &'static str, path: &'static str) -> Place {
@@ -143,7 +145,7 @@ pub(crate) const OPENCODE: Harness = Harness {
     duplicates: &[place("XDG_CONFIG_HOME", ".config", "opencode/skills/stickpin")],
 };
 
-/// Reads the shared skill, and has no known configuration of MCP servers.
+/// A harness that reads the shared skill, and has no known configuration of MCP servers.
 pub(crate) const ANTIGRAVITY: Harness = Harness {
     id: "antigravity",
     programs: &["antigravity", "agy"],
@@ -156,12 +158,12 @@ pub(crate) const ANTIGRAVITY: Harness = Harness {
 /// All harnesses, in the order of results.
 pub(crate) const HARNESSES: &[Harness] = &[CLAUDE_CODE, CODEX, GEMINI, OPENCODE, ANTIGRAVITY];
 
-/// The environment variables that say where harnesses keep their files.
+/// The environment variables that locate the files of harnesses.
 pub const PLACE_VARIABLES: &[&str] =
     &["CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME"];
 
-/// Whether a configuration of OpenCode has servers in the form of version 2. In version 1 a server
-/// may be named `servers`, and then it has a type.
+/// Whether a configuration of OpenCode has servers in the form of version 2. In version 1, a server
+/// may be named `servers`, in which case it has a type.
 fn has_native_servers(root: &Value) -> bool {
     lookup(root, &["mcp", "servers"])
         .and_then(Value::as_object)
@@ -169,7 +171,7 @@ fn has_native_servers(root: &Value) -> bool {
 }
 
 impl Place {
-    /// Returns the path. A variable that is empty or no absolute path counts as unset.
+    /// Returns the path. A variable that is empty or not an absolute path counts as unset.
     pub(crate) fn path(&self, home: &Path, variables: &BTreeMap<String, OsString>) -> PathBuf {
         let named = self.variable.and_then(|name| variables.get(name)).map(PathBuf::from);
         let base = named.filter(|base| base.is_absolute()).unwrap_or_else(|| join(home, self.base));
@@ -182,7 +184,7 @@ fn join(base: &Path, path: &str) -> PathBuf {
 }
 
 impl Config {
-    /// Returns the place of a new entry in a configuration.
+    /// Returns the position of a new entry in a configuration.
     pub(crate) fn slot(&self, root: &Value) -> Option<&'static Slot> {
         self.slots.iter().find(|slot| (slot.applies)(root))
     }

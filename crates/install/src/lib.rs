@@ -4,8 +4,8 @@
 //! removes exactly what an installation writes. [`first_run`] removes registrations of former
 //! versions. Neither needs a daemon.
 //!
-//! Pure modules decide (`decide`) and edit (`edit`); `registration` and `skill` carry out
-//! through a `disk`.
+//! Pure modules decide (`decide`) and edit (`edit`); `registration` and `skill` carry out the
+//! decisions through a `disk`.
 //!
 //! ```
 //! use stickpin_install::{COMMANDS, Setup, first_run};

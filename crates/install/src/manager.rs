@@ -16,14 +16,14 @@ use stickpin_tree::quote;
 
 /// Time limit of one command.
 const LIMIT: Duration = Duration::from_secs(30);
-/// Interval at which a running command is asked whether it has ended.
+/// Interval at which a running command is checked for its end.
 const INTERVAL: Duration = Duration::from_millis(10);
-/// Time limit for what an ended command printed: a child of it may hold the pipe.
+/// Time limit for reading the output of an ended command, whose children may still hold the pipe.
 const OUTPUT_LIMIT: Duration = Duration::from_secs(1);
-/// The longest part of an error message that is repeated, in bytes.
+/// The maximum length of an error message that is repeated, in bytes.
 const MOST_OUTPUT: u64 = 4096;
 
-/// Removes or adds the entry of the user by the harness's command.
+/// Adds or removes the user's entry by means of the harness's command.
 pub(crate) fn carry_out(
     setup: &Setup,
     program: &Path,
@@ -43,7 +43,7 @@ pub(crate) fn carry_out(
     call(setup, program, &args)
 }
 
-/// Checks that the configuration now has the entry, or has it no more.
+/// Checks that the configuration now contains the entry, or no longer contains it.
 pub(crate) fn verify(
     program: &Path,
     root: &Value,
@@ -103,16 +103,16 @@ fn read_errors(child: &mut Child) -> mpsc::Receiver<String> {
     if let Some(errors) = child.stderr.take() {
         std::thread::spawn(move || {
             let mut bytes = Vec::new();
-            // What was read so far is still worth telling.
+            // The output that was read so far is still useful.
             let _ = errors.take(MOST_OUTPUT).read_to_end(&mut bytes);
-            // Nobody listens if the command succeeded.
+            // There is no receiver if the command succeeded.
             let _ = tell.send(String::from_utf8_lossy(&bytes).into_owned());
         });
     }
     printed
 }
 
-/// Waits for the end of a command; `None` if it was ended at the time limit.
+/// Waits for the end of a command; `None` if it was killed at the time limit.
 fn wait(child: &mut Child) -> std::io::Result<Option<ExitStatus>> {
     let began = Instant::now();
     while began.elapsed() < LIMIT {

@@ -1,4 +1,4 @@
-//! `manifest.json`: what was written into which configuration.
+//! `manifest.json`: the record of what was written into each configuration.
 
 use crate::disk::{self, Disk, PRIVATE};
 use crate::shape::{KnownServers, STATE_DIR_VARIABLE};
@@ -9,7 +9,7 @@ use std::path::Path;
 use stickpin_kernel::{Error, ErrorCode, Result, io_error};
 use stickpin_session::Timestamp;
 
-/// What a target is.
+/// The kind of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum TargetKind {
@@ -29,7 +29,7 @@ pub(crate) enum SkillMode {
     Copy,
 }
 
-/// One thing that was written.
+/// A record of one written target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Record {

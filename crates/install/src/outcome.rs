@@ -1,4 +1,4 @@
-//! What happened to one target.
+//! The outcome for one target.
 
 use crate::error::TargetError;
 use crate::manifest::TargetKind;
@@ -45,7 +45,7 @@ impl Status {
     }
 }
 
-/// What happened to one target, and why.
+/// The outcome for one target, with the reason.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Outcome {

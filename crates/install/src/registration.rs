@@ -13,7 +13,7 @@ use crate::setup::VERSION;
 use crate::shape::Server;
 use std::path::Path;
 
-/// How often a change begins anew because another program changed the file.
+/// How often a change is restarted because another program changed the file.
 const ATTEMPTS: usize = 3;
 
 /// Carries out an intent on the configuration of one harness. `None` for a harness without one.
@@ -114,7 +114,7 @@ fn change(
     Err(TargetError::Changed(ATTEMPTS))
 }
 
-/// Records the entry that a configuration has.
+/// Records the existing entry of a configuration.
 fn remember(
     run: &mut Run<'_>,
     harness: &Harness,

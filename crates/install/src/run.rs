@@ -19,7 +19,7 @@ pub(crate) struct Run<'a> {
     pub(crate) disk: &'a dyn Disk,
     pub(crate) audit: Audit,
     pub(crate) manifest: Manifest,
-    /// Whether to tell what would happen, and change nothing.
+    /// Whether to report what would happen without changing anything.
     pub(crate) dry: bool,
     /// Held for as long as the run lasts.
     _lock: Option<File>,
@@ -35,7 +35,8 @@ pub(crate) enum OtherRun {
 }
 
 impl<'a> Run<'a> {
-    /// Begins a run that changes files. `None` if another one is in progress and was given way.
+    /// Begins a run that changes files. Returns `None` if another run is in progress and takes
+    /// precedence.
     ///
     /// # Errors
     /// Returns `IO` or `STORAGE_FULL` if the folder of the installation cannot be used.
@@ -90,8 +91,8 @@ impl<'a> Run<'a> {
         self.manifest.write(self.disk, &path).map_err(|e| TargetError::io("write", &path, &e))
     }
 
-    /// Records what is about to be written. The record precedes the change, and older ones stay
-    /// until it is complete, so that an interrupted run leaves nothing unrecognised.
+    /// Records what is about to be written. The record precedes the change, and older records stay
+    /// until the change is complete, so that an interrupted run leaves nothing unrecognized.
     pub(crate) fn remember(&mut self, record: Record) -> std::result::Result<(), TargetError> {
         self.manifest.0.push(record);
         self.save().inspect_err(|_| drop(self.manifest.0.pop()))
@@ -121,7 +122,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Appends an audit line. What removes something does so only after this returned.
+    /// Appends an audit line. Removals happen only after this function has returned.
     pub(crate) fn audited(&self, event: &AuditEvent<'_>) -> std::result::Result<(), TargetError> {
         let failed = |e: &std::io::Error| TargetError::io("write", &self.audit.path, e);
         self.audit.record(self.disk, event).map_err(|e| failed(&e))

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use stickpin_process::find_on_path;
 
-/// The version that manifests, audits and the cleanup record.
+/// The version in manifests, audits and the cleanup state.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The default state directory, below the home directory.
@@ -16,7 +16,7 @@ const DEFAULT_STATE_DIR: &str = ".local/state/stickpin";
 /// The name of the program on `PATH`.
 const PROGRAM: &str = "stickpin";
 
-/// What an installation needs to know about the machine.
+/// The properties of the machine that an installation needs to know.
 #[derive(Debug, Clone, Default)]
 pub struct Setup {
     /// The home directory.
@@ -37,7 +37,7 @@ impl Setup {
         self.state_dir.join("install")
     }
 
-    /// Returns the folder that links to the skill lead to.
+    /// Returns the folder that links to the skill point to.
     pub(crate) fn bundle(&self) -> PathBuf {
         self.folder().join("skills/stickpin")
     }
@@ -77,7 +77,7 @@ impl Setup {
     }
 }
 
-/// Whether two paths lead to the same file, or are the same path.
+/// Whether two paths are equal or refer to the same file.
 pub(crate) fn is_same_file(a: &Path, b: &Path) -> bool {
     a == b || fs::canonicalize(a).is_ok_and(|a| fs::canonicalize(b).is_ok_and(|b| a == b))
 }

@@ -1,11 +1,11 @@
-//! The values that are written into configurations, and the values recognised as written by us.
+//! The values that are written into configurations, and the values recognized as written by us.
 
 use serde_json::{Map, Value, json};
 
 /// The environment variable that an entry sets if the state directory is not the default one.
 pub(crate) const STATE_DIR_VARIABLE: &str = "STICKPIN_STATE_DIR";
 
-/// What an entry starts.
+/// The server that an entry starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Server<'a> {
     /// The program: a name on `PATH` or an absolute path.
@@ -84,7 +84,7 @@ pub(crate) struct KnownServers {
     pub(crate) state_dirs: Vec<String>,
 }
 
-/// An entry that was recognised.
+/// A recognized entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Recognised<'a> {
     /// The name of its shape.
@@ -95,7 +95,7 @@ pub(crate) struct Recognised<'a> {
     pub(crate) legacy: bool,
 }
 
-/// Recognises an entry that equals what one of the shapes builds for a known server. The order of
+/// Recognizes an entry that equals the one that a shape builds for a known server. The order of
 /// members is irrelevant; any other difference makes the entry hand-edited.
 pub(crate) fn recognise<'a>(
     entry: &Value,

@@ -21,28 +21,28 @@ const FILE: &str = "SKILL.md";
 /// SHA-256 digests of the skills of former versions, which may be replaced and removed.
 const FORMER: &[&str] = &[];
 
-/// What a folder of skills has under our name.
+/// The content of a skill folder under our name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Found {
     Nothing,
     /// A link to the skill in the state directory.
     Link,
-    /// A copy that nobody edited; whether it is that of this version.
+    /// An unedited copy, and whether it is of this version.
     Copy {
         current: bool,
     },
     /// A folder with an edited skill.
     Edited,
-    /// Something else.
+    /// Anything else.
     Foreign,
 }
 
 /// How to install a skill.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct SkillOptions {
-    /// A link or a copy; by default as it is, or a link.
+    /// A link or a copy. By default, the existing mode, or a link.
     pub(crate) mode: Option<SkillMode>,
-    /// Whether to replace what was edited.
+    /// Whether to replace an edited skill.
     pub(crate) replace: bool,
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn install(run: &mut Run<'_>, harness: &Harness, options: SkillOption
     outcome
 }
 
-/// Removes a skill that nobody edited. `harness` is the one that the audit names.
+/// Removes an unedited skill. `harness` is the one that the audit names.
 pub(crate) fn remove(run: &Run<'_>, harness: &'static str, path: &Path) -> Outcome {
     let outcome = take_away(run, harness, path)
         .map(|(status, message)| Outcome::new(harness, TargetKind::Skill, path, status, message))
@@ -70,7 +70,7 @@ pub(crate) fn is_ours(run: &Run<'_>, path: &Path) -> bool {
     matches!(inspect(run, path), Ok(Found::Link | Found::Copy { .. }))
 }
 
-/// Brings installed skills that nobody edited to this version.
+/// Updates unedited installed skills to this version.
 pub(crate) fn refresh(run: &Run<'_>) -> Result<(), TargetError> {
     let records = run.manifest.0.iter().filter(|record| record.target == TargetKind::Skill);
     for record in records {
@@ -198,7 +198,7 @@ fn inspect(run: &Run<'_>, path: &Path) -> Result<Found, TargetError> {
     folder(run, path)
 }
 
-/// Tells what a folder holds. A folder with other files was edited.
+/// Determines the content of a folder. A folder with other files counts as edited.
 fn folder(run: &Run<'_>, path: &Path) -> Result<Found, TargetError> {
     let read = |e: &io::Error| TargetError::io("read", path, e);
     let Some(text) = run.disk.read(&path.join(FILE)).map_err(|e| read(&e))? else {
@@ -212,7 +212,7 @@ fn folder(run: &Run<'_>, path: &Path) -> Result<Found, TargetError> {
     Ok(if shipped && alone { Found::Copy { current } } else { Found::Edited })
 }
 
-/// Tells what the skill in the state directory is.
+/// Determines the state of the skill in the state directory.
 fn bundle(run: &Run<'_>) -> Result<Found, TargetError> {
     let path = run.setup.bundle();
     if path.exists() { folder(run, &path) } else { Ok(Found::Nothing) }
@@ -241,7 +241,7 @@ fn link(run: &Run<'_>, path: &Path) -> Result<(), TargetError> {
     std::os::unix::fs::symlink(run.setup.bundle(), path).map_err(|e| failed(&e))
 }
 
-/// Removes a folder that holds nothing but the skill.
+/// Removes a folder that contains nothing but the skill.
 fn remove_folder(run: &Run<'_>, path: &Path) -> Result<(), TargetError> {
     let failed = |e: &io::Error| TargetError::io("remove", path, e);
     disk::missing_is_fine(run.disk.remove(&path.join(FILE))).map_err(|e| failed(&e))?;

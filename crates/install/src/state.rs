@@ -12,13 +12,13 @@ use stickpin_session::Timestamp;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CleanupState {
-    /// The version whose cleanup was complete.
+    /// The version whose cleanup was completed last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) cleanup_version: Option<String>,
     /// The version whose skill is installed. Only commands of people refresh skills.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) skill_version: Option<String>,
-    /// When a cleanup that failed is tried again. Until then commands do not pay for it.
+    /// When a failed cleanup is tried again. Until then, commands skip it at no cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) retry_after: Option<Timestamp>,
     pub(crate) updated_at: Timestamp,
@@ -32,14 +32,14 @@ impl CleanupState {
         setup.folder().join("cleanup-state.json")
     }
 
-    /// Reads the file. A file that is missing or cannot be parsed is like that of no version.
+    /// Reads the file. A missing or unparsable file counts as a file of no version.
     pub(crate) fn read(disk: &dyn Disk, setup: &Setup) -> Option<Self> {
         serde_json::from_slice(&disk.read(&Self::path(setup)).ok()??).ok()
     }
 
     /// Whether a cleanup failed so recently that it is not tried again yet.
     pub(crate) fn is_deferred(&self) -> bool {
-        // A clock that was set back must not defer it for long.
+        // A clock that was set back must not defer the cleanup for long.
         let now = now().millis();
         self.retry_after.is_some_and(|at| (now..=now + RETRY).contains(&at.millis()))
     }

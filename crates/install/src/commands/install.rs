@@ -162,7 +162,7 @@ pub(crate) fn install_into(
     Ok(results)
 }
 
-/// Reports a named harness that is not installed. No folder is made for it.
+/// Reports a named harness that is not installed. No folder is created for it.
 fn absent(run: &Run<'_>, harness: &Harness, options: &InstallOptions) -> Outcome {
     let folder = run.setup.place(&harness.folder);
     let error = TargetError::NotInstalled {

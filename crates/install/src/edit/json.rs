@@ -58,11 +58,11 @@ pub(super) fn remove(text: &str, pointer: &[&str]) -> Result<String, EditError> 
 struct Document<'a> {
     text: &'a str,
     root: Object<'a>,
-    /// All tokens, comments among them.
+    /// All tokens, including comments.
     tokens: Vec<TokenAndRange<'a>>,
     /// One level of indentation.
     unit: &'a str,
-    /// Whether the members of objects are on lines of their own.
+    /// Whether the members of objects are on separate lines.
     lines: bool,
 }
 
@@ -106,7 +106,8 @@ impl<'a> Document<'a> {
             let inside = &self.text[open..close];
             let outer = indentation(self.text, parent.start());
             let inner = format!("{outer}{}", self.unit);
-            // White space alone would not be restored: the entry goes before it, without any.
+            // White space alone would not be restored, so the entry is inserted before it, without
+            // white space.
             if !self.lines || (!inside.is_empty() && inside.trim().is_empty()) {
                 return vec![(open..open, format!("{name}: {value}"))];
             }
@@ -245,7 +246,7 @@ fn object(object: &Object<'_>) -> Value {
 fn json(value: &ast::Value<'_>) -> Value {
     match value {
         ast::Value::StringLit(text) => Value::from(&*text.value),
-        // A number that JSON does not have stays distinct as text.
+        // A number without a JSON equivalent stays distinct as text.
         ast::Value::NumberLit(number) => {
             serde_json::from_str(number.value).unwrap_or_else(|_| Value::from(number.value))
         }

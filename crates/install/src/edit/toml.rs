@@ -30,7 +30,7 @@ pub(super) fn set(text: &str, pointer: &[&str], value: &Value) -> Result<String,
         }
         return Ok(splice(text, edits));
     }
-    // A file without a line break at its end stays so: removal needs the difference.
+    // A file without a line break at its end keeps this form, because removal depends on it.
     Ok(match text {
         "" => entry(),
         _ if text.ends_with('\n') => format!("{text}{newline}{}", entry()),
@@ -174,7 +174,7 @@ fn scalar(value: &toml_edit::Value) -> Value {
     match value {
         Toml::String(text) => Value::from(text.value().as_str()),
         Toml::Integer(number) => Value::from(*number.value()),
-        // Without a counterpart in JSON: no string may equal it.
+        // This value has no JSON counterpart, so no string may equal it.
         Toml::Float(number) => json!({ "float": number.value().to_string() }),
         Toml::Datetime(time) => json!({ "datetime": time.value().to_string() }),
         Toml::Boolean(truth) => Value::from(*truth.value()),
