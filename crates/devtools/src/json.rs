@@ -1,6 +1,6 @@
-//! JSON text from pages. A page may hold a lone surrogate (`'🚀'.slice(0, 1)`), which JSON can
-//! escape but a Rust string cannot hold. A lone surrogate reads as U+FFFD; the rest of the text is
-//! kept.
+//! JSON text from pages. A page may contain a lone surrogate (`'🚀'.slice(0, 1)`), which JSON can
+//! escape but a Rust string cannot contain. A lone surrogate is replaced by U+FFFD; the rest of the
+//! text is kept.
 
 use std::borrow::Cow;
 

@@ -2,8 +2,8 @@
 //! ids.
 //!
 //! Answers are matched to requests by id. Events go to one [`Sink`] in the order of arrival,
-//! *before* any later answer is delivered. A caller that awaits an answer therefore finds in the
-//! state every event that the browser sent before it.
+//! *before* any later answer is delivered. When an answer arrives, the state therefore already
+//! contains every event that the browser sent before it.
 //!
 //! Sending never waits, so several commands can be written in one go. When the browser is lost,
 //! every open call fails with [`CallError::Lost`]. No call waits longer than its
