@@ -10,7 +10,7 @@ use stickpin_process::find_on_path;
 /// returns `None`.
 ///
 /// # Panics
-/// If there is no browser although `STICKPIN_REQUIRE_CHROMIUM` is set: a machine that was set up
+/// Panics if there is no browser although `STICKPIN_REQUIRE_CHROMIUM` is set: a prepared machine
 /// must not skip.
 #[must_use]
 pub fn chromium() -> Option<WebProvider> {
@@ -23,7 +23,7 @@ pub fn chromium() -> Option<WebProvider> {
 /// Returns the path of that browser, for tools that start it themselves.
 ///
 /// # Panics
-/// When [`chromium`] does.
+/// Panics when [`chromium`] does.
 #[must_use]
 pub fn chromium_path() -> Option<PathBuf> {
     let chosen = env::var_os("STICKPIN_CHROMIUM").map(PathBuf::from);

@@ -11,7 +11,7 @@ use stickpin_process::find_on_path;
 /// one is missing, prints a message on stderr and returns `None`.
 ///
 /// # Panics
-/// If one is missing although `STICKPIN_REQUIRE_DESKTOP` is set: a machine that was set up must not
+/// Panics if one is missing although `STICKPIN_REQUIRE_DESKTOP` is set: a prepared machine must not
 /// skip.
 #[must_use]
 pub fn desktop(programs: &[&str]) -> Option<LinuxProvider> {
@@ -22,7 +22,7 @@ pub fn desktop(programs: &[&str]) -> Option<LinuxProvider> {
 /// `STICKPIN_REQUIRE_HEAVY` requires them.
 ///
 /// # Panics
-/// When [`desktop`] does.
+/// Panics when [`desktop`] does.
 #[must_use]
 pub fn heavy_desktop(programs: &[&str]) -> Option<LinuxProvider> {
     if env::var_os("STICKPIN_REQUIRE_HEAVY").is_none() && env::var_os("STICKPIN_HEAVY").is_none() {
@@ -37,7 +37,7 @@ pub fn heavy_desktop(programs: &[&str]) -> Option<LinuxProvider> {
 /// `STICKPIN_REQUIRE_HEAVY` requires them too.
 ///
 /// # Panics
-/// When [`desktop`] does.
+/// Panics when [`desktop`] does.
 #[must_use]
 pub fn installed_desktop(programs: &[&str]) -> Option<LinuxProvider> {
     provider(programs, "STICKPIN_REQUIRE_HEAVY")

@@ -22,7 +22,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Returns its generation: from the envelope, else the last one in the text.
+    /// Returns the generation: from the envelope, else the last one in the text.
     #[must_use]
     pub fn generation(&self) -> Option<u64> {
         if let Some(envelope) = &self.envelope {

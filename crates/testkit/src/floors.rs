@@ -15,7 +15,7 @@ pub type Sources = BTreeMap<String, String>;
 /// the root of the crate. A `mod.rs` is the module of its folder.
 ///
 /// # Panics
-/// If a file cannot be read.
+/// Panics if a file cannot be read.
 #[must_use]
 pub fn sources(src: &Path, without: &[&str]) -> Sources {
     let mut found = Sources::new();
@@ -41,7 +41,7 @@ pub const MOST_IN_FOLDER: usize = 20;
 /// fails too.
 ///
 /// # Panics
-/// If a limit is exceeded, or if a file cannot be read.
+/// Panics if a limit is exceeded, or if a file cannot be read.
 pub fn assert_small(src: &Path, without: &[&str], busiest: (usize, usize)) {
     let imports = Imports::of(src, without);
     let circles = imports.circles(MOST_IN_CIRCLE);
@@ -53,7 +53,7 @@ pub fn assert_small(src: &Path, without: &[&str], busiest: (usize, usize)) {
     assert!(!full_folders(src, busiest.1).is_empty(), "the search finds no folders");
 }
 
-/// Returns the types with more than `most` methods over all modules of a crate. Inherent and trait
+/// Returns the types with more than `max` methods over all modules of a crate. Inherent and trait
 /// methods are counted together.
 #[must_use]
 pub fn large_types(sources: &Sources, max: usize) -> Vec<(String, usize)> {
@@ -81,11 +81,10 @@ pub fn large_types(sources: &Sources, max: usize) -> Vec<(String, usize)> {
     methods.into_iter().filter(|(_, count)| *count > max).collect()
 }
 
-/// Returns the folders that directly contain more than `most` files; `src` itself is the empty
-/// name.
+/// Returns the folders that directly contain more than `max` files; `src` itself is the empty name.
 ///
 /// # Panics
-/// If a folder cannot be read.
+/// Panics if a folder cannot be read.
 #[must_use]
 pub fn full_folders(src: &Path, max: usize) -> Vec<(String, usize)> {
     let (mut found, mut next) = (Vec::new(), vec![src.to_owned()]);
@@ -112,7 +111,7 @@ impl Imports {
     /// re-exports the name from.
     ///
     /// # Panics
-    /// If a file cannot be read.
+    /// Panics if a file cannot be read.
     #[must_use]
     pub fn of(src: &Path, without: &[&str]) -> Self {
         let mut all: BTreeMap<String, Vec<Vec<String>>> = BTreeMap::new();
@@ -143,7 +142,7 @@ impl Imports {
     /// Adds an import.
     ///
     /// # Panics
-    /// If there is no module `from`.
+    /// Panics if there is no module `from`.
     pub fn add(&mut self, from: &str, to: &str) {
         self.0.get_mut(from).expect("a module").insert(to.to_owned());
     }
@@ -171,7 +170,7 @@ impl Imports {
         found
     }
 
-    /// Returns the import cycles with more than `most` modules.
+    /// Returns the import cycles with more than `max` modules.
     #[must_use]
     pub fn circles(&self, max: usize) -> BTreeSet<Vec<&str>> {
         let reach: BTreeMap<&str, _> =

@@ -15,7 +15,7 @@ const MARK: &str = "==== ";
 /// question.
 ///
 /// # Panics
-/// If an answer differs from its snapshot, or there are fewer inputs than `least`.
+/// Panics if an answer differs from its snapshot, or there are fewer inputs than `least`.
 pub fn check(root: &str, folder: &str, least: usize, answer: &dyn Fn(&str, &str) -> String) {
     let folder = Path::new(root).join("test_data").join(folder);
     let entries = fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));

@@ -40,7 +40,7 @@ impl ScenarioRun {
     /// Creates a run in a separate folder.
     ///
     /// # Errors
-    /// If the page server cannot start.
+    /// Returns an error if the page server cannot start.
     pub fn new(dir: &Path) -> std::io::Result<Self> {
         let pages = PageServer::start(&web())?;
         let mut normaliser = Normaliser::default();
@@ -54,7 +54,7 @@ impl ScenarioRun {
     /// Runs one step and returns the differences from what the step expects.
     ///
     /// # Errors
-    /// If a command line cannot be split, or a log cannot be read.
+    /// Returns an error if a command line cannot be split, or a log cannot be read.
     pub fn step(&mut self, step: &Step, surface: &mut dyn Surface) -> Result<Vec<String>, String> {
         let line = step
             .run
@@ -155,7 +155,7 @@ const WAIVERS: &str = "waivers.toml";
 /// Returns all scenario files for a device, sorted by name.
 ///
 /// # Errors
-/// If a file cannot be parsed as a scenario.
+/// Returns an error if a file cannot be parsed as a scenario.
 pub fn scenario_files(device: &str) -> Result<Vec<PathBuf>, String> {
     let dir = workspace_root().join("fixtures").join("scenarios");
     let entries = std::fs::read_dir(&dir).map_err(|e| format!("{}: {e}", dir.display()))?;

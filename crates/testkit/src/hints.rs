@@ -18,7 +18,7 @@ const FRONT_ENDS: &[&str] =
     &["crates/cli", "crates/cmdline", "crates/install", "crates/mcp", "crates/stickpin", "crates/replay"];
 
 /// Returns each command line and each option in backticks from the string literals of all product
-/// sources, with backticks, behind its file and line.
+/// sources, with backticks, preceded by its file and line.
 ///
 /// # Panics
 /// Panics when the sources cannot be read.
@@ -46,7 +46,7 @@ pub fn hint_mentions() -> Vec<(String, String)> {
                     let part = FILLED
                         .iter()
                         .fold(part.replace("\\\"", "\""), |part, (hole, value)| part.replace(hole, value));
-                    // "did you mean `stickpin {near}`?" has nothing but a name.
+                    // "did you mean `stickpin {near}`?" contains nothing but a name.
                     if !part.contains('{') || part.contains("[{") {
                         found.push((format!("{shown}:{}", at + 1), format!("`{part}`")));
                     }

@@ -20,7 +20,7 @@ impl Normaliser {
         self.words.push((own.into(), word.into()));
     }
 
-    /// Names a generation: `$NAME` stands for it from now on.
+    /// Names a generation, which is from now on written `$NAME`.
     pub fn keep(&mut self, name: &str, generation: u64) {
         self.kept.push((format!("s{generation}"), format!("${name}")));
     }

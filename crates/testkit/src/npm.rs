@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 /// message and returns `None`, so that the test is skipped.
 ///
 /// # Panics
-/// If it is required (`STICKPIN_REQUIRE_NPM=1`) and missing, or if its versions differ from those
-/// of this checkout.
+/// Panics if it is required (`STICKPIN_REQUIRE_NPM=1`) and missing, or if its versions differ from
+/// those of this checkout.
 #[must_use]
 pub fn npm() -> Option<PathBuf> {
     installed("npm", "xtask/npm")
@@ -18,7 +18,7 @@ pub fn npm() -> Option<PathBuf> {
 /// installed.
 ///
 /// # Panics
-/// When [`npm`] does.
+/// Panics when [`npm`] does.
 #[must_use]
 pub fn editors() -> Option<PathBuf> {
     installed("editors", "fixtures/web/editors")

@@ -25,7 +25,7 @@ pub struct PageResponse {
     pub media: &'static str,
     /// The content.
     pub body: Vec<u8>,
-    /// What the server understood, as a line for the log.
+    /// A line for the log that describes what the server understood.
     pub log: Option<String>,
 }
 
@@ -71,7 +71,7 @@ impl PageServer {
     /// Starts serving `root`.
     ///
     /// # Errors
-    /// If no loopback port is available.
+    /// Returns an error if no loopback port is available.
     pub fn start(root: &Path) -> std::io::Result<Self> {
         Self::serve(Shared { root: root.to_owned(), ..Shared::default() })
     }
@@ -79,7 +79,7 @@ impl PageServer {
     /// Starts serving `root` with custom answers.
     ///
     /// # Errors
-    /// If no loopback port is available.
+    /// Returns an error if no loopback port is available.
     pub fn start_with(root: &Path, answers: RequestHandler) -> std::io::Result<Self> {
         Self::serve(Shared { root: root.to_owned(), answers: Some(answers), ..Shared::default() })
     }

@@ -1,5 +1,5 @@
-//! A desktop like a person's. Only the test uses it, but the device takes it for a shared one on
-//! which apps already run.
+//! A desktop like a person's. Only the test uses the desktop, but to the device it appears to be a
+//! shared one on which apps are already running.
 
 use crate::desktop::are_installed;
 use std::env;
@@ -30,8 +30,8 @@ pub struct SharedDesktop {
 /// stderr and returns `None`.
 ///
 /// # Panics
-/// If something is missing although `STICKPIN_REQUIRE_DESKTOP` is set, or if the desktop does not
-/// start.
+/// Panics if something is missing although `STICKPIN_REQUIRE_DESKTOP` is set, or if the desktop
+/// does not start.
 #[must_use]
 pub fn shared_desktop(programs: &[&str]) -> Option<SharedDesktop> {
     let mut needed = programs.to_vec();

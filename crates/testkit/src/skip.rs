@@ -5,13 +5,14 @@ use std::fs::OpenOptions;
 use std::io::Write;
 
 /// The variable that names a file in which skipped tests are collected; `cargo xtask test` prints
-/// it at the end, since a runner hides what tests print that pass.
+/// it at the end, because a test runner hides the output of passing tests.
 const COLLECTED: &str = "STICKPIN_SKIPPED";
 
-/// Prints on stderr why a test is skipped. `require` is the variable that demands what is missing.
+/// Prints on stderr why a test is skipped. `require` is the variable that turns the skip into a
+/// failure.
 ///
 /// # Panics
-/// If that variable is set: a machine that was set up must not skip.
+/// Panics if that variable is set: a prepared machine must not skip.
 pub fn skipped(require: &str, reason: impl Display) {
     let why = reason.to_string().trim_end().replace('\n', " ");
     assert!(std::env::var_os(require).is_none(), "{require} is set, but: {why}");
