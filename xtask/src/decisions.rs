@@ -6,7 +6,7 @@ use crate::run::root;
 /// The largest number of words in a record. Measurements belong to `docs/performance.md`.
 const MAX_WORDS: usize = 300;
 
-/// The lines that a record has, in this order. `Status` and `Date` have a value behind the colon.
+/// The lines that a record has, in this order. `Status` and `Date` have a value after the colon.
 const REQUIRED_PARTS: &[&str] = &["Status: ", "Date: ", "## Context", "## Decision", "## Alternatives"];
 
 /// Checks every decision record.

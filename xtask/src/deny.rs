@@ -1,4 +1,4 @@
-//! Checks dependencies: licences, one version of each crate, and their sources.
+//! Checks dependencies: licenses, a single version of each crate, and sources.
 
 use crate::Result;
 use crate::flows::from_python;
@@ -7,7 +7,7 @@ use crate::summary::skipped;
 use std::process::Command;
 
 /// Whether to fetch the advisory database and check against it. The database is in a Git
-/// repository, which a machine that reaches only package registries cannot fetch.
+/// repository, which cannot be fetched from a machine that reaches only package registries.
 const REQUIRE_ADVISORIES: &str = "STICKPIN_REQUIRE_ADVISORIES";
 
 /// Makes a run without `cargo-deny` fail.

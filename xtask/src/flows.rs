@@ -1,6 +1,6 @@
-//! Installs what the flows drive (`crates/stickpin/tests/suite/flows`): apps of ours that use npm
-//! libraries, the task pages of a PyPI package, and servers from PyPI and npm. Manifests and lock
-//! files are committed; packages are installed below the target folder.
+//! Installs the apps that the flows drive (`crates/stickpin/tests/suite/flows`): apps of ours that
+//! use npm libraries, the task pages of a PyPI package, and servers from PyPI and npm. Manifests
+//! and lock files are committed; packages are installed below the target folder.
 
 use crate::Result;
 use crate::run::{OnPath as _, empty_folder, on_path, read, root, run, target_dir, write};
@@ -68,7 +68,7 @@ fn require(program: &str) -> Result {
     if on_path(program) { Ok(()) } else { Err(format!("no {program} on the path")) }
 }
 
-/// Returns every file of a folder with its content, which a stamp is compared with.
+/// Returns every file of a folder with its content, for comparison with a stamp.
 fn listing(folder: &Path) -> Result<String> {
     let entries = std::fs::read_dir(folder)
         .and_then(|all| all.collect::<std::io::Result<Vec<_>>>())

@@ -1,16 +1,16 @@
-//! How comments, names and errors are written, as far as a program can tell.
+//! Checks the language of comments, names and errors, as far as a program can.
 
 use crate::Result;
 use crate::run::{output, root};
 use std::process::Command;
 
-/// The longest line of a comment, in characters. Lines that hold an address may be longer.
+/// The longest line of a comment, in characters. Lines that contain an address may be longer.
 const WIDTH: usize = 100;
 
 /// First words of a doc comment that leave a reader without its subject.
 const NO_SUBJECT: &[&str] = &["The same,", "The same for ", "The same where ", "The same once ", "It "];
 
-/// Names that were renamed to terms of the field, and are not to come back.
+/// Names that were replaced by terms of the field and must not come back.
 const BANNED: &[&str] = &[
     "Apart",
     "Anything",
@@ -25,7 +25,7 @@ const BANNED: &[&str] = &[
     "went_away",
 ];
 
-/// What declares a name.
+/// Keywords that declare a name.
 const DECLARATIONS: &[&str] = &["struct ", "enum ", "trait ", "type ", "mod ", "fn ", "const ", "static "];
 
 /// Checks every Rust file of the repository.
@@ -40,7 +40,7 @@ pub fn language() -> Result {
     if faults.is_empty() { Ok(()) } else { Err(format!("language:\n{}", faults.join("\n"))) }
 }
 
-/// The faults of one file, with the numbers of their lines.
+/// Returns the faults of one file, with their line numbers.
 fn faults_of(text: &str) -> Vec<(usize, String)> {
     let mut faults = Vec::new();
     let mut in_doc = false;
@@ -69,7 +69,7 @@ fn faults_of(text: &str) -> Vec<(usize, String)> {
     faults
 }
 
-/// The name that a line declares.
+/// Returns the name that a line declares.
 fn declared(line: &str) -> Option<&str> {
     let line = ["pub ", "pub(crate) ", "pub(super) ", "async "]
         .iter()
@@ -78,14 +78,15 @@ fn declared(line: &str) -> Option<&str> {
     rest.split(|c: char| !c.is_alphanumeric() && c != '_').next()
 }
 
-/// The first word of the sentence that an error is made of on this line.
+/// Returns the first word of the error sentence on a line.
 fn error_of(line: &str) -> Option<&str> {
     let (_, rest) = line.split_once("Error::new(ErrorCode::")?;
     let (_, sentence) = rest.split_once('"')?;
     sentence.split(' ').next()
 }
 
-/// A capital and small letters behind it. Names of programs are what they are.
+/// Whether a word begins with a capital letter followed by lower-case letters. Names of programs
+/// keep their spelling.
 fn is_capitalised(word: &str) -> bool {
     const PROPER: &[&str] =
         &["Chromium", "Firefox", "Java", "Xvfb", "Wayland", "Debian", "Playwright", "Maestro"];

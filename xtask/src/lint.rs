@@ -11,7 +11,7 @@ use std::process::Command;
 pub fn lint() -> Result {
     run(&mut cargo(&["fmt", "--all", "--check"]))?;
     run(&mut cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))?;
-    // All of them together are the default, above.
+    // The default is all of them together, checked above.
     for features in ["", "sim", "web", "linux", "formats"] {
         let args = ["clippy", "--package", "stickpin", "--bins", "--quiet", "--no-default-features"];
         run(cargo(&args).args(["--features", features, "--", "-D", "warnings"]))?;
@@ -31,7 +31,7 @@ pub fn lint() -> Result {
 /// Checks that every crate of the workspace can be packaged: its files, its metadata, and the
 /// versions of the crates that it needs. The archives are deleted with `target/`.
 fn package() -> Result {
-    // Without the lock file, which can be made only for crates that are published.
+    // Omit the lock file, which can be generated only for published crates.
     let args = ["package", "--workspace", "--no-verify", "--offline", "--exclude-lockfile", "--allow-dirty"];
     run(cargo(&args).args(["--quiet", "--exclude", "stickpin-testkit", "--exclude", "xtask"]))
 }

@@ -8,8 +8,8 @@ use std::process::Command;
 /// Makes a run that cannot check this fail.
 const REQUIRE: &str = "STICKPIN_REQUIRE_MSRV";
 
-/// Checks all targets with the `rust-version` of the workspace, in a target folder of its own. If
-/// the lints already ran with that version, nothing is left to do.
+/// Checks all targets with the `rust-version` of the workspace, in a separate target folder. If the
+/// lints already ran with that version, nothing is left to do.
 pub fn msrv() -> Result {
     let metadata = cargo_metadata::MetadataCommand::new().no_deps().current_dir(root()).exec();
     let metadata = metadata.map_err(|e| format!("cargo metadata: {e}"))?;

@@ -95,7 +95,7 @@ fn is_there(sign: &str) -> bool {
     folders.map(|folder| folder.path().join(below)).any(|file| file.exists())
 }
 
-/// Installs Debian packages as root; otherwise prints the command.
+/// Installs Debian packages if running as root; otherwise prints the command.
 fn debian() -> Result {
     let heavy = if std::env::var_os(WITH_HEAVY).is_some() { HEAVY } else { "" };
     let lines = PACKAGES.lines().chain(heavy.lines()).filter(|line| !line.starts_with('#'));

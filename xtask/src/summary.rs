@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-/// The variable by which tests find the file that they add their skips to; they read the same name.
+/// The variable that names the file to which tests add their skips. Tests read the same name.
 const COLLECTED: &str = "STICKPIN_SKIPPED";
 
 static PART_TIMES: Mutex<Vec<(String, u64)>> = Mutex::new(Vec::new());
@@ -27,7 +27,7 @@ pub fn timed<T>(part: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
 /// Prints why something is not checked. `require` is the variable that turns this into a failure.
 ///
 /// # Errors
-/// If that variable is set.
+/// Returns an error if that variable is set.
 pub fn skipped(require: &str, why: &str) -> Result {
     if std::env::var_os(require).is_some() {
         return Err(format!("{require} is set, but: {why}"));
@@ -37,7 +37,7 @@ pub fn skipped(require: &str, why: &str) -> Result {
     Ok(())
 }
 
-/// The skips of tests, which run in processes of their own.
+/// The skips of tests, which run in separate processes.
 pub struct Collected(PathBuf);
 
 impl Collected {

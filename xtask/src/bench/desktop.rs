@@ -21,13 +21,13 @@ const PACKAGE: &str = "agent-device@0.21.5";
 /// Number of snapshots after which the app's memory is measured again.
 const SNAPSHOTS: usize = 100;
 
-/// Number of readings, a second apart, that must agree within one percent for memory to count as
-/// stable; and the maximum number of readings.
+/// The number of readings, a second apart, that must agree within one percent for memory to count
+/// as stable.
 const AGREEING_READINGS: usize = 5;
 const MAX_READINGS: usize = 60;
 
-/// Pause between presses. GTK 4 drops a press of a button that it still shows pressed. The pause of
-/// an agent that thinks also lets an app become quiet, so that it is read ahead.
+/// Pause between presses. GTK 4 drops a press of a button that it still shows as pressed. The pause
+/// also lets an app become quiet, as while an agent thinks, so that it is read ahead.
 const PRESS_PAUSE: Duration = Duration::from_millis(700);
 
 /// Time to leave an app alone before it is pressed. Some show a message in their first seconds
@@ -84,9 +84,9 @@ pub fn measure(table: &mut Table, ours: &Tool, peers: Option<&Path>, runs: usize
     presses(table, ours, runs)
 }
 
-/// Measures presses, without and with waiting for their effect. Half of such a time is three or
-/// four processes waking up, which varies by a fifth between presses. Presses therefore have more
-/// runs than other measurements.
+/// Measures presses, without and with waiting for their effect. Half of such a time is spent on
+/// waking up three or four processes, which varies by a fifth between presses. Presses therefore
+/// have more runs than other measurements.
 fn presses(table: &mut Table, ours: &Tool, runs: usize) -> Result {
     let runs = runs * 3;
     for line in PRESSES.lines().filter(|line| !line.starts_with('#')) {

@@ -5,7 +5,7 @@ use super::table::Table;
 use crate::Result;
 use crate::run::{cargo, output};
 
-/// The records of the log that is verified and opened.
+/// The number of records in the log that is verified and opened.
 const RECORDS: &str = "1000000";
 
 /// Adds the rows of this part.

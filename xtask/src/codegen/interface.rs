@@ -1,4 +1,4 @@
-//! `crates/kernel/tests/public-api.txt`: the public interface of the kernel, one item a line.
+//! `crates/kernel/tests/public-api.txt`: the public interface of the kernel, one item per line.
 
 use crate::Result;
 use crate::run::{on_path, output, root};
@@ -7,7 +7,8 @@ use std::process::Command;
 /// The generated file, by its path from the root.
 const FILE: &str = "crates/kernel/tests/public-api.txt";
 
-/// Returns the file and its content, or `None` with the reason on stderr where it cannot be made.
+/// Returns the file and its content, or `None`, with the reason on stderr, if it cannot be
+/// generated.
 ///
 /// # Errors
 /// Returns the error of `cargo-public-api`.
