@@ -93,8 +93,8 @@ fn judge(target: &Target<'_>, what: &str, input: &[u8], random: &mut StdRng) -> 
 /// Runs a target.
 ///
 /// # Panics
-/// If the reader panics, takes too long or returns a sentence; or if it accepts hardly anything,
-/// because such a reader would pass all this.
+/// Panics if the reader panics, takes too long or returns a sentence; or if it accepts hardly
+/// anything, because such a reader would pass all this.
 pub fn run(mut target: Target<'_>) {
     let home = Path::new(env!("CARGO_MANIFEST_DIR"));
     let written = ["corpus", "regressions"].map(|kind| files(&home.join(kind).join(target.name)));

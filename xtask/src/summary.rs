@@ -67,7 +67,7 @@ impl Collected {
     }
 }
 
-/// The lines of tests (name, variable, reason), as one line for each reason.
+/// Returns the lines of tests (name, variable, reason), as one line for each reason.
 fn by_reason(text: &str) -> Vec<String> {
     let mut reasons: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
     for line in text.lines() {

@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 /// The exit code of an interrupted program (128 plus the signal number).
 const INTERRUPTED: u8 = 130;
 
-/// Width of the progress bar in characters.
+/// The width of the progress bar in characters.
 const BAR_WIDTH: usize = 24;
 
 /// Runs a client command and returns the exit code.

@@ -41,7 +41,7 @@ pub struct Env {
     pub terminal: bool,
     /// Whether stdout is a terminal.
     pub answer_on_terminal: bool,
-    /// Width of the terminal on stdout.
+    /// The width of the terminal on stdout.
     pub columns: Option<u16>,
     /// Environment variables about colors.
     pub color: ColorVariables,

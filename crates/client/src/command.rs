@@ -78,9 +78,9 @@ impl fmt::Debug for Call {
 /// The progress of a long command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Progress {
-    /// Number of finished parts.
+    /// The number of finished parts.
     pub done: usize,
-    /// Number of parts.
+    /// The number of parts.
     pub total: usize,
     /// The last event, in one line.
     pub line: String,

@@ -19,7 +19,8 @@ const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time allowance for transporting a message and its answer on a busy machine.
 pub(crate) const ANSWER_ALLOWANCE: Duration = Duration::from_secs(10);
 
-/// Number of attempts to connect, because a daemon may shut down just after the client finds it.
+/// The number of attempts to connect, because a daemon may shut down just after the client finds
+/// it.
 const MAX_ATTEMPTS: u32 = 5;
 
 /// A connection whose `hello` was answered.
@@ -295,19 +296,20 @@ fn take_result<R>(answer: Answer<R>) -> Result<R> {
     }
 }
 
-/// The error for a daemon that violates the protocol.
+/// Returns the error for a daemon that violates the protocol.
 pub(crate) fn protocol_violation() -> Error {
     Error::new(ErrorCode::ProtocolMismatch, "the daemon's answer has neither a result nor an error")
 }
 
-/// The error for a connection that broke before the answer to a call.
+/// Returns the error for a connection that broke before the answer to a call.
 pub(crate) fn connection_lost(command: &str) -> Error {
     Error::new(ErrorCode::DaemonUnreachable, format!("the daemon ended while `{command}` was running"))
         .hint("its effect is unknown: open the session again, and take a snapshot before you repeat it")
         .dispatched(Dispatched::Unknown)
 }
 
-/// The error for a call whose answer did not arrive within the longest time that it can run.
+/// Returns the error for a call whose answer did not arrive within the longest time that it can
+/// run.
 pub(crate) fn daemon_hangs(command: &str, pid: u32) -> Error {
     let message =
         format!("the daemon (process {pid}) did not answer `{command}` in time: it hangs or is stopped");

@@ -9,7 +9,7 @@ use stickpin_kernel::{Error, ErrorCode, Result};
 
 /// A front end's own command, in addition to the registry.
 pub trait LocalCommand: fmt::Debug {
-    /// The name, one or two words.
+    /// Returns the name, one or two words.
     fn name(&self) -> &'static str;
     /// Whether help omits the command, which is meant for programs.
     fn hidden(&self) -> bool;

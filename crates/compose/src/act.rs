@@ -10,7 +10,7 @@ impl<G: Environment> CompositeDevice<G> {
     /// Sends an input to its member.
     ///
     /// # Errors
-    /// As [`Device::perform`].
+    /// Returns the errors of [`Device::perform`].
     pub(crate) async fn send(&mut self, action: &Action, cancel: &CancellationToken) -> Result<InputOutcome> {
         self.ground.check_alive()?;
         if let Some(performed) = self.ground.perform_outside_members(&mut self.parts, action, cancel).await? {

@@ -17,7 +17,7 @@ use stickpin_device::{
 use stickpin_tree::{Handle, Rect};
 
 /// The interval after which a wait for a change reports a possible one, because not every change is
-/// signalled.
+/// signaled.
 const RECHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Returns the result of the first of several waits; never returns if there are none.

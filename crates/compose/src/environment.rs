@@ -71,7 +71,7 @@ pub trait Environment: Send + fmt::Debug {
     /// Returns the member with the active window, in case the members themselves do not report it.
     ///
     /// # Errors
-    /// As [`Device::capture`](stickpin_device::Device::capture).
+    /// Returns the errors of [`Device::capture`](stickpin_device::Device::capture).
     async fn active_member(&mut self, parts: &Members<Self::Member>) -> Result<Option<u64>>;
 
     /// Returns the window of a member that receives input at a point. `to` names the purpose for
@@ -89,14 +89,14 @@ pub trait Environment: Send + fmt::Debug {
     /// Moves the pointer to a point.
     ///
     /// # Errors
-    /// As [`Geometry::move_pointer`](stickpin_device::Geometry::move_pointer).
+    /// Returns the errors of [`Geometry::move_pointer`](stickpin_device::Geometry::move_pointer).
     async fn move_pointer_to(&mut self, parts: &Members<Self::Member>, x: f64, y: f64) -> Result<()>;
 
     /// Sends an input to a window that belongs to no member. Returns `None` if the input is for a
     /// member.
     ///
     /// # Errors
-    /// As [`Device::perform`](stickpin_device::Device::perform).
+    /// Returns the errors of [`Device::perform`](stickpin_device::Device::perform).
     async fn perform_outside_members(
         &mut self,
         _parts: &mut Members<Self::Member>,
@@ -110,7 +110,7 @@ pub trait Environment: Send + fmt::Debug {
     /// that cannot be determined.
     ///
     /// # Errors
-    /// As [`Navigator::navigate`](stickpin_device::Navigator::navigate).
+    /// Returns the errors of [`Navigator::navigate`](stickpin_device::Navigator::navigate).
     async fn start_member(
         &mut self,
         parts: &mut Members<Self::Member>,
@@ -123,7 +123,7 @@ pub trait Environment: Send + fmt::Debug {
     /// if that element has no position.
     ///
     /// # Errors
-    /// As [`Screenshots::screenshot`](stickpin_device::Screenshots::screenshot).
+    /// Returns the errors of [`Screenshots::screenshot`](stickpin_device::Screenshots::screenshot).
     async fn screenshot(
         &mut self,
         request: &ScreenshotRequest,
@@ -138,7 +138,7 @@ pub trait Environment: Send + fmt::Debug {
     /// Ends what was started for the whole, apps included.
     ///
     /// # Errors
-    /// As [`Device::close`](stickpin_device::Device::close).
+    /// Returns the errors of [`Device::close`](stickpin_device::Device::close).
     async fn close(&mut self) -> Result<()>;
 }
 
@@ -159,7 +159,7 @@ impl<G: Environment> CompositeDevice<G> {
     /// Adds the members that exist, without notices.
     ///
     /// # Errors
-    /// As [`Environment::refresh`].
+    /// Returns the errors of [`Environment::refresh`].
     pub async fn discover_members(&mut self) -> Result<()> {
         self.ground.refresh(&mut self.parts).await?;
         self.parts.notices.clear();

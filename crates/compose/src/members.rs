@@ -38,7 +38,7 @@ pub trait Member: Send + fmt::Debug {
     /// Gives the keyboard focus to the window of an element, as a press in it would.
     ///
     /// # Errors
-    /// As [`Device::perform`].
+    /// Returns the errors of [`Device::perform`].
     async fn take_keyboard(&mut self, element: Handle) -> Result<()>;
 
     /// Returns the attributes that `get attrs` prints in addition to the name.
@@ -263,12 +263,12 @@ impl<M: Member> Lifecycle for Members<M> {
     }
 }
 
-/// The hint for a member that does not answer.
+/// Returns the hint for a member that does not answer.
 pub(crate) fn unresponsive_hint(whole: &str) -> String {
     format!("wait and try again; the other apps of the {whole} go on")
 }
 
-/// The error for an element that vanished between locating and acting.
+/// Returns the error for an element that vanished between locating and acting.
 pub(crate) fn element_gone() -> Error {
     Error::element_not_found("the element is no longer in the app").hint("`stickpin snapshot -i`")
 }

@@ -155,7 +155,7 @@ mod tests {
     const NOBODY: &str = "no app shows a window here";
     const APP: u64 = 1;
 
-    /// A form with a button, a row of a list with another, and a page.
+    /// Returns a form with a button, a row of a list with another, and a page.
     fn form(title: &str) -> Arc<Tree> {
         let mut builder = TreeBuilder::new(IdentityGrade::WhileAlive);
         builder.set_surface(SurfaceId(1));

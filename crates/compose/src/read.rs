@@ -14,7 +14,7 @@ impl<G: Environment> CompositeDevice<G> {
     /// changed.
     ///
     /// # Errors
-    /// As [`Device::capture`].
+    /// Returns the errors of [`Device::capture`].
     pub(crate) async fn capture_members(&mut self, watch: &[Handle]) -> Result<&Arc<Tree>> {
         let (readings, hidden) = self.readings(watch).await?;
         let window = self.active_window().await?;

@@ -33,7 +33,7 @@ impl<G: Environment> CompositeDevice<G> {
     /// decides.
     ///
     /// # Errors
-    /// As [`Environment::active_member`].
+    /// Returns the errors of [`Environment::active_member`].
     pub(crate) async fn active_window(&mut self) -> Result<Option<(u64, Handle)>> {
         let all = self.parts.active_windows();
         let mut say = all.iter().filter(|(.., says)| *says);

@@ -46,7 +46,7 @@ use stickpin_device::Provider;
 use stickpin_kernel::{Error, ErrorCode, Result, ScriptWriter, io_error};
 use stickpin_wire::{Announcement, StateDir, announce, rpc};
 
-/// Default time that a daemon stays without sessions.
+/// The default time that a daemon stays without sessions.
 pub const IDLE_EXIT: Duration = Duration::from_secs(15 * 60);
 
 /// How a daemon starts.

@@ -23,7 +23,7 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-/// Maximum number of concurrent calls per connection. The next call is not read before one is
+/// The maximum number of concurrent calls per connection. The next call is not read before one is
 /// answered, so messages of a client that does not read its answers are not read either.
 const MAX_CALLS: u32 = 128;
 
@@ -36,7 +36,7 @@ const MAX_UNCOUNTED_BYTES: usize = 1 << 20;
 /// Long messages are counted in units of this many bytes.
 pub(crate) const BYTES_PER_PERMIT: usize = 64 << 10;
 
-/// Interval between checks whether a client that has closed its sending side still waits for
+/// The interval between checks whether a client that has closed its sending side still waits for
 /// answers.
 const HANGUP_POLL_INTERVAL: Duration = Duration::from_millis(20);
 

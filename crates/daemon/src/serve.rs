@@ -29,7 +29,7 @@ pub(crate) struct Daemon {
     numbers: Arc<DiskNumbers>,
     pub(crate) state_dir: StateDir,
     started: Instant,
-    /// Number of calls that are read and not yet answered.
+    /// The number of calls that are read and not yet answered.
     pub(crate) calls: AtomicUsize,
     last_used: Mutex<Instant>,
     /// Limits the memory for long messages.

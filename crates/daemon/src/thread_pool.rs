@@ -12,7 +12,7 @@ use tokio::net::UnixStream;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-/// Time limit for the work of a thread to end when the daemon shuts down.
+/// The time limit for the work of a thread to end when the daemon shuts down.
 const END_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The threads that serve connections.
@@ -23,7 +23,7 @@ pub(crate) struct ThreadPool {
 
 /// One thread and the number of its connections.
 struct PoolThread {
-    /// Number of connections that it serves.
+    /// The number of connections that it serves.
     serves: Arc<AtomicUsize>,
     /// `None` for the thread that accepts connections.
     thread: Option<Thread>,

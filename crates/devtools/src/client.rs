@@ -42,8 +42,8 @@ pub trait Sink: Send + 'static {
     fn lost(&mut self, reason: &str);
 }
 
-/// The most bytes of frames written at once: the amount a pipe takes without waiting for its
-/// reader.
+/// The maximum number of bytes of frames written at once: the amount a pipe takes without waiting
+/// for its reader.
 const MAX_BATCH_BYTES: usize = 64 << 10;
 
 type Answer = Result<Box<RawValue>, Refused>;
@@ -172,7 +172,7 @@ impl Client {
         self.send(session, method).await
     }
 
-    /// The reason why no more answers will come, or `None` while the connection is open.
+    /// Returns the reason why no more answers will come, or `None` while the connection is open.
     #[must_use]
     pub fn lost(&self) -> Option<String> {
         self.pending.lost()

@@ -74,7 +74,7 @@ impl Refusal {
 }
 
 impl CallError {
-    /// The kind of refusal, or `None` when the browser did not refuse.
+    /// Returns the kind of refusal, or `None` when the browser did not refuse.
     #[must_use]
     pub fn refusal(&self) -> Option<Refusal> {
         match self {

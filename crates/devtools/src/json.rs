@@ -45,7 +45,8 @@ fn lone_surrogates(json: &[u8]) -> Vec<usize> {
     found
 }
 
-/// The UTF-16 code unit that is escaped at an offset, or `None` when there is no such escape.
+/// Returns the UTF-16 code unit that is escaped at an offset, or `None` when there is no such
+/// escape.
 fn escaped_unit(json: &[u8], at: usize) -> Option<u16> {
     let digits = json.get(at..at + 6)?.strip_prefix(br"\u")?;
     digits

@@ -14,11 +14,12 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use stickpin_tree::quote;
 
-/// Time limit of one command.
+/// The time limit of one command.
 const LIMIT: Duration = Duration::from_secs(30);
-/// Interval at which a running command is checked for its end.
+/// The interval at which a running command is checked for its end.
 const INTERVAL: Duration = Duration::from_millis(10);
-/// Time limit for reading the output of an ended command, whose children may still hold the pipe.
+/// The time limit for reading the output of an ended command, whose children may still hold the
+/// pipe.
 const OUTPUT_LIMIT: Duration = Duration::from_secs(1);
 /// The maximum length of an error message that is repeated, in bytes.
 const MOST_OUTPUT: u64 = 4096;

@@ -18,7 +18,7 @@ pub(crate) struct ActiveSessions {
 /// The activity of one client session.
 #[derive(Debug)]
 struct SessionActivity {
-    /// Number of requests whose answers are not fully read.
+    /// The number of requests whose answers are not fully read.
     open_requests: usize,
     /// When the last request ended.
     last_request_end: Instant,

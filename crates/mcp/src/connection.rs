@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use stickpin_kernel::Caller;
 
-/// Maximum number of scopes that a server without client sessions keeps. The oldest is dropped
+/// The maximum number of scopes that a server without client sessions keeps. The oldest is dropped
 /// first.
 const MAX_SCOPES: usize = 256;
 

@@ -28,13 +28,13 @@ use tokio::time::timeout;
 /// The maximum size of a request in bytes; arguments of ten megabytes fit.
 const MAX_BODY: usize = 16 << 20;
 
-/// Maximum number of request bodies read at the same time, which limits their memory.
+/// The maximum number of request bodies read at the same time, which limits their memory.
 const MAX_BODIES: usize = 16;
 
 /// How long an idle client session lives: as long as a session of the daemon.
 const SESSION_IDLE_TIMEOUT: Duration = Duration::from_secs(3_600);
 
-/// Default time without a connection after which a client counts as disconnected.
+/// The default time without a connection after which a client counts as disconnected.
 pub const CLIENT_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// The path of the endpoint.
@@ -57,11 +57,11 @@ pub struct HttpOptions {
 /// Limits of connections.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
-    /// Time limit for the head of a request and for an idle connection.
+    /// The time limit for the head of a request and for an idle connection.
     pub(crate) head: Duration,
-    /// Time limit for the body of a request.
+    /// The time limit for the body of a request.
     pub(crate) body: Duration,
-    /// Maximum number of concurrent connections.
+    /// The maximum number of concurrent connections.
     pub(crate) connections: usize,
 }
 

@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use stickpin_kernel::{RefsEnvelope, Response};
 use stickpin_refs::{Generation, RefToken};
 
-/// Maximum number of pins per scope. The oldest are dropped first, which only costs precision.
+/// The maximum number of pins per scope. The oldest are dropped first, which only costs precision.
 const MAX_PINS: usize = 1_000;
 
-/// Maximum number of sessions in which one client has pins. The least recently used is dropped
+/// The maximum number of sessions in which one client has pins. The least recently used is dropped
 /// first.
 const MAX_SCOPES: usize = 64;
 

@@ -30,7 +30,7 @@ use stickpin_kernel::{Error, ErrorCode, Request, Result};
 use stickpin_wire::StateDir;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-/// Interval of progress notifications for a client that requested them.
+/// The interval of progress notifications for a client that requested them.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Limits for the texts that are kept of a request's metadata: bytes of each, and their number.

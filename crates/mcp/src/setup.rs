@@ -7,7 +7,8 @@ use std::sync::Arc;
 use stickpin_client::{ClientCommands, Start};
 use stickpin_kernel::{Caller, Result};
 
-/// Default maximum length of an answer in characters, which clients accept without truncating it.
+/// The default maximum length of an answer in characters, which clients accept without truncating
+/// it.
 pub const MAX_CHARS: usize = 25_000;
 
 /// Returns the caller for the name of a client connection.
@@ -36,7 +37,7 @@ pub struct Setup {
     pub allow_programs: bool,
     /// Also return the envelope as structured content.
     pub structured: bool,
-    /// Maximum length of an answer's text in characters.
+    /// The maximum length of an answer's text in characters.
     pub max_chars: usize,
     /// The session of all clients; `None` gives each client its own.
     pub session: Option<String>,

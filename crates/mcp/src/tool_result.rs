@@ -8,10 +8,10 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use stickpin_kernel::{Dispatched, Response, Text};
 
-/// Maximum number of images in one answer.
+/// The maximum number of images in one answer.
 const MAX_PICTURES: usize = 4;
 
-/// Maximum image file size in bytes that models accept.
+/// The maximum image file size in bytes that models accept.
 const MAX_PICTURE_BYTES: u64 = 3_500_000;
 
 /// An answer that is ready to be sent.

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// The file name of the record in the folder of a session.
 const RECORD_FILE: &str = "processes.json";
 
-/// Maximum depth below the state directory at which a sweep looks for records.
+/// The maximum depth below the state directory at which a sweep looks for records.
 const MAX_DEPTH: usize = 4;
 
 /// The processes to end if their owner is killed.

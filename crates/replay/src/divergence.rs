@@ -7,7 +7,7 @@ use serde_json::Value;
 use stickpin_kernel::{Error, ErrorCode, Show, Target, Text};
 use stickpin_tree::{Selector, SuggestionReason};
 
-/// Maximum number of suggested elements.
+/// The maximum number of suggested elements.
 pub(crate) const MAX_SUGGESTIONS: usize = 5;
 
 /// A step that did not find what was recorded.

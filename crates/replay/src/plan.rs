@@ -12,10 +12,10 @@ use stickpin_cmdline::CommandLine;
 use stickpin_kernel::registry::CommandDefinition;
 use stickpin_kernel::{Error, ErrorCode, Result};
 
-/// Maximum number of steps of a plan.
+/// The maximum number of steps of a plan.
 const MAX_STEPS: usize = 100_000;
 
-/// Maximum depth of includes.
+/// The maximum depth of includes.
 pub(crate) const MAX_INCLUDES: usize = 16;
 
 /// Reads a file.
@@ -77,7 +77,7 @@ pub struct Plan {
     pub retries: Option<u32>,
     /// The items in order.
     pub items: Vec<Item>,
-    /// Number of steps; those in blocks count once.
+    /// The number of steps; those in blocks count once.
     pub steps: usize,
 }
 

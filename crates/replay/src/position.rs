@@ -17,7 +17,7 @@ pub struct Position {
 }
 
 impl Position {
-    /// The position of a step that is in no block with rounds.
+    /// Returns the position of a step that is in no block with rounds.
     #[must_use]
     pub const fn step(step: usize) -> Self {
         Self { step, rounds: Vec::new() }

@@ -22,10 +22,10 @@ use stickpin_kernel::{
     Caller, CancellationToken, Dispatched, Effect, Error, ErrorCode, RefsEnvelope, Render, Response,
 };
 
-/// Default time that a step waits for its target.
+/// The default time that a step waits for its target.
 pub const DEFAULT_WAIT: Duration = Duration::from_secs(5);
 
-/// Interval at which a question is repeated until it has the answer that the script expects.
+/// The interval at which a question is repeated until it has the answer that the script expects.
 const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How to run a plan.
@@ -43,7 +43,7 @@ pub struct RunOptions {
     /// Ranges of refs that the caller already has. Steps may use them like the refs that this run
     /// is given.
     pub client_refs: Vec<(u32, u32)>,
-    /// Default time that a step waits for its target to exist and be actionable.
+    /// The default time that a step waits for its target to exist and be actionable.
     pub wait: Duration,
     /// The time limit of the run.
     pub deadline: Option<Duration>,

@@ -181,7 +181,7 @@ impl Alignment<'_> {
         self.drop_unreliable_handles(table);
     }
 
-    /// The presence of an element that was not found by its handle.
+    /// Returns the presence of an element that was not found by its handle.
     fn place_without_match(&self, element: &Element, ended: &HashSet<SurfaceId>) -> Presence {
         if element.surface != self.tree().surface() {
             return Table::off_surface_presence(ended, element);
@@ -230,8 +230,8 @@ impl Alignment<'_> {
         element.handle.is_some_and(|h| self.tree().hidden().binary_search(&h).is_ok())
     }
 
-    /// The similarity keys of all nodes that are new in this tree and not taken. Only a new node
-    /// can replace a missing element.
+    /// Returns the similarity keys of all nodes that are new in this tree and not taken. Only a new
+    /// node can replace a missing element.
     fn new_similarity_keys(&self, taken: &HashSet<NodeId>) -> HashSet<u64> {
         let known: HashSet<Handle> = match self.before {
             Some(before) if before.surface() == self.tree().surface() => {
@@ -269,8 +269,8 @@ impl Alignment<'_> {
     }
 }
 
-/// A hash of role and name without digits, equal for all elements that could be alike. A cheap
-/// filter before the record rule.
+/// Returns a hash of role and name without digits, equal for all elements that could be alike. A
+/// cheap filter before the record rule.
 fn similarity_key(role: Role, name: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     role.hash(&mut hasher);

@@ -22,7 +22,7 @@ impl ClientId {
         Self(key.into())
     }
 
-    /// The caller's key.
+    /// Returns the caller's key.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -106,7 +106,7 @@ impl Clients {
         self.touch(id).effects_shown = Some(at);
     }
 
-    /// All trees that some client may use as the base of a diff.
+    /// Returns all trees that some client may use as the base of a diff.
     pub(crate) fn bases(&self) -> impl Iterator<Item = Generation> {
         self.all
             .values()

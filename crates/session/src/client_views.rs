@@ -64,7 +64,7 @@ impl ClientView {
         Self { base, later_segments: ContextMap::default(), used }
     }
 
-    /// The segments of a context as the client knows them.
+    /// Returns the segments of a context as the client knows them.
     fn context_of(&self, now: &Context, openers: &Openers) -> Context {
         self.later_segments.update(&self.base.facts(openers).context_of(now), now)
     }
@@ -220,16 +220,16 @@ impl ClientViews {
         self.share(&(client.clone(), surface), |shown| Some(&mut shown.later_segments));
     }
 
-    /// All facts held in memory.
+    /// Returns all facts held in memory.
     pub(crate) fn maps(&self) -> impl Iterator<Item = &ContextMap> {
         self.all.values().flat_map(|shown| shown.base.facts.get().into_iter().chain([&shown.later_segments]))
     }
 }
 
 impl Session {
-    /// The changes around an element since this client was shown it, nearest first. `node` belongs
-    /// to `tree`, which may be newer than the stored tree. Empty if the client was never shown any
-    /// of it.
+    /// Returns the changes around an element since this client was shown it, nearest first. `node`
+    /// belongs to `tree`, which may be newer than the stored tree. Empty if the client was never
+    /// shown any of it.
     #[must_use]
     pub fn unseen_changes(&self, client: &ClientId, tree: &Tree, node: NodeId) -> Vec<ContextChange> {
         let Some(shown) = self.views.all.get(&(client.clone(), tree.surface())) else { return Vec::new() };

@@ -18,9 +18,9 @@ pub struct BaseTree {
 }
 
 impl Session {
-    /// The tree from which a diff for this client starts: generation `since` (sent by clients that
-    /// pin), else the client's last full read or renewal. `None` if that tree is no longer kept; a
-    /// diff from another tree renews nothing.
+    /// Returns the tree from which a diff for this client starts: generation `since` (sent by
+    /// clients that pin), else the client's last full read or renewal. `None` if that tree is no
+    /// longer kept; a diff from another tree renews nothing.
     #[must_use]
     pub fn base(&self, client: &ClientId, since: Option<Generation>) -> Option<BaseTree> {
         let generation = since.or_else(|| self.clients.base(client))?;
@@ -51,8 +51,8 @@ impl Session {
         }
     }
 
-    /// The newest tree for which this client was informed of the effects of its acts, if later than
-    /// its base. A diff from there renews nothing.
+    /// Returns the newest tree for which this client was informed of the effects of its acts, if
+    /// later than its base. A diff from there renews nothing.
     #[must_use]
     pub fn effects_base(&self, client: &ClientId, since: Option<Generation>) -> Option<BaseTree> {
         let told = self.clients.effects_shown(client)?;
@@ -60,9 +60,9 @@ impl Session {
         if base >= Some(told) { None } else { self.base(client, Some(told)) }
     }
 
-    /// Every ref that ended since a base, in any view; a complete diff lists them. `None` when the
-    /// list cannot be complete: one of the two captures was truncated, or too many refs ended
-    /// since. Such a diff renews nothing.
+    /// Returns every ref that ended since a base, in any view; a complete diff lists them. `None`
+    /// when the list cannot be complete: one of the two captures was truncated, or too many refs
+    /// ended since. Such a diff renews nothing.
     #[must_use]
     pub fn ended_since(&self, base: &BaseTree) -> Option<Vec<Ref>> {
         if base.tree.is_truncated() || self.tree()?.is_truncated() {
@@ -83,8 +83,8 @@ impl Session {
         renewed
     }
 
-    /// The refs that stood for nodes of an older tree, as far as known, sorted by node. Used for
-    /// the lines of a diff about nodes that are gone or have changed their meaning.
+    /// Returns the refs that stood for nodes of an older tree, as far as known, sorted by node.
+    /// Used for the lines of a diff about nodes that are gone or have changed their meaning.
     #[must_use]
     pub fn refs_in(&self, base: &BaseTree) -> Vec<(NodeId, Ref)> {
         let handles = base.tree.handle_index();

@@ -95,25 +95,25 @@ impl Session {
         }
     }
 
-    /// The identifier of this lifetime.
+    /// Returns the identifier of this lifetime.
     #[must_use]
     pub fn lifetime(&self) -> &str {
         &self.lifetime
     }
 
-    /// The generation of the stored tree; `None` before the first one.
+    /// Returns the generation of the stored tree; `None` before the first one.
     #[must_use]
     pub fn generation(&self) -> Option<Generation> {
         self.current.as_ref().map(|c| c.generation)
     }
 
-    /// The stored tree; `None` before the first one.
+    /// Returns the stored tree; `None` before the first one.
     #[must_use]
     pub fn tree(&self) -> Option<&Arc<Tree>> {
         self.current.as_ref().map(|c| c.cached.tree())
     }
 
-    /// The records of a tree. Records of the stored tree are cached.
+    /// Returns the records of a tree. Records of the stored tree are cached.
     #[must_use]
     pub fn records<'s>(&'s self, tree: &'s Tree) -> Records<'s> {
         match &self.current {
@@ -124,14 +124,14 @@ impl Session {
         }
     }
 
-    /// The strictness towards uncertain refs.
+    /// Returns the strictness towards uncertain refs.
     #[must_use]
     pub fn ladder(&self) -> Ladder {
         self.ladder
     }
 
-    /// The handles that a capture should look for: those of elements with refs that may now be
-    /// hidden.
+    /// Returns the handles that a capture should look for: those of elements with refs that may now
+    /// be hidden.
     #[must_use]
     pub fn watched_handles(&self) -> Vec<Handle> {
         let surface = self.tree().map(|t| t.surface());
@@ -148,7 +148,7 @@ impl Session {
         self.ladder = ladder;
     }
 
-    /// The reaction when the context of a target changed without the client's knowledge.
+    /// Returns the reaction when the context of a target changed without the client's knowledge.
     #[must_use]
     pub fn context_policy(&self) -> ContextPolicy {
         self.context
@@ -277,7 +277,7 @@ impl Session {
         self.clients.note_received(client, refs, at);
     }
 
-    /// The ref that stands for a node of the stored tree, if one was issued.
+    /// Returns the ref that stands for a node of the stored tree, if one was issued.
     #[must_use]
     pub fn ref_of(&self, node: NodeId) -> Option<Ref> {
         self.table.ref_at(node)

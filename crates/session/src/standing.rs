@@ -63,7 +63,7 @@ pub enum Standing {
 }
 
 impl Standing {
-    /// The name of this standing in the envelope.
+    /// Returns the name of this standing in the envelope.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -92,7 +92,7 @@ pub enum EndReason {
 }
 
 impl EndReason {
-    /// The name of this reason in the envelope and in error details.
+    /// Returns the name of this reason in the envelope and in error details.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -221,8 +221,8 @@ fn has_had_generation(session: &Session, generation: Generation) -> bool {
     session.generation().is_some_and(|now| (session.seed..=now).contains(&generation))
 }
 
-/// The generation with which this client received the ref, as far as it is known from the pin or
-/// from memory.
+/// Returns the generation with which this client received the ref, as far as it is known from the
+/// pin or from memory.
 fn received_generation(
     session: &Session,
     client: &ClientId,
@@ -259,7 +259,8 @@ fn ended_fault(
     }
 }
 
-/// The unique node of the current tree with the same meaning, for the message about a gone ref.
+/// Returns the unique node of the current tree with the same meaning, for the message about a gone
+/// ref.
 fn unique_similar_node(session: &Session, meaning: &Meaning) -> Option<NodeId> {
     let tree = session.tree()?;
     let records = session.records(tree);
@@ -271,7 +272,7 @@ fn unique_similar_node(session: &Session, meaning: &Meaning) -> Option<NodeId> {
     }
 }
 
-/// The precise warning, in the documented wording.
+/// Returns the precise warning, in the documented wording.
 fn precise_warning(r#ref: Ref, from: Generation, now: Generation) -> String {
     format!(
         "Ref {ref} was minted from snapshot {from} but the session tree is now {now} — re-run snapshot -i."

@@ -81,7 +81,7 @@ pub(crate) struct Element {
 }
 
 impl Element {
-    /// The number that stands for the element now.
+    /// Returns the number that stands for the element now.
     pub(crate) fn live(&self) -> Option<Ref> {
         self.active.filter(|_| self.presence.resolves())
     }
@@ -99,7 +99,7 @@ impl Element {
         }
     }
 
-    /// The meaning that held when the element was last seen.
+    /// Returns the meaning that held when the element was last seen.
     pub(crate) fn active_meaning(&self) -> Option<&Meaning> {
         self.active.and_then(|r| self.entry(r)).map(|e| &e.meaning)
     }
@@ -151,7 +151,7 @@ impl Table {
         self.numbers.was_minted(r#ref)
     }
 
-    /// The number that stands for a node of the current tree.
+    /// Returns the number that stands for a node of the current tree.
     pub(crate) fn ref_at(&self, node: NodeId) -> Option<Ref> {
         self.by_node.get(&node)?.1
     }
@@ -171,13 +171,13 @@ impl Table {
         }
     }
 
-    /// The presence of an element whose surface the current tree does not show.
+    /// Returns the presence of an element whose surface the current tree does not show.
     pub(crate) fn off_surface_presence(ended: &HashSet<SurfaceId>, element: &Element) -> Presence {
         let gone = element.presence == Presence::Gone || ended.contains(&element.surface);
         if gone { Presence::Gone } else { Presence::Elsewhere }
     }
 
-    /// The closed surfaces.
+    /// Returns the closed surfaces.
     pub(crate) fn ended_surfaces(&self) -> HashSet<SurfaceId> {
         self.ended_surfaces.clone()
     }
@@ -265,8 +265,8 @@ impl Table {
         now_ended
     }
 
-    /// The numbers that ended with this tree, with handles, for elements that are in the tree and
-    /// have no other number yet.
+    /// Returns the numbers that ended with this tree, with handles, for elements that are in the
+    /// tree and have no other number yet.
     pub(crate) fn ended_at(&self, at: Generation) -> Vec<(Ref, Handle)> {
         let here = self.elements.values().filter(|e| e.active.is_none() && e.presence.node().is_some());
         let ended = here.filter_map(|e| {
@@ -276,7 +276,7 @@ impl Table {
         ended.collect()
     }
 
-    /// The numbers that stand for elements now, with the elements' handles.
+    /// Returns the numbers that stand for elements now, with the elements' handles.
     pub(crate) fn live(&self) -> Vec<(Ref, Handle)> {
         self.elements.values().filter_map(|e| e.live().zip(e.handle)).collect()
     }
@@ -295,7 +295,8 @@ impl Table {
         }
     }
 
-    /// Every number that ended after `from`, sorted; `None` when some of them may be forgotten.
+    /// Returns every number that ended after `from`, sorted; `None` when some of them may be
+    /// forgotten.
     pub(crate) fn ended_since(&self, from: Generation) -> Option<Vec<Ref>> {
         if self.forgotten_through.is_some_and(|g| g > from) {
             return None;

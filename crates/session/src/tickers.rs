@@ -132,7 +132,7 @@ impl Tickers {
     }
 }
 
-/// A hash of the words of a text without its numbers.
+/// Returns a hash of the words of a text without its numbers.
 fn words_of(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     let words = text.split_whitespace().filter(|word| !word.contains(|c: char| c.is_ascii_digit()));

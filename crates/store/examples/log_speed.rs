@@ -1,5 +1,5 @@
 //! Measures the session log on this machine and prints a row per figure: what, value, unit, goal,
-//! between tabs. `cargo xtask bench --only log` builds it optimised and runs it; by hand:
+//! between tabs. `cargo xtask bench --only log` builds it optimized and runs it; by hand:
 //!
 //! ```text
 //! cargo run --profile dist -p stickpin-store --example log_speed -- 1000000

@@ -45,7 +45,7 @@ pub(crate) fn absent_is_fine(result: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// The SHA-256 digest of bytes.
+/// Returns the SHA-256 digest of bytes.
 pub(crate) fn digest(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }

@@ -29,11 +29,11 @@ pub fn sources(src: &Path, without: &[&str]) -> Sources {
     found
 }
 
-/// Maximum number of modules in an import cycle.
+/// The maximum number of modules in an import cycle.
 pub const MOST_IN_CIRCLE: usize = 6;
-/// Maximum number of methods of a type.
+/// The maximum number of methods of a type.
 pub const MOST_METHODS: usize = 40;
-/// Maximum number of files directly in a folder.
+/// The maximum number of files directly in a folder.
 pub const MOST_IN_FOLDER: usize = 20;
 
 /// Fails on a cycle, type or folder above the limits. `busiest` has counts that the crate is known

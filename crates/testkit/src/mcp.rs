@@ -51,7 +51,7 @@ impl McpSurface {
     /// Creates a server per caller, all with the state directory of `dir`.
     ///
     /// # Panics
-    /// If no runtime can be built.
+    /// Panics if no runtime can be built.
     #[must_use]
     pub fn new(dir: &Path, program: &Path, client: McpClient) -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -120,7 +120,7 @@ impl McpSurface {
     /// Calls a tool as one caller and returns the result as JSON.
     ///
     /// # Panics
-    /// When the server does not answer.
+    /// Panics when the server does not answer.
     pub fn tool(&mut self, folder: &Path, name: &str, args: Value) -> Value {
         if !self.connections.contains_key(folder) {
             let link = self.connect(folder);

@@ -47,7 +47,7 @@ impl Normaliser {
         n.checked_sub(*self.first_generation.get_or_insert(n))
     }
 
-    /// Normalises a text: `s482913` becomes `s+0`, the next generation `s+1`.
+    /// Normalizes a text: `s482913` becomes `s+0`, the next generation `s+1`.
     pub fn text(&mut self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         let bytes = text.as_bytes();
@@ -89,7 +89,7 @@ impl Normaliser {
         format!("L{}", at + 1)
     }
 
-    /// Normalises all strings below a value.
+    /// Normalizes all strings below a value.
     pub fn json(&mut self, value: &mut Value) {
         match value {
             Value::String(s) => *s = self.text(s),

@@ -87,7 +87,7 @@ pub struct Step {
     pub keep: Option<String>,
     /// The exit code.
     pub exit: u8,
-    /// The whole normalised text, trimmed.
+    /// The whole normalized text, trimmed.
     pub text: Option<String>,
     /// Parts of the text.
     pub has: Vec<String>,
@@ -183,7 +183,7 @@ fn without_generation(text: &str) -> String {
 /// Splits a command line as a shell would.
 ///
 /// # Errors
-/// If a quote is not closed.
+/// Returns an error if a quote is not closed.
 pub fn split(line: &str) -> Result<Vec<String>, String> {
     stickpin_cmdline::split(line).map_err(|e| e.message)
 }

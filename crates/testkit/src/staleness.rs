@@ -93,17 +93,17 @@ pub enum BetweenReads {
 /// The results of a run.
 #[derive(Debug, Clone, Default)]
 pub struct StalenessResults {
-    /// Number of judged uses of a ref.
+    /// The number of judged uses of a ref.
     pub uses: usize,
     /// Uses in which another element received the input. Never allowed, whatever the table says.
     pub wrong: Vec<String>,
     /// Differences from the table.
     pub differences: Vec<String>,
-    /// Number of uses in situations that do not change the record (12.12).
+    /// The number of uses in situations that do not change the record (12.12).
     pub unchanged_uses: usize,
-    /// Number of those uses that were finally refused.
+    /// The number of those uses that were finally refused.
     pub refused: usize,
-    /// Number of those uses that were refused first with a notice and acted when repeated.
+    /// The number of those uses that were refused first with a notice and acted when repeated.
     pub notices: usize,
 }
 

@@ -100,7 +100,7 @@ impl InProcess {
     /// Creates a host with these providers.
     ///
     /// # Panics
-    /// If the state directory cannot be created.
+    /// Panics if the state directory cannot be created.
     #[must_use]
     pub fn new(dir: &Path, providers: Vec<Arc<dyn Provider>>) -> Self {
         let runtime = runtime();
@@ -250,7 +250,7 @@ impl Socket {
     /// Creates a client of a separate daemon.
     ///
     /// # Panics
-    /// If the state directory cannot be created.
+    /// Panics if the state directory cannot be created.
     #[must_use]
     pub fn new(dir: &Path, program: &Path) -> Self {
         let env = env(dir, program);

@@ -68,7 +68,7 @@ fn ignore_gone_document<T>(answer: Result<T, TabError>) -> Result<Option<T>> {
     }
 }
 
-/// The result of an input of which nothing more is known.
+/// Returns the result of an input of which nothing more is known.
 fn input_handled() -> InputOutcome {
     InputOutcome::done()
 }

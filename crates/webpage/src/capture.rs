@@ -173,7 +173,7 @@ impl Roles {
     }
 }
 
-/// The attribute for a name used by `rareAttributes` of the script.
+/// Returns the attribute for a name used by `rareAttributes` of the script.
 fn attr_of(key: &str) -> Option<Attr> {
     let name: StrDeserializer<'_, serde::de::value::Error> = key.into_deserializer();
     Attr::deserialize(name).ok()

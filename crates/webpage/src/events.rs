@@ -22,7 +22,8 @@ pub use network::worker;
 /// The longest text of an open dialog, in bytes.
 const MAX_DIALOG: usize = 2_000;
 
-/// The most requested tabs whose addresses are remembered before the first of them appears.
+/// The maximum number of requested tabs whose addresses are remembered before the first of them
+/// appears.
 const MAX_OPENING: usize = 256;
 
 /// Parses the parameters of an event. Logs and skips an event that cannot be parsed.

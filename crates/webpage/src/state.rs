@@ -15,7 +15,7 @@ use stickpin_devtools::CallError;
 use stickpin_devtools::protocol::TargetInfo;
 use tokio::sync::watch;
 
-/// The most notices kept until they are taken; the oldest are dropped first.
+/// The maximum number of notices kept until they are taken; the oldest are dropped first.
 const MAX_NOTICES: usize = 64;
 
 /// The state of all pages of one connection, shared by the event task and the device.
@@ -129,7 +129,7 @@ impl State {
         }
     }
 
-    /// The tabs that can be driven, oldest first.
+    /// Returns the tabs that can be driven, oldest first.
     pub fn drivable_tabs(&self) -> Vec<(&String, &TabState)> {
         let mut open_tabs: Vec<_> = self.tabs.iter().filter(|(_, tab)| tab.gone.is_none()).collect();
         open_tabs.sort_by_key(|(_, tab)| tab.number);
@@ -275,7 +275,7 @@ pub(crate) struct Request {
 }
 
 impl TabState {
-    /// The name of the tab, such as `t1`.
+    /// Returns the name of the tab, such as `t1`.
     pub fn id(&self) -> String {
         format!("t{}", self.number)
     }
@@ -340,8 +340,8 @@ impl TabState {
         self.navigating.is_some()
     }
 
-    /// The deadline for waiting for committed documents that are not parsed yet; `None` if there
-    /// are none.
+    /// Returns the deadline for waiting for committed documents that are not parsed yet; `None` if
+    /// there are none.
     pub(crate) fn parse_deadline(&self, timeout: Duration) -> Option<Instant> {
         let loading = self.frames.values().filter(|f| f.stage == LoadStage::Loading);
         let now = Instant::now();
@@ -367,12 +367,12 @@ impl TabState {
         self.active_at = Some(Instant::now());
     }
 
-    /// A value that changes whenever the inputs of a wait for quiet change.
+    /// Returns a value that changes whenever the inputs of a wait for quiet change.
     pub(crate) fn version(&self) -> (u64, usize, bool, bool) {
         (self.activity, self.requests.len(), self.navigating.is_some(), self.dialog.is_some())
     }
 
-    /// The top frame.
+    /// Returns the top frame.
     pub fn main_frame(&self) -> Option<&Frame> {
         self.frames.get(&self.main)
     }
@@ -387,7 +387,7 @@ impl TabState {
         self.frames.remove(id);
     }
 
-    /// All frames: parents before their children, children in order of arrival.
+    /// Returns all frames: parents before their children, children in order of arrival.
     pub(crate) fn frames_in_order(&self) -> Vec<&Frame> {
         let mut children: HashMap<&str, Vec<&Frame>> = HashMap::new();
         for frame in self.frames.values() {

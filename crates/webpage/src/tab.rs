@@ -96,13 +96,14 @@ impl From<Error> for TabError {
     }
 }
 
-/// The error for a call that a dialog blocks.
+/// Returns the error for a call that a dialog blocks.
 pub fn dialog_open(dialog: &Dialog) -> Error {
     Error::new(ErrorCode::DialogOpen, format!("the page waits for an answer to its {}", dialog.describe()))
         .hint("run `stickpin alert accept` or `stickpin alert dismiss`")
 }
 
-/// The error for a tab that is gone. The session ends too, unless it can continue in another tab.
+/// Returns the error for a tab that is gone. The session ends too, unless it can continue in
+/// another tab.
 fn tab_ended(state: &State, session: &str) -> Error {
     let tab = state.tabs.get(session);
     let has_crashed = tab.is_some_and(|tab| tab.gone == Some(TabEndReason::Crashed));
@@ -115,7 +116,7 @@ fn tab_ended(state: &State, session: &str) -> Error {
         .hint("the session continues in another tab; run `stickpin tab list` and `stickpin snapshot -i`")
 }
 
-/// The error for a browser that is gone, or its last tab.
+/// Returns the error for a browser that is gone, or its last tab.
 pub fn browser_lost(reason: &str) -> Error {
     Error::new(ErrorCode::BackendLost, reason).hint("run `stickpin open URL` to start again")
 }
@@ -145,7 +146,7 @@ impl Tab {
         }
     }
 
-    /// The URL of the tab's document, known from events.
+    /// Returns the URL of the tab's document, known from events.
     ///
     /// # Errors
     /// Returns the same errors as [`Tab::read`].
@@ -208,7 +209,7 @@ impl Tab {
         }
     }
 
-    /// The id of a world's execution context in its session.
+    /// Returns the id of a world's execution context in its session.
     ///
     /// # Errors
     /// Returns [`TabError::WorldGone`] when the document is gone.
@@ -257,7 +258,7 @@ impl Tab {
         self.unless_dialog(async { self.answer(self.client.send(Some(session), method)).await }).await
     }
 
-    /// The agent of the top document. Installs the agent if the document has none.
+    /// Returns the agent of the top document. Installs the agent if the document has none.
     ///
     /// # Errors
     /// Returns the errors of `Tab::ask`, `INTERNAL` when the browser refused to set up the tab, or
@@ -302,7 +303,7 @@ impl Tab {
         Ok(self.read(known_worlds)?)
     }
 
-    /// The world of a scope, while its document exists. Sends no command.
+    /// Returns the world of a scope, while its document exists. Sends no command.
     pub(crate) fn world(&self, scope: u64) -> Result<Option<World>, Error> {
         self.read(|tab| known_worlds(tab).into_iter().find(|w| w.scope == scope))
     }
@@ -407,8 +408,8 @@ impl Tab {
         worlds.iter().map(|world| self.send_request(world, expression_for(world)?)).collect()
     }
 
-    /// The answers of several documents; `None` for a frame that is being replaced, which is empty
-    /// for a moment.
+    /// Returns the answers of several documents; `None` for a frame that is being replaced, which
+    /// is empty for a moment.
     ///
     /// # Errors
     /// See [`TabError`].
@@ -427,7 +428,7 @@ impl Tab {
         Ok(answers)
     }
 
-    /// The sessions of the page and of its out-of-process frames.
+    /// Returns the sessions of the page and of its out-of-process frames.
     ///
     /// # Errors
     /// Returns the same errors as [`Tab::read`].
@@ -521,7 +522,7 @@ fn known_worlds(tab: &TabState) -> Vec<World> {
     worlds
 }
 
-/// The source of a call of an agent function. `arguments` is a tuple or array.
+/// Returns the source of a call of an agent function. `arguments` is a tuple or array.
 ///
 /// # Errors
 /// Returns `INTERNAL` when the arguments cannot be serialized.

@@ -15,7 +15,7 @@ const MAX_KEPT_CAPACITY: usize = 256 << 10;
 #[derive(Debug)]
 pub struct Frames {
     buf: Vec<u8>,
-    /// Number of bytes at the front of `buf` that contain no newline.
+    /// The number of bytes at the front of `buf` that contain no newline.
     scanned: usize,
     /// Whether the rest of an overlong frame is being skipped.
     skipping: bool,

@@ -258,7 +258,7 @@ pub struct Status {
     pub uptime_ms: u64,
     /// Names of the open sessions.
     pub sessions: Vec<String>,
-    /// Number of running commands.
+    /// The number of running commands.
     pub running: usize,
     /// The path of the socket.
     pub socket: PathBuf,

@@ -1,4 +1,4 @@
-//! Addresses of displays, and the authorisation to use them: the cookie of a private display
+//! Addresses of displays, and the authorization to use them: the cookie of a private display
 //! (MIT-MAGIC-COOKIE-1) and the file that hands it to clients.
 
 use std::fmt;
@@ -10,7 +10,7 @@ use x11rb::errors::ConnectError;
 use x11rb::reexports::x11rb_protocol::parse_display::parse_display;
 use x11rb::rust_connection::{DefaultStream, RustConnection};
 
-/// The name of a display and the authorisation to use it.
+/// The name of a display and the authorization to use it.
 #[derive(Debug, Clone)]
 pub struct Address {
     /// The display name, such as `:7`.
@@ -50,7 +50,7 @@ impl Address {
     }
 }
 
-/// The name of the authorisation method.
+/// The name of the authorization method.
 const METHOD: &[u8] = b"MIT-MAGIC-COOKIE-1";
 
 /// The family of an entry that applies to any host and display (`FamilyWild` in Xauth.h).

@@ -14,7 +14,7 @@ use x11rb::wrapper::ConnectionExt as _;
 /// Timeout for each part of an owner's text.
 const OWNER_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Maximum length of a text that is read, in bytes.
+/// The maximum length of a text that is read, in bytes.
 const MAX_BYTES: usize = 16 << 20;
 
 /// The text that we provide, and the state of a request to another owner.

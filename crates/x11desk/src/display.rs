@@ -22,7 +22,7 @@ use x11rb::protocol::xproto::{
 use x11rb::rust_connection::RustConnection;
 use x11rb::wrapper::ConnectionExt as _;
 
-/// Maximum length of a property that is read, in units of four bytes.
+/// The maximum length of a property that is read, in units of four bytes.
 pub(crate) const MAX_PROPERTY_WORDS: u32 = 4096;
 
 /// The title of our window.
@@ -72,7 +72,7 @@ impl LentKeys {
     /// it was sent.
     const LENT: Duration = Duration::from_secs(1);
 
-    /// The time when the keys are to be restored.
+    /// Returns the time when the keys are to be restored.
     pub(crate) fn due(&self) -> Option<Instant> {
         self.used.map(|used| used + Self::LENT)
     }
@@ -120,7 +120,7 @@ impl Display {
         self.seat.is_some()
     }
 
-    /// Waits until the server sends something, `woken` is signalled, or `until` is reached. Events
+    /// Waits until the server sends something, `woken` is signaled, or `until` is reached. Events
     /// that arrived along with a reply are already in the queue: handle those first.
     pub(crate) fn wait(&self, woken: Option<&OwnedFd>, until: Option<Instant>) {
         let left = until.map(|until| until.saturating_duration_since(Instant::now()));

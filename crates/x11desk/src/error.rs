@@ -43,5 +43,5 @@ impl From<X11Error> for Error {
 /// Timeout for one job on a display.
 pub const JOB_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Timeout for a window to be restored after it was minimised, or to get the keyboard.
+/// Timeout for a window to be restored after it was minimized, or to get the keyboard.
 pub(crate) const RESTORE_TIMEOUT: Duration = Duration::from_secs(2);

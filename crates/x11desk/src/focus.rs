@@ -13,7 +13,7 @@ use std::time::Instant;
 use stickpin_device::Modifiers;
 use x11rb::protocol::xproto::{ConnectionExt, InputFocus, Window as WindowId};
 
-/// Maximum number of nested windows that are searched: toolkits may give the focus to an inner
+/// The maximum number of nested windows that are searched: toolkits may give the focus to an inner
 /// window.
 const NESTED: usize = 32;
 

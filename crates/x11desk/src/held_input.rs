@@ -31,7 +31,7 @@ impl HeldInput {
     /// Releases the input.
     ///
     /// # Errors
-    /// As [`X11::run`].
+    /// Returns the errors of [`X11::run`].
     pub async fn release_now(mut self) -> Result<()> {
         let released = self.x11.run(self.release()).await;
         // If this call is dropped earlier, the destructor releases it.

@@ -103,8 +103,8 @@ impl Keymap {
 mod tests {
     use super::*;
 
-    /// A small German keyboard: q/Q/@, ß, y on another key in the second layout, AltGr, and a key
-    /// without meaning.
+    /// Returns a small German keyboard: q/Q/@, ß, y on another key in the second layout, AltGr, and
+    /// a key without meaning.
     fn german() -> Keymap {
         let row = |syms: [u32; 6]| syms;
         let syms = [

@@ -52,7 +52,7 @@ const OPENBOX: &str = include_str!("private/openbox.xml");
 pub struct PrivateDisplay {
     /// The display name, such as `:7`.
     pub display: String,
-    /// The authorisation of clients.
+    /// The authorization of clients.
     cookie: Cookie,
     /// The address of the session bus.
     pub bus: String,

@@ -23,7 +23,7 @@ pub struct ScreenPixels {
 }
 
 impl ScreenPixels {
-    /// Encodes the picture as a PNG. The encoding favours speed: 3 ms for 1280x900 instead of 60 ms
+    /// Encodes the picture as a PNG. The encoding favors speed: 3 ms for 1280x900 instead of 60 ms
     /// with the default, for a third more bytes. Filters would only cost time, because screens are
     /// flat.
     ///
@@ -42,7 +42,7 @@ impl ScreenPixels {
         Ok(out)
     }
 
-    /// The part of the screen that the picture shows.
+    /// Returns the part of the screen that the picture shows.
     #[must_use]
     pub fn area(&self) -> Rect {
         window::pixels((self.x, self.y), (self.width, self.height))
@@ -65,7 +65,7 @@ fn pixels(area: Rect, (width, height): (u16, u16)) -> Option<(i16, i16, u16, u16
     Some((x, y, w, h))
 }
 
-/// Returns the offset of a colour inside a pixel.
+/// Returns the offset of a color inside a pixel.
 fn byte_of(mask: u32, order: ImageOrder) -> Option<usize> {
     let byte = (0..PIXEL).find(|byte| mask == 0xff << (8 * byte))?;
     Some(if order == ImageOrder::LSB_FIRST { byte } else { PIXEL - 1 - byte })
@@ -75,7 +75,7 @@ fn byte_of(mask: u32, order: ImageOrder) -> Option<usize> {
 /// Returns `None` when the part is outside the screen.
 ///
 /// # Errors
-/// Returns `Refused` when pixels do not have 32 bits with 8 per colour.
+/// Returns `Refused` when pixels do not have 32 bits with 8 per color.
 pub fn take_screenshot(d: &mut Display, area: Rect) -> X11Result<Option<ScreenPixels>> {
     let Some((x, y, width, height)) = pixels(area, d.size) else { return Ok(None) };
     let places = layout(d)?;

@@ -22,7 +22,7 @@ pub enum Visibility {
     /// On the screen, unless another window covers it.
     #[default]
     Shown,
-    /// Minimised.
+    /// Minimized.
     Minimised,
     /// On another workspace.
     Elsewhere,
@@ -67,12 +67,13 @@ impl Window {
         Self { id, frame: id, title: title.to_owned(), area, ..Self::default() }
     }
 
-    /// The area of the window that a person perceives, without the window manager's frame.
+    /// Returns the area of the window that a person perceives, without the window manager's frame.
     pub fn content(&self) -> Rect {
         grown(self.area, self.shadow, -1.0)
     }
 
-    /// The area of the window that a person perceives, including the title bar, whoever drew it.
+    /// Returns the area of the window that a person perceives, including the title bar, whoever
+    /// drew it.
     pub fn area_with_decoration(&self) -> Rect {
         grown(self.content(), self.decoration, 1.0)
     }

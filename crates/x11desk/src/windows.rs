@@ -15,10 +15,10 @@ use x11rb::protocol::xproto::{
 
 type Reply = Result<GetPropertyReply, ReplyError>;
 
-/// Maximum number of frames that a window manager may nest around a window.
+/// The maximum number of frames that a window manager may nest around a window.
 const NESTED: usize = 8;
 
-/// The ICCCM state of a minimised window (4.1.3.1).
+/// The ICCCM state of a minimized window (4.1.3.1).
 const ICONIC: u32 = 3;
 
 /// The `_NET_WM_DESKTOP` value of a window on all workspaces.
@@ -130,7 +130,7 @@ fn describe(d: &Display, frames: &[(WindowId, WindowId)], current: Option<u32>) 
             pid: pids.get(&(id & !d.conn.setup().resource_id_mask)).copied().or(first(own_pid)),
             shadow: extents(&numbers(shadow)),
             decoration: extents(&numbers(decoration)),
-            // Window managers unmap windows on other workspaces as they do minimised ones.
+            // Window managers unmap windows on other workspaces as they do minimized ones.
             visibility: match (is_on(first(desktop), current), minimised) {
                 (false, _) => Visibility::Elsewhere,
                 (true, true) => Visibility::Minimised,
@@ -171,7 +171,7 @@ pub fn describe_with_program(d: &mut Display, window: &Window) -> X11Result<Stri
     })
 }
 
-/// Whether a window is on the screen: it exists, is not minimised and not on another workspace.
+/// Whether a window is on the screen: it exists, is not minimized and not on another workspace.
 pub(crate) fn is_viewable(d: &Display, window: WindowId) -> X11Result<bool> {
     // A window that has gone has no attributes.
     let attributes = d.conn.get_window_attributes(window)?.reply();

@@ -18,7 +18,7 @@ use std::time::Duration;
 const PEER: &str = "agent-device";
 const PACKAGE: &str = "agent-device@0.21.5";
 
-/// Number of snapshots after which the app's memory is measured again.
+/// The number of snapshots after which the app's memory is measured again.
 const SNAPSHOTS: usize = 100;
 
 /// The number of readings, a second apart, that must agree within one percent for memory to count

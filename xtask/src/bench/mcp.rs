@@ -19,12 +19,12 @@ use stickpin_wire::StateDir;
 /// The server that the table compares with.
 const PACKAGE: &str = "@playwright/mcp@0.0.83";
 
-/// Number of calls on the simulated app: per variant for the medians, and before the memory is
+/// The number of calls on the simulated app: per variant for the medians, and before the memory is
 /// measured.
 const PAIRS: usize = 500;
 const NUM_CALLS: usize = 10_000;
 
-/// Number of rows of the page.
+/// The number of rows of the page.
 const ROWS: usize = 1_000;
 
 /// Adds the rows of this part.

@@ -28,7 +28,7 @@ pub struct Options {
     pub peers: bool,
     /// Write the table.
     pub write: bool,
-    /// Number of counted runs of each command.
+    /// The number of counted runs of each command.
     pub runs: usize,
     /// Measure only the rows of one part.
     pub only: Option<String>,

@@ -13,7 +13,7 @@ pub struct Server {
     changes: Arc<Changes>,
 }
 
-/// Number of changes that the changing pages were told to make.
+/// The number of changes that the changing pages were told to make.
 #[derive(Default)]
 struct Changes {
     count: Mutex<u64>,
@@ -46,10 +46,10 @@ impl Server {
         std::thread::sleep(rest);
     }
 
-    /// Returns the address of a page. `rows/N` has rows of a link, a button and a labelled input.
-    /// In `changing/N` a word of the first row changes on command. `real` has deep wrappers, icons
-    /// and a style sheet of many rules, and a word that changes. `form` shows what was submitted,
-    /// and the button of `small` counts its presses.
+    /// Returns the address of a page. `rows/N` has rows of a link, a button and a labeled input. In
+    /// `changing/N` a word of the first row changes on command. `real` has deep wrappers, icons and
+    /// a style sheet of many rules, and a word that changes. `form` shows what was submitted, and
+    /// the button of `small` counts its presses.
     pub fn page(&self, path: &str) -> String {
         format!("http://127.0.0.1:{}/{path}", self.port)
     }

@@ -26,11 +26,11 @@ const SUBMITTED_FORM: &str = "Ada, Berg, Main street 1, Oslo, 0150, no, ada@exam
 const LONG_SCRIPT_STEPS: usize = 1_000;
 const SHORT_SCRIPT_STEPS: usize = 10;
 
-/// Number of scripts of the suite, and of steps in each.
+/// The number of scripts of the suite, and of steps in each.
 const SCRIPTS: usize = 100;
 const STEPS_PER_SCRIPT: usize = 50;
 
-/// Number of runs; a suite takes a second or two.
+/// The number of runs; a suite takes a second or two.
 const RUNS_OF_SUITES: usize = 7;
 
 /// Adds the rows of this part. Its scripts are written to `folder`.

@@ -22,7 +22,7 @@ const RUNS_OF_LARGE_PAGE: usize = 3;
 /// Pause between two presses; not a multiple of a frame.
 const PRESS_PAUSE: Duration = Duration::from_millis(75);
 
-/// Time limit for freed memory to be returned to the system.
+/// The time limit for freed memory to be returned to the system.
 const MEMORY_RETURN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Adds the rows of this part.

@@ -30,7 +30,7 @@ use tokio::time::timeout;
 const PRESSES: &[&str] =
     &["click", "press", "toggle", "activate", "jump", "open", "showmenu", "check", "select"];
 
-/// A completed input that only the target can have received.
+/// Returns a completed input that only the target can have received.
 pub(crate) fn delivered_to_target() -> InputOutcome {
     InputOutcome::done().delivery(Delivery::Confirmed)
 }
@@ -49,7 +49,7 @@ pub(crate) struct Act<'d> {
 /// judged.
 ///
 /// # Errors
-/// As [`stickpin_device::Device::perform`].
+/// Returns the errors of [`stickpin_device::Device::perform`].
 pub(crate) async fn perform(
     device: &mut LinuxDevice,
     action: &Action,
@@ -215,7 +215,8 @@ pub(crate) async fn set_text(app: &App, object: &Object, text: &str) -> Result<b
     ask::send_order(app, &call).await
 }
 
-/// The error for a press that the app answered with an unknown error. The effect is unknown.
+/// Returns the error for a press that the app answered with an unknown error. The effect is
+/// unknown.
 fn perhaps_pressed(object: &Object, why: &str) -> Error {
     let (action, why) = (object.describe(), quote(why));
     let message = format!("the action of {action} failed with {why}, and may have had its effect");

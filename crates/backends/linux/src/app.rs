@@ -202,7 +202,7 @@ impl App {
     }
 }
 
-/// The error for an element that vanished between locating and acting.
+/// Returns the error for an element that vanished between locating and acting.
 pub(crate) fn gone() -> Error {
     Error::element_not_found("the element is no longer in the app").hint("`stickpin snapshot -i`")
 }
@@ -242,7 +242,7 @@ impl LastCapture {
         }
     }
 
-    /// The objects that were read; the first is the app itself.
+    /// Returns the objects that were read; the first is the app itself.
     pub(crate) fn objects(&self) -> &[Object] {
         &self.picture.objects
     }
@@ -317,7 +317,7 @@ pub(crate) async fn end_child(mut child: Child, label: &str) -> Result<()> {
     waited.map_err(|e| Error::io(format!("cannot wait for the end of {}: {e}", quote(label))))
 }
 
-/// The error for an app that is gone.
+/// Returns the error for an app that is gone.
 pub(crate) fn lost(what: &str) -> Error {
     Error::backend_lost(what.to_owned()).hint("stickpin open starts it again")
 }

@@ -1,4 +1,4 @@
-//! The events of an app, counted and summarised. Waiting for a change, for quiet or for the app's
+//! The events of an app, counted and summarized. Waiting for a change, for quiet or for the app's
 //! end means waiting for events.
 
 use crate::bus::{DAEMON, Message, text};
@@ -9,13 +9,13 @@ use stickpin_device::{DesktopObject, Notice};
 use tokio::sync::watch;
 use zbus::OwnedVariant;
 
-/// Maximum number of notices that are kept; the oldest are dropped.
+/// The maximum number of notices that are kept; the oldest are dropped.
 const MAX_NOTICES: usize = 64;
 
-/// Maximum number of characters that are kept of a text in an event.
+/// The maximum number of characters that are kept of a text in an event.
 const MAX_TEXT: usize = 2_000;
 
-/// Maximum number of appeared objects that are kept; the oldest are dropped.
+/// The maximum number of appeared objects that are kept; the oldest are dropped.
 const MAX_APPEARED: usize = 64;
 
 /// The state of an app according to its events.
@@ -175,7 +175,7 @@ mod tests {
         heard
     }
 
-    /// The signal that a name has left the bus, as somebody says it.
+    /// Returns the signal that a name has left the bus, as somebody says it.
     fn left(sender: &str, interface: &str, name: &str) -> Message {
         let signal = zbus::Message::signal("/org/freedesktop/DBus", interface, "NameOwnerChanged");
         Message::new(signal.sender(sender).build(&(name, name, "")).unwrap())

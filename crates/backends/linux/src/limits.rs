@@ -3,19 +3,19 @@
 use std::time::Duration;
 use stickpin_device::Capability;
 
-/// Maximum number of objects that are read of one app; beyond that, the capture is truncated.
+/// The maximum number of objects that are read of one app; beyond that, the capture is truncated.
 pub(crate) const OBJECTS: usize = 20_000;
 
-/// Maximum depth that is read.
+/// The maximum depth that is read.
 pub(crate) const DEPTH: usize = 120;
 
-/// Maximum number of children that are read of one object.
+/// The maximum number of children that are read of one object.
 pub(crate) const CHILDREN: usize = 2_000;
 
-/// Maximum number of characters of a text in a capture; `get text` reads the rest.
+/// The maximum number of characters of a text in a capture; `get text` reads the rest.
 pub(crate) const TEXT: i32 = 8_192;
 
-/// Maximum size of all texts of a capture, in bytes; beyond that, the capture is truncated.
+/// The maximum size of all texts of a capture, in bytes; beyond that, the capture is truncated.
 pub(crate) const TEXTS: usize = 16 << 20;
 
 /// The interval of polling for changes that are not signaled.
@@ -35,7 +35,7 @@ pub(crate) const STRANGER: Duration = Duration::from_secs(3);
 /// Timeout for an answer while nothing else arrives from the app.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(2_000);
 
-/// Maximum number of pending calls: enough to keep an app busy, few enough that it can draw in
+/// The maximum number of pending calls: enough to keep an app busy, few enough that it can draw in
 /// between.
 pub(crate) const AT_ONCE: usize = 512;
 

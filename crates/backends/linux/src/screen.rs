@@ -127,7 +127,7 @@ impl Screen {
         })
     }
 
-    /// The error for a window that the X server does not know, such as a Wayland window.
+    /// Returns the error for a window that the X server does not know, such as a Wayland window.
     pub(crate) fn unseen(&self, to: &str) -> Error {
         if self.wayland || self.has_unknown_process {
             return self.none(to);
@@ -139,7 +139,7 @@ impl Screen {
     /// Makes a window visible to a person, restoring it if that disturbs nobody.
     ///
     /// # Errors
-    /// Returns `ELEMENT_OFFSCREEN` when it is minimised or on another workspace of a shared
+    /// Returns `ELEMENT_OFFSCREEN` when it is minimized or on another workspace of a shared
     /// display.
     pub(crate) async fn check_visible(&self, window: &Window) -> Result<()> {
         let what = match window.visibility {

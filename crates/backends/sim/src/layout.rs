@@ -10,7 +10,7 @@ use crate::roles::Flow;
 use std::collections::HashMap;
 use stickpin_tree::{Rect, Role, States};
 
-/// Width of a character; heights of a line of text and of a control.
+/// The width of a character; heights of a line of text and of a control.
 pub(crate) const CHAR: f64 = 8.0;
 pub(crate) const LINE: f64 = 16.0;
 const CONTROL: f64 = 28.0;

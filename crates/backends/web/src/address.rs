@@ -59,7 +59,7 @@ pub(crate) fn parse(what: &str) -> Result<Url> {
     }
 }
 
-/// The scheme, if any: `localhost:8000` and `example.com:80` have none.
+/// Returns the scheme, if any: `localhost:8000` and `example.com:80` have none.
 fn scheme(what: &str) -> Option<&str> {
     let (scheme, rest) = what.split_once(':')?;
     let valid = scheme.starts_with(|c: char| c.is_ascii_alphabetic())

@@ -32,7 +32,7 @@ impl SharedBrowserState {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The directories whose files pages may show; `None` when the session is not confined.
+    /// Returns the directories whose files pages may show; `None` when the session is not confined.
     pub(crate) fn file_roots(&self) -> Option<Vec<PathBuf>> {
         self.lock().file_roots.clone()
     }

@@ -43,14 +43,15 @@ impl WebDevice {
         Self { info, web: DrivenBrowser::new(browser, browser_state, tab) }
     }
 
-    /// The driven page. For tests, which capture the page again after it was reported unchanged.
+    /// Returns the driven page. For tests, which capture the page again after it was reported
+    /// unchanged.
     #[must_use]
     pub fn driven(&self) -> &stickpin_webpage::Page {
         &self.web.page
     }
 
-    /// The connection to the browser and the session of the driven page. For tests, which ask the
-    /// page itself what it received, and for tools that need something no command offers.
+    /// Returns the connection to the browser and the session of the driven page. For tests, which
+    /// ask the page itself what it received, and for tools that need something no command offers.
     #[must_use]
     pub fn devtools(&self) -> (&Client, &str) {
         (&self.web.page.tab.client, &self.web.page.tab.session)

@@ -5,7 +5,7 @@ use std::time::Instant;
 use stickpin_device::{Download, DownloadState, Notice};
 use stickpin_devtools::protocol as cdp;
 
-/// The most downloads that are remembered.
+/// The maximum number of downloads that are remembered.
 const MAX_DOWNLOADS: usize = 50;
 
 /// The longest file name, in bytes.

@@ -152,7 +152,7 @@ impl Recorder {
     }
 }
 
-/// The command that sets a viewport of this size, in CSS pixels.
+/// Returns the command that sets a viewport of this size, in CSS pixels.
 pub(crate) fn metrics(width: u32, height: u32) -> cdp::SetDeviceMetrics {
     cdp::SetDeviceMetrics { width, height, device_scale_factor: 0.0, mobile: false }
 }
@@ -162,8 +162,8 @@ fn will_navigate(url: &str) -> bool {
     !url.is_empty() && !url.starts_with("about:") && !url.starts_with("javascript:")
 }
 
-/// The address for which a page opened this tab; `None` for tabs that we opened. The new tab itself
-/// is still empty, so the address comes from the opener's request.
+/// Returns the address for which a page opened this tab; `None` for tabs that we opened. The new
+/// tab itself is still empty, so the address comes from the opener's request.
 fn opened_url(state: &mut State, info: &cdp::TargetInfo) -> Option<String> {
     let opener = info.opener_id.as_ref()?;
     let opener_tab = state.tabs.values_mut().find(|t| t.target == *opener || t.frames.contains_key(opener));

@@ -14,7 +14,7 @@ use stickpin_webpage::state::SharedState;
 use stickpin_webpage::text::clip;
 use url::Url;
 
-/// The command that pauses the file requests of a target.
+/// Returns the command that pauses the file requests of a target.
 pub(crate) fn pause_file_requests() -> cdp::EnableFetch {
     cdp::EnableFetch { patterns: vec![json!({"urlPattern": "file:*"})] }
 }
@@ -22,7 +22,7 @@ pub(crate) fn pause_file_requests() -> cdp::EnableFetch {
 /// Checks a URL before the browser navigates to it.
 ///
 /// # Errors
-/// Returns `POLICY_DENIED` for a file outside of `roots`.
+/// Returns `POLICY_DENIED` for a file outside `roots`.
 pub(crate) fn check_url(url: &Url, roots: Option<&[PathBuf]>) -> Result<()> {
     let Some(roots) = roots.filter(|_| url.scheme() == "file") else { return Ok(()) };
     match url.to_file_path() {

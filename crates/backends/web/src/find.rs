@@ -13,7 +13,7 @@ use stickpin_process::{find_on_path, is_program};
 const NAMES: &[&str] =
     &["chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome", "microsoft-edge"];
 
-/// Install locations outside of `PATH`.
+/// Install locations outside `PATH`.
 const INSTALL_PATHS: &[&str] = &[
     "/usr/bin/chromium",
     "/usr/lib/chromium/chromium",
@@ -72,7 +72,7 @@ pub(crate) fn check_version(version_text: &str) -> Result<()> {
     }
 }
 
-/// The command that installs a browser.
+/// Returns the command that installs a browser.
 pub(crate) fn install_hint() -> &'static str {
     if cfg!(target_os = "macos") {
         "run `brew install --cask chromium`, or set STICKPIN_CHROMIUM to the browser"

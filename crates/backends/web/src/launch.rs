@@ -61,7 +61,7 @@ pub(crate) struct Browser {
 }
 
 impl Launch<'_> {
-    /// The command-line arguments, the profile last.
+    /// Returns the command-line arguments, the profile last.
     fn arguments(&self, profile: &Path, root: bool) -> Vec<OsString> {
         let mut arguments: Vec<OsString> = FLAGS.lines().map(OsString::from).collect();
         if !self.headed {

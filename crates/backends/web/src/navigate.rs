@@ -153,7 +153,7 @@ async fn start_navigation(
     }
 }
 
-/// The history entry one step back or forward, if any.
+/// Returns the history entry one step back or forward, if any.
 pub(crate) async fn history_entry(web: &DrivenBrowser, to: &Navigation) -> Result<Option<cdp::HistoryEntry>> {
     let history = web.page.tab.command(&cdp::GetHistory {}).await?;
     let at = history.current_index;
@@ -200,7 +200,7 @@ async fn visit(web: &DrivenBrowser, what: &str, deadline: Instant) -> Result<boo
     }
 }
 
-/// The error for a URL that showed no page, with the reason.
+/// Returns the error for a URL that showed no page, with the reason.
 async fn open_error(web: &DrivenBrowser, url: &str, text: &str, since: Instant) -> Error {
     let shown = clip(url);
     if text != "net::ERR_ABORTED" {
@@ -262,13 +262,13 @@ fn cancelled() -> Error {
     Error::new(ErrorCode::Timeout, "the navigation was cancelled")
 }
 
-/// The message of the page's `beforeunload` dialog, if one is open.
+/// Returns the message of the page's `beforeunload` dialog, if one is open.
 fn leave_prompt(tab: &TabState) -> Option<&str> {
     let prompt = tab.dialog.as_ref().filter(|d| d.kind == "beforeunload" && d.tab.is_none());
     prompt.map(|d| d.message.as_str())
 }
 
-/// The hint for a URL that cannot be reached.
+/// Returns the hint for a URL that cannot be reached.
 fn hint_for(text: &str) -> &'static str {
     match text {
         "net::ERR_NAME_NOT_RESOLVED" => "check the host name and the network",

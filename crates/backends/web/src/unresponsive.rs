@@ -64,7 +64,7 @@ async fn dismiss_repeated(tab: &Tab) -> Result<()> {
     }
 }
 
-/// The reaction of the page's processes to a command within `patience`.
+/// Returns the reaction of the page's processes to a command within `patience`.
 async fn responsiveness(web: &DrivenBrowser, limit: Duration) -> Result<Responsiveness> {
     let has_dialog = |tab: &TabState| tab.dialog.as_ref().is_some_and(|d| d.kind != "beforeunload");
     if web.page.tab.read(has_dialog)? {
@@ -155,7 +155,7 @@ pub(crate) async fn replace_tab(
     Box::pin(navigate::navigate(web, &Navigation::To(what), LeavePolicy::Discard, deadline, cancel)).await
 }
 
-/// The URL that a navigation leads to; `None` where it leads nowhere.
+/// Returns the URL that a navigation leads to; `None` where it leads nowhere.
 async fn address_of(web: &DrivenBrowser, to: &Navigation) -> Result<Option<String>> {
     match to {
         Navigation::To(what) => Ok(Some(what.clone())),
@@ -188,7 +188,7 @@ enum Responsiveness {
     Unresponsive,
 }
 
-/// The error for an input that the page did not process in time.
+/// Returns the error for an input that the page did not process in time.
 pub(crate) fn input_not_processed() -> TabError {
     Error::new(ErrorCode::Timeout, "the page did not process the input in time")
         .hint("a script of the page may be stuck in a loop; run `stickpin reload`")

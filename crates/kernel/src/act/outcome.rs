@@ -175,7 +175,7 @@ async fn look_after(
         let after = cx.tree()?;
         tell_effects(cx, ready, &before, &after)?;
         cx.envelope.effects.clear();
-        // Not every change is signalled.
+        // Not every change is signaled.
         changed |= then.is_some() && cx.open_session()?.session.generation() != then;
     }
     if opts.receipt {

@@ -557,7 +557,7 @@ async fn fill_with_autocompletion_reports_the_appended_text() {
 #[tokio::test(start_paused = true)]
 async fn what_settle_shows_is_not_said_to_be_no_effect() {
     let b = Bench::open(FORM).await;
-    // Nothing is signalled.
+    // Nothing is signaled.
     b.fake.world().on_input.insert(4, Box::new(|w| w.outline.push_str("text \"Thanks\"\n")));
     let r = b.ok("press", json!({ "target": "@e3", "settle": true })).await;
     assert!(text(&r).contains("Thanks"), "{}", text(&r));

@@ -109,7 +109,7 @@ struct Replayed {
     outcome: Outcome,
     plan_digest: String,
     millis: f64,
-    /// Number of steps in the script.
+    /// The number of steps in the script.
     total: usize,
     steps: Vec<Step>,
     #[serde(skip_serializing_if = "Option::is_none")]

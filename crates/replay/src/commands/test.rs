@@ -16,7 +16,7 @@ use stickpin_kernel::registry::CommandDefinition;
 use stickpin_kernel::{Effect, Error, ErrorCode, PathArg, Response, Result, Spec, io_error};
 use stickpin_tree::quote;
 
-/// Maximum number of concurrent sessions.
+/// The maximum number of concurrent sessions.
 const MAX_WORKERS: usize = 64;
 
 /// Run scripts as tests, each in a session of its own that is closed at its end.

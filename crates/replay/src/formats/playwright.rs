@@ -71,7 +71,7 @@ const BY_ID: &str = include_str!("playwright/by_id.ts");
 
 struct PlaywrightWriter<'f> {
     marks: &'f VariableMarks,
-    /// Number of blocks that have a name.
+    /// The number of blocks that have a name.
     blocks: usize,
 }
 

@@ -6,7 +6,7 @@
 use crate::script::{MAX_BYTES, ScriptError};
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
 
-/// Maximum nesting depth of lists and mappings.
+/// The maximum nesting depth of lists and mappings.
 const MAX_DEPTH: usize = 64;
 
 /// A value and its position.

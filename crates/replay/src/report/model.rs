@@ -26,7 +26,7 @@ pub struct Report {
     pub started_at: u64,
     /// The duration.
     pub millis: f64,
-    /// Number of concurrent sessions.
+    /// The number of concurrent sessions.
     pub workers: usize,
     /// Which part of all files was run.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -11,7 +11,7 @@ use std::time::Duration;
 use stickpin_client::Call;
 use stickpin_kernel::{Caller, CancellationToken, Error, Expectation, Format, Render, Request, Response};
 
-/// Time limit for an app to become quiet before a question about visibility or a picture.
+/// The time limit for an app to become quiet before a question about visibility or a picture.
 const QUIET_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl Runner<'_> {
@@ -166,7 +166,7 @@ fn request(command: &str, input: Map<String, Value>, session: Option<String>, ca
     }
 }
 
-/// Sends a command outside of a run. Ignores cancellation, because cleanup follows it.
+/// Sends a command outside a run. Ignores cancellation, because cleanup follows it.
 pub(crate) async fn send_uncancelled(
     call: &Call,
     command: &str,

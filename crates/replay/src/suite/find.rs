@@ -10,7 +10,7 @@ use stickpin_tree::{escape, quote};
 /// The file extension of scripts.
 const EXTENSION: &str = "ad";
 
-/// Number of bytes at the start of a flow in which its app must be named.
+/// The number of bytes at the start of a flow in which its app must be named.
 const MAX_HEADER_BYTES: usize = 4096;
 
 /// Returns the scripts that a command line names, each once and in order of name, relative to the

@@ -21,7 +21,7 @@ struct App {
     concurrent_opens: usize,
     opened: AtomicUsize,
     barrier: tokio::sync::Barrier,
-    /// Number of additional clients.
+    /// The number of additional clients.
     clients: AtomicUsize,
 }
 

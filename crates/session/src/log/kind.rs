@@ -82,7 +82,7 @@ macro_rules! kinds {
                 match self { $(KindName::$name => $text,)* }
             }
 
-            /// The group of the kind.
+            /// Returns the group of the kind.
             #[must_use]
             pub const fn group(self) -> Group {
                 match self { $(KindName::$name => Group::$group,)* }
@@ -90,7 +90,7 @@ macro_rules! kinds {
         }
 
         impl Kind {
-            /// The name of the kind.
+            /// Returns the name of the kind.
             #[must_use]
             pub const fn name(&self) -> KindName {
                 match self { $(Kind::$name(_) => KindName::$name,)* }
@@ -138,7 +138,7 @@ kinds! {
 }
 
 impl Kind {
-    /// The turn after this record, if it may change the turn.
+    /// Returns the turn after this record, if it may change the turn.
     #[must_use]
     pub fn turn_after(&self) -> Option<&TurnState> {
         match self {

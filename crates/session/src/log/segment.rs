@@ -92,7 +92,7 @@ impl Iterator for Records<'_> {
     }
 }
 
-/// The number of bytes up to and including the last newline.
+/// Returns the number of bytes up to and including the last newline.
 #[must_use]
 pub fn last_commit(bytes: &[u8]) -> usize {
     memrchr(b'\n', bytes).map_or(0, |at| at + 1)

@@ -123,7 +123,7 @@ fn any_value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Whether a text ends within quotes. A backslash outside of quotes is a character like any other.
+/// Whether a text ends within quotes. A backslash outside quotes is a character like any other.
 fn ends_in_quotes(text: &str) -> bool {
     let (mut inside, mut chars) = (false, text.chars());
     while let Some(c) = chars.next() {

@@ -1,6 +1,6 @@
 //! The shape of the workspace. Dependencies between its crates point one way: the table is the
-//! architecture, and the test names every edge outside of it. Only one file reads the environment.
-//! In every crate, types, folders and import cycles stay small.
+//! architecture, and the test names every edge outside it. Only one file reads the environment. In
+//! every crate, types, folders and import cycles stay small.
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 use std::collections::{BTreeMap, BTreeSet};

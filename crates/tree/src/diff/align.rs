@@ -53,7 +53,7 @@ impl<'t> OutlineSide<'t> {
         below.filter(|l| l.parent == Some(at) && l.node.is_text()).any(|l| self.draft.label(l.node) == text)
     }
 
-    /// The child lines of each line; `None` stands for the top level.
+    /// Returns the child lines of each line; `None` stands for the top level.
     fn children(&self) -> HashMap<Option<usize>, Vec<usize>> {
         let mut children: HashMap<Option<usize>, Vec<usize>> = HashMap::new();
         for (at, line) in self.lines.iter().enumerate() {

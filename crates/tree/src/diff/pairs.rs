@@ -77,7 +77,7 @@ impl Pairing {
     }
 }
 
-/// A hash of the text of each subtree.
+/// Returns a hash of the text of each subtree.
 fn fingerprints(tree: &Tree) -> Vec<u64> {
     let mut prints = vec![0; tree.len()];
     for n in tree.nodes().rev() {
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
     use crate::testing::tree;
 
-    /// The pairs as `before -> after` by role and name, and the unpaired nodes.
+    /// Returns the pairs as `before -> after` by role and name, and the unpaired nodes.
     fn shown(old: &str, new: &str) -> String {
         let (old, new) = (tree(old), tree(new));
         let pairs = pairs(&old, &new);

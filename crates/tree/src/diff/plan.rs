@@ -106,7 +106,7 @@ pub(super) fn plan<'t>(
     writer.diff
 }
 
-/// The outermost removed lines of the old outline, each with the new line that follows it.
+/// Returns the outermost removed lines of the old outline, each with the new line that follows it.
 fn removed_after(aligned: &AlignedOutlines<'_>) -> Vec<(usize, usize)> {
     let mut removed = Vec::new();
     let mut after = 0;
@@ -158,7 +158,7 @@ fn moved_lines(aligned: &AlignedOutlines<'_>) -> Vec<bool> {
     places
 }
 
-/// The number of added lines per parent and role.
+/// Returns the number of added lines per parent and role.
 fn run_lengths(aligned: &AlignedOutlines<'_>) -> HashMap<(Option<usize>, Role), usize> {
     let mut lengths = HashMap::new();
     for (line, old) in aligned.new.lines.iter().zip(&aligned.to_old) {
@@ -330,7 +330,7 @@ fn removed(aligned: &AlignedOutlines<'_>, at: usize) -> DiffLine {
 }
 
 impl Diff<'_> {
-    /// The nodes of the new tree that need a ref, in line order.
+    /// Returns the nodes of the new tree that need a ref, in line order.
     #[must_use]
     pub fn refs(&self) -> Vec<NodeId> {
         let needs = |l: &DiffLine| match *l {
@@ -342,7 +342,8 @@ impl Diff<'_> {
         self.lines.iter().filter_map(needs).collect()
     }
 
-    /// The header, such as `changes since s482913`. A line below it says what a cut diff omits.
+    /// Returns the header, such as `changes since s482913`. A line below it says what a cut diff
+    /// omits.
     #[must_use]
     pub fn header(&self, base: Generation) -> String {
         format!("changes since {base}")

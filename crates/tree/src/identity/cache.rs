@@ -74,13 +74,13 @@ impl CachedTree {
         Self { tree, cache }
     }
 
-    /// The tree.
+    /// Returns the tree.
     #[must_use]
     pub fn tree(&self) -> &Arc<Tree> {
         &self.tree
     }
 
-    /// The records of the tree. `openers` determines what opened its popups.
+    /// Returns the records of the tree. `openers` determines what opened its popups.
     #[must_use]
     pub fn records<'b>(&'b self, openers: &'b Openers) -> Records<'b> {
         Records::with_cache(&self.tree, openers, CacheSource::Borrowed(&self.cache))

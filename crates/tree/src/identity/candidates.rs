@@ -71,7 +71,7 @@ pub(crate) fn candidates(records: &Records<'_>, last: &MeaningData) -> Vec<NodeI
     found
 }
 
-/// Returns the nodes of a role and name inside of a node.
+/// Returns the nodes of a role and name inside a node.
 pub(crate) fn similar_nodes_inside(
     records: &Records<'_>,
     last: &MeaningData,
@@ -88,7 +88,7 @@ pub(crate) fn similar_nodes_inside(
     found
 }
 
-/// The nodes of a role and name, in document order.
+/// Returns the nodes of a role and name, in document order.
 fn nodes_named<'r>(records: &'r Records<'_>, role: Role, name: Fingerprint) -> &'r [NodeId] {
     nodes_by_name(records).get(&(role, name)).map_or(&[], Vec::as_slice)
 }
@@ -122,7 +122,7 @@ fn similar_nodes(records: &Records<'_>, role: Role, name: Fingerprint) -> Rc<Sim
     })
 }
 
-/// The names to search for: with counts and without.
+/// Returns the names to search for: with counts and without.
 fn searched_names(last: &MeaningData) -> Vec<Fingerprint> {
     let exact = Fingerprint::of(TextKind::Name, &last.name);
     if last.stable_name == exact { vec![exact] } else { vec![exact, last.stable_name] }
@@ -132,7 +132,7 @@ fn position_fingerprint(index: usize, count: usize) -> Fingerprint {
     Fingerprint::of(TextKind::Position, &format!("{index} of {count}"))
 }
 
-/// All fingerprints that evidence may look up.
+/// Returns all fingerprints that evidence may look up.
 fn similarity_keys(context: &ElementSurroundings) -> Vec<Fingerprint> {
     let mut found: Vec<Fingerprint> = context.heading.into_iter().chain(context.region).collect();
     found.push(context.address);

@@ -101,8 +101,8 @@ fn several_rows_rerendered(old: &Records<'_>, at: RowAt<'_>, new: &Records<'_>, 
     pairs.len() >= MIN_RERENDERED_ROWS && pairs.get(&at.id) == Some(&now.id)
 }
 
-/// The gone rows of a list, each with the one new row that has the same text. No other row, then or
-/// now, may have that text.
+/// Returns the gone rows of a list, each with the one new row that has the same text. No other row,
+/// then or now, may have that text.
 fn find_rerendered_rows(
     old: &Records<'_>,
     at: RowAt<'_>,
@@ -129,8 +129,8 @@ fn find_rerendered_rows(
     container_texts(old, at.container).into_iter().filter_map(pair).collect()
 }
 
-/// The unique matching element in a row whose node survived. The row must have held exactly one
-/// such element before, too.
+/// Returns the unique matching element in a row whose node survived. The row must have held exactly
+/// one such element before, too.
 fn find_in_surviving_row<'n>(
     old: &Records<'_>,
     a: NodeRef<'_>,
@@ -148,9 +148,9 @@ fn find_in_surviving_row<'n>(
     (!has_rival).then(|| new.tree.node(found))
 }
 
-/// The only candidate that has the issued meaning, and whether its name is equal. Of several
-/// candidates that differ only in the counts in their names, the one with the exact name wins
-/// (`Last 7 days`, `Last 30 days`).
+/// Returns the only candidate that has the issued meaning, and whether its name is equal. Of
+/// several candidates that differ only in the counts in their names, the one with the exact name
+/// wins (`Last 7 days`, `Last 30 days`).
 fn choose_unique(
     verdicts: impl Iterator<Item = (NodeId, Verdict)>,
 ) -> Result<Option<(NodeId, bool)>, NoMatch> {
@@ -216,7 +216,7 @@ fn find_elsewhere<'n>(
     check_rerender(old, a, new, b).map(|()| b)
 }
 
-/// The unique node of a frame that has a meaning.
+/// Returns the unique node of a frame that has a meaning.
 fn find_unique_in_frame<'n>(
     new: &Records<'n>,
     last: &Meaning,

@@ -6,7 +6,7 @@ use crate::identity::rows::numbers::{is_count, without_counts};
 use crate::identity::rows::text;
 use crate::{NodeRef, States};
 
-/// The name without parenthesised integers and without child leaves that are only a number.
+/// Returns the name without parenthesized integers and without child leaves that are only a number.
 ///
 /// Only text in a separate badge is omitted: `Page 3` keeps its number, because it is one leaf.
 pub(crate) fn stable_name(node: NodeRef<'_>) -> String {
@@ -42,7 +42,7 @@ pub(crate) fn stable_name(node: NodeRef<'_>) -> String {
 /// Words that follow the number of selected items.
 const SELECTION_WORDS: [&str; 5] = ["selected", "marked", "checked", "unread", "new"];
 
-/// Removes counts from a name: parenthesised integers, and a number before a plural (`show 7
+/// Removes counts from a name: parenthesized integers, and a number before a plural (`show 7
 /// items`, `show 1 item`) or before a selection word (`3 selected`). `Page 3 of 12`, `Order 18` and
 /// `12 Main Street` keep their numbers.
 fn strip_counts(name: &str) -> String {

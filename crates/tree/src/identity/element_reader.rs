@@ -30,7 +30,7 @@ pub(crate) struct ElementReader<'r, 't> {
 }
 
 impl ElementReader<'_, '_> {
-    /// The record of the element.
+    /// Returns the record of the element.
     pub(crate) fn record(&self) -> Record {
         let record = self.opener_record();
         Record {
@@ -41,8 +41,8 @@ impl ElementReader<'_, '_> {
         }
     }
 
-    /// The evidence for the element and the titles around it: this is all that is kept of a popup's
-    /// opener.
+    /// Returns the evidence for the element and the titles around it: this is all that is kept of a
+    /// popup's opener.
     fn opener_record(&self) -> Record {
         let evidence = self.evidence();
         let uses_heading_above = !self.records.cache.headings.is_in_page_frame(self.element);
@@ -69,7 +69,7 @@ impl ElementReader<'_, '_> {
         }
     }
 
-    /// The surroundings of the element that a record compares.
+    /// Returns the surroundings of the element that a record compares.
     pub(crate) fn surroundings_for(&self, record: &Record) -> ElementSurroundings {
         let section = |then: &Section| {
             let node = then.node.and_then(|n| self.records.node_at(n));
@@ -86,8 +86,8 @@ impl ElementReader<'_, '_> {
         }
     }
 
-    /// The element as the opener of a popup. Its context is kept, except for values that change as
-    /// a person types.
+    /// Returns the element as the opener of a popup. Its context is kept, except for values that
+    /// change as a person types.
     pub(crate) fn as_opener(&self) -> Opener {
         let mut context =
             ElementSurroundings { above: self.text_above(), titles: self.titles(), ..self.surroundings() };
@@ -107,7 +107,7 @@ impl ElementReader<'_, '_> {
         self.row.map(|at| &**self.records.cache.structure.row(self.records.tree, at))
     }
 
-    /// The strongest evidence that distinguishes the element from similar ones.
+    /// Returns the strongest evidence that distinguishes the element from similar ones.
     fn evidence(&self) -> Evidence {
         let records = self.records;
         match self.row {
@@ -183,7 +183,7 @@ impl ElementReader<'_, '_> {
         }
     }
 
-    /// The surroundings of the element that evidence compares.
+    /// Returns the surroundings of the element that evidence compares.
     pub(crate) fn surroundings(&self) -> ElementSurroundings {
         let (tree, surroundings) = (self.records.tree, &self.records.cache.headings);
         let region = region_of(self.element);
@@ -211,7 +211,7 @@ impl ElementReader<'_, '_> {
         Title { node: heading.handle(), text: self.records.cache.headings.heading_text(heading) }
     }
 
-    /// The text of the heading above all sibling rows of the element's row.
+    /// Returns the text of the heading above all sibling rows of the element's row.
     pub(crate) fn text_above(&self) -> Option<Fingerprint> {
         self.heading_above().map(|h| self.title_of(h).text)
     }

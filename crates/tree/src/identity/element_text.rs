@@ -17,10 +17,11 @@ use crate::identity::rows::text::{is_field, leaf_text};
 use crate::identity::step_count;
 use crate::{NodeRef, Role, States, Tree};
 
-/// The most texts that serve as a name; more are the content of a card.
+/// The maximum number of texts that serve as a name; more are the content of a card.
 const MAX_TEXTS: usize = 2;
 
-/// The most nodes below an element that may have words. A larger element is a container.
+/// The maximum number of nodes below an element that may have words. A larger element is a
+/// container.
 const MAX_NODES: usize = 200;
 
 /// The words of an element without a name.
@@ -174,7 +175,7 @@ mod tests {
         }
     }
 
-    /// The words of the first clickable of a page.
+    /// Returns the words of the first clickable of a page.
     fn first_clickable_words(page: &str) -> Option<String> {
         let tree = tree(&format!("page \"P\" http://h/\n{page}"));
         let clickable = tree.nodes().find(|n| n.role() == Role::Clickable)?;

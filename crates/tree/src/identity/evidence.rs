@@ -45,8 +45,8 @@ impl Evidence {
         )
     }
 
-    /// The clause that no longer holds, if any. `bears` determines whether a node still has its
-    /// title.
+    /// Returns the clause that no longer holds, if any. `bears` determines whether a node still has
+    /// its title.
     pub(crate) fn lost_clause(
         &self,
         now: &ElementSurroundings,

@@ -45,7 +45,7 @@ impl Fingerprint {
     }
 }
 
-/// The number of fingerprints that satisfy a condition.
+/// Returns the number of fingerprints that satisfy a condition.
 pub(crate) fn count_kept(fingerprints: &[Fingerprint], is_kept: impl Fn(Fingerprint) -> bool) -> usize {
     fingerprints
         .iter()

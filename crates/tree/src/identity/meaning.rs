@@ -37,13 +37,13 @@ pub(crate) struct MeaningData {
 }
 
 impl Meaning {
-    /// The role at issue.
+    /// Returns the role at issue.
     #[must_use]
     pub fn role(&self) -> Role {
         self.0.role
     }
 
-    /// The accessible name at issue.
+    /// Returns the accessible name at issue.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.0.name
@@ -58,7 +58,7 @@ impl Meaning {
         reads(&self.to_string()) || self.0.text.is_some() && reads(&self.labelled(""))
     }
 
-    /// The role, a label, and what contains the element.
+    /// Returns the role, a label, and what contains the element.
     fn labelled(&self, label: &str) -> String {
         let mut text = self.0.role.name().to_owned();
         if !label.is_empty() {
@@ -77,13 +77,13 @@ impl Meaning {
         matches!(self.0.record.evidence, Evidence::Key(_))
     }
 
-    /// The node that was the element's row, if the row identifies the element.
+    /// Returns the node that was the element's row, if the row identifies the element.
     #[must_use]
     pub fn row(&self) -> Option<Handle> {
         self.0.record.row.filter(|_| self.0.record.evidence.is_row())
     }
 
-    /// This meaning with the nodes of `now`, an equal meaning. After a part of the page
+    /// Returns this meaning with the nodes of `now`, an equal meaning. After a part of the page
     /// re-rendered, the nodes at issue are gone for good.
     #[must_use]
     pub fn with_nodes_of(&self, now: &Self) -> Self {
@@ -92,8 +92,8 @@ impl Meaning {
         Self(Arc::new(inner))
     }
 
-    /// The nodes that the record refers to, as far as they exist: row, heading, section, opener at
-    /// issue, groups. A device that locates the element should report these too.
+    /// Returns the nodes that the record refers to, as far as they exist: row, heading, section,
+    /// opener at issue, groups. A device that locates the element should report these too.
     #[must_use]
     pub fn context_handles(&self) -> Vec<Handle> {
         self.0.record.nodes().collect()

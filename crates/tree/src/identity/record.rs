@@ -93,7 +93,7 @@ impl RowSurroundings {
 }
 
 impl Record {
-    /// The clauses that do not hold in the element's current surroundings, in the order of
+    /// Returns the clauses that do not hold in the element's current surroundings, in the order of
     /// checking. `bears` determines whether a node still has its title; no node has it once the
     /// tree of `now` is gone.
     pub(crate) fn differences(
@@ -138,7 +138,7 @@ impl Record {
         self.group_titles.iter_mut().for_each(|title| *title = title.with_node_of(&now.group_titles));
     }
 
-    /// The nodes that the record refers to: row, heading, section, opener at issue, groups.
+    /// Returns the nodes that the record refers to: row, heading, section, opener at issue, groups.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = Handle> {
         let heading = if let Evidence::Heading(title) = &self.evidence {
             Some(title)

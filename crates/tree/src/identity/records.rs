@@ -96,18 +96,18 @@ impl<'t> Records<'t> {
         }
     }
 
-    /// A token that identifies these records in the comparison caches of other records.
+    /// Returns a token that identifies these records in the comparison caches of other records.
     pub(crate) fn token(&self) -> RecordsId {
         self.token.clone()
     }
 
-    /// The tree.
+    /// Returns the tree.
     #[must_use]
     pub fn tree(&self) -> &'t Tree {
         self.tree
     }
 
-    /// The current meaning of an element.
+    /// Returns the current meaning of an element.
     #[must_use]
     pub fn meaning(&self, node: NodeId) -> Meaning {
         let element = self.tree.node(node);
@@ -136,8 +136,8 @@ impl<'t> Records<'t> {
         }
     }
 
-    /// The clauses that do not hold for a node of this tree, in the order of checking. Lazy: each
-    /// clause is checked when it is taken.
+    /// Returns the clauses that do not hold for a node of this tree, in the order of checking.
+    /// Lazy: each clause is checked when it is taken.
     pub fn differences<'a>(
         &'a self,
         issued: &'a Meaning,
@@ -158,14 +158,15 @@ impl<'t> Records<'t> {
             .chain(once_with(surroundings).flatten())
     }
 
-    /// The current name or words of an unchanged element, if they differ from the issued ones.
+    /// Returns the current name or words of an unchanged element, if they differ from the issued
+    /// ones.
     fn current_label(&self, issued: &MeaningData, element: NodeRef<'t>) -> Option<String> {
         let renamed = || (element.name() != &*issued.name).then(|| element.name().to_owned());
         self.compare_text(issued, element).ok().flatten().or_else(renamed)
     }
 
-    /// The text of the heading above an element's row, if it differs from the one at issue; empty
-    /// if there is no such heading now. `None` unless the row identifies its own record.
+    /// Returns the text of the heading above an element's row, if it differs from the one at issue;
+    /// empty if there is no such heading now. `None` unless the row identifies its own record.
     ///
     /// The element itself must be unchanged according to [`Records::judge`]. An act should still
     /// report the heading, because rows may have the same text for all records (`Billing address`).
@@ -186,8 +187,8 @@ impl<'t> Records<'t> {
         self.cache.structure.is_list_row(node)
     }
 
-    /// The shortest text that distinguishes an element's row from its sibling rows, for lines with
-    /// the same text.
+    /// Returns the shortest text that distinguishes an element's row from its sibling rows, for
+    /// lines with the same text.
     #[must_use]
     pub fn distinguishing_text(&self, node: NodeId) -> Option<String> {
         let element = self.tree.node(node);
@@ -211,8 +212,8 @@ impl<'t> Records<'t> {
         Some(text.chars().take(80).collect())
     }
 
-    /// The element as the opener of what appears after an act on it. `None` if the element is
-    /// itself in a popup.
+    /// Returns the element as the opener of what appears after an act on it. `None` if the element
+    /// is itself in a popup.
     #[must_use]
     pub fn as_opener(&self, node: NodeId) -> Option<Opener> {
         let element = self.tree.node(node);
@@ -237,8 +238,8 @@ impl<'t> Records<'t> {
         Fingerprint::of(TextKind::Address, &element.document().url) == issued.address
     }
 
-    /// The row of an element. As long as the node that was the row at issue contains the element,
-    /// it is the row, regardless of its siblings.
+    /// Returns the row of an element. As long as the node that was the row at issue contains the
+    /// element, it is the row, regardless of its siblings.
     pub(crate) fn current_row(&self, issued: &Record, element: NodeRef<'t>) -> Option<RowAt<'_>> {
         if issued.evidence.is_row()
             && let Some(row) = issued.row
@@ -250,7 +251,7 @@ impl<'t> Records<'t> {
         self.cache.structure.row_or_group_of(element)
     }
 
-    /// The container of an element, for messages.
+    /// Returns the container of an element, for messages.
     fn container_label(&self, element: NodeRef<'t>, record: &Record) -> Option<(&'static str, Box<str>)> {
         let is_row = record.evidence.is_row();
         let row = || self.distinguishing_text(element.id()).map(|t| ("row", t.into()));

@@ -1,10 +1,10 @@
-//! Rows that are parts of one thing: button bars, rows of labelled fields, lines without words.
+//! Rows that are parts of one thing: button bars, rows of labeled fields, lines without words.
 //!
 //! Such rows differ in control names, field labels, numbers and positions, which are the same for
 //! every record that an app shows in them: `Edit, Delete` and `Print, Mail` below `Invoice 1041`,
 //! and then below `Invoice 1042`. Only a row's own text, links and keys identify a record. Without
-//! them, the element is judged like one outside of rows: by the heading above, the section, the
-//! titles around it and the text of its dialog.
+//! them, the element is judged like one outside rows: by the heading above, the section, the titles
+//! around it and the text of its dialog.
 //!
 //! Rows that identify themselves stay valid whatever the heading above says; an act in such a list
 //! reports a changed heading. Controls before a `main` that does not contain them are tools of the
@@ -20,8 +20,8 @@ use crate::identity::surroundings::popup::{enclosing_message, popup_of};
 use crate::{NodeRef, Role, States};
 
 impl<'t> ElementReader<'_, 't> {
-    /// The heading above all sibling rows. Excludes headings of other rows and of text that a
-    /// person writes. In a dialog, also excludes headings behind the dialog or on one of its tab
+    /// Returns the heading above all sibling rows. Excludes headings of other rows and of text that
+    /// a person writes. In a dialog, also excludes headings behind the dialog or on one of its tab
     /// pages.
     pub(crate) fn heading_above(&self) -> Option<NodeRef<'t>> {
         let at = self.row?;

@@ -13,7 +13,7 @@ pub(crate) fn count_step() {
     STEPS.with(|s| s.set(s.get() + 1));
 }
 
-/// The number of steps that a closure takes.
+/// Returns the number of steps that a closure takes.
 #[cfg(test)]
 pub(crate) fn count_steps(step_count: impl FnOnce()) -> u64 {
     let before = STEPS.with(std::cell::Cell::get);

@@ -57,7 +57,7 @@ pub(crate) fn reads_same(then: PageArea<'_, '_>, now: PageArea<'_, '_>) -> Optio
     (total > 0).then_some(kept * 2 > total)
 }
 
-/// The fingerprints that an element itself contributes to the text of a part.
+/// Returns the fingerprints that an element itself contributes to the text of a part.
 fn own_fingerprints(element: NodeRef<'_>, root: NodeRef<'_>) -> Vec<Fingerprint> {
     let in_control = element.ancestors().take_while(|n| *n != root).any(|n| n.is(States::ACTIONABLE));
     if element == root {
@@ -106,7 +106,7 @@ pub(crate) fn same_document(old: &Records<'_>, a: NodeRef<'_>, new: &Records<'_>
     document_text(old, area(a)) == document_text(new, area(b))
 }
 
-/// The text with all volatile parts masked.
+/// Returns the text with all volatile parts masked.
 fn mask_volatile(text: &str) -> String {
     let money = || text.contains(CURRENCY_SIGNS) && is_amount(text);
     if is_time_or_date(text) || money() {
@@ -141,7 +141,7 @@ fn text_counts(records: &Records<'_>, root: NodeRef<'_>) -> Rc<TextCounts> {
     })
 }
 
-/// The number of texts that a part of this tree keeps of an older part.
+/// Returns the number of texts that a part of this tree keeps of an older part.
 fn kept_count(new: &Records<'_>, old: &Records<'_>, old_root: NodeRef<'_>, root: NodeRef<'_>) -> u32 {
     new.comparisons.get((old.token(), old_root.id(), root.id()), || {
         let (before, after) = (text_counts(old, old_root), text_counts(new, root));

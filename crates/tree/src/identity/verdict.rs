@@ -21,7 +21,7 @@ impl Verdict {
         matches!(self, Self::Same { .. })
     }
 
-    /// The clause that no longer holds, if any.
+    /// Returns the clause that no longer holds, if any.
     #[must_use]
     pub fn clause(&self) -> Option<Clause> {
         match self {
@@ -64,7 +64,8 @@ pub enum Clause {
 }
 
 impl Clause {
-    /// The reason, as the end of a sentence that begins with "it is not the same element, because".
+    /// Returns the reason, as the end of a sentence that begins with "it is not the same element,
+    /// because".
     #[must_use]
     pub const fn reason(self) -> &'static str {
         match self {

@@ -71,7 +71,7 @@ pub(super) fn code_span(text: &str) -> String {
     format!("{fence}{pad}{escaped}{pad}{fence}")
 }
 
-/// The fence of a code block.
+/// Returns the fence of a code block.
 pub(super) fn fence(text: &str) -> String {
     "`".repeat(longest_run(text, '`').max(2) + 1)
 }

@@ -120,7 +120,7 @@ impl<'t> PageWriter<'t> {
         }
     }
 
-    /// The content of a node as one line; blocks in it are joined by `<br>`.
+    /// Returns the content of a node as one line; blocks in it are joined by `<br>`.
     pub(super) fn inline_of(&mut self, node: NodeRef<'t>, depth: usize) -> InlineText {
         let mut joined = InlineText::default();
         let mut line = InlineText::default();

@@ -64,14 +64,14 @@ pub struct Excerpt {
     pub missing: usize,
 }
 
-/// The most headings that an error lists.
+/// The maximum number of headings that an error lists.
 const MAX_LISTED_HEADINGS: usize = 5;
 
 /// The minimum number of bytes for which the beginning of a line is worth showing.
 const MIN_BEGINNING_BYTES: usize = 200;
 
 impl MarkdownLine {
-    /// The first words of a line of text, if they are worth showing.
+    /// Returns the first words of a line of text, if they are worth showing.
     fn excerpt(&self, max_bytes: usize) -> Option<String> {
         if max_bytes < MIN_BEGINNING_BYTES
             || self.heading.is_some()
@@ -103,20 +103,20 @@ impl Markdown {
         Self { rows: page.rows, links, truncated: tree.is_truncated() }
     }
 
-    /// The range of all lines.
+    /// Returns the range of all lines.
     #[must_use]
     pub fn all_lines(&self) -> Range<usize> {
         0..self.rows.len()
     }
 
-    /// The headings in a range of lines.
+    /// Returns the headings in a range of lines.
     pub fn headings(&self, lines: Range<usize>) -> impl Iterator<Item = &Heading> {
         self.rows[lines].iter().filter_map(|r| r.heading.as_ref())
     }
 
-    /// The lines of a section: its heading, and everything up to the next heading of the same or a
-    /// higher level. A heading that equals the text, ignoring case, takes precedence over headings
-    /// that contain it.
+    /// Returns the lines of a section: its heading, and everything up to the next heading of the
+    /// same or a higher level. A heading that equals the text, ignoring case, takes precedence over
+    /// headings that contain it.
     ///
     /// # Errors
     /// Returns an error when no heading matches, or more than one.
@@ -211,7 +211,7 @@ impl Markdown {
         Excerpt { text, missing: 0 }
     }
 
-    /// The note in place of the omitted lines.
+    /// Returns the note in place of the omitted lines.
     fn note(&self, rows: &[MarkdownLine], shown: usize, total: usize) -> String {
         let next = rows[shown..].iter().find_map(|r| r.heading.as_ref());
         let section = match next {
@@ -223,7 +223,7 @@ impl Markdown {
         format!("[… {missing} more line{s}, the whole is {total} bytes: {section}--max-bytes {whole}]")
     }
 
-    /// The size in bytes of lines and the list of their links.
+    /// Returns the size in bytes of lines and the list of their links.
     fn size(&self, rows: &[MarkdownLine]) -> usize {
         let rows = trim_blank(rows);
         let lines: usize = rows.iter().map(|r| r.text.len() + 1).sum();
@@ -276,19 +276,19 @@ impl MarkdownLine {
     }
 }
 
-/// The index of the last nonempty line.
+/// Returns the index of the last nonempty line.
 fn last_nonempty(rows: &[MarkdownLine]) -> Option<usize> {
     rows.iter().rposition(|r| !r.is_empty())
 }
 
-/// The lines without empty ones at the ends.
+/// Returns the lines without empty ones at the ends.
 fn trim_blank(rows: &[MarkdownLine]) -> &[MarkdownLine] {
     let start = rows.iter().position(|r| !r.is_empty()).unwrap_or(rows.len());
     let end = last_nonempty(rows).map_or(start, |at| at + 1);
     &rows[start..end]
 }
 
-/// The numbers of the links in the lines, sorted, without duplicates.
+/// Returns the numbers of the links in the lines, sorted, without duplicates.
 fn numbers(rows: &[MarkdownLine]) -> Vec<u32> {
     let mut numbers: Vec<u32> = rows.iter().flat_map(|r| r.links.iter().copied()).collect();
     numbers.sort_unstable();

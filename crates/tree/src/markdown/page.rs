@@ -92,7 +92,7 @@ impl<'t> PageWriter<'t> {
         self.blocks[node.id().index()] && (!is_control(node) || node.role().holds_a_value())
     }
 
-    /// The number of a link's URL; `None` if the link has no usable target.
+    /// Returns the number of a link's URL; `None` if the link has no usable target.
     pub(super) fn number(&mut self, link: NodeRef<'t>) -> Option<u32> {
         let href = link.attr(Attr::Href).filter(|url| *url != "javascript:")?;
         // Paths are relative to their own document's origin, and a page may show several documents.
@@ -145,7 +145,7 @@ impl<'t> PageWriter<'t> {
         }
     }
 
-    /// The content of a chain of wrappers around a single child.
+    /// Returns the content of a chain of wrappers around a single child.
     fn skip_wrappers(&self, mut node: NodeRef<'t>) -> NodeRef<'t> {
         while node.role() == Role::Generic && !is_preformatted(node) && !self.is_skipped(node) {
             let mut children = node.children();
@@ -223,7 +223,7 @@ impl<'t> PageWriter<'t> {
                 let marker = if list.tag() == "ol" { format!("{number}. ") } else { "- ".to_owned() };
                 number = number.saturating_add(1);
                 // Items of one list follow each other directly. An empty line precedes the first
-                // one, except inside of an item.
+                // one, except inside an item.
                 if !(first && nested) {
                     self.tight = !first || self.in_item();
                 }
@@ -347,7 +347,7 @@ impl<'t> PageWriter<'t> {
         self.indents.last().is_some_and(|i| i.continuation.trim().is_empty())
     }
 
-    /// The prefix of the next line. Uses up the markers.
+    /// Returns the prefix of the next line. Uses up the markers.
     fn prefix(&mut self) -> String {
         let prefix = self.prefix_of(false);
         for indent in &mut self.indents {
@@ -356,7 +356,8 @@ impl<'t> PageWriter<'t> {
         prefix
     }
 
-    /// The prefix of a line. Before an empty line, indentation that is yet to begin is left out.
+    /// Returns the prefix of a line. Before an empty line, indentation that is yet to begin is left
+    /// out.
     fn prefix_of(&self, empty: bool) -> String {
         let shown = self.indents.iter().take(MAX_INDENT).take_while(|i| !empty || i.marker.is_none());
         shown.map(|i| i.marker.as_deref().unwrap_or(i.continuation)).collect()
@@ -369,7 +370,7 @@ impl<'t> PageWriter<'t> {
     }
 }
 
-/// The text in a node.
+/// Returns the text in a node.
 pub(super) fn plain_text(node: NodeRef<'_>) -> String {
     let words = node.subtree().filter(|n| n.is_text() && !n.is(States::HIDDEN)).map(NodeRef::name);
     words.collect::<Vec<_>>().join(" ")

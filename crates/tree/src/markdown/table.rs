@@ -5,7 +5,7 @@ use super::inline::InlineText;
 use super::page::PageWriter;
 use crate::{Attr, NodeRef, Role};
 
-/// The most columns that are written.
+/// The maximum number of columns that are written.
 const MAX_COLUMNS: usize = 100;
 
 /// The maximum length of a cell that is repeated in each of the rows that it spans, in bytes.

@@ -109,7 +109,7 @@ impl TreeBuilder {
         self
     }
 
-    /// The number of nodes pushed.
+    /// Returns the number of nodes pushed.
     #[must_use]
     pub fn len(&self) -> usize {
         self.tree.nodes.len()

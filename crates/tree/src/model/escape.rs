@@ -1,7 +1,7 @@
 //! Quotes and escapes the text of an app. All output of such text goes through these functions.
 //!
-//! All text from an app is untrusted. Characters that could move a cursor, colour a line, reorder
-//! or hide text, or start a new line are written as escapes. The selector grammar reads the same
+//! All text from an app is untrusted. Characters that could move a cursor, color a line, reorder or
+//! hide text, or start a new line are written as escapes. The selector grammar reads the same
 //! escapes, so a name can be copied from a snapshot into a selector.
 
 use std::fmt::Write as _;

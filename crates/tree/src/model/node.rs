@@ -11,7 +11,7 @@ impl NodeId {
     /// The root of every tree.
     pub const ROOT: Self = Self(0);
 
-    /// The position as a vector index.
+    /// Returns the position as a vector index.
     #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize
@@ -61,7 +61,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// The scheme, host and port of the URL.
+    /// Returns the scheme, host and port of the URL.
     pub(crate) fn origin(&self) -> &str {
         let host = self.url.find("://").map_or(0, |at| at + 3);
         let end = self.url[host..].find(['/', '?', '#']).map_or(self.url.len(), |at| host + at);
@@ -83,7 +83,7 @@ pub struct Rect {
 }
 
 impl Rect {
-    /// The center of the rectangle.
+    /// Returns the center of the rectangle.
     #[must_use]
     pub fn center(self) -> (f64, f64) {
         (self.x + self.width / 2.0, self.y + self.height / 2.0)

@@ -15,7 +15,7 @@ macro_rules! roles {
             /// All roles in order of declaration.
             pub const ALL: &'static [Role] = &[$(Role::$variant,)*];
 
-            /// The name used in snapshots, selectors and JSON.
+            /// Returns the name used in snapshots, selectors and JSON.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Role::$variant => $name,)* }

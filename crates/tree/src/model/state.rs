@@ -65,7 +65,7 @@ bitflags! {
         const EDIT_HOST = 1 << 27;
         /// A `<time>` element or similar.
         const TIME = 1 << 28;
-        /// A text leaf of a block-like parent, which an outline must not join with its neighbours.
+        /// A text leaf of a block-like parent, which an outline must not join with its neighbors.
         const BLOCK = 1 << 29;
         /// Has a value that was cut in the capture; the device has the rest.
         const CLIPPED = 1 << 30;

@@ -40,8 +40,8 @@ pub(crate) struct Node {
 }
 
 impl Tree {
-    /// The number of nodes, text leaves and wrappers included. Never 0: there is always a root
-    /// document.
+    /// Returns the number of nodes, text leaves and wrappers included. Never 0: there is always a
+    /// root document.
     #[must_use]
     pub fn len(&self) -> usize {
         self.nodes.len()
@@ -53,7 +53,7 @@ impl Tree {
         self.nodes.is_empty()
     }
 
-    /// The root document.
+    /// Returns the root document.
     #[must_use]
     pub fn root(&self) -> NodeRef<'_> {
         self.node(NodeId::ROOT)
@@ -69,7 +69,7 @@ impl Tree {
         NodeRef { tree: self, id }
     }
 
-    /// All nodes in document order.
+    /// Returns all nodes in document order.
     pub fn nodes(&self) -> impl DoubleEndedIterator<Item = NodeRef<'_>> + ExactSizeIterator {
         (0..u32::try_from(self.len()).expect("node positions are u32"))
             .map(|i| NodeRef { tree: self, id: NodeId(i) })
@@ -94,7 +94,7 @@ impl Tree {
         self.nodes().filter_map(|n| Some((n.handle()?, n.id()))).collect()
     }
 
-    /// The documents, the top one first.
+    /// Returns the documents, the top one first.
     #[must_use]
     pub fn documents(&self) -> &[Document] {
         &self.documents
@@ -106,13 +106,13 @@ impl Tree {
         &self.hidden
     }
 
-    /// The captured surface.
+    /// Returns the captured surface.
     #[must_use]
     pub fn surface(&self) -> SurfaceId {
         self.surface
     }
 
-    /// The identity grade of the handles of this tree.
+    /// Returns the identity grade of the handles of this tree.
     #[must_use]
     pub fn grade(&self) -> IdentityGrade {
         self.grade
@@ -124,7 +124,7 @@ impl Tree {
         self.truncated
     }
 
-    /// The size on the heap, in bytes.
+    /// Returns the size on the heap, in bytes.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         self.strings.heap_bytes()
@@ -172,57 +172,57 @@ impl<'t> NodeRef<'t> {
             && (self.name(), self.value(), self.tag()) == (other.name(), other.value(), other.tag())
     }
 
-    /// The position of the node.
+    /// Returns the position of the node.
     #[must_use]
     pub fn id(self) -> NodeId {
         self.id
     }
 
-    /// The tree of the node.
+    /// Returns the tree of the node.
     #[must_use]
     pub fn tree(self) -> &'t Tree {
         self.tree
     }
 
-    /// The role.
+    /// Returns the role.
     #[must_use]
     pub fn role(self) -> Role {
         self.node().role
     }
 
-    /// The accessible name, or the text of a text leaf. White space is collapsed; empty if there is
-    /// none.
+    /// Returns the accessible name, or the text of a text leaf. White space is collapsed; empty if
+    /// there is none.
     #[must_use]
     pub fn name(self) -> &'t str {
         self.tree.strings.get(self.node().name)
     }
 
-    /// The name as a string id of this tree: equal ids mean equal names.
+    /// Returns the name as a string id of this tree: equal ids mean equal names.
     #[must_use]
     pub fn name_id(self) -> StrId {
         self.node().name
     }
 
-    /// The value; empty if there is none.
+    /// Returns the value; empty if there is none.
     #[must_use]
     pub fn value(self) -> &'t str {
         self.tree.strings.get(self.node().value)
     }
 
-    /// The platform's own name for the kind of element: an HTML tag, an AT-SPI role, a class name.
-    /// Empty for text nodes.
+    /// Returns the platform's own name for the kind of element: an HTML tag, an AT-SPI role, a
+    /// class name. Empty for text nodes.
     #[must_use]
     pub fn tag(self) -> &'t str {
         self.tree.strings.get(self.node().tag)
     }
 
-    /// The tag as a string id of this tree.
+    /// Returns the tag as a string id of this tree.
     #[must_use]
     pub fn tag_id(self) -> StrId {
         self.node().tag
     }
 
-    /// The states.
+    /// Returns the states.
     #[must_use]
     pub fn states(self) -> States {
         self.node().states
@@ -234,13 +234,13 @@ impl<'t> NodeRef<'t> {
         self.states().contains(states)
     }
 
-    /// The level of a heading or tree item; 0 if there is none.
+    /// Returns the level of a heading or tree item; 0 if there is none.
     #[must_use]
     pub fn level(self) -> u8 {
         self.node().level
     }
 
-    /// The value of a rare attribute.
+    /// Returns the value of a rare attribute.
     #[must_use]
     pub fn attr(self, attr: Attr) -> Option<&'t str> {
         let (word, bit) = (self.id.index() / 64, self.id.index() % 64);
@@ -251,7 +251,7 @@ impl<'t> NodeRef<'t> {
         Some(self.tree.strings.get(self.tree.attrs[at].2))
     }
 
-    /// All rare attributes.
+    /// Returns all rare attributes.
     pub fn attrs(self) -> impl Iterator<Item = (Attr, &'t str)> {
         let from = self.tree.attrs.partition_point(|&(n, ..)| n < self.id);
         let id = self.id;
@@ -261,45 +261,45 @@ impl<'t> NodeRef<'t> {
             .map(move |&(_, a, s)| (a, self.tree.strings.get(s)))
     }
 
-    /// The device's name for the element across captures; `None` if the device has no identity or
-    /// the node is synthetic.
+    /// Returns the device's name for the element across captures; `None` if the device has no
+    /// identity or the node is synthetic.
     #[must_use]
     pub fn handle(self) -> Option<Handle> {
         if self.tree.grade == IdentityGrade::None { None } else { self.address() }
     }
 
-    /// The device's name for the element until the next capture, whatever the grade; `None` for
-    /// synthetic nodes.
+    /// Returns the device's name for the element until the next capture, whatever the grade; `None`
+    /// for synthetic nodes.
     #[must_use]
     pub fn address(self) -> Option<Handle> {
         let id = self.node().id;
         (id != 0).then(|| Handle { scope: self.document().scope, id })
     }
 
-    /// The document of the node; for a document node, that document.
+    /// Returns the document of the node; for a document node, that document.
     #[must_use]
     pub fn document(self) -> &'t Document {
         &self.tree.documents[usize::from(self.node().document)]
     }
 
-    /// The index of the node's document in [`Tree::documents`].
+    /// Returns the index of the node's document in [`Tree::documents`].
     #[must_use]
     pub fn document_index(self) -> usize {
         usize::from(self.node().document)
     }
 
-    /// The parent; `None` for the root.
+    /// Returns the parent; `None` for the root.
     #[must_use]
     pub fn parent(self) -> Option<NodeRef<'t>> {
         (self.id != NodeId::ROOT).then(|| NodeRef { tree: self.tree, id: self.node().parent })
     }
 
-    /// The ancestors from the parent up to the root.
+    /// Returns the ancestors from the parent up to the root.
     pub fn ancestors(self) -> impl Iterator<Item = NodeRef<'t>> {
         std::iter::successors(self.parent(), |n| n.parent())
     }
 
-    /// The children in order.
+    /// Returns the children in order.
     pub fn children(self) -> impl Iterator<Item = NodeRef<'t>> {
         let (tree, end) = (self.tree, self.node().end);
         let mut next = NodeId(self.id.0 + 1);
@@ -312,13 +312,13 @@ impl<'t> NodeRef<'t> {
         })
     }
 
-    /// The node and all of its descendants, in order.
+    /// Returns the node and all of its descendants, in order.
     pub fn subtree(self) -> impl Iterator<Item = NodeRef<'t>> {
         let tree = self.tree;
         (self.id.0..self.node().end.0).map(move |i| NodeRef { tree, id: NodeId(i) })
     }
 
-    /// The first position after the subtree.
+    /// Returns the first position after the subtree.
     #[must_use]
     pub fn subtree_end(self) -> NodeId {
         self.node().end

@@ -66,7 +66,7 @@ impl<'t> Draft<'t> {
         self.start > 0 && node.id().index() == self.start
     }
 
-    /// The number of a toolbar's buttons that the view leaves out.
+    /// Returns the number of a toolbar's buttons that the view leaves out.
     pub(crate) fn folded(&self, node: NodeRef<'_>) -> usize {
         self.folded.get(&node.id()).copied().unwrap_or(0)
     }
@@ -80,12 +80,12 @@ impl<'t> Draft<'t> {
         self.fate[node.id().index()] == Fate::Drop
     }
 
-    /// The number of nodes in the scope.
+    /// Returns the number of nodes in the scope.
     pub(crate) fn total(&self) -> usize {
         self.end - self.start
     }
 
-    /// The nodes in the scope that are neither dropped nor below a dropped node.
+    /// Returns the nodes in the scope that are neither dropped nor below a dropped node.
     pub(super) fn nodes(&self) -> impl Iterator<Item = NodeRef<'t>> {
         let tree = self.tree;
         let mut next = self.start;
@@ -128,7 +128,7 @@ impl<'t> Draft<'t> {
         self.fate[node.id().index()] = Fate::Show;
     }
 
-    /// The text between the quotes of the node's line.
+    /// Returns the text between the quotes of the node's line.
     pub(crate) fn label<'s>(&'s self, node: NodeRef<'t>) -> &'s str {
         self.label.get(&node.id()).map_or_else(|| node.name(), String::as_str)
     }

@@ -30,7 +30,8 @@ pub fn line(node: NodeRef<'_>, r#ref: Option<Ref>, distinguishing_text: Option<&
     out
 }
 
-/// The label, or the first text inside a node without a label, because a message must name the row.
+/// Returns the label, or the first text inside a node without a label, because a message must name
+/// the row.
 pub(crate) fn label_or_first_text<'a>(node: NodeRef<'a>, label: &'a str) -> &'a str {
     if !label.is_empty() {
         return label;
@@ -65,7 +66,7 @@ const STATE_WORDS: [(States, &str); 9] = [
     (States::FOCUSED, "focused"),
 ];
 
-/// The states that a reader needs, as words of the line.
+/// Returns the states that a reader needs, as words of the line.
 pub(crate) fn state_words<'t>(node: NodeRef<'t>, label: &str, style: Style) -> Vec<Cow<'t, str>> {
     let mut words: Vec<Cow<'t, str>> = Vec::new();
     let states = node.states();
@@ -105,7 +106,7 @@ pub(crate) fn state_words<'t>(node: NodeRef<'t>, label: &str, style: Style) -> V
     words
 }
 
-/// A substitute for the name of a nameless actionable element (a link around a picture).
+/// Returns a substitute for the name of a nameless actionable element (a link around a picture).
 fn name_substitute(node: NodeRef<'_>) -> Option<String> {
     let identifiers = [
         (Attr::Description, "description"),
@@ -119,10 +120,10 @@ fn name_substitute(node: NodeRef<'_>) -> Option<String> {
     Some(format!("{word}={}", quote(text)))
 }
 
-/// The most nodes searched in an icon: a link around a span around a picture.
+/// The maximum number of nodes searched in an icon: a link around a span around a picture.
 const MAX_ICON_NODES: usize = 8;
 
-/// The picture that a wordless element consists of, by its file name or icon class.
+/// Returns the picture that a wordless element consists of, by its file name or icon class.
 fn picture_in(node: NodeRef<'_>) -> Option<(&'static str, &str)> {
     let mut within = node.subtree();
     let parts: Vec<NodeRef<'_>> = within.by_ref().take(MAX_ICON_NODES).collect();
@@ -134,7 +135,7 @@ fn picture_in(node: NodeRef<'_>) -> Option<(&'static str, &str)> {
     source.map(|file| ("source", file)).or_else(|| Some(("class", class()?)))
 }
 
-/// The file name at the end of a picture's URL; `None` for an embedded picture.
+/// Returns the file name at the end of a picture's URL; `None` for an embedded picture.
 fn file_name(source: &str) -> Option<&str> {
     if source.starts_with("data:") || source.starts_with("blob:") {
         return None;
@@ -143,8 +144,8 @@ fn file_name(source: &str) -> Option<&str> {
     path.rsplit('/').find(|part| !part.is_empty())
 }
 
-/// The class that names an icon of a family (`fa-trash` in `fa fa-trash`), or else the first class
-/// that no tool generated.
+/// Returns the class that names an icon of a family (`fa-trash` in `fa fa-trash`), or else the
+/// first class that no tool generated.
 fn icon_class(class: &str) -> Option<&str> {
     let names = || class.split_whitespace().filter(|name| !name.contains(|c: char| c.is_ascii_digit()));
     let is_of =

@@ -142,7 +142,7 @@ impl Outline {
     }
 }
 
-/// The number of lines that `-d` omits, per line at the deepest level shown.
+/// Returns the number of lines that `-d` omits, per line at the deepest level shown.
 fn omitted_lines_inside(lines: &[DraftLine<'_>], max_depth: usize) -> Vec<usize> {
     let mut counts = vec![0; lines.len()];
     let mut last = None;
@@ -162,7 +162,7 @@ pub(crate) fn takes_ref(node: NodeRef<'_>) -> bool {
 }
 
 impl Plan<'_> {
-    /// The bytes available for lines.
+    /// Returns the bytes available for lines.
     fn budget(&self, view: &View) -> usize {
         view.max_bytes.saturating_sub(CUT_NOTE_BYTES + self.header(Some(Generation::new(u64::MAX))).len() + 1)
     }
@@ -183,7 +183,7 @@ impl Plan<'_> {
         }
     }
 
-    /// The nodes that need a ref, in line order.
+    /// Returns the nodes that need a ref, in line order.
     #[must_use]
     pub fn refs(&self) -> Vec<NodeId> {
         let needs = |l: &OutlineLine| match *l {
@@ -193,13 +193,13 @@ impl Plan<'_> {
         self.lines.iter().filter_map(needs).collect()
     }
 
-    /// The number of nodes with a line.
+    /// Returns the number of nodes with a line.
     #[must_use]
     pub fn shown(&self) -> usize {
         self.lines.iter().filter(|l| matches!(l, OutlineLine::Node { .. })).count()
     }
 
-    /// The number of nodes in the scope.
+    /// Returns the number of nodes in the scope.
     #[must_use]
     pub fn total(&self) -> usize {
         self.total
@@ -211,7 +211,7 @@ impl Plan<'_> {
         self.omitted_lines > 0 || self.depth_cut
     }
 
-    /// The header: `page "Shop" http://127.0.0.1:8901/ · refs s482913 · 32 of 171 nodes`.
+    /// Returns the header: `page "Shop" http://127.0.0.1:8901/ · refs s482913 · 32 of 171 nodes`.
     #[must_use]
     pub fn header(&self, generation: Option<Generation>) -> String {
         let page = &self.tree.documents()[0];

@@ -68,7 +68,7 @@ pub(super) fn cut_runs(
     gaps
 }
 
-/// The nearest container that a ref can name.
+/// Returns the nearest container that a ref can name.
 fn scope_of(parent: NodeRef<'_>) -> Option<NodeRef<'_>> {
     std::iter::once(parent).chain(parent.ancestors()).find(|n| {
         n.address().is_some()
@@ -79,7 +79,7 @@ fn scope_of(parent: NodeRef<'_>) -> Option<NodeRef<'_>> {
     })
 }
 
-/// The properties by which siblings are similar.
+/// Returns the properties by which siblings are similar.
 fn similarity_key(node: NodeRef<'_>) -> (Role, &str, &str) {
     // Elements without a role are distinguished by the first word of their class: `row odd`, `row
     // even`.

@@ -62,7 +62,7 @@ fn golden_files() {
     });
 }
 
-/// A page of rows of link, button and labelled input, as the comparison with other tools reads it.
+/// A page of rows of link, button and labeled input, as the comparison with other tools reads it.
 fn rows(count: usize, button: &dyn Fn(usize) -> String) -> Tree {
     use std::fmt::Write as _;
     let mut page = format!(

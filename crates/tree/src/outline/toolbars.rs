@@ -7,7 +7,7 @@
 use super::draft::Draft;
 use crate::{NodeRef, Role};
 
-/// The most buttons of a toolbar that is not folded.
+/// The maximum number of buttons of a toolbar that is not folded.
 const MAX_BUTTONS: usize = 8;
 
 /// Folds the toolbars of a draft. Of nested toolbars, the outermost counts all buttons.

@@ -114,8 +114,8 @@ impl Term {
             Self::In(inner) => {
                 let mut ranges: Vec<(NodeId, NodeId)> = Vec::new();
                 for id in inner.find(tree, css, texts) {
-                    // Matches are in document order, so a match inside of the last range is inside
-                    // of an outer match.
+                    // Matches are in document order, so a match inside the last range is inside an
+                    // outer match.
                     if ranges.last().is_none_or(|&(_, end)| id >= end) {
                         ranges.push((id, tree.node(id).subtree_end()));
                     }
@@ -208,7 +208,7 @@ fn nearest(node: NodeRef<'_>, role: Role) -> Option<NodeRef<'_>> {
     std::iter::once(node).chain(node.ancestors()).find(|n| n.role() == role)
 }
 
-/// A link target with the origin of its document.
+/// Returns a link target with the origin of its document.
 fn absolute_url(href: &str, document: &Document) -> String {
     let has_origin = href.starts_with('/') && document.url.contains("://");
     if has_origin { format!("{}{href}", document.origin()) } else { href.to_owned() }
@@ -252,8 +252,8 @@ impl<'s> WantedText<'s> {
     }
 }
 
-/// A text as a reader would type it: all white space becomes spaces, and invisible characters (soft
-/// hyphens, line break opportunities) are removed.
+/// Returns a text as a reader would type it: all white space becomes spaces, and invisible
+/// characters (soft hyphens, line break opportunities) are removed.
 pub(super) fn normalize_typed_text(text: &str) -> Cow<'_, str> {
     let is_invisible = |c: char| matches!(c, '\u{ad}' | '\u{200b}' | '\u{2060}' | '\u{feff}');
     let other = |c: char| !c.is_ascii() && c.is_whitespace();

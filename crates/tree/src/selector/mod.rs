@@ -98,7 +98,7 @@ pub enum Compare {
 impl Compare {
     pub(crate) const ALL: [Self; 4] = [Self::Contains, Self::StartsWith, Self::EndsWith, Self::Equals];
 
-    /// The operator as written.
+    /// Returns the operator as written.
     #[must_use]
     pub const fn sign(self) -> &'static str {
         match self {
@@ -187,7 +187,7 @@ impl Selector {
         parse::parse_selector(query).is_ok_and(|(_, keyed)| keyed)
     }
 
-    /// The `css=` terms, which only the device can answer. Pass its answers to
+    /// Returns the `css=` terms, which only the device can answer. Pass its answers to
     /// [`Selector::matches_with`]. If empty, [`Selector::matches`] suffices.
     #[must_use]
     pub fn css(&self) -> Vec<&str> {

@@ -95,7 +95,7 @@ fn text_candidates(element: NodeRef<'_>, records: &Records<'_>) -> Vec<Vec<Term>
     candidates
 }
 
-/// An ancestor as a term, if it has an id, a named role or a landmark role.
+/// Returns an ancestor as a term, if it has an id, a named role or a landmark role.
 fn container(node: NodeRef<'_>) -> Option<Term> {
     if let Some(id) = ids(node).next() {
         return Some(inside(vec![id]));

@@ -45,7 +45,7 @@ pub fn nearest(tree: &Tree, selector: &Selector, limit: usize) -> Vec<NodeId> {
     found
 }
 
-/// The element that a named node represents: itself, or the element that shows a text leaf.
+/// Returns the element that a named node represents: itself, or the element that shows a text leaf.
 fn candidate(node: NodeRef<'_>) -> Option<NodeRef<'_>> {
     let element = if node.is_text() { node.parent()? } else { node };
     (element.role() != Role::Document).then_some(element)
@@ -55,8 +55,9 @@ fn normalize_name(text: &str) -> String {
     text.chars().take(MAX_COMPARED_CHARS).collect::<String>().to_lowercase()
 }
 
-/// The similarity of each distinct name in the tree to the wanted texts, if sufficient. A cheap
-/// check of all names selects those to compare closely, so that a page of 100,000 names stays fast.
+/// Returns the similarity of each distinct name in the tree to the wanted texts, if sufficient. A
+/// cheap check of all names selects those to compare closely, so that a page of 100,000 names stays
+/// fast.
 fn similarities(tree: &Tree, wanted: &[String]) -> HashMap<StrId, f64> {
     let letters: Vec<u64> = wanted.iter().map(|w| letter_set(w)).collect();
     let mut promising: HashMap<StrId, (u32, String)> = HashMap::new();
@@ -80,7 +81,7 @@ fn similarities(tree: &Tree, wanted: &[String]) -> HashMap<StrId, f64> {
     similar.filter(|&(_, score)| score >= MIN_SIMILARITY).collect()
 }
 
-/// The characters of a text as a set, some sharing a bit.
+/// Returns the characters of a text as a set, some sharing a bit.
 fn letter_set(text: &str) -> u64 {
     text.chars().filter(|c| !c.is_whitespace()).fold(0, |set, c| set | 1 << (u32::from(c) % 64))
 }
@@ -92,7 +93,7 @@ fn contains(name: &str, wanted: &str) -> bool {
     if short.chars().count() > 2 { long.contains(short) } else { long.split(' ').any(|word| word == short) }
 }
 
-/// The similarity of a name to the wanted texts, from 0 to 1. All must be in lower case.
+/// Returns the similarity of a name to the wanted texts, from 0 to 1. All must be in lower case.
 pub(crate) fn text_similarity(name: &str, wanted: &[String]) -> f64 {
     let best = wanted.iter().map(|w| {
         if name == *w {
@@ -105,7 +106,7 @@ pub(crate) fn text_similarity(name: &str, wanted: &[String]) -> f64 {
 }
 
 impl Selector {
-    /// The texts in the selector.
+    /// Returns the texts in the selector.
     fn texts(&self) -> impl Iterator<Item = &str> {
         self.alternatives.iter().flat_map(|a| &a.terms).filter_map(|t| match t {
             Term::Has {

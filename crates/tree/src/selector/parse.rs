@@ -56,7 +56,7 @@ impl<'i> Parser<'i> {
         &self.input[self.at..]
     }
 
-    /// The span of the next character; empty at the end.
+    /// Returns the span of the next character; empty at the end.
     fn next(&self) -> Range<usize> {
         self.at..self.at + self.rest().chars().next().map_or(0, char::len_utf8)
     }
@@ -291,7 +291,7 @@ impl<'i> Parser<'i> {
         fail(start..start + word.len().max(1), message, hint)
     }
 
-    /// The following value as typed, for an example that can be copied.
+    /// Returns the following value as typed, for an example that can be copied.
     fn as_typed(&mut self) -> String {
         let start = self.at;
         if self.rest().starts_with('"')
@@ -315,7 +315,7 @@ fn nth(span: Range<usize>, text: &str) -> Parsed<ParsedTerm> {
     }
 }
 
-/// The known word that `word` most likely misspells.
+/// Returns the known word that `word` most likely misspells.
 fn nearest_word(word: &str, known: impl Iterator<Item = &'static str>) -> Option<&'static str> {
     if word.is_empty() || word.len() > 40 {
         return None;

@@ -14,7 +14,7 @@ pub enum SuggestionReason {
 }
 
 impl SuggestionReason {
-    /// The name of the reason.
+    /// Returns the name of the reason.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -32,8 +32,8 @@ pub enum Condition<'s> {
 }
 
 impl Selector {
-    /// The alternatives in order: the conditions of each, and which of the matches to
-    /// take, counting from 1.
+    /// Returns the alternatives in order: the conditions of each, and which of the matches to take,
+    /// counting from 1.
     pub fn alternatives(&self) -> impl Iterator<Item = (Vec<Condition<'_>>, Option<NonZeroU32>)> {
         self.alternatives.iter().map(|a| (a.terms.iter().map(condition).collect(), a.nth))
     }

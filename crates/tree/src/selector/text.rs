@@ -36,7 +36,7 @@ impl CompactText {
         found
     }
 
-    /// The index of the leaf at a byte offset.
+    /// Returns the index of the leaf at a byte offset.
     fn leaf(&self, at: usize) -> usize {
         self.leaves.partition_point(|&(begin, _)| begin <= at) - 1
     }
@@ -104,7 +104,7 @@ fn first_char(s: &str) -> usize {
     s.chars().next().map_or(1, char::len_utf8)
 }
 
-/// The smallest element around two leaves.
+/// Returns the smallest element around two leaves.
 fn common_ancestor(tree: &Tree, first: NodeId, last: NodeId) -> Option<NodeRef<'_>> {
     tree.node(first).ancestors().find(|n| n.contains(last))
 }

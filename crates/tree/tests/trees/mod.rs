@@ -28,7 +28,7 @@ use crate::{Attr, Document, Handle, IdentityGrade, NodeSpec, Role, States, Surfa
 /// Builds the tree that a text describes.
 ///
 /// # Panics
-/// If the text is not in the format: the message names the line.
+/// Panics if the text is not in the format: the message names the line.
 #[must_use]
 pub fn tree(text: &str) -> Tree {
     let lines: Vec<(usize, &str)> = text
@@ -262,7 +262,7 @@ fn attr(key: &str) -> Option<Attr> {
 /// the same arguments.
 ///
 /// # Panics
-/// If `nodes` is 0.
+/// Panics if `nodes` is 0.
 #[must_use]
 pub fn generate(nodes: usize, seed: u64) -> Tree {
     let mut builder = TreeBuilder::new(IdentityGrade::NeverReused);

@@ -9,7 +9,7 @@ use crate::read::page::{Page, element_gone};
 use crate::tab::World;
 use stickpin_device::{Delivery, Error, ErrorCode, InputOutcome, Modifiers, Result};
 
-/// The modifier key of editing commands on this platform.
+/// Returns the modifier key of editing commands on this platform.
 fn command() -> Modifiers {
     let mac = cfg!(target_os = "macos");
     Modifiers { meta: mac, control: !mac, ..Modifiers::default() }

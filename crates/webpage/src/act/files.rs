@@ -57,8 +57,8 @@ fn paths(files: &[PathBuf]) -> Result<Vec<String>> {
     files.iter().map(text).collect()
 }
 
-/// The error when an input was replaced while it received files. Whether the files arrived is
-/// unknown: the old input may have told its page.
+/// Returns the error when an input was replaced while it received files. Whether the files arrived
+/// is unknown: the old input may have told its page.
 fn input_rerendered() -> Error {
     Error::new(ErrorCode::ElementNotFound, "the input was re-rendered while it was given the files")
         .hint("run `stickpin snapshot -i` to see the result, then upload again")
@@ -78,8 +78,8 @@ pub async fn file_input_of(page: &Page, handle: Handle) -> Result<Option<FileInp
         .then_some(FileInput::new(input).multiple(multiple).directory(directory).accept(accept).files(holds)))
 }
 
-/// Whether an input may be outside of the document and held by a script only. True for the input
-/// whose file chooser was opened; any other detached input was replaced.
+/// Whether an input may be outside the document and held by a script only. True for the input whose
+/// file chooser was opened; any other detached input was replaced.
 fn may_be_detached(page: &Page, input: Handle) -> bool {
     page.chooser == Some(input)
 }

@@ -18,10 +18,10 @@ const MAX_TYPED_KEYS: usize = 1000;
 /// The number of characters whose key events are in flight together.
 const MAX_KEYS_IN_FLIGHT: usize = 32;
 
-/// The most options that an error message lists.
+/// The maximum number of options that an error message lists.
 const MAX_LISTED_OPTIONS: usize = 10;
 
-/// The down and up events of one key.
+/// Returns the down and up events of one key.
 fn strokes(key: &Key, modifiers: u32) -> (KeyEvent, KeyEvent) {
     // With Control, Alt or Meta, a key is a command and types nothing.
     let text = (modifiers & 0b111 == 0 && !key.text.is_empty()).then(|| key.text.clone());
@@ -42,8 +42,8 @@ fn strokes(key: &Key, modifiers: u32) -> (KeyEvent, KeyEvent) {
     (KeyEvent { text, ..down }, event("keyUp"))
 }
 
-/// The editing command of a chord on macOS, where the system rather than the page maps chords to
-/// commands.
+/// Returns the editing command of a chord on macOS, where the system rather than the page maps
+/// chords to commands.
 fn editing_command(key: &Key, modifiers: u32) -> Option<Vec<&'static str>> {
     const META: u32 = 4;
     if !cfg!(target_os = "macos") || modifiers & META == 0 {

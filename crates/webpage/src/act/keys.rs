@@ -93,7 +93,7 @@ const PRINTABLE_KEYS: &[(char, char, &str, u32)] = &[
     ('\'', '"', "Quote", 222),
 ];
 
-/// The characters that the US key for `c` types without and with Shift.
+/// Returns the characters that the US key for `c` types without and with Shift.
 fn shift_pair(c: char) -> Option<(char, char)> {
     if c.is_ascii_alphabetic() {
         return Some((c.to_ascii_lowercase(), c.to_ascii_uppercase()));
@@ -125,7 +125,7 @@ pub(crate) fn key(name: &str) -> Result<Key> {
     }
 }
 
-/// The canonical name and virtual key code of a key in [`NAMED_KEYS`], or of F1 to F24.
+/// Returns the canonical name and virtual key code of a key in [`NAMED_KEYS`], or of F1 to F24.
 fn named(name: &str) -> Option<(String, u32)> {
     if let Some(&(known, virtual_key)) = NAMED_KEYS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name))
     {
@@ -136,8 +136,8 @@ fn named(name: &str) -> Option<(String, u32)> {
     Some((format!("F{number}"), 111 + number))
 }
 
-/// The key that types a character. [`needs_shift`] determines whether a US keyboard needs Shift for
-/// it.
+/// Returns the key that types a character. [`needs_shift`] determines whether a US keyboard needs
+/// Shift for it.
 pub(crate) fn character(c: char) -> Key {
     let plain = shift_pair(c).map(|(plain, _)| plain);
     let (code, virtual_key) = match plain {
@@ -159,7 +159,7 @@ pub(crate) fn needs_shift(c: char) -> bool {
     shift_pair(c).is_some_and(|(plain, shifted)| shifted == c && plain != c)
 }
 
-/// The key with Shift held.
+/// Returns the key with Shift held.
 pub(crate) fn apply_shift(key: Key) -> Key {
     let Some(c) = key.text.chars().next().filter(|c| !c.is_control()) else { return key };
     character(shift_pair(c).map_or(c, |(_, shifted)| shifted))
@@ -170,7 +170,7 @@ pub(crate) fn bits(modifiers: Modifiers) -> u32 {
     modifier_keys(modifiers).into_iter().map(|(_, bit)| bit).sum()
 }
 
-/// The held modifier keys with their bits, in the order in which they are pressed.
+/// Returns the held modifier keys with their bits, in the order in which they are pressed.
 pub(crate) fn modifier_keys(modifiers: Modifiers) -> Vec<(&'static str, u32)> {
     [
         (modifiers.control, "Control", 2),

@@ -24,7 +24,7 @@ const WHEEL_FRAMES: usize = 3;
 /// Timeout for the page's report that a press arrived, counted from the browser's answer.
 const REPORT_TIMEOUT: Duration = Duration::from_millis(5);
 
-/// The name and bit of a button.
+/// Returns the name and bit of a button.
 fn button(button: Button) -> (&'static str, u32) {
     match button {
         Button::Left => ("left", 1),

@@ -65,7 +65,7 @@ fn shifted(area: Rect, x: f64, y: f64) -> cdp::Clip {
     cdp::Clip { x: area.x + x, y: area.y + y, width: area.width, height: area.height, scale: 1.0 }
 }
 
-/// The width in the header (IHDR chunk) of a PNG.
+/// Returns the width in the header (IHDR chunk) of a PNG.
 fn png_width(png: &[u8]) -> Option<u32> {
     let header = png.get(..20)?;
     if !header.starts_with(b"\x89PNG\r\n\x1a\n") {

@@ -107,7 +107,7 @@ impl Columns {
         Ok(Self { wire, role, tag, name, states, id, self_descriptions: HashMap::new() })
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
         self.id.len()
@@ -188,7 +188,7 @@ impl Columns {
         }
     }
 
-    /// The name of a row.
+    /// Returns the name of a row.
     pub(super) fn name_of(&self, row: usize) -> &str {
         match self.name[row] {
             0 => "",

@@ -9,7 +9,7 @@ use serde_json::Value;
 use stickpin_devtools::protocol as cdp;
 use stickpin_tree::{Handle, Role, States};
 
-/// The most elements queried in one capture. Each query takes 0.1 to 0.2 ms.
+/// The maximum number of elements queried in one capture. Each query takes 0.1 to 0.2 ms.
 const MAX_ELEMENTS: usize = 250;
 
 /// Queries the custom elements of a document and adds what they report to its columns.

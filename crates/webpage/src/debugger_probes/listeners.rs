@@ -10,8 +10,8 @@ use stickpin_devtools::Reply;
 use stickpin_devtools::protocol as cdp;
 use stickpin_tree::Role;
 
-/// The most ids translated in one capture, in document order; the next captures translate the rest.
-/// Each takes 0.05 to 0.1 ms.
+/// The maximum number of ids translated in one capture, in document order; the next captures
+/// translate the rest. Each takes 0.05 to 0.1 ms.
 const MAX_TRANSLATED: usize = 300;
 
 /// The object group of documents in our world, kept while the document exists.
@@ -20,8 +20,8 @@ const DOCUMENT_GROUP: &str = "stickpin-document";
 /// The events that a press causes.
 const PRESSES: [&str; 3] = ["click", "mousedown", "pointerdown"];
 
-/// The most rows below an element that listens for its own sake. Above this, it listens for its
-/// descendants.
+/// The maximum number of rows below an element that listens for its own sake. Above this, it
+/// listens for its descendants.
 const MAX_ROWS_BELOW: usize = 40;
 
 /// The pending request of each document.
@@ -171,7 +171,7 @@ impl DebuggerProbes {
     }
 }
 
-/// The listening elements, by backend node id.
+/// Returns the listening elements, by backend node id.
 async fn nodes(tab: &Tab, pending: PendingListeners) -> Result<Vec<(World, Vec<i64>)>, TabError> {
     // A document's answer includes the frames in it. Handle inner documents first and each id once.
     let (mut claimed, mut found) = (HashSet::new(), Vec::with_capacity(pending.len()));
@@ -212,9 +212,9 @@ const fn is_pressed_as_whole(role: Role) -> bool {
 /// Makes rows that listen for clicks actionable.
 ///
 /// Marks the outermost listening row, unless it contains pressable elements or much other content,
-/// because it then listens on their behalf. A row inside of a pressed one is marked too if the
-/// pressed one is not a control. Examples are an icon in a row and the two halves of a bar with a
-/// hand cursor.
+/// because it then listens on their behalf. A row inside a pressed one is marked too if the pressed
+/// one is not a control. Examples are an icon in a row and the two halves of a bar with a hand
+/// cursor.
 pub(super) fn mark(columns: &mut Columns, listening: &HashSet<u64>) {
     if listening.is_empty() {
         return;
@@ -287,7 +287,7 @@ enum PressableAncestor {
 }
 
 impl PressableAncestor {
-    /// The pressable row around the children of `row`, given the one around `row`.
+    /// Returns the pressable row around the children of `row`, given the one around `row`.
     fn inside_row(self, columns: &Columns, row: usize) -> Self {
         let is_control = |role: Role| role.is_control() && role != Role::Clickable;
         match self {

@@ -15,7 +15,7 @@ const LONG_LIVED_TYPES: &[&str] =
 /// Types of requests without an expected answer: a failure is not worth a notice.
 const UNANSWERED_TYPES: &[&str] = &["Ping", "CSPViolationReport", "Prefetch", "Preflight"];
 
-/// The most worker URLs that a tab remembers.
+/// The maximum number of worker URLs that a tab remembers.
 const WORKERS: usize = 50;
 
 /// Types of requests made by scripts. Their answers may last as long as the page.

@@ -39,7 +39,7 @@ pub(crate) enum GuardArgument {
 }
 
 impl Guard {
-    /// The guarded ids in a document as ranges: first and last, flattened.
+    /// Returns the guarded ids in a document as ranges: first and last, flattened.
     fn ranges(&self, scope: u64) -> Vec<u64> {
         ranges(self.guarded.iter().filter(|h| h.scope == scope).map(|h| h.id), 1)
     }
@@ -85,20 +85,20 @@ impl Guards {
         self.0.iter().find(|guard| guard.target == target)
     }
 
-    /// The guard of a target, for a request whose answer is the last to be judged.
+    /// Returns the guard of a target, for a request whose answer is the last to be judged.
     pub(crate) fn copy(&mut self, target: Handle) -> Option<GuardArgument> {
         let guard = self.0.iter_mut().find(|guard| guard.target == target)?;
         guard.copied = true;
         Some(guard.copy())
     }
 
-    /// The guard of a target, for its input.
+    /// Returns the guard of a target, for its input.
     pub(crate) fn for_input(&self, target: Handle) -> Option<GuardArgument> {
         let guard = self.find(target)?;
         Some(if guard.copied { GuardArgument::Copied((guard.key.clone(),)) } else { guard.copy() })
     }
 
-    /// The name of a target's guard.
+    /// Returns the name of a target's guard.
     pub(crate) fn key(&self, target: Handle) -> Option<&str> {
         self.find(target).map(|guard| guard.key.as_str())
     }
@@ -145,7 +145,7 @@ async fn query_outer_documents(
     Ok(answers)
 }
 
-/// The result of an input that the guard kept from the page.
+/// Returns the result of an input that the guard kept from the page.
 pub(crate) fn stopped_outcome(stopped: bool) -> InputOutcome {
     InputOutcome::done().delivery(Delivery::Changed { stopped })
 }

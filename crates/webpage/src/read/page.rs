@@ -252,14 +252,14 @@ pub async fn outcome(
     }
 }
 
-/// The error for an element that vanished between being located and being acted on.
+/// Returns the error for an element that vanished between being located and being acted on.
 #[must_use]
 pub fn element_gone() -> Error {
     Error::new(ErrorCode::ElementNotFound, "the element is no longer on the page")
         .hint("run `stickpin snapshot -i`")
 }
 
-/// The error for an answer that cannot be parsed.
+/// Returns the error for an answer that cannot be parsed.
 pub fn corrupt(error: impl std::fmt::Display) -> Error {
     Error::new(ErrorCode::Internal, error.to_string())
 }

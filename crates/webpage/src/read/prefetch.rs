@@ -26,8 +26,8 @@ use std::time::{Duration, Instant};
 use stickpin_device::{LocatedElement, Result, Ticket};
 use stickpin_tree::Handle;
 
-/// The most nodes of a page that is walked sooner than the browser reports its style and layout
-/// counts.
+/// The maximum number of nodes of a page that is walked sooner than the browser reports its style
+/// and layout counts.
 const MAX_SMALL_PAGE_NODES: usize = 250;
 
 /// The time for which an answer is valid for the next request. A change that causes no event in
@@ -54,7 +54,7 @@ impl<T> FreshAnswer<T> {
         Ok(Self { activity: page.tab.read(|tab| tab.activity)?, at: Instant::now(), answer })
     }
 
-    /// The answer, unless an event was reported since or too much time passed.
+    /// Returns the answer, unless an event was reported since or too much time passed.
     pub(crate) fn if_fresh(self, page: &Page) -> Result<Option<T>> {
         let same = page.tab.read(|tab| tab.activity == self.activity)?;
         Ok((same && self.at.elapsed() < ANSWER_VALIDITY).then_some(self.answer))
@@ -132,13 +132,13 @@ pub(crate) struct OutcomeRequest {
     is_capture: bool,
 }
 
-/// The document of the tab, if it is the only one.
+/// Returns the document of the tab, if it is the only one.
 async fn only_world(page: &Page) -> Result<Option<World>, TabError> {
     let mut worlds = page.tab.worlds().await?;
     Ok(worlds.pop().filter(|_| worlds.is_empty()))
 }
 
-/// The only document of the tab, if walking it is faster than proving it unchanged.
+/// Returns the only document of the tab, if walking it is faster than proving it unchanged.
 async fn small_world(page: &Page) -> Result<Option<World>, TabError> {
     if !(1..=MAX_SMALL_PAGE_NODES).contains(&page.node_count) {
         return Ok(None);
@@ -246,8 +246,8 @@ pub(crate) fn request_outcome_report(
     Some(OutcomeRequest { of: handle, world: world.clone(), reply: asked, is_capture: false })
 }
 
-/// The target as it was when its press had arrived, if that was requested and no event was reported
-/// since.
+/// Returns the target as it was when its press had arrived, if that was requested and no event was
+/// reported since.
 pub(crate) async fn read_outcome(
     page: &mut Page,
     handle: Handle,

@@ -38,7 +38,7 @@ impl ReadAhead {
         self.unused_captures = 0;
     }
 
-    /// The time for which the page must be at rest before the next reading.
+    /// Returns the time for which the page must be at rest before the next reading.
     fn quiet_time(&self) -> Duration {
         QUIET_TIME.saturating_mul(BACKOFF.saturating_pow(self.unused_captures))
     }

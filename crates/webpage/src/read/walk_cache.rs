@@ -124,8 +124,8 @@ pub(crate) struct WalkRequest<'a> {
 }
 
 impl WalkRequest<'_> {
-    /// The ids of the wanted handles in a document, as ranges: first and last, flattened. Ranges
-    /// may include some other ids, so that thousands of elements fit into a short request.
+    /// Returns the ids of the wanted handles in a document, as ranges: first and last, flattened.
+    /// Ranges may include some other ids, so that thousands of elements fit into a short request.
     pub(crate) fn ranges(&self, world: &World) -> Vec<u64> {
         let handles = self.watch.iter().chain(&self.target).filter(|h| h.scope == world.scope);
         ranges(handles.map(|h| h.id), MAX_RANGE_GAP)
@@ -418,7 +418,7 @@ fn equal(before: &Counts, now: &Counts) -> bool {
     before.keys().eq(now.keys()) && before.values().zip(now.values()).all(same)
 }
 
-/// The number of listeners in each session.
+/// Returns the number of listeners in each session.
 fn listeners(counts: &Counts) -> impl Iterator<Item = Option<u64>> {
     counts.values().map(|count| count.map(|c| c.listeners))
 }

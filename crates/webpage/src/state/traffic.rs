@@ -4,7 +4,7 @@ use super::TabState;
 use std::time::{Duration, Instant};
 use stickpin_device::RequestEnd;
 
-/// The most requests that are remembered.
+/// The maximum number of requests that are remembered.
 const MAX_LOGGED_REQUESTS: usize = 300;
 
 /// The duration above which a request counts as held open by the server.
@@ -85,7 +85,7 @@ impl TabState {
         }
     }
 
-    /// The response status of the last document requested since then.
+    /// Returns the response status of the last document requested since then.
     pub fn document_status(&self, since: Instant) -> Option<u16> {
         self.traffic.iter().rev().find(|s| s.document && s.began >= since)?.status
     }

@@ -27,7 +27,7 @@ impl FrameStep {
     }
 }
 
-/// The steps from a document outward to the tab's own.
+/// Returns the steps from a document outward to the tab's own.
 pub(crate) async fn frame_steps(tab: &Tab, world: &World) -> Result<Vec<FrameStep>, TabError> {
     let mut steps = Vec::new();
     let mut inner = world.clone();
@@ -44,7 +44,7 @@ pub(crate) async fn frame_steps(tab: &Tab, world: &World) -> Result<Vec<FrameSte
     Ok(steps)
 }
 
-/// The bounding boxes of elements in pixels of the tab.
+/// Returns the bounding boxes of elements in pixels of the tab.
 pub async fn bounding_boxes(tab: &Tab, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
     let mut boxes = vec![None; handles.len()];
     for world in tab.worlds().await? {
@@ -74,7 +74,7 @@ pub async fn bounding_boxes(tab: &Tab, handles: &[Handle]) -> Result<Vec<Option<
     Ok(boxes)
 }
 
-/// The innermost element at a point of the tab.
+/// Returns the innermost element at a point of the tab.
 pub async fn innermost(tab: &Tab, x: f64, y: f64) -> Result<Option<Handle>, TabError> {
     let worlds = tab.worlds().await?;
     let mut world = tab.top_world().await?;

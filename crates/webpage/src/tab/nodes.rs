@@ -6,8 +6,8 @@ use stickpin_devtools::CallError;
 use stickpin_devtools::protocol as cdp;
 
 impl Tab {
-    /// The element that shows a frame: the world of the parent document and the id in it. `None`
-    /// for the top frame.
+    /// Returns the element that shows a frame: the world of the parent document and the id in it.
+    /// `None` for the top frame.
     ///
     /// # Errors
     /// See [`TabError`].
@@ -38,7 +38,7 @@ impl Tab {
         Ok(Some((parent, id)))
     }
 
-    /// The id, in the document of a world, of a node that the browser names.
+    /// Returns the id, in the document of a world, of a node that the browser names.
     ///
     /// # Errors
     /// See [`TabError`].
@@ -63,8 +63,8 @@ impl Tab {
             .ok_or_else(|| TabError::Threw("a node has no id".to_owned()))
     }
 
-    /// The object id of an expression's value in a document; `None` when the value is not an
-    /// object.
+    /// Returns the object id of an expression's value in a document; `None` when the value is not
+    /// an object.
     ///
     /// # Errors
     /// See [`TabError`].

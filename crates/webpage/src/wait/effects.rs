@@ -19,7 +19,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
 /// Timeout for the reaction of a script to the last effect.
 const REACTION_TIMEOUT: Duration = Duration::from_millis(50);
 
-/// The most notices about requests that an act caused.
+/// The maximum number of notices about requests that an act caused.
 const MAX_REQUEST_NOTICES: usize = 3;
 
 /// Waits for the first effect of an act, then until the effects in progress are over.
@@ -109,7 +109,7 @@ pub async fn wait_for_event(page: &mut Page, wait: Duration, cancel: &Cancellati
     page.tab.read(|_| new_version.is_some())
 }
 
-/// The requests since the act began, and those that were pending then.
+/// Returns the requests since the act began, and those that were pending then.
 ///
 /// # Errors
 /// Returns `BACKEND_LOST` when the browser or its last tab is gone.
@@ -127,7 +127,7 @@ pub fn requests_since_action(page: &Page) -> Result<Vec<NetworkRequest>> {
     })
 }
 
-/// The effects of an act that have no notice yet.
+/// Returns the effects of an act that have no notice yet.
 pub fn unreported_effects(page: &Page) -> Result<Vec<Notice>> {
     let action_began = page.action_began;
     page.tab.write(|tab| {

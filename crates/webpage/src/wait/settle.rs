@@ -22,7 +22,7 @@ const MAX_REQUEST_WAIT: Duration = Duration::from_secs(10);
 /// Timeout for the page to name what moves, after the deadline.
 const DESCRIBE_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// The most descriptions of what still moves.
+/// The maximum number of descriptions of what still moves.
 const MAX_STILL: usize = 5;
 
 /// When a request stops delaying quiet. Later answers and the ends of streams do not count.
@@ -31,8 +31,8 @@ fn ignored_from(request: &Request) -> Instant {
     request.answered.map_or(latest, |answered| latest.min(answered + STREAM_AGE))
 }
 
-/// The activity in a tab according to its events, and when to check again without an event. `None`
-/// when all is quiet.
+/// Returns the activity in a tab according to its events, and when to check again without an event.
+/// `None` when all is quiet.
 fn pending_activity(
     tab: &TabState,
     last_input: Option<Instant>,

@@ -53,13 +53,13 @@ impl Home {
         Self { temporary: true, ..Self::profile(dir.join("home")) }
     }
 
-    /// The folder; `None` if neither the caller nor this process has one.
+    /// Returns the folder; `None` if neither the caller nor this process has one.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()
     }
 
-    /// The folder, if it is to be removed at close.
+    /// Returns the folder, if it is to be removed at close.
     #[must_use]
     pub fn to_remove(&self) -> Option<&Path> {
         self.path().filter(|_| self.temporary)

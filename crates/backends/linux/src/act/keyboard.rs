@@ -28,7 +28,7 @@ pub(crate) fn no_key(key: &str) -> Error {
         .hint("keys have the names of KeyboardEvent.key: Enter, Tab, F5, a")
 }
 
-/// The error for an app that takes too long to read its keys.
+/// Returns the error for an app that takes too long to read its keys.
 pub(crate) fn busy() -> Error {
     Error::timeout("the app is still handling the keys that were sent").hint("`stickpin wait stable`")
 }
@@ -184,7 +184,7 @@ pub(crate) async fn wait_until_keys_handled(app: &App) {
     }
 }
 
-/// The error for keys that would go to this other window.
+/// Returns the error for keys that would go to this other window.
 pub(crate) async fn foreign_focus_error(app: &App, other: Window, x11: &X11) -> Result<Error> {
     let what = window::covering_window(app, other, x11).await?;
     Ok(Error::element_covered(format!("{what} keeps the keyboard"))

@@ -31,7 +31,7 @@ pub(crate) async fn take(view: AppView<'_>, request: &ScreenshotRequest) -> Resu
     x11.screenshot(area).await
 }
 
-/// The error for a screenshot of an element that is not visible.
+/// Returns the error for a screenshot of an element that is not visible.
 pub(crate) fn not_visible() -> Error {
     Error::element_offscreen("the element has no place on the screen")
         .hint("scroll to it, or open what contains it: stickpin scroll")

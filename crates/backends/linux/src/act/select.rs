@@ -12,16 +12,16 @@ use crate::model::{Interfaces, Object, role as n, states as s};
 use stickpin_device::{Error, InputOutcome, Result};
 use stickpin_tree::{Handle, quote};
 
-/// Maximum number of chosen options that are read.
+/// The maximum number of chosen options that are read.
 const MAX_SELECTED: usize = 16;
 
-/// Maximum number of attempts while the options change.
+/// The maximum number of attempts while the options change.
 const MAX_ROUNDS: usize = 3;
 
-/// Maximum number of objects inside an option whose names are checked again.
+/// The maximum number of objects inside an option whose names are checked again.
 const PARTS: usize = 40;
 
-/// Maximum number of options that a message lists.
+/// The maximum number of options that a message lists.
 const NAMED: usize = 12;
 
 /// A list and its options at the time when it was read.

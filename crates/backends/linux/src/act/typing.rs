@@ -244,8 +244,8 @@ fn focused(picture: &ObjectTree) -> Option<usize> {
     (1..picture.objects.len()).filter(has_it).max_by_key(|&at| chain(picture, at).len())
 }
 
-/// The error for text that started to go elsewhere. `inside` contains the number of characters that
-/// arrived, and how many of them were typed before the current field.
+/// Returns the error for text that started to go elsewhere. `inside` contains the number of
+/// characters that arrived, and how many of them were typed before the current field.
 fn strayed(from: &str, to: &str, progress: TypingProgress, inside: Option<(usize, usize)>) -> Error {
     let TypingProgress { sent, all, .. } = progress;
     let left = all - sent;

@@ -333,7 +333,7 @@ async fn until_shown<T>(
     }
 }
 
-/// The error for a chooser that saves: it would overwrite the file instead of uploading it.
+/// Returns the error for a chooser that saves: it would overwrite the file instead of uploading it.
 fn to_save_in(title: &str) -> Error {
     let title = quote(title);
     let message =
@@ -389,7 +389,7 @@ pub(crate) async fn chooser_window(view: AppView<'_>, top: &str, before: Option<
     Ok(Chooser { top: top.to_owned(), window })
 }
 
-/// The error for a chooser that cannot be typed into, because the keys could go elsewhere.
+/// Returns the error for a chooser that cannot be typed into, because the keys could go elsewhere.
 fn unknown_window(title: &str) -> Error {
     let title = quote(title);
     let message = format!(

@@ -57,7 +57,7 @@ pub(crate) async fn check_not_grabbed(
         .hint("`stickpin key Escape` closes it"))
 }
 
-/// The result for an open pop-up that intercepts an input; `popup` is its object, if known.
+/// Returns the result for an open pop-up that intercepts an input; `popup` is its object, if known.
 fn held_by(AppView { app, last }: AppView<'_>, popup: Option<usize>) -> HitResult {
     let above = popup.map(|at| last.chain(at)).unwrap_or_default();
     let handles: Vec<_> = above.iter().map(|&i| app.ids.handle(&last[i].path)).collect();
@@ -158,8 +158,8 @@ mod tests {
         Object { role, states, children: children.to_vec(), shown: true, ..Object::default() }
     }
 
-    /// A window with a menu bar of two menus, the first of which is open, a combo box that is open,
-    /// and a button.
+    /// Returns a window with a menu bar of two menus, the first of which is open, a combo box that
+    /// is open, and a button.
     fn picture() -> ObjectTree {
         let objects = vec![
             object(75, 0, &[1]),

@@ -11,7 +11,7 @@ use stickpin_device::{ErrorCode, Result};
 /// Scroll until the element is visible anywhere (`AtspiScrollType`).
 const ANYWHERE: u32 = 6;
 
-/// Maximum number of scroll steps for one element.
+/// The maximum number of scroll steps for one element.
 const ROUNDS: usize = 12;
 
 /// Timeout for an app to lay out what the wheel has scrolled.

@@ -74,7 +74,7 @@ async fn turn_wheel(
 /// The pixels per notch of the wheel, between those of GTK, Qt and Firefox.
 const NOTCH: f64 = 60.0;
 
-/// Maximum number of notches per command.
+/// The maximum number of notches per command.
 const NOTCHES: f64 = 200.0;
 
 /// Timeout for a list to redraw after scrolling.

@@ -12,7 +12,7 @@ use stickpin_tree::{Handle, Rect};
 /// Candidate positions as fractions of the width and height of an area, best first.
 const PARTS: [f64; 9] = [0.5, 0.25, 0.75, 0.125, 0.875, 0.0625, 0.9375, 0.02, 0.98];
 
-/// Maximum number of points for which the app is queried.
+/// The maximum number of points for which the app is queried.
 const ASKED: usize = 4;
 
 /// A point at which the wheel is turned.

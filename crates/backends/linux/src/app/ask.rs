@@ -19,7 +19,7 @@ pub(crate) async fn actions_of(app: &App, path: &str) -> Result<Vec<String>> {
 /// Returns an object's answer during an act; `None` if it refuses.
 ///
 /// # Errors
-/// As [`refused`].
+/// Returns the errors of [`refused`].
 pub(crate) async fn unless_vanished<T>(app: &App, path: &str, answer: BusResult<T>) -> Result<Option<T>> {
     match answer {
         Ok(answer) => Ok(Some(answer)),
@@ -31,7 +31,7 @@ pub(crate) async fn unless_vanished<T>(app: &App, path: &str, answer: BusResult<
 /// shows a dialog from inside it, has accepted it.
 ///
 /// # Errors
-/// As [`refused`].
+/// Returns the errors of [`refused`].
 pub(crate) async fn send_order(app: &App, call: &Call<'_>) -> Result<bool> {
     let answer = unless_vanished(app, call.path, app.link.order(call, DONE).await).await?;
     Ok(answer.is_some_and(|answer| answer.is_none_or(|answer| answer.read().unwrap_or(false))))
@@ -79,7 +79,7 @@ pub(crate) async fn property(app: &App, path: &str, interface: &str, name: &str)
 /// Reads a numeric property; `None` if it has no value.
 ///
 /// # Errors
-/// As [`property`].
+/// Returns the errors of [`property`].
 pub(crate) async fn number(app: &App, path: &str, interface: &str, name: &str) -> BusResult<Option<f64>> {
     property(app, path, interface, name).await?.property_number()
 }
@@ -87,7 +87,7 @@ pub(crate) async fn number(app: &App, path: &str, interface: &str, name: &str) -
 /// Reads a property that is a count; `None` if it is unknown.
 ///
 /// # Errors
-/// As [`property`].
+/// Returns the errors of [`property`].
 pub(crate) async fn count(app: &App, path: &str, interface: &str, name: &str) -> BusResult<Option<usize>> {
     let count = number(app, path, interface, name).await?.filter(|count| *count >= 0.0);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count, not below 0")]

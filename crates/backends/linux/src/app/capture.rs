@@ -56,7 +56,7 @@ pub(crate) async fn listen_to_embedded(app: &App, picture: &ObjectTree) {
     }
 }
 
-/// The error for a capture that does not form a valid tree.
+/// Returns the error for a capture that does not form a valid tree.
 pub(crate) fn not_a_tree(app: &App, e: &dyn std::error::Error) -> Error {
     Error::internal(format!("{} made no tree: {e}", app.url))
 }

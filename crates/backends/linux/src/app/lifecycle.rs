@@ -36,7 +36,7 @@ pub(crate) async fn capture_error(app: &App, fault: BusError) -> Error {
 /// Returns an answer, or its fault as an error.
 ///
 /// # Errors
-/// As [`failed`].
+/// Returns the errors of [`failed`].
 pub(crate) async fn check_answer<T>(app: &App, answer: BusResult<T>) -> Result<T> {
     match answer {
         Ok(answer) => Ok(answer),
@@ -44,7 +44,7 @@ pub(crate) async fn check_answer<T>(app: &App, answer: BusResult<T>) -> Result<T
     }
 }
 
-/// Waits until all events that the app has signalled so far have been received.
+/// Waits until all events that the app has signaled so far have been received.
 ///
 /// # Errors
 /// Returns `TIMEOUT` or `BACKEND_LOST`.
@@ -56,7 +56,7 @@ pub(crate) async fn barrier(app: &App) -> Result<()> {
 /// second does not.
 ///
 /// # Errors
-/// As [`barrier`].
+/// Returns the errors of [`barrier`].
 pub(crate) async fn wait_until_input_read(app: &App) -> Result<()> {
     barrier(app).await?;
     barrier(app).await

@@ -13,16 +13,16 @@ use stickpin_tree::Handle;
 /// Characters per request.
 const CHUNK_CHARS: i32 = 65_536;
 
-/// Maximum number of characters that are read of one element's text.
+/// The maximum number of characters that are read of one element's text.
 const MAX_TEXT_CHARS: i32 = 4 << 20;
 
-/// Maximum number of selections that are read of one field.
+/// The maximum number of selections that are read of one field.
 const SELECTIONS: i32 = 16;
 
-/// Maximum number of attribute runs that are read of one text.
+/// The maximum number of attribute runs that are read of one text.
 const RUNS: usize = 256;
 
-/// Maximum length of a marked word, in characters.
+/// The maximum length of a marked word, in characters.
 const WORD: i32 = 120;
 
 /// Whether a text attribute marks a word as misspelled. GTK uses an underline; browsers and

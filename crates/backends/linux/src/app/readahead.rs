@@ -33,7 +33,7 @@ impl Readahead {
         self.unused = 0;
     }
 
-    /// The time for which the app must be quiet before the next capture.
+    /// Returns the time for which the app must be quiet before the next capture.
     fn quiet(&self) -> Duration {
         QUIET.saturating_mul(LONGER.saturating_pow(self.unused))
     }

@@ -26,7 +26,7 @@ pub(crate) async fn until_quiet(
     request: SettleRequest,
     cancel: &CancellationToken,
 ) -> Result<SettleResult> {
-    // A pending activation has not been signalled yet.
+    // A pending activation has not been signaled yet.
     let pending = app::pending(device);
     let start = Instant::now() + pending;
     let end = start + request.cap;

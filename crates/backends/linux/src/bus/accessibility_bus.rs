@@ -29,7 +29,7 @@ const LAUNCHER: &str = "org.a11y.Bus";
 const SWITCH: &str = "/org/a11y/bus";
 const STATUS: &str = "org.a11y.Status";
 
-/// Maximum size of the property with the bus address, in units of four bytes.
+/// The maximum size of the property with the bus address, in units of four bytes.
 const PROPERTY: u32 = 1024;
 
 /// The events that are subscribed to. Apps send no others.

@@ -80,7 +80,7 @@ impl Message {
     /// Reads a text property; empty for any other value.
     ///
     /// # Errors
-    /// As [`Message::read`].
+    /// Returns the errors of [`Message::read`].
     pub(crate) fn property_text(&self) -> BusResult<String> {
         Ok(text(&self.read()?))
     }
@@ -88,7 +88,7 @@ impl Message {
     /// Reads a numeric property; `None` for any other value.
     ///
     /// # Errors
-    /// As [`Message::read`].
+    /// Returns the errors of [`Message::read`].
     pub(crate) fn property_number(&self) -> BusResult<Option<f64>> {
         Ok(match *self.read::<OwnedVariant>()? {
             Variant::F64(number) => Some(number),
@@ -170,7 +170,7 @@ mod tests {
     use crate::bus::calls;
     use std::collections::BTreeMap;
 
-    /// A call as read by its receiver.
+    /// Returns a call as read by its receiver.
     fn sent(call: &Call<'_>) -> Message {
         Message::new(call.message(Some(":1.9")).unwrap())
     }

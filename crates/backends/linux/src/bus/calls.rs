@@ -17,7 +17,7 @@ pub(crate) fn set<'a>(path: &'a str, interface: &'a str, name: &'a str, value: V
     Call::new(path, PROPERTIES, "Set").with((interface, name, value))
 }
 
-/// A question that every app can answer.
+/// Returns a question that every app can answer.
 pub(crate) fn role() -> Call<'static> {
     Call::new(ROOT, ACCESSIBLE, "GetRole")
 }
@@ -71,6 +71,6 @@ pub(crate) fn actions(answer: &Message) -> BusResult<Vec<String>> {
     Ok(actions.into_iter().map(|(name, ..)| name).take(ACTIONS).collect())
 }
 
-/// Maximum number of actions that are kept of one object. GTK 4 lists those of the window before
-/// the object's own.
+/// The maximum number of actions that are kept of one object. GTK 4 lists those of the window
+/// before the object's own.
 pub(crate) const ACTIONS: usize = 1_000;

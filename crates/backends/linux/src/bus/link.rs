@@ -202,7 +202,7 @@ mod tests {
             Self { bus, direct, orders: None, name: ":1.2".to_owned(), toolkit: Toolkit::default() }
         }
 
-        /// The number of writes to the app over the bus.
+        /// Returns the number of writes to the app over the bus.
         pub(crate) fn trips(&self) -> usize {
             self.bus.trips()
         }

@@ -93,7 +93,7 @@ impl Link {
     /// Sends an order on a separate socket.
     ///
     /// # Errors
-    /// As [`Link::order`].
+    /// Returns the errors of [`Link::order`].
     pub(super) async fn order_on_own_socket(
         &self,
         orders: &OrderSockets,

@@ -243,7 +243,8 @@ mod tests {
     use std::task::Poll;
 
     impl Wire {
-        /// The number of writes: messages that are queued at the same moment are written together.
+        /// Returns the number of writes: messages that are queued at the same moment are written
+        /// together.
         pub(in crate::bus) fn trips(&self) -> usize {
             self.shared.waiting().trips
         }

@@ -6,7 +6,7 @@
 //! then each object is queried only for properties in which it may differ (ADR 33).
 //!
 //! # Covered windows
-//! If other windows cover a window completely, or it is minimised, Firefox reports everything in it
+//! If other windows cover a window completely, or it is minimized, Firefox reports everything in it
 //! as hidden, except the window itself.
 //!
 //! # Row headers
@@ -25,8 +25,8 @@ use stickpin_tree::Handle;
 /// or opened, is queried completely.
 const PLAIN: u64 = states::USABLE | states::OPAQUE | states::SELECTABLE_TEXT;
 
-/// Maximum number of objects with one role that a document returns. The time grows with the square
-/// of their number.
+/// The maximum number of objects with one role that a document returns. The time grows with the
+/// square of their number.
 const MATCHES: i32 = 2_000;
 
 /// Tree order (`AtspiCollectionSortOrder`).
@@ -353,8 +353,8 @@ mod header_tests {
     use super::*;
     use crate::toolkit::Toolkit;
 
-    /// The roles that the first cells of rows come out with, a letter for each cell: `c` and `r`
-    /// for headers of columns and rows, `d` for others.
+    /// Returns the roles that the first cells of rows come out with, a letter for each cell: `c`
+    /// and `r` for headers of columns and rows, `d` for others.
     fn headed(toolkit: Toolkit, rows: &[&str]) -> Vec<usize> {
         let object = |role| Object { role, shown: true, ..Object::default() };
         let mut picture =

@@ -9,7 +9,7 @@ use crate::model::{Object, ObjectTree, is_field, names, role as n, roles};
 use crate::toolkit::Toolkit;
 use hashbrown::{HashMap, HashSet};
 
-/// Maximum distance between a field and the label above it, in pixels.
+/// The maximum distance between a field and the label above it, in pixels.
 const ABOVE: i32 = 24;
 
 /// Returns labels for fields without a name: the nearest label to the left in the same line,
@@ -100,7 +100,7 @@ pub(super) fn untitled<'p>(picture: &'p ObjectTree, beside: &HashMap<&str, &str>
 mod tests {
     use super::*;
 
-    /// A group box of Qt with these in it.
+    /// Returns a group box of Qt with these in it.
     fn group(inside: &[(u32, &str)]) -> ObjectTree {
         let object = |role, name: &str, at: usize| Object {
             role,

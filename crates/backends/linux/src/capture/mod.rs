@@ -17,6 +17,6 @@ use crate::capture::tables::Cells;
 pub(crate) struct CaptureCache {
     /// The cells of tables.
     pub(crate) cells: Cells,
-    /// The objects that have signalled that they are shown.
+    /// The objects that have signaled that they are shown.
     pub(crate) appeared: qt::ShownObjects,
 }

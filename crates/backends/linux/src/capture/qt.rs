@@ -137,7 +137,7 @@ fn parts(picture: &ObjectTree, window: usize) -> impl Iterator<Item = usize> + '
     children.filter(move |&at| objects[window].shown && lies(at))
 }
 
-/// The objects that have signalled that they are shown.
+/// The objects that have signaled that they are shown.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ShownObjects {
     /// The paths of the objects, oldest first.
@@ -177,7 +177,7 @@ mod tests {
     use crate::model::Object;
     use crate::toolkit::Toolkit;
 
-    /// An app with one window that holds these: role, states, children among them.
+    /// Returns an app with one window that holds these: role, states, children among them.
     fn app(inside: &[(u32, u64, &[usize])]) -> ObjectTree {
         let object = |&(role, states, children): &(u32, u64, &[usize])| Object {
             role,

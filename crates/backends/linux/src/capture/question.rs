@@ -45,7 +45,7 @@ pub(crate) const ALL_QUESTIONS: &[Question] = &[
 const LABELLED_BY: u32 = 2;
 const NODE_CHILD_OF: u32 = 7;
 
-/// Maximum number of attributes and labels that are kept of one object.
+/// The maximum number of attributes and labels that are kept of one object.
 const MAX_KEPT: usize = 64;
 
 impl Question {
@@ -162,7 +162,7 @@ impl Questions {
     /// received when it returns. An object that now answers with an error counts as vanished.
     ///
     /// # Errors
-    /// As [`Questions::question`].
+    /// Returns the errors of [`Questions::question`].
     pub(crate) async fn ask_in_order(self, link: &Link, picture: &mut ObjectTree) -> BusResult<Answers> {
         let answers = link.calls_in_order(&self.calls(picture)).await?;
         let mut answers = self.read(link, answers, picture)?;

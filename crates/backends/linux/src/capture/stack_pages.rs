@@ -20,7 +20,7 @@ use hashbrown::HashSet;
 /// The number of ancestors of the object at a point that are searched for one that the app lists.
 const MAX_ANCESTORS: usize = 4;
 
-/// Maximum number of points that are queried per page.
+/// The maximum number of points that are queried per page.
 const POINTS: usize = 8;
 
 /// Pages of which only one is shown.
@@ -250,8 +250,8 @@ mod tests {
     use super::*;
     use crate::toolkit::Toolkit;
 
-    /// A window with a stack of three pages, of which two have been shown; each holds a box with
-    /// two labels.
+    /// Returns a window with a stack of three pages, of which two have been shown; each holds a box
+    /// with two labels.
     fn picture() -> ObjectTree {
         let mut objects = vec![Object::default()];
         let mut add = |role, place: Option<[i32; 4]>, children: &[usize]| {
@@ -341,8 +341,8 @@ mod told_tests {
 
     const ALL: [i32; 4] = [0, 50, 200, 150];
 
-    /// A window with three tabs, of which `selected` is, and a stack of three pages, of which the
-    /// first two have been shown; each holds two labels.
+    /// Returns a window with three tabs, of which `selected` is, and a stack of three pages, of
+    /// which the first two have been shown; each holds two labels.
     fn picture(selected: usize) -> ObjectTree {
         let mut objects = vec![Object::default()];
         let mut add = |role, place: [i32; 4], children: &[usize]| {

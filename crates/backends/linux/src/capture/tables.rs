@@ -27,10 +27,10 @@ const WHOLE_TABLE: i64 = 600;
 /// The minimum size of a spreadsheet, in cells.
 const SHEET: i64 = 1 << 20;
 
-/// Maximum number of cells that are read of one table.
+/// The maximum number of cells that are read of one table.
 const CELLS: i32 = 6_000;
 
-/// Maximum number of tables that are read of one app.
+/// The maximum number of tables that are read of one app.
 const TABLES: usize = 16;
 
 /// Row and column, from 0.

@@ -1,4 +1,4 @@
-//! Accessible names without artefacts of toolkits.
+//! Accessible names without artifacts of toolkits.
 //!
 //! GTK 4.8 uses the class of a widget without a name (`GtkMenuButton`, `AdwGizmo`), and repeats a
 //! label that is both content and name (`7 7`).
@@ -8,7 +8,7 @@ use crate::toolkit::Toolkit;
 /// Prefixes of the class names of libraries.
 const LIBRARIES: &[&str] = &["Gtk", "Adw", "Gdk", "Hdy", "Vte", "WebKit"];
 
-/// Returns the name of an object without artefacts of the toolkit. `wrapper` means that its role
+/// Returns the name of an object without artifacts of the toolkit. `wrapper` means that its role
 /// usually has no name; `content` is the text of the labels inside it.
 pub(crate) fn clean_name<'a>(name: &'a str, toolkit: Toolkit, wrapper: bool, content: &str) -> &'a str {
     let name = name.trim();
@@ -57,7 +57,7 @@ fn is_class(name: &str, wrapper: bool) -> bool {
     }
 }
 
-/// Returns the number of capitalised words in a name that consists of nothing else, as class names
+/// Returns the number of capitalized words in a name that consists of nothing else, as class names
 /// do; otherwise 0.
 fn words(name: &str) -> usize {
     let letters =

@@ -44,7 +44,7 @@ pub(crate) fn popup_in(picture: &ObjectTree, chain: &[usize]) -> Option<usize> {
 /// The name of a popover's content in GTK 4, until 4.10.
 pub(crate) const POPOVER: &str = "GtkPopoverContent";
 
-/// Maximum depth of nested objects.
+/// The maximum depth of nested objects.
 pub(crate) const DEEP: usize = 64;
 
 /// Whether an object is the pop-up that shows its `child`; `above` is its parent.

@@ -52,7 +52,7 @@ impl AppDirs {
         command.current_dir(if self.cwd.is_dir() { &self.cwd } else { Path::new("/") });
     }
 
-    /// The working directory.
+    /// Returns the working directory.
     pub(crate) fn cwd(&self) -> &Path {
         &self.cwd
     }

@@ -53,7 +53,7 @@ pub(crate) struct DesktopEnvironment {
 /// Opens the person's desktop or an empty private one.
 ///
 /// # Errors
-/// As [`stickpin_device::Provider::open`].
+/// Returns the errors of [`stickpin_device::Provider::open`].
 pub(crate) async fn open(provider: &LinuxProvider, request: &Request) -> Result<Box<dyn Device>> {
     let opening = Opening::begin(&request.cancel);
     // Checked before anything is started.

@@ -166,7 +166,7 @@ async fn what_cannot_be_pressed_to_get_the_focus_gets_no_keys() {
     assert_eq!(error.code, ErrorCode::ElementOffscreen, "{error}");
 }
 
-/// A window that has just opened, on a machine that is busy: nothing is signalled meanwhile.
+/// A window that has just opened, on a machine that is busy: nothing is signaled meanwhile.
 #[tokio::test]
 async fn element_without_position_is_awaited_then_off_screen() {
     let app = Speaker::start();

@@ -5,12 +5,12 @@ use super::Toolkit;
 /// Declares the profile: each fact with the toolkits that it is true of.
 macro_rules! profile {
     ($($(#[$doc:meta])* $fact:ident: $($toolkit:ident)|+,)*) => {
-        /// The facts about a toolkit. `false` is the common behaviour.
+        /// The facts about a toolkit. `false` is the common behavior.
         #[derive(Debug, Clone, Copy)]
         pub(crate) struct Profile {
             /// The end of a range that extends to the end of a text.
             pub(crate) text_end: i32,
-            /// How file choosers are recognised.
+            /// How file choosers are recognized.
             pub(crate) chooser: Chooser,
             /// Where pop-ups are listed.
             pub(crate) popups: Popups,
@@ -90,7 +90,7 @@ profile! {
     rows_name_their_parent: Gtk3,
     /// Headers of columns and rows are the children before the cells.
     headers_lie_before_cells: Gtk3 | Qt,
-    /// A hidden header is recognisable only by its empty rectangle.
+    /// A hidden header is recognizable only by its empty rectangle.
     headers_may_be_hidden: Qt,
     /// The first cell of a row is reported as a column header, even if it is a row header.
     first_cells_are_headers: Gecko,
@@ -135,7 +135,7 @@ profile! {
     paints_over_controls: Qt,
     /// A pop-up may be a modal panel inside the window, next to the objects that it covers.
     popovers_are_panels: Gtk3,
-    /// Pop-ups are recognised by their class.
+    /// Pop-ups are recognized by their class.
     popovers_by_class: Gtk4,
     /// A floating dock has its own window, but is listed below its original window.
     docks_float: Qt,
@@ -171,7 +171,7 @@ profile! {
     choosers_say_what_they_do: Qt,
 }
 
-/// How a window is recognised as a file chooser.
+/// How a window is recognized as a file chooser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Chooser {
     /// By the role of the window or of a descendant.

@@ -8,13 +8,13 @@ use crate::model::{Facts, Object, ObjectTree, PathNumbers, is_real, parents, rol
 use hashbrown::HashSet;
 use stickpin_tree::Handle;
 
-/// Maximum number of objects that are queried again; beyond that, the whole app is read.
+/// The maximum number of objects that are queried again; beyond that, the whole app is read.
 const MOST: usize = 120;
 
-/// Maximum number of children of one object that are compared.
+/// The maximum number of children of one object that are compared.
 const CHILDREN: usize = 200;
 
-/// Maximum length of a text that is read again, in characters.
+/// The maximum length of a text that is read again, in characters.
 const CHARACTERS: usize = 2_000;
 
 /// The objects that are queried again.

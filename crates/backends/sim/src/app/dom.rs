@@ -105,7 +105,7 @@ pub(crate) struct IdentityAllocator {
     next: u64,
     /// Numbers of removed nodes in order of removal, each with the rendering that removed it.
     removed: VecDeque<(u64, u64)>,
-    /// Number of renderings before a number is reused; `None` for never.
+    /// The number of renderings before a number is reused; `None` for never.
     reuse_after: Option<u64>,
     renderings: u64,
     next_scope: u64,

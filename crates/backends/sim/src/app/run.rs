@@ -11,10 +11,10 @@ use super::time::Job;
 use super::value::Value;
 use stickpin_device::{Dialog, DialogAnswer, Notice};
 
-/// Maximum depth of nested action calls.
+/// The maximum depth of nested action calls.
 const MAX_DEPTH: u32 = 32;
 
-/// Default duration of a toast.
+/// The default duration of a toast.
 const TOAST_MS: u64 = 4000;
 
 impl Sim {

@@ -11,10 +11,10 @@ use stickpin_kernel::schema::nearest;
 /// Timeout of assertions in milliseconds, as in Maestro.
 const ASSERT_TIMEOUT_MS: u32 = 7000;
 
-/// Default number of characters that `eraseText` deletes.
+/// The default number of characters that `eraseText` deletes.
 const DEFAULT_ERASED_CHARS: u32 = 50;
 
-/// Default timeout for animations in milliseconds, as in Maestro.
+/// The default timeout for animations in milliseconds, as in Maestro.
 const ANIMATION_TIMEOUT_MS: u32 = 15_000;
 
 pub(super) type Nodes = Result<Vec<Node>, ScriptError>;

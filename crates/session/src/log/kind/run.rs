@@ -59,13 +59,13 @@ pub struct SegmentEnd {}
 pub struct CommandId(u64);
 
 impl CommandId {
-    /// The id of the command whose `command_begin` has this `seq`.
+    /// Returns the id of the command whose `command_begin` has this `seq`.
     #[must_use]
     pub const fn new(seq: u64) -> Self {
         Self(seq)
     }
 
-    /// The `seq` of the `command_begin`.
+    /// Returns the `seq` of the `command_begin`.
     #[must_use]
     pub const fn seq(self) -> u64 {
         self.0

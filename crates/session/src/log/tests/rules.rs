@@ -64,7 +64,7 @@ fn every_broken_rule_is_found() {
     assert_eq!(found, Finding::Illegal { seq: 4, illegal });
 }
 
-/// Where a person gave up a line, its neighbours may refer to what it said.
+/// Where a person gave up a line, its neighbors may refer to what it said.
 #[test]
 fn stub_explains_what_its_line_said() {
     for lost in 1..38 {

@@ -7,8 +7,8 @@ use stickpin_testkit::skipped;
 ///
 /// # Panics
 ///
-/// If it is missing although `STICKPIN_REQUIRE_FLOWS` is set: a machine that was set up must not
-/// skip.
+/// Panics if it is missing although `STICKPIN_REQUIRE_FLOWS` is set: a machine that was set up must
+/// not skip.
 pub fn installed(part: &str) -> Option<PathBuf> {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it lies in the target folder");
     let dir = target.join("flows").join(part);

@@ -36,7 +36,7 @@ impl Server {
     /// Starts a script of `fixtures/web/servers` and waits until it listens. It reports to `log`.
     ///
     /// # Panics
-    /// If the script ends before it listens.
+    /// Panics if the script ends before it listens.
     pub fn start(programs: &Programs, script: &str, log: &PageServer) -> Self {
         let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/web/servers");
         let data = tempfile::tempdir().expect("a folder");

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use stickpin_testkit::workspace_root;
 
-/// Time limit for an app that does not answer.
+/// The time limit for an app that does not answer.
 const SILENCE: Duration = Duration::from_secs(2);
 
 /// Enough captures to distinguish a slow machine from one wait per capture.

@@ -6,7 +6,7 @@ use crate::support::eventually;
 use std::time::Duration;
 use stickpin_testkit::{PageServer, chromium};
 
-/// Time limit for a page to report what it received.
+/// The time limit for a page to report what it received.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The result of the order arrives later, as from a server.

@@ -5,7 +5,7 @@ use super::Desk;
 use std::time::{Duration, Instant};
 use stickpin_testkit::{PageServer, chromium};
 
-/// Time limit for a page to report what it received.
+/// The time limit for a page to report what it received.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Its controls stay in view, so that only the intended container scrolls.

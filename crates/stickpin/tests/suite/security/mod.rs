@@ -16,7 +16,7 @@ use crate::support::client::{Client, text};
 use serde_json::json;
 use stickpin_testkit::skipped;
 
-/// A world with a folder outside of the project, with a word that must not be read.
+/// A world with a folder outside the project, with a word that must not be read.
 struct Outside {
     world: World,
 }

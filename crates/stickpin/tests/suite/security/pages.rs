@@ -1,5 +1,4 @@
-//! Pages of a session over MCP: the browser follows no way to a file outside of the client's
-//! folders.
+//! Pages of a session over MCP: the browser follows no way to a file outside the client's folders.
 
 use super::{CANARY, Outside, opened};
 use crate::support::client::Client;

@@ -66,7 +66,7 @@ fn works(mcp: &mut McpSurface, folder: &Path, name: &str, args: serde_json::Valu
     result["content"][0]["text"].as_str().expect("a text").to_owned()
 }
 
-/// Time limit for a page to report what it received.
+/// The time limit for a page to report what it received.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A second state dir; its daemon ends with it.

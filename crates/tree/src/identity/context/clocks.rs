@@ -48,7 +48,7 @@ fn is_lower_case_word(word: &str) -> bool {
     word.chars().count() > 1 && word.chars().all(char::is_lowercase)
 }
 
-/// The texts before, between and after the numbers of a text.
+/// Returns the texts before, between and after the numbers of a text.
 pub(super) fn split_at_numbers(text: &str) -> Vec<&str> {
     let numbers = numbers(text);
     (0..=numbers.len()).map(|nth| text_before_number(text, &numbers, nth)).collect()
@@ -78,15 +78,16 @@ pub(super) fn is_quantity(text: &str) -> bool {
     text.contains(['%', '€', '$', '£', '¥'])
 }
 
-/// The start of the number with this first digit: at its sign, unless the sign joins it to the text
-/// before.
+/// Returns the start of the number with this first digit: at its sign, unless the sign joins it to
+/// the text before.
 fn number_start(text: &str, digit: usize) -> usize {
     let signed = ["-", "+", "\u{2212}"].iter().find_map(|sign| text[..digit].strip_suffix(sign));
     let is_free = |front: &&str| !front.ends_with(|c: char| c.is_alphanumeric());
     signed.filter(is_free).map_or(digit, str::len)
 }
 
-/// The numbers in a text: runs of digits, with signs, and with points and commas between digits.
+/// Returns the numbers in a text: runs of digits, with signs, and with points and commas between
+/// digits.
 fn numbers(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
@@ -106,7 +107,8 @@ fn numbers(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// The text between a number and the previous one. After the last number: the rest of the text.
+/// Returns the text between a number and the previous one. After the last number: the rest of the
+/// text.
 fn text_before_number<'t>(text: &'t str, numbers: &[Range<usize>], nth: usize) -> &'t str {
     let from = nth.checked_sub(1).map_or(0, |last| numbers[last].end);
     &text[from..numbers.get(nth).map_or(text.len(), |number| number.start)]
@@ -127,8 +129,8 @@ fn is_in_clock(text: &str, numbers: &[Range<usize>], nth: usize) -> bool {
     parts == 3 && (first..first + 3).all(|n| width(n).is_some_and(|width| width <= 2))
 }
 
-/// The unit of a number that changes by itself: seconds or minutes, or a larger unit followed by a
-/// smaller one that changes. Other numbers may follow first, after `/` or `:`.
+/// Returns the unit of a number that changes by itself: seconds or minutes, or a larger unit
+/// followed by a smaller one that changes. Other numbers may follow first, after `/` or `:`.
 fn ticking_unit(text: &str, numbers: &[Range<usize>], nth: usize) -> Option<TimeUnit> {
     if is_in_word(text, numbers, nth) {
         return None;
@@ -147,7 +149,7 @@ fn ticking_unit(text: &str, numbers: &[Range<usize>], nth: usize) -> Option<Time
     }
     let is_plain = match unit {
         TimeUnit::Second => true,
-        // `m` may also mean metres or millions.
+        // `m` may also mean meters or millions.
         TimeUnit::Minute => word != "m",
         _ => false,
     };
@@ -161,12 +163,13 @@ fn ticking_unit(text: &str, numbers: &[Range<usize>], nth: usize) -> Option<Time
     if is_plain { Some(unit) } else { has_next_unit() }
 }
 
-/// The letters at the start of a text.
+/// Returns the letters at the start of a text.
 fn word_at(text: &str) -> &str {
     &text[..text.find(|c: char| !c.is_alphabetic()).unwrap_or(text.len())]
 }
 
-/// The time unit that a word names. Single upper-case letters such as `S` and `M` are sizes.
+/// Returns the time unit that a word names. Single upper-case letters such as `S` and `M` are
+/// sizes.
 fn unit_of(word: &str) -> Option<TimeUnit> {
     if word.len() == 1 { time_unit(word) } else { time_unit(&word.to_lowercase()) }
 }

@@ -52,23 +52,23 @@ impl ContextChange {
         self.differs_in_numbers() && is_quantity(&self.before)
     }
 
-    /// A key shared by changes of numbers in similar positions between the same words: `82 %` in
-    /// two rows, but not `Load 82 %` and `Order 17`.
+    /// Returns a key shared by changes of numbers in similar positions between the same words: `82
+    /// %` in two rows, but not `Load 82 %` and `Order 17`.
     #[must_use]
     pub fn pattern(&self) -> u64 {
         pattern(self.kind, self.shape, &self.after)
     }
 }
 
-/// A hash of the words around the numbers of a text and of its shape.
+/// Returns a hash of the words around the numbers of a text and of its shape.
 pub(super) fn pattern(kind: FactKind, shape: u32, text: &str) -> u64 {
     nonzero_hash(&(kind, shape, split_at_numbers(text)))
 }
 
 impl Fact {
-    /// The key of the fact across readings, which also identifies a position whose text changes by
-    /// itself. An app may put a new node into the old parent each time it rewrites a text, so a
-    /// text is keyed by its parent. Without identity, the shape is the key.
+    /// Returns the key of the fact across readings, which also identifies a position whose text
+    /// changes by itself. An app may put a new node into the old parent each time it rewrites a
+    /// text, so a text is keyed by its parent. Without identity, the shape is the key.
     pub(super) fn key(&self) -> FactKey {
         let place = match (self.kind, self.parent, self.slot) {
             (FactKind::Text, 1.., _) => self.parent,
@@ -146,9 +146,9 @@ impl FactPairs {
 }
 
 impl Context {
-    /// The changes from this context to `now`, nearest first. `content` contains what belongs to
-    /// the element itself in `now`; that is judged elsewhere, except for its numbers. `ticks`
-    /// determines whether the numbers of a fact change by themselves.
+    /// Returns the changes from this context to `now`, nearest first. `content` contains what
+    /// belongs to the element itself in `now`; that is judged elsewhere, except for its numbers.
+    /// `ticks` determines whether the numbers of a fact change by themselves.
     #[must_use]
     pub fn changes_to(
         &self,
@@ -196,7 +196,7 @@ impl Context {
 }
 
 impl ContextMap {
-    /// The changes between two readings of the whole tree, segment by segment.
+    /// Returns the changes between two readings of the whole tree, segment by segment.
     #[must_use]
     pub fn changes_to(&self, now: &Self) -> Vec<ContextChange> {
         let mut changes = Vec::new();

@@ -13,7 +13,7 @@ pub enum FactKind {
     /// A text leaf.
     Text,
     /// An accessible name that does not come from the element's own text: of an image, a field, a
-    /// labelled group.
+    /// labeled group.
     Name,
     /// The value of a field.
     Value,
@@ -61,7 +61,7 @@ pub(super) struct Fact {
 /// The position of a fact, independent of its segment.
 pub(super) type Slot = (FactKind, u64);
 
-/// The facts of a segment that have a slot.
+/// Returns the facts of a segment that have a slot.
 pub(super) fn slots(segment: &Segment) -> impl Iterator<Item = (Slot, &str)> {
     segment.facts().filter(|(fact, _)| fact.slot != 0).map(|(fact, text)| ((fact.kind, fact.slot), text))
 }
@@ -85,7 +85,7 @@ pub enum SegmentKey {
 }
 
 impl FactKey {
-    /// The key of the texts in a node.
+    /// Returns the key of the texts in a node.
     #[must_use]
     pub fn text_at(node: Handle) -> Self {
         Self { kind: FactKind::Text, position: handle_hash(Some(node)) }
@@ -98,12 +98,12 @@ impl FactKey {
     }
 }
 
-/// A nonzero hash of a node's handle, because ids of two documents may be equal.
+/// Returns a nonzero hash of a node's handle, because ids of two documents may be equal.
 pub(super) fn handle_hash(node: Option<Handle>) -> u64 {
     node.map_or(0, |handle| nonzero_hash(&handle))
 }
 
-/// A nonzero hash.
+/// Returns a nonzero hash.
 pub(super) fn nonzero_hash(of: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     of.hash(&mut hasher);
@@ -139,13 +139,13 @@ impl Segment {
         self.chunks.iter().flat_map(|chunk| chunk.facts())
     }
 
-    /// The segment without the facts in these slots; `None` if it has none of them.
+    /// Returns the segment without the facts in these slots; `None` if it has none of them.
     pub(super) fn without(&self, slots: &HashSet<Slot>) -> Option<Self> {
         let has_slot = |fact: &Fact| slots.contains(&(fact.kind, fact.slot));
         self.facts().any(|(fact, _)| has_slot(fact)).then(|| self.filtered(|fact| !has_slot(fact)))
     }
 
-    /// The segment with its window titles only.
+    /// Returns the segment with its window titles only.
     pub(super) fn titles(&self) -> Self {
         self.filtered(|fact| fact.kind == FactKind::WindowTitle)
     }
@@ -179,7 +179,7 @@ impl Segment {
     }
 }
 
-/// The most facts in a chunk.
+/// The maximum number of facts in a chunk.
 const MAX_CHUNK_FACTS: usize = 32;
 
 /// Collects the facts of a segment.

@@ -17,7 +17,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// A context of these segments, regardless of the element that they surround.
+    /// Returns a context of these segments, regardless of the element that they surround.
     pub(super) fn of(segments: Vec<Arc<Segment>>) -> Self {
         let enclosing = segments.iter().map(|segment| segment.key).collect();
         Self { segments, enclosing }
@@ -29,7 +29,7 @@ impl Context {
         self.segments.is_empty()
     }
 
-    /// The context without its outermost segment, which is the document or window.
+    /// Returns the context without its outermost segment, which is the document or window.
     #[must_use]
     pub fn without_document(mut self) -> Self {
         if let Some(outermost) = self.segments.pop() {
@@ -62,14 +62,14 @@ impl ContextMap {
         self.index.get(&key).map(|&at| &self.segments[at])
     }
 
-    /// A map of the window titles only.
+    /// Returns a map of the window titles only.
     #[must_use]
     pub fn titles(&self) -> Self {
         let only = self.segments.iter().map(|segment| Arc::new(segment.titles()));
         Self::new(only.filter(|segment| !segment.is_empty()).collect())
     }
 
-    /// The keys among `keys` that the map has a segment for.
+    /// Returns the keys among `keys` that the map has a segment for.
     #[must_use]
     pub fn segments_among(&self, keys: &HashSet<SegmentKey>) -> HashSet<SegmentKey> {
         keys.iter().filter(|key| self.has(**key)).copied().collect()
@@ -130,8 +130,8 @@ impl ContextMap {
         self.update_except(shown, now, &later)
     }
 
-    /// The context with the content of these segments. All other segments stay as shown, without
-    /// the facts in `later`.
+    /// Returns the context with the content of these segments. All other segments stay as shown,
+    /// without the facts in `later`.
     fn update_except(&self, shown: &Context, now: &Context, later: &HashSet<Slot>) -> Context {
         let shown: HashMap<SegmentKey, &Arc<Segment>> =
             shown.segments.iter().map(|segment| (segment.key, segment)).collect();
@@ -145,13 +145,13 @@ impl ContextMap {
         Context { segments: segments.collect(), enclosing: now.enclosing.clone() }
     }
 
-    /// A context of all segments.
+    /// Returns a context of all segments.
     #[must_use]
     pub fn all(&self) -> Context {
         Context::of(self.segments.clone())
     }
 
-    /// The number of segments.
+    /// Returns the number of segments.
     #[must_use]
     pub fn len(&self) -> usize {
         self.segments.len()
@@ -163,8 +163,8 @@ impl ContextMap {
         self.segments.is_empty()
     }
 
-    /// The earlier context, according to these segments, of an element whose current context is
-    /// `now`. Segments that did not exist yet are omitted.
+    /// Returns the earlier context, according to these segments, of an element whose current
+    /// context is `now`. Segments that did not exist yet are omitted.
     #[must_use]
     pub fn context_of(&self, now: &Context) -> Context {
         self.update(&Context::default(), now)

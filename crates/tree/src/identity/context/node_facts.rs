@@ -14,7 +14,7 @@ use crate::{Attr, NodeId, NodeRef, Role, States};
 /// The maximum number of characters kept of a fact.
 pub(super) const MAX_FACT_CHARS: usize = 500;
 
-/// The most texts that name a selected item.
+/// The maximum number of texts that name a selected item.
 const MAX_ITEM_TEXTS: usize = 4;
 
 /// Reports the facts about a document itself.
@@ -83,7 +83,8 @@ pub(super) fn is_toggle(node: NodeRef<'_>) -> bool {
     node.states().intersects(States::CHECKABLE | States::PRESSABLE)
 }
 
-/// The list, table, tab list or tree that contains an item; the item itself if there is none.
+/// Returns the list, table, tab list or tree that contains an item; the item itself if there is
+/// none.
 pub(super) fn list_of(item: NodeRef<'_>) -> NodeId {
     let groups =
         |n: &NodeRef<'_>| !matches!(n.role(), Role::Generic | Role::Clickable | Role::RowGroup | Role::Row);
@@ -116,7 +117,7 @@ pub(super) fn append_stable_content(item: NodeRef<'_>, items: &mut String) {
     }
 }
 
-/// The texts in a node, joined.
+/// Returns the texts in a node, joined.
 pub(super) fn node_text(node: NodeRef<'_>) -> String {
     let mut text = String::new();
     for leaf in node.subtree().filter(|n| n.is_text() && !n.name().is_empty()) {
@@ -131,7 +132,7 @@ pub(super) fn node_text(node: NodeRef<'_>) -> String {
     text
 }
 
-/// A hash of the roles and tags of a node and its nearest ancestors.
+/// Returns a hash of the roles and tags of a node and its nearest ancestors.
 pub(super) fn shape_of(node: NodeRef<'_>, kind: FactKind) -> u32 {
     let mut shape = DefaultHasher::new();
     (kind, node.role(), node.tag()).hash(&mut shape);

@@ -62,8 +62,8 @@ impl<'r, 't> ContextReader<'r, 't> {
         Self { records, is_segment_root, selected_nodes, expanded, dialogs }
     }
 
-    /// The segments around a node, innermost first. A dialog is followed by the dialogs that were
-    /// opened before it.
+    /// Returns the segments around a node, innermost first. A dialog is followed by the dialogs
+    /// that were opened before it.
     fn segments_around(&self, node: NodeRef<'t>) -> Vec<NodeRef<'t>> {
         let tree = self.records.tree();
         let mut found: Vec<NodeRef<'t>> = Vec::new();
@@ -79,7 +79,7 @@ impl<'r, 't> ContextReader<'r, 't> {
         found
     }
 
-    /// The context of an element: the chain of segments around it.
+    /// Returns the context of an element: the chain of segments around it.
     #[must_use]
     pub fn context(&self, element: NodeId) -> Context {
         let element = self.records.tree().node(element);
@@ -95,7 +95,7 @@ impl<'r, 't> ContextReader<'r, 't> {
         Context { segments: segments.into_iter().map(|n| Arc::new(self.read(n))).collect(), enclosing: keys }
     }
 
-    /// The facts of the whole tree.
+    /// Returns the facts of the whole tree.
     #[must_use]
     pub fn map(&self) -> ContextMap {
         let segments = self.records.tree().nodes().filter(|n| self.is_segment(*n));
@@ -134,8 +134,8 @@ impl<'r, 't> ContextReader<'r, 't> {
         seen.replace(new.into_iter().map(|segment| Arc::new(self.read(segment))));
     }
 
-    /// The nodes with facts in the context of an element, nearest first, at most `max`. For a
-    /// device that guards their content until an input has arrived.
+    /// Returns the nodes with facts in the context of an element, nearest first, at most `max`. For
+    /// a device that guards their content until an input has arrived.
     #[must_use]
     pub fn context_nodes(&self, element: NodeId, max: usize) -> Vec<NodeId> {
         let tree = self.records.tree();
@@ -155,9 +155,9 @@ impl<'r, 't> ContextReader<'r, 't> {
         found
     }
 
-    /// The nodes that belong to an element itself and are judged like its name and states: the
-    /// content of a control. A card or row that is pressed as a whole is instead identified by its
-    /// content.
+    /// Returns the nodes that belong to an element itself and are judged like its name and states:
+    /// the content of a control. A card or row that is pressed as a whole is instead identified by
+    /// its content.
     #[must_use]
     pub fn own_content(&self, element: NodeId) -> ElementContent {
         let element = self.records.tree().node(element);
@@ -253,8 +253,8 @@ impl<'r, 't> ContextReader<'r, 't> {
         }
     }
 
-    /// The single button in a segment whose menu is open, with its row. Content that appears
-    /// elsewhere may belong to it. `None` if several are open.
+    /// Returns the single button in a segment whose menu is open, with its row. Content that
+    /// appears elsewhere may belong to it. `None` if several are open.
     fn expanded_in(&self, segment: NodeRef<'t>) -> Option<String> {
         let from = self.expanded.partition_point(|&n| n < segment.id());
         let mut inside = self.expanded[from..].iter().take_while(|&&n| n < segment.subtree_end());
@@ -268,7 +268,7 @@ impl<'r, 't> ContextReader<'r, 't> {
         Some(words)
     }
 
-    /// Records which rows a list inside of the segment has selected, and their texts.
+    /// Records which rows a list inside the segment has selected, and their texts.
     fn selection_in(&self, row: NodeRef<'t>, selected: &mut BTreeMap<NodeId, String>) {
         let from = self.selected_nodes.partition_point(|&n| n < row.id());
         let selected_nodes = self.selected_nodes[from..].iter().take_while(|&&n| n < row.subtree_end());

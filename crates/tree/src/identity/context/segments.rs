@@ -46,7 +46,7 @@ fn is_header_row(row: NodeRef<'_>) -> bool {
     cells.peek().is_some() && cells.all(|n| n.role() == Role::ColumnHeader)
 }
 
-/// The key of the segment of a node.
+/// Returns the key of the segment of a node.
 pub(super) fn segment_key(segment: NodeRef<'_>) -> SegmentKey {
     match (segment.role(), segment.handle()) {
         (_, Some(handle)) => SegmentKey::Node(handle),

@@ -8,7 +8,7 @@ use super::fact::{FactKey, FactKind, handle_hash};
 use super::node_facts::shape_of;
 use crate::{Handle, NodeId, NodeRef, Tree};
 
-/// The most texts that are compared in nodes that came or went.
+/// The maximum number of texts that are compared in nodes that came or went.
 const MAX_RERENDERED: usize = 2_000;
 
 /// The differences between two trees of one surface.
@@ -25,7 +25,8 @@ pub struct TextChanges {
     pub rerendered: Vec<u64>,
 }
 
-/// The [pattern](super::ContextChange::pattern) of the numbers in a text; `None` if it has none.
+/// Returns the [pattern](super::ContextChange::pattern) of the numbers in a text; `None` if it has
+/// none.
 #[must_use]
 pub fn number_pattern(text: NodeRef<'_>) -> Option<u64> {
     let is_text = text.is_text() && contains_number(text.name());
@@ -65,9 +66,9 @@ pub fn compare_texts(before: &Tree, now: &Tree) -> TextChanges {
     changes
 }
 
-/// The patterns of the new texts that replaced others below the same element. As many texts of the
-/// pattern (or bare numbers, in any count) must have disappeared, and their texts must have been
-/// different.
+/// Returns the patterns of the new texts that replaced others below the same element. As many texts
+/// of the pattern (or bare numbers, in any count) must have disappeared, and their texts must have
+/// been different.
 fn rerendered_patterns(
     before: &Tree,
     old_index: &HashMap<Handle, NodeId>,

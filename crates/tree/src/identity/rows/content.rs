@@ -55,13 +55,13 @@ pub(crate) struct RowFingerprints {
 }
 
 impl RowFingerprints {
-    /// Whether the row has this fingerprint outside of an element.
+    /// Whether the row has this fingerprint outside an element.
     pub(crate) fn has(&self, fingerprint: Fingerprint, outside: &Range<NodeId>) -> bool {
         let from = self.all.partition_point(|&(p, _)| p < fingerprint);
         self.all[from..].iter().take_while(|&&(p, _)| p == fingerprint).any(|&(_, n)| is_outside(n, outside))
     }
 
-    /// All fingerprints outside of an element.
+    /// Returns all fingerprints outside an element.
     pub(crate) fn outside<'a>(
         &'a self,
         element: &'a Range<NodeId>,
@@ -69,7 +69,7 @@ impl RowFingerprints {
         self.all.iter().filter(|&&(_, n)| is_outside(n, element)).map(|&(p, _)| p)
     }
 
-    /// Distinguishing fingerprints outside of an element, in document order.
+    /// Distinguishing fingerprints outside an element, in document order.
     pub(crate) fn distinguishing_outside<'a>(
         &'a self,
         element: NodeRef<'a>,
@@ -86,7 +86,7 @@ fn is_outside(node: NodeId, element: &Range<NodeId>) -> bool {
     node <= element.start || node >= element.end
 }
 
-/// The node range of an element and its descendants.
+/// Returns the node range of an element and its descendants.
 pub(crate) fn range_of(element: NodeRef<'_>) -> Range<NodeId> {
     element.id()..element.subtree_end()
 }
@@ -105,8 +105,8 @@ impl Row {
 }
 
 impl Row {
-    /// All texts, link targets and numbers of the row, sorted, including those that other rows
-    /// share. Omits amounts and times.
+    /// Returns all texts, link targets and numbers of the row, sorted, including those that other
+    /// rows share. Omits amounts and times.
     pub(crate) fn all_fingerprints(&self) -> Vec<Fingerprint> {
         let mut fingerprints: Vec<Fingerprint> =
             self.text.all.iter().chain(&self.numbers.all).map(|&(fingerprint, _)| fingerprint).collect();
@@ -124,7 +124,7 @@ impl Container {
         self.ids.binary_search(&id).ok()
     }
 
-    /// The rows, read and compared with each other once.
+    /// Returns the rows, read and compared with each other once.
     pub(crate) fn rows(&self, tree: &Tree) -> &[Arc<Row>] {
         self.rows.get_or_init(|| {
             let nodes: Vec<NodeRef<'_>> = self.ids.iter().map(|&id| tree.node(id)).collect();
@@ -146,7 +146,7 @@ impl Container {
         })
     }
 
-    /// The field values that distinguish the rows.
+    /// Returns the field values that distinguish the rows.
     pub(crate) fn values(&self, tree: &Tree) -> &Arc<Values> {
         self.values.get_or_init(|| {
             let rows = self.rows(tree).iter().enumerate();
@@ -262,7 +262,7 @@ fn read_row(row: NodeRef<'_>) -> Row {
     found
 }
 
-/// The name of a field as spelled in its label.
+/// Returns the name of a field as spelled in its label.
 fn field_label(text: &str) -> Fingerprint {
     Fingerprint::of(
         TextKind::Name,
@@ -270,8 +270,8 @@ fn field_label(text: &str) -> Fingerprint {
     )
 }
 
-/// The path and query of a link. A query equal to the page's own does not distinguish records, and
-/// `#` and scripts lead nowhere.
+/// Returns the path and query of a link. A query equal to the page's own does not distinguish
+/// records, and `#` and scripts lead nowhere.
 fn link_path(link: NodeRef<'_>) -> Option<String> {
     let href = link.attr(Attr::Href).filter(|h| *h != "#" && !h.starts_with("javascript:"))?;
     let Some((path, query)) = href.split_once('?') else { return Some(href.to_owned()) };

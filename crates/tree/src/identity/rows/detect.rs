@@ -56,18 +56,19 @@ impl Structure {
         }
     }
 
-    /// The content of a row.
+    /// Returns the content of a row.
     pub(crate) fn row<'r>(&self, tree: &Tree, at: RowAt<'r>) -> &'r Arc<Row> {
         &at.container.rows(tree)[at.index]
     }
 
-    /// The row of an element: the nearest one with a key or text of its own, else the nearest one.
+    /// Returns the row of an element: the nearest one with a key or text of its own, else the
+    /// nearest one.
     pub(crate) fn row_of(&self, element: NodeRef<'_>) -> Option<RowAt<'_>> {
         self.row_around(element, false)
     }
 
-    /// The row of an element, or else an enclosing group without siblings. Such a group is not one
-    /// row of several, but a part of the document that re-renders as a unit.
+    /// Returns the row of an element, or else an enclosing group without siblings. Such a group is
+    /// not one row of several, but a part of the document that re-renders as a unit.
     pub(crate) fn row_or_group_of(&self, element: NodeRef<'_>) -> Option<RowAt<'_>> {
         self.row_around(element, false).or_else(|| self.row_around(element, true))
     }
@@ -121,7 +122,7 @@ impl Structure {
             && self.as_row(node).is_some_and(|at| !self.row(node.tree(), at).is_of_form)
     }
 
-    /// A node as a row, regardless of its siblings.
+    /// Returns a node as a row, regardless of its siblings.
     pub(crate) fn as_row(&self, node: NodeRef<'_>) -> Option<RowAt<'_>> {
         let container = if is_row_role(node.role()) {
             let parent = node.ancestors().find(|n| !is_plain(*n))?;
@@ -165,7 +166,7 @@ impl Structure {
         }
     }
 
-    /// The controls and headings in a node, including the node itself.
+    /// Returns the controls and headings in a node, including the node itself.
     pub(crate) fn controls_in(&self, node: NodeRef<'_>) -> &[Role] {
         self.controls(node.tree()).within(node)
     }

@@ -43,7 +43,7 @@ impl Values {
         }
     }
 
-    /// The index of the row that has a value.
+    /// Returns the index of the row that has a value.
     fn row_with(&self, fingerprint: Fingerprint) -> Option<usize> {
         self.fingerprints.binary_search(&fingerprint).ok().map(|at| self.rows[at])
     }

@@ -25,8 +25,8 @@ fn is_test_id(attr: Attr) -> bool {
     matches!(attr, Attr::TestId | Attr::DataTest | Attr::DataCy | Attr::DataTestId)
 }
 
-/// The keys of all rows of a container, in order. Values that count up with the row position are
-/// not keys but indices: another record has the same index after the list changed.
+/// Returns the keys of all rows of a container, in order. Values that count up with the row
+/// position are not keys but indices: another record has the same index after the list changed.
 pub(crate) fn keys_of(rows: &[NodeRef<'_>]) -> Vec<Option<RowKey>> {
     let mut keys = vec![None; rows.len()];
     for attr in KEYS {
@@ -53,7 +53,8 @@ pub(crate) fn keys_of(rows: &[NodeRef<'_>]) -> Vec<Option<RowKey>> {
     keys
 }
 
-/// All key attributes of a row joined, including index-like ones. They prove nothing on their own.
+/// Returns all key attributes of a row joined, including index-like ones. They prove nothing on
+/// their own.
 pub(crate) fn raw_key(row: NodeRef<'_>) -> Option<Fingerprint> {
     let parts: Vec<&str> =
         KEYS.iter().filter(|a| !is_test_id(**a)).filter_map(|&a| key_value(row, a)).collect();
@@ -83,7 +84,7 @@ fn follow_row_positions(values: &[Option<&str>]) -> bool {
     present > 1 || present == 1 && small
 }
 
-/// The number in a value that has exactly one.
+/// Returns the number in a value that has exactly one.
 fn number_in(value: &str) -> Option<i64> {
     let digits = value.trim_matches(|c: char| !c.is_ascii_digit());
     digits.parse().ok().filter(|_| digits.bytes().all(|b| b.is_ascii_digit()))

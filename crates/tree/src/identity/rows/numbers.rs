@@ -97,7 +97,7 @@ pub(crate) enum TimeUnit {
     Year,
 }
 
-/// The unit of time that a lower-case word names.
+/// Returns the unit of time that a lower-case word names.
 pub(crate) fn time_unit(word: &str) -> Option<TimeUnit> {
     Some(match word {
         "s" | "sec" | "secs" | "second" | "seconds" => TimeUnit::Second,
@@ -224,7 +224,7 @@ fn contains_past_span(text: &str) -> bool {
     })
 }
 
-/// Removes parenthesised integers from a text: `Inbox (3)` becomes `Inbox`.
+/// Removes parenthesized integers from a text: `Inbox (3)` becomes `Inbox`.
 pub(crate) fn without_counts(text: &str) -> String {
     let mut parts = text.split('(');
     let mut out = parts.next().unwrap_or("").to_owned();

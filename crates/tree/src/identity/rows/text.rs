@@ -22,9 +22,9 @@ pub(crate) fn walk<'t>(root: NodeRef<'t>, mut visit: impl FnMut(NodeRef<'t>) -> 
     }
 }
 
-/// The text of a leaf joined with adjacent text nodes, for the first of these nodes. `None` for the
-/// others, or if the text is empty. Frameworks split `3 items` into two nodes and join them again
-/// at will.
+/// Returns the text of a leaf joined with adjacent text nodes, for the first of these nodes. `None`
+/// for the others, or if the text is empty. Frameworks split `3 items` into two nodes and join them
+/// again at will.
 pub(crate) fn leaf_text(node: NodeRef<'_>) -> Option<Cow<'_, str>> {
     debug_assert!(node.is_text());
     let tree = node.tree();
@@ -50,7 +50,7 @@ pub(crate) fn leaf_text(node: NodeRef<'_>) -> Option<Cow<'_, str>> {
     (!text.is_empty()).then_some(text)
 }
 
-/// All text leaves below a node.
+/// Returns all text leaves below a node.
 pub(crate) fn leaves<'t>(root: NodeRef<'t>) -> Vec<(NodeRef<'t>, Cow<'t, str>)> {
     leaves_except(root, |_| false)
 }
@@ -70,7 +70,7 @@ pub(crate) fn is_field(node: NodeRef<'_>) -> bool {
     node.role().is_input() || node.is(States::EDIT_HOST)
 }
 
-/// The text leaves below a node, without descendants of nodes for which `skip` is true.
+/// Returns the text leaves below a node, without descendants of nodes for which `skip` is true.
 pub(crate) fn leaves_except<'t>(
     root: NodeRef<'t>,
     skip: impl Fn(NodeRef<'t>) -> bool,

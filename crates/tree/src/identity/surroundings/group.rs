@@ -16,8 +16,8 @@ use crate::identity::surroundings::heading::{HeadingIndex, strip_unsaved_mark};
 use crate::identity::surroundings::title::Title;
 use crate::{NodeRef, Role};
 
-/// The titles around an element below its heading, nearest first. Without a heading, below its
-/// window or document.
+/// Returns the titles around an element below its heading, nearest first. Without a heading, below
+/// its window or document.
 pub(crate) fn titles_around(element: NodeRef<'_>, surroundings: &HeadingIndex) -> Box<[Title]> {
     surroundings
         .below_heading(element)
@@ -26,7 +26,7 @@ pub(crate) fn titles_around(element: NodeRef<'_>, surroundings: &HeadingIndex) -
         .collect()
 }
 
-/// The stable part of a group's title.
+/// Returns the stable part of a group's title.
 pub(crate) fn title(group: NodeRef<'_>) -> Option<Fingerprint> {
     use Role::{Article, Form, Group, RadioGroup, Region};
     if !matches!(group.role(), Article | Form | Group | RadioGroup | Region) || is_volatile(group.name()) {
@@ -42,7 +42,7 @@ mod tests {
     use crate::testing::tree;
     use crate::{Handle, NodeId, NodeRef, Openers, Records, Role, Tree};
 
-    /// A button two boxes deep in a named group below a heading.
+    /// Returns a button two boxes deep in a named group below a heading.
     fn page(group: &str, title: &str, button: u64) -> Tree {
         tree(&format!(
             "page \"Orders\" http://app.test/orders scope=1\n  main #2\n    heading \"Orders\"* level=1 #3\n    \

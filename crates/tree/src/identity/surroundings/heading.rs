@@ -24,31 +24,32 @@ pub(crate) struct HeadingIndex {
 type FirstHeadings = Box<[Option<NodeId>]>;
 
 impl HeadingIndex {
-    /// The first heading in a subtree, excluding frames.
+    /// Returns the first heading in a subtree, excluding frames.
     fn heading_in<'t>(&self, node: NodeRef<'t>) -> Option<NodeRef<'t>> {
         let first = self.first_heading.get_or_init(|| first_headings(node.tree(), |_, _| false));
         first[node.id().index()].map(|id| node.tree().node(id))
     }
 
-    /// The heading above an element: the first heading of the nearest ancestor that has one.
+    /// Returns the heading above an element: the first heading of the nearest ancestor that has
+    /// one.
     pub(crate) fn heading_of<'t>(&self, element: NodeRef<'t>) -> Option<NodeRef<'t>> {
         self.headings_around(element).next()
     }
 
-    /// The first heading of each ancestor that has one, nearest first.
+    /// Returns the first heading of each ancestor that has one, nearest first.
     pub(crate) fn headings_around<'t>(&self, element: NodeRef<'t>) -> impl Iterator<Item = NodeRef<'t>> {
         ancestors_to_document(element).filter_map(move |n| self.heading_for(n, element))
     }
 
-    /// The first heading in a part around an element, unless it belongs to a region after the
-    /// element.
+    /// Returns the first heading in a part around an element, unless it belongs to a region after
+    /// the element.
     fn heading_for<'t>(&self, part: NodeRef<'t>, element: NodeRef<'t>) -> Option<NodeRef<'t>> {
         self.heading_in(part).filter(|h| *h != element && !belongs_to_following_region(*h, element))
     }
 
-    /// The first heading of each ancestor that has one, nearest first. Skips headings that only
-    /// concern the content of a node according to `is_inside`. `is_inside` is evaluated once per
-    /// capture and must answer the same for all elements.
+    /// Returns the first heading of each ancestor that has one, nearest first. Skips headings that
+    /// only concern the content of a node according to `is_inside`. `is_inside` is evaluated once
+    /// per capture and must answer the same for all elements.
     pub(crate) fn titles_around<'t>(
         &self,
         element: NodeRef<'t>,
@@ -59,17 +60,17 @@ impl HeadingIndex {
         ancestors_to_document(element).filter_map(move |n| title_in(n).filter(|h| *h != element))
     }
 
-    /// The text of a heading for comparison. Counts are ignored at level 2 and below. Level 1 names
-    /// the record (`Order 17`), so its numbers count, except for the number of things it names
-    /// (`Orders (12)`). The unsaved mark never counts.
+    /// Returns the text of a heading for comparison. Counts are ignored at level 2 and below. Level
+    /// 1 names the record (`Order 17`), so its numbers count, except for the number of things it
+    /// names (`Orders (12)`). The unsaved mark never counts.
     pub(crate) fn heading_text(&self, heading: NodeRef<'_>) -> Fingerprint {
         self.headings.get(heading.id(), || {
             Fingerprint::of(TextKind::Heading, strip_unsaved_mark(&read_heading(heading)))
         })
     }
 
-    /// The ancestors between an element and its heading, nearest first. Without a heading, all up
-    /// to the document.
+    /// Returns the ancestors between an element and its heading, nearest first. Without a heading,
+    /// all up to the document.
     pub(crate) fn below_heading<'t>(&self, element: NodeRef<'t>) -> impl Iterator<Item = NodeRef<'t>> {
         ancestors_to_document(element).take_while(move |n| self.heading_for(*n, element).is_none())
     }
@@ -131,7 +132,7 @@ fn first_headings<'t>(tree: &'t Tree, is_inside: impl Fn(NodeRef<'t>, NodeRef<'t
     first
 }
 
-/// The nearest named region, or the window.
+/// Returns the nearest named region, or the window.
 pub(crate) fn region_of(element: NodeRef<'_>) -> Option<NodeRef<'_>> {
     ancestors_to_document(element).find(|n| {
         use Role::{Dialog, Form, Main, Region, Window};
@@ -139,7 +140,7 @@ pub(crate) fn region_of(element: NodeRef<'_>) -> Option<NodeRef<'_>> {
     })
 }
 
-/// The name of a region without counts. For a window, also without the unsaved mark.
+/// Returns the name of a region without counts. For a window, also without the unsaved mark.
 pub(crate) fn region_name(region: NodeRef<'_>) -> String {
     match region.role() {
         Role::Window => stable_title(region.name()),
@@ -147,17 +148,17 @@ pub(crate) fn region_name(region: NodeRef<'_>) -> String {
     }
 }
 
-/// The title of a window or page without counts and unsaved marks.
+/// Returns the title of a window or page without counts and unsaved marks.
 pub(crate) fn stable_title(title: &str) -> String {
     strip_unsaved_marks(&without_counts(title))
 }
 
-/// A title without the unsaved mark at its ends. Windows also show their title as a label.
+/// Returns a title without the unsaved mark at its ends. Windows also show their title as a label.
 pub(crate) fn strip_unsaved_mark(title: &str) -> &str {
     title.trim_matches(|c: char| UNSAVED_MARKS.contains(&c) || c.is_whitespace())
 }
 
-/// A title without unsaved marks in any position: `notes.txt* - Editor`, `(notes.txt)`.
+/// Returns a title without unsaved marks in any position: `notes.txt* - Editor`, `(notes.txt)`.
 fn strip_unsaved_marks(title: &str) -> String {
     let is_mark = |c: char| UNSAVED_MARKS.contains(&c) || ENCLOSING_MARKS.contains(&c);
     let words =
@@ -168,8 +169,8 @@ fn strip_unsaved_marks(title: &str) -> String {
 /// Unsaved marks.
 const UNSAVED_MARKS: [char; 3] = ['*', '•', '●'];
 
-/// A title without the number of things it names: `Orders (12)` becomes `Orders`. `Order (12)` may
-/// be one of them and stays.
+/// Returns a title without the number of things it names: `Orders (12)` becomes `Orders`. `Order
+/// (12)` may be one of them and stays.
 fn strip_item_count(title: &str) -> &str {
     let bare = title.strip_suffix(')').and_then(|title| title.rsplit_once('('));
     let item_count = bare.filter(|(things, count)| {
@@ -182,7 +183,7 @@ fn strip_item_count(title: &str) -> &str {
 /// Marks that editors put around the name of an unsaved file.
 const ENCLOSING_MARKS: [char; 4] = ['(', ')', '[', ']'];
 
-/// The ancestors of an element up to and including its document.
+/// Returns the ancestors of an element up to and including its document.
 pub(crate) fn ancestors_to_document(element: NodeRef<'_>) -> impl Iterator<Item = NodeRef<'_>> {
     let mut left = false;
     element.ancestors().take_while(move |n| !std::mem::replace(&mut left, n.role() == Role::Document))

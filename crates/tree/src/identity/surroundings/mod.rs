@@ -1,4 +1,4 @@
-//! The surroundings of an element outside of its row: headings, sections, groups, popups and their
+//! The surroundings of an element outside its row: headings, sections, groups, popups and their
 //! titles.
 
 pub(crate) mod group;

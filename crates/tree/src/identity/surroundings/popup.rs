@@ -15,13 +15,13 @@ pub(crate) fn is_popup(n: NodeRef<'_>) -> bool {
         || n.is(States::MODAL)
 }
 
-/// The popup that contains an element.
+/// Returns the popup that contains an element.
 pub(crate) fn popup_of(element: NodeRef<'_>) -> Option<NodeRef<'_>> {
     element.ancestors().take_while(|n| n.role() != Role::Document).find(|n| is_popup(*n))
 }
 
-/// The dialog or message whose text describes what an element in it is about. The items of a menu
-/// or listbox do not describe each other.
+/// Returns the dialog or message whose text describes what an element in it is about. The items of
+/// a menu or listbox do not describe each other.
 pub(crate) fn enclosing_message(element: NodeRef<'_>) -> Option<NodeRef<'_>> {
     let ancestors = || element.ancestors().take_while(|n| n.role() != Role::Document);
     let is_message = |n: &NodeRef<'_>| {
@@ -75,8 +75,8 @@ pub(crate) fn text_of(message: NodeRef<'_>, pages: bool) -> PopupText {
     PopupText { text: text.into(), fields, progress }
 }
 
-/// The element that says it opens a popup (`aria-controls`, `aria-owns`), or else the one that
-/// labels the popup.
+/// Returns the element that says it opens a popup (`aria-controls`, `aria-owns`), or else the one
+/// that labels the popup.
 pub(crate) fn linked_opener(popup: NodeRef<'_>) -> Option<NodeRef<'_>> {
     let nodes = || popup.tree().nodes().filter(|n| n.document_index() == popup.document_index());
     let names = |list: &str, id: &str| list.split_whitespace().any(|word| word == id);

@@ -21,7 +21,7 @@ pub(crate) struct SectionText {
 }
 
 impl HeadingIndex {
-    /// The section between an element and its heading, with its own text.
+    /// Returns the section between an element and its heading, with its own text.
     pub(crate) fn section_of<'t>(&self, element: NodeRef<'t>) -> Option<(NodeRef<'t>, SectionText)> {
         self.below_heading(element)
             .filter(|n| {
@@ -33,9 +33,9 @@ impl HeadingIndex {
             .find(|(_, text)| !text.all.is_empty())
     }
 
-    /// The text of a section, without rows, controls, labels, live regions and volatile text. For a
-    /// window, also without lists, tables and documents, whose content changes while the window
-    /// stays the same.
+    /// Returns the text of a section, without rows, controls, labels, live regions and volatile
+    /// text. For a window, also without lists, tables and documents, whose content changes while
+    /// the window stays the same.
     pub(crate) fn section_text(&self, section: NodeRef<'_>) -> SectionText {
         self.sections.get(section.id(), || read_section(section))
     }

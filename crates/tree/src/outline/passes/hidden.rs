@@ -1,4 +1,4 @@
-//! Removes the lines of invisible nodes, but not of visible ones inside of them.
+//! Removes the lines of invisible nodes, but not of visible ones inside them.
 
 use super::super::draft::Draft;
 use crate::States;

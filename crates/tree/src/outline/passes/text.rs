@@ -5,13 +5,13 @@ pub(super) fn is_same_text(text: &str, name: &str) -> bool {
     strip_label_mark(text) == strip_label_mark(name)
 }
 
-/// A text without a trailing colon or asterisk, unless nothing else remains.
+/// Returns a text without a trailing colon or asterisk, unless nothing else remains.
 pub(super) fn strip_label_mark(text: &str) -> &str {
     let bare = text.trim_end_matches([':', '*', ' ']);
     if bare.is_empty() { text } else { bare }
 }
 
-/// All text leaves below a node, joined as they are read.
+/// Returns all text leaves below a node, joined as they are read.
 pub(super) fn text_of(node: crate::NodeRef<'_>) -> String {
     let mut out = String::new();
     for leaf in node.subtree().filter(|n| n.is_text()) {

@@ -145,7 +145,7 @@ pub(crate) async fn close_elsewhere(device: &mut LinuxDevice, chooser: Handle) -
 /// Gives files to the chooser of another process, or closes it.
 ///
 /// # Errors
-/// As [`upload::give_files`]; the hint tells whether the chooser is still open.
+/// Returns the errors of [`upload::give_files`]; the hint tells whether the chooser is still open.
 pub(crate) async fn give_elsewhere(
     act: &mut Act<'_>,
     chooser: Handle,
@@ -175,7 +175,7 @@ pub(crate) async fn give_elsewhere(
     }
 }
 
-/// The error for a window of another process that cannot be given a file.
+/// Returns the error for a window of another process that cannot be given a file.
 fn elsewhere(app: &App, window: &Window, why: &str) -> Error {
     let pid = window.pid.map_or_else(String::new, |pid| format!(" (linux:{pid})"));
     let message = format!(

@@ -121,7 +121,7 @@ mod tests {
     use crate::tests::heap::{Heap, Thing, at, covered, read};
     use crate::toolkit::Toolkit;
 
-    /// A button in a box, and things beside that.
+    /// Returns a button in a box, and things beside that.
     fn heap() -> Heap {
         let folded = Thing::new("/folded", "Folded", role::PANEL, "/window");
         Heap(vec![

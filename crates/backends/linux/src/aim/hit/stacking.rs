@@ -205,7 +205,7 @@ mod tests {
     /// Where the middle of the button is.
     const MIDDLE: (f64, f64) = (50.0, 25.0);
 
-    /// A button in a form on a page.
+    /// Returns a button in a form on a page.
     fn heap() -> Heap {
         let large = |thing| Thing { place: (0, 0, 400, 300), ..thing };
         Heap(vec![
@@ -222,7 +222,7 @@ mod tests {
         Thing::new(path, name, role::PUSH_BUTTON, above)
     }
 
-    /// The thing with this path.
+    /// Returns the thing with this path.
     fn thing<'h>(heap: &'h mut Heap, path: &str) -> &'h mut Thing {
         heap.0.iter_mut().find(|thing| thing.path == path).unwrap()
     }

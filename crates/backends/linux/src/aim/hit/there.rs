@@ -108,8 +108,8 @@ mod tests {
     /// A point of both buttons where one lies over the other.
     const OVERLAP: (f64, f64) = (50.0, 70.0);
 
-    /// A device of a toolkit that has read an app of two buttons, the first of which lies below the
-    /// second.
+    /// Returns a device of a toolkit that has read an app of two buttons, the first of which lies
+    /// below the second.
     async fn read(toolkit: Toolkit) -> (LinuxDevice, Speaker) {
         let app = Speaker::start();
         app.becomes(|now| now.stacked = true);

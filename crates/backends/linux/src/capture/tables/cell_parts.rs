@@ -7,7 +7,7 @@ use crate::bus::BusResult;
 use crate::capture::question::{ALL_QUESTIONS, Question, Questions};
 use crate::model::{Interfaces, Object, role, states};
 
-/// Maximum number of inner cells that are read per cell.
+/// The maximum number of inner cells that are read per cell.
 const PIECES: usize = 16;
 
 impl Table<'_> {

@@ -39,7 +39,7 @@ async fn what_says_that_it_is_expanded_is_pressed_again() {
     page.close().await;
 }
 
-/// A field that lists on every press, and closes on Escape, inside of something that Escape closes,
+/// A field that lists on every press, and closes on Escape, inside something that Escape closes,
 /// too.
 fn field_in(open: &str, close: &str) -> String {
     format!(

@@ -1,4 +1,4 @@
-//! Tasks with drawings: shapes of a picture, boxes of a colour.
+//! Tasks with drawings: shapes of a picture, boxes of a color.
 
 use super::{Task, Wob};
 use stickpin_testkit::ListingLine;
@@ -15,7 +15,7 @@ fn coordinate(w: &mut Wob<'_, '_>) -> Option<()> {
     Some(())
 }
 
-/// The pressed element, with the colour in its markup.
+/// The pressed element, with the color in its markup.
 fn coloured(w: &mut Wob<'_, '_>) -> Vec<(ListingLine, String)> {
     let boxes: Vec<ListingLine> = w.look_at_controls().all("clickable").into_iter().cloned().collect();
     let mut found = Vec::new();
@@ -29,7 +29,7 @@ fn coloured(w: &mut Wob<'_, '_>) -> Vec<(ListingLine, String)> {
 }
 
 fn colour(w: &mut Wob<'_, '_>) -> Option<()> {
-    // The wanted colour is a word, or drawn.
+    // The wanted color is a word, or drawn.
     let html = w.get("html", "css=\"#query\"");
     let drawn = html.split("background-color: ").nth(1).and_then(|rest| rest.split(';').next());
     let wanted = drawn.map(str::to_owned).or_else(|| w.between("Click on the ", " colored"))?;

@@ -6,7 +6,7 @@ use stickpin_backend_web::WebProvider;
 use stickpin_kernel::{Dispatched, Error, ErrorCode, Response};
 use stickpin_testkit::{InProcess, PageServer, chromium, workspace_root};
 
-/// Time limit for a page to report to its server.
+/// The time limit for a page to report to its server.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A host with a browser, and pages.

@@ -4,7 +4,7 @@
 use super::web::{Web, html, page, raw};
 use std::time::{Duration, Instant};
 
-/// Time limit for a command on such a document on a busy machine.
+/// The time limit for a command on such a document on a busy machine.
 const SOON: Duration = Duration::from_secs(6);
 
 const GIF: &[u8] =

@@ -101,7 +101,7 @@ fn takes_code(page: &str) {
         // The caret is after it, and nothing is selected.
         site.ok(&["type", " = 1"]);
         site.holds("let a = 1");
-        // The neighbouring field is unchanged.
+        // The neighboring field is unchanged.
         let title = site.ok(&["get", "value", "label=Title"]).output.unwrap_or_default();
         assert_eq!(title["value"], "", "{title:#?}");
     }

@@ -30,8 +30,7 @@ fn points_on_what_no_tree_has_are_pressed() {
     site.ok(&["press", "600,400"]);
 }
 
-/// A resize handle outside of the tree, over the corner of a field: a picture shows the field
-/// there.
+/// A resize handle outside the tree, over the corner of a field: a picture shows the field there.
 const RESIZABLE: &str = "<style>body{margin:0}#wrap{position:absolute;left:50px;top:50px;width:200px;height:100px}\
     textarea{width:100%;height:100%;box-sizing:border-box;resize:none}\
     #grip{position:absolute;right:0;bottom:0;width:12px;height:12px;background:#888}</style>\

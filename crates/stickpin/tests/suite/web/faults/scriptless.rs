@@ -3,7 +3,7 @@
 use super::web::{Web, html, page, raw};
 use std::time::{Duration, Instant};
 
-/// Time limit for an action on such a page on a busy machine.
+/// The time limit for an action on such a page on a busy machine.
 const SOON: Duration = Duration::from_secs(6);
 
 fn timed<T>(what: &str, work: impl FnOnce() -> T) -> T {

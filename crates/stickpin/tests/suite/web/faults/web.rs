@@ -9,7 +9,7 @@ use std::time::Duration;
 use stickpin_kernel::{Error, ErrorCode, Response};
 use stickpin_testkit::{InProcess, chromium};
 
-/// Time limit for a page to report to its server.
+/// The time limit for a page to report to its server.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The script with which a page reports to its server.
