@@ -1,7 +1,7 @@
 //! Runs commands for a front end, in this process or on a daemon.
 //!
-//! A front end holds a [`Client`]: an in-process host, or a [`SocketClient`], which finds the
-//! daemon of a state directory or starts one. A command line that makes one call uses the blocking
+//! A front end uses a [`Client`]: an in-process host, or a [`SocketClient`], which finds the daemon
+//! of a state directory or starts one. A command line that makes one call uses the blocking
 //! [`Connection`] instead and needs no async runtime. Commands that run in the front end itself
 //! implement [`ClientCommand`].
 //!

@@ -1,4 +1,4 @@
-//! The client that a front end holds: runs commands in this process or on a daemon.
+//! The client of a front end: runs commands in this process or on a daemon.
 
 use crate::connection::{
     ANSWER_ALLOWANCE, Connection, connection_lost, daemon_hangs, failed_response, protocol_violation,

@@ -66,7 +66,7 @@ impl<M: Member> MemberEntry<M> {
         if self.gone || self.member.is_silent() { None } else { self.member.device() }
     }
 
-    /// Reads the member. `watch` holds its own handles.
+    /// Captures the member. `watch` contains the member's own handles.
     ///
     /// # Errors
     /// Returns errors that concern more than this member.

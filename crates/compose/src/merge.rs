@@ -45,7 +45,7 @@ pub(crate) struct MergedTree {
 
 impl MergedTree {
     /// Merges the members. `grade` is the identity grade of the handles, and `empty` the text when
-    /// there is no member. `hidden` holds handles that exist but are not shown.
+    /// there is no member. `hidden` contains handles that exist but are not shown.
     ///
     /// # Errors
     /// Returns an error if there are more nodes than a tree can hold.

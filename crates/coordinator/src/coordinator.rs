@@ -230,7 +230,7 @@ impl Coordinator {
         self.loans().end_loans_of(session)
     }
 
-    /// Removes a session whose first lifetime could not begin, without leaving anything behind.
+    /// Removes all traces of a session whose first lifetime could not begin.
     pub fn discard(&self, name: &str) -> Result<()> {
         self.loaded().remove(name);
         self.store.remove(name).map_err(error::of_store)

@@ -27,7 +27,7 @@ impl Page {
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct CaptureRequest<'a> {
-    /// Handles that the session holds refs for. Those that are connected but not captured are
+    /// Handles for which the session has refs. Those that are connected but not captured are
     /// returned in [`Tree::hidden`].
     pub watch: &'a [Handle],
     /// The caller's current tree. A device that can prove that a new capture would be identical may
@@ -100,7 +100,7 @@ impl ScreenshotImage {
     }
 }
 
-/// A question about one element whose answer is not in the tree.
+/// A query about one element whose answer is not in the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Query {

@@ -80,7 +80,7 @@ pub trait Device: Send + fmt::Debug {
     /// Locates one element by its handle, or returns `None` when the element is no longer
     /// connected.
     ///
-    /// The returned tree has the format of a capture and may hold the whole UI. It contains at
+    /// The returned tree has the format of a capture and may contain the whole UI. It contains at
     /// least what the record rule reads:
     /// - the node and its ancestors,
     /// - its row and dialog with their subtrees and siblings,
@@ -132,7 +132,7 @@ pub trait Device: Send + fmt::Debug {
     /// or as soon as a dialog opens.
     ///
     /// # Errors
-    /// Returns `UNSUPPORTED`, `BACKEND_LOST` or `TIMEOUT`. `dispatched` tells whether the first
+    /// Returns `UNSUPPORTED`, `BACKEND_LOST` or `TIMEOUT`. `dispatched` states whether the first
     /// input event was sent.
     async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<InputOutcome>;
 
@@ -175,7 +175,7 @@ pub trait Device: Send + fmt::Debug {
     /// Returns `BACKEND_LOST` when the app is gone.
     async fn changed(&mut self, timeout: Duration, cancel: &CancellationToken) -> Result<bool>;
 
-    /// Answers a question about one element that the tree does not answer.
+    /// Answers a query about one element that the tree does not answer.
     ///
     /// # Errors
     /// Returns `UNSUPPORTED`, and `ELEMENT_NOT_FOUND` when the element is gone.

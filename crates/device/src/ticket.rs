@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// A device's private note on one call, for its next call in the same act.
 ///
-/// A device that receives an empty ticket, one of another element, or one that is out of date asks
-/// the app again. Clones share one note, which can be redeemed once. The note is dropped with the
-/// last clone.
+/// A device that receives an empty ticket, one of another element, or an outdated one queries the
+/// app again. Clones share one note, which can be redeemed once. The note is dropped with the last
+/// clone.
 #[derive(Clone, Default)]
 pub struct Ticket(Option<Arc<Mutex<Note>>>);
 

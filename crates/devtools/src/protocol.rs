@@ -117,8 +117,8 @@ methods! {
     "Page.bringToFront" BringToFront {} -> Done;
     /// Answers a JavaScript dialog.
     "Page.handleJavaScriptDialog" HandleDialog { accept: bool, prompt_text: Option<String> } -> Done;
-    /// Reports file choosers instead of showing them. `cancel` also tells the page that nothing was
-    /// chosen.
+    /// Reports file choosers instead of showing them. `cancel` also notifies the page that nothing
+    /// was chosen.
     "Page.setInterceptFileChooserDialog" InterceptFileChooser { enabled: bool, cancel: bool } -> Done;
     /// Takes a screenshot.
     "Page.captureScreenshot" CaptureScreenshot { format: &'static str, clip: Option<Clip>, capture_beyond_viewport: Option<bool> } -> Picture;
@@ -217,7 +217,7 @@ values! {
     Version { product: String }
     /// The answer of `Target.getTargets`.
     Targets { target_infos: Vec<TargetInfo> }
-    /// `Page.windowOpen`: a page asks for a tab or window.
+    /// `Page.windowOpen`: a page requests a tab or window.
     WindowOpen { url: String }
     /// The answer of `Target.createTarget`.
     Created { target_id: String }

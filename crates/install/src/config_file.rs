@@ -1,4 +1,4 @@
-//! A configuration file, replaced only while nobody else changes it.
+//! A configuration file, replaced only if no other program changes it.
 
 use crate::disk::{self, Disk, PRIVATE};
 use crate::error::TargetError;

@@ -14,7 +14,7 @@ pub(crate) enum Intent<'a> {
     /// No entry.
     Uninstall,
     /// No stale entry: none in a legacy shape, and none whose program no longer exists. The
-    /// function tells whether an absolute path exists.
+    /// function reports whether an absolute path exists.
     Cleanup(fn(&str) -> bool),
 }
 

@@ -1,7 +1,7 @@
 //! Unmounting file systems in a folder before it is removed. The document portal, for example,
 //! mounts one in its runtime folder.
 //!
-//! Removing files through a mount would delete from the mounted file system, which may hold a
+//! Removing files through a mount would delete from the mounted file system, which may contain a
 //! person's files. A mount whose program was killed also keeps its folder from being removed. If
 //! something stays mounted, nothing is removed.
 

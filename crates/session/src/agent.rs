@@ -1,4 +1,4 @@
-//! Which agent a request comes from.
+//! The identification of the agent behind a request.
 //!
 //! Front ends send [`Evidence`]: variables, MCP metadata and nothing else. The daemon adds the
 //! ancestry of the calling process and queries the [`Directory`], so that a shell command and an

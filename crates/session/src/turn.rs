@@ -1,4 +1,4 @@
-//! Who may change a session: turns, members and lent scope.
+//! The rules of who may change a session: turns, members and lent scope.
 
 mod delegation;
 mod event;

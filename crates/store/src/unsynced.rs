@@ -29,7 +29,7 @@ struct Items {
 pub(crate) struct Unsynced {
     files: Arc<dyn Files>,
     items: Mutex<Items>,
-    /// Locked while items are being synced, so that nobody considers them synced too early.
+    /// Locked while items are being synced, so that no caller considers them synced too early.
     syncing: Mutex<()>,
     failed: Mutex<Option<String>>,
 }

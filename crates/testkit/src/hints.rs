@@ -39,7 +39,7 @@ pub fn hint_mentions() -> Vec<(String, String)> {
                 continue;
             }
             for part in code.split('`').skip(1).step_by(2) {
-                // Front ends also have options of their own.
+                // Front ends also have their own options.
                 let is_option = part.starts_with("--")
                     && !FRONT_ENDS.iter().any(|crate_| file.starts_with(root.join(crate_)));
                 if part.starts_with("stickpin ") || is_option {

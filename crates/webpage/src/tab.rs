@@ -238,8 +238,8 @@ impl Tab {
     where
         TabError: From<E>,
     {
-        // Do not send the command behind a dialog: it would run when the dialog closes, when nobody
-        // expects it.
+        // Do not send the command while a dialog is open: it would run when the dialog closes, when
+        // nobody expects it.
         if let Some(dialog) = self.read(|tab| tab.dialog.clone())? {
             return Err(TabError::Dialog(dialog));
         }
@@ -261,7 +261,7 @@ impl Tab {
     /// Returns the agent of the top document. Installs the agent if the document has none.
     ///
     /// # Errors
-    /// Returns the errors of `Tab::ask`, `INTERNAL` when the browser refused to set up the tab, or
+    /// Returns the errors of `Tab::call`, `INTERNAL` when the browser refused to set up the tab, or
     /// `TIMEOUT` when no document appears.
     pub async fn top_world(&self) -> Result<World, TabError> {
         let deadline = Instant::now() + DOCUMENT;
@@ -290,7 +290,7 @@ impl Tab {
     /// loading and have no document yet are left out.
     ///
     /// # Errors
-    /// Returns the same errors as `Tab::ask`.
+    /// Returns the same errors as `Tab::call`.
     pub(crate) async fn worlds(&self) -> Result<Vec<World>, TabError> {
         self.top_world().await?;
         let bare: Vec<(String, String)> = self.read(|tab| {

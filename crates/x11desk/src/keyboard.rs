@@ -38,7 +38,8 @@ fn modifier(keymap: &Keymap, sym: u32) -> X11Result<u8> {
 /// Our own keyboard gets the same mapping: modifiers are looked up there, and a new keyboard starts
 /// with the layout of the server, not with that of the person.
 pub(crate) fn read_keymap(d: &mut Display) -> X11Result<Keymap> {
-    // Changes of the mapping cause an event; those of the person's keyboard beside ours do not.
+    // Changes of the mapping cause an event; those of the person's keyboard, in addition to ours,
+    // do not.
     d.handle_events()?;
     let own = d.has_seat();
     if let Some(keymap) = d.keymap.as_ref().filter(|_| !own) {

@@ -1,5 +1,5 @@
-//! A pointer and a keyboard of our own on a display that a person uses (XInput 2 master devices).
-//! The person's pointer and focus stay where they are.
+//! Our own pointer and keyboard on a display that a person uses (XInput 2 master devices). The
+//! person's pointer and focus stay where they are.
 
 use crate::display::{Display, Seat};
 use crate::error::{X11Error, X11Result};
@@ -35,8 +35,8 @@ fn is_supported(d: &Display) -> X11Result<bool> {
     Ok(there)
 }
 
-/// Creates a pointer and a keyboard of our own. If the server refuses, the connection uses those of
-/// the person.
+/// Creates our own pointer and keyboard. If the server refuses, the connection uses those of the
+/// person.
 pub(crate) fn add_seat(d: &mut Display) -> X11Result<()> {
     if !is_supported(d)? {
         tracing::debug!("no XInput: the pointer is the person's own");

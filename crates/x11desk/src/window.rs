@@ -72,8 +72,8 @@ impl Window {
         grown(self.area, self.shadow, -1.0)
     }
 
-    /// Returns the area of the window that a person perceives, including the title bar, whoever
-    /// drew it.
+    /// Returns the area of the window that a person perceives, including the title bar, regardless
+    /// of who drew it.
     pub fn area_with_decoration(&self) -> Rect {
         grown(self.content(), self.decoration, 1.0)
     }

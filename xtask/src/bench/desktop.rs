@@ -21,8 +21,8 @@ const PACKAGE: &str = "agent-device@0.21.5";
 /// The number of snapshots after which the app's memory is measured again.
 const SNAPSHOTS: usize = 100;
 
-/// The number of readings, a second apart, that must agree within one percent for memory to count
-/// as stable.
+/// The number of measurements, a second apart, that must agree within one percent for memory to
+/// count as stable.
 const AGREEING_READINGS: usize = 5;
 const MAX_READINGS: usize = 60;
 
@@ -145,7 +145,7 @@ fn resting_memory(pid: u32) -> Result<u64> {
     Ok(readings[readings.len() - 1])
 }
 
-/// Whether the last readings agree.
+/// Whether the last measurements agree.
 fn is_at_rest(readings: &[u64]) -> bool {
     let Some(last) = readings.len().checked_sub(AGREEING_READINGS).map(|from| &readings[from..]) else {
         return false;

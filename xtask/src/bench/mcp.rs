@@ -43,7 +43,7 @@ pub fn measure(table: &mut Table, ours: &Tool, server: &Server, peers: Option<&P
     client.tool("open", json!({ "what": "sim:shop" }))?;
     measure_overhead(table, ours, &mut client)?;
     for i in 0..NUM_CALLS {
-        // Most calls of an agent act or ask a question. Every tenth here reads the whole page and
+        // Most calls of an agent act or query something. Every tenth here reads the whole page and
         // renews its pins.
         match i % 10 {
             0 => client.tool("snapshot", json!({ "interactive": true }))?,

@@ -13,7 +13,7 @@ pub struct Server {
     changes: Arc<Changes>,
 }
 
-/// The number of changes that the changing pages were told to make.
+/// The number of changes that the changing pages were asked to make.
 #[derive(Default)]
 struct Changes {
     count: Mutex<u64>,
@@ -58,10 +58,10 @@ impl Server {
 /// Time after which a change is on the page and no tool has read it.
 pub const RENDER_TIME: Duration = Duration::from_millis(40);
 
-/// Less time than an agent takes between a change and its next look.
+/// Less time than an agent takes between a change and its next snapshot.
 pub const AGENT_PAUSE: Duration = Duration::from_millis(500);
 
-/// How long a page waits for a command before it asks again.
+/// How long a page waits for a command before it polls again.
 const LONG_POLL_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Changes the name of the first link.

@@ -45,7 +45,7 @@ pub(crate) struct Act<'d> {
     pub(crate) cancel: &'d CancellationToken,
 }
 
-/// Performs one action. `ahead` contains the prefetched answers of the look by which the target was
+/// Performs one action. `ahead` contains the answers that were prefetched when the target was
 /// judged.
 ///
 /// # Errors

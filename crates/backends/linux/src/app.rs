@@ -63,7 +63,7 @@ pub(crate) struct LinuxDevice {
     pub(crate) readahead: Readahead,
     /// The app's change count when notices were last requested.
     pub(crate) changes_reported: u64,
-    /// The object that GTK 4 was last told to activate, and when. GTK 4 acts after a delay.
+    /// The object that GTK 4 was last asked to activate, and when. GTK 4 acts after a delay.
     pub(crate) activated: Option<(String, Instant)>,
     /// Time and place of the last press of the pointer.
     pub(crate) last_press: Option<LastPress>,
@@ -121,7 +121,7 @@ impl LinuxDevice {
         }
     }
 
-    /// Borrows the app and its last reading.
+    /// Borrows the app and its last capture.
     pub(crate) fn view(&self) -> AppView<'_> {
         AppView { app: &self.app, last: &self.last }
     }
@@ -161,12 +161,12 @@ pub(crate) struct AppView<'d> {
 }
 
 impl AppView<'_> {
-    /// Returns the index of the object behind a handle in the last reading.
+    /// Returns the index of the object of a handle in the last capture.
     pub(crate) fn index(&self, handle: Handle) -> Option<usize> {
         self.last.at(&self.app.path(handle).ok()?)
     }
 
-    /// Returns the object behind a handle from the last reading.
+    /// Returns the object of a handle from the last capture.
     ///
     /// # Errors
     /// Returns `ELEMENT_NOT_FOUND` if it is not there.

@@ -59,8 +59,8 @@ impl Device for LinuxDevice {
             Some(still) => still,
             None => {
                 let tree = capture::capture_app(self, &[]).await?;
-                // The answers that a press by an action needs are prefetched with a look at the
-                // element alone.
+                // The answers that a press by an action needs are prefetched when only the element
+                // is read.
                 let at = self.view().index(handle);
                 let again = match at.is_some_and(|at| press::presses_by_action(self.view(), at)) {
                     true => verify::reuse_last_tree(self.view(), handle, context).await?,
@@ -89,7 +89,8 @@ impl Device for LinuxDevice {
         if !prepared.aim.hit.allows_input() {
             return Ok(prepared);
         }
-        // If nothing has moved or been signaled since the look, it is still valid.
+        // If nothing has moved or been signaled since the element was read, the answers are still
+        // valid.
         let looked = ahead.filter(|ahead| ahead.if_fresh(&self.app, handle).is_some());
         if let Some((ahead, tree)) = looked.zip(self.last.tree.clone()) {
             prepared.located = within(tree, handle);

@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(lacks(std::process::id()), None);
     }
 
-    /// A shell that starts something and ends: that is nobody's child any more.
+    /// A shell that starts a program and ends leaves an orphan process.
     #[tokio::test]
     async fn what_a_process_left_behind_is_of_it() {
         use std::os::unix::process::CommandExt;

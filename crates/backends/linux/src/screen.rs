@@ -136,7 +136,7 @@ impl Screen {
             .hint("`stickpin snapshot -i`")
     }
 
-    /// Makes a window visible to a person, restoring it if that disturbs nobody.
+    /// Makes a window visible to a person, restoring it if that does not disturb anyone.
     ///
     /// # Errors
     /// Returns `ELEMENT_OFFSCREEN` when it is minimized or on another workspace of a shared

@@ -1,4 +1,5 @@
-//! Faults with which any app can be opened (`?fault=`): a single change between a look and an act.
+//! Faults with which any app can be opened (`?fault=`): a single change between a locate and an
+//! act.
 
 use crate::app::dom::{Dom, Key, Node};
 use crate::app::render;

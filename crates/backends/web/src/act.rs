@@ -82,7 +82,8 @@ pub(crate) async fn answer_dialog(web: &mut DrivenBrowser, answer: DialogAnswer)
         if silenced {
             unresponsive::check_resumed(web).await?;
         }
-        // A page that does anything other than ask may ask again later, so the count starts over.
+        // A page that does anything other than open the dialog again may open it later, so the
+        // count starts over.
         Ok(dismissed
             && !silenced
             && !stays_on_page

@@ -36,7 +36,7 @@ impl DrivenBrowser {
 /// The number of dismissals in a row after which one dialog is dismissed automatically.
 pub(crate) const MAX_DISMISSALS: u32 = 3;
 
-/// Counts how often one dialog was dismissed while the page did nothing but ask.
+/// Counts how often one dialog was dismissed while the page did nothing but open it again.
 #[derive(Debug, Default)]
 pub(crate) struct DialogRepetition {
     last_dialog: Option<(String, String)>,

@@ -1,5 +1,5 @@
-//! The device traits over the Chrome DevTools Protocol: a browser of our own, its tabs, and the
-//! driven page, which `stickpin-webpage` implements.
+//! The device traits over the Chrome DevTools Protocol: our own browser, its tabs, and the driven
+//! page, which `stickpin-webpage` implements.
 //!
 //! | module | |
 //! |---|---|

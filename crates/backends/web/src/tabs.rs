@@ -105,7 +105,7 @@ pub(crate) fn set_driven_tab(web: &mut DrivenBrowser, session: String) {
 }
 
 /// Brings the driven tab to the front of a headless browser without waiting for it. Chromium
-/// renders only one frame a second in a tab behind another, and input waits for a frame.
+/// renders only one frame per second in a background tab, and input waits for a frame.
 pub(crate) fn keep_in_front(web: &DrivenBrowser) {
     let target_id = {
         let state = web.page.tab.shared.state();
@@ -317,7 +317,7 @@ pub(crate) async fn complete_outcome(
         }
         Ok(performed) => {
             if closes_itself(web).await {
-                // The tab must be gone before anyone looks for the effects of the input.
+                // The tab must be gone before a command looks for the effects of the input.
                 let gone = web.page.tab.until(|_| None::<()>);
                 drop(timeout(TAB_TIMEOUT, gone).await);
                 return Ok(performed);

@@ -129,7 +129,7 @@ impl SessionAuthority {
 }
 
 impl SessionAuthority {
-    /// Makes the opener of a lifetime a member, and gives it an implicit turn if nobody has the
+    /// Makes the opener of a lifetime a member, and gives it an implicit turn if no agent has the
     /// turn.
     pub(crate) fn join_opener(&self, who: &Participant) -> Result<()> {
         self.change(|state, now| {

@@ -8,8 +8,8 @@ use stickpin_tree::{Handle, Rect};
 #[async_trait]
 pub trait Geometry: Send {
     /// Returns the bounding boxes of elements for a screenshot: like
-    /// [`Device::rects`](crate::Device::rects), but also `None` for an element that is known to
-    /// lie behind another window.
+    /// [`Device::rects`](crate::Device::rects), but also `None` for an element that is known to be
+    /// behind another window.
     ///
     /// # Errors
     /// Returns the errors of `capture`.

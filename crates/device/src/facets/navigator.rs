@@ -19,11 +19,11 @@ pub trait Navigator: Send {
     }
 
     /// Navigates and returns when the new document is ready. `leave` decides what happens when the
-    /// page asks before it is left.
+    /// page asks for confirmation before it is left.
     ///
     /// # Errors
-    /// Returns `DIALOG_OPEN` when the page asks, `UNSUPPORTED`, `DEVICE_NOT_FOUND` for an
-    /// unreachable address, and `INVALID_ARGS` for text that is not an address.
+    /// Returns `DIALOG_OPEN` when the page asks for confirmation, `UNSUPPORTED`, `DEVICE_NOT_FOUND`
+    /// for an unreachable address, and `INVALID_ARGS` for text that is not an address.
     async fn navigate(
         &mut self,
         to: &Navigation,

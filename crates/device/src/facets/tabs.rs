@@ -108,7 +108,7 @@ pub trait Tabs: Send {
     /// Closes a tab. If it was the active one, another tab becomes active.
     ///
     /// # Errors
-    /// Returns the errors of `switch_tab`, `DIALOG_OPEN` when the page asks before it is left, and
+    /// Returns the errors of `switch_tab`, `DIALOG_OPEN` when the page asks for confirmation, and
     /// `INVALID_ARGS` for the last tab.
     async fn close_tab(&mut self, id: &str, leave: LeavePolicy, cancel: &CancellationToken) -> Result<()>;
 

@@ -36,7 +36,7 @@ pub(crate) struct ActionTarget {
     /// The target after the pointer arrived, where it was read. The arrival alone may have changed
     /// it.
     pub(crate) after_aim: Option<TargetState>,
-    /// Whether a press on the target has an effect, as far as the device can tell.
+    /// Whether a press on the target has an effect, as far as the device knows.
     pub(crate) actionable: bool,
     /// Whether the content is secret.
     pub(crate) protected: bool,
@@ -47,7 +47,7 @@ pub(crate) struct ActionTarget {
 }
 
 impl ActionTarget {
-    /// Returns the latest reading of the target.
+    /// Returns the latest state of the target.
     pub(crate) fn latest_state(&self) -> Option<&TargetState> {
         self.after_aim.as_ref().or(self.before.as_ref())
     }
@@ -70,7 +70,7 @@ impl ActionTarget {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TargetState {
     name: String,
-    /// The text that stands in for a missing name.
+    /// The text that replaces a missing name.
     fallback_text: Option<Box<str>>,
     pub(super) states: States,
     /// Whether the element takes text.

@@ -154,7 +154,7 @@ pub(crate) fn record_interim_effects(cx: &mut Cx, now: &Arc<Tree>) -> Result<()>
 
 /// Records and reports the effects of a command that failed after it had sent input.
 pub(crate) async fn report_failed_effects(cx: &mut Cx, e: &Error) {
-    // An app that did not answer is not asked again.
+    // Do not query an app again that did not answer.
     let answers = !matches!(e.code, ErrorCode::Timeout | ErrorCode::BackendLost)
         && cx.device().is_ok_and(|device| device.dialog().is_none());
     if cx.envelope.unrecorded_effects.is_none() || !answers {

@@ -188,8 +188,8 @@ async fn look_after(
 /// Records what an act replaced around this client's refs, for the receipt. Returns whether there
 /// was anything.
 ///
-/// `seen` is the app after the act, if it was read already. For a partial device, it holds only the
-/// target and the titles of its windows.
+/// `seen` is the app after the act, if it was read already. For a partial device, it contains only
+/// the target and the titles of its windows.
 async fn effects_of(
     cx: &mut Cx,
     ready: Option<&ActionTarget>,

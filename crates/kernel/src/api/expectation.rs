@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Expectation {
-    /// The target as it stands in the input.
+    /// The target as given in the input.
     pub target: String,
     /// The target's meaning when it was recorded.
     pub meaning: String,

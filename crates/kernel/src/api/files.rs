@@ -164,7 +164,7 @@ mod tests {
         let tmp = tempfile::tempdir().expect("a folder");
         let path = tmp.path().join("new/a.json");
         write(&path, b"1").expect("it is written");
-        // A device that is always full stands in for the disk.
+        // A device that is always full replaces the disk.
         let fresh = tmp.path().join("new/fresh");
         std::os::unix::fs::symlink("/dev/full", &fresh).expect("a link");
         let error = write_through(&fresh, &path, b"2").expect_err("the disk is full");

@@ -69,7 +69,7 @@ impl Listing for FindOutput {
 }
 
 impl<C: Command<Output: Listing>> Answer<C> {
-    /// Returns the ref of the only listed element with this name, pinned to this reading.
+    /// Returns the ref of the only listed element with this name, pinned to this snapshot.
     ///
     /// The whole name is compared, case-sensitively. Only a count at its end may be omitted (`Cart`
     /// matches `Cart (2)`). Elements with the same name are distinguished by a quoted part of the
@@ -101,7 +101,7 @@ impl<C: Command<Output: Listing>> Answer<C> {
         }
     }
 
-    /// Returns the refs of all listed elements, pinned to this reading, with their lines.
+    /// Returns the refs of all listed elements, pinned to this snapshot, with their lines.
     ///
     /// # Errors
     /// Returns `INTERNAL` when the response issued none of them.

@@ -19,8 +19,8 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// How long a command waits for a reading ahead that is in progress. Most commands would have to
-/// read the app themselves anyway.
+/// How long a command waits for a read-ahead in progress. Most commands would have to read the app
+/// themselves anyway.
 const READ_AHEAD_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The handle through which commands request the session.
@@ -211,8 +211,8 @@ impl SessionTask {
         }
     }
 
-    /// Reads the app ahead. A request that arrives meanwhile waits for the reading, but not longer
-    /// than [`READ_AHEAD_TIMEOUT`].
+    /// Reads the app ahead. A request that arrives meanwhile waits for the read-ahead, but not
+    /// longer than [`READ_AHEAD_TIMEOUT`].
     async fn read_ahead(&mut self, live: &mut OpenSession) {
         let mut reading = std::pin::pin!(live.read_ahead());
         let ask = tokio::select! {

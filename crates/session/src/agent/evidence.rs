@@ -38,7 +38,7 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Returns the names of all variables that evidence may hold. Front ends send no others.
+    /// Returns the names of all variables that evidence may contain. Front ends send no others.
     #[must_use]
     pub fn variables() -> Vec<&'static str> {
         let mut names = vec![AGENT_VARIABLE];

@@ -64,7 +64,7 @@ pub(super) fn escape_line_start(line: &mut String) {
 /// run in the text.
 pub(super) fn code_span(text: &str) -> String {
     let escaped = escape(text, usize::MAX);
-    // GFM looks for the pipes of a table before it looks for code.
+    // GFM parses the pipes of a table before it parses code.
     let escaped = escaped.replace('|', "\\|");
     let fence = "`".repeat(longest_run(&escaped, '`') + 1);
     let pad = if escaped.starts_with('`') || escaped.ends_with('`') { " " } else { "" };

@@ -1,4 +1,4 @@
-//! Distils a tree by running the passes, for a view or for reading.
+//! Distills a tree by running the passes, for a view or for reading.
 
 use super::draft::Draft;
 use super::view::View;

@@ -38,7 +38,7 @@ impl Default for View {
     }
 }
 
-/// The questions that a plan asks of its caller.
+/// The queries of a plan to its caller.
 pub struct OutlineQueries<'a> {
     /// Whether a ref to this node was issued and still holds, so that its row must not be cut.
     pub has_live_ref: &'a dyn Fn(NodeId) -> bool,

@@ -32,7 +32,7 @@ pub async fn aim_at(page: &mut Page, handle: Handle, options: AimOptions<'_>) ->
 }
 
 /// Aims at an element and, if a press would hit it, locates it again. `seen` is the ticket of the
-/// last look at the element.
+/// last request about the element.
 ///
 /// # Errors
 /// Returns the same errors as [`aim_at`].

@@ -58,7 +58,7 @@ fn paths(files: &[PathBuf]) -> Result<Vec<String>> {
 }
 
 /// Returns the error when an input was replaced while it received files. Whether the files arrived
-/// is unknown: the old input may have told its page.
+/// is unknown: the old input may have notified its page.
 fn input_rerendered() -> Error {
     Error::new(ErrorCode::ElementNotFound, "the input was re-rendered while it was given the files")
         .hint("run `stickpin snapshot -i` to see the result, then upload again")

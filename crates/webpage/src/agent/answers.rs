@@ -134,7 +134,7 @@ pub(crate) struct FocusAnswer {
     pub id: u64,
     /// The value of the field.
     pub(crate) value: String,
-    /// Whether the field is an editing host, whose content a script may hold.
+    /// Whether the field is an editing host, whose content a script may manage.
     pub(crate) editor: bool,
     /// Why the field cannot be filled.
     pub(crate) why: Option<String>,
@@ -166,11 +166,11 @@ pub(crate) struct CodeAnswer {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct ValueAnswer {
-    /// Whether the field cannot hold the value, in which case no event was sent.
+    /// Whether the field cannot take the value, in which case no event was sent.
     pub refused: bool,
     /// Whether guarded content changed, in which case no event was sent.
     pub(crate) changed: bool,
-    /// The value that the field holds or would hold.
+    /// The value that the field has or would have.
     pub(crate) value: String,
     /// A description of the values that the field accepts.
     pub(crate) accepts: String,
@@ -190,7 +190,7 @@ pub(crate) struct SelectAnswer {
     pub(crate) value: Option<String>,
     /// Requested options that the list lacks; nothing was changed then.
     pub(crate) missing: Vec<String>,
-    /// A label that several options share; `options` then holds their values.
+    /// A label that several options share; `options` then contains their values.
     pub(crate) several: Option<String>,
     /// The labels of the list's options.
     pub(crate) options: Vec<String>,

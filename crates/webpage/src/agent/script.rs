@@ -55,7 +55,7 @@ mod tests {
             "focus(",
             "adoptedStyleSheets",
         ];
-        // Shadow roots have no named properties of their own.
+        // Shadow roots themselves have no named properties.
         let allowed = [
             "...root.styleSheets, ...root.adoptedStyleSheets",
             "offsetWidth ? r.width",

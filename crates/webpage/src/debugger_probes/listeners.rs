@@ -139,7 +139,7 @@ impl DebuggerProbes {
                         found.push(node);
                         arguments.push(cdp::ObjectArgument { object_id });
                     }
-                    // The node is gone or belongs to another document: do not ask again.
+                    // The node is gone or belongs to another document: do not query it again.
                     None => _ = known.numbers.insert(node, 0),
                 }
             }

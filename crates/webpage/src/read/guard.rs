@@ -2,7 +2,7 @@
 //!
 //! The agent of each document copies the content of its guarded nodes and compares it in the task
 //! of each event (`agent/script/act/guard.js`). The copy is made by a request that is sent anyway:
-//! the arrival of the pointer, the aim, or the last look.
+//! the arrival of the pointer, the aim, or the last locate.
 //!
 //! In a page of several documents, the documents around the target's make their own copies.
 //! Documents of the target's origin are also compared in the task of the event. Documents of other
@@ -19,7 +19,7 @@ use stickpin_tree::Handle;
 #[derive(Debug)]
 pub(crate) struct Guard {
     target: Handle,
-    /// The guard's name in the documents. Also names the event through which documents ask each
+    /// The guard's name in the documents. Also names the event through which documents query each
     /// other, so a page must not be able to guess it.
     key: String,
     guarded: Vec<Handle>,

@@ -4,10 +4,11 @@
 //! locates once more. Each step waits for the browser, and the page's own work is the smallest
 //! part.
 //!
-//! - In a page of one document, the first look also returns where to aim ([`PrefetchedAim`]).
+//! - In a page of one document, the request that locates the element also returns where to aim
+//!   ([`PrefetchedAim`]).
 //! - A small page is walked sooner than the browser can prove that nothing changed. There, the
-//!   request about the pointer's arrival also returns the second look, taken at the same moment,
-//!   and watches for the press ([`AnnouncedPress`]). The press also returns the state of its target
+//!   request about the pointer's arrival also locates the element again, at the same moment, and
+//!   watches for the press ([`AnnouncedPress`]). The press also returns the state of its target
 //!   ([`OutcomeRequest`]).
 //!
 //! Such an answer is about one element and valid until the page reports any event. The caller
@@ -37,7 +38,7 @@ const ANSWER_VALIDITY: Duration = Duration::from_millis(50);
 /// The time in which a press may follow its announcement. The script watches for longer.
 const PRESS_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The time after an act in which a look from that moment shows the state of its target.
+/// The time after an act during which a capture from that moment shows the state of its target.
 const OUTCOME_VALIDITY: Duration = Duration::from_millis(20);
 
 /// An answer that is valid only for a moment.
@@ -61,7 +62,7 @@ impl<T> FreshAnswer<T> {
     }
 }
 
-/// The point to aim at in an element, as reported by the look at it.
+/// The point to aim at in an element, as reported when the element was located.
 #[derive(Debug)]
 pub(crate) struct PrefetchedAim {
     pub(crate) handle: Handle,
@@ -128,7 +129,7 @@ pub(crate) struct OutcomeRequest {
     of: Handle,
     world: World,
     reply: PendingRequest,
-    /// Whether the answer is a look; otherwise it says when a look is worthwhile.
+    /// Whether the answer is a capture; otherwise, it states when a capture is worthwhile.
     is_capture: bool,
 }
 
@@ -179,7 +180,7 @@ async fn walk_single_document(
 }
 
 /// Moves the pointer to a point of the tab's own document and hit-tests once the page has reacted.
-/// In a small page, `context` requests a second look at the element; with `press`, the document
+/// In a small page, `context` requests the element to be located again; with `press`, the document
 /// also watches for the press.
 pub(crate) async fn move_and_hit_test(
     page: &mut Page,

@@ -1,6 +1,6 @@
 //! Reads ahead: once a page has changed and come to rest, it is walked before any command needs it.
 //! The next capture then only has to prove that nothing changed since (`unchanged.rs`). Without
-//! that proof, the reading is never used.
+//! that proof, the capture is never used.
 
 use crate::read::page::Page;
 use crate::read::walk_cache;
@@ -15,20 +15,20 @@ use tokio::time::timeout;
 /// interval.
 const QUIET_TIME: Duration = Duration::from_millis(50);
 
-/// The factor by which the rest before each further unused reading grows. A walk holds up the
-/// page's scripts, so a page that changes every second forever is walked only three times.
+/// The factor by which the required rest grows with each further unused capture. A walk holds up
+/// the page's scripts, so a page that changes every second forever is walked only three times.
 const BACKOFF: u32 = 4;
 
-/// The readings since a command last read the page.
+/// The read-aheads since a command last read the page.
 #[derive(Debug, Default)]
 pub(crate) struct ReadAhead {
     unused_captures: u32,
-    /// The tab's activity counter at the last reading of any kind.
+    /// The tab's activity counter at the last capture of any kind.
     read: Option<u64>,
 }
 
 impl ReadAhead {
-    /// Records that a reading begins at this count of activity.
+    /// Records that a capture begins at this count of activity.
     pub(crate) fn note_capture(&mut self, activity: u64) {
         self.read = Some(activity);
     }
@@ -38,20 +38,20 @@ impl ReadAhead {
         self.unused_captures = 0;
     }
 
-    /// Returns the time for which the page must be at rest before the next reading.
+    /// Returns the time for which the page must be at rest before the next read-ahead.
     fn quiet_time(&self) -> Duration {
         QUIET_TIME.saturating_mul(BACKOFF.saturating_pow(self.unused_captures))
     }
 
-    /// Whether a reading now could differ from the last one.
+    /// Whether a capture now could differ from the last one.
     fn is_due(&self, tab: &TabState) -> bool {
         self.read != Some(tab.activity) && tab.is_complete()
     }
 }
 
-/// Returns when the page has changed since the last reading and is at rest.
+/// Returns when the page has changed since the last capture and is at rest.
 pub async fn wait_until_idle(page: &mut Page) {
-    // When nothing can be proven, a reading is useless.
+    // When nothing can be proven, a read-ahead is useless.
     if page.last_walk.as_ref().is_some_and(|walked| !walked.can_be_proven()) {
         return pending().await;
     }

@@ -94,7 +94,7 @@ pub async fn settle_until(
             }
             continue;
         }
-        // All is quiet from outside, so ask the documents.
+        // Everything is quiet from outside, so query the documents.
         let remaining = deadline.saturating_duration_since(now).min(MAX_REQUEST_WAIT);
         let request = documents_settled(page, milliseconds(quiet), milliseconds(remaining));
         let answer = tokio::select! {

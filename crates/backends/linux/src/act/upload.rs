@@ -244,7 +244,7 @@ async fn activates(app: &App, field: &Object) -> Result<bool> {
     };
     match app.link.order(&ask::do_action(&field.path, index), DONE).await {
         Ok(Some(answer)) => Ok(answer.read().unwrap_or(true)),
-        // The chooser shows a question from inside the action, or failed after its effect.
+        // The chooser shows a dialog from inside the action, or failed after its effect.
         Ok(None) | Err(BusError::Refused(_)) => Ok(true),
         Err(fault) => ask::refused(app, &field.path, fault).await.map(|()| false),
     }

@@ -98,7 +98,7 @@ pub(crate) async fn count(app: &App, path: &str, interface: &str, name: &str) ->
 /// Repeats a query once per frame until it has a result; `None` after the timeout.
 ///
 /// # Errors
-/// Returns the error of the question.
+/// Returns the error of the query.
 pub(crate) async fn wait_for_value<T, F>(patience: Duration, look: impl Fn() -> F) -> Result<Option<T>>
 where
     F: Future<Output = Result<Option<T>>>,

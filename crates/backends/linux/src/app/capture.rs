@@ -11,7 +11,7 @@ use stickpin_device::{Error, Result};
 use stickpin_tree::{Handle, Tree};
 use tokio::time::timeout;
 
-/// Timeout for one reading of an app.
+/// Timeout for one capture of an app.
 const CAPTURE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Reads the app and builds its tree. Returns the previous `Arc` if the tree is equal.

@@ -91,7 +91,7 @@ pub(crate) async fn title(app: &App) -> Result<Option<String>> {
     Ok(told.then(|| picture.title().to_owned()))
 }
 
-/// Answers a question about one element.
+/// Answers a query about one element.
 ///
 /// # Errors
 /// Returns `UNSUPPORTED`, `ELEMENT_NOT_FOUND` or `BACKEND_LOST`.

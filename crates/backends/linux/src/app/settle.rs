@@ -86,7 +86,7 @@ fn works_on(device: &mut LinuxDevice, work: &mut ProcessorTime, start: Instant, 
     busy && !device.always_busy && Instant::now() < end
 }
 
-/// Waits until something may have changed since the last reading.
+/// Waits until something may have changed since the last capture.
 pub(crate) async fn until_changed(
     AppView { app, last }: AppView<'_>,
     wait: Duration,
@@ -114,7 +114,7 @@ pub(crate) async fn until_effect(
     let (told, start) = (device.changes_reported, Instant::now());
     let mut work = ProcessorTime::of(device.app.info.pid);
     loop {
-        // The notices tell whether there was an effect.
+        // The notices show whether there was an effect.
         let ended = wait_for_signal(&device.app, told, wait, cancel).await.unwrap_or(true);
         if ended || !works_on(device, &mut work, start, start + wait + BUSY) {
             break;

@@ -17,7 +17,7 @@ pub(crate) fn set<'a>(path: &'a str, interface: &'a str, name: &'a str, value: V
     Call::new(path, PROPERTIES, "Set").with((interface, name, value))
 }
 
-/// Returns a question that every app can answer.
+/// Returns a query that every app can answer.
 pub(crate) fn role() -> Call<'static> {
     Call::new(ROOT, ACCESSIBLE, "GetRole")
 }

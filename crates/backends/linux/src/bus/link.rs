@@ -92,7 +92,7 @@ impl Link {
         self.socket().and(self.orders.as_ref())
     }
 
-    /// Whether orders use separate sockets, so that a simultaneous question may be answered first.
+    /// Whether orders use separate sockets, so that a simultaneous query may be answered first.
     pub(crate) fn orders_apart(&self) -> bool {
         self.order_sockets().is_some()
     }
@@ -168,8 +168,8 @@ impl Link {
     }
 
     /// Makes calls, and returns after all signals that preceded the answers have been received.
-    /// Answers over the bus follow the signals. When the own socket is used, the bus is asked at
-    /// the same time.
+    /// Answers over the bus follow the signals. When the app's own socket is used, the bus is
+    /// queried at the same time.
     ///
     /// # Errors
     /// Returns a fault when the app is gone or silent.

@@ -1,7 +1,7 @@
 //! One connection with its pending answers and its signals.
 //!
 //! Calls are sent in batches, and answered while further ones are being sent: an app answers a
-//! thousand batched questions in the time of fifty sequential ones. One task receives answers and
+//! thousand batched queries in the time of fifty sequential ones. One task receives answers and
 //! signals in the order in which the app sent them. An answer thus proves that all earlier signals
 //! have been received.
 //!

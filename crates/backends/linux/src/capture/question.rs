@@ -162,7 +162,7 @@ impl Questions {
     /// received when it returns. An object that now answers with an error counts as vanished.
     ///
     /// # Errors
-    /// Returns the errors of [`Questions::question`].
+    /// Returns the errors of [`Questions::ask`].
     pub(crate) async fn ask_in_order(self, link: &Link, picture: &mut ObjectTree) -> BusResult<Answers> {
         let answers = link.calls_in_order(&self.calls(picture)).await?;
         let mut answers = self.read(link, answers, picture)?;

@@ -86,7 +86,7 @@ profile! {
     lines_say_no_press: Gtk4,
     /// A table cell may contain other cells, which make up its text.
     cells_hold_cells: Gtk3,
-    /// Rows of a tree name their parent row; otherwise, their indentation tells.
+    /// Rows of a tree name their parent row; otherwise, their indentation determines it.
     rows_name_their_parent: Gtk3,
     /// Headers of columns and rows are the children before the cells.
     headers_lie_before_cells: Gtk3 | Qt,

@@ -141,7 +141,7 @@ mod tests {
         let path = tmp.path().join("shop.jsonl");
         let start = Event::Start { platform: "web".into(), path: None, keep_reads: false };
         let mut log = Log::create(&path, &start).expect("it begins");
-        // A device that is always full stands in for the disk.
+        // A device that is always full replaces the disk.
         let full = OpenOptions::new().write(true).open("/dev/full").expect("a device");
         let real = std::mem::replace(&mut log.file, full);
         let error = log.append(&step("a\n")).expect_err("the disk is full");

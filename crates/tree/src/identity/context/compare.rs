@@ -25,7 +25,7 @@ pub struct ContextChange {
     pub before: String,
     /// The current text; empty if none.
     pub after: String,
-    /// The key of the fact across readings.
+    /// The key of the fact across captures.
     pub key: FactKey,
     /// A hash of the fact's position, equal for facts in similar positions, such as in the rows of
     /// a list.
@@ -66,7 +66,7 @@ pub(super) fn pattern(kind: FactKind, shape: u32, text: &str) -> u64 {
 }
 
 impl Fact {
-    /// Returns the key of the fact across readings, which also identifies a position whose text
+    /// Returns the key of the fact across captures, which also identifies a position whose text
     /// changes by itself. An app may put a new node into the old parent each time it rewrites a
     /// text, so a text is keyed by its parent. Without identity, the shape is the key.
     pub(super) fn key(&self) -> FactKey {
@@ -82,7 +82,7 @@ impl Fact {
 /// A fact and its text.
 pub(super) type FactText<'c> = (&'c Fact, &'c str);
 
-/// Keys under which facts of two readings are the same fact, most certain first. A fact without a
+/// Keys under which facts of two captures are the same fact, most certain first. A fact without a
 /// key is skipped.
 const KEYS: [fn(FactText<'_>) -> Option<u64>; 11] = [
     // The same text in the same parent stayed, in any position among its siblings.
@@ -123,7 +123,7 @@ fn nested_keys((f, _): FactText<'_>) -> Option<u64> {
     (f.grandparent != 0).then(|| nonzero_hash(&(f.kind, f.shape, f.grandparent)))
 }
 
-/// The facts of two readings that are the same, as indices.
+/// The facts that are the same in two captures, as indices.
 #[derive(Default)]
 pub(super) struct FactPairs {
     /// Pairs (then, now), whether the texts are equal or not.
@@ -196,7 +196,7 @@ impl Context {
 }
 
 impl ContextMap {
-    /// Returns the changes between two readings of the whole tree, segment by segment.
+    /// Returns the changes between two captures of the whole tree, segment by segment.
     #[must_use]
     pub fn changes_to(&self, now: &Self) -> Vec<ContextChange> {
         let mut changes = Vec::new();

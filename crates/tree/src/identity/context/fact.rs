@@ -66,7 +66,7 @@ pub(super) fn slots(segment: &Segment) -> impl Iterator<Item = (Slot, &str)> {
     segment.facts().filter(|(fact, _)| fact.slot != 0).map(|(fact, text)| ((fact.kind, fact.slot), text))
 }
 
-/// The key of a fact across readings.
+/// The key of a fact across captures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FactKey {
     pub(super) kind: FactKind,

@@ -174,8 +174,8 @@ impl ContextMap {
     /// informed of what the act replaced, so it knows the state after the act. Earlier changes that
     /// it did not know about stay unknown.
     ///
-    /// `self` contains what the client was shown after its last full reading. `shown` returns the
-    /// earlier context from that reading, and `all` returns all of it.
+    /// `self` contains what the client was shown after its last full read. `shown` returns the
+    /// earlier context from that read, and `all` returns all of it.
     pub fn note_effects(
         &mut self,
         before: &Self,

@@ -1,4 +1,4 @@
-//! Finds texts that differ between two readings of one page: a clock, a price, a counter.
+//! Finds texts that differ between two captures of one page: a clock, a price, a counter.
 
 use hashbrown::{HashMap, HashSet};
 

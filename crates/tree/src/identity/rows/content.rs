@@ -1,7 +1,7 @@
 //! The content of rows, and what distinguishes a row from the others.
 //!
 //! Everything about a container (the rows with one parent) is computed once per capture, however
-//! many elements ask for it.
+//! many elements use it.
 
 use std::cell::OnceCell;
 use std::ops::Range;

@@ -52,7 +52,7 @@ fn has_other_content(node: NodeRef<'_>) -> bool {
     })
 }
 
-/// Whether the name is composed of elements with lines of their own. A tree item is named by its
+/// Whether the name is composed of elements that have their own lines. A tree item is named by its
 /// own text, not by its subitems.
 fn repeats_below(node: NodeRef<'_>) -> bool {
     let named = node.subtree().skip(1).filter(|n| !n.is_text() && !n.name().is_empty());

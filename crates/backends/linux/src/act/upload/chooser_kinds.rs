@@ -16,8 +16,7 @@ pub(super) fn is_chooser(picture: &ObjectTree, window: usize) -> bool {
     let below = || shown_in(picture, window, |_| false).skip(1).map(|at| &picture[at]);
     match picture.profile().chooser {
         Chooser::Class => below().any(|o| o.name == GTK4_CHOOSER),
-        // A Qt chooser has no role of its own, but a combo box with the current folder, and a
-        // field.
+        // A Qt chooser has no specific role, but a combo box with the current folder, and a field.
         Chooser::Folder => {
             let folder = |o: &Object| o.role == n::COMBO_BOX && o.name.starts_with('/');
             object.role == n::DIALOG && below().any(folder) && path_field(picture, window).is_some()

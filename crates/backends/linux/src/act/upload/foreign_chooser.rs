@@ -145,7 +145,7 @@ pub(crate) async fn close_elsewhere(device: &mut LinuxDevice, chooser: Handle) -
 /// Gives files to the chooser of another process, or closes it.
 ///
 /// # Errors
-/// Returns the errors of [`upload::give_files`]; the hint tells whether the chooser is still open.
+/// Returns the errors of [`upload::give_files`]; the hint states whether the chooser is still open.
 pub(crate) async fn give_elsewhere(
     act: &mut Act<'_>,
     chooser: Handle,

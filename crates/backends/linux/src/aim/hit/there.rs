@@ -90,7 +90,7 @@ async fn uppermost(device: &mut LinuxDevice, mut at: usize, point: Point, offset
     Err(Unresolved::Unknown("the app names ever more elements above one another".to_owned()))
 }
 
-/// Returns the index of an object; reads the app if the last reading lacks it.
+/// Returns the index of an object; reads the app if the last capture lacks it.
 async fn read_at(device: &mut LinuxDevice, path: &str) -> Result<Option<usize>> {
     if device.last.at(path).is_none() {
         capture::capture_app(device, &[]).await?;
