@@ -80,7 +80,7 @@ impl<G: Environment> Device for CompositeDevice<G> {
 
     async fn settle(&mut self, request: SettleRequest, cancel: &CancellationToken) -> Result<SettleResult> {
         self.ground.check_alive()?;
-        // After an act in one member, changes in another do not delay the command.
+        // After an action in one member, changes in another do not delay the command.
         let settling = self.parts.members_acted_on().filter_map(|part| {
             let (number, name) = (part.number, part.name.clone());
             let device = part.responsive_device()?;
@@ -152,7 +152,7 @@ impl<G: Environment> Device for CompositeDevice<G> {
             let notices = device.notices().await;
             match self.check_member(number, notices).await {
                 Ok(notices) => {
-                    // Changes in another member are not effects of an act in this one.
+                    // Changes in another member are not effects of an action in this one.
                     let acted = &self.parts.acted_on;
                     let own = acted.is_empty() || acted.contains(&number);
                     seen.extend(notices.into_iter().filter(|notice| own || *notice != Notice::Changed));

@@ -188,7 +188,7 @@ impl<M: Member> Members<M> {
         self.keyboard_member = Some(number);
     }
 
-    /// Records which member an act goes to.
+    /// Records which member an action goes to.
     pub(crate) fn note_acted_on(&mut self, number: u64) {
         if !self.acted_on.contains(&number) {
             self.acted_on.push(number);

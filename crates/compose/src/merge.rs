@@ -3,7 +3,7 @@
 //! The identity of a member's element never depends on another member. Records, rows and similarity
 //! do not cross documents. Members are never renumbered, so an element is never matched in another
 //! member or in another run of the same one. Only the opener of a dialog may be in another member,
-//! which can cause an act to be refused, but never to be allowed.
+//! which can cause an action to be refused, but never to be allowed.
 
 use crate::handles::{COMPOSITE_SCOPE, ROOT, to_composite};
 use std::sync::Arc;

@@ -46,6 +46,6 @@ capabilities! {
     Evaluate,
     /// The context of a target is compared in the task in which the app receives the input. Without
     /// this capability the last reading before the input decides, and a later change is reported
-    /// after the act.
+    /// after the action.
     GuardContext,
 }

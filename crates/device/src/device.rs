@@ -29,13 +29,13 @@ pub struct DeviceInfo {
     pub grade: IdentityGrade,
     /// The process id of the child process behind the device, if there is one.
     pub pid: Option<u32>,
-    /// Whether a full capture costs so much more than an act that effects are judged by the target
-    /// alone. The surroundings in what [`Device::locate`] and [`Device::outcome`] return may then
-    /// be older than the target.
+    /// Whether a full capture costs so much more than an action that effects are judged by the
+    /// target alone. The surroundings in what [`Device::locate`] and [`Device::outcome`] return may
+    /// then be older than the target.
     pub partial: bool,
     /// Whether any call can be dropped at any moment without harm, including one that sends input.
-    /// True where a call is a single request to another process, for example over HTTP. An act that
-    /// takes too long then ends in `TIMEOUT` without ending its session.
+    /// True where a call is a single request to another process, for example over HTTP. An action
+    /// that takes too long then ends in `TIMEOUT` without ending its session.
     pub drop_safe: bool,
 }
 
@@ -105,8 +105,8 @@ pub trait Device: Send + fmt::Debug {
     /// Returns the errors of `capture`.
     async fn aim(&mut self, handle: Handle, options: AimOptions<'_>) -> Result<Aim>;
 
-    /// Prepares an act: aims at an element and, where an input would reach it, locates it again as
-    /// [`Device::locate`] does.
+    /// Prepares an action: aims at an element and, where an input would reach it, locates it again
+    /// as [`Device::locate`] does.
     ///
     /// Nothing is committed: the caller judges the result. `seen` is the ticket of the previous
     /// [`LocatedElement`].
@@ -136,8 +136,8 @@ pub trait Device: Send + fmt::Debug {
     /// input event was sent.
     async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<InputOutcome>;
 
-    /// Commits a prepared act: like [`Device::perform`], for a target that was judged in the state
-    /// that [`Device::prepare`] reported. `prepared` is the ticket of that call.
+    /// Commits a prepared action: like [`Device::perform`], for a target that was judged in the
+    /// state that [`Device::prepare`] reported. `prepared` is the ticket of that call.
     ///
     /// # Errors
     /// Returns the errors of [`Device::perform`].

@@ -1,10 +1,10 @@
-//! State that a device carries from one call of an act to the next.
+//! State that a device carries from one call of an action to the next.
 
 use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A device's private note on one call, for its next call in the same act.
+/// A device's private note on one call, for its next call in the same action.
 ///
 /// A device that receives an empty ticket, one of another element, or an outdated one queries the
 /// app again. Clones share one note, which can be redeemed once. The note is dropped with the last

@@ -135,8 +135,8 @@ impl ClientViews {
         shown.bound();
     }
 
-    /// Returns what an act of this client replaced among the facts that `only` selects. From then
-    /// on, the client knows these facts as they are after the act.
+    /// Returns what an action of this client replaced among the facts that `only` selects. From
+    /// then on, the client knows these facts as they are after the action.
     fn take_replaced_facts(
         &mut self,
         client: &ClientId,
@@ -259,7 +259,7 @@ impl Session {
             || number_pattern(node).is_some_and(|pattern| self.tickers.is_known_pattern(pattern))
     }
 
-    /// Whether another client made the last act in this session.
+    /// Whether another client made the last action in this session.
     #[must_use]
     pub fn was_last_act_by_another(&self, client: &ClientId) -> bool {
         self.actor.as_ref().is_some_and(|actor| actor != client)
@@ -272,7 +272,7 @@ impl Session {
         }
     }
 
-    /// Records that this client was notified of the context of an element, and that its own acts
+    /// Records that this client was notified of the context of an element, and that its own actions
     /// caused none of these changes.
     pub fn note_notice(&mut self, client: &ClientId, tree: &Tree, node: NodeId, changes: &[ContextChange]) {
         // A change that another client made is not a change by itself.
@@ -288,11 +288,11 @@ impl Session {
         self.views.share_later(client, tree.surface());
     }
 
-    /// Records what an act of this client turned `before` into. Changes from before the act that
-    /// the client does not know stay unknown.
+    /// Records what an action of this client turned `before` into. Changes from before the action
+    /// that the client does not know stay unknown.
     ///
     /// Returns the changes for the receipt, without the content of `target` itself, and the refs
-    /// that stay valid although the act incremented a number in their record.
+    /// that stay valid although the action incremented a number in their record.
     pub fn note_effects(
         &mut self,
         client: &ClientId,
@@ -319,9 +319,9 @@ impl Session {
         (changes, kept)
     }
 
-    /// Records that the effects of an act of this client are unknown. What the client was shown
+    /// Records that the effects of an action of this client are unknown. What the client was shown
     /// before can no longer be compared, except for window titles. Returns the changed titles for
-    /// the receipt if the app was captured before and after the act.
+    /// the receipt if the app was captured before and after the action.
     pub fn waive_context(&mut self, client: &ClientId, looks: Option<(&Tree, &Tree)>) -> Vec<ContextChange> {
         let Some(surface) = self.tree().map(|tree| tree.surface()) else { return Vec::new() };
         self.views.keep_titles(client, surface, &self.openers);

@@ -1,23 +1,23 @@
-//! Keeps refs whose record changed because an act of their client counted a number up.
+//! Keeps refs whose record changed because an action of their client counted a number up.
 //!
 //! For example, `Green tea: 2` becomes `Green tea: 3` after a press in that row. The record rule
-//! treats this as another record, which is right if the cause is unknown. If the client's own act
-//! changed only numbers in nodes that stayed, the receipt informs the client and the refs stay
-//! valid.
+//! treats this as another record, which is right if the cause is unknown. If the client's own
+//! action changed only numbers in nodes that stayed, the receipt informs the client and the refs
+//! stay valid.
 
 use crate::client::ClientId;
 use crate::session::Session;
 use stickpin_refs::Ref;
 use stickpin_tree::{Clause, ContextReader, NodeId, Records, Tree};
 
-/// The maximum number of refs that are kept after one act.
+/// The maximum number of refs that are kept after one action.
 const MAX_KEPT_REFS: usize = 64;
 
 impl Session {
-    /// Keeps refs of this client whose record changed because an act incremented a number, turning
-    /// `before` into `after`. Covers refs that ended and refs that would end with the next tree,
-    /// because `after` may be newer than the stored tree. Returns the refs that had ended. The
-    /// caller must inform the client of what the act replaced.
+    /// Keeps refs of this client whose record changed because an action incremented a number,
+    /// turning `before` into `after`. Covers refs that ended and refs that would end with the next
+    /// tree, because `after` may be newer than the stored tree. Returns the refs that had ended.
+    /// The caller must inform the client of what the action replaced.
     pub(crate) fn keep_refs_with_changed_counts(
         &mut self,
         client: &ClientId,

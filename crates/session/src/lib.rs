@@ -41,7 +41,7 @@
 //! ```
 //!
 //! Invariants: no other module can build or change this state. A ref never denotes two elements,
-//! nor two meanings, except that its client's own act may increment numbers, which the receipt
+//! nor two meanings, except that its client's own action may increment numbers, which the receipt
 //! reports. This crate knows no device, clock, file or source of randomness.
 
 pub mod agent;

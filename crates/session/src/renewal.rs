@@ -44,7 +44,7 @@ impl Session {
     }
 
     /// Records that this client was informed of the effects of its acts up to the stored tree, or
-    /// how to read those that did not fit. The next act need not repeat them.
+    /// how to read those that did not fit. The next action need not repeat them.
     pub fn mark_effects_shown(&mut self, client: &ClientId) {
         if let Some(generation) = self.generation() {
             self.clients.set_effects_shown(client, generation);

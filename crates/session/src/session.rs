@@ -71,7 +71,7 @@ pub struct Session {
     pub(crate) views: ClientViews,
     pub(crate) tickers: Tickers,
     pub(crate) context: ContextPolicy,
-    /// The client of the last act.
+    /// The client of the last action.
     pub(crate) actor: Option<ClientId>,
 }
 

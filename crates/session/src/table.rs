@@ -2,7 +2,7 @@
 //!
 //! Numbers are never reassigned and never reused. An element whose meaning changes gets another
 //! number for the new meaning. The old number is remembered and becomes valid again when the old
-//! meaning returns. One exception: if an act incremented a number in the element's record, the
+//! meaning returns. One exception: if an action incremented a number in the element's record, the
 //! element keeps its ref number (`count_changes.rs`).
 
 use crate::numbers::{NumberError, NumberSource, Numbers};

@@ -2,15 +2,15 @@
 //! of other people's work.
 //!
 //! Every capture of the app is compared with the previous one, including captures that a command
-//! takes for itself. A difference between two captures without an act in between is a change by
+//! takes for itself. A difference between two captures without an action in between is a change by
 //! itself.
 //!
 //! - A number that changed by itself twice is a ticker.
 //! - Numbers of one [pattern](ContextChange::pattern) are tickers once they re-rendered twice, or
 //!   once a client was notified of them twice. For percentages and prices, one report suffices.
 //! - Changed words may belong to another record, however often they change. Only a text that names
-//!   a state (`per second, rising`) and returned to an earlier state without an act is expected to
-//!   do so again.
+//!   a state (`per second, rising`) and returned to an earlier state without an action is expected
+//!   to do so again.
 
 use hashbrown::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -20,7 +20,7 @@ use stickpin_tree::{ContextChange, FactKey, Tree, compare_texts};
 /// The maximum number of positions that are remembered as changing by themselves.
 const MAX_TICKERS: usize = 4_096;
 
-/// The minimum number of changes without an act for a number to count as changing by itself.
+/// The minimum number of changes without an action for a number to count as changing by itself.
 const MIN_CHANGES: u8 = 2;
 
 /// The maximum number of states that are remembered per text.
@@ -38,7 +38,7 @@ pub(crate) struct Tickers {
     document: u64,
     /// The last capture.
     last: Option<Arc<Tree>>,
-    /// Whether an act happened since the last capture: differences in the next one may be its
+    /// Whether an action happened since the last capture: differences in the next one may be its
     /// effects.
     acted: bool,
 }
@@ -51,7 +51,7 @@ struct NamedStates {
 }
 
 impl Tickers {
-    /// Records that an act begins.
+    /// Records that an action begins.
     pub(crate) fn note_act(&mut self) {
         self.acted = true;
     }
@@ -110,7 +110,7 @@ impl Tickers {
         self.is_ticking(key) || self.states.get(&key).is_some_and(|states| states.came_back)
     }
 
-    /// Records that a client was notified of changes that its own acts did not make.
+    /// Records that a client was notified of changes that its own actions did not make.
     pub(crate) fn note_reported(&mut self, changes: &[ContextChange]) {
         let numbers = changes.iter().filter(|change| change.differs_in_numbers());
         let patterns: HashSet<(u64, bool)> = numbers.map(|c| (c.pattern(), c.is_of_quantity())).collect();

@@ -131,7 +131,7 @@ fn views_of_ten_clients_take_at_most_30_megabytes() {
     println!("{told} bytes after telling");
     assert!(told <= BAR, "{told} bytes of what was shown and told");
 
-    // An own act of each that changes another one in a hundred texts.
+    // An own action of each that changes another one in a hundred texts.
     for (client, version) in clients.iter().zip(CLIENTS + 2..) {
         let before = session.tree().unwrap().clone();
         session.replace_tree(page(version), Origin::Snapshot);

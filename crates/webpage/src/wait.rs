@@ -1,4 +1,4 @@
-//! Waits for quiet, and for the effects of an act.
+//! Waits for quiet, and for the effects of an action.
 
 pub mod effects;
 pub mod settle;

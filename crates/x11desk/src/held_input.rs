@@ -1,4 +1,4 @@
-//! Buttons and modifiers that are held down for an act and released with it.
+//! Buttons and modifiers that are held down for an action and released with it.
 
 use crate::display::Display;
 use crate::error::X11Result;
@@ -6,7 +6,7 @@ use crate::x11::X11;
 use crate::{keyboard, pointer};
 use stickpin_device::{Button, Modifiers, Result};
 
-/// Input that is held down. It is released when this value is dropped, even if the act was
+/// Input that is held down. It is released when this value is dropped, even if the action was
 /// abandoned.
 #[derive(Debug)]
 pub struct HeldInput {

@@ -38,10 +38,10 @@ pub(crate) fn delivered_to_target() -> InputOutcome {
 /// The target of a press, from an answer that followed the action directly.
 pub(crate) type TargetSnapshot = FreshAnswer<Arc<Tree>>;
 
-/// An act in progress.
+/// An action in progress.
 pub(crate) struct Act<'d> {
     pub(crate) device: &'d mut LinuxDevice,
-    /// Cancels the act where nothing is half done.
+    /// Cancels the action where nothing is half done.
     pub(crate) cancel: &'d CancellationToken,
 }
 
@@ -152,14 +152,14 @@ pub(crate) async fn press(
         Ok(Some(answer)) if answer.read().unwrap_or(true) => delivered_to_target(),
         Ok(Some(_)) => return Ok(None),
         // The app is busy with the action, or shows a dialog from inside it. Or the app exited
-        // after it had answered, and its end is reported after the act.
+        // after it had answered, and its end is reported after the action.
         Ok(None) | Err(BusError::Closed(_)) => delivered_to_target(),
         // The action may have failed after taking effect, so another press could be a second one.
         Err(BusError::Refused(why)) => return Err(perhaps_pressed(&object, &why)),
         // There is no such action or object, so nothing happened.
         Err(fault) => return ask::refused(&device.app, &object.path, fault).await.map(|()| None),
     };
-    // Without an answer, the target is queried after the act.
+    // Without an answer, the target is queried after the action.
     if let Some(itself) = itself {
         let changes = device.app.events.state().changes;
         let tree = verify::exchange_in_tree(device, itself).map_err(unknown)?;

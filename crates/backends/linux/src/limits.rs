@@ -1,4 +1,4 @@
-//! Limits of captures, and timeouts of acts.
+//! Limits of captures, and timeouts of actions.
 
 use std::time::Duration;
 use stickpin_device::Capability;

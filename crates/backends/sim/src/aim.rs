@@ -107,7 +107,7 @@ fn hit(sim: &Sim, addresses: &mut Addresses, at: usize, point: (f64, f64)) -> Hi
 
 impl Sim {
     /// Runs the changes that the app, or the fault with which it was opened, makes to an element
-    /// between the locate and the act.
+    /// between the locate and the action.
     pub(crate) fn run_interim_handlers(&mut self, id: u64, event: Event) {
         if let Some(at) = self.dom().find(id) {
             let tab = &self.tabs[self.active];

@@ -1,5 +1,5 @@
 //! Faults with which any app can be opened (`?fault=`): a single change between a locate and an
-//! act.
+//! action.
 
 use crate::app::dom::{Dom, Key, Node};
 use crate::app::render;
@@ -42,7 +42,7 @@ impl Patches {
         is
     }
 
-    /// Changes the document just before an aim or an act. Returns false if nothing changes.
+    /// Changes the document just before an aim or an action. Returns false if nothing changes.
     pub(crate) fn trigger(&mut self, dom: &Dom, target: usize, event: Event) -> bool {
         let path_keys = |at| dom.path(at).map(|i| dom.nodes[i].key.clone()).collect();
         let patch = match (self.fault, event) {

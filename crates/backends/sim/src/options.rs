@@ -19,9 +19,9 @@ pub(crate) enum ClockKind {
 }
 
 words! {
-    /// A fault that occurs once, at the first act.
+    /// A fault that occurs once, at the first action.
     Fault {
-        /// The device never responds to an act.
+        /// The device never responds to an action.
         Hang = "hang",
         /// The app dies when it is acted on.
         Lost = "lost",

@@ -96,7 +96,7 @@ pub(crate) fn set_driven_tab(web: &mut DrivenBrowser, session: String) {
     state.active.clone_from(&web.page.tab.session);
     let tab = state.tabs.get(&web.page.tab.session);
     web.page.number = tab.map_or(web.page.number, |tab| tab.number);
-    // Changes that happened before are not effects of the next act.
+    // Changes that happened before are not effects of the next action.
     web.page.changes_reported = tab.map_or(0, |tab| tab.changes);
     web.page.seen = tab.map_or(0, |tab| tab.activity).wrapping_sub(1);
     web.page.last_input = None;

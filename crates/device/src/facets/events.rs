@@ -15,8 +15,8 @@ pub trait Events: Send {
     /// Returns `BACKEND_LOST` when the app is gone.
     async fn wait_event(&mut self, timeout: Duration, cancel: &CancellationToken) -> Result<bool>;
 
-    /// Waits up to `at_most` until the act that was just performed shows an effect. Waits longer,
-    /// within reason, while something that the act started is still in progress.
+    /// Waits up to `at_most` until the action that was just performed shows an effect. Waits
+    /// longer, within reason, while something that the action started is still in progress.
     ///
     /// # Errors
     /// Returns `BACKEND_LOST` when the app is gone.

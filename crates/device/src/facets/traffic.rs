@@ -90,19 +90,19 @@ pub enum DownloadState {
     Failed(String),
 }
 
-/// Requests and downloads since the last act began
+/// Requests and downloads since the last action began
 /// ([`Lifecycle::act_begins`](super::Lifecycle::act_begins)).
 #[async_trait]
 pub trait Traffic: Send {
-    /// Returns the requests that have begun since the start of the last act or were in progress at
-    /// that time, oldest first and limited in number.
+    /// Returns the requests that have begun since the start of the last action or were in progress
+    /// at that time, oldest first and limited in number.
     ///
     /// # Errors
     /// Returns `UNSUPPORTED` or `BACKEND_LOST`.
     async fn requests(&mut self) -> Result<Vec<NetworkRequest>>;
 
-    /// Returns the downloads that have begun since the start of the last act or were in progress at
-    /// that time, oldest first and limited in number.
+    /// Returns the downloads that have begun since the start of the last action or were in progress
+    /// at that time, oldest first and limited in number.
     ///
     /// # Errors
     /// Returns `UNSUPPORTED` or `BACKEND_LOST`.

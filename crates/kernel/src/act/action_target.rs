@@ -29,7 +29,7 @@ pub(crate) struct ActionTarget {
     pub(crate) point: (f64, f64),
     /// Whether the input is sent although another element is there (`--force`).
     pub(crate) forced: bool,
-    /// The target before the act.
+    /// The target before the action.
     pub(crate) before: Option<TargetState>,
     /// The device's ticket from preparing the input, and later from performing it.
     pub(crate) ticket: Ticket,
@@ -66,7 +66,7 @@ impl ActionTarget {
     }
 }
 
-/// The properties of an element that an act may change, read before and after.
+/// The properties of an element that an action may change, read before and after.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TargetState {
     name: String,

@@ -16,7 +16,7 @@ use stickpin_tree::{ContextChange, ContextReader, FactKind, Handle, NodeId, Tree
 /// The maximum number of changes that a notice spells out.
 const MAX_SPELLED_CHANGES: usize = 2;
 
-/// The maximum number of receipt lines about what an act replaced.
+/// The maximum number of receipt lines about what an action replaced.
 const MAX_EFFECT_LINES: usize = 3;
 
 /// The maximum number of changes in the details of an error.
@@ -120,7 +120,7 @@ pub(crate) fn guarded_nodes(cx: &mut Cx, tree: &Tree, node: NodeId) -> Result<Ve
     Ok(guarded)
 }
 
-/// Records what an act of this client turned `before` into, for the receipt of the command.
+/// Records what an action of this client turned `before` into, for the receipt of the command.
 pub(crate) fn record_effects(
     cx: &mut Cx,
     before: &Tree,
@@ -174,7 +174,7 @@ pub(crate) async fn report_failed_effects(cx: &mut Cx, e: &Error) {
             effects.retain(|effect| !tells(e, effect));
             cx.envelope.receipt.extend(effect_lines(&effects).into_iter().map(Into::into));
         }
-        // The command's own error is more useful. The next act reports what was not recorded.
+        // The command's own error is more useful. The next action reports what was not recorded.
         Err(unread) => tracing::debug!("cannot tell what the failed action replaced: {unread}"),
     }
 }
@@ -199,7 +199,7 @@ fn add_effect(effects: &mut Vec<ContextChange>, effect: ContextChange) {
     }
 }
 
-/// Describes what an act replaced, in at most [`MAX_EFFECT_LINES`] lines.
+/// Describes what an action replaced, in at most [`MAX_EFFECT_LINES`] lines.
 pub(crate) fn effect_lines(effects: &[ContextChange]) -> Vec<String> {
     let mut sentences = sentences(effects);
     if sentences.len() > MAX_EFFECT_LINES {

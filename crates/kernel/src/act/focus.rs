@@ -26,8 +26,8 @@ pub(crate) struct FocusedElement {
 /// Returns the focused element, or `None`. The element counts as the opener of the next popup.
 ///
 /// # Errors
-/// Returns `UNSUPPORTED` when the last act filled a field that did not take the focus, and errors
-/// of the device.
+/// Returns `UNSUPPORTED` when the last action filled a field that did not take the focus, and
+/// errors of the device.
 pub(crate) async fn focused_element(cx: &mut Cx) -> Result<Option<FocusedElement>> {
     if let Some(field) = &cx.open_session()?.unfocused {
         let message =

@@ -1,4 +1,4 @@
-//! The last steps of an act: check that the target takes the input, send it, and verify where it
+//! The last steps of an action: check that the target takes the input, send it, and verify where it
 //! landed.
 
 use crate::act;
@@ -22,10 +22,11 @@ use stickpin_tree::{Role, States, escape};
 const RETRY_SETTLE: SettleRequest =
     SettleRequest::new(Duration::from_millis(100), Duration::from_millis(500));
 
-/// The position of an input within its act.
+/// The position of an input within its action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum InputPosition {
-    /// The first input: clears the notices seen so far, because no input of this act caused them.
+    /// The first input: clears the notices seen so far, because no input of this action caused
+    /// them.
     First,
     /// A further input: keeps the notices since the first input for the receipt.
     Further,
@@ -52,7 +53,7 @@ impl From<MissedInput> for Error {
     }
 }
 
-/// The failed attempts of an act so far.
+/// The failed attempts of an action so far.
 #[derive(Debug, Default)]
 pub(crate) struct FailedAttempts {
     stopped: bool,
@@ -193,8 +194,8 @@ pub(crate) async fn aim_and_send(
     Ok((ready, performed.unwrap_or_default()))
 }
 
-/// Sends one input like [`aim_and_send`], in an act that may consist of several inputs. Returns no
-/// outcome when `action` decides that no input is needed.
+/// Sends one input like [`aim_and_send`], in an action that may consist of several inputs. Returns
+/// no outcome when `action` decides that no input is needed.
 ///
 /// # Errors
 /// Returns the errors of [`aim_and_send`].

@@ -1,4 +1,4 @@
-//! The outcome of an act: reads the target once more, makes the receipt from notices, and shows
+//! The outcome of an action: reads the target once more, makes the receipt from notices, and shows
 //! changes for `--settle`.
 
 use crate::act::action_target::{ActionTarget, TargetState};
@@ -17,13 +17,13 @@ use stickpin_device::{ErrorCode, LocatedElement, Notice, Result, SettleRequest};
 use stickpin_session::{BaseTree, ContextPolicy, Origin};
 use stickpin_tree::{IdentityGrade, NodeId, Tree, Verdict};
 
-/// How long an act without a visible effect may take to show one.
+/// How long an action without a visible effect may take to show one.
 const EFFECT_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// The maximum length of the list of pending activities, in characters.
 const MAX_PENDING_CHARS: usize = 500;
 
-/// The output of every act.
+/// The output of every action.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ActionOutput {
@@ -37,7 +37,7 @@ pub struct ActionOutput {
     /// The end of the value that the app appended and selected on its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completed: Option<String>,
-    /// The target after the act, if its name or its states changed.
+    /// The target after the action, if its name or its states changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub now: Option<String>,
     /// Whether the app became quiet (`--settle`).
@@ -58,12 +58,12 @@ impl ActionOutput {
     }
 }
 
-/// Discards older notices before an act, and records its target as the opener of the next popup.
+/// Discards older notices before an action, and records its target as the opener of the next popup.
 ///
 /// # Errors
 /// Returns errors of the device.
 pub(crate) async fn begin_action(cx: &mut Cx, ready: &ActionTarget) -> Result<()> {
-    // No input of this act caused the notices so far.
+    // No input of this action caused the notices so far.
     drop(cx.device()?.notices().await?);
     cx.envelope.unrecorded_effects = found_in(cx, ready)?.map(|found| (found, ready.handle));
     record_opener(cx, ready)
@@ -94,10 +94,10 @@ pub(crate) async fn reread_target(cx: &mut Cx, ready: &ActionTarget) -> Result<O
     Ok(drawn_anew(cx, ready).map(|node| TargetState::of(tree.node(node))))
 }
 
-/// Determines the outcome of an act. Values that can no longer be read are omitted.
+/// Determines the outcome of an action. Values that can no longer be read are omitted.
 ///
 /// # Errors
-/// Returns errors of the device; the act has been carried out nevertheless.
+/// Returns errors of the device; the action has been carried out nevertheless.
 pub(crate) async fn finish_action(
     cx: &mut Cx,
     ready: Option<&ActionTarget>,
@@ -108,7 +108,7 @@ pub(crate) async fn finish_action(
         ActionOutput { did: acted.did.clone(), target: acted.target.clone(), ..ActionOutput::default() };
     match look_after(cx, ready, opts, acted).await {
         Err(e) if e.code == ErrorCode::BackendLost => match cx.open_session()?.exit_reason().await {
-            // This is the outcome: the act closed the last window of an app in the intended way.
+            // This is the outcome: the action closed the last window of an app in the intended way.
             Some(opts) => {
                 cx.envelope.receipt = vec![stickpin_tree::escape(&opts, MAX_PENDING_CHARS).into()];
                 cx.open_session()?.lost = true;
@@ -116,8 +116,8 @@ pub(crate) async fn finish_action(
             }
             None => Err(e),
         },
-        // The dialog opened while the outcome was read. The act is done, and the response names the
-        // dialog.
+        // The dialog opened while the outcome was read. The action is done, and the response names
+        // the dialog.
         Err(e) if e.code == ErrorCode::DialogOpen => Ok(brief),
         acted => acted,
     }
@@ -129,7 +129,7 @@ async fn look_after(
     opts: ActionOptions,
     mut acted: ActionOutput,
 ) -> Result<ActionOutput> {
-    // An act may close its own tab.
+    // An action may close its own tab.
     navigation::warn_ended_tabs(cx);
     if cx.device()?.dialog().is_some() {
         // The app answers nothing until the dialog is answered; the response names the dialog.
@@ -185,11 +185,11 @@ async fn look_after(
     Ok(acted)
 }
 
-/// Records what an act replaced around this client's refs, for the receipt. Returns whether there
-/// was anything.
+/// Records what an action replaced around this client's refs, for the receipt. Returns whether
+/// there was anything.
 ///
-/// `seen` is the app after the act, if it was read already. For a partial device, it contains only
-/// the target and the titles of its windows.
+/// `seen` is the app after the action, if it was read already. For a partial device, it contains
+/// only the target and the titles of its windows.
 async fn effects_of(
     cx: &mut Cx,
     ready: Option<&ActionTarget>,
@@ -202,7 +202,7 @@ async fn effects_of(
         return Ok(false);
     }
     if cx.device()?.info().partial {
-        // Reading the whole app would cost more than the act. Its changes are unknown, and only
+        // Reading the whole app would cost more than the action. Its changes are unknown, and only
         // window titles are compared until the next capture.
         let mut titles = Vec::new();
         if !opts.receipt || notices.contains(&Notice::Changed) {
@@ -256,8 +256,8 @@ fn went_on<T>(cx: &mut Cx, waited: &Result<T>) -> bool {
     moved.is_some()
 }
 
-/// Returns the target's line under its current ref, if it differs from before the act, and the tree
-/// of the app if one was read.
+/// Returns the target's line under its current ref, if it differs from before the action, and the
+/// tree of the app if one was read.
 async fn changed_target(cx: &mut Cx, ready: &ActionTarget) -> Result<(Option<String>, Option<Arc<Tree>>)> {
     let (Some(before), Some(handle)) = (&ready.before, ready.handle) else { return Ok((None, None)) };
     let graded = cx.device()?.info().grade != IdentityGrade::None;

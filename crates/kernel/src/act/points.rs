@@ -90,7 +90,7 @@ pub(crate) async fn screenshot_marks(
     Ok(seen.into_iter().map(mark).collect())
 }
 
-/// Resolves a point for an act. Judges the element there, and for pointer input judges it again
+/// Resolves a point for an action. Judges the element there, and for pointer input judges it again
 /// after the pointer has arrived.
 ///
 /// # Errors
@@ -183,7 +183,7 @@ async fn locate_at(
     Ok(located)
 }
 
-/// Reads a point: the target for an act, and what a press there acts on.
+/// Reads a point: the target for an action, and what a press there acts on.
 async fn read_point(
     cx: &mut Cx,
     x: f64,

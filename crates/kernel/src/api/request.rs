@@ -198,7 +198,7 @@ pub struct Response {
     /// A warning of one sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
-    /// Observations since an act, at most 5 lines.
+    /// Observations since an action, at most 5 lines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub receipt: Vec<String>,
     /// The indexes of receipt lines, from 0, that report errors of the app such as a failed
@@ -225,7 +225,7 @@ pub struct Response {
 }
 
 impl Response {
-    /// Returns the errors of the app since the act. The text omits them, because a command line
+    /// Returns the errors of the app since the action. The text omits them, because a command line
     /// writes them to another stream.
     pub fn app_errors(&self) -> impl Iterator<Item = &str> {
         self.receipt_errors.iter().filter_map(|&at| self.receipt.get(at)).map(String::as_str)

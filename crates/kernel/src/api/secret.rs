@@ -1,5 +1,5 @@
 //! Secrets: values that are used but never shown. A front end reads them by name from its
-//! environment, an act fills them into a field, and responses replace them with dots.
+//! environment, an action fills them into a field, and responses replace them with dots.
 
 use crate::api::request::Response;
 use base64::Engine as _;

@@ -86,7 +86,7 @@ pub(crate) fn typing_time(text: &str) -> Duration {
     TYPING_TIME_PER_CHAR * u32::try_from(text.chars().count()).unwrap_or(u32::MAX)
 }
 
-/// Options that all acts share.
+/// Options that all actions share.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ActionOptions {
     /// How long to wait for the target to become actionable.
@@ -99,9 +99,9 @@ pub(crate) struct ActionOptions {
     pub(crate) force: bool,
     /// Send nothing where the device has no hit test.
     pub(crate) strict: bool,
-    /// Wait up to this long for a quiet app after the act, and show what changed.
+    /// Wait up to this long for a quiet app after the action, and show what changed.
     pub(crate) settle: Option<Duration>,
-    /// Report observations since the act.
+    /// Report observations since the action.
     pub(crate) receipt: bool,
 }
 
@@ -121,7 +121,7 @@ impl ActionOptions {
         }
     }
 
-    /// Returns how long the whole act may take: `deadline` plus the waits that the caller
+    /// Returns how long the whole action may take: `deadline` plus the waits that the caller
     /// requested.
     ///
     /// With a timeout from the caller, the bound is these waits plus an allowance and `more`, which
@@ -135,13 +135,13 @@ impl ActionOptions {
     }
 }
 
-/// A command that acts on the app, with the options that all acts share.
+/// A command that acts on the app, with the options that all actions share.
 pub trait Acting: Command {
     /// Returns the options, to change them.
     fn options(&mut self) -> ActOptions<'_>;
 }
 
-/// The options that all acts share, borrowed from a command.
+/// The options that all actions share, borrowed from a command.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ActOptions<'c> {
@@ -155,11 +155,11 @@ pub struct ActOptions<'c> {
     pub strict: &'c mut bool,
     /// How long to wait for the target to become actionable, in milliseconds.
     pub timeout: &'c mut Option<u64>,
-    /// Whether the response reports observations since the act.
+    /// Whether the response reports observations since the action.
     pub receipt: &'c mut Option<Receipt>,
 }
 
-/// Declares a command that acts on the app: the struct gets the arguments that all acts share,
+/// Declares a command that acts on the app: the struct gets the arguments that all actions share,
 /// `new()` and `how()`.
 ///
 /// The command's own fields come first, so that help lists them first. A field with a default

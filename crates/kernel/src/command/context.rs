@@ -93,7 +93,7 @@ pub(crate) struct Envelope {
     pub(crate) reference: Option<RefDetail>,
     /// Refs that pin the selectors of this command: the matched elements are the intended ones.
     pub(crate) pinned_selectors: Vec<Ref>,
-    /// What the acts of this command replaced, for the receipt.
+    /// What the actions of this command replaced, for the receipt.
     pub(crate) effects: Vec<ContextChange>,
     /// The app before the input whose effects are not yet recorded, and the target of that input.
     pub(crate) unrecorded_effects: Option<(Arc<Tree>, Option<Handle>)>,

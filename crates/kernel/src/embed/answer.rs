@@ -37,7 +37,7 @@ impl<C: Command> Answer<C> {
         }
     }
 
-    /// Returns observations of the app since the act, at most five lines: messages, failed
+    /// Returns observations of the app since the action, at most five lines: messages, failed
     /// requests, a navigation.
     #[must_use]
     pub fn receipt(&self) -> &[String] {

@@ -85,12 +85,13 @@ impl<C: Acting> Call<'_, C> {
         self.with(|command| set(command.options()))
     }
 
-    /// Waits after the act until the app is quiet, at most ten seconds, and reports what changed.
+    /// Waits after the action until the app is quiet, at most ten seconds, and reports what
+    /// changed.
     pub fn settle(self) -> Self {
         self.option(|o| *o.settle = Some(OptionalValue::Plain(true)))
     }
 
-    /// Waits after the act until the app is quiet, at most for the given time.
+    /// Waits after the action until the app is quiet, at most for the given time.
     pub fn settle_within(self, most: Duration) -> Self {
         self.option(|o| *o.settle = Some(OptionalValue::Value(millis(most))))
     }
@@ -115,7 +116,7 @@ impl<C: Acting> Call<'_, C> {
         self.option(|o| *o.strict = true)
     }
 
-    /// Omits the observations since the act.
+    /// Omits the observations since the action.
     pub fn without_receipt(self) -> Self {
         self.option(|o| *o.receipt = Some(Receipt::Off))
     }

@@ -40,7 +40,7 @@ pub(crate) struct OpenSession {
     pub(crate) recorder: Option<Recorder>,
     /// Secrets that were filled in and must not be shown to any caller.
     pub(crate) secrets: Vec<Secret>,
-    /// The field that the last act filled without focusing it, in words.
+    /// The field that the last action filled without focusing it, in words.
     pub(crate) unfocused: Option<String>,
     /// Whether a command found that the app is gone.
     pub(crate) lost: bool,

@@ -1,7 +1,7 @@
 //! Recordings: the commands of a session that succeeded, with their targets as selectors.
 //!
-//! A ref means nothing in another run. Before an act, each target is therefore named by the
-//! strongest selector that is unique at that time. Without such a selector the act is refused,
+//! A ref means nothing in another run. Before an action, each target is therefore named by the
+//! strongest selector that is unique at that time. Without such a selector the action is refused,
 //! because a replay could act on another element. The element's meaning is recorded too, and a
 //! replay requires the same one. A [`ScriptWriter`] determines the format of a script.
 //!

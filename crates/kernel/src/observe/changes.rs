@@ -13,8 +13,8 @@ use stickpin_refs::Ref;
 use stickpin_session::{BaseTree, Origin};
 use stickpin_tree::{DEFAULT_MAX_BYTES, Diff, DiffQueries, NodeId, View};
 
-/// The size limit of the changes after an act, in bytes: with the receipt, a response stays below 4
-/// KB.
+/// The size limit of the changes after an action, in bytes: with the receipt, a response stays
+/// below 4 KB.
 const ACT_MAX_BYTES: usize = 2_800;
 
 /// The maximum number of listed groups of ended refs. Using any other ended ref is an error that
@@ -64,8 +64,8 @@ pub(crate) fn stored_base(cx: &mut Cx) -> Result<Option<BaseTree>> {
     Ok(stored.map(|(generation, tree)| BaseTree { generation, tree }))
 }
 
-/// Captures and returns what changed through an act. `before` is the tree before the act, for a
-/// client without a base; captures after the act have replaced it in the session.
+/// Captures and returns what changed through an action. `before` is the tree before the action, for
+/// a client without a base; captures after the action have replaced it in the session.
 ///
 /// # Errors
 /// Returns errors of the device.
@@ -86,8 +86,8 @@ async fn compare(
     let (client, since) = (cx.client_id(), cx.since.map(stickpin_refs::Generation::new));
     let digest = cx.render.detail == Detail::Digest;
     let session = &cx.open_session()?.session;
-    // After an act, the response contains its changes, or says how to read those that did not fit.
-    // The next act reports only newer ones.
+    // After an action, the response contains its changes, or says how to read those that did not
+    // fit. The next action reports only newer ones.
     let told = if acted { session.effects_base(&client, since) } else { None };
     let kept = session.base(&client, since);
     let renews = kept.is_some() && told.is_none();

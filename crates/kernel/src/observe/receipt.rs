@@ -1,4 +1,4 @@
-//! The receipt of an act: observations since it was dispatched, in at most five lines.
+//! The receipt of an action: observations since it was dispatched, in at most five lines.
 
 use crate::command::context::ReceiptLine;
 use std::ops::RangeInclusive;
@@ -14,7 +14,7 @@ const MAX_MISSING_CHARS: usize = 200;
 /// The weights of notices that count as errors of the app.
 const ERRORS: RangeInclusive<u8> = 2..=3;
 
-/// Returns the receipt: the notices, most important first, followed by what the act replaced.
+/// Returns the receipt: the notices, most important first, followed by what the action replaced.
 /// `changed` states that the target itself differs.
 pub(crate) fn receipt_lines(notices: &[Notice], changed: bool, effects: Vec<String>) -> Vec<ReceiptLine> {
     let mut weighed: Vec<(u8, String)> = Vec::new();
@@ -103,7 +103,7 @@ fn left(what: DesktopObject, name: &str) -> String {
 }
 
 /// Returns the text of a notice about the device itself; `None` for a notice that only concerns an
-/// act.
+/// action.
 pub(crate) fn describe_device_notice(notice: &Notice) -> Option<String> {
     match notice {
         Notice::Disappeared { what, name } => Some(left(*what, name)),

@@ -108,7 +108,7 @@ async fn the_answer_to_a_dialog_tells_what_came_of_it() {
     };
     b.fake.world().on_input.insert(3, Box::new(asks));
     b.ok("press", json!({ "target": "@e1" })).await;
-    // The act goes on when it has its answer.
+    // The action goes on when it has its answer.
     let mut renamed = false;
     b.fake.world().on_look = Some(Box::new(move |w| {
         if !std::mem::replace(&mut renamed, true) {

@@ -23,7 +23,7 @@ impl Bench {
         self.session.note_notice(client, &tree, node, &changes);
     }
 
-    /// An act of the client that makes this of the page; what its receipt tells.
+    /// An action of the client that makes this of the page; what its receipt tells.
     fn act(&mut self, client: &ClientId, body: &str) -> Vec<ContextChange> {
         let (before, node) = (self.session.tree().unwrap().clone(), self.button());
         self.session.note_act(node);

@@ -218,7 +218,8 @@ fn restored_equal_tree_keeps_all_refs() {
     }
 }
 
-/// Between two looks at a tree that is the same, an act may make known what opened the popup in it.
+/// Between two looks at a tree that is the same, an action may make known what opened the popup in
+/// it.
 #[test]
 fn opener_learned_between_equal_trees_is_applied() {
     let mut b = Bench::new("never-reused");

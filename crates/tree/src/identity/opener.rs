@@ -9,7 +9,7 @@ use crate::identity::record::{ElementSurroundings, Record};
 use crate::identity::surroundings::popup::is_popup;
 use crate::{Handle, NodeRef, Role, Tree};
 
-/// For every open popup, the element of the last act before the popup appeared.
+/// For every open popup, the element of the last action before the popup appeared.
 ///
 /// A menu or dialog rarely states what opened it, and one dialog node may serve every row of a
 /// table. The session calls [`Openers::note_act`] when it acts. It calls [`Openers::observe`] on
@@ -63,8 +63,8 @@ impl Openers {
         self.last = Some(opener);
     }
 
-    /// Updates the popups from a complete capture: new popups belong to the last act, popups that
-    /// are gone are forgotten.
+    /// Updates the popups from a complete capture: new popups belong to the last action, popups
+    /// that are gone are forgotten.
     pub fn observe(&mut self, tree: &Tree) {
         let mut popups = HashMap::new();
         for handle in tree.nodes().filter(|&n| is_popup(n)).filter_map(NodeRef::handle) {

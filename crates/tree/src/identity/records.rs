@@ -168,7 +168,7 @@ impl<'t> Records<'t> {
     /// Returns the text of the heading above an element's row, if it differs from the one at issue;
     /// empty if there is no such heading now. `None` unless the row identifies its own record.
     ///
-    /// The element itself must be unchanged according to [`Records::judge`]. An act should still
+    /// The element itself must be unchanged according to [`Records::judge`]. An action should still
     /// report the heading, because rows may have the same text for all records (`Billing address`).
     #[must_use]
     pub fn changed_heading(&self, issued: &Meaning, node: NodeId) -> Option<String> {

@@ -6,9 +6,9 @@
 //! them, the element is judged like one outside rows: by the heading above, the section, the titles
 //! around it and the text of its dialog.
 //!
-//! Rows that identify themselves stay valid whatever the heading above says; an act in such a list
-//! reports a changed heading. Controls before a `main` that does not contain them are tools of the
-//! whole app, and not below the heading inside it.
+//! Rows that identify themselves stay valid whatever the heading above says; an action in such a
+//! list reports a changed heading. Controls before a `main` that does not contain them are tools of
+//! the whole app, and not below the heading inside it.
 
 use crate::identity::element_reader::ElementReader;
 use crate::identity::evidence::Evidence;

@@ -65,7 +65,7 @@ pub(crate) fn ranges(numbers: impl Iterator<Item = u64>, max_gap: u64) -> Vec<u6
     ranges
 }
 
-/// The guards of an act until its input is delivered: of one target, or of both ends of a drag.
+/// The guards of an action until its input is delivered: of one target, or of both ends of a drag.
 #[derive(Debug, Default)]
 pub(crate) struct Guards(Vec<Guard>);
 

@@ -14,7 +14,7 @@ use stickpin_device::{CaptureRequest, CaptureResult, Error, ErrorCode, LocatedEl
 use stickpin_tree::Handle;
 use tokio::time::timeout;
 
-/// Timeout for a pending navigation to be committed before an act.
+/// Timeout for a pending navigation to be committed before an action.
 const COMMIT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Timeout for a committed document to load, after which a capture takes it as it is.
@@ -39,7 +39,7 @@ pub struct Page {
     pub changes_reported: u64,
     /// When the last input was sent.
     pub last_input: Option<Instant>,
-    /// When the last act began.
+    /// When the last action began.
     pub action_began: Instant,
     /// The number of walks skipped because nothing had changed since the last one.
     pub walks_skipped: u64,
@@ -136,7 +136,7 @@ impl Page {
         timeout(COMMIT_TIMEOUT, done).await.unwrap_or(Ok(()))
     }
 
-    /// Records that an act begins: later guards and effects belong to it.
+    /// Records that an action begins: later guards and effects belong to it.
     pub fn begin_action(&mut self) {
         self.guards.clear();
         self.action_began = Instant::now();

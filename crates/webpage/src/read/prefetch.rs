@@ -1,6 +1,6 @@
-//! Requests of one act that are sent together.
+//! Requests of one action that are sent together.
 //!
-//! An act locates its target, aims, waits for the pointer to arrive, locates again, presses, and
+//! An action locates its target, aims, waits for the pointer to arrive, locates again, presses, and
 //! locates once more. Each step waits for the browser, and the page's own work is the smallest
 //! part.
 //!
@@ -38,7 +38,7 @@ const ANSWER_VALIDITY: Duration = Duration::from_millis(50);
 /// The time in which a press may follow its announcement. The script watches for longer.
 const PRESS_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The time after an act during which a capture from that moment shows the state of its target.
+/// The time after an action during which a capture from that moment shows the state of its target.
 const OUTCOME_VALIDITY: Duration = Duration::from_millis(20);
 
 /// An answer that is valid only for a moment.

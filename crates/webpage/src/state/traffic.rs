@@ -24,7 +24,7 @@ pub(crate) struct LoggedRequest {
     pub(crate) counts: bool,
     /// Whether a script made the request, by `fetch` or similar.
     pub(crate) by_script: bool,
-    /// Whether the request was reported as the effect of an act.
+    /// Whether the request was reported as the effect of an action.
     pub(crate) reported: bool,
     /// Whether the request is for the document of a frame.
     document: bool,
@@ -90,8 +90,8 @@ impl TabState {
         self.traffic.iter().rev().find(|s| s.document && s.began >= since)?.status
     }
 
-    /// Whether a navigation is pending, or a script's request that began since then and that an act
-    /// may have caused.
+    /// Whether a navigation is pending, or a script's request that began since then and that an
+    /// action may have caused.
     pub(crate) fn is_loading_since(&self, since: Instant) -> bool {
         let request = |s: &LoggedRequest| s.by_script && s.counts && s.end.is_none() && s.began >= since;
         self.navigating.is_some() || self.traffic.iter().any(request)

@@ -1,4 +1,4 @@
-//! The effects of an act, and waiting for them.
+//! The effects of an action, and waiting for them.
 
 use crate::read::page::Page;
 use crate::state::TabState;
@@ -13,16 +13,16 @@ use tokio::time::timeout;
 /// Timeout for effects in progress.
 const EFFECT_TIMEOUT: Duration = Duration::from_millis(300);
 
-/// Timeout for a busy page to run, after which the act counts as without effect.
+/// Timeout for a busy page to run, after which the action counts as without effect.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Timeout for the reaction of a script to the last effect.
 const REACTION_TIMEOUT: Duration = Duration::from_millis(50);
 
-/// The maximum number of notices about requests that an act caused.
+/// The maximum number of notices about requests that an action caused.
 const MAX_REQUEST_NOTICES: usize = 3;
 
-/// Waits for the first effect of an act, then until the effects in progress are over.
+/// Waits for the first effect of an action, then until the effects in progress are over.
 ///
 /// # Errors
 /// Returns `BACKEND_LOST` when the browser or its last tab is gone.
@@ -109,7 +109,7 @@ pub async fn wait_for_event(page: &mut Page, wait: Duration, cancel: &Cancellati
     page.tab.read(|_| new_version.is_some())
 }
 
-/// Returns the requests since the act began, and those that were pending then.
+/// Returns the requests since the action began, and those that were pending then.
 ///
 /// # Errors
 /// Returns `BACKEND_LOST` when the browser or its last tab is gone.
@@ -127,7 +127,7 @@ pub fn requests_since_action(page: &Page) -> Result<Vec<NetworkRequest>> {
     })
 }
 
-/// Returns the effects of an act that have no notice yet.
+/// Returns the effects of an action that have no notice yet.
 pub fn unreported_effects(page: &Page) -> Result<Vec<Notice>> {
     let action_began = page.action_began;
     page.tab.write(|tab| {

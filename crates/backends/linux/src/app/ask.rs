@@ -16,7 +16,7 @@ pub(crate) async fn actions_of(app: &App, path: &str) -> Result<Vec<String>> {
     Ok(unless_vanished(app, path, actions).await?.unwrap_or_default())
 }
 
-/// Returns an object's answer during an act; `None` if it refuses.
+/// Returns an object's answer during an action; `None` if it refuses.
 ///
 /// # Errors
 /// Returns the errors of [`refused`].
@@ -42,8 +42,8 @@ pub(crate) fn do_action(path: &str, action: usize) -> Call<'_> {
     Call::new(path, ACTION, "DoAction").with((i32::try_from(action).unwrap_or(i32::MAX),))
 }
 
-/// Interprets a fault during an act: an object that is gone is an error, but after a refusal, the
-/// caller may try another method.
+/// Interprets a fault during an action: an object that is gone is an error, but after a refusal,
+/// the caller may try another method.
 ///
 /// # Errors
 /// Returns `ELEMENT_NOT_FOUND`, `BACKEND_LOST` or `TIMEOUT`.

@@ -10,8 +10,8 @@ use tokio::time::timeout;
 /// everything.
 const RECHECK_INTERVAL: Duration = Duration::from_millis(500);
 
-/// How long a process that works without signaling may delay an act, and after which it counts as
-/// constantly working.
+/// How long a process that works without signaling may delay an action, and after which it counts
+/// as constantly working.
 const BUSY: Duration = Duration::from_secs(3);
 
 /// The share of a period that a process must work to count as busy, as its divisor.
@@ -104,7 +104,7 @@ pub(crate) async fn until_changed(
     Ok(changed || wait > RECHECK_INTERVAL)
 }
 
-/// Waits until an act shows an effect. GTK 4 performs activations after a delay.
+/// Waits until an action shows an effect. GTK 4 performs activations after a delay.
 pub(crate) async fn until_effect(
     device: &mut LinuxDevice,
     at_most: Duration,

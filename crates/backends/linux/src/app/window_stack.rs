@@ -1,5 +1,5 @@
-//! The windows of the display, the position of an element, and the answers that one step of an act
-//! passes to the next.
+//! The windows of the display, the position of an element, and the answers that one step of an
+//! action passes to the next.
 
 use crate::app::App;
 use crate::model::Point;
@@ -59,12 +59,12 @@ pub(crate) struct AimRects {
     pub(crate) over: Vec<Option<Rect>>,
 }
 
-/// How long an answer is valid for the next step of an act. A change without a signal in this time
-/// could equally happen while an answer is on its way.
+/// How long an answer is valid for the next step of an action. A change without a signal in this
+/// time could equally happen while an answer is on its way.
 pub(crate) const FRESH: Duration = Duration::from_millis(50);
 
-/// An app's answer about an element, for the next step of the same act. Valid until the app signals
-/// a change, or [`FRESH`] has passed.
+/// An app's answer about an element, for the next step of the same action. Valid until the app
+/// signals a change, or [`FRESH`] has passed.
 #[derive(Debug)]
 pub(crate) struct FreshAnswer<T> {
     of: Handle,

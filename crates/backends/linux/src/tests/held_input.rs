@@ -15,7 +15,7 @@ use stickpin_x11desk::{Window, X11, window_manager, windows};
 
 const PLACE: (i16, i16, u16, u16) = (100, 120, 300, 200);
 
-/// Begins an act, and gives it up once something is down.
+/// Begins an action, and gives it up once something is down.
 async fn given_up(device: &mut LinuxDevice, watch: &Watch, action: &Action) {
     let cancel = CancellationToken::new();
     tokio::select! {

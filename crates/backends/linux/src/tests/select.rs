@@ -154,7 +154,7 @@ async fn read(device: &mut LinuxDevice) -> Arc<Tree> {
     }
 }
 
-/// The act that chooses.
+/// The action that chooses.
 fn choice(tree: &Tree, options: &[&str]) -> Action {
     let list: Handle = tree.nodes().find(|n| n.name() == "Fruit").and_then(|n| n.handle()).unwrap();
     Action::Select { target: list, options: options.iter().map(|option| (*option).to_owned()).collect() }

@@ -73,7 +73,7 @@ impl RecheckedObjects {
     }
 
     /// Collects the element, the objects that may name it (its content and labels), and its window,
-    /// whose title an act may change.
+    /// whose title an action may change.
     pub(super) fn itself(picture: &ObjectTree, ids: &PathNumbers, handle: Handle) -> Option<Self> {
         let target = shown(picture, &ids.path(handle.id)?)?;
         let find = |path: &str| picture.objects.iter().position(|o| o.path == path);

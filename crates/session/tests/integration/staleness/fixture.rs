@@ -69,7 +69,7 @@ pub(crate) struct State {
     text: String,
     /// The element that was acted on to get here, a node of the state before.
     pub(crate) act: Option<u64>,
-    /// The act handed a new ref over.
+    /// The action handed a new ref over.
     pub(crate) handed_over: bool,
     /// Marked elements: label and handle.
     pub(crate) marks: Vec<(String, Handle)>,

@@ -61,7 +61,7 @@ impl Stage {
         Some(Self { surface, pages, account: Account::default(), _dir: dir })
     }
 
-    /// Runs a flow on a page of the site whose handlers report every act.
+    /// Runs a flow on a page of the site whose handlers report every action.
     fn flow(&mut self, app: &'static str, name: &str, path: &str, run: impl FnOnce(&mut Agent<'_>)) {
         if is_chosen(app, name) {
             let flow = self.run(None, app, name, path, run);

@@ -26,7 +26,7 @@ use stickpin_testkit::chromium;
 /// distinguishes the records.
 const WRONG: f64 = 0.02;
 
-/// The minimum share of uses that act, at the first or the repeated call, among those that must
+/// The minimum share of uses that action, at the first or the repeated call, among those that must
 /// act.
 const ACTED: f64 = 0.97;
 

@@ -170,9 +170,9 @@ impl ContextMap {
         self.update(&Context::default(), now)
     }
 
-    /// Updates a client's knowledge after its act turned `before` into `after`. The client was
-    /// informed of what the act replaced, so it knows the state after the act. Earlier changes that
-    /// it did not know about stay unknown.
+    /// Updates a client's knowledge after its action turned `before` into `after`. The client was
+    /// informed of what the action replaced, so it knows the state after the action. Earlier
+    /// changes that it did not know about stay unknown.
     ///
     /// `self` contains what the client was shown after its last full read. `shown` returns the
     /// earlier context from that read, and `all` returns all of it.
@@ -223,7 +223,7 @@ impl ContextMap {
         let unseen = FactPairs::of(&known, &facts_then);
         let known_text: HashMap<usize, &str> =
             unseen.found.iter().map(|&(at, then)| (then, known[at].1)).collect();
-        // Facts that the act did not change keep the text that the client knows.
+        // Facts that the action did not change keep the text that the client knows.
         let effects = FactPairs::of(&facts_then, &facts_now).found.into_iter();
         let unchanged: HashMap<*const Fact, &str> = effects
             .filter(|&(then, now)| facts_then[then].1 == facts_now[now].1)
@@ -254,7 +254,7 @@ impl ContextMap {
             }
             reported.push(Arc::new(builder.finish(segment.key)));
         }
-        // Facts that the act touched no longer count in the other segments that showed them.
+        // Facts that the action touched no longer count in the other segments that showed them.
         let rest = moved_facts.segments.iter().filter_map(|segment| segment.without(&slots_then));
         reported.extend(rest.map(Arc::new));
         self.adopt_segments(&reported);

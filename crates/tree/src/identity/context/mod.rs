@@ -1,7 +1,7 @@
 //! The context of an element: everything around it that indicates which record it belongs to.
 //!
 //! The record rule ([`Records`]) lists ways in which an app may bind a record to a control. Apps
-//! have countless others. An act therefore also compares the *context* of its target: what the
+//! have countless others. An action therefore also compares the *context* of its target: what the
 //! client was shown around it and what is there now. Context needs no such list.
 //!
 //! A context consists of [facts](FactKind): texts, names, values, pictures, descriptions,

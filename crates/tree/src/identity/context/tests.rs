@@ -144,7 +144,7 @@ fn note_effects_keeps_earlier_unseen_changes() {
     };
     let base = map(&of("Ada", "one"));
     let mut later = ContextMap::default();
-    // Unseen: Ada is Nils. By the act: one is two.
+    // Unseen: Ada is Nils. By the action: one is two.
     later.note_effects(
         &map(&of("Nils", "one")),
         &map(&of("Nils", "two")),

@@ -30,8 +30,8 @@ pub enum Kind {
     Locate,
 }
 
-/// An act: on which query's element, and the id of the element that it is meant for now. `None`: it
-/// is gone.
+/// An action: on which query's element, and the id of the element that it is meant for now. `None`:
+/// it is gone.
 pub struct Act {
     pub query: String,
     pub truth: Option<u64>,

@@ -1,5 +1,5 @@
-//! The context rule over recordings: wrong acts against notices, for several scopes of context and
-//! two ways to know what changes by itself.
+//! The context rule over recordings: wrong actions against notices, for several scopes of context
+//! and two ways to know what changes by itself.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -72,7 +72,7 @@ pub enum Volatility {
 
 pub const VOLATILITIES: [Volatility; 2] = [Volatility::Guessed, Volatility::Learned];
 
-/// What came of one act.
+/// What came of one action.
 #[derive(Debug, Default, Clone)]
 pub struct Outcome {
     pub acts: usize,
@@ -92,7 +92,7 @@ impl Outcome {
     }
 }
 
-/// One recording under one rule. The client read the first capture, is told what its own acts
+/// One recording under one rule. The client read the first capture, is told what its own actions
 /// replaced, and nothing else.
 pub fn measure(case: &Case, segments: Segments, volatility: Volatility, without: Ablation) -> Outcome {
     let [trees, whole] = [without, WHOLE].map(|rule| replay::trees(case, rule));

@@ -1,4 +1,4 @@
-//! How the acts of recordings come out, and what each clause adds to that.
+//! How the actions of recordings come out, and what each clause adds to that.
 
 use std::fmt::Write as _;
 use std::sync::Mutex;
@@ -9,8 +9,8 @@ use super::capture::Case;
 use super::context::wrong_beside;
 use super::replay::{MODES, Mode, Outcome, replay};
 
-/// How the acts of some recordings came out. Each is named by its recording, with what was issued
-/// and why.
+/// How the actions of some recordings came out. Each is named by its recording, with what was
+/// issued and why.
 #[derive(Debug, Default, Clone)]
 pub struct Figures {
     pub acts: usize,
@@ -25,7 +25,7 @@ impl Figures {
     }
 }
 
-/// `last_only`: only the last act of each recording is judged, the ones before lead up to it.
+/// `last_only`: only the last action of each recording is judged, the ones before lead up to it.
 pub fn figures(cases: &[Case], mode: Mode, without: Ablation, last_only: bool) -> Figures {
     let mut figures = Figures::default();
     for case in cases {

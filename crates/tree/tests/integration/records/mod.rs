@@ -59,7 +59,7 @@ fn corpus() -> Vec<Case> {
     files.iter().flat_map(read).collect()
 }
 
-/// How the last act of a situation comes out.
+/// How the last action of a situation comes out.
 fn outcome(case: &Case, mode: Mode, without: Ablation) -> Outcome {
     replay::replay(case, mode, without).last().unwrap_or_else(|| panic!("{}: no act", case.name)).outcome
 }

@@ -1,4 +1,4 @@
-//! Plays a recording through a ref table in small and says of every act whether it was right.
+//! Plays a recording through a ref table in small and says of every action whether it was right.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use super::capture::{Case, Kind};
 /// What the table sees.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
-    /// Only the capture that issued a ref, and the one at the act.
+    /// Only the capture that issued a ref, and the one at the action.
     FirstSight,
     /// Every capture in between too.
     EveryCapture,
@@ -45,7 +45,7 @@ pub struct Entry {
     pub seen: (usize, NodeId),
 }
 
-/// The acts of a recording on refs that were issued before.
+/// The actions of a recording on refs that were issued before.
 pub fn replay(case: &Case, mode: Mode, without: Ablation) -> Vec<Judged> {
     let trees = trees(case, without);
     let openers = openers(case, &trees, without);
@@ -99,7 +99,7 @@ pub fn replay(case: &Case, mode: Mode, without: Ablation) -> Vec<Judged> {
     judged
 }
 
-/// After an act its target is read once more: a toggle hands over its new self.
+/// After an action its target is read once more: a toggle hands over its new self.
 pub fn hand_over<'c>(
     case: &'c Case,
     at: usize,
