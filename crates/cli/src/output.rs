@@ -75,7 +75,7 @@ impl<'a> Streams<'a> {
         self.respond(&failed_response(command, None, error), json)
     }
 
-    /// Prints a text of our own to stdout: help, a list.
+    /// Prints text that is not a response to stdout, such as help or a list.
     pub(crate) fn print(&mut self, text: &str) {
         let result = line(self.out, text);
         self.note_write_error(result);
@@ -98,7 +98,7 @@ impl<'a> Streams<'a> {
         self.out.flush()
     }
 
-    /// Prints a text of our own to stderr.
+    /// Prints text that is not a response to stderr.
     pub(crate) fn print_error(&mut self, text: &str) {
         // A caller that closed stderr does not want the text.
         let _ = line(self.err, text);
@@ -106,7 +106,7 @@ impl<'a> Streams<'a> {
 
     /// Prints a text to stderr without adding a newline.
     pub(crate) fn print_to_stderr(&mut self, text: &str) {
-        // Failures are ignored, as in `complain`. The flush makes a moving progress bar visible.
+        // Failures are ignored, as in `print_error`. The flush makes a moving progress bar visible.
         let _ = self.err.write_all(text.as_bytes()).and_then(|()| self.err.flush());
     }
 

@@ -38,7 +38,7 @@
 //!     targets: Vec::new(),
 //!     base_scope: BaseScope::default(),
 //! };
-//! // Who opens a session holds its turn until somebody else asks for it.
+//! // The agent that opens a session holds its turn until another agent requests it.
 //! let shop = coordinator.begin_lifetime("shop", start, StartReason::Open, Some(&ada))?;
 //! assert_eq!(shop.state(None)?.owner, Some(ada.agent));
 //! # Ok(())

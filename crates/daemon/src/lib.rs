@@ -13,7 +13,7 @@
 //!
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let state_dir = folder.path();
-//! // A host whose ref numbers go on from one process to the next, as those of a daemon do.
+//! // A host whose ref numbers continue from one process to the next, as in a daemon.
 //! let numbers = DiskNumbers::new(state_dir, Arc::new(SystemTime::now));
 //! let numbers = move |session: &str| Ok(numbers.for_session(session));
 //! let host = Host::builder(state_dir).numbers(numbers).build()?;

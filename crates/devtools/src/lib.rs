@@ -13,7 +13,7 @@
 //! crate knows no page and no device.
 //!
 //! ```
-//! // A page may hold half of a character; the rest of its text is kept.
+//! // A page may contain half of a surrogate pair; the rest of the text is kept.
 //! let text = stickpin_devtools::well_formed(r#""rocket \ud83d""#);
 //! assert_eq!(text, r#""rocket \ufffd""#);
 //! ```

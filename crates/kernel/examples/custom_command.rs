@@ -1,4 +1,4 @@
-//! A command of one's own, made of commands of the kernel and added to a host.
+//! A custom command, composed of kernel commands and added to a host.
 //!
 //! `cargo run -p stickpin-kernel --example custom_command`
 
@@ -47,7 +47,7 @@ impl Command for SignIn {
     type Output = SignedIn;
 
     async fn run(self, cx: &mut Cx) -> Result<SignedIn> {
-        // Each of them checks its target like a command of its own.
+        // Each of them checks its target, as if it were run on its own.
         for (field, text) in [("label=Email", self.email), ("label=Password", self.password)] {
             let target: Target = field.parse()?;
             Fill { text: Some(text), ..Fill::new(target) }.run(cx).await?;
@@ -70,7 +70,7 @@ pub(crate) async fn main() -> Result<()> {
     let signed_in = app.run(sign_in).await?;
     println!("{signed_in}");
 
-    // By name it runs too, as a front end or a script would call it.
+    // The command also runs by name, as a front end or a script would call it.
     let again = Request::new("sign in", Caller::new("someone")).argument("email", "ada@example.com");
     let response = host.call(again, CancellationToken::new()).await;
     println!("{}", response.text.unwrap_or_default());

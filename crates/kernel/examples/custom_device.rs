@@ -1,4 +1,4 @@
-//! A device of one's own: a to-do list in memory, driven through the kernel.
+//! A custom device: a to-do list in memory, driven through the kernel.
 //!
 //! `cargo run -p stickpin-kernel --example custom_device`. The page `docs/write-a-device.md`
 //! explains the parts.
@@ -32,7 +32,7 @@ impl Tasks {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Ends a task; false if it has ended already.
+    /// Ends a task. Returns false if it has already ended.
     fn finish(&self, id: u64) -> bool {
         let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let before = tasks.len();
@@ -41,7 +41,7 @@ impl Tasks {
     }
 }
 
-/// What `open` accepts, beside the list's name. The doc comments are the help.
+/// The arguments of `open` besides the list's name. The doc comments are the help.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Options {
@@ -49,7 +49,7 @@ struct Options {
     tasks: Option<u64>,
 }
 
-/// The platform: it knows one list.
+/// The platform, which has one list.
 #[derive(Debug, Default)]
 struct TodoProvider(Tasks);
 
@@ -125,7 +125,7 @@ impl Todo {
         built().map_err(|e| Error::internal(e.to_string()))
     }
 
-    /// Returns where a row and its button are: 20 px high, one below the other.
+    /// Returns the bounds of a row and its button. Rows are 20 px high and stacked.
     fn rect(&self, handle: Handle) -> Option<Rect> {
         let row = self.tasks.all().iter().position(|(id, _)| *id == handle.id / 2)?;
         Some(Rect { x: 0.0, y: 20.0 * row as f64, width: 200.0, height: 20.0 })
@@ -157,7 +157,7 @@ impl Device for Todo {
     }
 
     async fn aim(&mut self, handle: Handle, _options: AimOptions<'_>) -> Result<Aim> {
-        // Nothing ever lies over a row, so the hit test has only two answers.
+        // Nothing ever covers a row, so the hit test has only two answers.
         Ok(match self.rect(handle) {
             Some(rect) => Aim::new(rect, HitResult::Target),
             None => Aim::new(Rect::default(), HitResult::OffScreen),
@@ -180,7 +180,7 @@ impl Device for Todo {
     }
 
     async fn changed(&mut self, timeout: Duration, cancel: &CancellationToken) -> Result<bool> {
-        // The app does not say when it changes.
+        // The app does not report when it changes.
         tokio::select! {
             () = tokio::time::sleep(timeout) => Ok(false),
             () = cancel.cancelled() => Ok(false),
@@ -209,7 +209,7 @@ async fn call(host: &Host, command: &str, input: Value) -> Response {
         .await
 }
 
-/// Opens the list, and presses a button whose task somebody else has just ended.
+/// Opens the list and presses a button whose task another user has just ended.
 async fn run(state_dir: &Path) -> Result<Vec<Response>> {
     let tasks = Tasks::default();
     let host = Host::builder(state_dir).provider(TodoProvider(tasks.clone())).build()?;

@@ -1,4 +1,4 @@
-//! A program with the kernel in it: it puts a thing into the cart of the built-in shop.
+//! A program that embeds the kernel and puts an item into the cart of the built-in shop.
 //!
 //! `cargo run -p stickpin-kernel --example embed`
 
@@ -12,11 +12,11 @@ pub(crate) async fn main() -> Result<()> {
     let shop = host.session("shop");
     shop.open("sim:shop").await?;
 
-    // An answer is typed, and as text it is what an agent would read.
+    // An answer is typed. Its text form is what an agent would read.
     let page = shop.snapshot(Snapshot::interactive()).await?;
     println!("{page}\n");
 
-    // A name that several elements have is an error that lists them.
+    // A name that several elements share causes an error that lists them.
     match page.find("Add to cart") {
         Err(e) if e.code == ErrorCode::AmbiguousMatch => println!("{e}\n{}\n", e.hint),
         other => println!("only one thing is for sale: {other:?}"),
@@ -36,6 +36,6 @@ pub(crate) async fn main() -> Result<()> {
 
     shop.close().await?;
     host.shutdown().await;
-    // The state folder is empty now, but for what a crash would have left.
+    // The state folder is now empty, except for what a crash would have left.
     std::fs::remove_dir_all(&state_dir).map_err(|e| stickpin_kernel::io_error("remove", &state_dir, &e))
 }

@@ -41,8 +41,8 @@ struct Client {
     received_at: HashMap<Ref, Generation>,
     /// The tree that the client last read in full, or that was renewed as a whole.
     base: Option<Generation>,
-    /// The tree up to which the client was informed of the effects of its acts, as far as there was
-    /// room.
+    /// The tree up to which the client was informed of the effects of its actions, as far as there
+    /// was room.
     effects_shown: Option<Generation>,
     /// When the client was last used; larger is later.
     used: u64,

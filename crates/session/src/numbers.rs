@@ -102,8 +102,8 @@ impl Numbers {
         Self { source, free: Vec::new(), minted: Vec::new() }
     }
 
-    /// Ensures that the next `count` calls of [`NumberSources::mint`] succeed, so that a response
-    /// gets all of its numbers or none.
+    /// Ensures that the next `count` calls of [`Numbers::mint`] succeed, so that a response gets
+    /// all of its numbers or none.
     pub(crate) fn ensure(&mut self, count: usize) -> Result<(), NumberError> {
         let count = u32::try_from(count).map_err(|_| NumberError::Exhausted)?;
         let have: u32 = self.free.iter().map(|r| r.end - r.start).sum();

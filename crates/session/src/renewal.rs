@@ -43,15 +43,15 @@ impl Session {
         }
     }
 
-    /// Records that this client was informed of the effects of its acts up to the stored tree, or
-    /// how to read those that did not fit. The next action need not repeat them.
+    /// Records that this client was informed of the effects of its actions up to the stored tree,
+    /// or how to read those that did not fit. The next action need not repeat them.
     pub fn mark_effects_shown(&mut self, client: &ClientId) {
         if let Some(generation) = self.generation() {
             self.clients.set_effects_shown(client, generation);
         }
     }
 
-    /// Returns the newest tree for which this client was informed of the effects of its acts, if
+    /// Returns the newest tree for which this client was informed of the effects of its actions, if
     /// later than its base. A diff from there renews nothing.
     #[must_use]
     pub fn effects_base(&self, client: &ClientId, since: Option<Generation>) -> Option<BaseTree> {

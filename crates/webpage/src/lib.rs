@@ -12,9 +12,9 @@
 //! | `events` | writes events of a page into the state; sets a page up to send them |
 //! | `tab` | a session that shows a page: commands, calls into its documents, nested frames |
 //! | `capture` | builds trees from the agent's answers |
-//! | `debugger_probes` | what the agent cannot see: closed shadow roots, `ElementInternals`, listeners |
-//! | `read` | the page as it is now: skipped walks, shared requests of one act, guards |
-//! | `wait` | quiet, and the effects of an act |
+//! | `debugger_probes` | closed shadow roots, `ElementInternals`, listeners |
+//! | `read` | the page as it is now: skipped walks, shared requests of one action, guards |
+//! | `wait` | quiet, and the effects of an action |
 //! | `act` | aiming, pointer, keys, files, clipboard, screenshots |
 //!
 //! ```

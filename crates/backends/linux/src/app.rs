@@ -51,7 +51,7 @@ pub(crate) struct App {
     pub(crate) folders: Option<AppFolders>,
 }
 
-/// An app as driven by a session: the app, its last capture, and the last acts.
+/// An app driven by a session, with its last capture and its last actions.
 #[derive(Debug)]
 pub(crate) struct LinuxDevice {
     pub(crate) app: App,

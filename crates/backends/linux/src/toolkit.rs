@@ -23,9 +23,9 @@ pub(crate) enum Toolkit {
     Chromium,
     /// LibreOffice.
     Office,
-    /// Unknown toolkits, which are assumed to behave like most.
+    /// AccessKit apps: egui, Slint, Bevy, Godot and others. Each reports a different toolkit name.
     AccessKit,
-    /// Unknown toolkits, which behave as most do.
+    /// Unknown toolkits, which are assumed to behave like most toolkits.
     #[default]
     Other,
 }

@@ -4,7 +4,7 @@
 //! | module | |
 //! |---|---|
 //! | `find`, `launch` | which browser to use; starting, ending and sweeping it |
-//! | `browser_state`, `events`, `downloads`, `file_gate` | browser state from events; the file gate |
+//! | `browser_state`, `events`, `downloads`, `file_gate` | state from events; the file gate |
 //! | `driven` | a browser and its driven tab, on which the functions below work |
 //! | `tabs` | the list of tabs and the driven one |
 //! | `provider`, `device`, `facets` | the device traits |

@@ -21,7 +21,7 @@ pub struct TabEntry {
     pub url: String,
     /// The title; empty if it has none.
     pub title: String,
-    /// Whether captures and acts go to this tab.
+    /// Whether captures and actions go to this tab.
     pub active: bool,
     /// The id of the tab that opened this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -96,7 +96,7 @@ functions! {
     Remove = "remove" "list expr",
     /// Changes fields and keeps the record's identity.
     Update = "update" "list expr fields*",
-    /// Another record in its place.
+    /// Puts another record in its place.
     Replace = "replace" "list expr fields*",
     Move = "move" "list expr expr",
     /// Sorts by a field.
