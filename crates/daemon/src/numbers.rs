@@ -124,7 +124,7 @@ impl DiskNumbers {
     }
 
     fn write(&self, path: &Path, what: &Reserved) -> Result<()> {
-        std::fs::create_dir_all(&self.dir).map_err(|e| io_error("make the folder", &self.dir, &e))?;
+        std::fs::create_dir_all(&self.dir).map_err(|e| io_error("create the folder", &self.dir, &e))?;
         files::write(path, what)
     }
 

@@ -57,7 +57,7 @@ codes! {
     RefNotFound = "REF_NOT_FOUND", 1, ref_not_found;
     /// The ref no longer stands for what it was issued for.
     StaleRef = "STALE_REF", 1, stale_ref;
-    /// The element is still there, but what it belongs to changed since the client last saw it.
+    /// The element is still there, but its context has changed since the client last looked.
     ContextChanged = "CONTEXT_CHANGED", 1, context_changed;
     /// The element is outside the viewport and cannot be scrolled into it.
     ElementOffscreen = "ELEMENT_OFFSCREEN", 1, element_offscreen;

@@ -64,7 +64,7 @@ impl ConfigFile {
         }
         let failed = |tried_to: &str, e: &std::io::Error| TargetError::io(tried_to, &self.path, e);
         if let Some(folder) = self.path.parent() {
-            disk::make_folder(folder, 0o755).map_err(|e| failed("make the folder of", &e))?;
+            disk::make_folder(folder, 0o755).map_err(|e| failed("create the folder of", &e))?;
         }
         let temporary = disk::temporary(&self.path);
         let replaced = (|| {

@@ -47,7 +47,7 @@ impl<'a> Run<'a> {
         other: OtherRun,
     ) -> Result<Option<Self>> {
         let folder = setup.folder();
-        disk::make_folder(&folder, 0o700).map_err(|e| io_error("make the folder", &folder, &e))?;
+        disk::make_folder(&folder, 0o700).map_err(|e| io_error("create the folder", &folder, &e))?;
         let path = folder.join("lock");
         let lock =
             OpenOptions::new().write(true).create(true).truncate(false).mode(disk::PRIVATE).open(&path);

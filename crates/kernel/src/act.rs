@@ -116,7 +116,7 @@ async fn attempt(
                 );
                 if opts.strict {
                     return Err(Error::unsupported(unchecked).hint(
-                        "run `stickpin screenshot` to see what is there; without `--strict` the input is sent",
+                        "run `stickpin screenshot` to see what is there, or omit `--strict` to send the input anyway",
                     ));
                 }
                 cx.warn(format!("{unchecked}."));
@@ -206,7 +206,7 @@ pub(crate) fn check_node_enabled(
         return Ok(());
     }
     Err(disabled
-        .hint("enable it first; `--timeout MS` waits until it is enabled, `--force` acts on it anyway"))
+        .hint("enable it first, or use `--timeout MS` to wait until it is enabled or `--force` to act on it anyway"))
 }
 
 /// Whether waiting may resolve the error.

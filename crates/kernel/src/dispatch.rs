@@ -95,7 +95,7 @@ impl Host {
                 Err(e) => {
                     tracing::error!(command = name, "panicked: {e}");
                     let bug = Error::internal(format!("internal error in `{name}` (this is a bug in stickpin)"));
-                    let bug = bug.hint("see the log of the daemon; `stickpin daemon status` names it").caused_by(e);
+                    let bug = bug.hint("see the daemon's log; run `stickpin daemon status` to print its path").caused_by(e);
                     respond_failed(&name, &render, bug.dispatched(Dispatched::Unknown))
                 }
             },
@@ -262,9 +262,9 @@ enum AbandonReason {
 fn not_taken(command: &str, deadline: Duration) -> Error {
     let ms = deadline.as_millis();
     let message =
-        format!("the app did not process the input of `{command}` within {ms} ms; it may still take effect");
+        format!("the app did not process the input from `{command}` within {ms} ms; the input may still take effect");
     Error::timeout(message)
-        .hint("run `stickpin snapshot -i` to see the result; the session waits for the app, and ends if it never answers")
+        .hint("run `stickpin snapshot -i` to see the result; the session waits for the app and ends if the app never responds")
         .dispatched(Dispatched::Unknown)
 }
 
@@ -274,6 +274,6 @@ fn no_answer(deadline: Duration, dispatched: Dispatched) -> Error {
         let message = format!("the input was sent, but its result could not be read within {ms} ms");
         return Error::timeout(message).hint("run `stickpin snapshot -i` to see the result");
     }
-    Error::timeout(format!("the app did not answer within {ms} ms"))
-        .hint("repeat the command, or give it more time; if the app never answers, open it again")
+    Error::timeout(format!("the app did not respond within {ms} ms"))
+        .hint("repeat the command with a longer `--timeout MS`; if the app never responds, open it again")
 }

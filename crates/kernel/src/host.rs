@@ -143,7 +143,7 @@ impl HostInner {
         let listed = coordinator.map(|coordinator| coordinator.listed(name, None, false));
         let Some(listed) = listed else { return Err(e) };
         if let Some(parent) = listed.parent {
-            e.hint = format!("it has no app of its own: run the command with `--session {parent}`");
+            e.hint = format!("this session shares the app of another session: run the command with `--session {parent}`");
         } else if listed.state == ListedState::Restorable {
             e.hint = format!("run `stickpin session restore {name}`, or {}", e.hint);
         }
@@ -256,12 +256,12 @@ async fn ended(host: Weak<HostInner>, slot: Weak<SessionSlot>, end: TaskEnd) {
                 "session `{}` was closed after {minutes} min without commands",
                 slot.name
             ));
-            (Some(live), why.hint("open it again; `--idle-timeout MIN` keeps it open longer"))
+            (Some(live), why.hint("open it again; use `--idle-timeout MIN` to keep it open longer"))
         }
         TaskEnd::Lost(live) => (live, queue::lost(&slot.name)),
     };
     let why = match slot.status.borrow().recorded {
-        true => Error { hint: format!("`stickpin record stop` writes the recording; {}", why.hint), ..why },
+        true => Error { hint: format!("run `stickpin record stop` to write the recording; {}", why.hint), ..why },
         false => why,
     };
     if host.remove(&slot) {
@@ -270,7 +270,7 @@ async fn ended(host: Weak<HostInner>, slot: Weak<SessionSlot>, end: TaskEnd) {
     if let (Some(coordinator), true) = (&host.config.coordinator, closed)
         && let Err(e) = coordinator.close(&slot.name)
     {
-        tracing::warn!(session = slot.name, "the log does not say that the session was closed: {e}");
+        tracing::warn!(session = slot.name, "cannot write the close of the session to its log: {e}");
     }
     if let Some(Err(e)) = match live {
         Some(live) => Some(live.close().await),
@@ -289,5 +289,5 @@ pub(crate) fn private_dir(path: &std::path::Path) -> Result<()> {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path).map_err(|e| stickpin_device::io_error("make the folder", path, &e))
+    builder.create(path).map_err(|e| stickpin_device::io_error("create the folder", path, &e))
 }

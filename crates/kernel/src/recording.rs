@@ -34,7 +34,7 @@ pub(crate) async fn check_and_record_target(
         && !found.meaning.reads_as(&expected.meaning)
     {
         return Err(Error::replay_divergence(format!(
-            "{key} is {}, and was {} when it was recorded",
+            "{key} is {}, but was {} when it was recorded",
             found.meaning, expected.meaning
         ))
         .details(serde_json::json!({
@@ -66,7 +66,7 @@ pub(crate) async fn check_and_record_target(
             found.describe()
         ))
         .hint(
-            "give its row a text or a data-testid, or run `stickpin record stop` to act without recording",
+            "add text or a data-testid to its row, or run `stickpin record stop` to act without recording",
         ));
     };
     let witness = RecordedTarget {
@@ -183,7 +183,7 @@ pub(crate) fn record(cx: &mut Cx, entry: &'static Entry, effect: Effect, mut inp
 fn say_unlogged(cx: &mut Cx, logged: Result<()>) {
     if let Err(e) = logged {
         cx.warn(format!(
-            "The recording is not on disk: {e}. It is lost if the session is lost before record stop."
+            "The recording could not be saved to disk: {e}. It will be lost if the session is lost before record stop."
         ));
     }
 }

@@ -92,7 +92,7 @@ impl ScratchFolder {
         let dir = std::env::temp_dir().join(format!("stickpin-demo-{}", std::process::id()));
         let mut builder = std::fs::DirBuilder::new();
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&dir).map_err(|e| stickpin_kernel::io_error("make the folder", &dir, &e))?;
+        builder.create(&dir).map_err(|e| stickpin_kernel::io_error("create the folder", &dir, &e))?;
         Ok(Self(dir))
     }
 }

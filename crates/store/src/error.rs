@@ -100,7 +100,7 @@ pub enum StoreError {
     #[error("there is a session `{0}` already")]
     Exists(String),
     /// The name is not a valid session name.
-    #[error("`{0}` cannot name a session")]
+    #[error("`{0}` is not a valid session name")]
     Name(String),
     /// The record is too long.
     #[error(transparent)]

@@ -312,7 +312,7 @@ fn outcome_of(used: &Response) -> String {
             None => format!("refuses {}", e.code.name()),
         },
         None if starts("It reads ") => "acts+name".to_owned(),
-        None if starts("The heading above it reads ") => "acts+heading".to_owned(),
+        None if starts("The heading above it now reads ") => "acts+heading".to_owned(),
         None if used.warning.is_some() => "acts+warning".to_owned(),
         None => "acts".to_owned(),
     }

@@ -98,7 +98,7 @@ impl From<Error> for TabError {
 
 /// Returns the error for a call that a dialog blocks.
 pub fn dialog_open(dialog: &Dialog) -> Error {
-    Error::new(ErrorCode::DialogOpen, format!("the page waits for an answer to its {}", dialog.describe()))
+    Error::new(ErrorCode::DialogOpen, format!("the page is waiting for an answer to its {}", dialog.describe()))
         .hint("run `stickpin alert accept` or `stickpin alert dismiss`")
 }
 

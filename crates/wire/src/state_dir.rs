@@ -109,7 +109,7 @@ fn private(dir: &Path, link_flags: OFlags) -> Result<()> {
                 .recursive(true)
                 .mode(0o700)
                 .create(dir)
-                .map_err(|e| io_error("make the folder", dir, &e))?;
+                .map_err(|e| io_error("create the folder", dir, &e))?;
             open()
         }
         opened => opened,

@@ -63,7 +63,7 @@ impl SharedApp {
                 let (kind, message) = (&asked.dialog.kind, &asked.dialog.message);
                 Err(Error::new(
                     ErrorCode::DialogOpen,
-                    format!("a {kind} dialog waits for an answer: {}", quote(message)),
+                    format!("a {kind} dialog is waiting for an answer: {}", quote(message)),
                 )
                 .hint("run `stickpin alert accept` or `stickpin alert dismiss`"))
             }

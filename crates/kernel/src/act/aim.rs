@@ -53,7 +53,7 @@ pub(super) async fn override_refusal(
             return Ok(covered);
         }
         true if !covered => {
-            let hint = format!("{}; `--force` acts on it where it is", refusal.hint);
+            let hint = format!("{}; use `--force` to act on it where it is", refusal.hint);
             refusal.hint(hint)
         }
         _ => refusal,

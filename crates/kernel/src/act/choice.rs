@@ -308,7 +308,7 @@ async fn find_option(
                     &many[..many.len().min(crate::observe::resolve::MAX_CANDIDATES)],
                 )?;
                 let message =
-                    format!("{} has {} options {}", list.ready.description, many.len(), quote(option));
+                    format!("{} has {} options named {}", list.ready.description, many.len(), quote(option));
                 let e = Error::ambiguous_match(message);
                 return Err(crate::observe::resolve::add_candidates(e, "press one of:", &named, many.len()));
             }
@@ -318,7 +318,7 @@ async fn find_option(
             if !opens_a_list(shown) {
                 let message = format!("{} is not a list of options", list.ready.description);
                 return Err(Error::invalid_args(message).hint(
-                    "run `stickpin snapshot -i` to list the elements; `press` acts on other controls",
+                    "run `stickpin snapshot -i` to list the elements; use `press` for other controls",
                 ));
             }
             (pressed, list.opened) = (true, true);
@@ -393,7 +393,7 @@ fn missing(tree: &Tree, options: &[NodeId], list: &ActionTarget, option: &str) -
         options.iter().take(MAX_NAMED_OPTIONS).map(|&o| quote(tree.node(o).name())).collect();
     let there = match options.len().checked_sub(MAX_NAMED_OPTIONS) {
         _ if names.is_empty() => "no options appeared".to_owned(),
-        Some(more @ 1..) => format!("there are {} and {more} more", names.join(", ")),
+        Some(more @ 1..) => format!("the options are {} and {more} more", names.join(", ")),
         _ => format!("there are {}", names.join(", ")),
     };
     Error::element_not_found(format!("{} has no option {}", list.description, quote(option)))

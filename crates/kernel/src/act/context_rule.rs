@@ -62,13 +62,13 @@ pub(crate) fn check_context(
     let told = told(&changes);
     if policy == ContextPolicy::Warn {
         cx.warn(format!(
-            "What {} belongs to has changed since you last looked{by}: {told}.",
+            "The context of {} has changed since you last looked{by}: {told}.",
             found.describe()
         ));
         return Ok(());
     }
     Err(Error::context_changed(format!(
-        "{} is still there, but what it belongs to has changed since you last looked{by}: {told}",
+        "{} is still there, but its context has changed since you last looked{by}: {told}",
         found.describe()
     ))
     .hint(REPEAT_HINT)
@@ -246,8 +246,8 @@ fn sentence(change: &ContextChange) -> String {
         },
         FactKind::Source => format!("a picture is now {now}"),
         FactKind::Options => "the options of a list changed".to_owned(),
-        FactKind::Checked => format!("a box is now {}", change.after),
-        FactKind::Expanded => format!("what is open moved from {was} to {now}"),
+        FactKind::Checked => format!("a checkbox is now {}", change.after),
+        FactKind::Expanded => format!("the expanded element changed from {was} to {now}"),
         FactKind::Text | FactKind::Name | FactKind::Value | FactKind::Description | FactKind::Placeholder => {
             format!("{was} is now {now}")
         }

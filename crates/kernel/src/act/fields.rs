@@ -120,7 +120,7 @@ pub(crate) async fn set_checked(
                 ready.description
             );
             return Err(Error::invalid_args(message).hint(
-                "run `stickpin snapshot -i` to find another radio button of its group, then check that one",
+                "run `stickpin snapshot -i` to find another radio button in its group, then check that one",
             ));
         }
         Ok(Some(press_action(ready)))
@@ -145,11 +145,11 @@ pub(crate) async fn set_checked(
         ToggleState::Requested => ActionOutput::new(word, &ready.description),
         // Report only what is known.
         ToggleState::DialogOpen => {
-            ActionOutput::new("pressed", format!("{}; the app asks first", ready.description))
+            ActionOutput::new("pressed", format!("{}; the app asks for confirmation", ready.description))
         }
         ToggleState::Gone => ActionOutput::new(
             "pressed",
-            format!("{}, which disappeared: whether it is {word} is unknown", ready.description),
+            format!("{}, which then disappeared; it may or may not be {word}", ready.description),
         ),
         ToggleState::Other => {
             let still = if on { "not checked" } else { "checked" };
@@ -198,7 +198,7 @@ fn is_checked(ready: &ActionTarget) -> Result<Option<bool>> {
             "{} is not a checkbox, radio button, switch or toggle",
             ready.description
         ))
-        .hint("`press` acts on other controls"));
+        .hint("use `press` for other controls"));
     };
     Ok((!reading.is_mixed()).then_some(on))
 }

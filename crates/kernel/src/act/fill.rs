@@ -32,7 +32,7 @@ pub(crate) async fn fill(
     let mut acted = ActionOutput::new("filled", &ready.description);
     if performed.unread {
         cx.warn(format!(
-            "The value of {} could not be read back; `stickpin screenshot` shows it.",
+            "The value of {} could not be read back; run `stickpin screenshot` to see it.",
             ready.description
         ));
     }
@@ -124,7 +124,7 @@ fn mismatch(ready: &ActionTarget, filled: &str, reads: &str, accepts: Option<&st
     };
     if ready.protected {
         let message = format!(
-            "{words} does not hold the text that was filled in ({} characters)",
+            "{words} does not contain the text that was filled in ({} characters)",
             reads.chars().count()
         );
         return Error::fill_mismatch(message).hint(hint);

@@ -33,7 +33,7 @@ pub(crate) async fn focused_element(cx: &mut Cx) -> Result<Option<FocusedElement
         let message =
             format!("{field} was filled but did not take the keyboard focus, so keys would go elsewhere");
         return Err(Error::unsupported(message)
-            .hint("press the field first to focus it, or give it to `type` as `--into`"));
+            .hint("press the field first to focus it, or pass it to `type` with `--into`"));
     }
     let tree = capture::capture_app(cx, Origin::Internal).await?;
     // The innermost one: a frame element has the focus together with the focused element inside it.
@@ -80,6 +80,6 @@ pub(crate) async fn focus_for_text(cx: &mut Cx, text: &str) -> Result<Option<Foc
             "the focus is on {}, which a space or a line break would press",
             focus.description
         ))
-        .hint("give a field to `type` as `--into`; `key` sends single keys"));
+        .hint("pass a field to `type` with `--into`, or use `key` to send single keys"));
     }
 }

@@ -111,11 +111,11 @@ pub(crate) fn check_editable(ready: &ActionTarget) -> Result<()> {
     let Some(before) = &ready.before else { return Ok(()) };
     if before.states.contains(States::READONLY) {
         return Err(Error::element_disabled(format!("{} is read-only", ready.description))
-            .hint("make it editable first; `get value` reads it"));
+            .hint("make it editable first, or use `get value` to read it"));
     }
     if !before.editable {
-        return Err(Error::invalid_args(format!("{} takes no text", ready.description))
-            .hint("run `stickpin snapshot -i` to list the fields; `select`, `check` and `press` act on other controls"));
+        return Err(Error::invalid_args(format!("{} does not accept text", ready.description))
+            .hint("run `stickpin snapshot -i` to list the fields; use `select`, `check` or `press` for other controls"));
     }
     Ok(())
 }
@@ -266,27 +266,28 @@ async fn deliver(
                 false => ("the rest of the input was stopped", Dispatched::Unknown),
             };
             Err(Error::context_changed(format!(
-                "what {words} belongs to changed while the input was on its way; {became}"
+                "the context of {words} changed while the input was being sent; {became}"
             ))
             .dispatched(dispatched)
             .hint("run `stickpin snapshot -i` to see what is there now")
             .into())
         }
         Delivery::Elsewhere { what, stopped } => {
-            let became =
-                if *stopped { "it was stopped before the app received it" } else { "the app received it" };
-            let error = Error::element_covered(format!(
-                "the input for {words} reached {} instead; {became}",
-                escape(what, MAX_DESCRIPTION)
-            ))
+            let what = escape(what, MAX_DESCRIPTION);
+            let message = if *stopped {
+                format!("{what} would have received the input for {words}; the input was stopped")
+            } else {
+                format!("{what} received the input for {words}")
+            };
+            let error = Error::element_covered(message)
             .hint(
-                "run `stickpin snapshot -i` to see what is there now; `--force` sends the input to whatever is there",
+                "run `stickpin snapshot -i` to see what is there now, or use `--force` to send the input to whatever is there",
             )
             .details(serde_json::json!({ "stopped": stopped }));
             Err(MissedInput { error, stopped: *stopped })
         }
         other => {
-            let error = Error::internal(format!("the device says that an input was {other:?}"));
+            let error = Error::internal(format!("the device returned {other:?} for an input"));
             Err(error.dispatched(Dispatched::Unknown).into())
         }
     }

@@ -95,7 +95,7 @@ pub(super) async fn locate_and_judge(
         match judged {
             Verdict::Same { reads_now } => {
                 if let Some(name) = reads_now {
-                    cx.warn(format!("It reads {} now.", quote(&name)));
+                    cx.warn(format!("It now reads {}.", quote(&name)));
                 }
                 if let Some(heading) = heading {
                     cx.warn(below(&heading));
@@ -107,7 +107,7 @@ pub(super) async fn locate_and_judge(
             }
             Verdict::Changed(_) if opts.allow_changed => {
                 let meaning = capture::meaning(cx, &place.tree, place.node)?;
-                cx.warn(format!("{target} is {meaning} now."));
+                cx.warn(format!("{target} is now {meaning}."));
                 found.meaning = meaning;
                 return Ok((found, place));
             }
@@ -189,7 +189,7 @@ async fn locate_by_likeness(cx: &mut Cx, found: &ResolvedTarget) -> Result<Optio
 /// a full capture. Such an element must not be acted on either.
 fn changed_at_act(target: &Target, found: &ResolvedTarget, clause: Clause) -> Error {
     let (was, because) = (found.meaning.to_string(), clause.reason());
-    Error::stale_ref(format!("{target} was {was}; it is a different element now, because {because}"))
+    Error::stale_ref(format!("{target} was {was}; it is now a different element because {because}"))
         .hint("run `stickpin snapshot -i`, or use `--allow-changed` to act on it anyway")
         .details(serde_json::json!({
             "ref": target.to_string(), "reason": "changed", "was": was, "because": because,
@@ -200,7 +200,7 @@ fn changed_at_act(target: &Target, found: &ResolvedTarget, clause: Clause) -> Er
 fn below(heading: &str) -> String {
     match heading {
         "" => "The heading that was above it is gone.".to_owned(),
-        heading => format!("The heading above it reads {} now.", quote(heading)),
+        heading => format!("The heading above it now reads {}.", quote(heading)),
     }
 }
 

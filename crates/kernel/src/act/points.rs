@@ -116,7 +116,7 @@ pub(crate) async fn resolve_point(
         return Ok(now);
     }
     let changed = Error::stale_ref(format!(
-        "when the pointer arrived, {} had taken the place of {}",
+        "when the pointer arrived, {} had replaced {}",
         now.description, first.description
     ));
     let changed =
@@ -237,7 +237,7 @@ async fn read_point(
             is_drag && reads_same.is_none() && adorns(cx, picture.as_ref(), &mark, handle, &located).await?;
         let now = match reads_same {
             Some(true) => None,
-            Some(false) => Some(format!("it is {meaning} now")),
+            Some(false) => Some(format!("it is now {meaning}")),
             None if is_adorned => {
                 shown = None;
                 None

@@ -140,30 +140,30 @@ impl Caller {
         let home = || {
             let home = self.home.as_deref().filter(|home| home.is_absolute());
             home.ok_or_else(|| {
-                let message = format!("{} needs a home directory, and none is known", quote(written));
-                Error::home_unavailable(message).hint("name the file by an absolute path, or set HOME to one")
+                let message = format!("{} needs a home directory, but none is known", quote(written));
+                Error::home_unavailable(message).hint("use an absolute path, or set HOME")
             })
         };
         let path = match written.strip_prefix('~') {
             Some("") => home()?.to_owned(),
             Some(rest) if rest.starts_with('/') => home()?.join(rest.trim_start_matches('/')),
             Some(_) => {
-                let message = format!("{} names the home of a user, which is not expanded", quote(written));
+                let message = format!("{} names a user's home directory, which is not expanded", quote(written));
                 let name = escape(written, MAX_SHOWN_CHARS);
                 return Err(Error::path_tilde_user(message)
                     .hint(format!("use `./{name}` for a literal file, or name the home directory in full")));
             }
             None if written.is_empty() => {
-                return Err(Error::invalid_args("an empty path names no file")
+                return Err(Error::invalid_args("the path is empty")
                     .hint("name a file or a folder; `.` is the working directory"));
             }
             None if written.starts_with('/') => PathBuf::from(written),
             None if self.cwd.is_absolute() => self.cwd.join(written),
             None => {
                 let message =
-                    format!("{} is relative, and this client has no project folder", quote(written));
+                    format!("{} is relative, but this client has no project folder", quote(written));
                 return Err(Error::relative_path_without_root(message)
-                    .hint("name the file by its absolute path; a client of MCP can also name its project folder as a root"));
+                    .hint("use an absolute path; an MCP client can also declare its project folder as a root"));
             }
         };
         Ok(normalize(&path))

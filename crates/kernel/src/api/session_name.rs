@@ -11,9 +11,9 @@ pub(crate) fn check(name: &str) -> Result<()> {
     if is_session_name(name) {
         return Ok(());
     }
-    let why = format!("{} cannot name a session", stickpin_tree::quote(name));
+    let why = format!("{} is not a valid session name", stickpin_tree::quote(name));
     Err(Error::invalid_args(why).hint(format!(
-        "use at most {MAX_SESSION_NAME} of a-z, 0-9, `-`, `_` and single dots, beginning with a letter or digit, like login-2; reserved: {}",
+        "use at most {MAX_SESSION_NAME} characters from a-z, 0-9, `-`, `_` and single dots, starting with a letter or digit, such as login-2; reserved: {}",
         RESERVED_SESSION_NAMES.join(", ")
     )))
 }

@@ -94,7 +94,7 @@ impl HostBuilder {
         for (at, entry) in self.added.iter().enumerate() {
             let names = || std::iter::once(&entry.spec.name).chain(entry.spec.aliases);
             if let Some(name) = names().find(|name| registry::find_in(&self.added[..at], name).is_some()) {
-                return Err(Error::invalid_args(format!("there are two commands `{name}`"))
+                return Err(Error::invalid_args(format!("two commands are named `{name}`"))
                     .hint("rename the added command"));
             }
         }

@@ -76,7 +76,7 @@ fn render() -> Render {
 }
 
 fn unserializable<C: Command>(e: Option<serde_json::Error>) -> Error {
-    let why = e.map_or_else(|| "they are no struct".to_owned(), |e| e.to_string());
+    let why = e.map_or_else(|| "they are not a struct".to_owned(), |e| e.to_string());
     Error::internal(format!("the arguments of `{}` cannot be written as JSON: {why}", C::SPEC.name))
 }
 

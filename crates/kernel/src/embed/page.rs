@@ -87,16 +87,16 @@ impl<C: Command<Output: Listing>> Answer<C> {
                 let wanted = name.to_lowercase();
                 let near: Vec<_> =
                     listed.iter().filter(|(_, line)| line.to_lowercase().contains(&wanted)).collect();
-                let e = Error::element_not_found(format!("no listed element is called {}", quote(name)));
+                let e = Error::element_not_found(format!("no listed element is named {}", quote(name)));
                 Err(match near.is_empty() {
-                    true => e.hint("use a name as the snapshot prints it, or search with `Session::find`"),
+                    true => e.hint("use a name as printed in the snapshot, or search with `Session::find`"),
                     false => add_candidates(e, "nearest:", &first(&near), near.len()),
                 })
             }
             ref several => {
-                let message = format!("{} listed elements are called {}", several.len(), quote(name));
+                let message = format!("{} listed elements are named {}", several.len(), quote(name));
                 let e = Error::ambiguous_match(message);
-                Err(add_candidates(e, "use a part of one line:", &first(several), several.len()))
+                Err(add_candidates(e, "use part of one line:", &first(several), several.len()))
             }
         }
     }
@@ -113,7 +113,7 @@ impl<C: Command<Output: Listing>> Answer<C> {
     /// Adds the pin of this response to a ref that it issued.
     fn pinned(&self, token: RefToken) -> Result<RefTarget> {
         let Some(generation) = self.response.refs_generation else {
-            return Err(Error::internal(format!("{token} is listed and was not issued")));
+            return Err(Error::internal(format!("{token} is listed but was not issued")));
         };
         Ok(RefToken { pin: Some(Generation::new(generation)), ..token }.into())
     }

@@ -146,7 +146,7 @@ pub(crate) fn not_open_error(name: &str) -> Error {
 }
 
 pub(crate) fn lost(name: &str) -> Error {
-    Error::backend_lost(format!("the app behind session `{name}` no longer answers"))
+    Error::backend_lost(format!("the app of session `{name}` no longer responds"))
         .hint("open it again; this starts a new lifetime")
 }
 
@@ -223,7 +223,7 @@ impl SessionTask {
         let Some(ask) = ask else { return };
         self.sort(ask);
         if tokio::time::timeout(READ_AHEAD_TIMEOUT, reading).await.is_err() {
-            tracing::debug!(session = self.name, "a reading ahead was given up");
+            tracing::debug!(session = self.name, "a read-ahead was abandoned");
         }
     }
 

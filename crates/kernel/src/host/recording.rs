@@ -53,7 +53,7 @@ pub(crate) struct NoScriptWriter;
 impl ScriptWriter for NoScriptWriter {}
 
 fn no_scripts() -> Error {
-    Error::unsupported("this host writes no scripts")
+    Error::unsupported("this host does not write scripts")
 }
 
 /// A script under repair: some lines did not find their targets, and the recorded commands replace

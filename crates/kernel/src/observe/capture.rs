@@ -33,16 +33,16 @@ pub(crate) async fn capture_app(cx: &mut Cx, origin: Origin) -> Result<Arc<Tree>
         }
         (CaptureResult::Unchanged, Some(tree)) => return Ok(tree),
         (CaptureResult::Unchanged, None) => {
-            return Err(Error::internal("the device compared with a capture that it never made"));
+            return Err(Error::internal("the device compared against a capture that it never made"));
         }
-        (other, _) => return Err(Error::internal(format!("the device answered a capture with {other:?}"))),
+        (other, _) => return Err(Error::internal(format!("the device returned {other:?} for a capture"))),
     };
     let tree = live.session.tree().cloned();
     if let Some(document) = tree.as_ref().and_then(|t| t.documents().first()) {
         live.page = Some(Page::new(document.url.clone(), document.title.clone()));
     }
     cx.envelope.ended.extend(replaced.ended);
-    tree.ok_or_else(|| Error::internal("a stored tree is not there"))
+    tree.ok_or_else(|| Error::internal("a stored tree is missing"))
 }
 
 /// Captures the app for a reader. While another agent holds the turn, the reader gets the stored
@@ -76,7 +76,7 @@ pub(crate) async fn look(cx: &mut Cx) -> Result<Arc<Tree>> {
     }
     match live.device.capture(CaptureRequest::default()).await? {
         CaptureResult::Tree(tree) => Ok(tree),
-        other => Err(Error::internal(format!("the device answered a capture with {other:?}"))),
+        other => Err(Error::internal(format!("the device returned {other:?} for a capture"))),
     }
 }
 
@@ -106,7 +106,7 @@ fn issued(cx: &mut Cx, refs: Result<Vec<Ref>, NumberError>) -> Result<Vec<Ref>> 
         let full = matches!(&e, NumberError::Storage { full: true, .. });
         let code = if full { ErrorCode::StorageFull } else { ErrorCode::Io };
         Error::new(code, e.to_string()).hint(
-            "nothing was issued; make the state directory writable, or use another one: `--state-dir DIR`",
+            "no refs were issued; make the state directory writable, or choose another with `--state-dir DIR`",
         )
     })?;
     cx.envelope.issued.extend(&refs);
@@ -145,6 +145,6 @@ pub(crate) fn issue_line(cx: &mut Cx, tree: &Tree, node: NodeId) -> Result<Strin
 
 /// Creates the error for a dialog of the app that blocks everything else.
 pub(crate) fn dialog_error(dialog: &Dialog) -> Error {
-    Error::dialog_open(format!("the app waits for an answer to its {}", dialog.describe()))
+    Error::dialog_open(format!("the app is waiting for an answer to its {}", dialog.describe()))
         .hint("run `stickpin alert accept` or `stickpin alert dismiss`")
 }

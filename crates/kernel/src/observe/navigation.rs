@@ -60,7 +60,7 @@ pub(crate) fn process_ended_tabs(cx: &mut Cx) -> Option<String> {
         };
         if let Some(now) = now {
             live.page = None;
-            moved = Some(format!("tab {id} {why}; the session goes on in {now}"));
+            moved = Some(format!("tab {id} {why}; the session continues in {now}"));
         }
     }
     moved

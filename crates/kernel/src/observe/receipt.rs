@@ -35,7 +35,7 @@ pub(crate) fn receipt_lines(notices: &[Notice], changed: bool, effects: Vec<Stri
             Notice::Navigated { url } => (0, format!("navigated to {}", quote_url(url))),
             Notice::DialogShown { text } => (1, format!("dialog {} (answered automatically)", quote(text))),
             Notice::FileChooser => {
-                (1, "file chooser opened and closed without a choice; `upload` gives it files".to_owned())
+                (1, "file chooser opened and closed without a choice; use `upload` to choose files".to_owned())
             }
             Notice::RequestFailed { method, url, why } => {
                 (2, format!("{} -> {}", describe_request(method, url), escape(why, 80)))
@@ -49,7 +49,7 @@ pub(crate) fn receipt_lines(notices: &[Notice], changed: bool, effects: Vec<Stri
             Notice::ComponentMissing { what } => (5, escape(what, MAX_MISSING_CHARS)),
             Notice::NavigationStarted { url } => (0, format!("going to {} (still loading)", quote_url(url))),
             Notice::RequestObserved { method, url, status: None } => {
-                (6, format!("{} is under way", describe_request(method, url)))
+                (6, format!("{} is in progress", describe_request(method, url)))
             }
             Notice::RequestObserved { method, url, status: Some(status) } => {
                 requested.push(format!("sent {} ({status})", describe_request(method, url)));
@@ -81,7 +81,7 @@ pub(crate) fn receipt_lines(notices: &[Notice], changed: bool, effects: Vec<Stri
             _ if saw_change => "changed".to_owned(),
             // Absence cannot be claimed for something that is not observed.
             Some(what) => format!(
-                "no effect seen, but the {} may have drawn something that is not watched; `screenshot` shows it",
+                "no effect seen, but the {} may have drawn something that is not watched; use `screenshot` to check",
                 escape(what, 16)
             ),
             None => "no effect seen".to_owned(),
@@ -167,7 +167,7 @@ mod tests {
         let sent = |status| Notice::RequestObserved { method: "POST".into(), url: "/save".into(), status };
         assert_eq!(lines(&[sent(Some(200))], false), ["sent POST \"/save\" (200)"]);
         assert_eq!(lines(&[sent(Some(200)), Notice::Changed], false), ["changed"]);
-        assert_eq!(lines(&[sent(None), Notice::Changed], false), ["POST \"/save\" is under way"]);
+        assert_eq!(lines(&[sent(None), Notice::Changed], false), ["POST \"/save\" is in progress"]);
         let going = Notice::NavigationStarted { url: "/next".into() };
         assert_eq!(lines(&[sent(None), going], false)[0], r#"going to "/next" (still loading)"#);
     }

@@ -99,7 +99,7 @@ pub(crate) fn resolve_changed_ref(cx: &mut Cx, target: RefTarget) -> Result<Reso
         }) => {
             let tree = cx.tree()?;
             let meaning = capture::meaning(cx, &tree, node)?;
-            cx.warn(format!("{} is {meaning} now.", target.without_pin()));
+            cx.warn(format!("{} is now {meaning}.", target.without_pin()));
             Ok(ResolvedTarget {
                 target_ref: Some(target),
                 node: Some(node),

@@ -61,7 +61,7 @@ impl WaitTimeout {
         let mut message = format!("waited {} ms for {what}; {instead}", self.timeout.as_millis());
         let still = moving(cx).await?;
         let mut e = Error::timeout(String::new())
-            .hint("`--timeout MS` waits longer; run `stickpin snapshot -i` to see what is there");
+            .hint("use `--timeout MS` to wait longer, or run `stickpin snapshot -i` to see what is there");
         if !still.is_empty() {
             message.push_str("; still moving: ");
             message.push_str(&stickpin_tree::escape(&still.join(", "), MAX_PENDING_CHARS));

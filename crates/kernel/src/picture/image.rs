@@ -140,7 +140,7 @@ impl Image {
         let read = if bytes.starts_with(b"RIFF") { Self::from_webp } else { Self::from_png };
         read(bytes, MAX_PIXELS).map_err(|why| {
             Error::invalid_args(format!("{} cannot be compared: {why}", path.display()))
-                .hint("screenshots are compared as PNG or WebP: `stickpin screenshot before.png`")
+                .hint("save the screenshots to compare as PNG or WebP: `stickpin screenshot before.png`")
         })
     }
 

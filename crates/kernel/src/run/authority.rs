@@ -146,7 +146,7 @@ pub(crate) fn begin(
             Ok(begun)
         }
         Err(e) if turn.is_none() => {
-            cx.warn(format!("This command is not in the session log: {e}."));
+            cx.warn(format!("This command could not be written to the session log: {e}."));
             Ok(None)
         }
         Err(e) => Err(e),
@@ -247,7 +247,7 @@ pub(crate) fn end(cx: &mut Cx, begun: Option<Begun>, failed: Option<&Error>) {
     let address = address.filter(|url| !url.is_empty()).map(|url| Redacted::new(url, &redactor));
     if let Ended::NotPersisted(e) = session.end(ticket, failure, generation, address) {
         cx.warn(format!(
-            "The end of this command is not in the session log, which accepts no further command until it is: {e}."
+            "The end of this command could not be written to the session log, which accepts no further commands until it is: {e}."
         ));
     }
 }

@@ -59,7 +59,7 @@ fn fill(response: &mut Response, render: &Render, result: Result<Box<dyn ErasedO
         match output.json() {
             Ok(json) => response.output = Some(json),
             Err(e) => {
-                let e = Error::internal(format!("the output cannot be written as JSON: {e}"));
+                let e = Error::internal(format!("the output cannot be serialized as JSON: {e}"));
                 return fill(response, render, Err(e));
             }
         }
@@ -84,7 +84,7 @@ fn add_what_was_seen(response: &mut Response, entry: &Entry) {
     // Commands that run despite a dialog report it themselves.
     let dialog =
         response.dialog.iter().filter(|_| !entry.spec.despite_dialog && response.error.is_none()).map(
-            |dialog| format!("{} waits: `alert accept` or `alert dismiss` answers it", dialog.describe()),
+            |dialog| format!("{} is waiting: answer it with `alert accept` or `alert dismiss`", dialog.describe()),
         );
     for line in seen.chain(dialog) {
         if !text.is_empty() && !text.ends_with('\n') {

@@ -131,7 +131,7 @@ async fn deadline_during_input_reports_dispatched_unknown() {
     let began = tokio::time::Instant::now();
     let error = b.host.call(request, CancellationToken::new()).await.error.unwrap();
     assert_eq!((error.code.name(), error.dispatched), ("TIMEOUT", Dispatched::Unknown));
-    assert!(error.message.contains("did not process the input of `press`"), "{error}");
+    assert!(error.message.contains("did not process the input from `press`"), "{error}");
     assert_eq!(began.elapsed().as_millis(), 1_500);
     // The input may still be taken: the session ends only when it hangs for longer than any press
     // may

@@ -440,13 +440,13 @@ async fn options_of_open_are_checked_against_what_the_provider_declares() {
             "privateHome",
             json!(true),
             "a fake device does not support --private-home",
-            "no kind of device here",
+            "no device here",
         ),
         (
             "option",
             json!(["live=9"]),
             "a fake device does not support --option live",
-            "no kind of device here",
+            "no device here",
         ),
         (
             "option",

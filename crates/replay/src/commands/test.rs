@@ -118,7 +118,7 @@ async fn test(input: Map<String, Value>, call: Call) -> Result<Report> {
     let report_files = ReportFiles::new(&call, args.junit.as_ref(), args.report.as_ref())?;
     let artifacts = resolve_optional(&call, args.artifacts.as_ref())?;
     if let Some(folder) = &artifacts {
-        std::fs::create_dir_all(folder).map_err(|e| io_error("make the folder", folder, &e))?;
+        std::fs::create_dir_all(folder).map_err(|e| io_error("create the folder", folder, &e))?;
     }
     let (planning, given) = (call.clone(), args.env.clone());
     let suite = Suite {

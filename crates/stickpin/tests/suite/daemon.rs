@@ -363,7 +363,7 @@ fn a_state_dir_that_cannot_be_written_is_named() {
     // No user may create a folder there, not even root.
     let ran = world.run(&["session", "list", "--state-dir", "/proc/stickpin"]);
     assert_eq!(ran.code, 9, "{ran:?}");
-    assert!(ran.err.starts_with("IO: could not make the folder `/proc/stickpin`"), "{}", ran.err);
+    assert!(ran.err.starts_with("IO: could not create the folder `/proc/stickpin`"), "{}", ran.err);
 }
 
 #[test]

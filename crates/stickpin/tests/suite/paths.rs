@@ -106,7 +106,7 @@ fn path_leads_to_one_place_on_every_surface() {
             ("~", "IO: "),
             ("~u", "PATH_TILDE_USER: "),
             ("~u/x.png", "PATH_TILDE_USER: "),
-            ("", "an empty path names no file"),
+            ("", "the path is empty"),
         ] {
             let e = caller.shot(surface, path).expect_err(path);
             assert!(e.contains(told), "{surface:?} {path:?}: {e}");

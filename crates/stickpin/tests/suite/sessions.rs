@@ -70,7 +70,7 @@ fn a_name_that_leads_out_of_the_state_dir_is_none() {
     let world = World::new();
     let ran = world.run(&["--session", "../../x", "open", "sim:shop"]);
     assert_eq!(ran.code, 2, "{ran:?}");
-    assert!(ran.err.starts_with("INVALID_ARGS: \"../../x\" cannot name a session"), "{}", ran.err);
+    assert!(ran.err.starts_with("INVALID_ARGS: \"../../x\" is not a valid session name"), "{}", ran.err);
 }
 
 #[test]

@@ -343,7 +343,7 @@ fn to_save_in(title: &str) -> Error {
 }
 
 fn takes_no_text(title: &str) -> Error {
-    let message = format!("the field of the file chooser {} takes no text", quote(title));
+    let message = format!("the field of the file chooser {} does not accept text", quote(title));
     Error::unsupported(message).hint(CHOOSER_HINT)
 }
 

@@ -113,8 +113,8 @@ async fn answer(cx: &mut Cx, answer: DialogAnswer, patience: Duration) -> Result
             break dialog;
         }
         if patience.remaining().is_zero() {
-            return Err(Error::element_not_found("no dialog of the app is waiting for an answer")
-                .hint("run `stickpin snapshot -i` to see the app; `--timeout MS` waits for a dialog"));
+            return Err(Error::element_not_found("no dialog is waiting for an answer")
+                .hint("run `stickpin snapshot -i` to see the app, or use `--timeout MS` to wait for a dialog"));
         }
         patience.wait_for_next_check(cx, WakeOn::AnyEvent, "a dialog", "none is open").await?;
     };
@@ -131,8 +131,8 @@ async fn answer(cx: &mut Cx, answer: DialogAnswer, patience: Duration) -> Result
 impl Show for PendingDialog {
     fn show(&self, text: &mut Text) {
         match &self.dialog {
-            Some(d) => text.line(format_args!("{} waits for an answer", d.describe())),
-            None => text.line("no dialog waits"),
+            Some(d) => text.line(format_args!("{} is waiting for an answer", d.describe())),
+            None => text.line("no dialog is waiting"),
         }
     }
 }

@@ -49,8 +49,8 @@ impl Command for ClipboardWrite {
 
     async fn run(self, cx: &mut Cx) -> Result<ActionOutput> {
         if self.text.len() > MAX_BYTES {
-            let message = format!("the text has {} bytes; the clipboard takes {MAX_BYTES}", self.text.len());
-            return Err(Error::invalid_args(message).hint("use `fill` for longer texts"));
+            let message = format!("the text has {} bytes; the clipboard accepts at most {MAX_BYTES}", self.text.len());
+            return Err(Error::invalid_args(message).hint("use `fill` for longer text"));
         }
         let _under_way = cx.begin_operation();
         facets::clipboard(cx.device()?, "write the clipboard")?.write_clipboard(&self.text).await?;

@@ -58,7 +58,7 @@ impl Command for Fill {
             (None, Some(name)) => secret(cx, name)?,
             (given, _) => {
                 let why =
-                    if given.is_some() { "a text or --secret, not both" } else { "a text, or --secret NAME" };
+                    if given.is_some() { "either text or --secret, not both" } else { "text, or --secret NAME" };
                 return Err(Error::invalid_args(format!("`fill` takes {why}")).hint(
                     "for example: `stickpin fill @e2 qa@example.com` or `stickpin fill @e3 --secret SHOP`",
                 ));
@@ -82,7 +82,7 @@ fn secret(cx: &mut Cx, name: &str) -> Result<String> {
             false => format!("use one of {}, or ", known.join(", ")),
         };
         return Err(Error::invalid_args(format!("there is no secret {}", quote(name))).hint(format!(
-            "{known}set STICKPIN_SECRET_NAME in the environment that stickpin is started in"
+            "{known}set STICKPIN_SECRET_NAME in the environment where stickpin starts"
         )));
     };
     let value = secret.reveal().to_owned();

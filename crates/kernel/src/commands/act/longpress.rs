@@ -36,7 +36,7 @@ impl Command for LongPress {
 
     async fn run(self, cx: &mut Cx) -> Result<ActionOutput> {
         if !(1..=10_000).contains(&self.hold) {
-            let message = format!("`hold` is {} ms, not 1 to 10000", self.hold);
+            let message = format!("`hold` is {} ms; it must be from 1 to 10000", self.hold);
             return Err(Error::invalid_args(message).hint("for example: `stickpin longpress @e3 600`"));
         }
         let opts = self.action_options();

@@ -86,7 +86,7 @@ impl Command for Press {
     async fn run(self, cx: &mut Cx) -> Result<PressOutput> {
         let save_as = cx.resolve_optional_path(self.download.as_ref())?;
         if !(1..=3).contains(&self.count) {
-            return Err(Error::invalid_args(format!("`count` is {}, not 1, 2 or 3", self.count)));
+            return Err(Error::invalid_args(format!("`count` is {}; it must be 1, 2 or 3", self.count)));
         }
         let opts = self.action_options();
         let action = |ready: &ActionTarget| Action::Press {

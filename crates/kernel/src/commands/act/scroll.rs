@@ -171,7 +171,7 @@ impl Scroll {
         }
         let (reason, why) = match ended {
             true => ("end", "the end was reached".to_owned()),
-            false => ("rounds", format!("there is more after {MAX_SCROLLS} scrolls")),
+            false => ("rounds", format!("more content remains after {MAX_SCROLLS} scrolls")),
         };
         let message = format!("{until} did not appear in {words}: {why}");
         Err(Error::element_not_found(message)

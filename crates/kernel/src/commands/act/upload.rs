@@ -155,7 +155,7 @@ async fn choose_or_drop(
             Ok((ready, performed)) => match performed.unwrap_or_default().chooser {
                 Some(chooser) => {
                     let gone =
-                        || Error::element_not_found("the file chooser closed before it was given a file");
+                        || Error::element_not_found("the file chooser closed before it received a file");
                     let input =
                         facets::files(cx.device()?, NEED)?.file_input(chooser).await?.ok_or_else(gone)?;
                     if let Err(e) = suits(&input, files, &ready.description) {
@@ -167,7 +167,7 @@ async fn choose_or_drop(
                 // The app asks for confirmation first; the upload can continue once the dialog is
                 // answered.
                 None if cx.device()?.dialog().is_some() => {
-                    return Ok((ready, ActionOutput::new("pressed; no file was given yet", "")));
+                    return Ok((ready, ActionOutput::new("pressed; no file has been chosen yet", "")));
                 }
                 None => None,
             },
@@ -199,9 +199,9 @@ fn dropped(
             return Err(unanswered.dispatched(cx.dispatched()));
         }
         let message =
-            format!("{} has no file input, opens no file chooser and takes no drop", ready.description);
+            format!("{} has no file input, opens no file chooser and accepts no dropped files", ready.description);
         return Err(Error::invalid_args(message)
-            .hint("run `stickpin snapshot -i` to list the elements; upload to the input, its label or its button")
+            .hint("run `stickpin snapshot -i` to list the elements, then upload to the input, its label or its button")
             .dispatched(cx.dispatched()));
     }
     Ok((ready, ActionOutput { value: Some(names(files)), ..ActionOutput::new("dropped", "") }))
@@ -234,24 +234,24 @@ async fn let_go(cx: &mut Cx, chooser: Handle, e: Error) -> Result<Error> {
 fn suits(input: &FileInput, files: &[LocalFile], words: &str) -> Result<()> {
     let bad = |message: String| Error::invalid_args(message);
     if input.directory {
-        let message = format!("{words} takes a folder, and folders cannot be uploaded");
+        let message = format!("{words} accepts only a folder, but folders cannot be uploaded");
         return Err(Error::unsupported(message));
     }
     if files.len() > 1 && !input.multiple {
         return Err(match &input.one_by_one {
-            Some(opts) => bad(format!("{words} takes one file at a time, not {}", files.len())).hint(opts),
-            None => bad(format!("{words} takes one file, not {}", files.len()))
+            Some(opts) => bad(format!("{words} accepts one file at a time, not {}", files.len())).hint(opts),
+            None => bad(format!("{words} accepts one file, not {}", files.len()))
                 .hint("upload the files one at a time"),
         });
     }
     match files.iter().find(|f| !accepts(&input.accept, &f.path)) {
         None => Ok(()),
         Some(file) => Err(bad(format!(
-            "{words} takes {}, not {}",
+            "{words} accepts {}, not {}",
             escape(input.accept.trim(), MAX_ACCEPT_CHARS),
             quote(&file.held.name)
         ))
-        .hint("choose a file of that kind")),
+        .hint("choose a file of that type")),
     }
 }
 

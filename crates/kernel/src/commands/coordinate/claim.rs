@@ -181,14 +181,14 @@ impl Show for TurnOutput {
             TurnReply::TakeoverAvailable(takeover) => {
                 let owner = takeover.owner.as_ref().map_or_else(String::new, |owner| format!(" of {owner}"));
                 text.line(format_args!(
-                    "turn {}{owner} may be taken: run `stickpin --session {} turn take --reason TEXT`",
+                    "turn {}{owner} can be taken: run `stickpin --session {} turn take --reason TEXT`",
                     takeover.turn_id, takeover.session
                 ));
             }
             TurnReply::Closed(closed) => text.line(format_args!("session {} is closed", closed.session)),
         }
         if self.wake_reason == Some(WakeReason::Event) {
-            text.line("there are records for you: read them with `stickpin events`");
+            text.line("you have new records: read them with `stickpin events`");
         }
     }
 }
@@ -235,6 +235,6 @@ fn show_granted(granted: &Granted, text: &mut Text) {
         text.line(note);
     }
     if !granted.guardian.renewing {
-        text.line("nothing renews this turn: do not act");
+        text.line("the lease of this turn is not being renewed: do not act");
     }
 }

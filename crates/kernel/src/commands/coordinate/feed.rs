@@ -277,7 +277,7 @@ fn kinds(words: &[String]) -> Result<Option<BTreeSet<KindName>>> {
     for word in words.iter().flat_map(|word| word.split(',')).map(str::trim) {
         let kind = KindName::ALL.iter().find(|kind| kind.as_str() == word).ok_or_else(|| {
             let names: Vec<_> = KindName::ALL.iter().map(|kind| kind.as_str()).collect();
-            Error::invalid_args(format!("there is no kind of event {}", quote_whole(word)))
+            Error::invalid_args(format!("there is no event kind {}", quote_whole(word)))
                 .hint(format!("the kinds are {}", names.join(", ")))
         })?;
         kinds.insert(*kind);

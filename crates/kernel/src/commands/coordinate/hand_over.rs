@@ -172,7 +172,7 @@ pub(super) fn handoff(
                 ));
             }
             serde_json::from_str(json).map_err(|e| {
-                Error::new(ErrorCode::InvalidHandoff, format!("the handoff is not understood: {e}"))
+                Error::new(ErrorCode::InvalidHandoff, format!("the handoff cannot be parsed: {e}"))
                     .hint(r#"write it as {"status": "what was done", "nextAction": "what comes next"}"#)
             })?
         }
@@ -209,10 +209,10 @@ pub(super) fn screen(cx: &Cx) -> Option<HandoffUi> {
 impl Show for TurnReleaseOutput {
     fn show(&self, text: &mut Text) {
         let to = self.reserved_for.as_ref().map_or_else(
-            || "idle; whoever waits first gets it".to_owned(),
+            || "idle; the first member to wait gets it".to_owned(),
             |agent| format!("reserved for {agent}"),
         );
-        text.line(format_args!("released the turn of {}: it is {to}", self.session));
+        text.line(format_args!("released the turn of {}: now {to}", self.session));
     }
 }
 
@@ -220,7 +220,7 @@ impl Show for TurnAssignOutput {
     fn show(&self, text: &mut Text) {
         text.line(format_args!("reserved the turn of {} for {}", self.session, self.reserved_for));
         if self.routed_to_parked {
-            text.line("it only listens: tell it with `stickpin msg send room TEXT`");
+            text.line("that member only listens: send it a message with `stickpin msg send room TEXT`");
         }
     }
 }

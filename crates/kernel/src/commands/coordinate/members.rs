@@ -189,7 +189,7 @@ impl Show for TurnJoinOutput {
 
 impl Show for TurnLeaveOutput {
     fn show(&self, text: &mut Text) {
-        text.line(format_args!("left {}, which has {} more members", self.session, self.remaining_members));
+        text.line(format_args!("left {}, which has {} other members", self.session, self.remaining_members));
     }
 }
 
@@ -208,7 +208,7 @@ impl Show for TurnStateOutput {
 
 fn show_state(state: &SessionState, text: &mut Text) {
     let holder = claim::holder(state.owner.as_ref(), state.reserved_for.as_ref());
-    let implicit = if state.implicit { ", which a command took" } else { "" };
+    let implicit = if state.implicit { ", taken by a command" } else { "" };
     text.line(format_args!("turn {} of {} {holder}{implicit}", state.turn_id, state.session));
     if let Some(handoff) = &state.pending_handoff {
         text.line(format_args!("handoff: {}, next: {}", quote(&handoff.status), quote(&handoff.next_action)));

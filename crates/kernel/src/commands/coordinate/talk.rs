@@ -196,7 +196,7 @@ impl Show for MsgSendOutput {
     fn show(&self, text: &mut Text) {
         let delivery = match self.delivery {
             Delivery::Live => "a reader is connected",
-            Delivery::Stored => "it is read later",
+            Delivery::Stored => "it will be read later",
             Delivery::Unreachable => "but the reader's harness has ended",
         };
         text.line(format_args!("sent as record {} of {}: {delivery}", self.seq, self.session));

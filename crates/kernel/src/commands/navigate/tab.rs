@@ -253,7 +253,7 @@ impl Show for TabListOutput {
         let row = |tab: &TabEntry| {
             let mark = if tab.active { '*' } else { ' ' };
             let opener = tab.opener.as_ref().map(|opener| format!(" opened by {}", escape(opener, 16)));
-            let dialog = tab.dialog.as_ref().map(|d| format!(" waits for an answer to its {}", d.describe()));
+            let dialog = tab.dialog.as_ref().map(|d| format!(" is waiting for an answer to its {}", d.describe()));
             vec![
                 Cell::Word(format!("{mark} {}", escape(&tab.id, 16))),
                 Cell::Prose(quote(&tab.title).to_string()),
@@ -274,7 +274,7 @@ impl Show for TabOutput {
         let late = if self.settled { "" } else { " (still loading after 10 s)" };
         text.line(format_args!("{} {}{late}", self.did, self.id));
         if let Some(waits) = &self.waits {
-            text.line(format_args!("{waits} waits: `alert accept` or `alert dismiss` answers it"));
+            text.line(format_args!("{waits} is waiting: answer it with `alert accept` or `alert dismiss`"));
         }
         if self.snapshot.is_none() && !self.url.is_empty() {
             text.line(format_args!("page {} {}", quote(&self.title), bare_url(&self.url)));

@@ -105,7 +105,7 @@ impl Command for DiffScreenshot {
 
 impl Show for ComparisonOutput {
     fn show(&self, text: &mut Text) {
-        let Some(path) = &self.path else { return text.line("no pixel differs") };
+        let Some(path) = &self.path else { return text.line("no pixels differ") };
         let sizes = match self.before == self.after {
             true => String::new(),
             false => {

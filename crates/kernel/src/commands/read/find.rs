@@ -76,7 +76,7 @@ impl Find {
             (_, true, _) => all.len().saturating_sub(1),
             (.., Some(n)) if (1..=all.len()).contains(&n) => n - 1,
             (.., Some(n)) => {
-                let message = format!("there is no match number {n}; there are {}", all.len());
+                let message = format!("there is no match number {n}; the number of matches is {}", all.len());
                 return Err(Error::element_not_found(message).hint("`--nth N` counts from 1"));
             }
             _ => return Ok(all),
@@ -128,7 +128,7 @@ impl Show for FindOutput {
         if self.matches.len() >= MAX_LISTED && self.total > MAX_LISTED {
             let left = self.total - self.matches.len();
             text.line(format_args!(
-                "… {left} more; a longer text or {} narrows it",
+                "… {left} more; use longer text or {} to narrow the search",
                 quote("role=... text=...")
             ));
         }

@@ -154,7 +154,7 @@ impl Command for Get {
         let node = tree.node(id);
         let handle = || {
             let gone =
-                || Error::unsupported(format!("{} is not backed by an element of the app", self.target));
+                || Error::unsupported(format!("{} is not backed by an element in the app", self.target));
             node.address().ok_or_else(gone)
         };
         let value = match self.what {
@@ -218,7 +218,7 @@ impl Show for ValueOutput {
         }
         if let Some(Truncation { shown, of }) = self.cut {
             text.line(format_args!(
-                "… {shown} of {of} bytes; --max-bytes {of} prints all, a smaller element less"
+                "… {shown} of {of} bytes; use --max-bytes {of} to print all, or name a smaller element"
             ));
         }
     }

@@ -105,7 +105,7 @@ fn no_section(text: &str, why: SectionError) -> Error {
             format!("nearest: {}; run `stickpin read --outline` to list all headings", listed.join(", "))
         }
         _ => format!(
-            "{}; use a longer text, or name the element around one of them: `stickpin read @e4 --section TEXT`",
+            "{}; use longer text, or name the element around one of them: `stickpin read @e4 --section TEXT`",
             listed.join(", ")
         ),
     };

@@ -69,7 +69,7 @@ impl Batch {
                 let text = std::fs::read_to_string(&*path).map_err(read)?;
                 serde_json::from_str(&text).map_err(|e| bad(format!("{}: {e}", path.display())))?
             }
-            _ => return Err(bad("`batch` takes either `steps` or `file`".to_owned())),
+            _ => return Err(bad("`batch` takes either `steps` or `file`, not both".to_owned())),
         };
         match steps.len() {
             0 => Err(bad("the batch has no steps".to_owned())),
@@ -106,7 +106,7 @@ impl Command for Batch {
             let numbered = |e: Error| Error { message: format!("step {}: {}", i + 1, e.message), ..e };
             if step.command == Self::SPEC.name {
                 return Err(numbered(Error::invalid_args("a batch cannot contain another batch"))
-                    .hint("list the steps of the inner batch in its place"));
+                    .hint("list the steps of the inner batch directly"));
             }
             let entry = registry::lookup_in(&cx.added, &step.command).map_err(numbered)?;
             prepared.push((entry, entry.prepare(step.input).map_err(numbered)?));
@@ -138,7 +138,7 @@ impl Show for BatchOutput {
             }
         }
         if self.skipped > 0 {
-            text.line(format_args!("{} more not run", self.skipped));
+            text.line(format_args!("{} more were not run", self.skipped));
         }
     }
 

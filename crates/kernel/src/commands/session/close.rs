@@ -85,7 +85,7 @@ impl Command for Close {
             if self.all && slot.status.borrow().recorded {
                 let name = &slot.name;
                 cx.warn(format!(
-                    "{name}: the recording was not written; `stickpin --session {name} record stop` still writes it."
+                    "{name}: the recording was not written; run `stickpin --session {name} record stop` to write it."
                 ));
             }
             authority::close(cx, &slot.name, self.force)?;

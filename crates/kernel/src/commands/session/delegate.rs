@@ -174,15 +174,15 @@ impl Show for LoansOutput {
             if self.children.is_empty() { String::new() } else { format!(" {}", self.children.join(", ")) };
         text.line(format_args!("{}{names}", self.status));
         for loan in &self.loans {
-            let late = if loan.late_command.is_some() { ", while a command still ran" } else { "" };
+            let late = if loan.late_command.is_some() { ", while a command was still running" } else { "" };
             text.line(format_args!(
-                "{} is back at {}, from {}{late}",
+                "{} returned to {} from {}{late}",
                 loan.loan_id.as_str(),
                 loan.lender,
                 loan.borrower
             ));
             for moved in &loan.reparented {
-                text.line(format_args!("{} goes on as a loan of {}", moved.as_str(), loan.lender));
+                text.line(format_args!("{} continues as a loan from {}", moved.as_str(), loan.lender));
             }
         }
     }

@@ -125,8 +125,8 @@ impl Command for Open {
     async fn run(mut self, cx: &mut Cx) -> Result<OpenOutput> {
         let recorded = self.record.take().and_then(OptionalValue::requested);
         if recorded.is_some() && !cfg!(feature = "recording") {
-            return Err(Error::unsupported("this host records no scripts; nothing was opened")
-                .hint("leave --record out"));
+            return Err(Error::unsupported("this host does not record scripts; nothing was opened")
+                .hint("omit --record"));
         }
         if let Some(file) = cx.caller.resolve_opened(&self.what)? {
             self.what = file.display().to_string();
@@ -223,11 +223,11 @@ impl Open {
             return Ok(());
         }
         let message = format!(
-            "{} is not an installed app, and this client may start only installed apps",
+            "{} is not an installed app, but this client may start only installed apps",
             quote(&self.what)
         );
         Err(Error::policy_denied(message).hint(
-            "open an app by the name of its desktop entry; a person can start the server with `stickpin mcp --allow-programs`",
+            "open an app by the name of its desktop entry, or ask a person to start the server with `stickpin mcp --allow-programs`",
         ))
     }
 
@@ -400,9 +400,9 @@ impl OpenOutput {
 }
 
 fn too_late(what: &str, limit: Duration) -> Error {
-    let message = format!("{} did not open again within {} s, and was ended", quote(what), limit.as_secs());
+    let message = format!("{} did not reopen within {} s and was closed", quote(what), limit.as_secs());
     Error::new(ErrorCode::RestoreTimeout, message)
-        .hint("run `stickpin open URL --relaunch`, which waits longer; `stickpin doctor` tests what it needs")
+        .hint("run `stickpin open URL --relaunch`, which waits longer, or `stickpin doctor` to check the requirements")
 }
 
 /// Converts the idle timeout; zero means none.
@@ -412,7 +412,7 @@ fn idle(minutes: u32) -> Option<Duration> {
 
 fn fixed_at_launch(flag: &str, what: &str) -> Error {
     Error::invalid_args(format!("{flag} cannot be changed while the session is open; nothing was done"))
-        .hint(format!("`stickpin open {what} --relaunch` with {flag} starts the app again; without {flag} the session continues"))
+        .hint(format!("run `stickpin open {what} --relaunch` with {flag} to restart the app, or omit {flag} to continue the session"))
 }
 
 fn taken(slot: &SessionSlot) -> Error {
@@ -426,7 +426,7 @@ fn taken(slot: &SessionSlot) -> Error {
 
 fn other_kind(name: &str, open: &str, what: &str) -> Error {
     Error::session_exists(format!("session `{name}` is open on a {open} device"))
-        .hint(format!("`stickpin open {what} --relaunch` ends it; `--session NAME` opens another session"))
+        .hint(format!("run `stickpin open {what} --relaunch` to end it, or use `--session NAME` to open another session"))
 }
 
 impl Show for OpenOutput {

@@ -205,7 +205,7 @@ pub(crate) fn warn_unsaved(cx: &mut Cx) {
         Ok(None) => return,
         Ok(Some(old)) => {
             format!(
-                "{} recorded before this session was lost; `stickpin record stop` writes them.",
+                "{} recorded before this session was lost; run `stickpin record stop` to write them.",
                 steps(old.len())
             )
         }

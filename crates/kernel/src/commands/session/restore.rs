@@ -110,13 +110,13 @@ async fn restore(
     open.check_program(cx)?;
     let options = open.device_options(cx)?;
     let opened = open.launch(cx, options, StartReason::Restore, Some(LIMIT)).await?;
-    let mut lost = vec!["the refs of before".to_owned(), "what the app had not saved".to_owned()];
+    let mut lost = vec!["the earlier refs".to_owned(), "unsaved changes in the app".to_owned()];
     let provider = cx.host.provider(&open.what)?;
     if open.profile.is_none()
         && !open.attach
         && options::declared(&**provider).iter().any(|option| option.name == "profile")
     {
-        lost.push("cookies and logins, which were in a temporary profile".to_owned());
+        lost.push("cookies and logins from the temporary profile".to_owned());
     }
     let last = meta.address().filter(|address| *address != open.what && !open.attach);
     if let Some(address) = last

@@ -254,7 +254,7 @@ impl SessionEntry {
         match self.state {
             ListedState::Live => String::new(),
             ListedState::Pending => "not begun".to_owned(),
-            ListedState::Restorable => "lost its app; `session restore` opens it again".to_owned(),
+            ListedState::Restorable => "lost its app; use `session restore` to open it again".to_owned(),
             ListedState::Stopped if self.restore.as_ref().is_some_and(|restore| restore.possible) => {
                 "closed".to_owned()
             }
@@ -325,7 +325,7 @@ impl SessionEntry {
             spanned("closes after", self.closes_after_idle),
             word(self.memory.map(|bytes| format!("{} MB", bytes / 1_000_000))),
             word(self.running.as_ref().map(|running| format!("running {running}"))),
-            word(self.dialog.as_ref().map(|dialog| format!("waits for an answer to its {dialog}"))),
+            word(self.dialog.as_ref().map(|dialog| format!("is waiting for an answer to its {dialog}"))),
         ]
     }
 }

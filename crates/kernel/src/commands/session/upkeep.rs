@@ -165,7 +165,7 @@ impl Command for LogVerify {
         let name = cx.session_name.clone();
         let verified = tokio::task::spawn_blocking(move || coordinator.verify(&name)).await;
         let verified =
-            verified.map_err(|e| Error::internal(format!("the check of the log failed: {e}")))??;
+            verified.map_err(|e| Error::internal(format!("the log could not be checked: {e}")))??;
         Ok(LogVerifyOutput {
             session: cx.session_name.clone(),
             segments: verified.summary.segments,
@@ -187,8 +187,8 @@ impl Command for LogRepair {
 
     async fn run(self, cx: &mut Cx) -> Result<LogRepairOutput> {
         if !self.quarantine {
-            return Err(Error::invalid_args("a repair moves the damaged line to the quarantine")
-                .hint("add --quarantine to agree to that"));
+            return Err(Error::invalid_args("a repair moves the damaged line to quarantine")
+                .hint("add `--quarantine` to confirm"));
         }
         named(cx, self.name)?;
         let (coordinator, who) = authority::coordinator(cx)?;
@@ -232,7 +232,7 @@ impl Show for LogVerifyOutput {
     fn show(&self, text: &mut Text) {
         let torn = match self.torn_bytes {
             0 => String::new(),
-            bytes => format!(", and {bytes} bytes that were not committed"),
+            bytes => format!(", and {bytes} uncommitted bytes"),
         };
         text.line(format_args!(
             "{} records in {} segments, {} bytes{torn}",
@@ -242,7 +242,7 @@ impl Show for LogVerifyOutput {
             text.line(finding);
         }
         if self.findings.is_empty() {
-            text.line("the log keeps all rules");
+            text.line("the log follows all rules");
         }
     }
 }
@@ -250,7 +250,7 @@ impl Show for LogVerifyOutput {
 impl Show for LogRepairOutput {
     fn show(&self, text: &mut Text) {
         text.line(format_args!(
-            "{} records of {} are lost; {} bytes are in the quarantine",
+            "lost {} records of {}; {} bytes are in quarantine",
             self.lost_records, self.path, self.dropped_bytes
         ));
     }

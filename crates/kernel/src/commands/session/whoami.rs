@@ -63,7 +63,7 @@ impl Command for Whoami {
 
 impl Show for Agent {
     fn show(&self, text: &mut Text) {
-        let provisional = if self.provisional { " (no session id of the harness is known yet)" } else { "" };
+        let provisional = if self.provisional { " (the harness session id is not known yet)" } else { "" };
         text.line(format_args!("{}{provisional}", self.agent_id));
         if !self.ambiguous.is_empty() {
             text.line(format_args!("could also be {}", self.ambiguous.join(", ")));

@@ -155,7 +155,7 @@ impl Command for WaitRequest {
         let (method, address) = self.wanted();
         let status = self.status()?;
         let what = match status {
-            Some(status) => format!("an answer {status} to {}", quote(&self.pattern)),
+            Some(status) => format!("a {status} response to {}", quote(&self.pattern)),
             None => format!("a request {}", quote(&self.pattern)),
         };
         loop {
@@ -191,7 +191,7 @@ impl Command for WaitRequest {
             let named: Vec<String> =
                 near.iter().rev().take(MAX_NAMED_REQUESTS).map(|r| describe_network_request(r)).collect();
             let truth = match (named.is_empty(), near.iter().any(fits)) {
-                (true, _) => "none was seen since the last action began".to_owned(),
+                (true, _) => "none has been seen since the last action began".to_owned(),
                 (false, true) => named.join(", "),
                 (false, false) => format!("none matches; the most recent: {}", named.join(", ")),
             };
@@ -241,7 +241,7 @@ pub(crate) async fn wait_download(
         waiting::check_no_dialog(cx)?;
         let mut all = facets::traffic(cx.device()?, "download")?.downloads().await?;
         all.retain(|d| wanted.as_ref().is_none_or(|w| w.matches(&d.name)));
-        let mut truth = "none began since the last actionion".to_owned();
+        let mut truth = "none has begun since the last action".to_owned();
         for Download { name, received, total, state, .. } in all {
             match state {
                 DownloadState::Done(path) => {
@@ -263,7 +263,7 @@ pub(crate) async fn wait_download(
                     return Err(Error::io(message).hint("start the download again in the app"));
                 }
                 _ => {
-                    truth = format!("{} is under way, {}", quote(&name), describe_progress(received, total));
+                    truth = format!("{} is in progress, {}", quote(&name), describe_progress(received, total));
                 }
             }
         }

@@ -19,7 +19,7 @@ fn faults_are_said_before_anything_runs() {
         ("press a\rb\n", "bad.ad:2:8: the line contains a carriage return"),
         ("include bad.ad\n", "includes itself"),
         ("include not-there.ad\n", "bad.ad:2: no such file: not-there.ad (resolved to /"),
-        ("include ~ada/a.ad\n", "bad.ad:2: \"~ada/a.ad\" names the home of a user"),
+        ("include ~ada/a.ad\n", "bad.ad:2: \"~ada/a.ad\" names a user's home directory"),
         ("retry 2 {\npress a\n", "bad.ad:2:1: this block is not closed"),
         ("press @e1~3\n", "bad.ad:2: "),
     ] {

@@ -20,7 +20,7 @@ impl Open {
                 arguments.retain(|_, value| !value.is_null());
                 Ok(arguments)
             }
-            Ok(_) => Err(Error::internal("the arguments of `open` are no object")),
+            Ok(_) => Err(Error::internal("the arguments of `open` are not an object")),
             Err(e) => Err(Error::internal(format!("the arguments of `open` cannot be written: {e}"))),
         }
     }
@@ -51,7 +51,7 @@ impl Open {
         match serde_json::from_value(Value::Object(manifest)) {
             Ok(open) => Ok((open, cwd)),
             Err(e) => {
-                let message = format!("what was opened is not known in this version: {e}");
+                let message = format!("this version cannot read what was opened: {e}");
                 Err(Error::not_restorable(message).hint("open it again with `stickpin open URL`"))
             }
         }

@@ -41,7 +41,7 @@ impl Open {
             let value = match &value {
                 Value::String(path) if field.is_path => {
                     serde_json::to_value(&*cx.resolve_path(&PathArg::from(path.as_str()))?).map_err(|_| {
-                        Error::invalid_args(format!("the path of {} is no text", spelled(&name)))
+                        Error::invalid_args(format!("the path of {} is not text", spelled(&name)))
                     })?
                 }
                 Value::String(text) => typed(&field.kind, text),
@@ -66,10 +66,10 @@ impl Open {
             let (name, value) =
                 text.split_once('=').filter(|(name, _)| !FLAGS.contains(name)).ok_or_else(|| {
                     Error::invalid_args(format!(
-                        "{} is no option of a device; nothing was opened",
+                        "{} is not a device option; nothing was opened",
                         quote(text)
                     ))
-                    .hint("--option NAME=VALUE; stickpin capabilities lists the names")
+                    .hint("use `--option NAME=VALUE`; run `stickpin capabilities` to list the names")
                 })?;
             given.push((name.to_owned(), Value::from(value)));
         }
@@ -93,8 +93,8 @@ fn not_taken(name: &str, kind: &str, cx: &Cx) -> Error {
     let takers = cx.host.config.providers.iter().filter(|p| takes(&***p));
     let takers: Vec<&str> = takers.map(|p| p.kind()).collect();
     let hint = match takers.is_empty() {
-        true => format!("leave {flag} out; no kind of device here takes it"),
-        false => format!("leave {flag} out; devices that take it: {}", takers.join(", ")),
+        true => format!("omit {flag}; no device here supports it"),
+        false => format!("omit {flag}; it is supported by: {}", takers.join(", ")),
     };
     Error::invalid_args(format!("a {kind} device does not support {flag}; nothing was opened")).hint(hint)
 }

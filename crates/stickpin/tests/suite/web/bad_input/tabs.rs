@@ -37,7 +37,7 @@ fn a_tab_that_closes_when_the_pointer_comes() {
     assert_eq!(error.code, ErrorCode::DeviceNotFound, "{error:?}");
     assert!(error.message.contains("tab t2 was closed"), "{error:?}");
     let said = response.warning.unwrap_or_default();
-    assert!(said.contains("tab t2 was closed; the session goes on in t1"), "{said:?}");
+    assert!(said.contains("tab t2 was closed; the session continues in t1"), "{said:?}");
     // The ref ended with its tab, for every client and every attempt.
     for _ in 0..2 {
         let error = site.refuses(&["press", &shy], ErrorCode::StaleRef);
@@ -59,7 +59,7 @@ fn a_tab_that_closes_in_the_middle_of_a_fill() {
         assert_eq!((error.code, error.dispatched), (ErrorCode::DeviceNotFound, Dispatched::Unknown));
     }
     let said = filled.warning.unwrap_or_default();
-    assert!(said.contains("tab t2 was closed; the session goes on in t1"), "{said:?} {:?}", filled.error);
+    assert!(said.contains("tab t2 was closed; the session continues in t1"), "{said:?} {:?}", filled.error);
     site.goes_on();
 }
 
