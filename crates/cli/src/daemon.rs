@@ -41,7 +41,7 @@ pub(crate) fn status(state_dir: &StateDir, json: bool, streams: &mut Streams<'_>
         names => format!("open: {}", names.join(", ")),
     };
     let text = format!(
-        "stickpin {} runs as process {} since {} s; {sessions}; {} running\nstate dir {}\nsocket    {}\nlog       {}",
+        "stickpin {} has been running as process {} for {} s; {sessions}; {} running\nstate dir {}\nsocket    {}\nlog       {}",
         status.version,
         status.pid,
         status.uptime_ms / 1000,
@@ -62,7 +62,7 @@ pub(crate) fn ensure(state_dir: &StateDir, env: &Env, json: bool, streams: &mut 
     let pid = connection.welcome().pid;
     Ok(respond(
         "daemon start",
-        format!("the daemon runs as process {pid}"),
+        format!("the daemon is running as process {pid}"),
         json!({"pid": pid}),
         json,
         streams,

@@ -117,7 +117,7 @@ impl Env {
         match &self.home {
             Some(home) => Ok(home.join(".local/state/stickpin")),
             None => Err(Error::new(ErrorCode::Io, "there is no home directory for the state directory")
-                .hint("name a folder: `--state-dir DIR` or STICKPIN_STATE_DIR")),
+                .hint("set a folder with `--state-dir DIR` or STICKPIN_STATE_DIR")),
         }
     }
 }

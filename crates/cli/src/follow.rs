@@ -208,9 +208,9 @@ impl Reader {
                 }
             }
             if Instant::now() >= until {
-                let message = format!("the daemon has been away for {} s", RECONNECT.as_secs());
+                let message = format!("the daemon has been unavailable for {} s", RECONNECT.as_secs());
                 return Err(Error::new(ErrorCode::DaemonUnreachable, message)
-                    .hint("run the command again: it starts the daemon"));
+                    .hint("run the command again to start the daemon"));
             }
             std::thread::sleep(RECONNECT_INTERVAL);
         }

@@ -12,7 +12,7 @@ pub(crate) fn overview(others: &[FrontEndCommand]) -> String {
         "stickpin drives real apps through short snapshots whose refs never lie.\n\n  \
          stickpin open http://127.0.0.1:3000      open a page; sim:shop is a simulated app\n  \
          stickpin snapshot -i                     read it: @e3 button \"Continue\"\n  \
-         stickpin press @e3 --settle              act by what was read, see what changed\n\nCommands:\n",
+         stickpin press @e3 --settle              act on what you read, see what changed\n\nCommands:\n",
     );
     let registry = COMMANDS.iter().map(|e| (e.spec.name, e.summary()));
     let entries = others.iter().filter(|o| !o.hidden()).map(|o| (o.name(), o.summary()));
@@ -25,7 +25,7 @@ pub(crate) fn overview(others: &[FrontEndCommand]) -> String {
     let topics = topics::names();
     let _ = write!(
         text,
-        "\nstickpin COMMAND -h   its arguments\nstickpin help TOPIC   {topics}; begin with workflow\n"
+        "\nstickpin COMMAND -h   its arguments\nstickpin help TOPIC   {topics}; start with workflow\n"
     );
     text
 }

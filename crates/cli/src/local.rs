@@ -106,7 +106,7 @@ pub(crate) enum LocalAction {
 }
 
 pub(crate) const LOCAL_COMMANDS: &[CliCommand] = &[
-    CliCommand::new("daemon status", "Tell whether a daemon runs, and what it has open", LocalAction::Status),
+    CliCommand::new("daemon status", "Show whether a daemon is running and what it has open", LocalAction::Status),
     CliCommand::new("daemon start", "Start the daemon, as the first command does", LocalAction::Start),
     CliCommand {
         grammar: |command| {
@@ -192,7 +192,7 @@ pub(crate) const LOCAL_COMMANDS: &[CliCommand] = &[
         hidden: true,
         ..CliCommand::new(
             "maintenance cleanup",
-            "Remove registrations of former versions from the configurations of agents",
+            "Remove registrations that earlier versions left in agent configurations",
             LocalAction::Cleanup,
         )
     },

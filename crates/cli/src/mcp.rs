@@ -60,8 +60,8 @@ pub(crate) fn grammar(command: Command) -> Command {
         values("allow-state-dir", "DIR", "A state directory that calls may name, besides the server's own"),
         flag("allow-script", "Serve `wait fn`, which runs a client's script in the page"),
         flag("allow-programs", "Let `open` start any program or command line, not only installed apps"),
-        flag("structured", "Return each answer also as JSON"),
-        value("max-chars", "N", "Maximum length of an answer in characters (default 25000)"),
+        flag("structured", "Also return each response as JSON"),
+        value("max-chars", "N", "Maximum length of a response in characters (default 25000)"),
         value(
             "print-config",
             "CLIENT",

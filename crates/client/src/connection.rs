@@ -75,7 +75,7 @@ impl Connection {
         Err(Error::new(
             ErrorCode::DaemonUnreachable,
             format!(
-                "the daemon of `{}` was started {MAX_ATTEMPTS} times and ended each time",
+                "the daemon for `{}` was started {MAX_ATTEMPTS} times and exited each time",
                 state_dir.path().display()
             ),
         )
@@ -251,7 +251,7 @@ impl Connection {
             match self.frames.next_frame() {
                 Some(Frame::Line(line)) => return Ok(line),
                 Some(Frame::TooLong) => {
-                    return Err(io::Error::new(ErrorKind::InvalidData, "an answer exceeds 64 MiB"));
+                    return Err(io::Error::new(ErrorKind::InvalidData, "a response exceeds 64 MiB"));
                 }
                 None => {}
             }
@@ -298,13 +298,13 @@ fn take_result<R>(answer: Answer<R>) -> Result<R> {
 
 /// Returns the error for a daemon that violates the protocol.
 pub(crate) fn protocol_violation() -> Error {
-    Error::new(ErrorCode::ProtocolMismatch, "the daemon's answer has neither a result nor an error")
+    Error::new(ErrorCode::ProtocolMismatch, "the daemon's response has neither a result nor an error")
 }
 
 /// Returns the error for a connection that broke before the answer to a call.
 pub(crate) fn connection_lost(command: &str) -> Error {
     Error::new(ErrorCode::DaemonUnreachable, format!("the daemon ended while `{command}` was running"))
-        .hint("its effect is unknown: open the session again, and take a snapshot before you repeat it")
+        .hint("the effect of the command is unknown: open the session again, and take a snapshot before you repeat the command")
         .dispatched(Dispatched::Unknown)
 }
 
@@ -312,22 +312,22 @@ pub(crate) fn connection_lost(command: &str) -> Error {
 /// run.
 pub(crate) fn daemon_hangs(command: &str, pid: u32) -> Error {
     let message =
-        format!("the daemon (process {pid}) did not answer `{command}` in time: it hangs or is stopped");
+        format!("the daemon (process {pid}) did not respond to `{command}` in time: it is hung or stopped");
     Error::new(ErrorCode::DaemonUnreachable, message)
-        .hint(format!("run `kill -9 {pid}` to end it with its sessions; the effect of the command is unknown, so take a snapshot before you repeat it"))
+        .hint(format!("run `kill -9 {pid}` to end it and its sessions; the effect of the command is unknown, so take a snapshot before you repeat the command"))
         .dispatched(Dispatched::Unknown)
 }
 
 pub(crate) fn unreadable(error: &io::Error) -> Error {
-    Error::new(ErrorCode::DaemonUnreachable, format!("cannot read the daemon's answer: {error}"))
+    Error::new(ErrorCode::DaemonUnreachable, format!("cannot read the daemon's response: {error}"))
         .hint("run `stickpin daemon status`")
 }
 
 fn silent_daemon(state_dir: &StateDir) -> Error {
     let seconds = HELLO_TIMEOUT.as_secs();
-    let message = format!("the daemon at `{}` did not answer for {seconds} s", state_dir.socket().display());
+    let message = format!("the daemon at `{}` did not respond for {seconds} s", state_dir.socket().display());
     Error::new(ErrorCode::DaemonUnreachable, message).hint(format!(
-        "it hangs or is stopped; {}/daemon.json names its process",
+        "the daemon is hung or stopped; see {}/daemon.json for its process id",
         state_dir.daemon_dir().display()
     ))
 }

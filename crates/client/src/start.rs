@@ -69,7 +69,7 @@ impl Start {
 
 fn unreachable(state_dir: &StateDir, reason: &str) -> Error {
     let dir = state_dir.path().display();
-    Error::new(ErrorCode::DaemonUnreachable, format!("cannot start the daemon of `{dir}`: {reason}"))
+    Error::new(ErrorCode::DaemonUnreachable, format!("cannot start the daemon for `{dir}`: {reason}"))
         .hint(format!("see its log, if there is one: {}", state_dir.log().display()))
 }
 

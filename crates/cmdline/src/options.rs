@@ -84,7 +84,7 @@ const FOLLOW: &str = "--follow";
 
 /// Returns the option that follows a command. A front end repeats the command for it.
 pub(crate) fn follow(how: Follow) -> Arg {
-    let help = "Print entries as they come, with --json one object per line, until you end it; the last line on stderr is `cursor_seq=N`";
+    let help = "Print entries as they arrive until you end the command, with --json one object per line; the last line on stderr is `cursor_seq=N`";
     Arg::new(FOLLOW)
         .long("follow")
         .help(help)

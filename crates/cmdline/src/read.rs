@@ -64,8 +64,8 @@ pub fn refuse_following(options: &Options) -> Result<()> {
     if !options.follow {
         return Ok(());
     }
-    Err(Error::new(ErrorCode::InvalidArgs, "`--follow` works only at a command line of its own")
-        .hint("use `--wait`, and go on with `--after`"))
+    Err(Error::new(ErrorCode::InvalidArgs, "`--follow` works only when the command is run on its own")
+        .hint("use `--wait`, and continue with `--after`"))
 }
 
 /// The value that denotes the steps on standard input.
@@ -98,7 +98,7 @@ fn step_lines<'i>(
 fn batch_step(line: &str) -> Result<Value> {
     let read = parse(&crate::split(line)?)?;
     if read.options != Options::default() {
-        let message = format!("a step cannot have options of its own: {}", stickpin_tree::quote(line));
+        let message = format!("a step cannot have its own options: {}", stickpin_tree::quote(line));
         let hint = "put --session, --json and the like before the steps, for all of them";
         return Err(Error::new(ErrorCode::InvalidArgs, message).hint(hint));
     }

@@ -98,7 +98,7 @@ impl<G: Environment> Device for CompositeDevice<G> {
                 Err(e) if e.code == ErrorCode::ElementNotFound => {}
                 Err(e) if e.code == ErrorCode::Timeout => {
                     settled.is_quiet = false;
-                    settled.pending.push(PendingActivity::Other(format!("{name} does not answer")));
+                    settled.pending.push(PendingActivity::Other(format!("{name} does not respond")));
                 }
                 Err(e) => return Err(e),
             }

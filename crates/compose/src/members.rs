@@ -219,7 +219,7 @@ impl<M: Member> Members<M> {
     /// Returns `ELEMENT_NOT_FOUND` when it has left, and `TIMEOUT` when it does not answer.
     pub(crate) fn device(&mut self, number: u64, whole: &str) -> Result<&mut dyn Device> {
         let part = self.get(number).ok_or_else(element_gone)?;
-        let silent = format!("{} does not answer; it may hang", quote(&part.name));
+        let silent = format!("{} does not respond; it may be hung", quote(&part.name));
         part.responsive_device().ok_or_else(|| Error::timeout(silent).hint(unresponsive_hint(whole)))
     }
 
@@ -265,7 +265,7 @@ impl<M: Member> Lifecycle for Members<M> {
 
 /// Returns the hint for a member that does not answer.
 pub(crate) fn unresponsive_hint(whole: &str) -> String {
-    format!("wait and try again; the other apps of the {whole} go on")
+    format!("wait and try again; the other apps of the {whole} are not affected")
 }
 
 /// Returns the error for an element that vanished between locating and acting.

@@ -77,7 +77,7 @@ impl MergedTree {
             begins.push(match &part.tree {
                 Some(tree) => Some(add(&mut builder, part.number, tree, focus)?),
                 None => {
-                    builder.node(2, status("does not answer in time: its content is left out"))?;
+                    builder.node(2, status("did not respond in time: its content is omitted"))?;
                     None
                 }
             });
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(merged.node_in_merged(1, &b, NodeId(0)), None, "another reading");
         let silent = tree.root().children().last().unwrap();
         assert!(
-            silent.is(States::BUSY) && silent.children().next().unwrap().name().contains("does not answer")
+            silent.is(States::BUSY) && silent.children().next().unwrap().name().contains("did not respond")
         );
     }
 

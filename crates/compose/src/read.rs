@@ -105,7 +105,7 @@ impl<G: Environment> CompositeDevice<G> {
                     part.gone = true;
                     error.code = ErrorCode::ElementNotFound;
                     error.message = format!("{} has left the {}", quote(&part.name), G::NAME);
-                    error = error.hint("`stickpin snapshot -i` shows the apps that are there");
+                    error = error.hint("run `stickpin snapshot -i` to see the remaining apps");
                 }
             }
             ErrorCode::Timeout => {
@@ -148,7 +148,7 @@ impl<G: Environment> CompositeDevice<G> {
     fn merge(&self, readings: Vec<MemberTree>, focus: InputFocus, hidden: Vec<Handle>) -> Result<MergedTree> {
         let whole = (self.ground.info().grade, self.ground.url(), G::EMPTY);
         MergedTree::merge(whole, readings, focus, hidden)
-            .map_err(|e| Error::internal(format!("the {} made no tree: {e}", G::NAME)))
+            .map_err(|e| Error::internal(format!("the {} produced no tree: {e}", G::NAME)))
     }
 
     /// Converts a member's located element to the whole.

@@ -57,8 +57,8 @@ impl<G: Environment> CompositeDevice<G> {
             Route::Point((x, y)) => {
                 let there = self.ground.window_at(&self.parts, (x, y), "press with the pointer").await?;
                 there.map(|there| there.part).ok_or_else(|| {
-                    let what = format!("no window of an app is at {x:.0},{y:.0}");
-                    Error::element_offscreen(what).hint("`stickpin screenshot` shows what is there")
+                    let what = format!("no app window is at {x:.0},{y:.0}");
+                    Error::element_offscreen(what).hint("run `stickpin screenshot` to see what is there")
                 })
             }
             Route::Keyboard => {
@@ -66,8 +66,8 @@ impl<G: Environment> CompositeDevice<G> {
                     return Ok(number);
                 }
                 self.active_window().await?.map(|(number, _)| number).ok_or_else(|| {
-                    Error::element_not_found(format!("no app of the {} has the keyboard", G::NAME)).hint(
-                        "name the element: `stickpin type TEXT --into TARGET`; `stickpin snapshot -i` lists them",
+                    Error::element_not_found(format!("no app of the {} has the keyboard focus focus", G::NAME)).hint(
+                        "name the element with `stickpin type TEXT --into TARGET`; run `stickpin snapshot -i` to list the elements",
                     )
                 })
             }

@@ -123,7 +123,7 @@ impl Loans<'_> {
             None => family.ledger.permit(session.name(), Verb::Act, &target.target_id, &facts),
         };
         refused.map_err(|e| {
-            let hint = "run `stickpin session show` to see who borrowed it; `stickpin session stop CHILD` takes it back";
+            let hint = "run `stickpin session show` to see who borrowed it, or `stickpin session stop CHILD` to take it back";
             error::of_scope(e).hint(hint)
         })
     }
@@ -137,7 +137,7 @@ impl Loans<'_> {
     /// that case.
     pub async fn spawn(&self, parent: &str, child: &str, who: &Participant, spawn: Spawn) -> Result<Spawned> {
         if self.0.exists(child) {
-            let message = format!("there is a session `{child}`");
+            let message = format!("session `{child}` already exists");
             return Err(Error::session_exists(message).hint("choose another name for the child"));
         }
         let lender = self.0.session(parent)?;
@@ -190,7 +190,7 @@ impl Loans<'_> {
         let rules = spawn.rules.iter().map(|rule| rule::parse(rule, &targets)).collect::<Result<Vec<_>>>()?;
         if rules.is_empty() {
             return Err(
-                Error::invalid_args("a child session needs at least one rule").hint("add --lend 'act:*'")
+                Error::invalid_args("a child session needs at least one rule").hint("add `--lend 'act:*'`")
             );
         }
         let now = (self.0.shared().environment.now)();
@@ -282,7 +282,7 @@ impl Loans<'_> {
             return Err(Error::session_not_found(format!(
                 "session `{child}` is not a child of another session"
             ))
-            .hint("run `stickpin close` to close a session with its app"));
+            .hint("run `stickpin close` to close a session and its app"));
         }
         let mut ended = Vec::new();
         for loan in loans {
@@ -311,7 +311,7 @@ impl Loans<'_> {
             {
                 return Ok(Vec::new());
             }
-            return Err(Error::new(ErrorCode::LoanNotFound, format!("no loan {}", stickpin_tree::quote(id)))
+            return Err(Error::new(ErrorCode::LoanNotFound, format!("there is no loan {}", stickpin_tree::quote(id)))
                 .hint("run `stickpin turn state` to list the loans of a session"));
         };
         self.require_family(who, &[&loan.lender])?;

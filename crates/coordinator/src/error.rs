@@ -50,7 +50,7 @@ pub(crate) fn of_turn(session: &str, e: TurnError) -> Error {
         TurnError::TurnRequired => (ErrorCode::TurnRequired, wait, serde_json::Value::Null),
         TurnError::TakeoverNotAvailable { turn_id } => (
             ErrorCode::TakeoverNotAvailable,
-            "wait for the turn, or take it with --operator-requested if your operator asked for it"
+            "wait for the turn, or take it with `--operator-requested` if your operator asked for it"
                 .to_owned(),
             json!({ "turnId": turn_id }),
         ),
@@ -66,7 +66,7 @@ pub(crate) fn of_turn(session: &str, e: TurnError) -> Error {
         ),
         TurnError::TargetActive { agent } => (
             ErrorCode::TargetActive,
-            "ask it to leave, or remove it with --force".to_owned(),
+            "ask the member to leave, or remove it with `--force`".to_owned(),
             json!({ "agent": agent }),
         ),
         TurnError::OnSelf { .. } => {

@@ -34,7 +34,7 @@ impl Coordinator {
     fn guard_one(&self, session: &SessionAuthority) -> Option<Duration> {
         let loans = |due: Result<Option<Duration>>| {
             due.unwrap_or_else(|e| {
-                tracing::warn!(session = session.name(), "its loans could not be kept: {e}");
+                tracing::warn!(session = session.name(), "its loans could not be maintained: {e}");
                 Some(Duration::from_secs(5))
             })
         };
@@ -83,7 +83,7 @@ impl SessionAuthority {
         });
         guarded.unwrap_or_else(|e| {
             // The change stays due. The log refuses further records until it can be written again.
-            tracing::warn!(session = self.name(), "the turn could not be kept: {e}");
+            tracing::warn!(session = self.name(), "the turn could not be maintained: {e}");
             Some(Duration::from_secs(5))
         })
     }

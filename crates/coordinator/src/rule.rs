@@ -49,7 +49,7 @@ pub(crate) fn parse(text: &str, targets: &[TargetRef]) -> Result<ScopeRule> {
                 let root = root.and_then(|root| root.to_str().map(str::to_owned));
                 (&mut limits.file_roots, root.ok_or_else(|| bad("a root is the absolute path of a folder"))?)
             }
-            _ => return Err(bad("its limits are origins, packages, windows and roots")),
+            _ => return Err(bad("its limits must be origins, packages, windows or roots")),
         };
         limit.get_or_insert_default().insert(value);
     }

@@ -32,7 +32,7 @@ pub(crate) fn require_turn_or_idle(
 /// Returns a policy with changed values.
 fn changed(policy: &Policy, changes: &[(String, String)]) -> Result<Policy> {
     let bad = |message: String| {
-        Error::invalid_args(message).hint("`stickpin session policy NAME` lists the limits and their values")
+        Error::invalid_args(message).hint("run `stickpin session policy NAME` to list the limits and their values")
     };
     let mut value = json!(policy);
     for (name, text) in changes {
@@ -52,7 +52,7 @@ fn changed(policy: &Policy, changes: &[(String, String)]) -> Result<Policy> {
     let policy: Policy =
         serde_json::from_value(value).map_err(|e| bad(format!("the limits would not be valid: {e}")))?;
     if policy.renew_ms >= policy.lease_ttl_ms {
-        return Err(bad("`renewMs` has to be less than `leaseTtlMs`".to_owned()));
+        return Err(bad("`renewMs` must be less than `leaseTtlMs`".to_owned()));
     }
     Ok(policy)
 }
@@ -98,7 +98,7 @@ impl Coordinator {
         let loaded = self.loaded();
         if let Some(session) = loaded.get(name) {
             if self.store().meta(name).is_ok() {
-                let message = format!("session `{name}` has its metadata");
+                let message = format!("session `{name}` already has metadata");
                 return Err(Error::session_exists(message).hint("there is nothing to adopt"));
             }
             return session.change(|state, _| state.log.store().map_err(error::of_store));
@@ -116,7 +116,7 @@ impl Coordinator {
         require_person(who, "repair a log")?;
         let loaded = self.loaded();
         if loaded.contains_key(name) {
-            let message = format!("session `{name}` is in use, so its log is not repaired");
+            let message = format!("session `{name}` is in use, so its log cannot be repaired");
             return Err(Error::session_exists(message)
                 .hint("run `stickpin daemon stop --force`, then repair the log before anything else"));
         }

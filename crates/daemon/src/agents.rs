@@ -39,7 +39,7 @@ impl Agents {
         let file = folder.join("agents.json");
         let agents = match std::fs::read(&file) {
             Ok(json) => serde_json::from_slice::<Vec<AgentRecord>>(&json).unwrap_or_else(|e| {
-                tracing::warn!("{} is not a list of agents, and starts again: {e}", file.display());
+                tracing::warn!("{} is not a list of agents; a new list is started: {e}", file.display());
                 Vec::new()
             }),
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => Vec::new(),
@@ -62,7 +62,7 @@ impl Agents {
         if directory.revision() != before
             && let Err(e) = files::write(&self.file, &directory.agents())
         {
-            tracing::warn!("the agents are kept in memory only: {e}");
+            tracing::warn!("the list of agents is kept only in memory: {e}");
         }
         Ok(resolution)
     }
@@ -88,7 +88,7 @@ fn host_id(folder: &Path) -> Result<String> {
             if let Ok(HostId { host_id }) = serde_json::from_slice(&json) {
                 return Ok(host_id);
             }
-            tracing::warn!("{} is not an id of a host: agents get other ids", file.display());
+            tracing::warn!("{} is not a host id: agents get new ids", file.display());
         }
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
         Err(e) => return Err(io_error("read", &file, &e)),

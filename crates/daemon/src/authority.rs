@@ -46,9 +46,9 @@ fn check_local(path: &Path) -> Result<()> {
         None => Ok(()),
         Some(name) => {
             let message =
-                format!("the state directory {} is on {name}, where locks do not hold", path.display());
+                format!("the state directory {} is on {name}, where file locks are unreliable", path.display());
             Err(Error::new(ErrorCode::StateDirNotLocal, message)
-                .hint("choose a folder of this machine with --state-dir or STICKPIN_STATE_DIR"))
+                .hint("choose a folder on this machine with `--state-dir DIR` or STICKPIN_STATE_DIR"))
         }
     }
 }

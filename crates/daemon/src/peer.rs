@@ -45,8 +45,8 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, stream: UnixStream) {
     let ours = rustix::process::geteuid().as_raw();
     let pid = match stream.peer_cred() {
         Ok(peer) if peer.uid() == ours => peer.pid().and_then(|pid| u32::try_from(pid).ok()),
-        Ok(peer) => return tracing::warn!(uid = peer.uid(), "another user was turned away"),
-        Err(e) => return tracing::warn!("a client without credentials was turned away: {e}"),
+        Ok(peer) => return tracing::warn!(uid = peer.uid(), "a connection from another user was rejected"),
+        Err(e) => return tracing::warn!("a client without credentials was rejected: {e}"),
     };
     let (read, write) = stream.into_split();
     let peer = Arc::new(Peer {
@@ -240,7 +240,7 @@ impl Peer {
     async fn call(self: &Arc<Self>, id: Value, params: Params, room: Option<OwnedSemaphorePermit>) {
         if self.daemon.shutdown.is_cancelled() {
             let going = Error::new(ErrorCode::DaemonUnreachable, "the daemon is shutting down");
-            let going = going.hint("repeat the command: another daemon is started");
+            let going = going.hint("repeat the command to start another daemon");
             return self.fault(id, code::REFUSED, going).await;
         }
         let mut request: Request = match params_of(params) {
@@ -296,7 +296,7 @@ impl Peer {
             match closed.error {
                 None => tracing::info!(session, "closed with its client"),
                 Some(e) if e.code == ErrorCode::SessionNotFound => {}
-                Some(e) => tracing::warn!(session, "a client went, and its session could not be closed: {e}"),
+                Some(e) => tracing::warn!(session, "a client disconnected, and its session could not be closed: {e}"),
             }
         }
     }
@@ -306,7 +306,7 @@ impl Peer {
         if !stop.force && !sessions.is_empty() {
             let message = format!("sessions are open: {}", sessions.join(", "));
             let error = Error::new(ErrorCode::SessionExists, message).hint(
-                "run `stickpin close --all`, or end them with the daemon: `stickpin daemon stop --force`",
+                "run `stickpin close --all` first, or `stickpin daemon stop --force` to end them with the daemon",
             );
             return self.fault(id, code::REFUSED, error).await;
         }

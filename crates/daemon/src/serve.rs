@@ -130,7 +130,7 @@ impl Daemon {
             drop(tokio::task::spawn_blocking(move || leftovers::remove(&left, &going)));
         }
         let forgotten = self.numbers.remove_forgotten();
-        tracing::debug!("{forgotten} names of sessions are forgotten");
+        tracing::debug!("forgot the names of {forgotten} sessions");
     }
 
     pub(crate) fn is_busy(&self) -> bool {

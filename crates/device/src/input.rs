@@ -129,11 +129,11 @@ impl HitResult {
             Self::Target | Self::Unknown => return None,
             Self::Covered { what, .. } => Error::element_covered(format!("{words} is covered by {}, which would receive the input", escape(what, MAX_DESCRIPTION)),
             )
-            .hint("close what covers it: `stickpin key Escape`, or a press beside it, closes most pickers and menus; `--timeout MS` waits until it is gone, `--force` sends the input to whatever is on top"),
+            .hint("close the covering element (`stickpin key Escape`, or a press outside it, closes most pickers and menus), use `--timeout MS` to wait until it is gone, or use `--force` to send the input to whatever is on top"),
             Self::PopupGrab { what, .. } => Error::element_covered(format!("{} is open and receives the input before {words}", escape(what, MAX_DESCRIPTION)),
             )
             // --force would only close the popup, wherever the input is sent.
-            .hint("close it with `stickpin key Escape`; `--timeout MS` waits until it is gone"),
+            .hint("close it with `stickpin key Escape`, or use `--timeout MS` to wait until it is gone"),
             Self::OffScreen => Error::element_offscreen(format!("{words} has no position on the screen and cannot be scrolled into view"),
             )
             .hint("run `stickpin scroll down` to scroll its container, or open the app with a larger viewport: `--viewport 1280x1600`"),

@@ -47,9 +47,9 @@ pub fn outside_roots_error(path: &Path, roots: &[PathBuf]) -> Error {
     let folders: Vec<String> =
         roots.iter().map(|root| quote(&root.display().to_string()).to_string()).collect();
     let message = match folders.is_empty() {
-        true => format!("{path} cannot be used: this client may access no folder"),
+        true => format!("{path} cannot be used: this client may not access any folder"),
         false => format!("{path} is outside the folders of this client ({})", folders.join(", ")),
     };
     Error::policy_denied(message)
-        .hint("name a path in one of them; a person can add a folder: `stickpin mcp --allow-path DIR`")
+        .hint("use a path in one of them, or ask a person to add a folder with `stickpin mcp --allow-path DIR`")
 }

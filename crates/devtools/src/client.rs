@@ -265,7 +265,7 @@ async fn read(
         let incoming: Incoming<'_> = match serde_json::from_str(&text) {
             Ok(incoming) => incoming,
             Err(e) => {
-                tracing::warn!(error = %e, bytes = text.len(), "cannot parse a message of the browser");
+                tracing::warn!(error = %e, bytes = text.len(), "cannot parse a message from the browser");
                 continue;
             }
         };
@@ -287,7 +287,7 @@ async fn read(
                 let client = Client { outgoing: out, pending: Arc::clone(&pending) };
                 sink.event(&client, session_id.as_deref(), &method, params.unwrap_or(RawValue::NULL));
             }
-            Incoming { .. } => tracing::warn!("a message of the browser has neither id nor method"),
+            Incoming { .. } => tracing::warn!("a message from the browser has neither id nor method"),
         }
     };
     // Tell the sink first: a caller woken by a lost call must find the reason in the state.

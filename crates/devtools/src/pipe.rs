@@ -50,7 +50,7 @@ impl<R: AsyncRead + Unpin> Frames<R> {
             }
             self.scanned = self.buffer.len();
             if self.scanned > self.max {
-                let text = format!("a message of the browser is longer than {} bytes", self.max);
+                let text = format!("a message from the browser is longer than {} bytes", self.max);
                 return Err(io::Error::new(io::ErrorKind::InvalidData, text));
             }
             self.buffer.reserve(CHUNK);

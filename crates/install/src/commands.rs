@@ -49,14 +49,14 @@ impl Name {
 /// Returns the machine of a caller.
 fn setup(call: &Call) -> Result<Setup> {
     let Some(home) = call.caller.home.clone() else {
-        return Err(Error::new(ErrorCode::Io, "there is no home directory with configurations")
+        return Err(Error::new(ErrorCode::Io, "there is no home directory for configurations")
             .hint("set HOME to the home directory"));
     };
     let machine = &*call.installation;
     if machine.program.to_str().is_none() {
         let message = format!("the path of this program, {:?}, is not UTF-8", machine.program);
         return Err(Error::new(ErrorCode::Io, message)
-            .hint("move the program: a configuration cannot hold such a path"));
+            .hint("move the program to a folder whose path is UTF-8"));
     }
     Ok(Setup {
         home,
@@ -76,7 +76,7 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + '
 /// Refuses a choice of harnesses that is empty or contradictory.
 fn check_choice(names: usize, all: bool, verb: &str) -> Result<()> {
     let message = match (names, all) {
-        (0, false) => "name a harness, or all with `--all`",
+        (0, false) => "name a harness, or use `--all`",
         (1.., true) => "`--all` includes every harness that is named",
         _ => return Ok(()),
     };

@@ -52,7 +52,7 @@ pub(crate) fn decide(root: &Value, config: &Config, known: &KnownServers, intent
         None => Decision::Keep(
             Status::Preserved,
             None,
-            "the entry was edited by hand; remove it to have it written anew",
+            "the entry was edited by hand; remove it to have it written again",
         ),
     }
 }

@@ -24,7 +24,7 @@ pub(crate) enum TargetError {
     #[error("the file is a link to `{}`, which does not exist", .0.display())]
     DanglingLink(PathBuf),
     /// Another program kept changing the configuration.
-    #[error("another program changed the file at each of {0} attempts")]
+    #[error("another program changed the file during each of {0} attempts")]
     Changed(usize),
     /// The harness is not installed.
     #[error("the harness is not installed: there is no program `{program}` and no folder `{}`", .folder.display())]

@@ -64,7 +64,7 @@ pub(crate) fn verify(
             if entry.is_some_and(is_ours) {
                 Ok(())
             } else {
-                wrong("did not store the entry that was asked for")
+                wrong("did not store the requested entry")
             }
         }
         (Decision::Remove(removed), _)

@@ -89,7 +89,7 @@ pub(crate) fn refresh(run: &Run<'_>) -> Result<(), TargetError> {
     Ok(())
 }
 
-const EDITED: &str = "the skill was edited; `--replace` replaces it";
+const EDITED: &str = "the skill was edited; use `--replace` to replace it";
 const FOREIGN: &str = "something else has this name";
 
 fn write(

@@ -124,7 +124,7 @@ fn address(http: &HttpOptions) -> Result<SocketAddr> {
         Ok(address) if !address.ip().is_loopback() && http.hosts.is_empty() => {
             let why = format!("{address} can be reached from other machines");
             Err(Error::new(ErrorCode::InvalidArgs, why)
-                .hint("name the host that clients use: `stickpin mcp --allow-host NAME`; whoever has the token drives your apps"))
+                .hint("name the host that clients use: `stickpin mcp --allow-host NAME`; anyone with the token can drive your apps"))
         }
         Ok(address) => Ok(address),
     }

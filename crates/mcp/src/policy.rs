@@ -44,16 +44,16 @@ pub(crate) fn permit(
             definition.fields().iter().find(|f| f.is_output_path && is_given(input.get(&f.name)));
         let (why, hint) = match (script, setup.read_only, output_path) {
             (true, ..) => (
-                "runs a script of the client in the app, which this server does not allow".to_owned(),
-                "wait for what the app shows instead; a person can start the server with `stickpin mcp --allow-script`",
+                "runs a client's script in the app, which this server does not allow".to_owned(),
+                "wait for what the app shows instead, or ask a person to start the server with `stickpin mcp --allow-script`",
             ),
             (_, true, Some(field)) => (
-                format!("writes a file (`{}`), and this server is read-only", field.name),
-                "omit it; a person can start the server without --read-only",
+                format!("writes a file (`{}`), but this server is read-only", field.name),
+                "omit it, or ask a person to start the server without `--read-only`",
             ),
             (_, true, None) if definition.spec.writes => (
-                "may write a file, and this server is read-only".to_owned(),
-                "a person can start the server without --read-only",
+                "may write a file, but this server is read-only".to_owned(),
+                "ask a person to start the server without `--read-only`",
             ),
             _ => return,
         };
@@ -62,9 +62,9 @@ pub(crate) fn permit(
         refusal.get_or_insert(error);
     });
     if setup.read_only && effect != Effect::Reads {
-        let message = format!("`{}` may change the app, and this server is read-only", definition.spec.name);
+        let message = format!("`{}` may change the app, but this server is read-only", definition.spec.name);
         return Err(Error::new(ErrorCode::PolicyDenied, message)
-            .hint("a person can start the server without --read-only"));
+            .hint("ask a person to start the server without `--read-only`"));
     }
     refusal.map_or(Ok(()), Err)
 }

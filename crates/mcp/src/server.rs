@@ -74,7 +74,7 @@ impl Shared {
             if let Ok(client) = self.client(dir.to_str()) {
                 let response = client.call(request, Default::default()).await;
                 if let Some(e) = response.error.filter(|e| e.code != ErrorCode::SessionNotFound) {
-                    tracing::warn!("the session of a client that went could not be closed: {e}");
+                    tracing::warn!("the session of a disconnected client could not be closed: {e}");
                 }
             }
         }
@@ -116,7 +116,7 @@ impl Shared {
         }
         let message = format!("{} is not a state directory of this server", stickpin_tree::quote(named));
         Err(Error::new(ErrorCode::PolicyDenied, message).hint(
-            "omit `stateDir`; a person can start the server with it: `stickpin mcp --allow-state-dir DIR`",
+            "omit `stateDir`, or ask a person to start the server with `stickpin mcp --allow-state-dir DIR`",
         ))
     }
 

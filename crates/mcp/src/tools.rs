@@ -134,7 +134,7 @@ fn core_tool(core: &CoreTool, entry: &'static Entry, served: ServedCommands, sco
         match properties.get_mut(key.name).and_then(|p| p["enum"].as_array_mut()) {
             Some(known) => known.extend(words),
             None => {
-                let target_help = "What to wait for or act on; by default what the other arguments tell";
+                let target_help = "What to wait for or act on; the other arguments decide by default";
                 let words: Vec<_> = words.collect();
                 properties.insert(key.name.to_owned(), json!({ "enum": words, "description": target_help }));
             }

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 /// The hint for every malformed ref, on every surface.
-pub const HINT: &str = "a ref looks like @e12, or @e12~s482913 with the generation that the client was given it at: \
-                        take the number after ~s from `refsGeneration` of that response, or leave the pin out";
+pub const HINT: &str = "a ref looks like @e12, or @e12~s482913 with a pin: take the number after ~s from \
+                        `refsGeneration` of the response that returned the ref, or omit the pin";
 
 /// Text that is not a ref. Nothing is sent to a device for such text.
 ///

@@ -204,7 +204,7 @@ impl Session {
             // generation with which the client received the ref.
             (Ladder::Warn, _) if pin.is_some() => precise(given),
             (Ladder::Warn, Standing::Unproven) => Some(format!(
-                "{ref} may be another {} now: the app does not say which element is which, and only a part of it \
+                "{ref} may now be another {}: the app does not identify its elements, and only part of it \
                  could be read.",
                 entry.meaning,
             )),

@@ -136,7 +136,7 @@ fn utf8(what: &str, path: &Path) -> Result<()> {
         None => {
             let shown = path.to_string_lossy();
             Err(Error::new(ErrorCode::Io, format!("{what} {shown:?} is not UTF-8"))
-                .hint("start in a folder, and with a HOME, whose path is UTF-8"))
+                .hint("start from a folder whose path is UTF-8, and set HOME to a UTF-8 path"))
         }
     }
 }

@@ -62,7 +62,7 @@ pub enum StoreError {
         phase: Phase,
     },
     /// The log or the metadata was written by another version of the program.
-    #[error("`{}` has version {version}, which this version does not read", path.display())]
+    #[error("`{}` has version {version}, which this version of stickpin cannot read", path.display())]
     Version {
         /// The file.
         path: PathBuf,
@@ -97,7 +97,7 @@ pub enum StoreError {
     #[error("there is no session `{0}`")]
     Missing(String),
     /// The session already exists.
-    #[error("there is a session `{0}` already")]
+    #[error("session `{0}` already exists already")]
     Exists(String),
     /// The name is not a valid session name.
     #[error("`{0}` is not a valid session name")]
@@ -178,7 +178,7 @@ impl StoreError {
             Self::Corrupt { corruption, .. } => {
                 format!("repair line {}, which is kept for inspection", corruption.line)
             }
-            Self::Version { .. } => "use the version that wrote it, or a newer one".to_owned(),
+            Self::Version { .. } => "use the version of stickpin that wrote it, or a newer one".to_owned(),
             Self::MetaCorrupt { .. } => "the log is intact; restore the metadata from it".to_owned(),
             Self::Missing(_) => "run `stickpin session list`".to_owned(),
             _ => String::new(),

@@ -80,7 +80,7 @@ impl Unsynced {
             Item::Folder(dir) => self.files.sync_dir(dir),
         });
         if let Err(e) = &synced {
-            lock(&self.failed).get_or_insert_with(|| format!("it could not be brought to disk: {e}"));
+            lock(&self.failed).get_or_insert_with(|| format!("it could not be synced to disk: {e}"));
         }
         synced
     }

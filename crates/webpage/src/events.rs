@@ -31,7 +31,7 @@ pub fn read<T: DeserializeOwned>(method: &str, params: &RawValue) -> Option<T> {
     match serde_json::from_str(params.get()) {
         Ok(event) => Some(event),
         Err(error) => {
-            tracing::warn!(method, %error, "an event of the browser cannot be parsed");
+            tracing::warn!(method, %error, "an event from the browser cannot be parsed");
             None
         }
     }

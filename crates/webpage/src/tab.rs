@@ -465,7 +465,7 @@ impl Tab {
         }
         let value = result.value.as_deref().unwrap_or(serde_json::value::RawValue::NULL);
         serde_json::from_str(value.get())
-            .map_err(|e| TabError::Threw(format!("an answer of the browser cannot be parsed: {e}")))
+            .map_err(|e| TabError::Threw(format!("a response from the browser cannot be parsed: {e}")))
     }
 
     /// Waits for a document's answer, telling a gone document apart from other refusals.
@@ -544,6 +544,6 @@ fn has_context(tab: &TabState, context: &str) -> bool {
 
 fn timeout_error(limit: Duration) -> Error {
     let seconds = limit.as_secs();
-    Error::new(ErrorCode::Timeout, format!("the page did not answer within {seconds} s"))
-        .hint("a script of the page may be stuck in a loop; run `stickpin reload`")
+    Error::new(ErrorCode::Timeout, format!("the page did not respond within {seconds} s"))
+        .hint("a script on the page may be stuck in a loop; run `stickpin reload`")
 }

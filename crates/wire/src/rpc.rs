@@ -120,7 +120,7 @@ pub struct RpcError {
 impl From<RpcError> for Error {
     fn from(fault: RpcError) -> Self {
         fault.data.unwrap_or_else(|| {
-            Error::new(ErrorCode::ProtocolMismatch, format!("the daemon answered: {}", fault.message))
+            Error::new(ErrorCode::ProtocolMismatch, format!("the daemon returned an error: {}", fault.message))
         })
     }
 }
@@ -205,16 +205,16 @@ impl Welcome {
     pub fn mismatch(&self, client: &Hello) -> Error {
         let (theirs, ours) = (&self.version, &client.version);
         let message = format!(
-            "the daemon of this state dir (process {}) is stickpin {theirs} with protocol {}, this is {ours} with \
-             protocol {}",
+            "the daemon of this state dir (process {}) is stickpin {theirs} with protocol {}, but this is \
+             stickpin {ours} with protocol {}",
             self.pid, self.protocol, client.protocol
         );
         let hint = if self.protocol > client.protocol {
             format!(
-                "use stickpin {theirs}, or end that daemon and its sessions: `stickpin daemon stop --force`"
+                "use stickpin {theirs}, or run `stickpin daemon stop --force` to end that daemon and its sessions"
             )
         } else {
-            "its sessions are open, so it was left alone; close them, or end it: `stickpin daemon stop --force`"
+            "that daemon was not replaced because it has open sessions; close them, or run `stickpin daemon stop --force` to end both"
                 .to_owned()
         };
         Error::new(ErrorCode::ProtocolMismatch, message).hint(hint)

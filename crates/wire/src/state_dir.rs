@@ -127,7 +127,7 @@ fn private(dir: &Path, link_flags: OFlags) -> Result<()> {
         .map_err(|e| io_error("write in", dir, &e.into()).hint(CHOOSE_ANOTHER))
 }
 
-const CHOOSE_ANOTHER: &str = "use a folder of your own: `--state-dir DIR` or STICKPIN_STATE_DIR";
+const CHOOSE_ANOTHER: &str = "use your own folder: `--state-dir DIR` or STICKPIN_STATE_DIR";
 
 fn check(dir: &Path, found: &Metadata) -> Result<()> {
     let shown = dir.display();

@@ -130,7 +130,7 @@ pub fn type_text(d: &mut Display, text: &[char]) -> X11Result<usize> {
         let keymap = read_keymap(d)?;
         strokes = plan(d, &keymap, &syms)?;
         if strokes.is_empty() {
-            return Err(X11Error::Refused("text that no key makes: the keyboard has no spare key".into()));
+            return Err(X11Error::Refused("text that no key types: the keyboard has no spare key".into()));
         }
     }
     for stroke in &strokes {

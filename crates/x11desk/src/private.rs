@@ -111,7 +111,7 @@ impl PrivateDisplay {
         let tools = tools(path)?;
         let mut private = Self::prepare(dir, home)?;
         let raised = cancel.run_until_cancelled(private.raise(&tools, size, until)).await;
-        match raised.unwrap_or_else(|| Err(Error::timeout("the opening was ended before it was done"))) {
+        match raised.unwrap_or_else(|| Err(Error::timeout("opening was cancelled before it finished"))) {
             Ok(()) => Ok(private),
             Err(e) => {
                 private.end().await?;
@@ -234,7 +234,7 @@ impl PrivateDisplay {
         let (start, mut line) = (Instant::now(), String::new());
         match timeout_at(until, BufReader::new(stdout).read_line(&mut line)).await {
             Ok(Ok(read)) if read > 0 => Ok(line.trim().to_owned()),
-            Ok(Ok(_)) => Err(failed(name, &format!("it ended at once and said: {}", self.said(name)))),
+            Ok(Ok(_)) => Err(failed(name, &format!("it exited immediately with the output: {}", self.said(name)))),
             Ok(Err(e)) => Err(failed(name, &e.to_string())),
             Err(_) => Err(failed(name, &format!("it was not ready within {} s", start.elapsed().as_secs()))),
         }

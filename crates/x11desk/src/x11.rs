@@ -71,7 +71,7 @@ impl X11 {
         std::thread::Builder::new().name("x11".to_owned()).spawn(thread).map_err(|e| internal(&e))?;
         match tokio::time::timeout_at(until + DISPLAY_MARGIN, connected).await {
             Ok(connected) => connected.map_err(|e| internal(&e))??,
-            Err(_) => return Err(unusable(&name, &"it does not answer")),
+            Err(_) => return Err(unusable(&name, &"it does not respond")),
         }
         Ok(Self(Arc::new(ThreadHandle { jobs: Some(jobs), wake })))
     }
@@ -100,7 +100,7 @@ impl X11 {
     /// Returns `ELEMENT_OFFSCREEN` when the part is outside the screen; otherwise as [`X11::run`].
     pub async fn screenshot(&self, area: Rect) -> Result<ScreenshotImage> {
         let picture = self.run(move |d| screenshot::take_screenshot(d, area)).await?.ok_or_else(|| {
-            Error::element_offscreen("the area of the picture is not on the screen")
+            Error::element_offscreen("the area of the screenshot is not on the screen")
                 .hint("`stickpin screenshot --full`")
         })?;
         let area = picture.area();
@@ -133,14 +133,14 @@ impl X11 {
         match tokio::time::timeout(JOB_TIMEOUT, answered).await {
             Ok(Ok(done)) if sent => Ok(done?),
             Ok(_) => Err(lost("its connection is closed")),
-            Err(_) => Err(lost(&format!("it did not answer within {} s", JOB_TIMEOUT.as_secs()))),
+            Err(_) => Err(lost(&format!("it did not respond within {} s", JOB_TIMEOUT.as_secs()))),
         }
     }
 }
 
 fn unusable(name: &str, why: &dyn fmt::Display) -> Error {
     Error::device_not_found(format!("the display {name} cannot be used: {why}"))
-        .hint("`stickpin doctor`; a private display needs none")
+        .hint("run `stickpin doctor`, or use `--private`, which needs no existing display")
 }
 
 /// Connects, and sets up everything that jobs rely on.
@@ -228,7 +228,7 @@ mod tests {
         let connected = tokio::time::timeout(Duration::from_secs(30), connected).await;
         let error = connected.expect("it comes back").unwrap_err();
         assert_eq!(error.code, ErrorCode::DeviceNotFound);
-        assert!(error.message.contains("does not answer"), "{error}");
+        assert!(error.message.contains("does not respond"), "{error}");
     }
 
     #[tokio::test]

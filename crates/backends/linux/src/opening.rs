@@ -48,7 +48,7 @@ impl Opening {
             // answer.
             fallen = fallen => Err(fallen),
             done = part => done,
-            () = self.cancel.cancelled() => Err(Error::timeout("the opening was ended before it was done")),
+            () = self.cancel.cancelled() => Err(Error::timeout("opening was cancelled before it finished")),
         }
     }
 }

@@ -101,7 +101,7 @@ impl LinuxProvider {
                 Launched::Inaccessible(app) => return Err(app.error(&request.what, screen.own)),
             },
         };
-        let silent = |fault: BusError| lost(&format!("{} does not answer: {fault}", quote(&app.title)));
+        let silent = |fault: BusError| lost(&format!("{} does not respond: {fault}", quote(&app.title)));
         heard.state().app.clone_from(&app.bus);
         desktop.listen(&app.bus, until).await.map_err(silent)?;
         let link = Link::to(&desktop, &app.bus, until).await.map_err(silent)?;
@@ -192,7 +192,7 @@ impl Provider for LinuxProvider {
             let windows = match app.windows {
                 Some(1) => "1 window".to_owned(),
                 Some(count) => format!("{count} windows"),
-                None => "does not answer".to_owned(),
+                None => "does not respond".to_owned(),
             };
             let name = app.pid.map_or_else(|| app.bus.clone(), |pid| pid.to_string());
             DeviceEntry::new(format!("--attach {PREFIX}{name}"), format!("{} ({windows})", app.title))

@@ -180,7 +180,7 @@ impl Device for SimDevice {
         if hang {
             cancel.cancelled().await;
             return Err(
-                Error::new(ErrorCode::Timeout, "the app does not answer").dispatched(Dispatched::Unknown)
+                Error::new(ErrorCode::Timeout, "the app does not respond").dispatched(Dispatched::Unknown)
             );
         }
         if lost {

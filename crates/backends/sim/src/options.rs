@@ -96,7 +96,7 @@ impl Options {
             None => path.split_at(path.find('/').unwrap_or(path.len())),
         };
         if app.is_empty() {
-            return Err(format!("`{what}` does not name an app"));
+            return Err(format!("`{what}` is not the name of an app"));
         }
         let mut options = Self {
             app: app.into(),

@@ -39,7 +39,7 @@ pub(crate) fn find_chromium(configured: Option<&Path>, path: Option<&OsStr>) -> 
         let what = if program.exists() { "is not a program" } else { "does not exist" };
         return Err(Error::new(
             ErrorCode::ToolMissing,
-            format!("the browser that STICKPIN_CHROMIUM names {what}: {}", program.display()),
+            format!("the browser named by STICKPIN_CHROMIUM {what}: {}", program.display()),
         )
         .hint("unset STICKPIN_CHROMIUM, or set it to a Chromium or Chrome program"));
     }

@@ -160,7 +160,7 @@ impl Launch<'_> {
                 return Ok(browser);
             }
             Ok(Err(e)) => e.to_string(),
-            Err(_) => format!("it did not answer within {} s", START_TIMEOUT.as_secs()),
+            Err(_) => format!("it did not respond within {} s", START_TIMEOUT.as_secs()),
         };
         let error = self.start_error(&failed, &log);
         browser.end().await?;
@@ -176,8 +176,9 @@ impl Launch<'_> {
         let display = lines.clone().find(|line| self.headed && is_about_display(line));
         let last = display.or_else(|| lines.next()).unwrap_or("nothing");
         let hint = if display.is_some() {
-            "a window needs a display, and the daemon has the one of whoever started it: stickpin daemon stop, then open \
-             --headed where DISPLAY or WAYLAND_DISPLAY is set, or open without --headed"
+            "a window needs a display, and the daemon uses the display of the shell that started it: run \
+             `stickpin daemon stop`, then `stickpin open URL --headed` where DISPLAY or WAYLAND_DISPLAY is \
+             set, or omit `--headed`"
         } else if last_lines.contains("sandbox") {
             "its sandbox does not work on this machine; if you trust the pages, run `stickpin daemon stop`, then set STICKPIN_NO_SANDBOX=1"
         } else if !self.headed {
@@ -229,7 +230,7 @@ impl Browser {
             let _ = timeout(EXIT_TIMEOUT, self.client.call(None, &protocol::CloseBrowser {})).await;
         }
         if timeout(EXIT_TIMEOUT, self.child.wait()).await.is_err() {
-            tracing::warn!(pid = self.pid, "the browser did not end when asked; it is killed");
+            tracing::warn!(pid = self.pid, "the browser did not exit on request; killing it");
         }
         // Needed even after a clean exit: a helper process may outlive the browser and write to the
         // profile.

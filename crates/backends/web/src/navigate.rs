@@ -148,7 +148,7 @@ async fn start_navigation(
     });
     match timeout_at(deadline.into(), committed_or_dialog).await {
         Ok(arrived) => arrived?,
-        Err(_) => Err(Error::new(ErrorCode::Timeout, "the page did not answer in time")
+        Err(_) => Err(Error::new(ErrorCode::Timeout, "the page did not respond in time")
             .hint("check that the server is running; the previous page is still open")),
     }
 }
@@ -183,7 +183,7 @@ async fn visit(web: &DrivenBrowser, what: &str, deadline: Instant) -> Result<boo
     let navigate = cdp::Navigate { url: url.as_str().to_owned() };
     let result = timeout_at(deadline.into(), web.page.tab.command(&navigate)).await;
     let Ok(answer) = result else {
-        let text = format!("{} did not answer in time", clip(url.as_str()));
+        let text = format!("{} did not respond in time", clip(url.as_str()));
         return Err(Error::new(ErrorCode::Timeout, text)
             .hint("check that the server is running; the previous page is still open"));
     };
@@ -222,7 +222,7 @@ async fn open_error(web: &DrivenBrowser, url: &str, text: &str, since: Instant) 
         ),
         Ok(NonPageResult::Nothing(status @ 300..)) => (
             format!(
-                "{shown} shows no page: the server answered {status} and redirects to where a tab cannot go"
+                "{shown} shows no page: the server answered {status} with a redirect that a tab cannot follow"
             ),
             "the previous page is still open: run `stickpin snapshot -i`",
         ),

@@ -149,7 +149,7 @@ pub(crate) async fn replace_tab(
     drop(hung.client.send(Some(&hung.session), &cdp::CrashPage {}));
     drop(hung.client.send(None, &cdp::CloseTarget { target_id }));
     if timeout(TAB_TIMEOUT, hung.shared.wait_until_gone(&hung.session)).await.is_err() {
-        tracing::warn!("a page that hangs was left behind");
+        tracing::warn!("a hung page was abandoned");
     }
     web.page.tab.top_world().await?;
     Box::pin(navigate::navigate(web, &Navigation::To(what), LeavePolicy::Discard, deadline, cancel)).await
@@ -191,6 +191,6 @@ enum Responsiveness {
 /// Returns the error for an input that the page did not process in time.
 pub(crate) fn input_not_processed() -> TabError {
     Error::new(ErrorCode::Timeout, "the page did not process the input in time")
-        .hint("a script of the page may be stuck in a loop; run `stickpin reload`")
+        .hint("a script on the page may be stuck in a loop; run `stickpin reload`")
         .into()
 }

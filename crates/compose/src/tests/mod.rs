@@ -358,7 +358,7 @@ async fn keys_follow_the_last_act_and_without_one_the_active_window() {
     tree(&mut whole).await;
     let typed = Action::Type { target: None, text: "x".to_owned() };
     let error = act(&mut whole, &typed).await.unwrap_err();
-    assert_eq!(error.message, "no app of the table has the keyboard");
+    assert_eq!(error.message, "no app of the table has the keyboard focus");
     fake(&mut whole, "a").active = true;
     act(&mut whole, &typed).await.unwrap();
     act(&mut whole, &Action::press((210.0, 10.0), None)).await.unwrap();
@@ -425,14 +425,14 @@ async fn a_member_that_does_not_answer_keeps_nobody_waiting() {
     tree(&mut whole).await;
     fake(&mut whole, "a").health = Health::Silent;
     let error = whole.locate(to_composite(1, BUTTON), &[]).await.unwrap_err();
-    assert_eq!((error.code, error.hint.contains("apps of the table go on")), (ErrorCode::Timeout, true));
+    assert_eq!((error.code, error.hint.contains("apps of the table are not affected")), (ErrorCode::Timeout, true));
     let read = tree(&mut whole).await;
     let silent = read.root().children().next().unwrap().children().next().unwrap();
-    assert!(silent.name().contains("does not answer"));
+    assert!(silent.name().contains("did not respond"));
     act(&mut whole, &Action::press((210.0, 10.0), Some(to_composite(2, BUTTON)))).await.unwrap();
     assert_eq!(said(&log), ["b: keyboard", "b: press OK"]);
     let error = act(&mut whole, &Action::press((0.0, 0.0), Some(to_composite(1, BUTTON)))).await.unwrap_err();
-    assert!(error.message.contains("may hang"), "{error}");
+    assert!(error.message.contains("may be hung"), "{error}");
     fake(&mut whole, "a").health = Health::Well;
     whole.parts.iter_mut().for_each(|part| part.member.silent = false);
     assert!(tree(&mut whole).await.find_handle(to_composite(1, BUTTON)).is_some());

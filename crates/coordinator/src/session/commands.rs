@@ -222,6 +222,6 @@ pub(super) fn refuse_ambiguous(who: &Participant) -> Result<()> {
     let candidates: Vec<_> = who.ambiguous.iter().map(ToString::to_string).collect();
     let message = format!("this request may come from {}; nothing was done", candidates.join(" or "));
     Err(Error::new(ErrorCode::IdentityAmbiguous, message)
-        .hint("set STICKPIN_AGENT_ID to the id of the agent that this is")
+        .hint("set STICKPIN_AGENT_ID to this agent's id")
         .details(json!({ "candidates": candidates })))
 }

@@ -134,9 +134,9 @@ impl EventQuery {
 fn check_cursor(session: &str, after: Option<u64>, last: u64) -> Result<()> {
     match after {
         Some(after) if after > last => {
-            let message = format!("session `{session}` has no record {after}: its last one is {last}");
+            let message = format!("session `{session}` has no record {after}: its last record is {last}");
             Err(Error::new(ErrorCode::InvalidCursor, message)
-                .hint("continue with the `cursorSeq` of an earlier answer, or with `--after 0`")
+                .hint("continue with the `cursorSeq` of an earlier response, or with `--after 0`")
                 .details(json!({ "maxSeq": last })))
         }
         _ => Ok(()),
@@ -156,7 +156,7 @@ impl SessionAuthority {
         let uid = &state.log.meta().session_uid;
         if let Err(e) = self.shared.store.save_cursor(agent.as_str(), uid, seq, self.now().wall) {
             // The events will be read again.
-            tracing::warn!("the read position of {agent} is not stored: {e}");
+            tracing::warn!("the read position of {agent} could not be stored: {e}");
         }
     }
 }

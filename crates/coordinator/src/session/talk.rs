@@ -206,9 +206,9 @@ impl Talk<'_> {
                 })?;
                 if author.as_ref() != Some(&who.agent) {
                     let message =
-                        format!("only its author and the holder of the turn resolve note {note_id}");
+                        format!("only the author or the owner of the turn can resolve note {note_id}");
                     return Err(Error::new(ErrorCode::NotYourTurn, message)
-                        .hint("tell the author with `stickpin msg send room TEXT`, or run `stickpin turn wait` first")
+                        .hint("ask the author with `stickpin msg send room TEXT`, or run `stickpin turn wait` first")
                         .details(json!({ "author": author, "owner": owner })));
                 }
             }
@@ -265,9 +265,9 @@ impl State {
         }
         let most = self.log.meta().policy.max_text_bytes;
         if body.len() as u64 > most {
-            let message = format!("the text has {} bytes, and {most} are allowed", body.len());
+            let message = format!("the text has {} bytes; at most {most} are allowed", body.len());
             return Err(
-                Error::new(ErrorCode::MessageTooLarge, message).hint("write it to a file, and name the file")
+                Error::new(ErrorCode::MessageTooLarge, message).hint("write the text to a file and send the file's path")
             );
         }
         Ok(Redacted::new(body, redactor))

@@ -141,8 +141,8 @@ impl SessionAuthority {
             && !operator_requested
             && !who.is_person()
         {
-            return Err(Error::new(ErrorCode::ReasonRequired, "an agent that takes a turn has to say why")
-                .hint("add --reason TEXT, or --operator-requested if your operator asked for it"));
+            return Err(Error::new(ErrorCode::ReasonRequired, "an agent must give a reason to take a turn")
+                .hint("add `--reason TEXT`, or `--operator-requested` if your operator asked for it"));
         }
         let mut reply = self.change(|state, now| {
             state.touch(who, now);
@@ -275,9 +275,9 @@ impl SessionAuthority {
         if self.shared.renewing.load(Ordering::Relaxed) {
             return Ok(());
         }
-        let message = format!("no turn of session `{}` is granted: nothing renews its lease", self.name);
+        let message = format!("no turn of session `{}` can be granted: nothing renews its lease", self.name);
         Err(Error::new(ErrorCode::GuardianUnavailable, message)
-            .hint("run `stickpin daemon stop`, then the command again"))
+            .hint("run `stickpin daemon stop`, then repeat the command"))
     }
 
     /// Ends the turn together with the session.
@@ -369,7 +369,7 @@ impl State {
             stickpin_session::turn::Next::Waiter(agent) => Ok(agent),
             _ => Err(Error::new(
                 ErrorCode::UnknownMember,
-                format!("nobody waits for the turn of session `{}`", session.name),
+                format!("no member is waiting for the turn of session `{}`", session.name),
             )
             .hint("name a member, or run `stickpin turn release`")
             .details(json!({ "waiters": [] }))),
@@ -397,7 +397,7 @@ fn check_handoff(handoff: &Handoff) -> Result<()> {
         if text.trim().is_empty() || text.len() > MAX_HANDOFF {
             let message = format!("`{field}` of a handoff needs 1 to {MAX_HANDOFF} bytes of text");
             return Err(Error::new(ErrorCode::InvalidHandoff, message)
-                .hint("say what was done in --status and what comes next in --next-action")
+                .hint("say what was done in `--status` and what comes next in `--next-action`")
                 .details(json!({ "field": field })));
         }
     }

@@ -117,9 +117,9 @@ impl SessionAuthority {
             state.join_as_driver(who, now)?;
             if exclusive && let Some(other) = state.waits.get(&who.agent) {
                 let message =
-                    format!("another wait of {} is connected to session `{}`", who.agent, self.name);
+                    format!("{} is already waiting on session `{}`", who.agent, self.name);
                 return Err(Error::new(ErrorCode::DuplicateListener, message)
-                    .hint("end it, or read `stickpin turn state` instead")
+                    .hint("end that wait, or run `stickpin turn state` instead")
                     .details(json!({ "sinceMs": now.mono_ms.saturating_sub(other.since) })));
             }
             let registration = Registration { number: state.registrations, parked, since: now.mono_ms };

@@ -98,5 +98,5 @@ fn command_that_fails_or_stores_something_else_is_reported() {
     let other = machine(SCRIPT, &json!({ "command": "another" }));
     let results = other.install(&["claude-code"]);
     assert_eq!(statuses(&results, Mcp), [Status::Failed]);
-    assert!(results[0].message.ends_with("did not store the entry that was asked for"), "{results:?}");
+    assert!(results[0].message.ends_with("did not store the requested entry"), "{results:?}");
 }

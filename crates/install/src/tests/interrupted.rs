@@ -140,7 +140,7 @@ fn program_that_keeps_changing_the_file_wins() {
     });
     let results = machine.install_on(&disk, HARNESSES, &["codex"]);
     assert_eq!(statuses(&results, Mcp), [Status::Failed]);
-    assert_eq!(results[0].message, "another program changed the file at each of 3 attempts");
+    assert_eq!(results[0].message, "another program changed the file during each of 3 attempts");
     assert_eq!(machine.text(&CODEX), "n = 2\n");
     assert_eq!(machine.actions(), ["failed"]);
 }

@@ -180,7 +180,7 @@ async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, Run
         RunEnd::Broken { error, .. } => (None, Some(error.clone())),
         RunEnd::Stopped => {
             let e = Error::new(ErrorCode::Timeout, "the replay was stopped before its end");
-            (None, Some(e.hint("its session was closed; `--keep-session` keeps it open")))
+            (None, Some(e.hint("its session was closed; use `--keep-session` to keep it open")))
         }
     };
     let replayed = Replayed {
@@ -211,7 +211,7 @@ fn start_position(plan: &Plan, args: &Arguments) -> Result<Position> {
     if let Some(given) = args.plan_digest.as_ref().filter(|given| **given != digest) {
         let message = format!("{} has changed: its digest is {digest}, not {}", plan.file, quote(given));
         return Err(bad(message)
-            .hint("read the script again, because steps may have other numbers, or replay all of it"));
+            .hint("read the script again, because the step numbers may have changed, or replay the whole script"));
     }
     let rounds = args.rounds.as_deref().map_or(Ok(Vec::new()), |rounds| {
         let number = |part: &str| part.trim().parse::<u32>();

@@ -88,7 +88,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Yaml>, ScriptError> {
             let at = YamlPosition::of(e.marker());
             at.error_at(
                 format!("this is not YAML: {}", e.info()),
-                "a text with `: ` or `#` in it needs quotes",
+                "put quotes around text that contains `: ` or `#`",
             )
         })?;
         let at = YamlPosition::of(&span.start);
@@ -152,7 +152,7 @@ fn refuse_references(event: &Event<'_>, at: YamlPosition) -> Result<(), ScriptEr
 
 fn new_key(pairs: &[(YamlKey, Yaml)], key: Yaml) -> Result<YamlKey, ScriptError> {
     let YamlValue::Text(name) = key.value else {
-        return Err(key.at.error_at(format!("a key is {}, not a text", key.value.kind()), ""));
+        return Err(key.at.error_at(format!("a key is {}, not text", key.value.kind()), ""));
     };
     if pairs.iter().any(|(k, _)| k.name == name) {
         return Err(key.at.error_at(

@@ -44,7 +44,7 @@ pub(crate) fn find(paths: &[PathArg], caller: &Caller) -> Result<Vec<PathBuf>> {
 }
 
 fn nothing_found(path: &str, resolved: &Path) -> Error {
-    let mut message = format!("{} does not match a script", quote(path));
+    let mut message = format!("{} matches no script", quote(path));
     if resolved != Path::new(path) {
         message.push_str(&format!(" (resolved to {})", escape(&resolved.to_string_lossy(), 300)));
     }

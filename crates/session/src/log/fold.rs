@@ -9,7 +9,7 @@ use crate::turn::{AgentId, Child, TurnPhase};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FoldFault {
     /// A record is missing, or was already folded.
-    #[error("record {found} stands where record {expected} belongs")]
+    #[error("found record {found} where record {expected} was expected")]
     Sequence {
         /// The next `seq`.
         expected: u64,
@@ -17,7 +17,7 @@ pub enum FoldFault {
         found: u64,
     },
     /// The record belongs to another lifetime.
-    #[error("record {seq} is of lifetime {found}, expected {expected}")]
+    #[error("record {seq} belongs to lifetime {found}, expected {expected}")]
     Lifetime {
         /// The `seq` of the record.
         seq: u64,

@@ -18,7 +18,7 @@ const PREFIX: usize = BEFORE.len() + DIGITS + AFTER.len();
 
 /// The error for a record that is longer than [`MAX_RECORD`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a record of {bytes} bytes is longer than {MAX_RECORD}")]
+#[error("a record has {bytes} bytes, more than {MAX_RECORD}")]
 pub struct RecordTooLarge {
     /// The size of the record in bytes.
     pub bytes: usize,
@@ -37,7 +37,7 @@ pub enum LineFault {
     #[error("{0}")]
     Content(String),
     /// The record is complete, but its newline was replaced by another byte.
-    #[error("the newline behind the record is damaged")]
+    #[error("the newline after the record is damaged")]
     CommitMark,
 }
 

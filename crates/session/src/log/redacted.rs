@@ -23,7 +23,7 @@ pub trait Redactor: Send + Sync {
 
 /// The error for a blob id that is not `sha256:` and 64 lower-case hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("not the id of a blob: `{0}`")]
+#[error("not a blob id: `{0}`")]
 pub struct InvalidBlobId(String);
 
 /// The id of a blob: `sha256:` and the digest of its bytes.

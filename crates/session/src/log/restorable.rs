@@ -8,10 +8,10 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotRestorable {
     /// The log does not contain the parameters of `open`.
-    #[error("no committed segment says what was opened")]
+    #[error("the log does not contain what was opened")]
     NoSegment,
     /// The session drives the device of another session.
-    #[error("it drives the device of session {0}, and has none of its own")]
+    #[error("it shares the device of session {0}")]
     Child(String),
     /// A parameter is not stored as it was given.
     #[error("`{0}` of `open` held a secret, which is not stored")]

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Finding {
     /// A record is missing or duplicated.
-    #[error("record {found} stands where record {expected} belongs")]
+    #[error("found record {found} where record {expected} was expected")]
     Sequence {
         /// The next `seq`.
         expected: u64,
@@ -27,7 +27,7 @@ pub enum Finding {
         seq: u64,
     },
     /// A lifetime begins without `segment_start`, or is skipped.
-    #[error("record {seq} is of lifetime {found}, expected {expected}")]
+    #[error("record {seq} belongs to lifetime {found}, expected {expected}")]
     Lifetime {
         /// The `seq` of the record.
         seq: u64,
@@ -59,7 +59,7 @@ pub enum Finding {
         id: CommandId,
     },
     /// A record names a turn other than the one in which it was written.
-    #[error("record {seq} is of turn {found}, expected {expected}")]
+    #[error("record {seq} belongs to turn {found}, expected {expected}")]
     Turn {
         /// The `seq` of the record.
         seq: u64,

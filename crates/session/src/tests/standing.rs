@@ -122,7 +122,7 @@ fn truncated_capture_proves_no_absence() {
     let resolved = b.plain(&me(), refs[1]).unwrap();
     assert_eq!(resolved.standing, Standing::Unproven);
     let warning = resolved.warning.unwrap();
-    assert!(warning.starts_with("@e2 may be another button \"Open\" now"), "{warning}");
+    assert!(warning.starts_with("@e2 may now be another button \"Open\""), "{warning}");
     assert_eq!(b.pinned(refs[1], g(0)).unwrap().warning, Some(precise(2, 0, 1)));
     assert_eq!(b.name(refs[0]), Err(EndReason::Unproven), "there is nothing to act on");
     b.capture(MOVED);

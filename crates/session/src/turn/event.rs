@@ -144,7 +144,7 @@ pub enum TurnError {
         turn_id: u64,
     },
     /// A handoff has not been read yet, so a command may not take the turn implicitly.
-    #[error("a handoff waits for the next owner of the turn")]
+    #[error("a handoff is waiting for the next owner of the turn")]
     TurnRequired,
     /// The turn cannot be taken now.
     #[error("turn {turn_id} cannot be taken now")]
@@ -159,7 +159,7 @@ pub enum TurnError {
         agent: AgentId,
     },
     /// The member owns the turn and has to release it before it leaves.
-    #[error("{agent} holds turn {turn_id} and has to release it first")]
+    #[error("{agent} holds turn {turn_id} and must release it first")]
     MustReleaseFirst {
         /// The member.
         agent: AgentId,

@@ -165,7 +165,7 @@ fn a_starter_that_finds_a_daemon_says_so_and_goes() {
 fn stop_and_start_say_what_they_did() {
     let world = World::new();
     assert!(world.ok("daemon stop").starts_with("no daemon is running"));
-    assert!(world.ok("daemon start").starts_with("the daemon runs as process"));
+    assert!(world.ok("daemon start").starts_with("the daemon is running as process"));
     let pid = world.pid().unwrap();
     assert_eq!(world.ok("daemon stop").trim(), format!("stopped process {pid}"));
     assert!(world.ok("daemon status").starts_with("no daemon is running"));

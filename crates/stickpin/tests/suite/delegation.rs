@@ -37,12 +37,12 @@ fn who_lends_a_device_cannot_act_until_it_comes_back() {
     assert!(child.code == 6 && child.err.contains("--session shop"), "{child:?}");
     let shown = ok(&world, ADA, "session show shop --json");
     assert!(shown.contains("\"children\":[{\"session\":\"pay\",\"state\":\"active\""), "{shown}");
-    assert!(ok(&world, ADA, "session stop pay").contains("is back at shop"));
+    assert!(ok(&world, ADA, "session stop pay").contains("returned to shop"));
     ok(&world, ADA, "--session shop scroll down");
     assert_eq!(run(&world, BOB, "--session shop scroll down").code, 10);
     ok(&world, ADA, "session prune shop");
     ok(&world, BOB, "--session shop get title");
-    assert!(ok(&world, ADA, "log verify shop").contains("keeps all rules"));
+    assert!(ok(&world, ADA, "log verify shop").contains("follows all rules"));
 }
 
 #[test]

@@ -105,7 +105,7 @@ fn skill_names_commands_that_exist() {
 fn refusals_name_what_is_wrong() {
     let world = world();
     for (line, code, error) in [
-        ("install", 2, "INVALID_ARGS: name a harness, or all with `--all`\nrun `stickpin install --all`"),
+        ("install", 2, "INVALID_ARGS: name a harness, or use `--all`\nrun `stickpin install --all`"),
         ("uninstall --all codex", 2, "INVALID_ARGS: `--all` includes every harness that is named"),
         ("install codex --copy --link", 2, "INVALID_ARGS: `--copy` and `--link` exclude each other"),
         ("install emacs", 2, "INVALID_ARGS: "),

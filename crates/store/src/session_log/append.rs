@@ -107,7 +107,7 @@ impl SessionLog {
         }
         if let Err(Refused { error, broken }) = written {
             if broken {
-                self.broken = Some(format!("a record could not be taken back: {error}"));
+                self.broken = Some(format!("a record could not be rolled back: {error}"));
             }
             return Err(error);
         }

@@ -268,7 +268,7 @@ impl Markdown {
 }
 
 /// The note for a capture that the device truncated.
-const TRUNCATED_NOTE: &str = "[… the page is larger than what is captured]";
+const TRUNCATED_NOTE: &str = "[… the page is larger than the capture]";
 
 impl MarkdownLine {
     fn is_empty(&self) -> bool {

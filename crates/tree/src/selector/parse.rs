@@ -111,7 +111,7 @@ impl<'i> Parser<'i> {
             match self.term(depth)? {
                 ParsedTerm::Term(term) => found.terms.push(term),
                 ParsedTerm::Nth(_) if found.nth.is_some() => {
-                    return fail(start..self.at, "`nth` is given twice", "leave one: role=listitem nth=2");
+                    return fail(start..self.at, "`nth` is given twice", "keep one: role=listitem nth=2");
                 }
                 ParsedTerm::Nth(n) => found.nth = Some(n),
             }
@@ -309,7 +309,7 @@ fn nth(span: Range<usize>, text: &str) -> Parsed<ParsedTerm> {
     match text.parse() {
         Ok(n) if text.bytes().all(|b| b.is_ascii_digit()) => Ok(ParsedTerm::Nth(n)),
         _ => {
-            let message = format!("`nth` is {}, not a number from 1", quote(text));
+            let message = format!("`nth` is {}; it must be 1 or greater", quote(text));
             fail(span, message, "it counts from 1: role=listitem nth=2 is the second")
         }
     }

@@ -39,7 +39,7 @@ pub async fn clipboard(page: &mut Page, write: Option<&str>) -> Result<String> {
             ErrorCode::Unsupported,
             "this page has no clipboard: its address is neither https nor localhost",
         )
-        .hint("enter the text with `fill` or `type`; `get text` reads it"));
+        .hint("enter the text with `fill` or `type`, and read it with `get text`"));
     }
     set_permissions(page, &access, Some("granted")).await?;
     let outcome = call_clipboard(page, &top, write).await;

@@ -50,7 +50,7 @@ fn paths(files: &[PathBuf]) -> Result<Vec<String>> {
     let text = |file: &PathBuf| {
         file.to_str().map(str::to_owned).ok_or_else(|| {
             let message =
-                format!("`{}` cannot be given to the browser: its name is not UTF-8", file.display());
+                format!("`{}` cannot be passed to the browser: its name is not UTF-8", file.display());
             Error::new(ErrorCode::InvalidArgs, message)
         })
     };
@@ -60,7 +60,7 @@ fn paths(files: &[PathBuf]) -> Result<Vec<String>> {
 /// Returns the error when an input was replaced while it received files. Whether the files arrived
 /// is unknown: the old input may have notified its page.
 fn input_rerendered() -> Error {
-    Error::new(ErrorCode::ElementNotFound, "the input was re-rendered while it was given the files")
+    Error::new(ErrorCode::ElementNotFound, "the input was re-rendered while it was receiving the files")
         .hint("run `stickpin snapshot -i` to see the result, then upload again")
 }
 
@@ -156,7 +156,7 @@ async fn choose_expected(
     let Some((frame, node)) = opened else { return Ok(outcome) };
     let Some(node) = node else {
         let message =
-            "the page asked for files without an input (showOpenFilePicker), which cannot be answered";
+            "the page opened a file picker without a file input (showOpenFilePicker), which is not supported";
         return Err(unknown(Error::new(ErrorCode::Unsupported, message)));
     };
     let worlds = page.tab.worlds().await.map_err(unknown)?;

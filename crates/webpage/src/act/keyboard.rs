@@ -191,7 +191,7 @@ pub(crate) async fn fill(page: &mut Page, target: Handle, text: &str) -> Result<
             let (text, value) = (quote(text), quote(&set.value));
             let message = format!("the field cannot hold {text}: it would read {value}");
             let error = Error::new(ErrorCode::FillMismatch, message);
-            return Err(error.hint(format!("it takes {}", set.accepts)));
+            return Err(error.hint(format!("it accepts {}", set.accepts)));
         }
         return Ok(input_handled().value(Some(set.value)).accepts(accepts));
     }
@@ -262,7 +262,7 @@ pub(crate) async fn select(page: &mut Page, target: Handle, options: &[String]) 
     }
     if let Some(label) = &selected.several {
         let (count, label) = (selected.options.len(), quote(label));
-        let message = format!("the list has {count} options {label}");
+        let message = format!("the list has {count} options named {label}");
         return Err(Error::new(ErrorCode::AmbiguousMatch, message)
             .hint(format!("choose by value, one of: {}", named(&selected.options))));
     }

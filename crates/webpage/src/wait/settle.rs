@@ -105,7 +105,7 @@ pub async fn settle_until(
         match answer {
             Err(_) => {
                 return not_settled(vec![PendingActivity::Other(
-                    "a script of the page is running".to_owned(),
+                    "a script on the page is running".to_owned(),
                 )]);
             }
             Ok(Ok(QuietAnswer { settled: true, .. })) => {

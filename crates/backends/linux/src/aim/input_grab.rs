@@ -132,7 +132,7 @@ pub(crate) async fn own_window_at(
     let Some(sight) = WindowStack::of(view.app).await? else { return Err(view.app.screen.unseen(to)) };
     let spot = format!("{x:.0},{y:.0}");
     let refused = |code, message: String| {
-        Err(Error::new(code, message).hint("`stickpin screenshot` shows what is there"))
+        Err(Error::new(code, message).hint("run `stickpin screenshot` to see what is there"))
     };
     let Some(window) = sight.at((x, y)).await?.cloned() else {
         return refused(ErrorCode::ElementOffscreen, format!("no window is at {spot}"));

@@ -27,8 +27,8 @@ pub(crate) async fn capture_error(app: &App, fault: BusError) -> Error {
         return lost(&ended_with(app, status));
     }
     match fault {
-        BusError::Silent(_) => Error::timeout(format!("{} may hang: {fault}", app.app_name()))
-            .hint("wait and try again; `stickpin close` ends it"),
+        BusError::Silent(_) => Error::timeout(format!("{} may be hung: {fault}", app.app_name()))
+            .hint("wait and try again, or run `stickpin close` to end it"),
         fault => lost(&format!("{} is no longer reachable: {fault}", app.app_name())),
     }
 }

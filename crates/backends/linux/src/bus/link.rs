@@ -35,7 +35,7 @@ impl Link {
     /// Determines the toolkit of an app and connects to it, by `until`.
     ///
     /// # Errors
-    /// Returns a fault when the app does not answer.
+    /// Returns a fault when the app does not respond.
     pub(crate) async fn to(desktop: &AccessibilityBus, name: &str, until: Instant) -> BusResult<Self> {
         let bus = Arc::clone(&desktop.wire);
         let asked = [
@@ -185,7 +185,7 @@ impl Link {
     /// received when it returns.
     ///
     /// # Errors
-    /// Returns a fault when the app does not answer.
+    /// Returns a fault when the app does not respond.
     pub(crate) async fn barrier(&self) -> BusResult<()> {
         self.bus.call(Some(&self.name), &role(), PATIENCE).await.map(drop)
     }

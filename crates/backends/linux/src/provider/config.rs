@@ -139,5 +139,5 @@ pub(super) fn named(what: &str) -> &str {
 }
 
 pub(crate) fn no_registry(fault: BusError) -> Error {
-    lost(&format!("the accessibility registry does not answer: {fault}"))
+    lost(&format!("the accessibility registry does not respond: {fault}"))
 }

@@ -89,12 +89,12 @@ async fn bus(provider: &LinuxProvider) -> Check {
     let fix = "apt install at-spi2-core dbus, and log in again";
     let until = Instant::now() + RUNNING;
     let running = match AccessibilityBus::connect(&provider.addresses(), Box::new(|_| {}), until).await {
-        Ok(desktop) => desktop.running(until).await.map_err(|e| format!("its registry does not answer: {e}")),
+        Ok(desktop) => desktop.running(until).await.map_err(|e| format!("its registry does not respond: {e}")),
         Err(e) => Err(format!("there is none: {e}")),
     };
     let found = running.as_ref().map(|running| {
         let mute = running.iter().filter(|app| app.windows.is_none()).count();
-        let mute = if mute > 0 { format!(", {mute} of them do not answer") } else { String::new() };
+        let mute = if mute > 0 { format!(", {mute} of them do not respond") } else { String::new() };
         format!("{} apps are registered{mute}", running.len())
     });
     check(name, found.is_ok(), found.unwrap_or_else(Clone::clone), fix)

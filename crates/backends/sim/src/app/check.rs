@@ -32,7 +32,7 @@ pub(crate) fn check(app: &App) -> Result<(), String> {
         names.script(script).map_err(|e| format!("action `{name}`: {e}"))?;
     }
     let start = app.start.split(['?', '#']).next().unwrap_or_default();
-    app.route(start).map(drop).ok_or_else(|| format!("no screen has the address `{start}` of the start"))
+    app.route(start).map(drop).ok_or_else(|| format!("no screen has the start address `{start}`"))
 }
 
 fn loops<'a>(view: &'a [ViewLine], into: &mut HashSet<&'a str>) {

@@ -38,7 +38,7 @@ pub(crate) enum HistoryChange {
 pub(crate) enum NavError {
     #[error("{app} has no screen at `{url}`")]
     NoScreen { app: String, url: String },
-    #[error("{url} did not answer (load {load} of {fails} that fail)")]
+    #[error("{url} did not respond (load {load} of {fails} that fail)")]
     Failed { url: String, load: u64, fails: u64 },
 }
 

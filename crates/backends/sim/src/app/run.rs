@@ -208,7 +208,7 @@ impl ScriptRun<'_> {
                 return ScriptRun { sim: self.sim, env: self.env, depth: self.depth + 1 }.all(&script);
             }
             Some(_) => "never ends",
-            None => "is none of this screen",
+            None => "is not on this screen",
         };
         self.sim.notice(Notice::ConsoleError { text: format!("action {name} {problem}") });
     }

@@ -41,7 +41,7 @@ pub(super) fn navigate_to(device: &mut SimDevice, to: &Navigation) -> Result<boo
                 ErrorCode::InvalidArgs,
                 format!("{what} is not an address of a sim device"),
             )
-            .hint("use sim:APP, sim:APP/PATH, or /PATH in the app that is open"));
+            .hint("use sim:APP, sim:APP/PATH, or /PATH in the open app"));
         }
         Navigation::Back => device.shared.running_app()?.navigator().history(HistoryStep::Back),
         Navigation::Forward => device.shared.running_app()?.navigator().history(HistoryStep::Forward),

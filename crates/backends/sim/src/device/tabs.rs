@@ -21,7 +21,7 @@ fn tab_of(sim: &Sim, id: &str) -> Result<usize> {
     sim.tabs.iter().position(|tab| id_of(tab.surface) == id).ok_or_else(|| {
         let ids: Vec<String> = sim.tabs.iter().map(|tab| id_of(tab.surface)).collect();
         Error::new(ErrorCode::DeviceNotFound, format!("there is no tab {}", quote(id)))
-            .hint(format!("open are {}; run `stickpin tab list`", ids.join(", ")))
+            .hint(format!("open tabs: {}; run `stickpin tab list`", ids.join(", ")))
     })
 }
 
@@ -55,7 +55,7 @@ impl Tabs for SimDevice {
                         ErrorCode::InvalidArgs,
                         format!("{} is not an address of {own}", quote(other)),
                     )
-                    .hint(format!("a tab shows the app that is open: {own}/PATH")));
+                    .hint(format!("use an address in the open app: {own}/PATH")));
                 }
             },
         };

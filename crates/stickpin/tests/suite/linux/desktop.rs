@@ -167,7 +167,7 @@ fn an_app_that_hangs_is_named_and_left_out_and_keeps_its_refs() {
     let since = Instant::now();
     let read = on.ok(&["snapshot", "-i"]);
     assert!(since.elapsed() < Duration::from_secs(10), "{:?}", since.elapsed());
-    assert!(read.contains("does not answer") && !read.contains(&format!("{hung} ")), "{read}");
+    assert!(read.contains("did not respond") && !read.contains(&format!("{hung} ")), "{read}");
     assert!(read.contains(&format!("{live} ")), "{read}");
     // It is not queried again until it answers: no command waits for it twice.
     let since = Instant::now();
@@ -181,7 +181,7 @@ fn an_app_that_hangs_is_named_and_left_out_and_keeps_its_refs() {
     let mut read = String::new();
     eventually("it answers again", || {
         read = on.ok(&["snapshot", "-i"]);
-        !read.contains("does not answer")
+        !read.contains("did not respond")
     });
     // Its content was never gone.
     assert!(read.contains(&format!("{hung} button \"OK\"")), "{read}");
@@ -193,10 +193,10 @@ fn an_app_that_hangs_is_named_and_left_out_and_keeps_its_refs() {
     on.ok(&["close"]);
     on.world.signal("-STOP", lives.pid);
     let read = on.ok(&["open", "linux:desktop", "-i"]);
-    assert!(read.contains("application \"zenity\" busy") && read.contains("does not answer"), "{read}");
+    assert!(read.contains("application \"zenity\" busy") && read.contains("did not respond"), "{read}");
     on.world.signal("-CONT", lives.pid);
     let read = shows(&on, "button \"OK\"", 1);
-    assert!(!read.contains("does not answer"), "{read}");
+    assert!(!read.contains("did not respond"), "{read}");
 }
 
 /// The process of the accessibility registry.
@@ -214,7 +214,7 @@ fn registry(on: &Shared) -> u32 {
 
 #[test]
 fn hung_registry_is_named_and_hides_no_app() {
-    const HANGS: &str = "the accessibility registry does not answer";
+    const HANGS: &str = "the accessibility registry does not respond";
     let Some(mut on) = Shared::new(&["zenity", "xdotool"]) else { return };
     let form = Form::start(&mut on, "a", "Form");
     on.ok(&["open", "linux:desktop"]);

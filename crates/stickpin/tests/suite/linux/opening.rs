@@ -121,7 +121,7 @@ fn registry_errors_end_the_opening_with_their_message() {
     says(
         &ran,
         "BACKEND_LOST",
-        &["the accessibility registry does not answer: ", "Error.Closed: the registry is\\nclosed today\""],
+        &["the accessibility registry does not respond: ", "Error.Closed: the registry is\\nclosed today\""],
     );
     assert!(nowhere.asked().contains("asked GetChildren"), "{}", nowhere.asked());
     nowhere.nothing_is_left();

@@ -95,7 +95,7 @@ impl Link {
         match self.0.read_line(&mut line) {
             Ok(0) => Err("the app ended".to_owned()),
             Ok(_) => Ok(line.trim().to_owned()),
-            Err(e) => Err(format!("the app does not answer: {e}")),
+            Err(e) => Err(format!("the app does not respond: {e}")),
         }
     }
 

@@ -26,7 +26,7 @@ const REGISTRY: Duration = Duration::from_secs(1);
 
 /// The notice about a registry that hangs.
 const REGISTRY_HANGS: &str =
-    "the accessibility registry does not answer; the bus itself is asked for the apps";
+    "the accessibility registry does not respond; the list of apps comes from the bus itself";
 
 /// Timeout for connecting to one app.
 const INTRODUCTION_TIMEOUT: Duration = Duration::from_secs(4);
@@ -232,7 +232,7 @@ impl DesktopEnvironment {
             }
             Err(fault) if self.bus.closed() => Err(no_registry(fault)),
             Err(fault) => {
-                tracing::debug!("the apps that were known stay: the registry does not answer: {fault}");
+                tracing::debug!("the list of apps is kept: the registry does not respond: {fault}");
                 self.registry.hangs = Some(probe(&self.bus, &self.registry.events.state().app));
                 apps.add_device_notice(Notice::ComponentMissing { what: REGISTRY_HANGS.to_owned() });
                 Ok(None)
