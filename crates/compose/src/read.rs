@@ -104,7 +104,7 @@ impl<G: Environment> CompositeDevice<G> {
                 if left {
                     part.gone = true;
                     error.code = ErrorCode::ElementNotFound;
-                    error.message = format!("{} has left the {}", quote(&part.name), G::NAME);
+                    error.message = format!("{} is no longer on the {}", quote(&part.name), G::NAME);
                     error = error.hint("run `stickpin snapshot -i` to see the remaining apps");
                 }
             }

@@ -172,8 +172,8 @@ pub(crate) async fn press(
 async fn fill(act: &Act<'_>, target: Handle, text: &str) -> Result<InputOutcome> {
     let (app, object) = (&act.device.app, act.device.view().object(target)?);
     if object.role == n::TERMINAL {
-        return Err(Error::invalid_args("what stands in a terminal cannot be replaced")
-            .hint("`stickpin type TEXT` types into it; `stickpin key Enter` sends it"));
+        return Err(Error::invalid_args("the content of a terminal cannot be replaced")
+            .hint("run `stickpin type TEXT` to type into it, then `stickpin key Enter`"));
     }
     let number = text.trim().parse::<f64>().ok().filter(|n| n.is_finite());
     let hides = object.role == n::PASSWORD;
@@ -219,9 +219,9 @@ pub(crate) async fn set_text(app: &App, object: &Object, text: &str) -> Result<b
 /// unknown.
 fn perhaps_pressed(object: &Object, why: &str) -> Error {
     let (action, why) = (object.describe(), quote(why));
-    let message = format!("the action of {action} failed with {why}, and may have had its effect");
+    let message = format!("the action of {action} failed with {why}, but may have taken effect");
     Error::unsupported(message)
-        .hint("check its effect before you press again: `stickpin snapshot -i`")
+        .hint("run `stickpin snapshot -i` to check the effect before you press again")
         .dispatched(Dispatched::Unknown)
 }
 

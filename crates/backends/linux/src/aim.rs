@@ -73,7 +73,7 @@ pub(crate) async fn aim_at(
             Ok((aim, Some(again))) => (aim, again),
             Err(Unresolved::Unknown(why)) if !anew => {
                 // The app may have changed just now.
-                tracing::debug!("{} is aimed at again: {why}", device.view().object(handle)?.describe());
+                tracing::debug!("aiming at {} again: {why}", device.view().object(handle)?.describe());
                 anew = true;
                 capture::capture_app(device, &[]).await?;
                 continue;

@@ -200,8 +200,8 @@ impl Geometry for LinuxDevice {
         if x11.run(move |d| window_manager::resize(d, &window, width, height)).await? {
             return Ok(());
         }
-        Err(Error::unsupported(format!("the window of {} keeps its own size", self.app.app_name()))
-            .hint("`stickpin screenshot` shows how large it is"))
+        Err(Error::unsupported(format!("the window of {} cannot be resized", self.app.app_name()))
+            .hint("run `stickpin screenshot` to see its size"))
     }
 }
 
@@ -230,10 +230,10 @@ impl Navigator for LinuxDevice {
     ) -> Result<NavigationResult> {
         match to {
             Navigation::To(what) => Err(Error::unsupported(format!(
-                "this session stays with {}; {what} is another app, or another run of it",
+                "this session belongs to {}; {what} is another app or another instance of it",
                 self.app.app_name()
             ))
-            .hint(format!("`stickpin open {what} --relaunch`, or --session NAME to have both"))),
+            .hint(format!("run `stickpin open {what} --relaunch` to replace the app, or use `--session NAME` to keep both"))),
             _ => Err(unsupported("linux", "go back, forward or home")),
         }
     }

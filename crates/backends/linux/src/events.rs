@@ -40,7 +40,7 @@ pub(crate) struct EventState {
     pub(crate) last: String,
     /// The paths of objects that have reported being shown and not yet being hidden, latest last.
     appeared: VecDeque<String>,
-    /// Whether the app has left the bus.
+    /// Whether the app has closed the bus.
     pub(crate) gone: bool,
     pub(crate) notices: VecDeque<Notice>,
 }
@@ -95,7 +95,7 @@ impl EventState {
             self.gone |= left;
             let guest = self.guests.contains(&name);
             if guest {
-                self.change("a process in the window has left".to_owned());
+                self.change("a process in the window has ended".to_owned());
             }
             return left || guest;
         }

@@ -87,14 +87,14 @@ pub(crate) fn lacks(leader: u32) -> Option<&'static str> {
 fn lacking(maps: &str) -> Option<&'static str> {
     if maps.contains("/libawt_xawt.so") && !maps.contains("/libatk-wrapper.so") {
         return Some(
-            "it is an app of Java without the bridge to accessibility: apt install libatk-wrapper-java, and open it with \
-             -Djavax.accessibility.assistive_technologies=org.GNOME.Accessibility.AtkWrapper",
+            "this Java app lacks the accessibility bridge: run `apt install libatk-wrapper-java`, and start \
+             the app with -Djavax.accessibility.assistive_technologies=org.GNOME.Accessibility.AtkWrapper",
         );
     }
     let gtk2 = maps.contains("/libgtk-x11-2.0.so");
     (gtk2 && !maps.contains("/libatk-bridge.so")).then_some(
-        "it is an app of GTK 2, which is read through modules: apt install libatk-adaptor libgail-common, and open it \
-         with --private, or with GTK_MODULES=gail:atk-bridge",
+        "this GTK 2 app needs accessibility modules: run `apt install libatk-adaptor libgail-common`, and open \
+         the app with `--private` or with GTK_MODULES=gail:atk-bridge",
     )
 }
 
@@ -114,7 +114,7 @@ fn pids() -> impl Iterator<Item = u32> {
 /// Logs an error of the cleanup after a failed opening, whose own error is reported instead.
 pub(crate) fn unsaid(ended: Result<()>) {
     if let Err(e) = ended {
-        tracing::debug!("what was started for it could not be ended: {e}");
+        tracing::debug!("a process started for it could not be ended: {e}");
     }
 }
 

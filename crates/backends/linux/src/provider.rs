@@ -30,8 +30,9 @@ use tokio::time::Instant;
 pub use config::{LinuxConfig, LinuxProvider};
 
 /// The hint for an app that is running but not registered.
-const UNHEARD: &str = "Qt apps and browsers that were started while accessibility was off say nothing until they are \
-                       started again: end it, then `stickpin open linux:APP`; `stickpin doctor` says whether it is on";
+const UNHEARD: &str = "Qt apps and browsers that were started while accessibility was off stay unreadable \
+                       until they are restarted: close the app, then run `stickpin open linux:APP`; run \
+                       `stickpin doctor` to check whether accessibility is on";
 
 impl LinuxProvider {
     /// Opens an app on a screen; ends the screen on failure.
@@ -123,16 +124,16 @@ impl LinuxProvider {
         if !found.is_empty() {
             let all: Vec<String> =
                 found.iter().filter_map(|app| Some(format!("{PREFIX}{}", app.pid?))).collect();
-            return Err(Error::ambiguous_match(format!("several apps are called {}", quote(name)))
-                .hint(format!("say which process: stickpin open --attach {}", all.join(" or "))));
+            return Err(Error::ambiguous_match(format!("several apps are named {}", quote(name)))
+                .hint(format!("choose a process: `stickpin open --attach {}`", all.join(" or "))));
         }
         Err(match runs(name).map(|(pid, program)| (pid, quote(&program))) {
             Some((pid, program)) => Error::device_not_found(format!(
-                "process {pid} ({program}) runs, and is not on the accessibility bus"
+                "process {pid} ({program}) is running, but is not on the accessibility bus"
             ))
             .hint(UNHEARD),
-            None => Error::device_not_found(format!("no running app is called {}", quote(name)))
-                .hint("`stickpin devices` lists what runs; without --attach it is started"),
+            None => Error::device_not_found(format!("no running app is named {}", quote(name)))
+                .hint("run `stickpin devices` to list the running apps, or omit `--attach` to start the app"),
         })
     }
 }
@@ -183,7 +184,7 @@ impl Provider for LinuxProvider {
         let running = desktop.running(until).await.map_err(no_registry)?;
         let shown: Vec<RegisteredApp> = running.into_iter().filter(|app| app.windows != Some(0)).collect();
         let all = match shown.len() {
-            0 => "the whole desktop, on which no app shows a window".to_owned(),
+            0 => "the whole desktop, with no app windows".to_owned(),
             1 => "the whole desktop, with 1 app".to_owned(),
             count => format!("the whole desktop, with {count} apps"),
         };

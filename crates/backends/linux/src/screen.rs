@@ -105,7 +105,7 @@ impl Screen {
     fn none(&self, to: &str) -> Error {
         let why = if self.has_unknown_process {
             format!(
-                "stickpin cannot {to}: the bus does not tell the process of the app, so any window may be another app's"
+                "stickpin cannot {to}: the bus does not report the process of the app, so any window may belong to another app"
             )
         } else if self.wayland {
             let tool = match to {
@@ -113,17 +113,18 @@ impl Screen {
                 CLIPBOARD => "wl-clipboard",
                 _ => "wtype and ydotool",
             };
-            format!("stickpin cannot {to} in a Wayland session: that takes {tool}, which it does not drive")
+            format!("stickpin cannot {to} in a Wayland session: that would need {tool}, which stickpin does not support")
         } else {
             format!("stickpin cannot {to}: there is no display")
         };
         Error::unsupported(why).hint(match self.has_unknown_process {
             // The desktop session stays open with the other apps.
             true => {
-                "press, fill and select work where the app supports them by accessibility actions; for pointer and keys, give it \
-                 a private display: `stickpin open linux:APP --private --session NAME`"
+                "use press, fill and select where the app supports them through accessibility actions; for \
+                 pointer and keys, open the app on a private display: `stickpin open linux:APP --private \
+                 --session NAME`"
             }
-            false => "`stickpin open linux:APP --private --relaunch` gives the app a private display",
+            false => "run `stickpin open linux:APP --private --relaunch` to give the app a private display",
         })
     }
 
@@ -155,7 +156,7 @@ impl Screen {
             }
         }
         Err(Error::element_offscreen(format!("{} is {what}", window.describe()))
-            .hint("bring it back first; with open --private stickpin does that itself"))
+            .hint("restore the window first, or open the app with `--private`, where stickpin restores it"))
     }
 
     /// Ends what was started for the session.

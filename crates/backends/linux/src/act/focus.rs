@@ -54,7 +54,7 @@ pub(crate) async fn focus_element(device: &mut LinuxDevice, target: Handle) -> R
     }
     Err(refusal.unwrap_or_else(|| {
         Error::unsupported("the element did not take the keyboard focus")
-            .hint("press it first, and look what opens: `stickpin snapshot -i`")
+            .hint("press it first, then run `stickpin snapshot -i` to see what opened")
     }))
 }
 
@@ -97,7 +97,7 @@ pub(crate) async fn focus_to_fill(device: &mut LinuxDevice, target: Handle) -> R
         return Err(e);
     }
     // The field is filled anyway; later keys without a target are refused.
-    tracing::debug!("{} does not take the focus: {e}", object.describe());
+    tracing::debug!("{} does not accept the focus: {e}", object.describe());
     Ok(false)
 }
 

@@ -25,7 +25,7 @@ const SILENT_CHANGES: u32 = 2;
 
 pub(crate) fn no_key(key: &str) -> Error {
     Error::invalid_args(format!("there is no key {}", quote(key)))
-        .hint("keys have the names of KeyboardEvent.key: Enter, Tab, F5, a")
+        .hint("use a KeyboardEvent.key name: Enter, Tab, F5, a")
 }
 
 /// Returns the error for an app that takes too long to read its keys.
@@ -86,9 +86,9 @@ async fn takes_keys(app: &App) -> Result<()> {
         return Ok(());
     }
     Err(Error::timeout(
-        "the app is still inside what it was last told to do; a key would make it hang for good",
+        "the app is still processing its last action; a key would make it hang permanently",
     )
-    .hint("`stickpin snapshot -i` shows what it waits for; `stickpin press @REF` answers it"))
+    .hint("run `stickpin snapshot -i` to see what the app is waiting for, then answer it with `stickpin press`"))
 }
 
 /// Sends Escape to the window of another process that blocks the app. Returns `None` if there is no
@@ -187,8 +187,8 @@ pub(crate) async fn wait_until_keys_handled(app: &App) {
 /// Returns the error for keys that would go to this other window.
 pub(crate) async fn foreign_focus_error(app: &App, other: Window, x11: &X11) -> Result<Error> {
     let what = window::covering_window(app, other, x11).await?;
-    Ok(Error::element_covered(format!("{what} keeps the keyboard"))
-        .hint("`stickpin snapshot -i` shows what is open; with open --private no other app has the keyboard"))
+    Ok(Error::element_covered(format!("{what} keeps the keyboard focus focus"))
+        .hint("run `stickpin snapshot -i` to see what is open, or open the app with `--private`, where no other app can take the keyboard focus"))
 }
 
 /// Sends one chord.
@@ -233,15 +233,15 @@ pub(crate) async fn chord_in(
     let (id, words) = (window.id, window.describe());
     let windows = x11.run(windows::list_windows).await?;
     let closed = || {
-        let message = format!("{words} was closed before the key {} was sent to it", quote(key));
-        Error::element_not_found(message).hint("`stickpin snapshot -i` shows what is open now")
+        let message = format!("{words} closed before the key {} was sent to it", quote(key));
+        Error::element_not_found(message).hint("run `stickpin snapshot -i` to see what is open now")
     };
     let Some(now) = windows.iter().find(|w| w.id == id && (w.pid == window.pid || w.pid.is_none())) else {
         return Err(closed());
     };
     let covered = |what: String| {
-        Error::element_covered(format!("{what} takes the keys of {words}"))
-            .hint("`stickpin snapshot -i` shows what is open; `stickpin key Escape` closes one at a time")
+        Error::element_covered(format!("{what} receives the keys meant for {words}"))
+            .hint("run `stickpin snapshot -i` to see what is open, then `stickpin key Escape` to close one window at a time")
     };
     let alone = app.is_alone();
     // A dialog that opened this window is below it.
@@ -263,7 +263,7 @@ pub(crate) async fn chord_in(
             let windows = x11.run(windows::list_windows).await?;
             let what = match window.popup_among(&windows) {
                 Some(popup) => window::covering_window(app, popup.clone(), &x11).await?,
-                None => "what holds the keyboard".to_owned(),
+                None => "the current keyboard grab".to_owned(),
             };
             return Err(covered(what));
         }

@@ -110,8 +110,7 @@ pub(crate) async fn press_group_box(
 pub(crate) fn note_toggle(app: &App, object: &Object, action: &str, why: &str) {
     if app.profile().turns_without_click && is_toggle(action) {
         let what = format!(
-            "{why}: {} was toggled by its accessibility action, and what the app does on a click may not have \
-             happened",
+            "{why}: {} was toggled by its accessibility action, so the app may not have run its click handler",
             object.describe()
         );
         app.events.state().notices.push_back(Notice::ComponentMissing { what });

@@ -63,7 +63,7 @@ impl OptionList {
         match (found.next(), found.next()) {
             (Some(found), None) => Ok(Some(found)),
             (Some(_), Some(_)) => {
-                let message = format!("several options are called {}", quote(label));
+                let message = format!("several options are named {}", quote(label));
                 Err(Error::ambiguous_match(message))
             }
             (None, _) if self.offered.iter().all(|offered| offered.reads.is_empty()) => Ok(None),
@@ -268,7 +268,7 @@ async fn no_others(
     let chose: Vec<String> = chose.take(NAMED).map(quote).collect();
     let now = if restore(device.view(), list).await? { "is" } else { "is not" };
     error(format!(
-        "{what} chose {} instead of {labels}: its options changed at that moment; what was chosen before {now} chosen again",
+        "{what} chose {} instead of {labels}, because its options changed at that moment; the previous choice {now} selected again",
         chose.join(", ")
     ))
 }
@@ -394,7 +394,7 @@ fn of_child<'a>(list: &'a Object, member: &'a str, at: usize) -> Call<'a> {
 
 /// Marks an error after which the choice may have been made.
 fn is_chosen_now(error: Error) -> Error {
-    unknown(error.hint("`stickpin snapshot -i` shows what is chosen now"))
+    unknown(error.hint("run `stickpin snapshot -i` to see what is chosen now"))
 }
 
 fn takes_one(list: &Object, options: &[String]) -> Error {

@@ -166,7 +166,7 @@ async fn stays(device: &mut LinuxDevice, place: &mut TypingTarget, progress: Typ
     let other = waits_for_all(&device.app, place, progress).await?;
     let there = other.is_none();
     let ends = progress.sent == progress.all;
-    let (mut from, mut inside) = ("the window that it was typed into".to_owned(), None);
+    let (mut from, mut inside) = ("the window".to_owned(), None);
     if let Some(field) = &place.field {
         let (has_it, count) = field_now(&device.app, &field.path).await?;
         if there && has_it {
@@ -254,14 +254,14 @@ fn strayed(from: &str, to: &str, progress: TypingProgress, inside: Option<(usize
             let of =
                 if since == 0 { String::new() } else { format!(" (with {since} typed before the last Tab)") };
             format!(
-                "{inside} of {all} characters are in it{of}, {} went elsewhere, {left} were not sent",
+                "{inside} of {all} characters arrived{of}, {} went elsewhere, {left} were not sent",
                 sent - inside
             )
         }
-        None => format!("{sent} of {all} characters were sent; how many of them arrived is unknown"),
+        None => format!("{sent} of {all} characters were sent; an unknown number of them arrived"),
     };
-    Error::fill_mismatch(format!("{from} lost the focus to {to} while text was typed: {counts}"))
-        .hint("`stickpin snapshot -i` shows where the text went; `stickpin type @REF` types the rest")
+    Error::fill_mismatch(format!("{from} lost the focus to {to} during typing: {counts}"))
+        .hint("run `stickpin snapshot -i` to see where the text went, then `stickpin type` to type the rest")
 }
 
 #[cfg(test)]
@@ -293,7 +293,7 @@ mod tests {
         let progress = TypingProgress { sent: 70, last: 6, all: 80 };
         let error = strayed("textbox \"A\"", "textbox \"B\"", progress, Some((67, 0)));
         assert!(
-            error.message.contains("67 of 80 characters are in it, 3 went elsewhere, 10 were not sent"),
+            error.message.contains("67 of 80 characters arrived, 3 went elsewhere, 10 were not sent"),
             "{error}"
         );
         let error = strayed("textbox \"A\"", "textbox \"B\"", progress, None);

@@ -41,11 +41,12 @@ const ESCAPES: usize = 3;
 
 /// The hint for a chooser without a field for paths.
 const CHOOSER_HINT: &str =
-    "`stickpin snapshot -i` shows what it has instead; `stickpin key Escape` closes it";
+    "run `stickpin snapshot -i` to see what the file chooser contains, or `stickpin key Escape` to close it";
 
 /// The hint for a chooser that may take several files, but only one through its field.
-const ONE_BY_ONE: &str = "its field is given one path: `stickpin upload TARGET FILE` for each, where the app takes them one after the other; \
-    stickpin press opens it, and `stickpin snapshot -i` shows the list in which it may take several";
+const ONE_BY_ONE: &str = "its path field accepts one file: run `stickpin upload TARGET FILE` once for each \
+    file, if the app accepts them one after another; if its list accepts several, open the file chooser with \
+    `stickpin press`, then run `stickpin snapshot -i`";
 
 /// Returns the file chooser that a handle stands for: its window, or its field for paths.
 pub(crate) fn chooser_of(device: &mut LinuxDevice, handle: Handle) -> Option<FileInput> {
@@ -96,7 +97,7 @@ pub(crate) async fn choose(act: &mut Act<'_>, point: Point, target: Handle) -> R
         let error = to_save_in(&title_of(&act.device.last, &top));
         let closed = escape(act.device, &chooser).await.map_err(unknown)?;
         return Err(unknown(if closed {
-            error.hint("it was closed again, with nothing chosen; stickpin press opens it, stickpin fill says the name")
+            error.hint("the file chooser was closed with nothing chosen; to save, open it with `stickpin press`, then enter the name with `stickpin fill`")
         } else {
             error
         }));
@@ -121,7 +122,7 @@ pub(crate) async fn give_files(
     let title = title_of(&act.device.last, &top);
     let text = as_text(files);
     let not_taken = |why: &str| {
-        let message = format!("the file chooser {} did not take {}{why}", quote(&title), quote(&text));
+        let message = format!("the file chooser {} did not accept {}{why}", quote(&title), quote(&text));
         unknown(Error::invalid_args(message))
     };
     // Read only once, because windows that the first attempt opens still exist during the second.
@@ -135,7 +136,7 @@ pub(crate) async fn give_files(
             if again > 0 {
                 break;
             }
-            let message = format!("the file chooser {} shows no field for a path", quote(&title));
+            let message = format!("the file chooser {} shows no path field", quote(&title));
             return Err(Error::unsupported(message).hint(CHOOSER_HINT));
         };
         if again == 0 && saves(act.device, &top).await? {
@@ -156,8 +157,8 @@ pub(crate) async fn give_files(
             // Enter would confirm whatever the new window asks.
             Some(Some(window)) => {
                 let over = quote(&title_of(&act.device.last, &window));
-                return Err(not_taken(&format!(": {over} has opened over it")).hint(
-                    "both are still open: `stickpin snapshot -i` shows what it says; `stickpin key Escape` closes one at a time",
+                return Err(not_taken(&format!(": {over} opened over it")).hint(
+                    "both are still open: run `stickpin snapshot -i` to read the new window, then `stickpin key Escape` to close one at a time",
                 ));
             }
             None if act.cancel.is_cancelled() => break,
@@ -165,7 +166,7 @@ pub(crate) async fn give_files(
         }
     }
     Err(not_taken("").hint(
-        "it is still open, and may want files of another kind: `stickpin snapshot -i`; `stickpin key Escape` closes it",
+        "the file chooser is still open and may accept only other file types: run `stickpin snapshot -i` to look at it, or `stickpin key Escape` to close it",
     ))
 }
 
@@ -337,13 +338,13 @@ async fn until_shown<T>(
 fn to_save_in(title: &str) -> Error {
     let title = quote(title);
     let message =
-        format!("the file chooser {title} is one to save in: it takes no file, but would write over it");
+        format!("the file chooser {title} saves a file: it would overwrite the given file instead of uploading it");
     Error::invalid_args(message)
-        .hint("it is still open: stickpin fill says the name, `stickpin key Escape` closes it")
+        .hint("the file chooser is still open: enter a name with `stickpin fill`, or run `stickpin key Escape` to close it")
 }
 
 fn takes_no_text(title: &str) -> Error {
-    let message = format!("the field of the file chooser {} does not accept text", quote(title));
+    let message = format!("the path field of the file chooser {} does not accept text", quote(title));
     Error::unsupported(message).hint(CHOOSER_HINT)
 }
 
@@ -393,9 +394,9 @@ pub(crate) async fn chooser_window(view: AppView<'_>, top: &str, before: Option<
 fn unknown_window(title: &str) -> Error {
     let title = quote(title);
     let message = format!(
-        "the file chooser {title} is open, but its window is not distinguishable from others of the app"
+        "the file chooser {title} is open, but its window cannot be distinguished from other windows of the app"
     );
     Error::unsupported(message).hint(
-        "it has no file yet: `stickpin snapshot -i` shows it; press what closes the others, or fill its field",
+        "the file chooser has no file yet: run `stickpin snapshot -i`, then close the other windows or fill the path field",
     )
 }

@@ -39,9 +39,9 @@ impl Unresolved {
         match self {
             Self::Failed(error) => error,
             Self::Unknown(why) => {
-                let message = format!("unknown what an input at {target} would reach: {why}");
+                let message = format!("cannot determine what an input at {target} would reach: {why}");
                 Error::element_covered(message)
-                    .hint("two attempts failed; `stickpin snapshot -i` shows what is there now")
+                    .hint("run `stickpin snapshot -i` to see what is there now; two attempts failed")
             }
         }
     }
@@ -92,7 +92,7 @@ impl HitOutcome {
     /// GTK 4 does not name objects that were never shown before.
     pub(crate) fn after(self, named: bool, toolkit: Toolkit) -> HitResult {
         let came = toolkit.profile().new_is_silent && named && !self.named && self.hit == HitResult::Target;
-        let what = || "what came up when the pointer arrived".to_owned();
+        let what = || "an element that appeared when the pointer arrived".to_owned();
         if came { HitResult::Covered { by: None, what: what() } } else { self.hit }
     }
 }
@@ -148,7 +148,7 @@ async fn inner_hit(spot: HitPoint<'_>, at: usize) -> Resolved<Option<HitResult>>
     match there {
         Some(path) => Ok(Some(named_hit(spot.view, at, &path).await?)),
         None if all => {
-            Err(Unresolved::Unknown(format!("the app names nothing where {} is", objects[at].describe())))
+            Err(Unresolved::Unknown(format!("the app reports no element at the position of {}", objects[at].describe())))
         }
         None => Ok(None),
     }
@@ -348,7 +348,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_empty_answer_is_none_where_all_that_is_shown_has_a_name() {
-        let why = Err("the app names nothing where push button \"Save\" is".to_owned());
+        let why = Err("the app reports no element at the position of push button \"Save\"".to_owned());
         for toolkit in [Toolkit::Gecko, Toolkit::Office] {
             let (hit, asked) = within(toolkit, &[(WINDOW, NOTHING)], &[]).await;
             assert_eq!((hit, asked), (why.clone(), 2), "{toolkit:?}");

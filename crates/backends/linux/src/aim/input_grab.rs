@@ -53,8 +53,8 @@ pub(crate) async fn check_not_grabbed(
 ) -> Result<()> {
     let Some(taker) = grabbing_window(app, &sight.windows, window) else { return Ok(()) };
     let what = window::covering_window(app, taker, &sight.x11).await?;
-    Err(Error::element_covered(format!("{what} is open, and takes {sent}"))
-        .hint("`stickpin key Escape` closes it"))
+    Err(Error::element_covered(format!("{what} is open and receives {sent}"))
+        .hint("run `stickpin key Escape` to close it"))
 }
 
 /// Returns the result for an open pop-up that intercepts an input; `popup` is its object, if known.
@@ -139,9 +139,9 @@ pub(crate) async fn own_window_at(
     };
     if window.pid != view.app.info.pid && view.app.info.pid.is_some() {
         let what = sight.x11.run(move |d| windows::describe_with_program(d, &window)).await?;
-        return refused(ErrorCode::ElementCovered, format!("at {spot} is {what}"));
+        return refused(ErrorCode::ElementCovered, format!("{what} is at {spot}"));
     }
-    check_not_grabbed(view.app, &sight, &window, &format!("what is sent to {spot}")).await?;
+    check_not_grabbed(view.app, &sight, &window, &format!("the input at {spot}")).await?;
     let at = target.and_then(|target| view.index(target));
     let held = check_input_grab(view, at, &window, &sight).await?;
     let words = target.and_then(|target| view.last.words(target)).unwrap_or(spot);

@@ -73,9 +73,9 @@ pub(crate) async fn wheel_at(
 
 fn everywhere(words: &str) -> Error {
     let message =
-        format!("{words} was not scrolled: the wheel would change a number or a choice everywhere in it");
+        format!("{words} was not scrolled: everywhere in it, the wheel would change a number or a choice");
     Error::element_covered(message)
-        .hint("stickpin scroll without --in scrolls the window; `stickpin key Page_Down` what has the focus")
+        .hint("omit `--in` to scroll the window, or run `stickpin key PageDown` to scroll the focused element")
 }
 
 /// Returns points of an area, its center first.

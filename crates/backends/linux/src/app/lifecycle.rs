@@ -14,7 +14,7 @@ const EXIT: Duration = Duration::from_millis(500);
 pub(crate) async fn alive(app: &App) -> Result<()> {
     let left = app.events.state().gone;
     if left || app.desktop.closed() {
-        return Err(capture_error(app, BusError::Closed("the app has left".into())).await);
+        return Err(capture_error(app, BusError::Closed("the app has closed".into())).await);
     }
     Ok(())
 }
@@ -69,7 +69,7 @@ pub(crate) async fn exit_reason(app: &App) -> Option<String> {
     }
     // For an app that we did not start, only its departure is known.
     let left = app.events.until(|heard| heard.gone.then_some(()));
-    timeout(EXIT, left).await.ok().map(|()| format!("{} has left", app.app_name()))
+    timeout(EXIT, left).await.ok().map(|()| format!("{} has closed", app.app_name()))
 }
 
 /// Returns the exit status of our child process, if it has ended or is about to.

@@ -53,9 +53,9 @@ impl BusError {
         match name.strip_prefix("org.freedesktop.DBus.Error.").unwrap_or(name) {
             "UnknownMethod" | "UnknownInterface" | "UnknownProperty" | "NotSupported" => Self::Unknown,
             "UnknownObject" => Self::Vanished,
-            "ServiceUnknown" | "NameHasNoOwner" | "Disconnected" => Self::Closed("the app has left".into()),
+            "ServiceUnknown" | "NameHasNoOwner" | "Disconnected" => Self::Closed("the app has closed".into()),
             // The bus answers this when an app ends before it has answered.
-            "NoReply" if message.contains("disconnected") => Self::Closed("the app has left".into()),
+            "NoReply" if message.contains("disconnected") => Self::Closed("the app has closed".into()),
             "NoReply" | "Timeout" | "TimedOut" => Self::Silent(0),
             other => Self::Refused(format!("{other}: {message}")),
         }

@@ -121,7 +121,7 @@ fn names_by_markup(number: u32) -> bool {
 }
 
 /// The text that replaces the content of a covered window.
-pub(super) const NOTHING: &str = "shows nothing while other windows cover all of it: stickpin hover on this window brings it to the front, or move them";
+pub(super) const NOTHING: &str = "shows nothing while other windows cover it completely: hover this window to bring it to the front, or move the other windows";
 
 /// Whether a window reports all of its content as hidden.
 pub(super) fn shows_nothing(picture: &ObjectTree, window: usize) -> bool {

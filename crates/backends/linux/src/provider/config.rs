@@ -99,9 +99,9 @@ impl LinuxProvider {
     pub(crate) async fn screen(&self, request: &Request, opening: &Opening) -> Result<Screen> {
         if request.options.attach && request.options.private {
             return Err(Error::invalid_args(
-                "a running app already has a display: --attach and --private exclude one another",
+                "a running app already has a display: --attach and --private cannot be combined",
             )
-            .hint("omit --attach to start it on a private display"));
+            .hint("omit `--attach` to start the app on a private display"));
         }
         let (display, wayland) = (self.config.display.as_deref(), self.config.wayland.is_some());
         if !request.options.private && (request.options.attach || display.is_some() || wayland) {
@@ -128,7 +128,7 @@ impl LinuxProvider {
     ) -> Result<AccessibilityBus> {
         AccessibilityBus::connect(addresses, listener, until).await.map_err(|e| {
             Error::tool_missing(format!("there is no accessibility bus: {e}"))
-                .hint("apt install at-spi2-core, and run in a desktop session; `stickpin doctor` says what is missing")
+                .hint("run `apt install at-spi2-core`, and start stickpin in a desktop session; run `stickpin doctor` to see what is missing")
         })
     }
 }

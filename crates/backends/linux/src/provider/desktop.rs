@@ -67,7 +67,7 @@ pub(crate) async fn open(provider: &LinuxProvider, request: &Request) -> Result<
             return Err(e);
         }
     };
-    let (own, label) = if screen.own { (true, "a desktop of its own") } else { (false, "the desktop") };
+    let (own, label) = if screen.own { (true, "a private desktop") } else { (false, "the desktop") };
     let mut info = DeviceInfo::new("linux", label, IdentityGrade::WhileAlive);
     info.partial = true;
     let desk = DesktopEnvironment {
@@ -142,8 +142,8 @@ impl Environment for DesktopEnvironment {
 
     const NAME: &'static str = NAME;
 
-    const EMPTY: &'static str = "no app shows a window here: `stickpin open linux:APP` starts one; `stickpin doctor` says why \
-                                 a running one may be missing";
+    const EMPTY: &'static str = "no app shows a window here: run `stickpin open linux:APP` to start one, or \
+                                 `stickpin doctor` to see why a running app may be missing";
 
     fn info(&self) -> &DeviceInfo {
         &self.info
@@ -242,7 +242,7 @@ impl Environment for DesktopEnvironment {
             }
             Ok(Launched::Registered(app, child)) => (app, child),
             Ok(Launched::Inaccessible(app)) => {
-                let drive = format!("{}; screenshot, press X,Y, type and key drive it", app.what);
+                let drive = format!("{}; drive it with screenshot, press X,Y, type and key", app.what);
                 apps.add_device_notice(Notice::ComponentMissing { what: drive });
                 self.started.push((app.child, what.to_owned()));
                 return Ok(None);
@@ -288,9 +288,9 @@ impl Environment for DesktopEnvironment {
 fn not_started(e: Error) -> Error {
     match e.code {
         ErrorCode::BackendLost => Error { code: ErrorCode::DeviceNotFound, ..e }
-            .hint("the desktop stays open; `stickpin devices` lists the apps of this machine"),
+            .hint("the desktop stays open; run `stickpin devices` to list the apps on this machine"),
         ErrorCode::Timeout => e.hint(
-            "a running app may have shown its window instead: `stickpin snapshot -i`; `stickpin doctor`",
+            "run `stickpin snapshot -i` to see whether a running app showed its window instead, or `stickpin doctor` to check the display",
         ),
         _ => e,
     }

@@ -31,7 +31,7 @@ fn display(config: &LinuxConfig, private: bool) -> Check {
         (Some(display), Some(_)) => format!("Wayland, and X11 on {display} for pointer and keys"),
         (Some(display), None) => format!("X11 on {display}"),
         (None, Some(_)) => {
-            "Wayland without X11: apps are read and driven by their own actions; pointer and keys need --private".into()
+            "Wayland without X11: apps are driven through their accessibility actions; pointer and keys need `--private`".into()
         }
         (None, None) => "none: every app gets a private one".into(),
     };
@@ -43,7 +43,7 @@ fn display(config: &LinuxConfig, private: bool) -> Check {
 fn tools(missing: &[(&'static str, &'static str)]) -> Check {
     let (programs, packages): (Vec<&str>, Vec<&str>) = missing.iter().copied().unzip();
     if missing.is_empty() {
-        return check("private displays", true, "Xvfb, dbus-daemon and openbox are there", "");
+        return check("private displays", true, "Xvfb, dbus-daemon and openbox are installed", "");
     }
     let found = format!("{} missing: --private cannot be used", programs.join(", "));
     let fix = format!("apt install {} at-spi2-core", packages.join(" "));
@@ -65,19 +65,20 @@ fn toolkits(config: &LinuxConfig, on: Option<bool>) -> Check {
     if !variables.is_empty() {
         let (variables, toolkits) = (variables.join(" "), toolkits.join(", "));
         let found = format!("switched off in {toolkits} by {variables}: such apps cannot be opened here");
-        let fix = format!("unset {variables}, and start the apps again; or open --private");
+        let fix = format!("unset {variables} and restart the apps, or open them with `--private`");
         return check(name, false, found, &fix);
     }
     let found = match on {
         Some(false) => {
-            "what stickpin starts has it on; Qt apps and browsers that run already may say nothing: \
-             gsettings set org.gnome.desktop.interface toolkit-accessibility true, and start them again"
+            "on for apps that stickpin starts; Qt apps and browsers that are already running may be \
+             unreadable: run `gsettings set org.gnome.desktop.interface toolkit-accessibility true`, then \
+             restart them"
         }
         Some(true) => {
-            "it is on; Qt apps and browsers that were started before it was may say nothing until they are started again"
+            "on; Qt apps and browsers that were started earlier may be unreadable until they are restarted"
         }
         None => {
-            "nothing switches it off here; the session bus does not say whether assistive technologies are announced"
+            "not switched off; the session bus does not report whether an assistive technology is running"
         }
     };
     check(name, true, found, "")
@@ -86,7 +87,7 @@ fn toolkits(config: &LinuxConfig, on: Option<bool>) -> Check {
 /// Checks the accessibility bus of the desktop and its apps.
 async fn bus(provider: &LinuxProvider) -> Check {
     let name = "accessibility bus";
-    let fix = "apt install at-spi2-core dbus, and log in again";
+    let fix = "run `apt install at-spi2-core dbus`, then log in again";
     let until = Instant::now() + RUNNING;
     let running = match AccessibilityBus::connect(&provider.addresses(), Box::new(|_| {}), until).await {
         Ok(desktop) => desktop.running(until).await.map_err(|e| format!("its registry does not respond: {e}")),

@@ -22,8 +22,8 @@ pub(crate) fn find(name: &str, config: &LinuxConfig, cwd: &Path) -> Result<Launc
     let open = || Error::invalid_args(format!("{} has an unclosed quote", quote(name)));
     let words = shlex::split(name).ok_or_else(open)?;
     let Some((first, rest)) = words.split_first() else {
-        return Err(Error::invalid_args("linux: needs the name of an app or a command")
-            .hint("`stickpin open linux:gedit`; `stickpin devices` lists what runs"));
+        return Err(Error::invalid_args("linux: must be followed by the name of an app or a command")
+            .hint("for example: `stickpin open linux:gedit`; run `stickpin devices` to list the running apps"));
     };
     if rest.is_empty()
         && let Some((launch, _)) = by_desktop_id(first, &config.data)
@@ -38,8 +38,8 @@ pub(crate) fn find(name: &str, config: &LinuxConfig, cwd: &Path) -> Result<Launc
         let program = if here.is_some() { file.display().to_string() } else { first.clone() };
         return Ok(Launch { program, arguments: rest.to_vec() });
     }
-    Err(Error::device_not_found(format!("no app or program is called {}", quote(first)))
-        .hint("give its desktop id (org.gnome.Calculator), a program on PATH, or a path; `stickpin devices` lists what runs"))
+    Err(Error::device_not_found(format!("no app or program is named {}", quote(first)))
+        .hint("use its desktop id (org.gnome.Calculator), a program on PATH, or a path; run `stickpin devices` to list the running apps"))
 }
 
 /// Returns the command and the text of `NAME.desktop`. Only full ids count: `Calculator` does not

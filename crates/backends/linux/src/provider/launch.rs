@@ -56,7 +56,7 @@ impl Inaccessible {
         let private = if own_display { " --private" } else { "" };
         let what = shlex::try_quote(what).unwrap_or(what.into());
         let points = format!(
-            "`stickpin open linux:desktop{private}`, then `stickpin open {what}`: there screenshot, press X,Y, type and key drive it"
+            "run `stickpin open linux:desktop{private}`, then `stickpin open {what}`, and drive the app with screenshot, press X,Y, type and key"
         );
         Error::unsupported(self.what.clone()).hint(match self.lacks {
             Some(lacks) => format!("{lacks}; or {points}"),
@@ -96,7 +96,7 @@ impl Stderr {
         let kept = self.kept();
         let text = String::from_utf8_lossy(&kept);
         let last = text.lines().rev().find(|line| !line.trim().is_empty());
-        last.map_or_else(String::new, |line| format!("; the end of its stderr: {}", quote(line.trim())))
+        last.map_or_else(String::new, |line| format!("; its last line on stderr: {}", quote(line.trim())))
     }
 }
 
@@ -143,7 +143,7 @@ impl LinuxProvider {
                 // The last output of the app may still be in the pipe.
                 sleep(LOOK).await;
                 let said = stderr.last_line();
-                return Err(lost(&format!("{program} ended before it showed a window ({status}){said}")));
+                return Err(lost(&format!("{program} exited before it showed a window ({status}){said}")));
             }
             let now = Instant::now();
             if now >= looked_at + WORK {
@@ -160,7 +160,7 @@ impl LinuxProvider {
                 if idle || now >= *at + UNREGISTERED_BUSY || now >= until {
                     let said = stderr.last_line();
                     let what = format!(
-                        "{program} shows {window}, and is not on the accessibility bus: nothing of what is in it can be read{said}"
+                        "{program} shows {window}, but is not on the accessibility bus, so its content cannot be read{said}"
                     );
                     let lacks = own.and_then(lacks);
                     return Ok(Launched::Inaccessible(Inaccessible { child, what, lacks }));
@@ -168,7 +168,7 @@ impl LinuxProvider {
             }
             if now >= until.min(worked_at + request.ready_timeout) {
                 let unknown =
-                    "it may run already (--attach), or have accessibility switched off: `stickpin doctor`";
+                    "use `--attach` if the app is already running, or run `stickpin doctor` to check whether accessibility is on";
                 let (seconds, said) = (started.elapsed().as_secs(), stderr.last_line());
                 let what = format!("{program} showed no window within {seconds} s{said}");
                 return Err(Error::timeout(what).hint(own.and_then(lacks).unwrap_or(unknown)));
@@ -264,7 +264,7 @@ mod tests {
         while !stderr.last_line().contains("display") {
             tokio::task::yield_now().await;
         }
-        assert_eq!(stderr.last_line(), r#"; the end of its stderr: "no \"display\"""#);
+        assert_eq!(stderr.last_line(), r#"; its last line on stderr: "no \"display\"""#);
         assert_eq!(Stderr::default().last_line(), "");
     }
 

@@ -195,13 +195,13 @@ async fn another_one_that_was_chosen_instead_is_told_and_let_go() {
     let (chosen, app) = choose(Shelf { changes, ..Shelf::default() }, &["Banana"]).await;
     let error = chosen.unwrap_err();
     assert_eq!((error.code, error.dispatched), (ErrorCode::FillMismatch, Dispatched::Unknown), "{error}");
-    let says = "chose \"Pear\" instead of \"Banana\": its options changed at that moment; what was chosen before is chosen again";
+    let says = "chose \"Pear\" instead of \"Banana\", because its options changed at that moment; the previous choice is selected again";
     assert!(error.message.contains(says), "{error}");
     assert_eq!(state(&app), (vec!["Apple"], vec!["Pear", "Apple"]));
     // Nothing was chosen before.
     let changes = vec![("SelectChild", Change::Inserted)];
     let (chosen, app) = choose(Shelf { changes, chosen: Vec::new(), ..Shelf::default() }, &["Banana"]).await;
-    assert!(chosen.unwrap_err().message.contains("is chosen again"));
+    assert!(chosen.unwrap_err().message.contains("is selected again"));
     assert_eq!(state(&app), (vec![], vec!["Pear"]));
 }
 

@@ -225,7 +225,7 @@ async fn let_go(cx: &mut Cx, chooser: Handle, e: Error) -> Result<Error> {
         Ok(Some(false)) | Err(_) => {
             let message = format!("{}; the file chooser that it opened is still open", e.message);
             Error { message, ..e }
-                .hint("run `stickpin snapshot -i` to see it; `stickpin key Escape` closes it")
+                .hint("run `stickpin snapshot -i` to see it, or `stickpin key Escape` to close it")
         }
     })
 }

@@ -431,7 +431,7 @@ fn other_kind(name: &str, open: &str, what: &str) -> Error {
 
 impl Show for OpenOutput {
     fn show(&self, text: &mut Text) {
-        let verb = if self.new { "opened" } else { "went on in" };
+        let verb = if self.new { "opened" } else { "continued in" };
         let late = if self.settled { "" } else { " (still loading after 10 s)" };
         text.line(format_args!("{verb} {} · session {}{late}", self.label, self.session));
         if self.snapshot.is_none() && !self.url.is_empty() {

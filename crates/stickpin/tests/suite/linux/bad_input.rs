@@ -142,12 +142,12 @@ fn a_chooser_of_qt_to_save_in_gets_no_file() {
         let target = format!("label={title:?}");
         let ran = world.run(&["upload", &target, &a_file()]);
         failed(&ran, "INVALID_ARGS", 2);
-        assert!(ran.err.contains("is one to save in") && ran.err.contains("it was closed again"), "{ran:?}");
+        assert!(ran.err.contains("saves a file") && ran.err.contains("was closed with nothing chosen"), "{ran:?}");
         // An open chooser keeps the name that it suggests.
         world.ok(&format!("press '{target}' --settle"));
         let ran = world.run(&["upload", "role=dialog", &a_file()]);
         failed(&ran, "INVALID_ARGS", 2);
-        assert!(ran.err.contains("is one to save in"), "{ran:?}");
+        assert!(ran.err.contains("saves a file"), "{ran:?}");
         assert!(world.ok("get value 'label=\"File name:\" role=textbox'").contains("draft.txt"));
         world.ok("key Escape");
     }
@@ -160,9 +160,9 @@ fn a_chooser_of_qt_to_save_in_gets_no_file() {
 #[test]
 fn keys_for_a_file_chooser_reach_no_window_that_takes_its_place() {
     for (kind, code, says) in [
-        ("closes", "ELEMENT_NOT_FOUND", "the window \"Attach\" was closed before the key \"Enter\""),
-        ("covers", "ELEMENT_COVERED", "the window \"Sure?\" takes the keys of the window \"Attach\""),
-        ("menus", "ELEMENT_COVERED", "a pop-up window takes the keys of the window \"Attach\""),
+        ("closes", "ELEMENT_NOT_FOUND", "the window \"Attach\" closed before the key \"Enter\""),
+        ("covers", "ELEMENT_COVERED", "the window \"Sure?\" receives the keys meant for the window \"Attach\""),
+        ("menus", "ELEMENT_COVERED", "a pop-up window receives the keys meant for the window \"Attach\""),
     ] {
         let Some((app, _)) = Strange::open(kind) else { return };
         let ran = app.world.run(&["upload", "label=Attach", &a_file()]);
@@ -240,7 +240,7 @@ fn what_is_on_a_page_that_was_turned_is_not_pressed() {
     assert_eq!(received(), "clicked Zeta\nturned\n");
 }
 
-/// A program without windows, one with accessibility switched off in its toolkit, and one that ends
+/// A program without windows, one with whether accessibility is on in its toolkit, and one that ends
 /// at once.
 #[test]
 fn apps_that_never_register_are_given_up_and_ended() {
@@ -266,7 +266,7 @@ fn apps_that_never_register_are_given_up_and_ended() {
     assert!(since.elapsed() < Duration::from_secs(40), "{:?}", since.elapsed());
     let [sleeps, mute, ends] = ran;
     failed(&sleeps, "TIMEOUT", 3);
-    assert!(sleeps.err.contains("accessibility switched off") && sleeps.err.contains("doctor"), "{sleeps:?}");
+    assert!(sleeps.err.contains("whether accessibility is on") && sleeps.err.contains("doctor"), "{sleeps:?}");
     failed(&mute, "UNSUPPORTED", 1);
     assert!(mute.err.contains("not on the accessibility bus") && mute.err.contains("press X,Y"), "{mute:?}");
     failed(&ends, "BACKEND_LOST", 12);
@@ -384,8 +384,8 @@ fn foreign_file_chooser_takes_files_or_is_closed() {
     let ran = on.run(&["upload", "label=\"Attach a folder\"", &a_file()]);
     failed(&ran, "INVALID_ARGS", 2);
     assert!(
-        ran.err.contains("did not take")
-            && ran.err.contains("is closed again; `stickpin snapshot -i` shows whether the app has a file"),
+        ran.err.contains("did not accept")
+            && ran.err.contains("is closed again; run `stickpin snapshot -i` to see whether the app has a file"),
         "{ran:?}"
     );
     eventually("it is closed", || wrote() == "chosen elsewhere qt.py\nchosen elsewhere -\n");
@@ -405,7 +405,7 @@ fn foreign_modal_window_blocks_input_to_the_app() {
     failed(&ran, "UNSUPPORTED", 1);
     assert!(
         ran.err.contains("the window \"Elsewhere\" was opened; it belongs to another process")
-            && ran.err.contains("others there have the same title"),
+            && ran.err.contains("other windows there have the same title"),
         "{ran:?}"
     );
     for words in [
@@ -450,7 +450,7 @@ fn unowned_window_gets_files_only_by_its_name() {
     on.ok(&["wait", "label=Attach"]);
     let ran = on.run(&["upload", "label=\"Attach without a word\"", &a_file()]);
     failed(&ran, "UNSUPPORTED", 1);
-    assert!(ran.err.contains("it does not say whose it is"), "{ran:?}");
+    assert!(ran.err.contains("it does not name its parent window"), "{ran:?}");
     let hint = ran.err.lines().nth(1).unwrap();
     let (open, upload) = hint.split_once("; ").unwrap();
     let (open, upload) = (open.trim_matches('`'), upload.trim_matches('`'));

@@ -340,19 +340,19 @@ fn qt_app_restarted_with_accessibility_is_read() {
     let mute = on.start(&mut qt);
     on.window("Qt widgets");
     let doctor = on.run(&["doctor"]).out;
-    assert!(doctor.contains("Qt apps and browsers that run already may say nothing"), "{doctor}");
+    assert!(doctor.contains("Qt apps and browsers that are already running may be unreadable"), "{doctor}");
     let read = on.ok(&["open", "linux:desktop", "-i"]);
     assert!(read.contains("no app shows a window here") && read.contains("stickpin doctor"), "{read}");
-    assert!(on.ok(&["devices"]).contains("on which no app shows a window"));
+    assert!(on.ok(&["devices"]).contains("with no app windows"));
     let ran = on.run(&["open", "--attach", &format!("linux:{mute}"), "--session", "other"]);
     refused(&ran, "DEVICE_NOT_FOUND");
     assert!(ran.err.contains(&format!("process {mute} (\"python3")), "{ran:?}");
     assert!(
-        ran.err.contains("is not on the accessibility bus") && ran.err.contains("started again"),
+        ran.err.contains("is not on the accessibility bus") && ran.err.contains("restarted"),
         "{ran:?}"
     );
     let doctor = on.run(&["doctor"]).out;
-    assert!(doctor.contains("it is on; Qt apps and browsers that were started before"), "{doctor}");
+    assert!(doctor.contains("on; Qt apps and browsers that were started earlier"), "{doctor}");
     // As the hint says.
     on.end(mute);
     on.start(&mut qt);

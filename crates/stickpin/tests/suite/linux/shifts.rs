@@ -62,7 +62,7 @@ fn failed(ran: &Ran, code: &str) {
 
 /// Where typing stopped: the number of characters in the first field, elsewhere, and not sent.
 fn told(ran: &Ran) -> [usize; 3] {
-    let counts = ran.err.split("text was typed: ").nth(1).unwrap_or_else(|| panic!("no counts: {ran:?}"));
+    let counts = ran.err.split("during typing: ").nth(1).unwrap_or_else(|| panic!("no counts: {ran:?}"));
     let number = |part: &str| part.trim().split(' ').next()?.parse().ok();
     let numbers: Vec<usize> = counts.lines().next().unwrap().split(',').filter_map(number).collect();
     numbers.try_into().unwrap_or_else(|_| panic!("no counts: {ran:?}"))
@@ -217,7 +217,7 @@ fn replaced_option_is_not_reported_as_selected() {
     let ran = app.world.run(&["select", "label=Fruit", "Banana"]);
     failed(&ran, "FILL_MISMATCH");
     assert!(ran.err.contains("chose \"Pear\" instead of \"Banana\""), "{ran:?}");
-    assert!(ran.err.contains("what was chosen before is chosen again"), "{ran:?}");
+    assert!(ran.err.contains("the previous choice is selected again"), "{ran:?}");
     assert_eq!(app.log(), "chose Apple\nchose Pear\nchose Apple\n");
     app.world.ok("select label=Fruit Banana");
     assert_eq!(app.last("chose"), "Banana");

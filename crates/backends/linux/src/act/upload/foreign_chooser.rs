@@ -44,7 +44,7 @@ pub(crate) async fn foreign_window_notices(device: &mut LinuxDevice) -> Vec<Noti
         Ok(beside) => beside,
         Err(e) => {
             // Any command that needs the display reports the error.
-            tracing::debug!("the windows beside those of the app are not known: {e}");
+            tracing::debug!("the windows of other apps could not be listed: {e}");
             return Vec::new();
         }
     };
@@ -85,7 +85,7 @@ pub(crate) async fn register_chooser(act: &mut Act<'_>, window: Window) -> Resul
         refused("its process cannot be reached over accessibility")
     };
     if window.transient_for.is_none() && !act.device.app.is_alone() {
-        return Err(refused("it does not say whose it is"));
+        return Err(refused("it does not name its parent window"));
     }
     let until = Instant::now() + REACH_TIMEOUT;
     let (desktop, link, heard) =
@@ -106,17 +106,17 @@ pub(crate) async fn register_chooser(act: &mut Act<'_>, window: Window) -> Resul
     let tops = tops.await.map_err(unread)?.unwrap_or_default();
     let [top] = &tops[..] else {
         let none = tops.is_empty();
-        return Err(refused(if none { "it is no file chooser" } else { "others there have the same title" }));
+        return Err(refused(if none { "it is not a file chooser" } else { "other windows there have the same title" }));
     };
     // The path belongs to this window only if the process has no other window with that title on
     // the display.
     let mut alike = upload::on_screen(&act.device.app).await?;
     alike.retain(|w| w.pid == window.pid && w.title == window.title);
     if !matches!(&alike[..], [only] if only.id == window.id) {
-        return Err(refused("others there have the same title"));
+        return Err(refused("other windows there have the same title"));
     }
     if !upload::is_shown(&other.app, top).await.map_err(unread)? {
-        return Err(refused("it closed at once"));
+        return Err(refused("it closed immediately"));
     }
     act.device.choosers_met += 1;
     let handle = Handle { scope: FOREIGN, id: act.device.choosers_met };
@@ -163,10 +163,10 @@ pub(crate) async fn give_elsewhere(
     let error = error.dispatched(Dispatched::Unknown);
     match upload::escape(&mut foreign.device, &foreign.chooser).await {
         Ok(true) if typed => Err(error.hint(
-            "it belonged to another process, and is closed again; `stickpin snapshot -i` shows whether the app has a file \
-             now; it may want files of another kind",
+            "the file chooser belonged to another process and is closed again; run `stickpin snapshot -i` to \
+             see whether the app has a file now; it may accept only other file types",
         )),
-        Ok(true) => Err(error.hint("it belonged to another process, and was closed again with nothing chosen")),
+        Ok(true) => Err(error.hint("the file chooser belonged to another process and was closed with nothing chosen")),
         left => {
             tracing::debug!(?left, "{} stays open", foreign.chooser.window.describe());
             let open = elsewhere(&act.device.app, &foreign.chooser.window, "it is still open");
@@ -179,7 +179,7 @@ pub(crate) async fn give_elsewhere(
 fn elsewhere(app: &App, window: &Window, why: &str) -> Error {
     let pid = window.pid.map_or_else(String::new, |pid| format!(" (linux:{pid})"));
     let message = format!(
-        "{} was opened; it belongs to another process{pid}, and has no file yet: {why}",
+        "{} was opened; it belongs to another process{pid} and has no file yet: {why}",
         window.describe()
     );
     let hint = hint(window, app.is_on_desktop, app.screen.own, &app.url);
@@ -223,16 +223,17 @@ fn hint(window: &Window, among: bool, own: bool, app: &str) -> String {
     let target = if named { "role=dialog".to_owned() } else { format!("role=dialog label={title}") };
     match window.pid {
         _ if among => format!(
-            "`stickpin snapshot -i` shows it as an app of its own; `stickpin upload '{target}' FILE` gives it one"
+            "run `stickpin snapshot -i` to see it as a separate app, then `stickpin upload '{target}' FILE` to give it a file"
         ),
         Some(pid) if !own => format!(
-            "`stickpin --session chooser open --attach linux:{pid}`; `stickpin --session chooser upload '{target}' FILE`"
+            "run `stickpin --session chooser open --attach linux:{pid}`, then `stickpin --session chooser upload '{target}' FILE`"
         ),
         _ => {
             let app = if app.contains(['\'', '!']) { "linux:APP" } else { app };
             format!(
-                "`stickpin key Escape` closes it; a private desktop has it in its tree: \
-                 `stickpin --session all open --private linux:desktop`; `stickpin --session all open '{app}'`"
+                "run `stickpin key Escape` to close it; to upload, open the app on a private desktop, whose \
+                 tree includes the file chooser: `stickpin --session all open --private linux:desktop`, then \
+                 `stickpin --session all open '{app}'`"
             )
         }
     }

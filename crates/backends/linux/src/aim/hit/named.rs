@@ -48,7 +48,7 @@ async fn is_the_last(app: &App, path: &str, fault: BusError) -> Resolved<()> {
     }
     match ask::or_none(app, ask::states_now(app, path).await).await? {
         Some(states) if states & states::DEFUNCT == 0 => Ok(()),
-        _ => unknown("what the app has there has just gone".to_owned()),
+        _ => unknown("the element that the app reported there has just disappeared".to_owned()),
     }
 }
 
@@ -86,7 +86,7 @@ pub(super) async fn unread_hit(view: AppView<'_>, target: usize, path: &str) -> 
     if there.objects.iter().any(|object| belongs_to(object, own)) {
         return Ok(HitResult::Target);
     }
-    tracing::debug!(path, "is at the point, and not in {}", own.path);
+    tracing::debug!(path, "is at the point, but not in {}", own.path);
     Ok(HitResult::Covered { by: None, what: overlaps::words(&there, 1) })
 }
 

@@ -82,12 +82,12 @@ async fn uppermost(device: &mut LinuxDevice, mut at: usize, point: Point, offset
         let found = deepest(spot, &over).await?.unwrap_or(over);
         let Some(next) = read_at(device, &found).await? else {
             return Err(Unresolved::Unknown(
-                "the app names an element there that it does not list".to_owned(),
+                "the app reports an element there that is not in its tree".to_owned(),
             ));
         };
         at = next;
     }
-    Err(Unresolved::Unknown("the app names ever more elements above one another".to_owned()))
+    Err(Unresolved::Unknown("the app keeps reporting further elements above one another".to_owned()))
 }
 
 /// Returns the index of an object; reads the app if the last capture lacks it.
@@ -157,7 +157,7 @@ mod tests {
         }
         app.becomes(|now| (now.points, now.refuses) = (vec![(WINDOW, FIRST)], vec![(FIRST, "GetState")]));
         let there = deepest(spot(&device, OVERLAP, (0.0, 0.0)), WINDOW).await;
-        assert_eq!(there.map_err(why), Err("what the app has there has just gone".to_owned()));
+        assert_eq!(there.map_err(why), Err("the element that the app reported there has just disappeared".to_owned()));
         let question = "GetAccessibleAtPoint";
         for (refuses, garbles, says) in [
             (vec![(FIRST, question)], vec![], "the app answered with \"Failed: not now\""),

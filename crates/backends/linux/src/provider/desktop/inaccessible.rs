@@ -92,7 +92,7 @@ impl DesktopEnvironment {
         let id = window.id;
         x11.run(move |d| pings::await_delivery(d, id)).await?;
         let words = window.describe();
-        let what = format!("nothing of {words} can be read: `stickpin screenshot` shows what became of it");
+        let what = format!("the content of {words} cannot be read; run `stickpin screenshot` to see the result");
         apps.add_notice(Notice::ComponentMissing { what });
         Ok(Some(InputOutcome::done()))
     }
@@ -122,7 +122,7 @@ async fn taken_from(x11: &X11, window: &Window) -> Result<Option<InputOutcome>> 
 fn only_points(window: &Window) -> Error {
     let window = window.describe();
     Error::unsupported(format!(
-        "{window} is not on the accessibility bus: only press X,Y, type and key reach it"
+        "{window} is not on the accessibility bus: only press X,Y, type and key can reach it"
     ))
-    .hint("`stickpin screenshot` shows where; `stickpin press X,Y`; `stickpin key PageDown` scrolls")
+    .hint("run `stickpin screenshot` to find the position, then `stickpin press X,Y`; use `stickpin key PageDown` to scroll")
 }
