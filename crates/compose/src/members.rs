@@ -270,7 +270,7 @@ pub(crate) fn unresponsive_hint(whole: &str) -> String {
 
 /// Returns the error for an element that vanished between locating and acting.
 pub(crate) fn element_gone() -> Error {
-    Error::element_not_found("the element is no longer in the app").hint("`stickpin snapshot -i`")
+    Error::element_not_found("the element is no longer in the app").hint("run `stickpin snapshot -i`")
 }
 
 /// Adds a notice; drops the oldest when there are too many.

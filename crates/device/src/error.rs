@@ -55,7 +55,7 @@ codes! {
     AmbiguousMatch = "AMBIGUOUS_MATCH", 1, ambiguous_match;
     /// The ref was never issued in this lifetime.
     RefNotFound = "REF_NOT_FOUND", 1, ref_not_found;
-    /// The ref no longer stands for what it was issued for.
+    /// The ref no longer denotes what it was issued for.
     StaleRef = "STALE_REF", 1, stale_ref;
     /// The element is still there, but its context has changed since the client last looked.
     ContextChanged = "CONTEXT_CHANGED", 1, context_changed;
@@ -65,13 +65,13 @@ codes! {
     ElementCovered = "ELEMENT_COVERED", 1, element_covered;
     /// The element is disabled.
     ElementDisabled = "ELEMENT_DISABLED", 1, element_disabled;
-    /// The field does not read back what was filled in.
+    /// The value read back from the field differs from the text filled in.
     FillMismatch = "FILL_MISMATCH", 1, fill_mismatch;
     /// A dialog of the app blocks the command.
     DialogOpen = "DIALOG_OPEN", 1, dialog_open;
     /// The device cannot do this.
     Unsupported = "UNSUPPORTED", 1, unsupported;
-    /// A replayed step found something other than was recorded.
+    /// A replayed step found something other than what was recorded.
     ReplayDivergence = "REPLAY_DIVERGENCE", 1, replay_divergence;
     /// A policy forbids the command.
     PolicyDenied = "POLICY_DENIED", 1, policy_denied;
@@ -97,15 +97,15 @@ codes! {
     PathTildeUser = "PATH_TILDE_USER", 2, path_tilde_user;
     /// The path starts with `~`, and the caller has no home directory.
     HomeUnavailable = "HOME_UNAVAILABLE", 2, home_unavailable;
-    /// The path is relative, and the client has no folder that it could start from.
+    /// The path is relative, and the client has no folder to resolve it against.
     RelativePathWithoutRoot = "RELATIVE_PATH_WITHOUT_ROOT", 2, relative_path_without_root;
     /// A wait ended without its condition, or a deadline passed.
     Timeout = "TIMEOUT", 3, timeout;
     /// Another agent holds the session.
     NotYourTurn = "NOT_YOUR_TURN", 5, not_your_turn;
-    /// A handoff waits to be read before anybody acts.
+    /// A handoff must be read before anyone acts.
     TurnRequired = "TURN_REQUIRED", 5, turn_required;
-    /// The turn moved on since the caller looked.
+    /// The turn has changed since the caller last looked.
     TurnMismatch = "TURN_MISMATCH", 5, turn_mismatch;
     /// The caller does not hold the current turn, or holds an old lease.
     StaleLease = "STALE_LEASE", 5, stale_lease;
@@ -117,7 +117,7 @@ codes! {
     MustReleaseFirst = "MUST_RELEASE_FIRST", 5, must_release_first;
     /// The member is active.
     TargetActive = "TARGET_ACTIVE", 5, target_active;
-    /// Another session has borrowed a part of that scope.
+    /// Another session has borrowed part of that scope.
     LoanConflict = "LOAN_CONFLICT", 5, loan_conflict;
     /// Nothing renews leases.
     GuardianUnavailable = "GUARDIAN_UNAVAILABLE", 5, guardian_unavailable;
@@ -149,7 +149,7 @@ codes! {
     StorageFull = "STORAGE_FULL", 9, storage_full;
     /// The log of the session is damaged.
     LogCorrupt = "LOG_CORRUPT", 9, log_corrupt;
-    /// The log of the session accepts nothing.
+    /// The log of the session accepts no records.
     LogReadonly = "LOG_READONLY", 9, log_readonly;
     /// Another version of stickpin wrote the log.
     LogVersionUnsupported = "LOG_VERSION_UNSUPPORTED", 9, log_version_unsupported;

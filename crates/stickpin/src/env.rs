@@ -28,7 +28,7 @@ const MCP_TOKEN: &str = "STICKPIN_MCP_TOKEN";
 const VAR: &str = "STICKPIN_VAR_";
 /// A variable of a script, under the name that other runners of `.ad` scripts use.
 const AD_VAR: &str = "AD_VAR_";
-/// Followed by a name: the value that `fill --secret NAME` fills in. No answer shows it.
+/// Followed by a name: the value that `fill --secret NAME` fills in. No response shows it.
 const SECRET: &str = "STICKPIN_SECRET_";
 /// The agent behind the commands: `harness:name`, instead of what the harness reveals.
 const AGENT_ID: &str = "STICKPIN_AGENT_ID";
@@ -40,7 +40,7 @@ const CHROMIUM: &str = "STICKPIN_CHROMIUM";
 /// `1`: start the browser without its sandbox (always so for root).
 #[cfg(feature = "web")]
 const NO_SANDBOX: &str = "STICKPIN_NO_SANDBOX";
-/// Where browsers, apps and the programs of agents are searched.
+/// Where to search for browsers, apps and the programs of agents.
 const PATH: &str = "PATH";
 /// The folder of Claude Code, instead of the home directory and its `.claude`.
 const CLAUDE_CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
@@ -62,13 +62,13 @@ const DISPLAY: &str = "DISPLAY";
 /// Set in a Wayland session.
 #[cfg(feature = "linux")]
 const WAYLAND_DISPLAY: &str = "WAYLAND_DISPLAY";
-/// Switches accessibility off in apps of GTK 3.
+/// Switches accessibility off in GTK 3 apps.
 #[cfg(feature = "linux")]
 const NO_AT_BRIDGE: &str = "NO_AT_BRIDGE";
-/// `none` switches accessibility off in apps of GTK 4.
+/// `none` switches accessibility off in GTK 4 apps.
 #[cfg(feature = "linux")]
 const GTK_A11Y: &str = "GTK_A11Y";
-/// `0` switches accessibility off in apps of Qt.
+/// `0` switches accessibility off in Qt apps.
 #[cfg(feature = "linux")]
 const QT_ACCESSIBILITY: &str = "QT_ACCESSIBILITY";
 /// The user's own desktop files.

@@ -36,7 +36,7 @@ impl From<X11Error> for Error {
             X11Error::Lost(_) => ErrorCode::BackendLost,
             X11Error::Refused(_) => ErrorCode::ElementNotFound,
         };
-        Self::new(code, format!("the X display: {fault}")).hint("`stickpin doctor`")
+        Self::new(code, format!("the X display: {fault}")).hint("run `stickpin doctor`")
     }
 }
 

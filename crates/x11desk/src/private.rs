@@ -273,7 +273,7 @@ impl PrivateDisplay {
         }
         let (name, how) = fallen;
         let what = format!("{name} of the private display has ended ({how}): {}", self.said(name));
-        Error::backend_lost(what).hint("`stickpin doctor`")
+        Error::backend_lost(what).hint("run `stickpin doctor`")
     }
 
     /// Returns the first of these programs that has ended, in the order in which they were started,
@@ -338,5 +338,5 @@ fn short_link(dir: &Path) -> Result<PathBuf> {
 }
 
 fn failed(name: &str, why: &str) -> Error {
-    Error::backend_lost(format!("{name} did not start: {why}")).hint("`stickpin doctor`")
+    Error::backend_lost(format!("{name} did not start: {why}")).hint("run `stickpin doctor`")
 }

@@ -101,7 +101,7 @@ impl X11 {
     pub async fn screenshot(&self, area: Rect) -> Result<ScreenshotImage> {
         let picture = self.run(move |d| screenshot::take_screenshot(d, area)).await?.ok_or_else(|| {
             Error::element_offscreen("the area of the screenshot is not on the screen")
-                .hint("`stickpin screenshot --full`")
+                .hint("run `stickpin screenshot --full`")
         })?;
         let area = picture.area();
         let png = tokio::task::spawn_blocking(move || picture.png()).await;

@@ -204,7 +204,7 @@ impl App {
 
 /// Returns the error for an element that vanished between locating and acting.
 pub(crate) fn gone() -> Error {
-    Error::element_not_found("the element is no longer in the app").hint("`stickpin snapshot -i`")
+    Error::element_not_found("the element is no longer in the app").hint("run `stickpin snapshot -i`")
 }
 
 /// The last capture of the app with its index. Empty before the first capture.

@@ -134,7 +134,7 @@ impl Screen {
             return self.none(to);
         }
         Error::element_offscreen(format!("stickpin cannot {to}: the app shows no window"))
-            .hint("`stickpin snapshot -i`")
+            .hint("run `stickpin snapshot -i`")
     }
 
     /// Makes a window visible to a person, restoring it if that does not disturb anyone.

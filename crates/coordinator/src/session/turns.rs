@@ -16,7 +16,7 @@ use stickpin_store::{Amendment, Phase};
 /// The options for closing a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Closing {
-    /// Whether to close the session although another agent holds the turn.
+    /// Whether to close the session even if another agent holds the turn.
     pub force: bool,
 }
 

@@ -44,7 +44,7 @@ struct Arguments {
     /// Copy the skill instead of linking to it.
     #[serde(default)]
     copy: bool,
-    /// Link to the skill, also where it was copied before.
+    /// Link to the skill, even where it was copied before.
     #[serde(default)]
     link: bool,
     /// Replace a skill that was edited.

@@ -180,11 +180,12 @@ macro_rules! acting {
             /// changed.
             #[schemars(extend("x-unrecorded" = true))]
             pub settle: Option<$crate::command::args::OptionalValue<u64>>,
-            /// Act on the element of a ref even if it is a different one now.
+            /// Act on the element of a ref even if it is now a different one.
             #[serde(default)]
             pub allow_changed: bool,
             /// Send the input even if the target is covered, disabled or off-screen, or if the
-            /// screenshot showed something else at the point. The answer tells what was in the way.
+            /// screenshot showed something else at the point. The response says what was in the
+            /// way.
             #[serde(default, skip_serializing_if = "std::ops::Not::not")]
             pub force: bool,
             /// Send nothing if the device has no hit test and cannot tell what covers the target.

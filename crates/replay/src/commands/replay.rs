@@ -22,7 +22,7 @@ use stickpin_tree::quote;
 /// Run a script in this session.
 ///
 /// Each step waits for its target, checks that it is what was recorded, and acts. If it finds
-/// something else or nothing, no input is sent: the answer tells what was expected, what is there
+/// something else or nothing, no input is sent: the response says what was expected, what is there
 /// now, with refs, and how to continue. The session stays open.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

@@ -30,7 +30,7 @@ pub(crate) fn no_key(key: &str) -> Error {
 
 /// Returns the error for an app that takes too long to read its keys.
 pub(crate) fn busy() -> Error {
-    Error::timeout("the app is still handling the keys that were sent").hint("`stickpin wait stable`")
+    Error::timeout("the app is still handling the keys that were sent").hint("run `stickpin wait stable`")
 }
 
 /// Returns the window that receives keys, after giving it the focus. An open pop-up would take the

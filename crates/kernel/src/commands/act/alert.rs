@@ -4,7 +4,7 @@ use crate::commands::prelude::*;
 use crate::observe::waiting::{WaitTimeout, WakeOn};
 use stickpin_device::{Dialog, DialogAnswer};
 
-/// Tell whether a dialog of the app (confirm, prompt, beforeunload) waits for an answer.
+/// Show whether a dialog of the app (confirm, prompt, beforeunload) is waiting for an answer.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AlertStatus {}

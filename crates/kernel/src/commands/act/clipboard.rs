@@ -13,7 +13,7 @@ const MAX_BYTES: usize = 1 << 20;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ClipboardRead {}
 
-/// Put a text on the clipboard that the app's own Paste uses.
+/// Put text on the clipboard that the app's own Paste uses.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ClipboardWrite {

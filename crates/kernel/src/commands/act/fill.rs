@@ -8,7 +8,7 @@ use stickpin_tree::quote;
 const MAX_NAMED_SECRETS: usize = 10;
 
 acting! {
-    /// Replace the content of a field, and check that the field took the text.
+    /// Replace the content of a field, and check that the field accepted the text.
     ///
     /// A value that the app formats (`1234` becomes `1,234`) or completes is accepted and reported;
     /// any other value is an error. In a code editor the text is pasted over the whole content, so
@@ -17,10 +17,10 @@ acting! {
         /// Ref or selector of a field that takes text.
         #[schemars(extend("x-positional" = 0))]
         target: Target,
-        /// The new content; an empty text clears the field.
+        /// The new content; empty text clears the field.
         #[schemars(extend("x-positional" = 1, "x-text" = true))]
         text: Option<String> = None,
-        /// Fill in the value of STICKPIN_SECRET_NAME from the environment. No answer shows it.
+        /// Fill in the value of STICKPIN_SECRET_NAME from the environment. No response shows it.
         #[schemars(extend("x-placeholder" = "NAME", "x-secret" = true))]
         secret: Option<String> = None,
         /// Record `${NAME}` in place of the text; a replay takes the value as a variable.

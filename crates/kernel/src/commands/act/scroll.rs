@@ -25,11 +25,11 @@ pub struct Scroll {
     /// Where to.
     #[schemars(extend("x-positional" = 0))]
     pub direction: Direction,
-    /// How far, in CSS pixels.
+    /// Distance in CSS pixels.
     #[serde(default = "default_amount")]
     #[schemars(extend("x-positional" = 1, "x-placeholder" = "PIXELS"))]
     pub amount: u32,
-    /// Ref or selector of the container; without it, the page.
+    /// Ref or selector of the container; by default the page.
     #[serde(default, rename = "in")]
     #[schemars(extend("x-placeholder" = "TARGET"))]
     pub container: Option<Target>,

@@ -7,14 +7,14 @@ use stickpin_device::Action;
 acting! {
     /// Type a text key by key where the focus is, or into an element that is focused first.
     ///
-    /// Keeps what is there.
+    /// Keeps the existing text.
     ///
     /// For replacing the content of a field, `fill` is faster and checks the result.
     pub struct Type {
         /// The text.
         #[schemars(extend("x-positional" = 0, "x-text" = true))]
         text: String,
-        /// Ref or selector of what is focused first.
+        /// Ref or selector of the element to focus first.
         #[serde(default)]
         #[schemars(extend("x-placeholder" = "TARGET"))]
         into: Option<Target> = None,

@@ -29,7 +29,7 @@ pub(super) const CLOSED: u8 = 11;
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TurnWait {
-    /// Milliseconds to wait; by default until the turn comes, over MCP 25 seconds.
+    /// Milliseconds to wait; by default until it is your turn, or 25 seconds over MCP.
     #[schemars(extend("x-placeholder" = "MS"))]
     pub timeout: Option<u64>,
     /// Listen without claiming the turn.
@@ -50,17 +50,17 @@ pub struct TurnTry {}
 
 /// Take the turn from an owner that is gone, silent or late, or because your operator asks for it.
 ///
-/// The command of the former owner that is running is waited for, then cancelled.
+/// A running command of the former owner gets time to finish and is then cancelled.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TurnTake {
-    /// Why, for the log and for the former owner. An agent has to give a reason.
+    /// Why, for the log and for the former owner. An agent must give a reason.
     #[schemars(extend("x-placeholder" = "TEXT"))]
     pub reason: Option<String>,
     /// State that your operator asked you to take the turn, whoever holds it.
     #[serde(default)]
     pub operator_requested: bool,
-    /// The turn that you decided about; by default the one that you were last told of.
+    /// The turn that your decision is based on; by default the one last reported to you.
     #[schemars(extend("x-placeholder" = "ID"))]
     pub turn: Option<u64>,
 }

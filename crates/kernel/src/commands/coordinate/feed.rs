@@ -27,25 +27,25 @@ const FOLLOW: Option<Follow> = Some(Follow { wait: "wait", timeout: "timeout", a
 /// Show what happened in the session: messages, turns, notes and members. Claims no turn.
 ///
 /// With --wait it exits with 0 after the first events that are for you, 3 when the time is up, and
-/// 11 when the session is closed. The answer to an event about the turn is always `turn wait`.
+/// 11 when the session is closed. After an event about the turn, always run `turn wait`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Events {
-    /// Begin behind this record; 0 is the beginning. By default the last events, with --wait the
-    /// end.
+    /// Start after this record; 0 is the beginning. By default the last events, or the end with
+    /// --wait.
     #[schemars(extend("x-placeholder" = "SEQ"))]
     pub after: Option<u64>,
     /// Wait until there is an event.
     #[serde(default)]
     pub wait: bool,
-    /// With --wait: milliseconds to wait; by default until there is one, over MCP 25 seconds.
+    /// With --wait: milliseconds to wait; by default until there is one, or 25 seconds over MCP.
     #[schemars(extend("x-placeholder" = "MS"))]
     pub timeout: Option<u64>,
-    /// The most events; 50 by default, with --wait 500.
+    /// Maximum number of events (default 50, with --wait 500).
     #[schemars(extend("x-placeholder" = "N"))]
     pub limit: Option<usize>,
-    /// Whose events: `self` for those that you have to know, `any`, or an agent that they are
-    /// addressed to. `any` by default, with --wait `self`.
+    /// Whose events: `self` for those that concern you, `any`, or an agent that they are addressed
+    /// to. By default `any`, or `self` with --wait.
     #[schemars(extend("x-placeholder" = "WHO"))]
     pub target: Option<String>,
     /// Only events of this agent.
@@ -57,7 +57,7 @@ pub struct Events {
     pub event: Vec<String>,
     /// Also commands and snapshots.
     pub include: Option<Include>,
-    /// Begin where your last answer with --resume ended.
+    /// Start where your last response with --resume ended.
     #[serde(default)]
     pub resume: bool,
 }
@@ -70,27 +70,27 @@ pub enum Include {
     Run,
 }
 
-/// Show messages for you. Misses turns that are handed to you: `events` shows both.
+/// Show your messages. Does not show turns that are handed to you; `events` shows both.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MsgRecv {
-    /// Begin behind this record; 0 is the beginning. By default the last messages, with --wait the
-    /// end.
+    /// Start after this record; 0 is the beginning. By default the last messages, or the end with
+    /// --wait.
     #[schemars(extend("x-placeholder" = "SEQ"))]
     pub after: Option<u64>,
     /// Wait until there is a message.
     #[serde(default)]
     pub wait: bool,
-    /// With --wait: milliseconds to wait; by default until there is one, over MCP 25 seconds.
+    /// With --wait: milliseconds to wait; by default until there is one, or 25 seconds over MCP.
     #[schemars(extend("x-placeholder" = "MS"))]
     pub timeout: Option<u64>,
-    /// The most messages; 50 by default, with --wait 500.
+    /// Maximum number of messages (default 50, with --wait 500).
     #[schemars(extend("x-placeholder" = "N"))]
     pub limit: Option<usize>,
     /// Only messages of this agent.
     #[schemars(extend("x-placeholder" = "AGENT"))]
     pub from: Option<String>,
-    /// Begin where your last answer with --resume ended.
+    /// Start where your last response with --resume ended.
     #[serde(default)]
     pub resume: bool,
 }
@@ -99,17 +99,17 @@ pub struct MsgRecv {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SessionLog {
-    /// Begin behind this record; 0 is the beginning. By default the last records, with --wait the
-    /// end.
+    /// Start after this record; 0 is the beginning. By default the last records, or the end with
+    /// --wait.
     #[schemars(extend("x-placeholder" = "SEQ"))]
     pub after: Option<u64>,
     /// Wait until there is a record.
     #[serde(default)]
     pub wait: bool,
-    /// With --wait: milliseconds to wait; by default until there is one, over MCP 25 seconds.
+    /// With --wait: milliseconds to wait; by default until there is one, or 25 seconds over MCP.
     #[schemars(extend("x-placeholder" = "MS"))]
     pub timeout: Option<u64>,
-    /// The most records; 50 by default, with --wait 500.
+    /// Maximum number of records (default 50, with --wait 500).
     #[schemars(extend("x-placeholder" = "N"))]
     pub limit: Option<usize>,
 }

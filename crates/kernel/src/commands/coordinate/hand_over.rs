@@ -5,7 +5,7 @@ use crate::run::authority;
 use stickpin_coordinator::Participant;
 use stickpin_session::turn::{Artifact, Handoff, HandoffUi};
 
-/// Give the turn to whoever waits for it, and say what was done and what comes next.
+/// Release the turn to the next waiting member, and say what was done and what comes next.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TurnRelease {
@@ -15,7 +15,7 @@ pub struct TurnRelease {
     /// What the next owner should do.
     #[schemars(extend("x-placeholder" = "TEXT"))]
     pub next_action: Option<String>,
-    /// What is not decided; may be repeated.
+    /// An open question; may be repeated.
     #[serde(default)]
     #[schemars(extend("x-placeholder" = "TEXT"))]
     pub open_question: Vec<String>,
@@ -36,7 +36,8 @@ pub struct TurnRelease {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TurnAssign {
-    /// The agent id or display name of the member, or `next` for whoever waits longest.
+    /// The agent id or display name of the member, or `next` for the member that has waited
+    /// longest.
     #[schemars(extend("x-positional" = 0))]
     pub to: String,
     /// What was done.

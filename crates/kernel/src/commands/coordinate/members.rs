@@ -10,8 +10,8 @@ use stickpin_tree::quote;
 
 /// Become a member of the session, as a driver that may hold its turn.
 ///
-/// Waiting for the turn and acting join you too; this command sets your name, or makes you an
-/// observer.
+/// Waiting for the turn or acting also makes you a member; this command sets your name or makes you
+/// an observer.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TurnJoin {
@@ -49,12 +49,12 @@ pub struct TurnKick {
     /// Why, for the log.
     #[schemars(extend("x-placeholder" = "TEXT"))]
     pub reason: Option<String>,
-    /// Remove the member although it is active.
+    /// Remove the member even if it is active.
     #[serde(default)]
     pub force: bool,
 }
 
-/// Show who has the turn, who waits, and the members. Changes nothing.
+/// Show who holds the turn, who is waiting, and the members. Changes nothing.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TurnState {}

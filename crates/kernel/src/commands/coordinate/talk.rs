@@ -11,8 +11,8 @@ const MAX_NOTES: usize = 200;
 
 /// Send a message to a member, or to all members with `room`.
 ///
-/// A message is talk for now. What must survive the handoff is a note (`notes add`), and work is
-/// given away with the turn (`turn release`).
+/// A message is for immediate communication. Use a note (`notes add`) for what must outlast the
+/// handoff, and `turn release` to hand over work.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MsgSend {
@@ -27,7 +27,7 @@ pub struct MsgSend {
     pub interrupt: bool,
 }
 
-/// Add a note to the session, which whoever works here next finds open until it is resolved.
+/// Add a note that stays open in the session until it is resolved.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NotesAdd {
@@ -43,13 +43,13 @@ pub struct NotesAdd {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NotesList {
-    /// Also notes that are resolved.
+    /// Also list resolved notes.
     #[serde(default)]
     pub all: bool,
-    /// Begin behind this note.
+    /// Start after this note.
     #[schemars(extend("x-placeholder" = "NOTE"))]
     pub after: Option<u64>,
-    /// The most notes, up to 200; 50 by default.
+    /// Maximum number of notes, at most 200 (default 50).
     #[schemars(extend("x-placeholder" = "N"))]
     pub limit: Option<usize>,
 }

@@ -11,14 +11,14 @@ const DEFAULT_TOLERANCE: u8 = 8;
 
 /// Compare two pictures, or a picture with the app as it is now, pixel by pixel.
 ///
-/// It writes a pale copy of the newer one in which everything that differs is red.
+/// Writes a pale copy of the newer picture with all differences in red.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct DiffScreenshot {
     /// The older picture: PNG or WebP.
     #[schemars(extend("x-positional" = 0, "x-placeholder" = "BEFORE"))]
     pub before: PathArg,
-    /// The newer one; without it, the app as it is now.
+    /// The newer picture; by default the app as it is now.
     #[schemars(extend("x-positional" = 1, "x-placeholder" = "AFTER"))]
     pub after: Option<PathArg>,
     /// Compare only this element of the app.

@@ -16,10 +16,10 @@ pub struct GetTitle {}
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct GetUrl {}
 
-/// Print one thing about an element.
+/// Print one property of an element.
 ///
 /// Text is printed line by line, with escapes for control characters; `--json` has it unescaped.
-/// Values are truncated at `--max-bytes` (default 24,000), as the last line tells.
+/// Values are truncated at `--max-bytes` (default 24,000); the last line then says so.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Get {

@@ -6,7 +6,7 @@ pub use crate::observe::predicate::{Answer, Predicate};
 
 /// Check a condition of an element now.
 ///
-/// A false condition exits with 1 and tells what is true instead.
+/// A false condition exits with 1 and prints what is true instead.
 ///
 /// For `exists`, `absent`, `visible` and `hidden`, an ended ref or a selector without a match is an
 /// answer, not an error.
@@ -19,7 +19,7 @@ pub struct Is {
     /// Ref or selector.
     #[schemars(extend("x-positional" = 1))]
     pub target: Target,
-    /// The whole text or value that is expected.
+    /// The expected text or value, in full.
     #[schemars(extend("x-positional" = 2, "x-text" = true))]
     pub value: Option<String>,
 }

@@ -33,7 +33,7 @@ pub struct Snapshot {
     /// Every node, including wrappers and hidden nodes.
     #[serde(default)]
     pub raw: bool,
-    /// While another agent holds the turn: the app as it is now, without refs.
+    /// While another agent holds the turn, show the app as it is now, without refs.
     #[serde(default)]
     pub fresh: bool,
     /// Maximum length of the text in bytes (default 24,000).

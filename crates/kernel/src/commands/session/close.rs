@@ -17,7 +17,7 @@ pub struct Close {
     /// Close all sessions of this state directory, including those of other callers.
     #[serde(default)]
     pub all: bool,
-    /// Close although another agent holds the turn.
+    /// Close even if another agent holds the turn.
     #[serde(default)]
     pub force: bool,
     /// Write the recording as a script first.

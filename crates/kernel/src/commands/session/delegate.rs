@@ -21,18 +21,18 @@ pub struct SessionSpawn {
     /// The name of the child.
     #[schemars(extend("x-positional" = 1))]
     pub child: String,
-    /// What is lent: `act:*`, `observe:target=checkout`, `act:*,origins=https://shop.test`.
+    /// What to lend: `act:*`, `observe:target=checkout`, `act:*,origins=https://shop.test`.
     #[schemars(length(min = 1), extend("x-placeholder" = "RULE"))]
     pub lend: Vec<String>,
     /// The agent that becomes its first member.
     #[schemars(extend("x-placeholder" = "ID"))]
     pub agent: Option<String>,
-    /// Seconds after which the loan ends by itself.
+    /// Seconds after which the loan ends automatically.
     #[schemars(extend("x-placeholder" = "SECONDS"))]
     pub ttl: Option<u64>,
 }
 
-/// End a child session: what it borrowed goes back to its lender.
+/// End a child session: what it borrowed returns to its lender.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SessionStop {
@@ -41,19 +41,19 @@ pub struct SessionStop {
     pub child: String,
 }
 
-/// Take a loan back; the child stays.
+/// Take back a loan; the child remains.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SessionReclaim {
     /// The loan.
     #[schemars(extend("x-positional" = 0))]
     pub loan: String,
-    /// Also end the loans that were made out of it, which otherwise pass to the lender.
+    /// Also end the loans made from it, which otherwise pass to the lender.
     #[serde(default)]
     pub cascade: bool,
 }
 
-/// Clear away the children of a session that ended: they no longer act, and show as pruned.
+/// Prune the ended children of a session: they can no longer act, and are listed as pruned.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SessionPrune {

@@ -3,7 +3,7 @@
 use crate::commands::prelude::*;
 use stickpin_device::Check;
 
-/// Check everything that `open` needs on this machine, and tell how to fix what is missing.
+/// Check everything that `open` needs on this machine, and print how to fix what is missing.
 ///
 /// Exits 1 when a check failed.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

@@ -33,7 +33,7 @@ pub(super) const READY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Open a page or app in the session, and return when it is ready.
 ///
-/// A session that is open on the same platform navigates there (refs stay known); `--relaunch`
+/// A session that is open on the same platform navigates there (refs are kept); `--relaunch`
 /// starts it again in a new lifetime.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

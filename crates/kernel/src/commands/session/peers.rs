@@ -8,7 +8,7 @@ use stickpin_coordinator::{Coordinator, Participant};
 
 /// Make two sessions peers: each sees the other, and members may send it messages.
 ///
-/// A peer gets no scope, no turn and no notice of what the other does.
+/// A peer gets no scope, no turn and no notification of what the other session does.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SessionPeer {
@@ -20,7 +20,7 @@ pub struct SessionPeer {
     pub peer: String,
 }
 
-/// End that two sessions are peers.
+/// Stop two sessions from being peers.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SessionUnpeer {

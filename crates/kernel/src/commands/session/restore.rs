@@ -20,9 +20,9 @@ const LIMIT: Duration = Duration::from_secs(20);
 /// How long an open app may take to respond before it counts as lost.
 const PROBE: Duration = Duration::from_millis(500);
 
-/// Open a session again whose app was lost: by a kill, a crash or a reboot.
+/// Reopen a session whose app was lost to a kill, a crash or a reboot.
 ///
-/// Starts what was opened with the same options, at the last address. Members, the turn and the log
+/// Starts the same app with the same options, at the last address. Members, the turn and the log
 /// are kept. Earlier refs have ended.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

@@ -10,7 +10,7 @@ use stickpin_tree::quote;
 
 /// Show or change the limits of a session.
 ///
-/// The holder of its turn may change them, and a person. Times are in milliseconds.
+/// Only the owner of its turn or a person can change them. Times are in milliseconds.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SessionPolicy {
@@ -23,7 +23,7 @@ pub struct SessionPolicy {
     pub set: Vec<String>,
 }
 
-/// Make the metadata of a session anew from its log. For a person.
+/// Rebuild the metadata of a session from its log. Only a person can run it.
 ///
 /// For a session whose metadata was removed or is damaged. Its turn is idle afterwards.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -43,14 +43,14 @@ pub struct LogVerify {
     pub name: String,
 }
 
-/// Give up a damaged line of the log of a session, so that the log can be used again. For a person.
+/// Discard a damaged line so that a session's log can be used again. Only a person can run it.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct LogRepair {
     /// The session.
     #[schemars(extend("x-positional" = 0))]
     pub name: String,
-    /// The damaged line, as the error names it.
+    /// The damaged line, as named in the error.
     #[schemars(extend("x-placeholder" = "N"))]
     pub at_line: u64,
     /// Keep the bytes of the line in the quarantine of the state directory. Required.

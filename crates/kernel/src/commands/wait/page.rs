@@ -15,16 +15,16 @@ use tokio::time::Instant;
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WaitMs {
-    /// How long, in milliseconds.
+    /// Time to wait, in milliseconds.
     #[schemars(extend("x-positional" = 0))]
     pub ms: u64,
 }
 
-/// Wait until a text is visible anywhere.
+/// Wait until text is visible anywhere.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WaitText {
-    /// A part of the text, in any case.
+    /// Part of the text, ignoring case.
     #[schemars(extend("x-positional" = 0, "x-text" = true))]
     pub text: String,
     /// Time limit in milliseconds.
@@ -33,11 +33,12 @@ pub struct WaitText {
     pub timeout: u64,
 }
 
-/// Wait until the address of the page contains a text, or matches a pattern with `*`.
+/// Wait until the address of the page contains a string, or matches a pattern with `*`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WaitUrl {
-    /// A part of the address, or with `*` the whole of it: `/orders/*` (its path), `https://*/orders/*`.
+    /// Part of the address, or a pattern with `*` for all of it: `/orders/*` (its path),
+    /// `https://*/orders/*`.
     #[schemars(extend("x-positional" = 0, "x-text" = true))]
     pub part: String,
     /// Time limit in milliseconds.

@@ -22,8 +22,8 @@ const MAX_NAMED_REQUESTS: usize = 3;
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WaitRequest {
-    /// A part of the address, or with `*` the whole of it (`/api/*`); a method may come first:
-    /// `POST /api/order`.
+    /// Part of the address, or a pattern with `*` for all of it (`/api/*`); a method may come
+    /// first: `POST /api/order`.
     #[schemars(extend("x-positional" = 0, "x-text" = true))]
     pub pattern: String,
     /// Only a response with this status: `200`, `2xx`. By default any end counts, also a failure.
@@ -44,7 +44,7 @@ pub struct WaitRequest {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WaitDownload {
-    /// A part of the file's name, or the whole name with `*`; by default any file.
+    /// Part of the file's name, or a pattern with `*` for all of it; by default any file.
     #[schemars(extend("x-positional" = 0, "x-text" = true))]
     pub name: Option<String>,
     /// Copy the file to this path, or into this folder.
