@@ -4,8 +4,8 @@ use crate::api::request::Detail;
 use crate::commands::prelude::*;
 use crate::observe::changes;
 use crate::observe::changes::Changes;
-use stickpin_refs::Ref;
-use stickpin_tree::{DEFAULT_MAX_BYTES, NodeId, Outline, OutlineQueries, Tree, View};
+use stickpin_refs::{Generation, Ref};
+use stickpin_tree::{DEFAULT_MAX_BYTES, NodeId, Outline, OutlineQueries, Plan, Tree, View};
 
 /// Print the app as a tree of roles and names, with refs for its elements.
 ///
@@ -129,17 +129,8 @@ impl Snapshot {
     /// # Errors
     /// Returns an error when refs cannot be issued.
     pub(crate) fn outline(&self, cx: &mut Cx, scope: Option<NodeId>) -> Result<OutlineOutput> {
-        let max_bytes = self.max_bytes.or(cx.render.max_bytes).unwrap_or(DEFAULT_MAX_BYTES);
         let (digest, tree) = (cx.render.detail == Detail::Digest, cx.tree()?);
-        let view = View {
-            interactive: self.interactive,
-            depth: self.depth,
-            scope,
-            all: self.all,
-            raw: self.raw,
-            max_bytes,
-            ..View::default()
-        };
+        let view = self.view(cx, scope);
         let session = &mut cx.open_session()?.session;
         let records = session.records(&tree);
         let cues = OutlineQueries {
@@ -154,21 +145,8 @@ impl Snapshot {
         let refs = if in_full { capture::issue_in_full(cx, &nodes)? } else { capture::issue(cx, &nodes)? };
         let session = &cx.open_session()?.session;
         let lines = plan.render(&|n| session.ref_of(n));
-        let page = &tree.documents()[0];
-        Ok(OutlineOutput {
-            url: page.url.clone(),
-            title: page.title.clone(),
-            header: plan.header(generation),
-            plain_header: plan.header(None),
-            tree: (!digest).then_some(lines),
-            refs: digest.then(|| refs.iter().map(Ref::to_string).collect()),
-            shown: plan.shown(),
-            total: plan.total(),
-            cut: plan.is_cut(),
-            truncated: tree.is_truncated(),
-            cached: false,
-            age_ms: None,
-        })
+        let refs = digest.then(|| refs.iter().map(Ref::to_string).collect());
+        Ok(OutlineOutput { tree: (!digest).then_some(lines), refs, ..header(&tree, &plan, generation) })
     }
 
     /// Renders a tree that is not stored, whose nodes have no refs.
@@ -178,31 +156,42 @@ impl Snapshot {
                 "`fresh` shows the whole app and cannot be combined with `scope`",
             ));
         }
-        let view = View {
+        let view = self.view(cx, None);
+        let cues = OutlineQueries { has_live_ref: &|_| false, distinguishing_text: &|_| None };
+        let plan = Outline::plan(tree, &view, &cues);
+        Ok(OutlineOutput { tree: Some(plan.render(&|_| None)), ..header(tree, &plan, None) })
+    }
+
+    /// Returns the part of a tree that is shown.
+    fn view(&self, cx: &Cx, scope: Option<NodeId>) -> View {
+        View {
             interactive: self.interactive,
             depth: self.depth,
+            scope,
             all: self.all,
             raw: self.raw,
             max_bytes: self.max_bytes.or(cx.render.max_bytes).unwrap_or(DEFAULT_MAX_BYTES),
             ..View::default()
-        };
-        let cues = OutlineQueries { has_live_ref: &|_| false, distinguishing_text: &|_| None };
-        let plan = Outline::plan(tree, &view, &cues);
-        let page = &tree.documents()[0];
-        Ok(OutlineOutput {
-            url: page.url.clone(),
-            title: page.title.clone(),
-            header: plan.header(None),
-            plain_header: plan.header(None),
-            tree: Some(plan.render(&|_| None)),
-            refs: None,
-            shown: plan.shown(),
-            total: plan.total(),
-            cut: plan.is_cut(),
-            truncated: tree.is_truncated(),
-            cached: false,
-            age_ms: None,
-        })
+        }
+    }
+}
+
+/// Returns what an outline says of its tree, without lines and refs.
+fn header(tree: &Tree, plan: &Plan<'_>, generation: Option<Generation>) -> OutlineOutput {
+    let page = &tree.documents()[0];
+    OutlineOutput {
+        url: page.url.clone(),
+        title: page.title.clone(),
+        header: plan.header(generation),
+        plain_header: plan.header(None),
+        tree: None,
+        refs: None,
+        shown: plan.shown(),
+        total: plan.total(),
+        cut: plan.is_cut(),
+        truncated: tree.is_truncated(),
+        cached: false,
+        age_ms: None,
     }
 }
 
