@@ -2,9 +2,11 @@
 
 use crate::environment::{CompositeDevice, Environment};
 use crate::handles::{to_composite, to_member};
-use crate::members::{Member, element_gone};
+use crate::members::Member;
 use crate::route::Route;
-use stickpin_device::{Action, AimOptions, CancellationToken, Device, HitResult, InputOutcome, Result};
+use stickpin_device::{
+    Action, AimOptions, CancellationToken, Device, HitResult, InputOutcome, Result, element_gone,
+};
 
 impl<G: Environment> CompositeDevice<G> {
     /// Sends an input to its member.

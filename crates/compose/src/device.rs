@@ -37,8 +37,7 @@ impl<G: Environment> Device for CompositeDevice<G> {
 
     async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<CaptureResult> {
         let tree = self.capture_members(request.watch).await?;
-        let stored = request.stored.is_some_and(|stored| Arc::ptr_eq(stored, tree));
-        Ok(if stored { CaptureResult::Unchanged } else { CaptureResult::Tree(Arc::clone(tree)) })
+        Ok(CaptureResult::of(Arc::clone(tree), request.stored))
     }
 
     async fn locate(&mut self, handle: Handle, context: &[Handle]) -> Result<Option<LocatedElement>> {
@@ -163,7 +162,7 @@ impl<G: Environment> Device for CompositeDevice<G> {
                 Err(e) => return Err(e),
             }
         }
-        seen.append(&mut self.parts.notices);
+        seen.extend(self.parts.notices.drain(..));
         Ok(seen)
     }
 

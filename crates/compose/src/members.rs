@@ -9,15 +9,12 @@ use std::fmt;
 use std::sync::Arc;
 use stickpin_device::{
     AppFolders, CaptureRequest, CaptureResult, DesktopObject, Device, Error, ErrorCode, Lifecycle,
-    LocatedElement, Notice, Result,
+    LocatedElement, MAX_NOTICES, Notice, Result, element_gone, push_latest,
 };
 use stickpin_tree::{Handle, Tree, quote};
 
 /// The maximum number of departed members that are remembered by name.
 const MAX_REMEMBERED: usize = 256;
-
-/// The maximum number of notices kept until a command asks for them.
-const MAX_NOTICES: usize = 64;
 
 /// One device among several.
 #[async_trait]
@@ -94,8 +91,8 @@ pub struct Members<M> {
     /// The latest departed members, by number and name.
     departed: VecDeque<(u64, String)>,
     /// Notices for the next response.
-    pub(crate) device_notices: Vec<Notice>,
-    pub(crate) notices: Vec<Notice>,
+    pub(crate) device_notices: VecDeque<Notice>,
+    pub(crate) notices: VecDeque<Notice>,
     pub(crate) merged: Option<MergedTree>,
     /// The members that the current command has acted on.
     pub(crate) acted_on: Vec<u64>,
@@ -112,8 +109,8 @@ impl<M: Member> Members<M> {
             all: Vec::new(),
             count: 0,
             departed: VecDeque::new(),
-            device_notices: Vec::new(),
-            notices: Vec::new(),
+            device_notices: VecDeque::new(),
+            notices: VecDeque::new(),
             merged: None,
             acted_on: Vec::new(),
             keyboard_member: None,
@@ -165,21 +162,18 @@ impl<M: Member> Members<M> {
             let left = Notice::Disappeared { what: DesktopObject::App, name: part.name.clone() };
             self.add_notice(left.clone());
             self.add_device_notice(left);
-            if self.departed.len() == MAX_REMEMBERED {
-                self.departed.pop_front();
-            }
-            self.departed.push_back((part.number, part.name));
+            push_latest(&mut self.departed, (part.number, part.name), MAX_REMEMBERED);
         }
     }
 
     /// Adds a notice for the next command that asks for notices.
     pub fn add_notice(&mut self, notice: Notice) {
-        keep(&mut self.notices, notice);
+        push_latest(&mut self.notices, notice, MAX_NOTICES);
     }
 
     /// Adds a notice for the next response of any kind.
     pub fn add_device_notice(&mut self, notice: Notice) {
-        keep(&mut self.device_notices, notice);
+        push_latest(&mut self.device_notices, notice, MAX_NOTICES);
     }
 
     /// Records that a command has started a member: the rest of the command concerns only that one.
@@ -234,9 +228,7 @@ impl<M: Member> Members<M> {
     /// Returns the node that represents a member, while that exists.
     pub(crate) fn node_of(&self, handle: Handle) -> Option<LocatedElement> {
         member_named_by(handle).filter(|&number| self.contains(number))?;
-        let tree = Arc::clone(&self.merged.as_ref()?.tree);
-        let node = tree.find_handle(handle)?.id();
-        Some(LocatedElement::new(tree, node))
+        LocatedElement::find(Arc::clone(&self.merged.as_ref()?.tree), handle)
     }
 }
 
@@ -253,7 +245,7 @@ impl<M: Member> Lifecycle for Members<M> {
     }
 
     fn device_notices(&mut self) -> Vec<Notice> {
-        std::mem::take(&mut self.device_notices)
+        std::mem::take(&mut self.device_notices).into()
     }
 
     fn gone_with(&self, handle: Handle) -> Option<String> {
@@ -266,17 +258,4 @@ impl<M: Member> Lifecycle for Members<M> {
 /// Returns the hint for a member that does not answer.
 pub(crate) fn unresponsive_hint(whole: &str) -> String {
     format!("wait and try again; the other apps of the {whole} are not affected")
-}
-
-/// Returns the error for an element that vanished between locating and acting.
-pub(crate) fn element_gone() -> Error {
-    Error::element_not_found("the element is no longer in the app").hint("run `stickpin snapshot -i`")
-}
-
-/// Adds a notice; drops the oldest when there are too many.
-fn keep(notices: &mut Vec<Notice>, notice: Notice) {
-    if notices.len() == MAX_NOTICES {
-        notices.remove(0);
-    }
-    notices.push(notice);
 }

@@ -2,11 +2,11 @@
 
 use crate::environment::{CompositeDevice, Environment};
 use crate::handles::{handles_of_member, to_composite, to_member};
-use crate::members::{Member, element_gone, unresponsive_hint};
+use crate::members::{Member, unresponsive_hint};
 use crate::merge::{InputFocus, MemberTree, MergedTree};
 use futures_util::future::join_all;
 use std::sync::Arc;
-use stickpin_device::{Device, Error, ErrorCode, LocatedElement, Result, Ticket};
+use stickpin_device::{Device, Error, ErrorCode, LocatedElement, Result, Ticket, element_gone};
 use stickpin_tree::{Handle, Rect, Tree, quote};
 
 impl<G: Environment> CompositeDevice<G> {

@@ -47,6 +47,18 @@ pub enum CaptureResult {
     Unchanged,
 }
 
+impl CaptureResult {
+    /// Returns a tree, or `Unchanged` where the caller has that very tree.
+    #[must_use]
+    pub fn of(tree: Arc<Tree>, stored: Option<&Arc<Tree>>) -> Self {
+        if stored.is_some_and(|stored| Arc::ptr_eq(stored, &tree)) {
+            Self::Unchanged
+        } else {
+            Self::Tree(tree)
+        }
+    }
+}
+
 /// An element that a device located by its handle.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -64,6 +76,13 @@ impl LocatedElement {
     #[must_use]
     pub fn new(tree: Arc<Tree>, node: NodeId) -> Self {
         Self { tree, node, ticket: Ticket::default() }
+    }
+
+    /// Finds an element in a tree by its handle.
+    #[must_use]
+    pub fn find(tree: Arc<Tree>, handle: Handle) -> Option<Self> {
+        let node = tree.find_handle(handle)?.id();
+        Some(Self::new(tree, node))
     }
 }
 

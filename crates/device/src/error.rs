@@ -286,6 +286,12 @@ impl Error {
 /// The result type of this workspace, with [`Error`] as the default error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+/// Returns the error for an element that left the app after its ref was resolved.
+#[must_use]
+pub fn element_gone() -> Error {
+    Error::element_not_found("the element is no longer in the app").hint("`stickpin snapshot -i`")
+}
+
 /// Converts a file system error: names what was attempted, the path, and why it failed.
 #[must_use]
 pub fn io_error(tried_to: &str, path: &std::path::Path, error: &std::io::Error) -> Error {

@@ -35,7 +35,7 @@ pub use capture::{
     CaptureRequest, CaptureResult, LocatedElement, Page, Query, ScreenshotImage, ScreenshotRequest,
 };
 pub use device::{Device, DeviceInfo, unsupported};
-pub use error::{Dispatched, Error, ErrorCode, Result, io_error};
+pub use error::{Dispatched, Error, ErrorCode, Result, element_gone, io_error};
 pub use facets::{
     AppFolders, Clipboard, Dialogs, Download, DownloadState, EndedTab, Events, FileInput, Files, Geometry,
     InputFile, Lifecycle, Navigator, NetworkRequest, Popups, RequestEnd, Screenshots, Script, ScriptValue,
@@ -48,7 +48,7 @@ pub use input::{
 pub use navigation::{
     LeavePolicy, Navigation, NavigationResult, PendingActivity, SettleRequest, SettleResult,
 };
-pub use notice::{DesktopObject, Dialog, DialogAnswer, Notice};
+pub use notice::{DesktopObject, Dialog, DialogAnswer, MAX_NOTICES, Notice, push_latest};
 pub use open::{FieldSchema, OpenRequest, Viewport};
 pub use pixels::rgb;
 pub use provider::{Check, DeviceEntry, Provider};

@@ -2,11 +2,23 @@
 
 use crate::setters::setters;
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use stickpin_tree::{escape, quote};
 
 /// The maximum length of a dialog's kind, in characters.
 const KIND: usize = 16;
+
+/// The maximum number of notices that a device keeps until they are reported.
+pub const MAX_NOTICES: usize = 64;
+
+/// Appends to a list; drops the oldest entry if there are `most` already.
+pub fn push_latest<T>(list: &mut VecDeque<T>, new: T, most: usize) {
+    if list.len() == most {
+        list.pop_front();
+    }
+    list.push_back(new);
+}
 
 /// An observation of a device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

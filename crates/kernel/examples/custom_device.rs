@@ -147,9 +147,7 @@ impl Device for Todo {
     }
 
     async fn locate(&mut self, handle: Handle, _context: &[Handle]) -> Result<Option<LocatedElement>> {
-        let tree = Arc::new(self.tree()?);
-        let node = tree.find_handle(handle).map(|node| node.id());
-        Ok(node.map(|node| LocatedElement::new(tree, node)))
+        Ok(LocatedElement::find(Arc::new(self.tree()?), handle))
     }
 
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {

@@ -1,6 +1,6 @@
 //! The processes that started a process.
 
-use crate::process::stat_fields;
+use crate::table::ProcessStat;
 
 /// One process, as it runs now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub fn ancestry(pid: u32, max: usize) -> Vec<Ancestor> {
     let mut found = Vec::new();
     let mut next = Some(pid);
     while let Some(pid) = next.filter(|&pid| pid > 0 && found.len() < max) {
-        let Some((parent, start)) = parent_and_start(pid) else { break };
+        let Some(ProcessStat { parent, start, .. }) = ProcessStat::of(pid) else { break };
         let args = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         let args = args.split(|b| *b == 0).filter(|arg| !arg.is_empty());
         let args = args.map(|arg| String::from_utf8_lossy(arg).into_owned()).collect();
@@ -30,15 +30,8 @@ pub fn ancestry(pid: u32, max: usize) -> Vec<Ancestor> {
     found
 }
 
-fn parent_and_start(pid: u32) -> Option<(u32, u64)> {
-    let stat = stat_fields(pid)?;
-    let mut fields = stat.split(' ');
-    let parent = fields.nth(1)?.parse().ok()?;
-    let start = fields.nth(17)?.parse().ok()?;
-    Some((parent, start))
-}
-
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use super::*;
     use crate::Process;

@@ -1,4 +1,5 @@
-//! Other programs: finding them, ending them, and cleaning up after a killed stickpin process.
+//! Other programs: finding them, what they do, ending them, and cleaning up after a killed stickpin
+//! process.
 //!
 //! The crate knows no device and no session. Backends record what they started, and a sweep ends
 //! what outlived its owner.
@@ -18,9 +19,11 @@ mod mounts;
 mod process;
 mod process_record;
 mod remove;
+mod table;
 
 pub use ancestry::{Ancestor, ancestry};
 pub use find::{find_on_path, is_program};
-pub use process::{Process, kill_group, kill_one};
+pub use process::{Process, kill_group, kill_one, terminate_group};
 pub use process_record::{ProcessRecord, sweep};
 pub use remove::remove_folder;
+pub use table::{ProcessStat, ProcessTable, ProcessorTime, belongs_to, find_running};

@@ -1,5 +1,6 @@
 //! Processes identified by id and start time, because ids are reused.
 
+use crate::table::pids;
 use rustix::process::{Pid, Signal};
 use serde::{Deserialize, Serialize};
 
@@ -31,15 +32,13 @@ impl Process {
     #[must_use]
     pub fn find_marked(entry: &str) -> Vec<Self> {
         // Platforms without `/proc` do not show environments.
-        let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
-        let pids = entries.filter_map(|e| e.ok()?.file_name().to_str()?.parse().ok());
         let has = |pid: &u32| {
             // Environments of other users' processes are unreadable, and those processes are not
             // ours.
             std::fs::read(format!("/proc/{pid}/environ"))
                 .is_ok_and(|environ| environ.split(|b| *b == 0).any(|e| e == entry.as_bytes()))
         };
-        pids.filter(has).filter_map(Self::find).collect()
+        pids().filter(has).filter_map(Self::find).collect()
     }
 
     /// Kills the process, with its group if it leads one.
@@ -53,39 +52,32 @@ impl Process {
 
 /// Kills one process, but none of its children.
 pub fn kill_one(pid: u32) {
-    kill_with(pid, rustix::process::kill_process);
+    kill_with(pid, Signal::KILL, rustix::process::kill_process);
 }
 
 /// Kills a process group, whose leader was started as such.
 pub fn kill_group(pid: u32) {
-    kill_with(pid, rustix::process::kill_process_group);
+    kill_with(pid, Signal::KILL, rustix::process::kill_process_group);
 }
 
-fn kill_with(pid: u32, kill: fn(Pid, Signal) -> rustix::io::Result<()>) {
+/// Asks a process group to end, whose leader was started as such.
+pub fn terminate_group(pid: u32) {
+    kill_with(pid, Signal::TERM, rustix::process::kill_process_group);
+}
+
+fn kill_with(pid: u32, signal: Signal, kill: fn(Pid, Signal) -> rustix::io::Result<()>) {
     let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return };
-    if let Err(e) = kill(pid, Signal::KILL) {
+    if let Err(e) = kill(pid, signal) {
         // Usually the process has just ended on its own.
         tracing::debug!(pid = pid.as_raw_nonzero(), error = %e, "cannot end a process or its group");
     }
 }
 
-/// Returns the fields of `/proc/PID/stat` from the third on: the state, the parent and so on.
-pub(crate) fn stat_fields(pid: u32) -> Option<String> {
-    let mut stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The second field is the program's name in parentheses, which may contain any character.
-    let end = stat.rfind(") ")? + 2;
-    Some(stat.split_off(end))
-}
-
 #[cfg(target_os = "linux")]
 fn start_time(pid: u32) -> Option<String> {
-    let stat = stat_fields(pid)?;
-    let mut fields = stat.split(' ');
     // A zombie has ended; its parent has not reaped it yet.
-    if fields.next()? == "Z" {
-        return None;
-    }
-    fields.nth(18).map(str::to_owned)
+    let stat = crate::table::ProcessStat::of(pid).filter(|stat| stat.state != 'Z')?;
+    Some(stat.start.to_string())
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -10,13 +10,10 @@ use hashbrown::HashMap;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use stickpin_device::{Dialog, Notice, TabEndReason};
+use stickpin_device::{Dialog, MAX_NOTICES, Notice, TabEndReason, push_latest};
 use stickpin_devtools::CallError;
 use stickpin_devtools::protocol::TargetInfo;
 use tokio::sync::watch;
-
-/// The maximum number of notices kept until they are taken; the oldest are dropped first.
-const MAX_NOTICES: usize = 64;
 
 /// The state of all pages of one connection, shared by the event task and the device.
 #[derive(Debug, Default)]
@@ -282,10 +279,7 @@ impl TabState {
 
     /// Adds a notice to report.
     pub fn notice(&mut self, notice: Notice) {
-        if self.notices.len() == MAX_NOTICES {
-            self.notices.pop_front();
-        }
-        self.notices.push_back(notice);
+        push_latest(&mut self.notices, notice, MAX_NOTICES);
     }
 
     /// Creates the state of a tab that the browser just reported. `leads_to` is the URL for which

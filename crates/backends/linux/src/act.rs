@@ -69,12 +69,7 @@ pub(crate) async fn perform(
                 if let Some(performed) = press(act.device, *target, ahead).await? {
                     return Ok(performed);
                 }
-                if act
-                    .device
-                    .view()
-                    .index(*target)
-                    .is_some_and(|at| press::presses_by_action(act.device.view(), at))
-                {
+                if press::is_by_action(act.device.view(), *target) {
                     return mouse::press_unless_covered(act, *target).await?;
                 }
             }
@@ -114,7 +109,7 @@ pub(crate) async fn press(
     ahead: Option<FreshAnswer<ActionPrefetch>>,
 ) -> Result<Option<InputOutcome>> {
     let object = device.view().object(target)?;
-    if !device.view().index(target).is_some_and(|at| press::presses_by_action(device.view(), at)) {
+    if !press::is_by_action(device.view(), target) {
         return Ok(None);
     }
     let actions = match ahead.as_ref().and_then(|ahead| ahead.if_fresh(&device.app, target)) {

@@ -19,9 +19,9 @@ use crate::app::{
     self, ActionPrefetch, App, ElementPosition, FreshAnswer, LinuxDevice, WindowStack, capture, lifecycle,
     pointer,
 };
-use crate::model::{Point, intersection};
+use crate::model::Point;
 use std::time::{Duration, Instant};
-use stickpin_device::{Aim, AimOptions, HitResult, Result};
+use stickpin_device::{Aim, AimOptions, HitResult, Result, element_gone};
 use stickpin_tree::{Handle, Rect};
 use stickpin_x11desk::{Window, window_manager, windows};
 
@@ -108,7 +108,7 @@ async fn aim_once(
     pointed: &mut bool,
 ) -> Resolved<(Aim, Option<RetryReason>)> {
     let (view, app) = (device.view(), &device.app);
-    let Some(at) = view.index(handle) else { return Err(app::gone().into()) };
+    let Some(at) = view.index(handle) else { return Err(element_gone().into()) };
     let moved_before = *pointed;
     let aim = |rect: Rect, point, hit| Aim::new(rect, hit).point(point).pointer_moved(moved_before);
     let off_screen = |rect: Rect, again| Ok((aim(rect, rect.center(), HitResult::OffScreen), Some(again)));
@@ -148,10 +148,10 @@ async fn aim_once(
         look.windows = look.x11.run(windows::list_windows).await?;
     }
     let window = look.windows.iter().find(|w| w.id == window.id).cloned().unwrap_or(window);
-    let Some(visible) = intersection(seen, window.area) else {
+    let Some(visible) = seen.intersection(window.area) else {
         return off_screen(rect, RetryReason::NoPosition);
     };
-    let Some(visible) = intersection(visible, look.screen) else {
+    let Some(visible) = visible.intersection(look.screen) else {
         // On a person's display, the window stays where the person put it.
         if app.screen.own && !window.popup {
             let by = onto(look.screen, seen);

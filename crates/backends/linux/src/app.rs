@@ -24,7 +24,8 @@ use hashbrown::HashMap;
 use std::ops::Index;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use stickpin_device::{AppFolders, DeviceInfo, Dispatched, Error, Result};
+use stickpin_device::{AppFolders, DeviceInfo, Dispatched, Error, Result, element_gone};
+use stickpin_process::{kill_group, terminate_group};
 use stickpin_tree::{Handle, IdentityGrade, NodeRef, Tree, quote};
 use stickpin_x11desk::Window;
 use tokio::process::Child;
@@ -171,7 +172,7 @@ impl AppView<'_> {
     /// # Errors
     /// Returns `ELEMENT_NOT_FOUND` if it is not there.
     pub(crate) fn object(&self, handle: Handle) -> Result<Object> {
-        self.last.object(&self.app.path(handle)?).cloned().ok_or_else(gone)
+        self.last.object(&self.app.path(handle)?).cloned().ok_or_else(element_gone)
     }
 }
 
@@ -181,7 +182,7 @@ impl App {
     /// # Errors
     /// Returns `ELEMENT_NOT_FOUND` for an unknown handle.
     pub(crate) fn path(&self, handle: Handle) -> Result<Arc<str>> {
-        let path = self.ids.path(handle.id).filter(|_| !is_foreign(handle)).ok_or_else(gone)?;
+        let path = self.ids.path(handle.id).filter(|_| !is_foreign(handle)).ok_or_else(element_gone)?;
         // A row without its own object is located at its first cell.
         Ok(path.strip_suffix(ROW).map(Into::into).unwrap_or(path))
     }
@@ -202,12 +203,7 @@ impl App {
     }
 }
 
-/// Returns the error for an element that vanished between locating and acting.
-pub(crate) fn gone() -> Error {
-    Error::element_not_found("the element is no longer in the app").hint("run `stickpin snapshot -i`")
-}
-
-/// The last capture of the app with its index. Empty before the first capture.
+/// The last reading of the app with its index. Empty before the first reading.
 #[derive(Debug)]
 pub(crate) struct LastCapture {
     pub(crate) picture: ObjectTree,
@@ -305,13 +301,10 @@ pub(crate) fn node_words(node: NodeRef<'_>) -> String {
 /// Returns `IO` when waiting for it fails.
 pub(crate) async fn end_child(mut child: Child, label: &str) -> Result<()> {
     let Some(pid) = child.id() else { return Ok(()) };
-    // The app may still save its data; it is killed if it does not end.
-    if let Some(pid) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) {
-        // The process may have ended already.
-        rustix::process::kill_process_group(pid, rustix::process::Signal::TERM).ok();
-        if timeout(LEAVE, child.wait()).await.is_err() {
-            rustix::process::kill_process_group(pid, rustix::process::Signal::KILL).ok();
-        }
+    // It may still save its data; it is killed if it does not end.
+    terminate_group(pid);
+    if timeout(LEAVE, child.wait()).await.is_err() {
+        kill_group(pid);
     }
     let waited = child.wait().await.map(drop);
     waited.map_err(|e| Error::io(format!("cannot wait for the end of {}: {e}", quote(label))))

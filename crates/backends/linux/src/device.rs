@@ -16,14 +16,8 @@ use stickpin_device::{
     Query, Result, ScreenshotImage, ScreenshotRequest, Screenshots, SettleRequest, SettleResult, Ticket,
     own_facets, unsupported,
 };
-use stickpin_tree::{Handle, Rect, Tree};
+use stickpin_tree::{Handle, Rect};
 use stickpin_x11desk::window_manager;
-
-/// Returns an element of a tree.
-fn within(tree: Arc<Tree>, handle: Handle) -> Option<LocatedElement> {
-    let node = tree.find_handle(handle).map(|node| node.id());
-    node.map(|node| LocatedElement::new(tree, node))
-}
 
 #[async_trait]
 impl Device for LinuxDevice {
@@ -45,8 +39,7 @@ impl Device for LinuxDevice {
         lifecycle::alive(&self.app).await?;
         self.readahead.used();
         let tree = capture::capture_app(self, request.watch).await?;
-        let stored = request.stored.is_some_and(|stored| Arc::ptr_eq(stored, &tree));
-        Ok(if stored { CaptureResult::Unchanged } else { CaptureResult::Tree(tree) })
+        Ok(CaptureResult::of(tree, request.stored))
     }
 
     async fn locate(&mut self, handle: Handle, context: &[Handle]) -> Result<Option<LocatedElement>> {
@@ -61,15 +54,14 @@ impl Device for LinuxDevice {
                 let tree = capture::capture_app(self, &[]).await?;
                 // The answers that a press by an action needs are prefetched when only the element
                 // is read.
-                let at = self.view().index(handle);
-                let again = match at.is_some_and(|at| press::presses_by_action(self.view(), at)) {
+                let again = match press::is_by_action(self.view(), handle) {
                     true => verify::reuse_last_tree(self.view(), handle, context).await?,
                     false => None,
                 };
                 again.unwrap_or((tree, Ticket::default()))
             }
         };
-        let mut located = within(tree, handle);
+        let mut located = LocatedElement::find(tree, handle);
         located.iter_mut().for_each(|located| located.ticket = ticket.clone());
         Ok(located)
     }
@@ -93,7 +85,7 @@ impl Device for LinuxDevice {
         // valid.
         let looked = ahead.filter(|ahead| ahead.if_fresh(&self.app, handle).is_some());
         if let Some((ahead, tree)) = looked.zip(self.last.tree.clone()) {
-            prepared.located = within(tree, handle);
+            prepared.located = LocatedElement::find(tree, handle);
             prepared.ticket = Ticket::new(ahead);
             return Ok(prepared);
         }
@@ -109,7 +101,7 @@ impl Device for LinuxDevice {
             Some(tree) => Some(Arc::clone(tree)),
             None => verify::recheck_element(self, target).await?,
         };
-        Ok(tree.and_then(|tree| within(tree, target)))
+        Ok(tree.and_then(|tree| LocatedElement::find(tree, target)))
     }
 
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {

@@ -5,14 +5,11 @@ use crate::bus::{DAEMON, Message, text};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
-use stickpin_device::{DesktopObject, Notice};
+use stickpin_device::{DesktopObject, MAX_NOTICES, Notice, push_latest};
 use tokio::sync::watch;
 use zbus::OwnedVariant;
 
-/// The maximum number of notices that are kept; the oldest are dropped.
-const MAX_NOTICES: usize = 64;
-
-/// The maximum number of characters that are kept of a text in an event.
+/// Maximum number of characters that are kept of a text in an event.
 const MAX_TEXT: usize = 2_000;
 
 /// The maximum number of appeared objects that are kept; the oldest are dropped.
@@ -135,7 +132,7 @@ impl EventState {
         let path = message.path();
         self.appeared.retain(|other| *other != path);
         if message.read::<(String, i32)>().is_ok_and(|(_, on)| on != 0) {
-            keep(&mut self.appeared, path, MAX_APPEARED);
+            push_latest(&mut self.appeared, path, MAX_APPEARED);
         }
     }
 
@@ -147,16 +144,8 @@ impl EventState {
     }
 
     fn notice(&mut self, notice: Notice) {
-        keep(&mut self.notices, notice, MAX_NOTICES);
+        push_latest(&mut self.notices, notice, MAX_NOTICES);
     }
-}
-
-/// Appends to a list; drops the oldest entry if there are `most` already.
-fn keep<T>(list: &mut VecDeque<T>, new: T, most: usize) {
-    if list.len() == most {
-        list.pop_front();
-    }
-    list.push_back(new);
 }
 
 /// Truncates a long text.

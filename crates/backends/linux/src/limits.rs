@@ -1,7 +1,10 @@
 //! Limits of captures, and timeouts of actions.
 
 use std::time::Duration;
-use stickpin_device::Capability;
+use stickpin_device::Capability::{
+    self, Attrs, Capture, Clipboard, Drag, Fill, Hover, Key, Locate, LongPress, Press, Screenshot, Scroll,
+    Select, Settle, Type, Upload,
+};
 
 /// The maximum number of objects that are read of one app; beyond that, the capture is truncated.
 pub(crate) const OBJECTS: usize = 20_000;
@@ -47,20 +50,6 @@ pub(crate) const BUS: Duration = Duration::from_secs(3);
 
 /// The capabilities of the device.
 pub(crate) const CAPABILITIES: &[Capability] = &[
-    Capability::Capture,
-    Capability::Locate,
-    Capability::Press,
-    Capability::LongPress,
-    Capability::Hover,
-    Capability::Drag,
-    Capability::Fill,
-    Capability::Type,
-    Capability::Key,
-    Capability::Select,
-    Capability::Scroll,
-    Capability::Upload,
-    Capability::Clipboard,
-    Capability::Screenshot,
-    Capability::Attrs,
-    Capability::Settle,
+    Capture, Locate, Press, LongPress, Hover, Drag, Fill, Type, Key, Select, Scroll, Upload, Clipboard,
+    Screenshot, Attrs, Settle,
 ];

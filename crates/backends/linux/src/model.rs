@@ -9,7 +9,7 @@ pub(crate) mod parents;
 pub(crate) mod roles;
 pub(crate) mod states;
 
-pub(crate) use extents::{Point, bounding_rect, intersection, rect};
+pub(crate) use extents::{Point, rect};
 pub(crate) use ids::{APP, PathNumbers};
 pub(crate) use parents::{DEEP, POPOVER, ancestors, chain, holds_popup, popup_in};
 pub(crate) use roles::{Facts, ParentContext, is_field, is_menu, is_menu_item, is_wrapper, number as role};
@@ -30,19 +30,19 @@ pub(crate) fn is_real(path: &str) -> bool {
     !path.is_empty() && !path.ends_with(ROW)
 }
 
-/// The interfaces of an object, as bits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(test, derive(serde::Deserialize))]
-pub(crate) struct Interfaces(u16);
-
 macro_rules! interfaces {
     ($($name:ident = $bit:literal, $word:literal;)*) => {
-        impl Interfaces {
-            $(pub(crate) const $name: Self = Self(1 << $bit);)*
+        bitflags::bitflags! {
+            /// The interfaces of an object.
+            #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+            #[cfg_attr(test, derive(serde::Deserialize), serde(from = "u16"))]
+            pub(crate) struct Interfaces: u16 { $(const $name = 1 << $bit;)* }
+        }
 
+        impl Interfaces {
             /// Returns the bit of `org.a11y.atspi.<word>`.
             fn named(word: &str) -> Self {
-                match word { $($word => Self::$name,)* _ => Self(0) }
+                match word { $($word => Self::$name,)* _ => Self::empty() }
             }
         }
     };
@@ -57,27 +57,11 @@ interfaces! {
 impl Interfaces {
     /// The interfaces that Gecko gives to all objects that contain text.
     pub(crate) const AROUND_TEXT: Self =
-        Self(Self::ACTION.0 | Self::COMPONENT.0 | Self::EDITABLE.0 | Self::TEXT.0 | Self::HYPERTEXT.0);
-
-    /// Whether any of these interfaces is set.
-    pub(crate) fn has(self, other: Self) -> bool {
-        self.0 & other.0 != 0
-    }
-
-    /// Adds interfaces.
-    pub(crate) fn insert(&mut self, other: Self) {
-        self.0 |= other.0;
-    }
-
-    /// Removes interfaces.
-    pub(crate) fn remove(&mut self, other: Self) {
-        self.0 &= !other.0;
-    }
+        Self::ACTION.union(Self::COMPONENT).union(Self::EDITABLE).union(Self::TEXT).union(Self::HYPERTEXT);
 
     /// Converts full interface names.
     pub(crate) fn of(names: &[String]) -> Self {
-        let word = |name: &String| Self::named(name.rsplit('.').next().unwrap_or(name)).0;
-        Self(names.iter().fold(0, |all, name| all | word(name)))
+        names.iter().map(|name| Self::named(name.rsplit('.').next().unwrap_or(name))).collect()
     }
 }
 
@@ -141,7 +125,7 @@ impl Object {
 
     /// Whether the object has an interface.
     pub(crate) fn has(&self, interface: Interfaces) -> bool {
-        self.interfaces.has(interface)
+        self.interfaces.intersects(interface)
     }
 
     /// Whether the object's rectangle is known to be empty.
@@ -261,6 +245,13 @@ pub(crate) const EMBEDDED: char = '\u{fffc}';
 mod tests {
     use super::*;
     use crate::model::states;
+
+    /// The recorded pictures hold the bits.
+    impl From<u16> for Interfaces {
+        fn from(bits: u16) -> Self {
+            Self::from_bits_retain(bits)
+        }
+    }
 
     #[test]
     fn the_title_is_that_of_the_active_window_and_of_no_menu() {

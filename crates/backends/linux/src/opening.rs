@@ -4,9 +4,9 @@
 //! end it immediately: a program of a private display that ends, an app that exits with an error, a
 //! caller that goes away.
 
-use hashbrown::HashMap;
 use std::time::Duration;
 use stickpin_device::{CancellationToken, Error, Result};
+use stickpin_process::ProcessTable;
 use tokio::time::Instant;
 
 /// The timeout for the whole opening. Shorter than the timeout of the command, so that the error
@@ -53,34 +53,11 @@ impl Opening {
     }
 }
 
-/// A snapshot of all processes: the parent and the CPU time in ticks of each.
-#[derive(Debug)]
-pub(crate) struct Processes(HashMap<u32, (u32, u64)>);
-
-impl Processes {
-    /// Takes a snapshot.
-    pub(crate) fn now() -> Self {
-        Self(pids().filter_map(|pid| stat(pid).map(|(parent, ticks, _)| (pid, (parent, ticks)))).collect())
-    }
-
-    /// Returns a process and its descendants.
-    fn below(&self, ancestor: u32) -> impl Iterator<Item = (u32, u64)> {
-        let above = |pid| self.0.get(&pid).map(|&(parent, _)| parent);
-        let below = move |pid: u32| is_below_in(pid, ancestor, above);
-        self.0.iter().map(|(&pid, &(_, ticks))| (pid, ticks)).filter(move |&(pid, _)| below(pid))
-    }
-
-    /// Returns the CPU time of a process and its descendants.
-    pub(crate) fn worked(&self, ancestor: u32) -> u64 {
-        self.below(ancestor).map(|(_, ticks)| ticks).sum()
-    }
-}
-
 /// Returns what an app without a window on the accessibility bus lacks, judging by the libraries
 /// that its processes have loaded.
 pub(crate) fn lacks(leader: u32) -> Option<&'static str> {
-    let maps = |(pid, _)| lacking(&std::fs::read_to_string(format!("/proc/{pid}/maps")).ok()?);
-    Processes::now().below(leader).find_map(maps)
+    let maps = |pid| lacking(&std::fs::read_to_string(format!("/proc/{pid}/maps")).ok()?);
+    ProcessTable::now().below(leader).find_map(maps)
 }
 
 /// Returns what an app lacks, judging by the libraries of its process (`/proc/PID/maps`).
@@ -98,19 +75,6 @@ fn lacking(maps: &str) -> Option<&'static str> {
     )
 }
 
-/// Finds a process by its number or the name of its program. Returns both.
-pub(crate) fn runs(name: &str) -> Option<(u32, String)> {
-    let program = |pid: u32| std::fs::read_to_string(format!("/proc/{pid}/comm")).ok();
-    let named = |pid: u32| Some((pid, program(pid)?.trim_end().to_owned()));
-    name.parse().map_or_else(|_| pids().filter_map(named).find(|(_, program)| program == name), named)
-}
-
-/// Returns the ids of all processes.
-fn pids() -> impl Iterator<Item = u32> {
-    let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    all.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-}
-
 /// Logs an error of the cleanup after a failed opening, whose own error is reported instead.
 pub(crate) fn unsaid(ended: Result<()>) {
     if let Err(e) = ended {
@@ -118,62 +82,10 @@ pub(crate) fn unsaid(ended: Result<()>) {
     }
 }
 
-/// Whether a process is the leader of a group, a descendant of the leader, or in the group, where
-/// descendants remain after the leader has ended.
-pub(crate) fn is_of(pid: u32, leader: u32) -> bool {
-    let group = || rustix::process::getpgid(rustix::process::Pid::from_raw(i32::try_from(pid).ok()?)).ok();
-    is_below_in(pid, leader, |pid| stat(pid).map(|(parent, ..)| parent))
-        || group().is_some_and(|group| u32::try_from(group.as_raw_nonzero().get()) == Ok(leader))
-}
-
-fn is_below_in(pid: u32, ancestor: u32, parent: impl Fn(u32) -> Option<u32>) -> bool {
-    // The maximum depth.
-    std::iter::successors(Some(pid), |&pid| parent(pid).filter(|&above| above > 1))
-        .take(64)
-        .any(|pid| pid == ancestor)
-}
-
-/// Returns the CPU time of a process in ticks, and its state: `R` when runnable, `D` when waiting
-/// for a disk.
-pub(crate) fn worked(pid: u32) -> Option<(u64, char)> {
-    stat(pid).map(|(_, ticks, state)| (ticks, state))
-}
-
-/// Returns the parent of a process, its CPU time and its state (`/proc/PID/stat`, fields 4, 14 and
-/// 15, and 3).
-fn stat(pid: u32) -> Option<(u32, u64, char)> {
-    parsed(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
-}
-
-fn parsed(stat: &str) -> Option<(u32, u64, char)> {
-    // The name before these fields may contain any characters.
-    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().take(13).collect();
-    let ticks = |at: usize| fields.get(at)?.parse::<u64>().ok();
-    Some((fields.get(1)?.parse().ok()?, ticks(11)? + ticks(12)?, fields.first()?.chars().next()?))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use stickpin_device::ErrorCode;
-
-    #[test]
-    fn processor_time_covers_a_process_and_its_children() {
-        let stat = "4 (a) b) S 3 4 4 0 -1 0 1 2 3 4 70 5 8 9 20 0";
-        assert_eq!(parsed(stat), Some((3, 75, 'S')));
-        assert_eq!(parsed("4 (a) S 3"), None);
-        let all = [(1, (0, 100)), (3, (1, 10)), (4, (3, 75)), (5, (4, 1)), (6, (1, 1000))];
-        let all = Processes(all.into_iter().collect());
-        assert_eq!((all.worked(3), all.worked(4), all.worked(7)), (86, 76, 0));
-    }
-
-    #[test]
-    fn this_process_is_below_its_parent_and_has_worked() {
-        let (own, parent) = (std::process::id(), std::os::unix::process::parent_id());
-        assert!(is_of(own, parent) && is_of(own, own) && !is_of(parent, own));
-        let all = Processes::now();
-        assert!(all.0.contains_key(&own) && all.worked(parent) >= all.worked(own));
-    }
 
     #[test]
     fn gtk_2_app_without_bridge_is_found_by_its_libraries() {
@@ -186,38 +98,6 @@ mod tests {
         assert!(lacking(&java).unwrap().contains("apt install libatk-wrapper-java"));
         assert_eq!(lacking(&(java + &line("jni/libatk-wrapper.so.6"))), None);
         assert_eq!(lacks(std::process::id()), None);
-    }
-
-    /// A shell that starts a program and ends leaves an orphan process.
-    #[tokio::test]
-    async fn what_a_process_left_behind_is_of_it() {
-        use std::os::unix::process::CommandExt;
-        let mut shell = std::process::Command::new("sh");
-        shell.args(["-c", "sleep 60 & echo $!"]).process_group(0).stdout(std::process::Stdio::piped());
-        let mut shell = shell.spawn().unwrap();
-        let (leader, mut said) = (shell.id(), shell.stdout.take().unwrap());
-        assert!(shell.wait().unwrap().success());
-        let mut pid = Vec::new();
-        while pid.last() != Some(&b'\n') {
-            let mut byte = [0];
-            std::io::Read::read_exact(&mut said, &mut byte).unwrap();
-            pid.push(byte[0]);
-        }
-        let pid: u32 = String::from_utf8(pid).unwrap().trim().parse().unwrap();
-        let below = is_below_in(pid, leader, |pid| stat(pid).map(|(parent, ..)| parent));
-        let found = (below, is_of(pid, leader), is_of(std::process::id(), leader));
-        let raw = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
-        rustix::process::kill_process(raw, rustix::process::Signal::KILL).unwrap();
-        assert_eq!(found, (false, true, false));
-    }
-
-    #[test]
-    fn a_process_is_found_by_its_number_and_by_its_program() {
-        let own = std::process::id();
-        let (pid, program) = runs(&own.to_string()).unwrap();
-        assert!(pid == own && !program.is_empty() && !program.contains('\n'), "{program:?}");
-        assert_eq!(runs(&program).unwrap().1, program);
-        assert_eq!((runs("4294967295"), runs("no such program")), (None, None));
     }
 
     #[tokio::test]

@@ -10,7 +10,7 @@ mod launch;
 use crate::app::{LinuxDevice, capture, lost};
 use crate::bus::{AccessibilityBus, BusError, Link, RegisteredApp};
 use crate::events::AppEvents;
-use crate::opening::{Opening, runs, unsaid};
+use crate::opening::{Opening, unsaid};
 use crate::screen::Screen;
 use async_trait::async_trait;
 use config::{LinuxOptions, PREFIX, QUIET, RUNNING, Request, named, no_registry};
@@ -22,6 +22,7 @@ use stickpin_device::{
     Capability, Check, Device, DeviceEntry, Error, ErrorCode, FieldSchema, Geometry, OpenRequest, Provider,
     Result, SettleRequest, Viewport,
 };
+use stickpin_process::find_running;
 use stickpin_tree::quote;
 use tokio::process::Child;
 use tokio::sync::Mutex;
@@ -127,7 +128,7 @@ impl LinuxProvider {
             return Err(Error::ambiguous_match(format!("several apps are named {}", quote(name)))
                 .hint(format!("choose a process: `stickpin open --attach {}`", all.join(" or "))));
         }
-        Err(match runs(name).map(|(pid, program)| (pid, quote(&program))) {
+        Err(match find_running(name).map(|(pid, program)| (pid, quote(&program))) {
             Some((pid, program)) => Error::device_not_found(format!(
                 "process {pid} ({program}) is running, but is not on the accessibility bus"
             ))

@@ -211,9 +211,7 @@ fn natural_size(dom: &Dom, at: usize) -> (f64, f64, f64) {
 
 /// Returns the intersection of two rectangles; empty if they do not overlap.
 pub(crate) fn intersect(a: Rect, b: Rect) -> Rect {
-    let (x, y) = (a.x.max(b.x), a.y.max(b.y));
-    let (right, bottom) = ((a.x + a.width).min(b.x + b.width), (a.y + a.height).min(b.y + b.height));
-    Rect { x, y, width: (right - x).max(0.0), height: (bottom - y).max(0.0) }
+    a.intersection(b).unwrap_or_default()
 }
 
 impl Layout {
@@ -221,14 +219,12 @@ impl Layout {
     /// viewport unless something else clips them.
     pub(crate) fn visible_rect_in(&self, at: usize, area: Rect) -> Option<Rect> {
         let clip = if self.clips[at] == self.viewport { area } else { self.clips[at] };
-        let shared = intersect(intersect(self.rects[at]?, clip), area);
-        (shared.width > 0.0 && shared.height > 0.0).then_some(shared)
+        self.rects[at]?.intersection(clip)?.intersection(area)
     }
 
     /// Returns the visible part of a node, ignoring occlusion; `None` if there is none.
     pub(crate) fn visible_rect(&self, at: usize) -> Option<Rect> {
-        let shared = intersect(self.rects[at]?, self.clips[at]);
-        (shared.width > 0.0 && shared.height > 0.0).then_some(shared)
+        self.rects[at]?.intersection(self.clips[at])
     }
 
     /// Returns the innermost element under a point, which a press there would reach.

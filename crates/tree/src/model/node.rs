@@ -94,6 +94,30 @@ impl Rect {
     pub fn contains(self, x: f64, y: f64) -> bool {
         x >= self.x && x < self.x + self.width && y >= self.y && y < self.y + self.height
     }
+
+    /// Moves the rectangle by an offset.
+    #[must_use]
+    pub fn translate(self, (dx, dy): (f64, f64)) -> Self {
+        Self { x: self.x + dx, y: self.y + dy, ..self }
+    }
+
+    /// The area that two rectangles share; `None` if it is empty.
+    #[must_use]
+    pub fn intersection(self, other: Self) -> Option<Self> {
+        let (x, y) = (self.x.max(other.x), self.y.max(other.y));
+        let width = (self.x + self.width).min(other.x + other.width) - x;
+        let height = (self.y + self.height).min(other.y + other.height) - y;
+        (width > 0.0 && height > 0.0).then_some(Self { x, y, width, height })
+    }
+
+    /// The smallest rectangle around both.
+    #[must_use]
+    pub fn union(self, other: Self) -> Self {
+        let (x, y) = (self.x.min(other.x), self.y.min(other.y));
+        let width = (self.x + self.width).max(other.x + other.width) - x;
+        let height = (self.y + self.height).max(other.y + other.height) - y;
+        Self { x, y, width, height }
+    }
 }
 
 /// Attributes that few nodes have. Ids, test ids and data keys are *record keys* on a row; on other
@@ -162,4 +186,27 @@ pub enum Attr {
     /// Marks the chosen item of a list whose role has no state for it: `true` if ARIA attributes
     /// mark it, else the word in its class (`active`, `selected`, `sel`, `current`).
     Chosen,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn rect(x: f64, y: f64, width: f64, height: f64) -> Rect {
+        Rect { x, y, width, height }
+    }
+
+    #[test]
+    fn intersection_is_what_two_rectangles_share() {
+        let shared = rect(0.0, 0.0, 10.0, 10.0).intersection(rect(5.0, 5.0, 10.0, 2.0));
+        assert_eq!(shared, Some(rect(5.0, 5.0, 5.0, 2.0)));
+        assert_eq!(rect(0.0, 0.0, 10.0, 10.0).intersection(rect(10.0, 0.0, 5.0, 5.0)), None);
+    }
+
+    #[test]
+    fn union_goes_around_both_rectangles() {
+        let both = rect(10.0, 10.0, 100.0, 100.0).union(rect(90.0, 5.0, 50.0, 20.0));
+        assert_eq!(both, rect(10.0, 5.0, 130.0, 105.0));
+        assert_eq!(both.translate((-10.0, 1.0)), rect(0.0, 6.0, 130.0, 105.0));
+    }
 }

@@ -171,8 +171,7 @@ pub async fn capture(page: &mut Page, request: CaptureRequest<'_>) -> Result<Cap
         };
         if let Some(tree) = tree {
             page.seen = activity;
-            let stored = request.stored.is_some_and(|stored| Arc::ptr_eq(stored, &tree));
-            return Ok(if stored { CaptureResult::Unchanged } else { CaptureResult::Tree(tree) });
+            return Ok(CaptureResult::of(tree, request.stored));
         }
         attempt += 1;
     }

@@ -2,7 +2,6 @@
 
 use crate::aim::{position, window};
 use crate::app::AppView;
-use crate::model::bounding_rect;
 use stickpin_device::{Error, Result, ScreenshotImage, ScreenshotRequest};
 use stickpin_tree::Rect;
 use stickpin_x11desk::{Window, windows};
@@ -10,7 +9,7 @@ use stickpin_x11desk::{Window, windows};
 /// Returns the area of a window and the pop-ups of its process, which may extend beyond its edge.
 fn shown(window: &Window, windows: &[Window]) -> Option<Rect> {
     let popups = windows.iter().filter(|w| w.popup && w.pid == window.pid).map(|w| w.area);
-    bounding_rect(std::iter::once(window.area_with_decoration()).chain(popups))
+    std::iter::once(window.area_with_decoration()).chain(popups).reduce(Rect::union)
 }
 
 /// Takes a screenshot.

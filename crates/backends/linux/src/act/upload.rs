@@ -6,7 +6,7 @@ pub(crate) mod foreign_chooser;
 
 use crate::act::{self, Act, focus, keyboard, mouse};
 use crate::app::{
-    self, App, AppView, Chooser, LastCapture, LinuxDevice, ask, capture, gone, is_foreign, lifecycle, query,
+    self, App, AppView, Chooser, LastCapture, LinuxDevice, ask, capture, is_foreign, lifecycle, query,
     settle, unknown,
 };
 use crate::bus::BusError;
@@ -17,7 +17,7 @@ use chooser_kinds::{as_text, is_chooser, is_to_save_in, path_field, says_it_open
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use stickpin_device::{
-    Action, CancellationToken, Error, ErrorCode, FileInput, InputOutcome, Modifiers, Result,
+    Action, CancellationToken, Error, ErrorCode, FileInput, InputOutcome, Modifiers, Result, element_gone,
 };
 use stickpin_tree::{Handle, quote};
 use stickpin_x11desk::{Window, windows};
@@ -116,7 +116,7 @@ pub(crate) async fn give_files(
     if is_foreign(chooser) {
         return foreign_chooser::give_elsewhere(act, chooser, files).await;
     }
-    let at = act.device.view().index(chooser).ok_or_else(gone)?;
+    let at = act.device.view().index(chooser).ok_or_else(element_gone)?;
     let top = act.device.last[at].path.clone();
     let chooser = chooser_known(act.device, &top).await?;
     let title = title_of(&act.device.last, &top);
@@ -384,7 +384,7 @@ pub(crate) async fn chooser_window(view: AppView<'_>, top: &str, before: Option<
         let size = ask::place(view.app, top).await?.map(|rect| (rect.width, rect.height));
         let window = only_window_of(&windows, view.app.info.pid, &title, size, alike, before).cloned();
         // If the chooser is still shown, its window was among those listed.
-        if is_shown(view.app, top).await? { Ok(window) } else { Err(gone()) }
+        if is_shown(view.app, top).await? { Ok(window) } else { Err(element_gone()) }
     });
     let window = window.await?.ok_or_else(|| unknown_window(&title))?;
     Ok(Chooser { top: top.to_owned(), window })

@@ -9,7 +9,6 @@ pub(super) mod stacking;
 pub(crate) mod there;
 
 use crate::aim::hit::named::deepest;
-use crate::aim::position::translate;
 use crate::aim::window::{self, window_hit};
 use crate::app::{AppView, WindowStack, ask};
 use crate::model::overlaps::{belongs_to, possible_covers, words};
@@ -60,7 +59,7 @@ pub(crate) struct HitPoint<'d> {
 impl HitPoint<'_> {
     /// Whether the point is inside a rectangle in the toolkit's coordinates.
     fn is_in(&self, place: Rect) -> bool {
-        translate(place, self.offset).contains(self.point.0, self.point.1)
+        place.translate(self.offset).contains(self.point.0, self.point.1)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::app::ask::query_extents;
 use crate::app::{AimRects, AppView, ElementPosition, WindowStack, ask};
 use crate::bus::{BusResult, Link};
 use crate::model::overlaps::possible_covers;
-use crate::model::{Object, ObjectTree, Point, chain, extents, intersection, popup_in, role as n};
+use crate::model::{Object, ObjectTree, Point, chain, extents, popup_in, role as n};
 use hashbrown::HashMap;
 use stickpin_device::Result;
 use stickpin_tree::{Handle, Rect};
@@ -40,10 +40,6 @@ fn nowhere(rect: Rect) -> bool {
     rect.x <= least || rect.y <= least
 }
 
-pub(super) fn translate(rect: Rect, (x, y): Point) -> Rect {
-    Rect { x: rect.x + x, y: rect.y + y, ..rect }
-}
-
 /// Returns the paths whose rectangles determine a position: the object, its scroll containers,
 /// innermost first, and its window.
 fn whereabouts(picture: &ObjectTree, at: usize) -> Vec<String> {
@@ -66,7 +62,7 @@ pub(crate) async fn boxes(view: AppView<'_>, handles: &[Handle]) -> Result<Vec<O
         for (handle, rect) in handles.iter().zip(&mut rects) {
             let Some((at, rect)) = view.index(*handle).zip(rect.as_mut()) else { continue };
             let frame = ask::place(app, &view.last[view.last.top(at)].path).await?;
-            *rect = translate(*rect, offset(view, at, frame, &sight).await?);
+            *rect = rect.translate(offset(view, at, frame, &sight).await?);
         }
     }
     Ok(rects)
@@ -164,10 +160,10 @@ pub(super) async fn position_from_answers(
         _ => (0.0, 0.0),
     };
     tracing::debug!(at, ?said, ?offset, "where it is, the containers that it scrolls in, and its window");
-    let seen = panes.iter().flatten().try_fold(rect, |seen, pane| intersection(seen, *pane));
+    let seen = panes.iter().flatten().try_fold(rect, |seen, pane| seen.intersection(*pane));
     Ok(Some(ElementPosition {
-        rect: translate(rect, offset),
-        seen: seen.map(|seen| translate(seen, offset)),
+        rect: rect.translate(offset),
+        seen: seen.map(|seen| seen.translate(offset)),
         offset,
         frame: *frame,
     }))

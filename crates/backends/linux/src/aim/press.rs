@@ -3,7 +3,7 @@
 
 use crate::app::{App, AppView};
 use crate::model::{Facts, Interfaces, Object, ObjectTree, Point, is_menu, is_menu_item, role as n, roles};
-use stickpin_tree::Rect;
+use stickpin_tree::{Handle, Rect};
 
 /// Whether an object is pressed by its action, not by the pointer. The action of its role must have
 /// the effect of a press. If there is a pointer, these elements are pressed with it:
@@ -20,6 +20,11 @@ pub(crate) fn presses_by_action(AppView { app, last }: AppView<'_>, at: usize) -
         profile.turns_without_click && turns || profile.locks_up_in_dialogs && !app.link.orders_apart();
     let acts = object.has(Interfaces::ACTION) && roles::is(object.role, Facts::PRESSED);
     acts && !(differs && app.screen.has_pointer())
+}
+
+/// Whether an element that was read is pressed by its action.
+pub(crate) fn is_by_action(view: AppView<'_>, target: Handle) -> bool {
+    view.index(target).is_some_and(|at| presses_by_action(view, at))
 }
 
 /// Whether an object is a checkable group box of Qt. A press inside it reaches the controls that it

@@ -1,10 +1,10 @@
 //! Scrolling elements into view.
 
-use super::position::{panes, translate};
+use super::position::panes;
 use crate::aim::{position, scroll};
 use crate::app::{App, AppView, ElementPosition, LastCapture, WindowStack, ask};
 use crate::bus::{COMPONENT, Call, VALUE, calls};
-use crate::model::{Interfaces, Point, intersection, role as n};
+use crate::model::{Interfaces, Point, role as n};
 use std::time::Duration;
 use stickpin_device::{ErrorCode, Result};
 
@@ -109,10 +109,10 @@ async fn panes_away(
     let views = ask::extents_of(app, &last.paths(&panes)).await?;
     let over = |away: f64, size: f64, room: f64| if away.abs() * 2.0 + size > room { away } else { 0.0 };
     let away = panes.into_iter().zip(views).filter_map(|(pane, view)| {
-        let view = translate(view?, *offset);
+        let view = view?.translate(*offset);
         let (dx, dy) = (rect.center().0 - view.center().0, rect.center().1 - view.center().1);
         let by = (over(dx, rect.width, view.width), over(dy, rect.height, view.height));
-        (intersection(view, *rect) != Some(*rect)).then_some((pane, by))
+        (view.intersection(*rect) != Some(*rect)).then_some((pane, by))
     });
     Ok(away.collect())
 }

@@ -2,7 +2,7 @@
 //! container inside another one, it scrolls the inner one.
 
 use crate::aim::hit::{self, HitPoint, IntendedTarget};
-use crate::aim::position::{self, scrolls, translate};
+use crate::aim::position::{self, scrolls};
 use crate::aim::window;
 use crate::app::{AppView, WindowStack, ask};
 use crate::model::{Facts, ObjectTree, Point, roles, states};
@@ -47,7 +47,7 @@ pub(crate) async fn wheel_at(
     // For a window, any container in the middle may be scrolled.
     let takers = takers(&view.last.picture, at, container.is_some());
     let places = ask::extents_of(view.app, &view.last.paths(&takers)).await?.into_iter().flatten();
-    let places: Vec<Rect> = places.map(|place| translate(place, placed.offset)).collect();
+    let places: Vec<Rect> = places.map(|place| place.translate(placed.offset)).collect();
     let free = free(area, &places, along);
     let Some(&first) = free.first() else { return Err(everywhere(&words)) };
     let window = window::window_of(view, at, &sight.windows).await?;

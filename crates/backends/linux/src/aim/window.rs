@@ -2,7 +2,7 @@
 
 use crate::aim::hit::HitPoint;
 use crate::app::{App, AppView, WindowStack, ask};
-use crate::model::{ObjectTree, POPOVER, extents, intersection, is_menu_item, popup_in, role, states};
+use crate::model::{ObjectTree, POPOVER, extents, is_menu_item, popup_in, role, states};
 use crate::toolkit::Popups;
 use stickpin_device::{HitResult, Result};
 use stickpin_tree::{Rect, quote};
@@ -42,7 +42,7 @@ async fn floating(view: AppView<'_>, at: usize, windows: &[Window]) -> Result<Op
     let Some(&dock) = inner.iter().find(floats) else { return Ok(None) };
     let Some(place) = ask::place(view.app, &objects[dock].path).await? else { return Ok(None) };
     let own = |w: &&Window| !w.popup && w.pid == view.app.info.pid && w.title == objects[dock].name;
-    let shows = |w: &&Window| intersection(w.area, place) == Some(place);
+    let shows = |w: &&Window| w.area.intersection(place) == Some(place);
     Ok(windows.iter().filter(own).find(shows).cloned())
 }
 
@@ -72,7 +72,7 @@ pub(crate) async fn popup(
         };
         let asked = if relative { vec![popup] } else { children.filter(shows).collect() };
         let said = ask::extents_of(app, &last.paths(&asked)).await?;
-        let Some(area) = extents::bounding_rect(said.into_iter().flatten()) else { return Ok(None) };
+        let Some(area) = said.into_iter().flatten().reduce(Rect::union) else { return Ok(None) };
         let window = match relative {
             true => extents::popup_of(windows, pid, (area.width, area.height)),
             false => extents::popup_at(windows, pid, area),
@@ -91,7 +91,7 @@ pub(crate) async fn popup(
     let said = ask::extents_of(app, &last.paths(asked)).await?;
     Ok(said.into_iter().flatten().find_map(|area| {
         let popup = extents::popup_of(windows, pid, (area.width, area.height));
-        let popup = popup.filter(|popup| relative || intersection(area, popup.area) == Some(area));
+        let popup = popup.filter(|popup| relative || area.intersection(popup.area) == Some(area));
         popup.map(|popup| (popup.clone(), area))
     }))
 }

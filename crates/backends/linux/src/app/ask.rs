@@ -1,12 +1,12 @@
 //! Common queries about one object, and the interpretation of faults in their answers.
 
-use crate::app::{App, gone, lifecycle};
+use crate::app::{App, lifecycle};
 use crate::bus::calls::listed;
 use crate::bus::{ACCESSIBLE, ACTION, BusError, BusResult, Call, Link, Message, calls, unless_lost};
 use crate::limits::{DONE, FRAME};
 use crate::model::{is_real, rect, states as s};
 use std::time::Duration;
-use stickpin_device::{Dispatched, Result};
+use stickpin_device::{Dispatched, Result, element_gone};
 use stickpin_tree::Rect;
 use tokio::time::{Instant, sleep};
 
@@ -53,7 +53,7 @@ pub(crate) async fn refused(app: &App, path: &str, fault: BusError) -> Result<()
         BusError::Vanished => match app.link.call(Call::new(path, ACCESSIBLE, "GetState")).await {
             Ok(_) => Ok(()),
             Err(BusError::Closed(why)) => Err(lifecycle::capture_error(app, BusError::Closed(why)).await),
-            Err(_) => Err(gone()),
+            Err(_) => Err(element_gone()),
         },
         BusError::Unknown | BusError::Refused(_) | BusError::Corrupt(_) => Ok(()),
         fault => Err(lifecycle::capture_error(app, fault).await.dispatched(Dispatched::Unknown)),
@@ -144,7 +144,7 @@ pub(crate) async fn states_now(app: &App, path: &str) -> BusResult<u64> {
 /// Returns `ELEMENT_NOT_FOUND`, `BACKEND_LOST` or `TIMEOUT`.
 pub(crate) async fn states_of(app: &App, path: &str) -> Result<u64> {
     match states_now(app, path).await {
-        Err(BusError::Vanished) => Err(gone()),
+        Err(BusError::Vanished) => Err(element_gone()),
         states => Ok(or_none(app, states).await?.unwrap_or_default()),
     }
 }

@@ -1,13 +1,13 @@
 //! Facts about one element that are not in the tree, and long texts.
 
-use crate::app::{App, LinuxDevice, ask, capture, gone};
+use crate::app::{App, LinuxDevice, ask, capture};
 use crate::bus::{ACCESSIBLE, BusError, BusResult, Call, Link, ROOT, TEXT, unless_lost};
 use crate::capture::question::{Question, Questions};
 use crate::limits;
 use crate::model::{EMBEDDED, Interfaces, Object, ObjectTree, is_field, role, roles};
 use serde::Serialize;
 use serde_json::{Value, json};
-use stickpin_device::{Query, Result, unsupported};
+use stickpin_device::{Query, Result, element_gone, unsupported};
 use stickpin_tree::Handle;
 
 /// Characters per request.
@@ -45,19 +45,14 @@ async fn told<T: Serialize>(
 pub(crate) async fn windows(link: &Link) -> BusResult<ObjectTree> {
     let root = Object { path: ROOT.to_owned(), ..Object::default() };
     let mut picture = ObjectTree { toolkit: link.toolkit, objects: vec![root], truncated: false };
-    let mut questions = Questions::default();
-    questions.add(0, Question::Name);
-    questions.add(0, Question::Children);
+    let questions = Questions(vec![(0, Question::Name), (0, Question::Children)]);
     let named = questions.ask(link, &mut picture).await?.children;
     let mut questions = Questions::default();
-    for (_, children) in named {
-        for child in children {
-            let at = picture.objects.len();
-            picture.objects.push(Object { path: link.named(ROOT, child), ..Object::default() });
-            picture[0].children.push(at);
-            questions.add(at, Question::States);
-            questions.add(at, Question::Name);
-        }
+    for child in named.into_iter().flat_map(|(_, children)| children) {
+        let at = picture.objects.len();
+        picture.objects.push(Object { path: link.named(ROOT, child), ..Object::default() });
+        picture[0].children.push(at);
+        questions.add_all(at, [Question::States, Question::Name]);
     }
     let vanished = questions.ask(link, &mut picture).await?.vanished;
     if vanished.is_empty() { Ok(picture) } else { Err(BusError::Vanished) }
@@ -107,7 +102,7 @@ pub(crate) async fn answer(device: &mut LinuxDevice, handle: Handle, query: Quer
 async fn attributes(device: &mut LinuxDevice, handle: Handle) -> Result<Value> {
     let path = device.app.path(handle)?;
     capture::capture_app(device, &[]).await?;
-    let object = device.last.object(&path).ok_or_else(gone)?;
+    let object = device.last.object(&path).ok_or_else(element_gone)?;
     let mut out = facts(object);
     let field = object.has(Interfaces::TEXT) && is_field(object.role) && object.role != role::PASSWORD;
     // A capture does not read descriptions of plain text.
@@ -183,7 +178,7 @@ async fn misspelled(app: &App, path: &str) -> BusResult<Vec<String>> {
 async fn text(device: &mut LinuxDevice, handle: Handle) -> Result<String> {
     let path = device.app.path(handle)?;
     let tree = capture::capture_app(device, &[]).await?;
-    let node = tree.find_handle(handle).ok_or_else(gone)?;
+    let node = tree.find_handle(handle).ok_or_else(element_gone)?;
     if node.is(stickpin_tree::States::PROTECTED) {
         return Ok(String::new());
     }

@@ -1,9 +1,9 @@
 //! Waiting for changes and for quiet.
 
 use crate::app::{self, App, AppView, LinuxDevice, lifecycle};
-use crate::opening::worked;
 use std::time::{Duration, Instant};
 use stickpin_device::{CancellationToken, PendingActivity, Result, SettleRequest, SettleResult};
+use stickpin_process::ProcessorTime;
 use tokio::time::timeout;
 
 /// The interval after which `changed` reports a *possible* change, because toolkits do not signal
@@ -14,13 +14,7 @@ const RECHECK_INTERVAL: Duration = Duration::from_millis(500);
 /// as constantly working.
 const BUSY: Duration = Duration::from_secs(3);
 
-/// The share of a period that a process must work to count as busy, as its divisor.
-const BUSY_PART: u32 = 3;
-
-/// The unit of processes' CPU time (`USER_HZ`).
-const TICK: Duration = Duration::from_millis(10);
-
-/// Waits until nothing has been signaled for `request.quiet`, at most `request.cap`.
+/// Waits until nothing was signalled for `request.quiet`, at most `request.cap`.
 pub(crate) async fn until_quiet(
     device: &mut LinuxDevice,
     request: SettleRequest,
@@ -123,57 +117,15 @@ pub(crate) async fn until_effect(
     lifecycle::alive(&device.app).await
 }
 
-/// The CPU time of a process, sampled repeatedly.
-struct ProcessorTime {
-    pid: Option<u32>,
-    ticks: u64,
-    at: Instant,
-}
-
-impl ProcessorTime {
-    fn of(pid: Option<u32>) -> Self {
-        let ticks = pid.and_then(worked).map_or(0, |(ticks, _)| ticks);
-        Self { pid, ticks, at: Instant::now() }
-    }
-
-    /// Whether the process has worked for a substantial part of the time since the last call, or is
-    /// now runnable or waiting for a disk.
-    fn is_busy(&mut self) -> bool {
-        let Some((ticks, state)) = self.pid.and_then(worked) else { return false };
-        let (since, done) = (self.at.elapsed(), ticks.saturating_sub(self.ticks));
-        (self.ticks, self.at) = (ticks, Instant::now());
-        let done = TICK * u32::try_from(done).unwrap_or(u32::MAX / 1024);
-        matches!(state, 'R' | 'D') || done > TICK && done * BUSY_PART >= since
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[tokio::test]
-    async fn a_process_that_works_is_busy_and_one_that_sleeps_is_not() {
-        let run =
-            |line: &str| tokio::process::Command::new("sh").args(["-c", line]).kill_on_drop(true).spawn();
-        let (worker, sleeper) = (run("while :; do :; done").unwrap(), run("exec sleep 60").unwrap());
-        let (mut works, mut sleeps) = (ProcessorTime::of(worker.id()), ProcessorTime::of(sleeper.id()));
-        let begun = worked(worker.id().unwrap()).unwrap().0;
-        while worked(worker.id().unwrap()).unwrap().0 < begun + 20 {
-            tokio::task::yield_now().await;
-        }
-        while worked(sleeper.id().unwrap()).unwrap().1 != 'S' {
-            tokio::task::yield_now().await;
-        }
-        assert!(works.is_busy());
-        let _ = sleeps.is_busy();
-        assert!(!sleeps.is_busy());
-        assert!(!ProcessorTime::of(None).is_busy());
-    }
     use crate::bus::AccessibilityBus;
     use crate::events::AppEvents;
     use crate::screen::Screen;
     use crate::tests::peer::App as Peer;
     use std::sync::Arc;
+    use stickpin_process::ProcessStat;
 
     #[tokio::test]
     async fn an_app_is_not_at_rest_while_its_process_works() {
@@ -190,8 +142,8 @@ mod tests {
         let cancel = CancellationToken::new();
         let ended = std::sync::atomic::AtomicBool::new(false);
         let work = async {
-            let begun = worked(pid).unwrap().0;
-            while worked(pid).unwrap().0 < begun + 5 {
+            let begun = ProcessStat::of(pid).unwrap().ticks;
+            while ProcessStat::of(pid).unwrap().ticks < begun + 5 {
                 tokio::time::sleep(crate::limits::FRAME).await;
             }
             ended.store(true, std::sync::atomic::Ordering::SeqCst);

@@ -18,7 +18,7 @@
 
 use crate::bus::{BusResult, Link, ROOT};
 use crate::limits;
-use crate::model::{Facts, ObjectTree, chain, intersection, rect, role as n, roles, states as s};
+use crate::model::{Facts, ObjectTree, chain, rect, role as n, roles, states as s};
 use hashbrown::HashSet;
 
 /// Returns the objects that wrongly report the focus.
@@ -121,7 +121,7 @@ pub(super) fn remove_parked_docks(picture: &mut ObjectTree) {
         let Some(frame) = picture[window].extents.take() else { continue };
         for part in parts(picture, window).collect::<Vec<_>>() {
             let place = picture[part].extents.take().and_then(rect);
-            if place.zip(rect(frame)).is_some_and(|(place, frame)| intersection(place, frame).is_none()) {
+            if place.zip(rect(frame)).is_some_and(|(place, frame)| place.intersection(frame).is_none()) {
                 let inside: Vec<usize> = picture.inside(part).collect();
                 inside.into_iter().for_each(|at| picture[at].shown = false);
             }

@@ -143,6 +143,11 @@ impl Questions {
         self.0.push((object, ask));
     }
 
+    /// Adds several questions about one object.
+    pub(crate) fn add_all(&mut self, object: usize, asks: impl IntoIterator<Item = Question>) {
+        self.0.extend(asks.into_iter().map(|ask| (object, ask)));
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -55,14 +55,11 @@ impl ObjectReader {
             Err(fault) if fault.is_lost() => return Err(fault),
             Err(e) => tracing::debug!("{} has no cache: {e}", link.name),
         }
-        let mut whole = Questions::default();
-        whole.add(0, Question::Name);
-        whole.add(0, Question::Count);
+        let mut whole = Questions(vec![(0, Question::Name), (0, Question::Count)]);
         // The cache lacks the number of children of objects that manage their descendants.
-        let boxes = reading.picture.objects.iter().enumerate().skip(1);
-        boxes
-            .filter(|(_, o)| o.count < 0 && holds_few(o.role))
-            .for_each(|(at, _)| whole.add(at, Question::Count));
+        let others = reading.picture.objects.iter().enumerate().skip(1);
+        let boxes = others.filter(|(_, o)| o.count < 0 && holds_few(o.role));
+        boxes.for_each(|(at, _)| whole.add(at, Question::Count));
         whole.ask(link, &mut reading.picture).await?;
         Ok(reading)
     }
@@ -121,7 +118,7 @@ impl ObjectReader {
         let mut questions = Questions::default();
         for path in paths {
             let new = self.push(Object { path, count: -1, ..Object::default() });
-            ALL_QUESTIONS.iter().for_each(|&ask| questions.add(new, ask));
+            questions.add_all(new, ALL_QUESTIONS.iter().copied());
         }
         let gone = questions.ask(link, &mut self.picture).await?.vanished;
         let pops_up = |at: &usize| {

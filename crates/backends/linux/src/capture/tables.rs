@@ -237,7 +237,7 @@ impl Table<'_> {
         for (place, path) in cells {
             let new = self.picture.objects.len();
             self.picture.objects.push(Object { path, count: -1, complete: true, ..Object::default() });
-            asks.iter().for_each(|&ask| questions.add(new, ask));
+            questions.add_all(new, asks.iter().copied());
             places.push(place);
         }
         let vanished = questions.ask(self.link, self.picture).await?.vanished;

@@ -109,31 +109,14 @@ pub(crate) fn popup_of(windows: &[Window], pid: Option<u32>, (width, height): Po
 
 /// Returns the pop-up window that shows most of an area of the screen, topmost first among equals.
 pub(crate) fn popup_at(windows: &[Window], pid: Option<u32>, area: Rect) -> Option<&Window> {
-    let shows = |w: &Window| intersection(w.area, area).map_or(0.0, |rect| rect.width * rect.height);
+    let shows = |w: &Window| w.area.intersection(area).map_or(0.0, |rect| rect.width * rect.height);
     let popups = windows.iter().filter(|w| w.popup && w.pid == pid && shows(w) > 0.0);
     popups.max_by(|a, b| shows(a).total_cmp(&shows(b)))
-}
-
-/// Returns the smallest rectangle that contains all of these.
-pub(crate) fn bounding_rect(all: impl Iterator<Item = Rect>) -> Option<Rect> {
-    all.reduce(|a, b| {
-        let (x, y) = (a.x.min(b.x), a.y.min(b.y));
-        let (right, bottom) = ((a.x + a.width).max(b.x + b.width), (a.y + a.height).max(b.y + b.height));
-        Rect { x, y, width: right - x, height: bottom - y }
-    })
 }
 
 /// Converts a rectangle of the toolkit; `None` if it is empty.
 pub(crate) fn rect(place: [i32; 4]) -> Option<Rect> {
     let [x, y, width, height] = place.map(f64::from);
-    (width > 0.0 && height > 0.0).then_some(Rect { x, y, width, height })
-}
-
-/// Returns the intersection of two rectangles; `None` if it is empty.
-pub(crate) fn intersection(a: Rect, b: Rect) -> Option<Rect> {
-    let (x, y) = (a.x.max(b.x), a.y.max(b.y));
-    let width = (a.x + a.width).min(b.x + b.width) - x;
-    let height = (a.y + a.height).min(b.y + b.height) - y;
     (width > 0.0 && height > 0.0).then_some(Rect { x, y, width, height })
 }
 

@@ -1,6 +1,6 @@
 //! Determines which objects may cover an object, and which belong to it.
 
-use crate::model::extents::{intersection, rect};
+use crate::model::extents::rect;
 use crate::model::parents::{POPOVER, chain, popup_in};
 use crate::model::roles;
 use crate::model::roles::number as role;
@@ -76,6 +76,6 @@ pub(crate) fn is_popup(picture: &ObjectTree, at: usize) -> bool {
 }
 
 pub(crate) fn overlap(a: Option<[i32; 4]>, b: Option<[i32; 4]>) -> bool {
-    let meet = |(a, b)| intersection(a, b).is_some();
-    a.zip(b).is_none_or(|(a, b)| rect(a).zip(rect(b)).is_some_and(meet))
+    let shared = |a, b| rect(a)?.intersection(rect(b)?);
+    a.zip(b).is_none_or(|(a, b)| shared(a, b).is_some())
 }

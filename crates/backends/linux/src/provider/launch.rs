@@ -3,9 +3,8 @@
 
 use crate::app::lost;
 use crate::bus::{AccessibilityBus, BusError, RegisteredApp};
-use crate::opening::{Processes, is_of, lacks};
-use crate::provider::config::Request;
-use crate::provider::config::{LinuxProvider, no_registry};
+use crate::opening::lacks;
+use crate::provider::config::{LinuxProvider, Request, no_registry};
 use crate::provider::installed::Launch;
 use crate::screen::Screen;
 use std::path::Path;
@@ -13,6 +12,7 @@ use std::process::Stdio;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use stickpin_device::{Error, Result};
+use stickpin_process::{ProcessTable, belongs_to};
 use stickpin_tree::quote;
 use stickpin_x11desk::windows;
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -120,7 +120,7 @@ impl LinuxProvider {
         let stderr = child.stderr.take().map(Stderr::read).unwrap_or_default();
         let started = Instant::now();
         let own = child.id();
-        let is_own = |app: &RegisteredApp| app.pid.zip(own).is_some_and(|(pid, own)| is_of(pid, own));
+        let is_own = |app: &RegisteredApp| app.pid.zip(own).is_some_and(|(pid, own)| belongs_to(pid, own));
         // Stop waiting for an app without a window once it is idle.
         let (mut worked, mut worked_at, mut looked_at) = (0, started, started);
         let mut shown: Option<(Instant, String)> = None;
@@ -148,7 +148,7 @@ impl LinuxProvider {
             let now = Instant::now();
             if now >= looked_at + WORK {
                 looked_at = now;
-                let work = own.map_or(0, |own| Processes::now().worked(own));
+                let work = own.map_or(0, |own| ProcessTable::now().ticks(own));
                 if work > worked {
                     (worked, worked_at) = (work, now);
                 }
@@ -201,7 +201,7 @@ impl LinuxProvider {
 async fn window_of(screen: &Screen, own: Option<u32>) -> Result<Option<String>> {
     let (Some(x11), Some(own)) = (screen.x11_if_any().await?, own) else { return Ok(None) };
     let windows = x11.run(windows::list_windows).await?;
-    let is_own = |pid: Option<u32>| pid.is_some_and(|pid| is_of(pid, own));
+    let is_own = |pid: Option<u32>| pid.is_some_and(|pid| belongs_to(pid, own));
     Ok(windows.iter().find(|w| !w.popup && is_own(w.pid)).map(stickpin_x11desk::Window::describe))
 }
 

@@ -122,7 +122,7 @@ impl RecheckedObjects {
                 (holds, Question::Children),
                 (holds && may_be_socket(picture, place), Question::Plugged),
             ];
-            asks.into_iter().filter(|(asked, _)| *asked).for_each(|(_, ask)| questions.add(at, ask));
+            questions.add_all(at, asks.into_iter().filter_map(|(asked, ask)| asked.then_some(ask)));
         }
         questions
     }

@@ -7,7 +7,7 @@
 
 use crate::act::Act;
 use crate::act::upload::{self, is_chooser};
-use crate::app::{self, App, Chooser, FOREIGN, ForeignChooser, LinuxDevice};
+use crate::app::{App, Chooser, FOREIGN, ForeignChooser, LinuxDevice};
 use crate::bus::{AccessibilityBus, BusError, BusResult, Link, RegisteredApp};
 use crate::events::AppEvents;
 use crate::limits::STRANGER;
@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use stickpin_device::{
     CancellationToken, DesktopObject, Dispatched, Error, FileInput, InputOutcome, Notice, Result,
+    element_gone,
 };
 use stickpin_tree::{Handle, quote_whole};
 use stickpin_x11desk::Window;
@@ -133,7 +134,7 @@ pub(crate) fn foreign_of(device: &LinuxDevice, handle: Handle) -> Option<FileInp
 
 /// Takes the connected chooser, to give it files or to close it.
 fn met(device: &mut LinuxDevice, chooser: Handle) -> Result<ForeignChooser> {
-    device.foreign.take().filter(|foreign| foreign.handle == chooser).ok_or_else(app::gone)
+    device.foreign.take().filter(|foreign| foreign.handle == chooser).ok_or_else(element_gone)
 }
 
 /// Closes the chooser of another process. Returns whether it is gone.

@@ -91,10 +91,8 @@ pub(super) async fn read_objects(app: &App, paths: Vec<String>) -> Result<Object
     let object = |path| Object { path, shown: true, ..Object::default() };
     let objects: Vec<Object> = paths.into_iter().map(object).collect();
     let mut questions = Questions::default();
-    for at in 0..objects.len() {
-        let asks = [Question::States, Question::Role, Question::Name, Question::Count];
-        asks.into_iter().for_each(|ask| questions.add(at, ask));
-    }
+    let asks = [Question::States, Question::Role, Question::Name, Question::Count];
+    (0..objects.len()).for_each(|at| questions.add_all(at, asks));
     let mut now = ObjectTree { toolkit: app.link.toolkit, objects, truncated: false };
     let told = questions.ask(&app.link, &mut now).await;
     lifecycle::check_answer(app, told).await.map(|_| now)

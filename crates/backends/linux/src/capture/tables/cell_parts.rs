@@ -16,8 +16,7 @@ impl Table<'_> {
     pub(super) async fn read_pieces(&mut self, found: &[(CellPosition, usize)]) -> BusResult<()> {
         let mut questions = Questions::default();
         for &(_, cell) in found.iter().filter(|(_, cell)| is_mute(&self.picture[*cell])) {
-            questions.add(cell, Question::Children);
-            questions.add(cell, Question::Actions);
+            questions.add_all(cell, [Question::Children, Question::Actions]);
         }
         let mut inside = Vec::new();
         let mut cells = Vec::new();

@@ -107,21 +107,3 @@ fn innermost_menu_with_the_entries_is_the_popup() {
     assert_eq!(at(741.0, 500.0, 98.0, 50.0), Some(6));
     assert_eq!(at(0.0, 0.0, 20.0, 20.0), None);
 }
-
-#[test]
-fn what_goes_around_all_of_them() {
-    let rect = |x, y, width, height| Rect { x, y, width, height };
-    let all = [rect(10.0, 10.0, 100.0, 100.0), rect(90.0, 5.0, 50.0, 20.0)];
-    assert_eq!(bounding_rect(all.into_iter()), Some(rect(10.0, 5.0, 130.0, 105.0)));
-    assert_eq!(bounding_rect(std::iter::empty()), None);
-}
-
-#[test]
-fn rectangles_are_cut_and_points_are_in_them_or_not() {
-    let rect = |x, y, width, height| Rect { x, y, width, height };
-    assert_eq!(
-        intersection(rect(0.0, 0.0, 10.0, 10.0), rect(5.0, 5.0, 10.0, 2.0)),
-        Some(rect(5.0, 5.0, 5.0, 2.0))
-    );
-    assert_eq!(intersection(rect(0.0, 0.0, 10.0, 10.0), rect(10.0, 0.0, 5.0, 5.0)), None);
-}

@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use stickpin_compose::{Environment, Member, Members};
 use stickpin_device::{Device, Notice, Result};
+use stickpin_process::ancestry;
 use stickpin_tree::Handle;
 use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
@@ -135,10 +136,8 @@ impl Member for DesktopApp {
 
 /// Returns the program name of a process that gives itself no name.
 fn program(pid: Option<u32>) -> Option<String> {
-    let line = std::fs::read(format!("/proc/{}/cmdline", pid?)).ok()?;
-    let first = line.split(|&b| b == 0).next()?;
-    let name = String::from_utf8_lossy(first);
-    name.rsplit('/').next().filter(|name| !name.is_empty()).map(str::to_owned)
+    let command = ancestry(pid?, 1).pop()?.args;
+    command.first()?.rsplit('/').next().filter(|name| !name.is_empty()).map(str::to_owned)
 }
 
 /// Connects to a registered app. Returns `None` if the app shows no window, and an app without a

@@ -6,9 +6,9 @@ use super::{DesktopEnvironment, app_with};
 use crate::act::keyboard::no_key;
 use crate::act::mouse::hold_unconfirmed;
 use crate::model::Point;
-use crate::opening::is_of;
 use stickpin_compose::{Members, Route};
 use stickpin_device::{Action, CancellationToken, Error, InputOutcome, Notice, Result};
+use stickpin_process::belongs_to;
 use stickpin_x11desk::{HeldInput, Window, X11, focus, keyboard, pings, pointer, windows};
 
 impl DesktopEnvironment {
@@ -102,7 +102,7 @@ impl DesktopEnvironment {
     async fn inaccessible_at(&mut self, apps: &Members<DesktopApp>, point: Point) -> Result<Option<Window>> {
         let there = self.top_at(point, "press with the pointer").await?;
         let started =
-            |pid| self.started.iter().filter_map(|(child, _)| child.id()).any(|own| is_of(pid, own));
+            |pid| self.started.iter().filter_map(|(child, _)| child.id()).any(|own| belongs_to(pid, own));
         let ours = |w: &Window| w.pid.is_some_and(|pid| self.screen.own || started(pid));
         Ok(there.filter(|window| app_with(apps, window).is_none() && ours(window)))
     }
