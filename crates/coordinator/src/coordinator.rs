@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use stickpin_device::{ErrorCode, Result};
 use stickpin_session::log::{DaemonStarted, Kind, RepairedTurn, SessionMeta, StartReason, Status};
 use stickpin_session::turn::{AgentId, Policy, TurnPhase, machine};
-use stickpin_store::{Amendment, Diagnostic, Origin, SessionLog, Start, Store, Verified};
+use stickpin_store::{Amendment, Diagnostic, DiskFiles, Files, Origin, SessionLog, Start, Store, Verified};
 use tokio::sync::watch;
 
 /// The sessions of a state directory, each with its log, members and turn. Only one process may
@@ -35,7 +35,21 @@ impl Coordinator {
     /// # Errors
     /// Returns `IO` or `STORAGE_FULL` when the folders cannot be created.
     pub fn open(state_dir: &Path, epoch: u64, environment: Environment) -> Result<Self> {
-        let store = Store::open(state_dir).map_err(error::of_store)?;
+        Self::open_on(state_dir, epoch, environment, Arc::new(DiskFiles))
+    }
+
+    /// Opens the sessions of a state directory whose logs and metadata are on a file system of the
+    /// caller.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::open`].
+    pub fn open_on(
+        state_dir: &Path,
+        epoch: u64,
+        environment: Environment,
+        files: Arc<dyn Files>,
+    ) -> Result<Self> {
+        let store = Store::open_on(state_dir, files).map_err(error::of_store)?;
         let (renewing, guardian) = (AtomicBool::new(true), watch::Sender::new(0));
         let shared = Shared { store: store.clone(), environment, epoch, renewing, guardian };
         Ok(Self {

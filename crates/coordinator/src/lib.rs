@@ -71,4 +71,4 @@ pub use session::{
     NewCommand, Note, Released, Sent, SessionAuthority, SessionState, TakeOptions, TakeoverState, Talk,
     Ticket, WaitOptions, WaitReply, Waiter,
 };
-pub use stickpin_store::Start;
+pub use stickpin_store::{DiskFiles, Files, Handle, Start};

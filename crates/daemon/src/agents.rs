@@ -20,7 +20,7 @@ struct HostId {
 }
 
 /// All agents that called this daemon or an earlier one of the state directory.
-pub(crate) struct Agents {
+pub struct Agents {
     place: Place,
     file: PathBuf,
     directory: Mutex<Directory>,
@@ -31,7 +31,7 @@ impl Agents {
     ///
     /// # Errors
     /// Returns `IO` or `STORAGE_FULL` when the folder or the id of the host cannot be written.
-    pub(crate) fn read(state_dir: &Path) -> Result<Self> {
+    pub fn read(state_dir: &Path) -> Result<Self> {
         let folder = state_dir.join("identity");
         std::fs::create_dir_all(&folder).map_err(|e| io_error("create", &folder, &e))?;
         let uid = rustix::process::getuid().as_raw();
@@ -46,6 +46,14 @@ impl Agents {
             Err(e) => return Err(io_error("read", &file, &e)),
         };
         Ok(Self { place, file, directory: Mutex::new(Directory::new(agents)) })
+    }
+
+    /// Returns the agent behind a call from this process.
+    ///
+    /// # Errors
+    /// Returns `INVALID_ARGS` when the caller names itself wrongly.
+    pub fn identify_in_process(&self, evidence: &Evidence) -> Result<Resolution> {
+        self.identify(&ancestry(Some(std::process::id())), evidence)
     }
 
     /// Returns the agent behind a call. `ancestry` is that of the client's process.

@@ -5,7 +5,7 @@ use crate::agents;
 use rustix::time::{ClockId, clock_gettime};
 use std::path::Path;
 use std::sync::Arc;
-use stickpin_coordinator::{Coordinator, Environment};
+use stickpin_coordinator::{Coordinator, Environment, Files};
 use stickpin_kernel::{Error, ErrorCode, Result, io_error};
 use stickpin_process::Process;
 use stickpin_session::turn::{Anchor, Liveness, Now};
@@ -22,11 +22,11 @@ const NETWORK: &[(u64, &str)] = &[
     (0x5346_414f, "AFS"),
 ];
 
-/// Opens the sessions of a state directory.
+/// Opens the sessions of a state directory. Only one process may have them.
 ///
 /// # Errors
 /// Returns `STATE_DIR_NOT_LOCAL` on a network file system, `IO` or `STORAGE_FULL`.
-pub(crate) fn coordinator(state_dir: &StateDir) -> Result<Coordinator> {
+pub fn coordinator(state_dir: &StateDir, files: Arc<dyn Files>) -> Result<Coordinator> {
     check_local(state_dir.path())?;
     let epoch = next_epoch(&state_dir.daemon_dir().join("epoch"))?;
     let (boot, booted) = (agents::boot_id(), agents::boot_id());
@@ -36,7 +36,7 @@ pub(crate) fn coordinator(state_dir: &StateDir) -> Result<Coordinator> {
         liveness: Arc::new(move |anchor| liveness(anchor, &booted)),
         pid: std::process::id(),
     };
-    Coordinator::open(state_dir.path(), epoch, environment)
+    Coordinator::open_on(state_dir.path(), epoch, environment, files)
 }
 
 /// Refuses a state directory on a network file system.

@@ -32,7 +32,10 @@ mod peer;
 mod serve;
 mod thread_pool;
 
+pub use agents::Agents;
+pub use authority::coordinator;
 pub use numbers::DiskNumbers;
+pub use stickpin_coordinator::{DiskFiles, Files, Handle};
 pub use tracing::level_filters::LevelFilter;
 
 use crate::lock::{Lock, LockGuard};
@@ -61,6 +64,8 @@ pub struct Options {
     pub providers: fn() -> Vec<Arc<dyn Provider>>,
     /// Writes recordings as scripts.
     pub scribe: Arc<dyn ScriptWriter>,
+    /// The file system of the logs and the metadata of sessions. A test passes one that fails.
+    pub files: Arc<dyn Files>,
 }
 
 /// Serves until the daemon ends and returns its exit code. Announces on stdout whether the start

@@ -96,7 +96,7 @@ impl Daemon {
     fn new(options: &Options, state_dir: StateDir) -> Result<Self> {
         let numbers = DiskNumbers::new(state_dir.path(), Arc::new(SystemTime::now));
         let source = Arc::clone(&numbers);
-        let coordinator = authority::coordinator(&state_dir)?;
+        let coordinator = authority::coordinator(&state_dir, Arc::clone(&options.files))?;
         let host = Host::builder(state_dir.path())
             .coordinator(coordinator.clone())
             .providers((options.providers)())

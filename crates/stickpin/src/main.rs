@@ -53,5 +53,6 @@ fn daemon(state_dir: PathBuf, idle_exit: Option<Duration>) -> u8 {
             .unwrap_or(stickpin_daemon::LevelFilter::INFO),
         providers: backends::providers,
         scribe: Arc::new(stickpin_replay::AdScriptWriter),
+        files: Arc::new(stickpin_daemon::DiskFiles),
     })
 }

@@ -42,7 +42,15 @@ impl Store {
     /// # Errors
     /// Returns an error if the folders cannot be created.
     pub fn open(state_dir: &Path) -> Result<Self> {
-        let mut this = Self::with_files(state_dir, Arc::new(DiskFiles))?;
+        Self::open_on(state_dir, Arc::new(DiskFiles))
+    }
+
+    /// Opens a state dir on a file system of the caller, with the thread of [`Self::open`].
+    ///
+    /// # Errors
+    /// If the folders cannot be made.
+    pub fn open_on(state_dir: &Path, files: Arc<dyn Files>) -> Result<Self> {
+        let mut this = Self::with_files(state_dir, files)?;
         let syncer = Syncer::start(DELAY).map_err(|e| StoreError::io("sync", state_dir, e))?;
         this.syncer = Some(syncer);
         Ok(this)
