@@ -117,6 +117,9 @@ pub struct Listing {
     pub hidden: usize,
 }
 
+/// The number of sessions from which on another thread reads them sooner than this one.
+const LEAST_OF_A_THREAD: usize = 100;
+
 type Read = Result<(Arc<SessionMeta>, Vec<Diagnostic>)>;
 
 /// Metadata from earlier reads, with the stamp of the file at that time.
@@ -131,11 +134,7 @@ impl Coordinator {
     /// Returns `IO` when the folder of the sessions cannot be read. A problem with a single session
     /// is reported in its entry.
     pub fn list(&self, who: Option<&Participant>, open: &BTreeSet<String>, all: bool) -> Result<Listing> {
-        let mut read: BTreeMap<String, Read> = BTreeMap::new();
-        for name in self.names()? {
-            let meta = self.cached_meta(&name);
-            read.insert(name, meta);
-        }
+        let read = self.read_all(&self.names()?);
         let mut seen: BTreeMap<String, Visibility> = BTreeMap::new();
         let mut see = |name: &str, how: Visibility| {
             let known = seen.entry(name.to_owned()).or_insert(how);
@@ -163,6 +162,23 @@ impl Coordinator {
             listing.sessions.push(self.describe(name, read, visibility.unwrap_or(Visibility::Host), live));
         }
         Ok(listing)
+    }
+
+    /// Returns the metadata of sessions by name. Many are read by several threads.
+    fn read_all(&self, names: &[String]) -> BTreeMap<String, Read> {
+        let read = |names: &[String]| -> Vec<(String, Read)> {
+            names.iter().map(|name| (name.clone(), self.cached_meta(name))).collect()
+        };
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let part = names.len().div_ceil(threads).max(LEAST_OF_A_THREAD);
+        if names.len() <= part {
+            return read(names).into_iter().collect();
+        }
+        std::thread::scope(|scope| {
+            let parts: Vec<_> = names.chunks(part).map(|part| scope.spawn(move || read(part))).collect();
+            let joined = parts.into_iter().map(|part| part.join());
+            joined.flat_map(|part| part.unwrap_or_else(|e| std::panic::resume_unwind(e))).collect()
+        })
     }
 
     /// Returns one session as described by its metadata, even if it is damaged.

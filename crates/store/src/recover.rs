@@ -52,11 +52,17 @@ struct Head {
 
 fn parse(path: &Path, name: &str, bytes: &[u8]) -> Result<SessionMeta> {
     let corrupt = |reason: String| StoreError::MetaCorrupt { path: path.to_path_buf(), reason };
-    let Head { v } = serde_json::from_slice(bytes).map_err(|e| corrupt(e.to_string()))?;
-    if v != u64::from(SessionMeta::VERSION) {
-        return Err(StoreError::Version { path: path.to_path_buf(), version: v });
+    let other_version = |v: u64| v != u64::from(SessionMeta::VERSION);
+    let version = |version| StoreError::Version { path: path.to_path_buf(), version };
+    // Another version may have other fields, so what cannot be read is asked for its version only.
+    let meta: SessionMeta =
+        serde_json::from_slice(bytes).map_err(|e| match serde_json::from_slice(bytes) {
+            Ok(Head { v }) if other_version(v) => version(v),
+            _ => corrupt(e.to_string()),
+        })?;
+    if other_version(meta.v.into()) {
+        return Err(version(meta.v.into()));
     }
-    let meta: SessionMeta = serde_json::from_slice(bytes).map_err(|e| corrupt(e.to_string()))?;
     if meta.name != name {
         return Err(corrupt(format!("it is that of `{}`", meta.name)));
     }

@@ -2,6 +2,8 @@
 //! so that hours pass at once and every run is the same.
 
 mod delegation;
+mod faults;
+mod files;
 #[path = "../../../testkit/src/floors.rs"]
 mod floors;
 mod sessions;

@@ -1,7 +1,8 @@
 //! A coordinator whose clock is that of the paused runtime.
 
+use crate::files::WatchedFiles;
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use stickpin_coordinator::{Coordinator, Environment, NewCommand, Participant, SessionAuthority, Start};
 use stickpin_device::ErrorCode;
@@ -31,6 +32,10 @@ pub(crate) struct World {
     pub(crate) coordinator: Coordinator,
     /// The pids of harnesses that have ended.
     pub(crate) ended: Arc<Mutex<BTreeSet<u32>>>,
+    /// By how many milliseconds the wall clock is ahead.
+    pub(crate) wall_ahead: Arc<AtomicI64>,
+    /// The files of the state directory.
+    pub(crate) files: WatchedFiles,
     /// Whether the guardian panics, which runs in a task of its own.
     pub(crate) guardian_panics: Arc<AtomicBool>,
     began: Instant,
@@ -44,15 +49,19 @@ impl World {
         let ended = Arc::default();
         let began = Instant::now();
         let guardian_panics = Arc::default();
-        let coordinator = coordinator(&folder, began, 1, "b1", (&ended, &guardian_panics));
-        Self { folder, coordinator, ended, guardian_panics, began, epoch: 1, boot: "b1".into() }
+        let (files, wall_ahead) = (WatchedFiles::default(), Arc::default());
+        let clock = (began, &wall_ahead);
+        let coordinator = coordinator(&folder, &files, clock, 1, "b1", (&ended, &guardian_panics));
+        let boot = "b1".into();
+        Self { folder, coordinator, ended, wall_ahead, files, guardian_panics, began, epoch: 1, boot }
     }
 
     /// As after a `kill -9` of the host.
     pub(crate) fn restart(&mut self) {
         self.epoch += 1;
         let processes = (&self.ended, &self.guardian_panics);
-        self.coordinator = coordinator(&self.folder, self.began, self.epoch, &self.boot, processes);
+        let clock = (self.began, &self.wall_ahead);
+        self.coordinator = coordinator(&self.folder, &self.files, clock, self.epoch, &self.boot, processes);
     }
 
     /// As after a restart of the machine.
@@ -102,16 +111,19 @@ pub(crate) fn start(name: &str) -> Start {
 
 fn coordinator(
     folder: &tempfile::TempDir,
-    began: Instant,
+    files: &WatchedFiles,
+    (began, wall_ahead): (Instant, &Arc<AtomicI64>),
     epoch: u64,
     boot: &str,
     (ended, panics): (&Arc<Mutex<BTreeSet<u32>>>, &Arc<AtomicBool>),
 ) -> Coordinator {
     let (boot, ended, panics) = (boot.to_owned(), Arc::clone(ended), Arc::clone(panics));
+    let wall_ahead = Arc::clone(wall_ahead);
     let random = AtomicU64::new(epoch << 32);
     let now = move || {
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap() + 1_000_000;
-        Now { mono_ms: ms, boot_id: boot.clone(), wall: Timestamp::from_millis(1_785_500_000_000 + ms) }
+        let wall = (1_785_500_000_000 + ms).saturating_add_signed(wall_ahead.load(Ordering::Relaxed));
+        Now { mono_ms: ms, boot_id: boot.clone(), wall: Timestamp::from_millis(wall) }
     };
     let alive = move |anchor: &Anchor| {
         let in_task = tokio::task::try_id().is_some();
@@ -127,7 +139,7 @@ fn coordinator(
         liveness: Arc::new(alive),
         pid: 4_711,
     };
-    Coordinator::open(folder.path(), epoch, environment).unwrap()
+    Coordinator::open_on(folder.path(), epoch, environment, Arc::new(files.clone())).unwrap()
 }
 
 /// An agent in a harness of its own.
