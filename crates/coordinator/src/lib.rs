@@ -67,8 +67,8 @@ pub use listing::{ListedChild, ListedSession, ListedState, Listing, Restorabilit
 pub use participant::Participant;
 pub use replies::{GrantReason, Granted, Guardian, NotYet, TakeoverAvailable, TurnReply, TurnSummary};
 pub use session::{
-    Admission, Assigned, Closing, Delivery, Ended, EventQuery, Events, Joined, Kicked, MemberState,
-    NewCommand, Note, Released, Sent, SessionAuthority, SessionState, TakeOptions, TakeoverState, Talk,
-    Ticket, WaitOptions, WaitReply, Waiter,
+    Admission, Assigned, Closing, ContextEntry, ContextPage, Conversations, Delivery, Ended, EventQuery,
+    Events, Joined, Kicked, MemberState, NewCommand, Note, Released, Sent, SessionAuthority, SessionState,
+    TakeOptions, TakeoverState, Talk, Ticket, WaitOptions, WaitReply, Waiter,
 };
 pub use stickpin_store::{DiskFiles, Files, Handle, Start};

@@ -4,6 +4,7 @@
 mod authority;
 mod commands;
 mod commit;
+mod context;
 mod events;
 mod members;
 mod state;
@@ -16,6 +17,7 @@ pub(crate) use authority::{Shared, State};
 pub(crate) use commands::drain;
 pub use commands::{Admission, Ended, NewCommand, Ticket};
 pub(crate) use commit::surrendered_by_reboot;
+pub use context::{ContextEntry, ContextPage, Conversations};
 pub use events::{EventQuery, Events};
 pub use members::{Joined, Kicked};
 pub(crate) use members::{admit_member, end_turn_of};

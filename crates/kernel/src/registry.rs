@@ -11,6 +11,17 @@ pub use crate::command::entry::Entry;
 /// All commands.
 pub static COMMANDS: &[Entry] = &LIST;
 
+/// Commands that only our own front ends send. They can be called as any other; help, docs and
+/// lists of tools leave them out.
+pub static INTERNAL: &[Entry] = &INTERNAL_LIST;
+
+static INTERNAL_LIST: [Entry; 4] = [
+    entry::<commands::coordinate::context::ContextRead>(),
+    entry::<commands::coordinate::context::ContextAdd>(),
+    entry::<commands::coordinate::context::ContextClear>(),
+    entry::<commands::coordinate::context::ContextTree>(),
+];
+
 macro_rules! list {
     ($($(#[$if:meta])* $command:path,)*) => {
         static LIST: [Entry; [$($(#[$if])* stringify!($command)),*].len()] =
@@ -145,7 +156,7 @@ pub(crate) fn lookup_in(added: &[&'static Entry], name: &str) -> Result<&'static
 }
 
 fn all(added: &[&'static Entry]) -> impl Iterator<Item = &'static Entry> {
-    COMMANDS.iter().chain(added.iter().copied())
+    COMMANDS.iter().chain(INTERNAL).chain(added.iter().copied())
 }
 
 #[cfg(test)]

@@ -58,9 +58,9 @@ pub use fold::FoldFault;
 pub use framing::{LineFault, MAX_RECORD, RecordTooLarge, decode, encode};
 pub use kind::{
     AgentSuperseded, ChildSpawned, ChildStateChanged, CommandBegin, CommandEnd, CommandError, CommandId,
-    ContextCleared, DaemonStarted, Evidence, Group, Kind, KindName, LoanOpened, LoanReclaimed, LogRepaired,
-    MemberJoined, MemberKicked, MemberLeft, Message, MessageHint, NoteAdded, NoteResolved, Outcome,
-    PeerAdded, PeerRemoved, PolicyChanged, RefPin, ReleaseReason, RepairCause, RepairedTurn,
+    ContextAdded, ContextCleared, DaemonStarted, Evidence, Group, Kind, KindName, LoanOpened, LoanReclaimed,
+    LogRepaired, MemberJoined, MemberKicked, MemberLeft, Message, MessageHint, NoteAdded, NoteResolved,
+    Outcome, PeerAdded, PeerRemoved, PolicyChanged, RefPin, ReleaseReason, RepairCause, RepairedTurn,
     ReservationExpired, SegmentEnd, SegmentStart, Snapshot, StartReason, SurrenderReason, TurnAssigned,
     TurnClaimed, TurnClosed, TurnLeaseStale, TurnReleased, TurnSurrendered, TurnTaken,
 };

@@ -1,6 +1,7 @@
 //! Several agents and one session: who may act, who waits, and what the log says. Time is paused,
 //! so that hours pass at once and every run is the same.
 
+mod context;
 mod delegation;
 mod faults;
 mod files;

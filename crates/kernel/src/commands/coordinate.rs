@@ -1,6 +1,7 @@
 //! Commands for several agents in one session: turns, messages and notes.
 
 pub mod claim;
+pub mod context;
 pub mod feed;
 pub mod hand_over;
 pub mod members;

@@ -8,7 +8,7 @@ use stickpin_device::ErrorCode;
 #[test]
 fn names_and_aliases_are_unique_and_plain() {
     let mut seen = BTreeSet::new();
-    for entry in COMMANDS {
+    for entry in COMMANDS.iter().chain(INTERNAL) {
         for name in std::iter::once(&entry.spec.name).chain(entry.spec.aliases) {
             assert!(seen.insert(*name), "`{name}` twice");
             assert!(name.bytes().all(|b| b.is_ascii_lowercase() || b == b' '), "`{name}`");
@@ -19,7 +19,7 @@ fn names_and_aliases_are_unique_and_plain() {
 
 #[test]
 fn every_command_and_field_is_documented() {
-    for entry in COMMANDS {
+    for entry in COMMANDS.iter().chain(INTERNAL) {
         let name = entry.spec.name;
         assert!(entry.summary().ends_with('.'), "{name}: the first line is a sentence");
         assert!(!entry.spec.examples.is_empty(), "{name} has no example");
@@ -31,7 +31,7 @@ fn every_command_and_field_is_documented() {
 
 #[test]
 fn schemas_are_flat_and_closed() {
-    for entry in COMMANDS {
+    for entry in COMMANDS.iter().chain(INTERNAL) {
         let schema = entry.schema();
         assert_eq!(schema["additionalProperties"], false, "{}", entry.spec.name);
         assert!(schema.get("$defs").is_none(), "{}: {schema}", entry.spec.name);
@@ -106,6 +106,12 @@ const PLAIN: &[&str] = &[
     "msg send body",
     "msg recv from",
     "notes add body",
+    "context read context",
+    "context add context",
+    "context add body",
+    "context add result",
+    "context add target",
+    "context clear context",
 ];
 
 /// What is checked of a client that is confined to folders is what the annotations say.
@@ -117,7 +123,7 @@ fn an_argument_that_leads_to_a_file_or_an_address_is_annotated() {
         _ => false,
     };
     let mut bare = Vec::new();
-    for entry in COMMANDS {
+    for entry in COMMANDS.iter().chain(INTERNAL) {
         for field in entry.fields().iter().filter(|field| texts(&field.kind)) {
             let named = format!("{} {}", entry.spec.name, field.name);
             let annotated = field.is_path || field.is_openable || field.nested_targets.is_some();
@@ -131,7 +137,7 @@ fn an_argument_that_leads_to_a_file_or_an_address_is_annotated() {
 
 #[test]
 fn positionals_count_from_zero_and_only_the_last_trails() {
-    for entry in COMMANDS {
+    for entry in COMMANDS.iter().chain(INTERNAL) {
         let name = entry.spec.name;
         let mut places: Vec<_> = entry.fields().iter().filter_map(|f| Some((f.positional?, f))).collect();
         places.sort_by_key(|(n, _)| *n);

@@ -40,6 +40,7 @@ pub(crate) struct Begun {
 pub(crate) fn participant(cx: &Cx) -> Option<Participant> {
     let via = match cx.caller.evidence.env_age {
         _ if cx.replayed => Via::Replay,
+        _ if cx.caller.evidence.console.is_some() => Via::Repl,
         EnvAge::Spawn => Via::Mcp,
         EnvAge::Request => Via::Cli,
     };

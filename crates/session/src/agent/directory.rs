@@ -285,6 +285,14 @@ fn without_session(
     }
     let terminal = set(TERMINAL_VARIABLES).map(|id| format!("term:{id}"));
     attempts.push(Attempt::new("4", "terminal", terminal.clone()));
+    // A console belongs to a person, and each is a member of its own. A program that starts one stays
+    // the agent that it is.
+    if let (None, Some(console)) = (harness, evidence.console) {
+        let component = format!("human:{}:console:{console:04x}", place.user);
+        attempts.push(Attempt::new("5", "console of the user", Some(component.clone())));
+        let (family, kind) = ("human".to_owned(), AgentKind::Human);
+        return ("5", Seen { family, kind, component, anchor: None, provisional: false });
+    }
     match (harness, terminal) {
         (Some(harness), Some(component)) => ("4", seen_as(harness, component, None, true)),
         (Some(harness), None) => {

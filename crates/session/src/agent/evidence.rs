@@ -35,6 +35,9 @@ pub struct Evidence {
     /// The connection, if the front end keeps one open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connection: Option<String>,
+    /// The number of the interactive console that a person sits at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub console: Option<u16>,
 }
 
 impl Evidence {
@@ -56,7 +59,7 @@ impl Evidence {
     /// Whether nothing is known.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.env.is_empty() && self.metadata.is_empty() && self.connection.is_none()
+        self == &Self::default()
     }
 }
 

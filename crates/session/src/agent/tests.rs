@@ -58,6 +58,7 @@ impl Stage {
             env_age: EnvAge::Spawn,
             metadata: env(metadata),
             connection: Some("c1".into()),
+            console: None,
         };
         self.resolve(&evidence, &server_under(root))
     }
@@ -217,6 +218,22 @@ fn person_is_known_by_the_terminal_or_by_name() {
     let none = stage.shell(&[], &[]);
     assert_eq!(none.agent_id.as_str(), "human:ana");
     assert_eq!((one.kind, two.kind, none.kind), (AgentKind::Human, AgentKind::Human, AgentKind::Human));
+}
+
+#[test]
+fn each_console_of_a_person_is_a_member_of_its_own() {
+    let mut stage = Stage::new();
+    let mut at_console = |console: u16, vars: &[(&str, &str)], ancestry: &[Process]| {
+        let evidence = Evidence { env: env(vars), console: Some(console), ..Evidence::default() };
+        stage.directory.resolve(&evidence, ancestry, &stage.place, Timestamp::from_millis(0)).unwrap()
+    };
+    let one = at_console(0x00a1, &[TERMINAL], &[]);
+    assert_eq!((one.agent_id.as_str(), one.kind), ("human:ana:console:00a1", AgentKind::Human));
+    assert_eq!(one, at_console(0x00a1, &[TERMINAL], &[]));
+    assert_ne!(at_console(0x00a2, &[TERMINAL], &[]).agent_id, one.agent_id);
+    // An agent that starts a console does not become a person by it.
+    let agent = at_console(0x00a1, &[], &claude());
+    assert_eq!((agent.harness.as_str(), agent.kind), ("claude", AgentKind::Harness));
 }
 
 #[test]

@@ -142,6 +142,7 @@ impl SessionMeta {
             | Kind::Message(_)
             | Kind::DaemonStarted(_)
             | Kind::LogRepaired(_)
+            | Kind::ContextAdded(_)
             | Kind::ContextCleared(_) => {}
         }
     }

@@ -11,8 +11,9 @@ pub use people::{
     TurnLeaseStale, TurnReleased, TurnSurrendered, TurnTaken,
 };
 pub use run::{
-    CommandBegin, CommandEnd, CommandError, CommandId, ContextCleared, DaemonStarted, LogRepaired, Outcome,
-    PolicyChanged, RefPin, RepairCause, RepairedTurn, SegmentEnd, SegmentStart, Snapshot, StartReason,
+    CommandBegin, CommandEnd, CommandError, CommandId, ContextAdded, ContextCleared, DaemonStarted,
+    LogRepaired, Outcome, PolicyChanged, RefPin, RepairCause, RepairedTurn, SegmentEnd, SegmentStart,
+    Snapshot, StartReason,
 };
 
 use super::redacted::BlobRef;
@@ -24,7 +25,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 pub enum Group {
     /// Boundaries of segments.
     Segment,
-    /// Commands and snapshots.
+    /// Commands, snapshots, and what a console says about them.
     Run,
     /// Membership.
     Member,
@@ -133,7 +134,8 @@ kinds! {
     PeerRemoved(PeerRemoved) = "peer_removed", Delegation;
     DaemonStarted(DaemonStarted) = "daemon_started", System;
     LogRepaired(Box<LogRepaired>) = "log_repaired", System;
-    ContextCleared(ContextCleared) = "context_cleared", System;
+    ContextAdded(Box<ContextAdded>) = "context", Run;
+    ContextCleared(ContextCleared) = "context_cleared", Run;
     PolicyChanged(Box<PolicyChanged>) = "policy_changed", System;
 }
 
@@ -170,6 +172,7 @@ impl Kind {
             | Kind::PeerAdded(_)
             | Kind::PeerRemoved(_)
             | Kind::DaemonStarted(_)
+            | Kind::ContextAdded(_)
             | Kind::ContextCleared(_)
             | Kind::PolicyChanged(_) => None,
         }
@@ -194,6 +197,12 @@ impl Kind {
             Kind::CommandEnd(body) => {
                 let error = body.error.as_mut().map(|error| &mut error.message);
                 let mut texts = error.into_iter().chain(&mut body.address);
+                texts.try_for_each(|text| text.offload(limit, offload))
+            }
+            Kind::ContextAdded(entry) => {
+                let target = entry.target.as_mut();
+                let mut texts =
+                    [&mut entry.body, &mut entry.result, &mut entry.cwd].into_iter().chain(target);
                 texts.try_for_each(|text| text.offload(limit, offload))
             }
             Kind::MemberKicked(body) => {
@@ -263,6 +272,7 @@ impl Kind {
             | Kind::LoanOpened(_)
             | Kind::PeerAdded(_)
             | Kind::PeerRemoved(_)
+            | Kind::ContextAdded(_)
             | Kind::ContextCleared(_)
             | Kind::PolicyChanged(_) => false,
         }

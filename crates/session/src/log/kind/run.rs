@@ -216,10 +216,36 @@ pub struct LogRepaired {
     pub turn_after: Option<TurnState>,
 }
 
-/// The context of a console was cleared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+/// A completed entry of a conversation at a console. Later prompts may refer to it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct ContextCleared {}
+pub struct ContextAdded {
+    /// The conversation.
+    pub context: String,
+    /// The command line as it was typed, without text that may be secret.
+    pub body: Redacted,
+    /// The outcome in one line.
+    pub result: Redacted,
+    /// The element that `it` stands for from now on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<Redacted>,
+    /// The generation of the refs that the entry showed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generation: Option<u64>,
+    /// The working directory.
+    pub cwd: Redacted,
+}
+
+/// The context of a conversation was cleared: its entries stay in the log, and later prompts no
+/// longer refer to them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ContextCleared {
+    /// The conversation.
+    pub context: String,
+    /// The last record that no longer counts.
+    pub upto_seq: u64,
+}
 
 /// The policy changed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

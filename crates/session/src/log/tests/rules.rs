@@ -45,7 +45,9 @@ fn every_broken_rule_is_found() {
     assert_eq!(found, Finding::NotOpen { seq: 5, id: crate::log::CommandId::new(5) });
     let found = broken(|r| r[5].kind = end(4, false));
     assert_eq!(found, Finding::NotOpen { seq: 6, id: crate::log::CommandId::new(4) });
-    let found = broken(|r| r[5].kind = Kind::ContextCleared(crate::log::ContextCleared {}));
+    let found = broken(|r| {
+        r[5].kind = Kind::ContextCleared(crate::log::ContextCleared { context: "main".into(), upto_seq: 0 })
+    });
     assert_eq!(found, Finding::NeverEnded { id: crate::log::CommandId::new(5) });
     // A command in a turn that is not there, and an end in another turn than its begin.
     assert_eq!(broken(|r| r[4].turn_id = 2), Finding::Turn { seq: 5, expected: 1, found: 2 });
@@ -55,7 +57,9 @@ fn every_broken_rule_is_found() {
         r[at].kind = end(21, false);
     });
     assert_eq!(late, Finding::Turn { seq: 24, expected: 1, found: 1 });
-    let found = broken(|r| r[0].kind = Kind::ContextCleared(crate::log::ContextCleared {}));
+    let found = broken(|r| {
+        r[0].kind = Kind::ContextCleared(crate::log::ContextCleared { context: "main".into(), upto_seq: 0 })
+    });
     assert_eq!(found, Finding::Boundary { segment: 1, seq: 1 });
     let found = broken(|r| r[7].kind = Kind::SegmentEnd(SegmentEnd {}));
     assert_eq!(found, Finding::Boundary { segment: 1, seq: 9 });

@@ -2,12 +2,12 @@
 
 use crate::log::{
     AgentSuperseded, Arguments, BlobId, BlobRef, ChildSpawned, ChildStateChanged, CommandBegin, CommandEnd,
-    CommandError, CommandId, ContextCleared, DaemonStarted, Evidence, Kind, LoanOpened, LoanReclaimed,
-    LogRepaired, MemberJoined, MemberKicked, MemberLeft, Message, MessageHint, NoteAdded, NoteResolved,
-    Outcome, PeerAdded, PeerRemoved, PolicyChanged, Record, Redacted, RedactedHandoff, Redactor, RefPin,
-    ReleaseReason, RepairCause, RepairedTurn, ReservationExpired, SegmentEnd, SegmentStart, Snapshot,
-    StartReason, SurrenderReason, TurnAssigned, TurnClaimed, TurnClosed, TurnLeaseStale, TurnReleased,
-    TurnSurrendered, TurnTaken, Via,
+    CommandError, CommandId, ContextAdded, ContextCleared, DaemonStarted, Evidence, Kind, LoanOpened,
+    LoanReclaimed, LogRepaired, MemberJoined, MemberKicked, MemberLeft, Message, MessageHint, NoteAdded,
+    NoteResolved, Outcome, PeerAdded, PeerRemoved, PolicyChanged, Record, Redacted, RedactedHandoff,
+    Redactor, RefPin, ReleaseReason, RepairCause, RepairedTurn, ReservationExpired, SegmentEnd, SegmentStart,
+    Snapshot, StartReason, SurrenderReason, TurnAssigned, TurnClaimed, TurnClosed, TurnLeaseStale,
+    TurnReleased, TurnSurrendered, TurnTaken, Via,
 };
 use crate::timestamp::Timestamp;
 use crate::turn::{
@@ -296,7 +296,17 @@ pub(super) fn every_kind() -> (Vec<Record>, usize) {
     log.add(1, Kind::PeerRemoved(PeerRemoved { peer: "mail".into() }));
     let policy = Policy { drain_ms: 1, ..Policy::default() };
     log.add(1, Kind::PolicyChanged(Box::new(PolicyChanged { policy })));
-    log.add(1, Kind::ContextCleared(ContextCleared {}));
+    let entry = ContextAdded {
+        context: "main".into(),
+        body: Redacted::literal("press @e3"),
+        result: Redacted::literal("ok"),
+        target: Some(Redacted::literal("@e3~s7")),
+        generation: Some(7),
+        cwd: Redacted::literal("/home/ana"),
+    };
+    log.add(1, Kind::ContextAdded(Box::new(entry)));
+    let cleared = ContextCleared { context: "main".into(), upto_seq: log.next_seq() - 1 };
+    log.add(1, Kind::ContextCleared(cleared));
     let late = log.next_seq();
     log.add(1, begin(late));
     log.add(1, Kind::TurnLeaseStale(Box::new(TurnLeaseStale { turn_after: owned(1, ada) })));

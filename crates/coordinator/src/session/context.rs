@@ -1,0 +1,103 @@
+//! The conversations of consoles: what a prompt may refer to because an earlier one established it.
+
+use super::authority::{SessionAuthority, State};
+use super::commands::refuse_ambiguous;
+use crate::error;
+use crate::participant::Participant;
+use serde::{Deserialize, Serialize};
+use std::ops::ControlFlow;
+use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_session::log::{ContextAdded, ContextCleared, Kind};
+use stickpin_store::Phase;
+
+/// An entry of a conversation with its place in the log.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ContextEntry {
+    /// Its record.
+    pub seq: u64,
+    /// What it says.
+    #[serde(flatten)]
+    pub entry: ContextAdded,
+}
+
+/// A part of a conversation.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ContextPage {
+    /// The entries that count, oldest first.
+    pub entries: Vec<ContextEntry>,
+    /// Whether entries before these no longer count.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cleared: bool,
+    /// The last record that was looked at: reading continues behind it.
+    pub cursor_seq: u64,
+}
+
+/// The conversations of a session.
+#[derive(Debug, Clone, Copy)]
+pub struct Conversations<'s>(pub &'s SessionAuthority);
+
+impl Conversations<'_> {
+    /// Adds a completed entry and returns its record.
+    ///
+    /// # Errors
+    /// Returns `MESSAGE_TOO_LARGE`, `IDENTITY_AMBIGUOUS`, and errors of the log.
+    pub fn add(&self, who: &Participant, entry: ContextAdded) -> Result<u64> {
+        refuse_ambiguous(who)?;
+        self.0.change(|state, now| {
+            state.touch(who, now);
+            let texts = [&entry.body, &entry.result, &entry.cwd].into_iter().chain(&entry.target);
+            let bytes: u64 = texts.filter_map(|text| text.text()).map(|text| text.len() as u64).sum();
+            let most = state.log.meta().policy.max_text_bytes;
+            if bytes > most {
+                let message = format!("the entry has {bytes} bytes, and {most} are allowed");
+                return Err(Error::new(ErrorCode::MessageTooLarge, message)
+                    .hint("write long text to a file, and name the file"));
+            }
+            state.append(&State::origin(who, now), Kind::ContextAdded(Box::new(entry)))
+        })
+    }
+
+    /// Clears the context of a conversation. Its entries stay in the log.
+    ///
+    /// # Errors
+    /// Returns `IDENTITY_AMBIGUOUS` and errors of the log.
+    pub fn clear(&self, who: &Participant, context: String) -> Result<u64> {
+        refuse_ambiguous(who)?;
+        self.0.change(|state, now| {
+            state.touch(who, now);
+            let upto_seq = state.log.meta().applied_seq;
+            let cleared = ContextCleared { context, upto_seq };
+            state.append(&State::origin(who, now), Kind::ContextCleared(cleared))
+        })
+    }
+
+    /// Reads a conversation behind the record `after`.
+    ///
+    /// # Errors
+    /// Returns errors of reading the log.
+    pub fn read(&self, context: &str, after: u64) -> Result<ContextPage> {
+        let state = self.0.lock();
+        let last = state.log.meta().applied_seq;
+        let mut page = ContextPage { cursor_seq: last, ..ContextPage::default() };
+        if after >= last {
+            return Ok(page);
+        }
+        let scanned = stickpin_store::scan(&state.log, after, Phase::Feed, &mut |record| {
+            match &record.kind {
+                Kind::ContextAdded(entry) if entry.context == context => {
+                    page.entries.push(ContextEntry { seq: record.seq, entry: (**entry).clone() });
+                }
+                Kind::ContextCleared(cleared) if cleared.context == context => {
+                    page.entries.retain(|entry| entry.seq > cleared.upto_seq);
+                    page.cleared = true;
+                }
+                _ => {}
+            }
+            if record.seq < last { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        scanned.map_err(error::of_store)?;
+        Ok(page)
+    }
+}
