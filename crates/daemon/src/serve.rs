@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 use stickpin_coordinator::Coordinator;
+use stickpin_kernel::commands::frame::WatchFrame;
 use stickpin_kernel::{CancellationToken, Host, Result, io_error};
 use stickpin_wire::StateDir;
 use stickpin_wire::rpc::{self, Status};
@@ -100,6 +101,7 @@ impl Daemon {
         let host = Host::builder(state_dir.path())
             .coordinator(coordinator.clone())
             .providers((options.providers)())
+            .command::<WatchFrame>()
             .script_writer(Arc::clone(&options.scribe))
             .numbers(move |session| Ok(source.for_session(session)))
             .build()?;

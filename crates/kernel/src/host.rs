@@ -6,6 +6,8 @@ pub(crate) mod queue;
 pub(crate) mod recording;
 #[cfg_attr(not(feature = "pictures"), allow(dead_code, reason = "only `screenshot` needs all of it"))]
 pub(crate) mod screenshots;
+#[cfg_attr(not(feature = "pictures"), allow(dead_code, reason = "only `WatchFrame` reads it"))]
+pub(crate) mod watch_state;
 
 use crate::host::queue::{Mailbox, Position, TaskEnd};
 use crate::host::recording::{NoScriptWriter, ScriptWriter};

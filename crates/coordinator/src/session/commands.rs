@@ -36,6 +36,14 @@ pub struct Ticket {
     began: u64,
 }
 
+impl Ticket {
+    /// Returns the id of the command.
+    #[must_use]
+    pub fn command(&self) -> CommandId {
+        self.command
+    }
+}
+
 /// Whether the end of a command was recorded.
 #[derive(Debug)]
 pub enum Ended {

@@ -32,6 +32,9 @@ pub struct Spec {
     pub writes: bool,
     /// Whether a recording includes the command. Commands about the session itself are excluded.
     pub recorded: bool,
+    /// Whether the session log says that the command ran. Without a record the command also leaves
+    /// no trace for other callers: notices of the app stay for the next command.
+    pub logged: bool,
     /// Whether the command is an assertion: a recording keeps an assertion that held, although it
     /// only reads.
     pub asserts: bool,
@@ -55,6 +58,7 @@ impl Spec {
         deadline: Duration::from_secs(30),
         writes: false,
         recorded: true,
+        logged: true,
         asserts: false,
         follows: None,
         examples: &[],

@@ -5,6 +5,8 @@ pub mod diff;
 #[cfg(feature = "pictures")]
 pub mod diff_screenshot;
 pub mod find;
+#[cfg(feature = "pictures")]
+pub mod frame;
 pub mod get;
 pub mod is;
 pub mod markdown;

@@ -3,6 +3,7 @@
 use crate::api::secret::Secret;
 use crate::host::recording::Recorder;
 use crate::host::screenshots::ClientScreenshots;
+use crate::host::watch_state::WatchState;
 use crate::host::{SessionStatus, private_dir};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -42,6 +43,8 @@ pub(crate) struct OpenSession {
     pub(crate) secrets: Vec<Secret>,
     /// The field that the last action filled without focusing it, in words.
     pub(crate) unfocused: Option<String>,
+    /// What is kept for those who watch.
+    pub(crate) watch: WatchState,
     /// Whether a command found that the app is gone.
     pub(crate) lost: bool,
 }

@@ -54,7 +54,7 @@ impl WaitTimeout {
             return Err(self.over(cx, what, instead).await?);
         }
         let look = if listen == WakeOn::Script { SCRIPT_INTERVAL } else { CHECK_INTERVAL };
-        pause(cx, left.min(look), listen).await
+        pause(cx, left.min(look), listen).await.map(|_| ())
     }
 
     async fn over(&self, cx: &mut Cx, what: &str, instead: &str) -> Result<Error> {
@@ -128,6 +128,42 @@ pub(crate) async fn wait_for_change(cx: &mut Cx, at_most: Duration) -> Result<()
     cx.check()
 }
 
+/// Lets commands go first that wait for the session.
+///
+/// # Errors
+/// Returns the errors of waiting for the session again.
+pub(crate) async fn let_others_pass(cx: &mut Cx) -> Result<()> {
+    let requested = cx.checkout.as_ref().is_some_and(|checkout| checkout.requested.is_cancelled());
+    if requested { cx.yield_checkout().await } else { Ok(()) }
+}
+
+/// Does nothing for a time, unless another command waits for the session, which then has its turn.
+///
+/// # Errors
+/// Returns the errors of waiting for the session again.
+pub(crate) async fn stay_idle(cx: &mut Cx, time: Duration) -> Result<PauseEnd> {
+    let Some(checkout) = &cx.checkout else {
+        return Err(crate::host::queue::not_open_error(&cx.session_name));
+    };
+    let requested = checkout.requested.clone();
+    tokio::select! {
+        biased;
+        () = requested.cancelled() => cx.yield_checkout().await.map(|()| PauseEnd::Yield),
+        () = tokio::time::sleep(time) => Ok(PauseEnd::Time),
+    }
+}
+
+/// What ended a pause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PauseEnd {
+    /// The time is up.
+    Time,
+    /// Something may have changed.
+    Change,
+    /// Other commands had their turn.
+    Yield,
+}
+
 /// Waits up to `at_most` until it is worth checking again: something may have changed, or other
 /// commands had their turn.
 ///
@@ -136,7 +172,7 @@ pub(crate) async fn wait_for_change(cx: &mut Cx, at_most: Duration) -> Result<()
 /// # Errors
 /// Returns `TIMEOUT` when the command was cancelled, and `SESSION_NOT_FOUND` when the session was
 /// closed meanwhile.
-async fn pause(cx: &mut Cx, at_most: Duration, listen: WakeOn) -> Result<()> {
+pub(crate) async fn pause(cx: &mut Cx, at_most: Duration, listen: WakeOn) -> Result<PauseEnd> {
     cx.check()?;
     let Some(checkout) = &cx.checkout else {
         return Err(crate::host::queue::not_open_error(&cx.session_name));
@@ -144,10 +180,10 @@ async fn pause(cx: &mut Cx, at_most: Duration, listen: WakeOn) -> Result<()> {
     let (wanted, again) = (checkout.requested.clone(), checkout.requested_by_wait.clone());
     if cx.checked_since_yield && again.is_cancelled() {
         cx.checked_since_yield = false;
-        return cx.yield_checkout().await;
+        return cx.yield_checkout().await.map(|()| PauseEnd::Yield);
     }
     let stop = cx.cancel.child_token();
-    {
+    let changed = {
         let device = cx.device()?;
         let mut changed: Pin<Box<dyn Future<Output = Result<bool>> + Send + '_>> = match listen {
             WakeOn::Changes => device.changed(at_most, &stop),
@@ -161,9 +197,13 @@ async fn pause(cx: &mut Cx, at_most: Duration, listen: WakeOn) -> Result<()> {
                 stop.cancel();
                 changed.await?
             }
-        };
-    }
+        }
+    };
     cx.checked_since_yield = true;
     cx.check()?;
-    if wanted.is_cancelled() { cx.yield_checkout().await } else { Ok(()) }
+    match (wanted.is_cancelled(), changed) {
+        (true, _) => cx.yield_checkout().await.map(|()| PauseEnd::Yield),
+        (false, true) => Ok(PauseEnd::Change),
+        (false, false) => Ok(PauseEnd::Time),
+    }
 }

@@ -36,6 +36,13 @@ pub(crate) struct Begun {
     redactor: CommandRedactor,
 }
 
+impl Begun {
+    /// Returns the number of the record that says that the command begins.
+    pub(crate) fn seq(&self) -> u64 {
+        self.ticket.command().seq()
+    }
+}
+
 /// Returns the agent behind a call, if the host knows it.
 pub(crate) fn participant(cx: &Cx) -> Option<Participant> {
     let via = match cx.caller.evidence.env_age {

@@ -9,7 +9,7 @@ use crate::command::entry::{Entry, ErasedOutput, Prepared};
 use crate::host::SessionSlot;
 use crate::observe::navigation;
 use crate::recording;
-use crate::run::authority::{self, Admitted};
+use crate::run::authority::{self, Admitted, Begun};
 use crate::run::respond;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -27,10 +27,15 @@ pub(crate) async fn execute(
         match entry.spec.lane {
             Lane::Beside => cx.slot = Some(slot),
             lane => {
-                admitted = authority::admit(cx, prepared.effect).await?;
+                if entry.spec.logged {
+                    admitted = authority::admit(cx, prepared.effect).await?;
+                }
                 cx.check_out(slot, lane.into()).await?;
             }
         }
+    }
+    if !entry.spec.logged {
+        return run_unlogged(entry, prepared, cx).await;
     }
     let result = run(entry, prepared, admitted, cx).await;
     if entry.spec.lane != Lane::Beside {
@@ -58,6 +63,17 @@ pub(crate) async fn execute_nested(cx: &mut Cx, entry: &'static Entry, prepared:
     cx.envelope = outer;
     cx.dispatched.fetch_or(before, Ordering::Relaxed);
     response
+}
+
+/// Runs a command that leaves no trace: it takes no notices and publishes no status.
+async fn run_unlogged(
+    entry: &'static Entry,
+    prepared: Prepared,
+    cx: &mut Cx,
+) -> Result<Box<dyn ErasedOutput>> {
+    cx.check()?;
+    able(entry, cx)?;
+    prepared.run(cx).await
 }
 
 /// Runs a command in an entered session.
@@ -108,8 +124,17 @@ async fn run(
     };
     navigation::warn_ended_tabs(cx);
     navigation::warn_device_notices(cx);
+    keep_receipt(cx, begun.as_ref());
     authority::end(cx, begun, result.as_ref().err());
     result
+}
+
+/// Keeps the receipt of a command for those who watch the session.
+fn keep_receipt(cx: &mut Cx, begun: Option<&Begun>) {
+    let lines: Vec<_> = cx.envelope.receipt.iter().map(|line| (line.text.clone(), line.is_error)).collect();
+    if let Ok(live) = cx.open_session() {
+        live.watch.add(begun.map(Begun::seq), lines);
+    }
 }
 
 /// Checks that the device supports what the command needs.

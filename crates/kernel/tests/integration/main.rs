@@ -3,3 +3,5 @@
 mod embedding;
 mod examples;
 mod floors;
+#[cfg(feature = "pictures")]
+mod watch_frame;

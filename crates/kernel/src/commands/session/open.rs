@@ -14,6 +14,7 @@ use crate::commands::session::record;
 use crate::host::open_session::{LifetimeFolder, OpenSession};
 use crate::host::queue::Position;
 use crate::host::screenshots::ClientScreenshots;
+use crate::host::watch_state::WatchState;
 use crate::host::{LIVE, SessionSlot};
 use crate::observe::navigation;
 use crate::run::authority;
@@ -366,6 +367,7 @@ impl Open {
             recorder: None,
             secrets: Vec::new(),
             unfocused: None,
+            watch: WatchState::default(),
             lost: false,
         };
         host.forget_ending(&cx.session_name);

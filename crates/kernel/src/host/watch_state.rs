@@ -1,0 +1,69 @@
+//! What a session keeps for those who watch it: the receipts of the last commands, and what a
+//! watcher saw last.
+
+use std::collections::VecDeque;
+
+/// The maximum number of remembered receipts.
+const MAX_RECEIPTS: usize = 64;
+
+/// The receipt of one command.
+#[derive(Debug, Clone)]
+pub(crate) struct KeptReceipt {
+    /// The record that says that the command began; `None` where nothing is logged.
+    pub(crate) command: Option<u64>,
+    /// The lines, each with whether it reports an error of the app.
+    pub(crate) lines: Vec<(String, bool)>,
+}
+
+/// What is kept for those who watch.
+#[derive(Debug, Default)]
+pub(crate) struct WatchState {
+    /// The number of commands that ran, except those that leave no trace.
+    pub(crate) commands: u64,
+    /// The record that says that the last of them began.
+    pub(crate) last_command: Option<u64>,
+    /// The hash of the last picture that a watcher was given.
+    pub(crate) picture: Option<u64>,
+    /// The receipts of the last commands, oldest first.
+    receipts: VecDeque<KeptReceipt>,
+}
+
+impl WatchState {
+    /// Notes that a command ran, with its receipt. The oldest receipt is forgotten when there are
+    /// too many.
+    pub(crate) fn add(&mut self, command: Option<u64>, lines: Vec<(String, bool)>) {
+        self.commands += 1;
+        self.last_command = command.or(self.last_command);
+        if lines.is_empty() {
+            return;
+        }
+        if self.receipts.len() == MAX_RECEIPTS {
+            self.receipts.pop_front();
+        }
+        self.receipts.push_back(KeptReceipt { command, lines });
+    }
+
+    /// Returns the receipts of commands behind a record.
+    pub(crate) fn receipts_after(&self, seq: u64) -> impl Iterator<Item = &KeptReceipt> {
+        self.receipts.iter().filter(move |kept| kept.command.is_none_or(|command| command > seq))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn oldest_receipts_are_forgotten() {
+        let mut state = WatchState::default();
+        for seq in 0..100 {
+            state.add(Some(seq), vec![("changed".to_owned(), false)]);
+        }
+        state.add(Some(100), Vec::new());
+        state.add(None, Vec::new());
+        let seqs = |after| state.receipts_after(after).filter_map(|kept| kept.command).collect::<Vec<_>>();
+        assert_eq!((seqs(0).len(), seqs(0)[0]), (MAX_RECEIPTS, 36));
+        assert_eq!(seqs(97), [98, 99]);
+        assert_eq!((state.commands, state.last_command), (102, Some(100)));
+    }
+}
