@@ -109,7 +109,7 @@ fn print_progress(progress: &Progress, terminal: bool, streams: &mut Streams<'_>
         let clear = if terminal { "\r\u{1b}[K" } else { "" };
         streams.print_to_stderr(&format!("{clear}{}\n", progress.line));
     }
-    if terminal {
+    if terminal && progress.total > 0 {
         let done = (BAR_WIDTH * progress.done).checked_div(progress.total).unwrap_or(0);
         let line = if progress.lasting { "" } else { &progress.line };
         let bar = format!("{}{}", "█".repeat(done), "░".repeat(BAR_WIDTH.saturating_sub(done)));

@@ -7,7 +7,7 @@ use stickpin_kernel::Result;
 
 /// Returns all commands that run in this process.
 pub(crate) fn client_commands() -> ClientCommands {
-    [stickpin_replay::COMMANDS, stickpin_install::COMMANDS].concat().leak()
+    [stickpin_replay::COMMANDS, stickpin_watch::COMMANDS, stickpin_install::COMMANDS].concat().leak()
 }
 
 /// Removes stale registrations if another version did so last. Without a home directory there are

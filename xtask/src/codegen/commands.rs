@@ -24,7 +24,7 @@ A command that states no effect only reads.
 
 /// Returns the client commands of the binary.
 fn client_commands() -> stickpin_cli::ClientCommands {
-    [stickpin_replay::COMMANDS, stickpin_install::COMMANDS].concat().leak()
+    [stickpin_replay::COMMANDS, stickpin_watch::COMMANDS, stickpin_install::COMMANDS].concat().leak()
 }
 
 /// Returns the whole page.

@@ -13,6 +13,7 @@ const PAGES: &[(usize, &str)] = &[
     (0, "commands.md"),
     (0, "install.md"),
     (0, "sessions.md"),
+    (1, "watch.md"),
     (0, "mcp.md"),
     (0, "replay.md"),
     (0, "reading.md"),

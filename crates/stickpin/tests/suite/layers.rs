@@ -23,6 +23,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("wire", &["refs", "tree", "session", "device", "kernel"]),
     ("client", &["refs", "tree", "session", "device", "kernel", "wire"]),
     ("replay", &["refs", "tree", "session", "device", "kernel", "cmdline", "wire", "client"]),
+    ("watch", &["refs", "tree", "session", "device", "kernel", "wire", "client"]),
     ("install", &["refs", "tree", "session", "process", "device", "kernel", "wire", "client"]),
     ("daemon", &["refs", "tree", "session", "store", "coordinator", "process", "device", "kernel", "wire"]),
     ("cli", &["refs", "tree", "session", "device", "kernel", "cmdline", "wire", "client"]),

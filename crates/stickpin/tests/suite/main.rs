@@ -43,5 +43,7 @@ mod talk;
 mod terminal;
 #[cfg(feature = "sim")]
 mod turns;
+#[cfg(all(feature = "sim", feature = "web"))]
+mod watch;
 #[cfg(feature = "web")]
 mod web;

@@ -1,0 +1,75 @@
+//! The files of the page, which are part of the program.
+
+/// A file of the page.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asset {
+    pub(crate) kind: &'static str,
+    pub(crate) text: &'static str,
+}
+
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+
+macro_rules! assets {
+    ($($path:literal: $kind:expr,)*) => {
+        &[$((concat!("/", $path), Asset { kind: $kind, text: include_str!(concat!("page/", $path)) }),)*]
+    };
+}
+
+/// By path.
+const ASSETS: &[(&str, Asset)] = assets! {
+    "style.css": "text/css; charset=utf-8",
+    "icon.svg": "image/svg+xml",
+    "app.js": SCRIPT,
+    "dom.js": SCRIPT,
+    "link.js": SCRIPT,
+    "picture.js": SCRIPT,
+    "outline.js": SCRIPT,
+    "log.js": SCRIPT,
+    "steps.js": SCRIPT,
+};
+
+const PAGE: &str = include_str!("page/index.html");
+
+/// What stands for the key of a visit in the page.
+const KEY: &str = "{{key}}";
+
+/// Returns a file by its path.
+pub(crate) fn asset(path: &str) -> Option<Asset> {
+    ASSETS.iter().find(|(known, _)| *known == path).map(|(_, asset)| *asset)
+}
+
+/// Returns the page; `key` is empty for a browser that was let in before.
+pub(crate) fn page(key: &str) -> String {
+    PAGE.replace(KEY, key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn page_has_no_script_or_style_of_its_own() {
+        assert_eq!(PAGE.matches(KEY).count(), 1);
+        for forbidden in ["<script>", "<style", "style=", "onclick", "http://", "https://", "javascript:"] {
+            assert!(!PAGE.contains(forbidden), "{forbidden}");
+        }
+    }
+
+    #[test]
+    fn scripts_insert_text_only() {
+        for (path, asset) in ASSETS.iter().filter(|(path, _)| path.ends_with(".js")) {
+            for forbidden in
+                ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function"]
+            {
+                assert!(!asset.text.contains(forbidden), "{path}: {forbidden}");
+            }
+        }
+    }
+
+    #[test]
+    fn page_refers_to_files_that_are_there() {
+        let names = PAGE.split('"').filter(|text| text.starts_with('/'));
+        let missing: Vec<_> = names.filter(|path| asset(path).is_none()).collect();
+        assert_eq!(missing, Vec::<&str>::new());
+    }
+}

@@ -1,0 +1,248 @@
+//! Keeps the board current: frames while somebody watches, events and the turn at all times.
+
+use crate::board::Board;
+use crate::log_entry::Event;
+use crate::remote::Remote;
+use crate::steps::Frame;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use hyper::body::Bytes;
+use serde::Deserialize;
+use serde_json::json;
+use std::time::Duration;
+use stickpin_kernel::commands::frame::WatchFrameOutput;
+use stickpin_kernel::{Error, ErrorCode, Result};
+use tokio::time::Instant;
+
+/// How long the host waits for a change before it takes a frame anyway: animations and canvases
+/// change without events.
+const REFRESH: Duration = Duration::from_millis(400);
+
+/// The shortest time between two frames: an animation must not keep the app busy with pictures.
+const FRAME_INTERVAL: Duration = Duration::from_millis(80);
+
+/// The pause behind a failure.
+const RETRY: Duration = Duration::from_millis(500);
+
+/// How long one question for events waits.
+const EVENT_WAIT: Duration = Duration::from_secs(20);
+
+/// How many old entries the log begins with.
+const HISTORY: usize = 300;
+
+/// Part of the feed of a session.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Events {
+    events: Vec<Event>,
+    cursor_seq: u64,
+    #[serde(default)]
+    closed: bool,
+}
+
+/// The turn of a session, as far as it is shown.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct TurnState {
+    owner: Option<String>,
+    implicit: bool,
+    reserved_for: Option<String>,
+}
+
+/// The events that were read before the page was served.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cursor(u64);
+
+/// Reads who the person is, and the last events.
+///
+/// # Errors
+/// Returns `SESSION_NOT_FOUND` where there is no such session, and errors of the daemon.
+pub(crate) async fn begin(board: &Board, remote: &Remote) -> Result<Cursor> {
+    let who: serde_json::Value = remote.output("whoami", json!({})).await?;
+    let person = who["agentId"].as_str().unwrap_or_default().to_owned();
+    let input = json!({ "include": "run", "target": "any", "limit": HISTORY });
+    let Events { events, cursor_seq, closed } = remote.output("events", input).await?;
+    board.add_events(&events);
+    board.update(|session| (session.person, session.closed) = (person, closed));
+    read_turn(board, remote).await?;
+    Ok(Cursor(cursor_seq))
+}
+
+/// Follows the feed until the future is dropped.
+pub(crate) async fn follow_events(board: &Board, remote: &Remote, Cursor(mut after): Cursor) {
+    loop {
+        let wait = u64::try_from(EVENT_WAIT.as_millis()).unwrap_or(u64::MAX);
+        let input =
+            json!({ "include": "run", "target": "any", "wait": true, "timeout": wait, "after": after });
+        match remote.output::<Events>("events", input).await {
+            Ok(Events { events, cursor_seq, closed }) => {
+                after = cursor_seq;
+                board.add_events(&events);
+                board.update(|session| session.closed = closed);
+                let turn = read_turn(board, remote).await;
+                if closed || turn.is_err() {
+                    // It may be opened again, in the same log.
+                    tokio::time::sleep(RETRY).await;
+                }
+            }
+            Err(e) => {
+                tracing::debug!("events: {e}");
+                if e.code == ErrorCode::InvalidCursor {
+                    // The session has another log now.
+                    board.clear();
+                    after = 0;
+                }
+                board.update(|session| session.closed |= e.code == ErrorCode::SessionNotFound);
+                tokio::time::sleep(RETRY).await;
+            }
+        }
+    }
+}
+
+async fn read_turn(board: &Board, remote: &Remote) -> Result<()> {
+    let turn: TurnState = remote.output("turn state", json!({})).await?;
+    board.update(|session| {
+        session.mine = !turn.implicit && turn.owner.as_ref() == Some(&session.person);
+        (session.owner, session.implicit) = (turn.owner, turn.implicit);
+        session.reserved_for = turn.reserved_for;
+    });
+    Ok(())
+}
+
+/// Takes frames while somebody watches, until the future is dropped.
+pub(crate) async fn take_frames(board: &Board, remote: &Remote) {
+    let mut viewers = board.viewers();
+    let mut last = Last::default();
+    // The sender lives as long as the board.
+    while viewers.wait_for(|viewers| *viewers > 0).await.is_ok() {
+        let next = Instant::now() + FRAME_INTERVAL;
+        let points = board.session().mine;
+        match frame(remote, &last, points).await {
+            Ok(output) => {
+                board.update(|session| session.problem = None);
+                if let Some((frame, receipts)) = last.frame(output, points) {
+                    board.add_frame(frame, receipts);
+                }
+            }
+            Err(e) => {
+                board.update(|session| session.problem = Some(e.to_string()));
+                last.commands = None;
+                tokio::time::sleep(RETRY).await;
+            }
+        }
+        tokio::time::sleep_until(next).await;
+    }
+}
+
+async fn frame(remote: &Remote, last: &Last, points: bool) -> Result<WatchFrameOutput> {
+    let refresh = if last.points == points { REFRESH } else { Duration::ZERO };
+    let input = json!({
+        "wait": u64::try_from(refresh.as_millis()).unwrap_or(u64::MAX),
+        "picture": last.picture,
+        "commands": last.commands,
+        "after": last.receipts,
+        "points": points,
+    });
+    remote.output("watch frame", input).await
+}
+
+/// The last frame, as far as it decides what is new in the next one.
+#[derive(Debug, Default)]
+struct Last {
+    id: u64,
+    picture: Option<String>,
+    png: Bytes,
+    commands: Option<u64>,
+    receipts: u64,
+    points: bool,
+    /// What the viewers were told beside the picture.
+    shown: Option<WatchFrameOutput>,
+}
+
+impl Last {
+    /// Returns the frame for viewers; `None` if nothing changed that they see.
+    fn frame(
+        &mut self,
+        output: WatchFrameOutput,
+        points: bool,
+    ) -> Option<(Frame, Vec<stickpin_kernel::commands::frame::FrameReceipt>)> {
+        let WatchFrameOutput { png, mut receipts, .. } = output.clone();
+        receipts.retain(|receipt| receipt.command.is_some_and(|command| command > self.receipts));
+        self.receipts = receipts.iter().filter_map(|receipt| receipt.command).fold(self.receipts, u64::max);
+        if let Some(png) = png {
+            match BASE64_STANDARD.decode(png) {
+                Ok(png) => self.png = png.into(),
+                Err(e) => {
+                    tracing::warn!("the picture is not base64: {e}");
+                    return None;
+                }
+            }
+        }
+        (self.picture, self.commands) = (output.picture.clone(), Some(output.commands));
+        let comparable = WatchFrameOutput { png: None, receipts: Vec::new(), commands: 0, ..output.clone() };
+        let is_new = self.shown.as_ref() != Some(&comparable) || points != self.points;
+        self.points = points;
+        self.shown = Some(comparable);
+        if !is_new && receipts.is_empty() {
+            return None;
+        }
+        self.id += 1;
+        let frame = Frame {
+            id: self.id,
+            step: output.last_command,
+            url: output.url,
+            title: output.title,
+            png: if output.picture.is_some() { self.png.clone() } else { Bytes::new() },
+            picture: output.picture,
+            width: output.width,
+            height: output.height,
+            boxes: output.boxes,
+            outline: output.outline,
+            dialog: output.dialog,
+            failed_requests: output.failed_requests,
+            points,
+        };
+        Some((frame, receipts))
+    }
+}
+
+/// Returns the error for a page that cannot be served.
+pub(crate) fn cannot_listen(port: u16, e: &std::io::Error) -> Error {
+    Error::new(ErrorCode::Io, format!("cannot listen at port {port} of 127.0.0.1: {e}"))
+        .hint("choose another port, or none: `stickpin watch`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn output(commands: u64, picture: &str) -> WatchFrameOutput {
+        WatchFrameOutput {
+            url: "http://a/".to_owned(),
+            title: String::new(),
+            picture: Some(picture.to_owned()),
+            png: Some(BASE64_STANDARD.encode(picture)),
+            width: 10,
+            height: 10,
+            boxes: Vec::new(),
+            outline: String::new(),
+            dialog: None,
+            commands,
+            last_command: Some(commands),
+            receipts: Vec::new(),
+            failed_requests: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn equal_frames_are_shown_once() {
+        let mut last = Last::default();
+        let (first, _) = last.frame(output(1, "a"), false).expect("the first frame");
+        assert_eq!((first.id, &first.png[..]), (1, &b"a"[..]));
+        assert!(last.frame(output(1, "a"), false).is_none());
+        let same = WatchFrameOutput { png: None, title: "b".to_owned(), ..output(1, "a") };
+        let (second, _) = last.frame(same, false).expect("another title");
+        assert_eq!((second.id, &second.png[..]), (2, &b"a"[..]), "the picture is the one before");
+        assert!(last.frame(WatchFrameOutput { title: "b".to_owned(), ..output(1, "a") }, true).is_some());
+    }
+}

@@ -1,0 +1,31 @@
+//! A page on loopback that shows a session to the person beside the agent: the picture of the app
+//! with refs, its outline, the log of calls, and the recorded steps. The person can take the turn,
+//! and then presses and types through the same checks as an agent.
+//!
+//! The server runs in the process of `stickpin watch` and is a client of the daemon like any
+//! other. `gate` decides who may ask, `routes` answers, `board` holds what viewers see, and `feed`
+//! keeps it current.
+//!
+//! ```
+//! let names: Vec<&str> =
+//!     stickpin_watch::COMMANDS.iter().map(|command| command.definition().spec.name).collect();
+//! assert_eq!(names, ["watch"]);
+//! ```
+
+mod acts;
+mod board;
+mod bundle;
+mod command;
+mod feed;
+mod gate;
+mod log_entry;
+mod remote;
+mod routes;
+mod server;
+mod steps;
+mod stream;
+
+use stickpin_client::ClientCommand;
+
+/// All client commands, in the order of help.
+pub const COMMANDS: &[&dyn ClientCommand] = &[&command::Watch];

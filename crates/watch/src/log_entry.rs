@@ -1,0 +1,228 @@
+//! The log of a session as viewers see it: one entry per command, message or change of the turn.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::VecDeque;
+use stickpin_kernel::commands::frame::FrameReceiptLine;
+
+/// The maximum number of kept entries.
+pub(crate) const MAX_ENTRIES: usize = 2_000;
+
+/// An event of the feed, as far as it is shown.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Event {
+    pub(crate) seq: u64,
+    pub(crate) ts: String,
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    pub(crate) from: Option<String>,
+    pub(crate) to: Option<String>,
+    pub(crate) body: Option<Value>,
+    pub(crate) handoff: Option<Value>,
+    pub(crate) reason: Option<Value>,
+    pub(crate) payload: Option<Value>,
+}
+
+/// How far a command is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Outcome {
+    Running,
+    Ok,
+    Error,
+    Interrupted,
+}
+
+/// One entry.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct LogEntry {
+    /// The record that it begins with.
+    pub(crate) id: u64,
+    pub(crate) at: String,
+    pub(crate) who: String,
+    /// The kind of the record, or the name of the command.
+    pub(crate) what: String,
+    pub(crate) detail: String,
+    /// How far the command is; absent for other records.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) outcome: Option<Outcome>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) duration_ms: Option<u64>,
+    pub(crate) receipt: Vec<FrameReceiptLine>,
+    /// Whether a picture was taken behind the command.
+    pub(crate) pictured: bool,
+    /// The version of the board that changed the entry last.
+    #[serde(skip)]
+    pub(crate) version: u64,
+}
+
+/// The newest entries, oldest first.
+#[derive(Debug, Default)]
+pub(crate) struct Log {
+    entries: VecDeque<LogEntry>,
+    /// The version that removed all entries last.
+    cleared: u64,
+}
+
+impl Log {
+    /// Adds an event, or ends the command that it is about.
+    pub(crate) fn add(&mut self, event: &Event, version: u64) {
+        match event.kind.as_str() {
+            "command_end" => self.end(event, version),
+            // Stored trees are not for people.
+            "snapshot" => {}
+            _ => self.push(entry(event, version)),
+        }
+    }
+
+    /// Changes an entry, if it is kept.
+    pub(crate) fn change(&mut self, id: u64, version: u64, change: impl FnOnce(&mut LogEntry) -> bool) {
+        if let Ok(at) = self.entries.binary_search_by_key(&id, |entry| entry.id)
+            && change(&mut self.entries[at])
+        {
+            self.entries[at].version = version;
+        }
+    }
+
+    /// Removes all entries: the log is another one.
+    pub(crate) fn clear(&mut self, version: u64) {
+        self.entries.clear();
+        self.cleared = version;
+    }
+
+    /// Returns whether a reader has to forget what it has, and the entries that changed behind a
+    /// version.
+    pub(crate) fn changes(&self, seen: u64) -> (bool, Vec<&LogEntry>) {
+        (self.cleared > seen, self.entries.iter().filter(|entry| entry.version > seen).collect())
+    }
+
+    fn push(&mut self, entry: LogEntry) {
+        if self.entries.back().is_some_and(|last| last.id >= entry.id) {
+            return;
+        }
+        if self.entries.len() == MAX_ENTRIES {
+            self.entries.pop_front();
+        }
+        self.entries.push_back(entry);
+    }
+
+    fn end(&mut self, event: &Event, version: u64) {
+        let payload = event.payload.as_ref();
+        let field = |name: &str| payload.and_then(|payload| payload.get(name));
+        let Some(id) = field("cmdId").and_then(Value::as_u64) else { return };
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let error = field("error").map(|error| {
+            let part = |name: &str| error.get(name).map(text).unwrap_or_default();
+            format!("{}: {}", part("code"), part("message"))
+        });
+        let outcome = match field("outcome").and_then(Value::as_str) {
+            Some("ok") => Outcome::Ok,
+            Some("interrupted") => Outcome::Interrupted,
+            _ => Outcome::Error,
+        };
+        let duration_ms = field("durationMs").and_then(Value::as_u64);
+        self.change(id, version, |entry| {
+            (entry.outcome, entry.error, entry.duration_ms) = (Some(outcome), error, duration_ms);
+            true
+        });
+    }
+}
+
+fn entry(event: &Event, version: u64) -> LogEntry {
+    let field = |name: &str| event.payload.as_ref()?.get(name)?.as_str().map(str::to_owned);
+    let is_command = event.kind == "command_begin";
+    let what = field("verb").filter(|_| is_command).unwrap_or_else(|| event.kind.replace('_', " "));
+    let detail = if is_command { field("summary").unwrap_or_default() } else { described(event) };
+    LogEntry {
+        id: event.seq,
+        at: event.ts.clone(),
+        who: event.from.clone().unwrap_or_else(|| "daemon".to_owned()),
+        what,
+        detail,
+        outcome: is_command.then_some(Outcome::Running),
+        error: None,
+        duration_ms: None,
+        receipt: Vec::new(),
+        pictured: false,
+        version,
+    }
+}
+
+/// Says what a record about people contains.
+fn described(event: &Event) -> String {
+    let text = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let mut parts: Vec<String> = Vec::new();
+    parts.extend(event.to.as_ref().map(|to| format!("to {to}")));
+    parts.extend(event.body.as_ref().map(text));
+    for (name, word) in [("status", "done"), ("nextAction", "next")] {
+        let said = event.handoff.as_ref().and_then(|handoff| handoff.get(name));
+        parts.extend(said.map(|said| format!("{word}: {}", text(said))));
+    }
+    parts.extend(event.reason.as_ref().map(text));
+    let member = event.payload.as_ref().and_then(|payload| payload.get("member")?.get("display")?.as_str());
+    parts.extend(member.map(str::to_owned));
+    parts.join(" · ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn event(seq: u64, kind: &str, payload: Value) -> Event {
+        Event { seq, kind: kind.to_owned(), payload: Some(payload), ..Event::default() }
+    }
+
+    #[test]
+    fn command_is_one_entry() {
+        let mut log = Log::default();
+        log.add(
+            &event(7, "command_begin", json!({"cmdId": 7, "verb": "press", "summary": "target=\"@e3\""})),
+            1,
+        );
+        assert_eq!(log.changes(0).1[0].outcome, Some(Outcome::Running));
+        let end = json!({"cmdId": 7, "outcome": "error", "durationMs": 12,
+            "error": {"code": "STALE_REF", "message": "gone"}});
+        log.add(&event(8, "command_end", end), 2);
+        let (_, changed) = log.changes(1);
+        let [entry] = changed[..] else { panic!("{changed:?}") };
+        assert_eq!((entry.id, entry.outcome, entry.duration_ms), (7, Some(Outcome::Error), Some(12)));
+        assert_eq!((entry.what.as_str(), entry.error.as_deref()), ("press", Some("STALE_REF: gone")));
+        assert!(log.changes(2).1.is_empty());
+    }
+
+    #[test]
+    fn records_about_people_say_what_was_said() {
+        let release = Event {
+            handoff: Some(json!({"status": "cart filled", "nextAction": "pay"})),
+            from: Some("claude:ada".to_owned()),
+            ..event(3, "turn_released", json!({}))
+        };
+        let mut log = Log::default();
+        log.add(&release, 1);
+        let entry = log.changes(0).1[0].clone();
+        assert_eq!(
+            (entry.what.as_str(), entry.detail.as_str()),
+            ("turn released", "done: cart filled · next: pay")
+        );
+    }
+
+    #[test]
+    fn log_is_bounded_and_takes_no_entry_twice() {
+        let mut log = Log::default();
+        for seq in 1..=MAX_ENTRIES as u64 + 10 {
+            log.add(&event(seq, "message", json!({})), seq);
+            log.add(&event(seq, "message", json!({})), seq);
+        }
+        assert_eq!(log.changes(0).1.len(), MAX_ENTRIES);
+        log.clear(9_999);
+        assert_eq!((log.changes(9_998).0, log.changes(9_998).1.len()), (true, 0));
+    }
+}

@@ -1,0 +1,57 @@
+// Small helpers. Everything that comes from an app goes through `textContent` or an attribute.
+
+/** Returns the element with an id. */
+export function byId(id) {
+  const found = document.getElementById(id);
+  if (!found) throw new Error(`no element ${id}`);
+  return found;
+}
+
+/** Makes an element with a class, a text and attributes. */
+export function make(tag, className, text, attributes = {}) {
+  const made = document.createElement(tag);
+  if (className) made.className = className;
+  if (text !== undefined && text !== null) made.textContent = text;
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  return made;
+}
+
+/** Control and direction characters, which could make a text look like another one. */
+const INVISIBLE = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
+/** Returns a text of an app without characters that nobody sees, and not longer than `most`. */
+export function plain(text, most = 400) {
+  const shown = String(text ?? "").replace(INVISIBLE, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return shown.length > most ? `${shown.slice(0, most)}…` : shown;
+}
+
+/** Returns the time of day of a timestamp. */
+export function clock(timestamp) {
+  const time = new Date(timestamp);
+  return Number.isNaN(time.getTime()) ? "" : time.toLocaleTimeString([], { hour12: false });
+}
+
+/** Returns a duration in words. */
+export function duration(ms) {
+  if (ms === undefined) return "";
+  return ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`;
+}
+
+let items = 0;
+
+/** Lets the arrow keys, Home and End move between the children of a list that match a selector. */
+export function arrows(list, selector, choose, keys = ["ArrowUp", "ArrowDown"]) {
+  list.addEventListener("keydown", (event) => {
+    const moves = { [keys[0]]: -1, [keys[1]]: 1, Home: -Infinity, End: Infinity };
+    if (!(event.key in moves) || event.target.closest("input")) return;
+    const all = [...list.querySelectorAll(selector)].filter((item) => !item.hidden);
+    if (all.length === 0) return;
+    const at = all.findIndex((item) => item.getAttribute("aria-selected") === "true");
+    const to = Math.min(all.length - 1, Math.max(0, at + moves[event.key]));
+    event.preventDefault();
+    all[to].id ||= `item-${++items}`;
+    list.setAttribute("aria-activedescendant", all[to].id);
+    choose(all[to]);
+    all[to].scrollIntoView({ block: "nearest", inline: "nearest" });
+  });
+}

@@ -1,0 +1,58 @@
+// The connection to the server: the key of this visit, the stream, and acts.
+
+const NAME = "stickpin-watch-key";
+const given = document.querySelector('meta[name="watch-key"]').content;
+if (given) {
+  sessionStorage.setItem(NAME, given);
+  // The token in the address worked once and is worthless now.
+  history.replaceState(null, "", "/");
+}
+const key = sessionStorage.getItem(NAME) ?? "";
+
+/** Whether this tab was let in. Another tab of the same browser has the cookie, but no key. */
+export const isLetIn = key !== "";
+
+/** Returns an address of the server that proves the visit. */
+export function address(path) {
+  return `${path}?key=${key}`;
+}
+
+/** Calls the handlers, by the names of events, for what the server sends. */
+export function listen(handlers, onState) {
+  const source = new EventSource(address("/stream"));
+  source.addEventListener("open", () => onState(true));
+  source.addEventListener("error", () => onState(false, source.readyState === EventSource.CLOSED));
+  for (const [name, handle] of Object.entries(handlers)) {
+    source.addEventListener(name, (event) => handle(JSON.parse(event.data)));
+  }
+}
+
+async function post(path, body) {
+  const response = await fetch(path, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-watch-key": key },
+    body: JSON.stringify(body),
+  });
+  if (!response.ok) return { ok: false, message: await response.text(), receipt: [] };
+  return response.json();
+}
+
+let queue = Promise.resolve();
+
+/** Does an act behind all earlier ones, and returns how it ended. */
+export function act(what) {
+  const done = queue.then(() => post("/act", what)).catch((e) => ({ ok: false, message: e.message, receipt: [] }));
+  queue = done;
+  return done;
+}
+
+/** Returns a link that lets one more browser watch. */
+export function invite() {
+  return post("/invite", {});
+}
+
+/** Returns the frame behind a command. */
+export async function step(command) {
+  const response = await fetch(address(`/step/${command}`));
+  return response.ok ? response.json() : null;
+}

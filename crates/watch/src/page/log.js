@@ -1,0 +1,125 @@
+// The log of calls, and the problems that the app reported.
+
+import { arrows, byId, clock, duration, make, plain } from "./dom.js";
+
+const list = byId("log");
+const problems = byId("problem-list");
+const entries = new Map();
+/** The maximum number of rows. */
+const MAX_ROWS = 1000;
+const SIGNS = { running: "…", ok: "✓", error: "✕", interrupted: "!" };
+
+let chosen = () => {};
+let failed = [];
+
+/** Tells what to do with an entry that is chosen. */
+export function onLog(choose) {
+  chosen = choose;
+}
+
+/** Returns the entries, oldest first. */
+export function all() {
+  return [...entries.values()].map((kept) => kept.entry);
+}
+
+/** Forgets everything. */
+export function clear() {
+  entries.clear();
+  list.replaceChildren();
+}
+
+/** Adds entries, or replaces them. */
+export function add(changed) {
+  const atEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 40;
+  for (const entry of changed) {
+    const made = row(entry);
+    const known = entries.get(entry.id);
+    if (known) {
+      made.setAttribute("aria-selected", known.row.getAttribute("aria-selected"));
+      known.row.replaceWith(made);
+    } else {
+      list.append(made);
+    }
+    entries.set(entry.id, { entry, row: made });
+  }
+  while (entries.size > MAX_ROWS) {
+    const [id, oldest] = entries.entries().next().value;
+    oldest.row.remove();
+    entries.delete(id);
+  }
+  if (atEnd) list.scrollTop = list.scrollHeight;
+  showProblems();
+}
+
+function row(entry) {
+  const made = make("li", `call ${entry.outcome ?? "note"}`, null, { role: "option", "aria-selected": "false" });
+  made.dataset.id = entry.id;
+  const head = make("div", "head");
+  head.append(
+    make("span", "sign", entry.outcome ? SIGNS[entry.outcome] : "·", { "aria-label": entry.outcome ?? "note" }),
+    make("span", "what", plain(entry.what, 40)),
+    make("span", "words", plain(entry.detail)),
+    make("span", "took", duration(entry.durationMs)),
+  );
+  const foot = make("div", "foot");
+  const who = make("span", "who", plain(entry.who, 40));
+  who.dataset.hue = hue(entry.who);
+  foot.append(who, make("time", "when", clock(entry.at), { datetime: entry.at }));
+  made.append(head, foot);
+  if (entry.error) made.append(make("p", "line bad", plain(entry.error)));
+  for (const line of entry.receipt) made.append(make("p", line.isError ? "line bad" : "line", plain(line.text)));
+  made.addEventListener("click", () => choose(made));
+  return made;
+}
+
+/** Returns one of six colors for a name. */
+function hue(who) {
+  let sum = 0;
+  for (const c of who) sum = (sum * 31 + c.codePointAt(0)) % 997;
+  return sum % 6;
+}
+
+function choose(item) {
+  chosen(entries.get(Number(item.dataset.id)).entry);
+}
+
+/** Selects the row of an entry. */
+export function selectCall(id) {
+  for (const { entry, row } of entries.values()) {
+    const is = entry.id === id;
+    row.setAttribute("aria-selected", String(is));
+    if (is) row.scrollIntoView({ block: "nearest" });
+  }
+}
+
+/** Shows the failed requests of the page, beside the errors in receipts. */
+export function showFailed(requests) {
+  if (requests.join("\n") === failed.join("\n")) return;
+  failed = requests;
+  showProblems();
+}
+
+function showProblems() {
+  const rows = [];
+  for (const { entry } of entries.values()) {
+    for (const line of entry.receipt) {
+      if (line.isError) rows.push(problem(line.text, `${entry.what} · ${clock(entry.at)}`));
+    }
+  }
+  for (const request of failed) rows.push(problem(request, "request of this page"));
+  const count = byId("problem-count");
+  count.textContent = rows.length;
+  count.hidden = rows.length === 0;
+  if (rows.length === 0) rows.push(make("li", "call note", "No console errors and no failed requests."));
+  problems.replaceChildren(...rows);
+}
+
+function problem(text, where) {
+  const made = make("li", "call error");
+  made.append(make("p", "line bad", plain(text)), make("p", "foot", plain(where)));
+  return made;
+}
+
+list.setAttribute("role", "listbox");
+arrows(list, ".call", choose);
+showProblems();
