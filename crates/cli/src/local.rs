@@ -106,7 +106,11 @@ pub(crate) enum LocalAction {
 }
 
 pub(crate) const LOCAL_COMMANDS: &[CliCommand] = &[
-    CliCommand::new("daemon status", "Show whether a daemon is running and what it has open", LocalAction::Status),
+    CliCommand::new(
+        "daemon status",
+        "Show whether a daemon is running and what it has open",
+        LocalAction::Status,
+    ),
     CliCommand::new("daemon start", "Start the daemon, as the first command does", LocalAction::Start),
     CliCommand {
         grammar: |command| {

@@ -311,8 +311,11 @@ impl Loans<'_> {
             {
                 return Ok(Vec::new());
             }
-            return Err(Error::new(ErrorCode::LoanNotFound, format!("there is no loan {}", stickpin_tree::quote(id)))
-                .hint("run `stickpin turn state` to list the loans of a session"));
+            return Err(Error::new(
+                ErrorCode::LoanNotFound,
+                format!("there is no loan {}", stickpin_tree::quote(id)),
+            )
+            .hint("run `stickpin turn state` to list the loans of a session"));
         };
         self.require_family(who, &[&loan.lender])?;
         let lender = self.0.session(&loan.lender)?;

@@ -32,7 +32,8 @@ pub(crate) fn require_turn_or_idle(
 /// Returns a policy with changed values.
 fn changed(policy: &Policy, changes: &[(String, String)]) -> Result<Policy> {
     let bad = |message: String| {
-        Error::invalid_args(message).hint("run `stickpin session policy NAME` to list the limits and their values")
+        Error::invalid_args(message)
+            .hint("run `stickpin session policy NAME` to list the limits and their values")
     };
     let mut value = json!(policy);
     for (name, text) in changes {

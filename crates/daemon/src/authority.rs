@@ -45,8 +45,10 @@ fn check_local(path: &Path) -> Result<()> {
     match network(found.f_type.cast_unsigned()) {
         None => Ok(()),
         Some(name) => {
-            let message =
-                format!("the state directory {} is on {name}, where file locks are unreliable", path.display());
+            let message = format!(
+                "the state directory {} is on {name}, where file locks are unreliable",
+                path.display()
+            );
             Err(Error::new(ErrorCode::StateDirNotLocal, message)
                 .hint("choose a folder on this machine with `--state-dir DIR` or STICKPIN_STATE_DIR"))
         }

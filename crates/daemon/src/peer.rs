@@ -296,7 +296,9 @@ impl Peer {
             match closed.error {
                 None => tracing::info!(session, "closed with its client"),
                 Some(e) if e.code == ErrorCode::SessionNotFound => {}
-                Some(e) => tracing::warn!(session, "a client disconnected, and its session could not be closed: {e}"),
+                Some(e) => {
+                    tracing::warn!(session, "a client disconnected, and its session could not be closed: {e}")
+                }
             }
         }
     }

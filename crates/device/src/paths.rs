@@ -50,6 +50,7 @@ pub fn outside_roots_error(path: &Path, roots: &[PathBuf]) -> Error {
         true => format!("{path} cannot be used: this client may not access any folder"),
         false => format!("{path} is outside the folders of this client ({})", folders.join(", ")),
     };
-    Error::policy_denied(message)
-        .hint("use a path in one of them, or ask a person to add a folder with `stickpin mcp --allow-path DIR`")
+    Error::policy_denied(message).hint(
+        "use a path in one of them, or ask a person to add a folder with `stickpin mcp --allow-path DIR`",
+    )
 }

@@ -55,8 +55,9 @@ fn setup(call: &Call) -> Result<Setup> {
     let machine = &*call.installation;
     if machine.program.to_str().is_none() {
         let message = format!("the path of this program, {:?}, is not UTF-8", machine.program);
-        return Err(Error::new(ErrorCode::Io, message)
-            .hint("move the program to a folder whose path is UTF-8"));
+        return Err(
+            Error::new(ErrorCode::Io, message).hint("move the program to a folder whose path is UTF-8")
+        );
     }
     Ok(Setup {
         home,

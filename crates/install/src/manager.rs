@@ -61,11 +61,7 @@ pub(crate) fn verify(
         (Decision::Set { slot, .. }, Intent::Install(server)) => {
             let entry = lookup(root, slot.pointer);
             let is_ours = |entry| slot.shapes.iter().any(|shape| same(&(shape.build)(&server), entry));
-            if entry.is_some_and(is_ours) {
-                Ok(())
-            } else {
-                wrong("did not store the requested entry")
-            }
+            if entry.is_some_and(is_ours) { Ok(()) } else { wrong("did not store the requested entry") }
         }
         (Decision::Remove(removed), _)
             if removed.iter().any(|(slot, _)| lookup(root, slot.pointer).is_some()) =>

@@ -205,8 +205,9 @@ pub(crate) fn check_node_enabled(
         cx.warn(format!("Forced: {disabled}."));
         return Ok(());
     }
-    Err(disabled
-        .hint("enable it first, or use `--timeout MS` to wait until it is enabled or `--force` to act on it anyway"))
+    Err(disabled.hint(
+        "enable it first, or use `--timeout MS` to wait until it is enabled or `--force` to act on it anyway",
+    ))
 }
 
 /// Whether waiting may resolve the error.

@@ -261,8 +261,9 @@ enum AbandonReason {
 /// Creates the error for an input that is still in progress when time is up.
 fn not_taken(command: &str, deadline: Duration) -> Error {
     let ms = deadline.as_millis();
-    let message =
-        format!("the app did not process the input from `{command}` within {ms} ms; the input may still take effect");
+    let message = format!(
+        "the app did not process the input from `{command}` within {ms} ms; the input may still take effect"
+    );
     Error::timeout(message)
         .hint("run `stickpin snapshot -i` to see the result; the session waits for the app and ends if the app never responds")
         .dispatched(Dispatched::Unknown)

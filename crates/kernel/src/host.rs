@@ -145,7 +145,9 @@ impl HostInner {
         let listed = coordinator.map(|coordinator| coordinator.listed(name, None, false));
         let Some(listed) = listed else { return Err(e) };
         if let Some(parent) = listed.parent {
-            e.hint = format!("this session shares the app of another session: run the command with `--session {parent}`");
+            e.hint = format!(
+                "this session shares the app of another session: run the command with `--session {parent}`"
+            );
         } else if listed.state == ListedState::Restorable {
             e.hint = format!("run `stickpin session restore {name}`, or {}", e.hint);
         }
@@ -263,7 +265,9 @@ async fn ended(host: Weak<HostInner>, slot: Weak<SessionSlot>, end: TaskEnd) {
         TaskEnd::Lost(live) => (live, queue::lost(&slot.name)),
     };
     let why = match slot.status.borrow().recorded {
-        true => Error { hint: format!("run `stickpin record stop` to write the recording; {}", why.hint), ..why },
+        true => {
+            Error { hint: format!("run `stickpin record stop` to write the recording; {}", why.hint), ..why }
+        }
         false => why,
     };
     if host.remove(&slot) {

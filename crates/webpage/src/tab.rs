@@ -98,8 +98,11 @@ impl From<Error> for TabError {
 
 /// Returns the error for a call that a dialog blocks.
 pub fn dialog_open(dialog: &Dialog) -> Error {
-    Error::new(ErrorCode::DialogOpen, format!("the page is waiting for an answer to its {}", dialog.describe()))
-        .hint("run `stickpin alert accept` or `stickpin alert dismiss`")
+    Error::new(
+        ErrorCode::DialogOpen,
+        format!("the page is waiting for an answer to its {}", dialog.describe()),
+    )
+    .hint("run `stickpin alert accept` or `stickpin alert dismiss`")
 }
 
 /// Returns the error for a tab that is gone. The session ends too, unless it can continue in

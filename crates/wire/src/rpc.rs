@@ -120,7 +120,10 @@ pub struct RpcError {
 impl From<RpcError> for Error {
     fn from(fault: RpcError) -> Self {
         fault.data.unwrap_or_else(|| {
-            Error::new(ErrorCode::ProtocolMismatch, format!("the daemon returned an error: {}", fault.message))
+            Error::new(
+                ErrorCode::ProtocolMismatch,
+                format!("the daemon returned an error: {}", fault.message),
+            )
         })
     }
 }

@@ -234,7 +234,9 @@ impl PrivateDisplay {
         let (start, mut line) = (Instant::now(), String::new());
         match timeout_at(until, BufReader::new(stdout).read_line(&mut line)).await {
             Ok(Ok(read)) if read > 0 => Ok(line.trim().to_owned()),
-            Ok(Ok(_)) => Err(failed(name, &format!("it exited immediately with the output: {}", self.said(name)))),
+            Ok(Ok(_)) => {
+                Err(failed(name, &format!("it exited immediately with the output: {}", self.said(name))))
+            }
             Ok(Err(e)) => Err(failed(name, &e.to_string())),
             Err(_) => Err(failed(name, &format!("it was not ready within {} s", start.elapsed().as_secs()))),
         }

@@ -113,7 +113,9 @@ impl Screen {
                 CLIPBOARD => "wl-clipboard",
                 _ => "wtype and ydotool",
             };
-            format!("stickpin cannot {to} in a Wayland session: that would need {tool}, which stickpin does not support")
+            format!(
+                "stickpin cannot {to} in a Wayland session: that would need {tool}, which stickpin does not support"
+            )
         } else {
             format!("stickpin cannot {to}: there is no display")
         };

@@ -425,7 +425,10 @@ async fn a_member_that_does_not_answer_keeps_nobody_waiting() {
     tree(&mut whole).await;
     fake(&mut whole, "a").health = Health::Silent;
     let error = whole.locate(to_composite(1, BUTTON), &[]).await.unwrap_err();
-    assert_eq!((error.code, error.hint.contains("apps of the table are not affected")), (ErrorCode::Timeout, true));
+    assert_eq!(
+        (error.code, error.hint.contains("apps of the table are not affected")),
+        (ErrorCode::Timeout, true)
+    );
     let read = tree(&mut whole).await;
     let silent = read.root().children().next().unwrap().children().next().unwrap();
     assert!(silent.name().contains("did not respond"));

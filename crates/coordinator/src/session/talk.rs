@@ -266,9 +266,8 @@ impl State {
         let most = self.log.meta().policy.max_text_bytes;
         if body.len() as u64 > most {
             let message = format!("the text has {} bytes; at most {most} are allowed", body.len());
-            return Err(
-                Error::new(ErrorCode::MessageTooLarge, message).hint("write the text to a file and send the file's path")
-            );
+            return Err(Error::new(ErrorCode::MessageTooLarge, message)
+                .hint("write the text to a file and send the file's path"));
         }
         Ok(Redacted::new(body, redactor))
     }

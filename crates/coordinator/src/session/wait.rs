@@ -116,8 +116,7 @@ impl SessionAuthority {
             state.touch(who, now);
             state.join_as_driver(who, now)?;
             if exclusive && let Some(other) = state.waits.get(&who.agent) {
-                let message =
-                    format!("{} is already waiting on session `{}`", who.agent, self.name);
+                let message = format!("{} is already waiting on session `{}`", who.agent, self.name);
                 return Err(Error::new(ErrorCode::DuplicateListener, message)
                     .hint("end that wait, or run `stickpin turn state` instead")
                     .details(json!({ "sinceMs": now.mono_ms.saturating_sub(other.since) })));

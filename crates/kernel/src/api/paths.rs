@@ -148,7 +148,8 @@ impl Caller {
             Some("") => home()?.to_owned(),
             Some(rest) if rest.starts_with('/') => home()?.join(rest.trim_start_matches('/')),
             Some(_) => {
-                let message = format!("{} names a user's home directory, which is not expanded", quote(written));
+                let message =
+                    format!("{} names a user's home directory, which is not expanded", quote(written));
                 let name = escape(written, MAX_SHOWN_CHARS);
                 return Err(Error::path_tilde_user(message)
                     .hint(format!("use `./{name}` for a literal file, or name the home directory in full")));
@@ -162,8 +163,9 @@ impl Caller {
             None => {
                 let message =
                     format!("{} is relative, but this client has no project folder", quote(written));
-                return Err(Error::relative_path_without_root(message)
-                    .hint("use an absolute path; an MCP client can also declare its project folder as a root"));
+                return Err(Error::relative_path_without_root(message).hint(
+                    "use an absolute path; an MCP client can also declare its project folder as a root",
+                ));
             }
         };
         Ok(normalize(&path))

@@ -31,9 +31,11 @@ impl<C: Command> Answer<C> {
         let json = response.output.take().unwrap_or_default();
         match C::Output::deserialize(json) {
             Ok(output) => Ok(Self { output, response }),
-            Err(e) => Err(Error::internal(format!("the output of `{}` does not match its type", C::SPEC.name))
-                .caused_by(e)
-                .dispatched(stickpin_device::Dispatched::Unknown)),
+            Err(e) => {
+                Err(Error::internal(format!("the output of `{}` does not match its type", C::SPEC.name))
+                    .caused_by(e)
+                    .dispatched(stickpin_device::Dispatched::Unknown))
+            }
         }
     }
 

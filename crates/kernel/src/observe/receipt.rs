@@ -34,9 +34,10 @@ pub(crate) fn receipt_lines(notices: &[Notice], changed: bool, effects: Vec<Stri
             }
             Notice::Navigated { url } => (0, format!("navigated to {}", quote_url(url))),
             Notice::DialogShown { text } => (1, format!("dialog {} (answered automatically)", quote(text))),
-            Notice::FileChooser => {
-                (1, "file chooser opened and closed without a choice; use `upload` to choose files".to_owned())
-            }
+            Notice::FileChooser => (
+                1,
+                "file chooser opened and closed without a choice; use `upload` to choose files".to_owned(),
+            ),
             Notice::RequestFailed { method, url, why } => {
                 (2, format!("{} -> {}", describe_request(method, url), escape(why, 80)))
             }

@@ -84,7 +84,9 @@ fn add_what_was_seen(response: &mut Response, entry: &Entry) {
     // Commands that run despite a dialog report it themselves.
     let dialog =
         response.dialog.iter().filter(|_| !entry.spec.despite_dialog && response.error.is_none()).map(
-            |dialog| format!("{} is waiting: answer it with `alert accept` or `alert dismiss`", dialog.describe()),
+            |dialog| {
+                format!("{} is waiting: answer it with `alert accept` or `alert dismiss`", dialog.describe())
+            },
         );
     for line in seen.chain(dialog) {
         if !text.is_empty() && !text.ends_with('\n') {

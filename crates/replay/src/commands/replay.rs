@@ -210,8 +210,9 @@ fn start_position(plan: &Plan, args: &Arguments) -> Result<Position> {
     let digest = plan.digest();
     if let Some(given) = args.plan_digest.as_ref().filter(|given| **given != digest) {
         let message = format!("{} has changed: its digest is {digest}, not {}", plan.file, quote(given));
-        return Err(bad(message)
-            .hint("read the script again, because the step numbers may have changed, or replay the whole script"));
+        return Err(bad(message).hint(
+            "read the script again, because the step numbers may have changed, or replay the whole script",
+        ));
     }
     let rounds = args.rounds.as_deref().map_or(Ok(Vec::new()), |rounds| {
         let number = |part: &str| part.trim().parse::<u32>();

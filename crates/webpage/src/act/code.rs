@@ -41,7 +41,8 @@ pub(crate) async fn fill_code(
         (true, false) => false,
         (false, _) => {
             keyboard::text_landed(page, world).await?;
-            let message = "the editor did not select its text with the keyboard, or does not accept pasted text";
+            let message =
+                "the editor did not select its text with the keyboard, or does not accept pasted text";
             return Err(unknown(
                 Error::new(ErrorCode::Unsupported, message)
                     .hint("nothing was replaced; use `press` and `key` as a person would in this editor"),

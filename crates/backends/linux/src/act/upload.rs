@@ -337,8 +337,9 @@ async fn until_shown<T>(
 /// Returns the error for a chooser that saves: it would overwrite the file instead of uploading it.
 fn to_save_in(title: &str) -> Error {
     let title = quote(title);
-    let message =
-        format!("the file chooser {title} saves a file: it would overwrite the given file instead of uploading it");
+    let message = format!(
+        "the file chooser {title} saves a file: it would overwrite the given file instead of uploading it"
+    );
     Error::invalid_args(message)
         .hint("the file chooser is still open: enter a name with `stickpin fill`, or run `stickpin key Escape` to close it")
 }

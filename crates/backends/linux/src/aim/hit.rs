@@ -146,9 +146,10 @@ async fn inner_hit(spot: HitPoint<'_>, at: usize) -> Resolved<Option<HitResult>>
     }
     match there {
         Some(path) => Ok(Some(named_hit(spot.view, at, &path).await?)),
-        None if all => {
-            Err(Unresolved::Unknown(format!("the app reports no element at the position of {}", objects[at].describe())))
-        }
+        None if all => Err(Unresolved::Unknown(format!(
+            "the app reports no element at the position of {}",
+            objects[at].describe()
+        ))),
         None => Ok(None),
     }
 }

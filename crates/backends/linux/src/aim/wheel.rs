@@ -74,8 +74,9 @@ pub(crate) async fn wheel_at(
 fn everywhere(words: &str) -> Error {
     let message =
         format!("{words} was not scrolled: everywhere in it, the wheel would change a number or a choice");
-    Error::element_covered(message)
-        .hint("omit `--in` to scroll the window, or run `stickpin key PageDown` to scroll the focused element")
+    Error::element_covered(message).hint(
+        "omit `--in` to scroll the window, or run `stickpin key PageDown` to scroll the focused element",
+    )
 }
 
 /// Returns points of an area, its center first.

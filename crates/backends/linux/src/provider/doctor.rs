@@ -90,7 +90,9 @@ async fn bus(provider: &LinuxProvider) -> Check {
     let fix = "run `apt install at-spi2-core dbus`, then log in again";
     let until = Instant::now() + RUNNING;
     let running = match AccessibilityBus::connect(&provider.addresses(), Box::new(|_| {}), until).await {
-        Ok(desktop) => desktop.running(until).await.map_err(|e| format!("its registry does not respond: {e}")),
+        Ok(desktop) => {
+            desktop.running(until).await.map_err(|e| format!("its registry does not respond: {e}"))
+        }
         Err(e) => Err(format!("there is none: {e}")),
     };
     let found = running.as_ref().map(|running| {

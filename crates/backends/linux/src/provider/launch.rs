@@ -167,8 +167,7 @@ impl LinuxProvider {
                 }
             }
             if now >= until.min(worked_at + request.ready_timeout) {
-                let unknown =
-                    "use `--attach` if the app is already running, or run `stickpin doctor` to check whether accessibility is on";
+                let unknown = "use `--attach` if the app is already running, or run `stickpin doctor` to check whether accessibility is on";
                 let (seconds, said) = (started.elapsed().as_secs(), stderr.last_line());
                 let what = format!("{program} showed no window within {seconds} s{said}");
                 return Err(Error::timeout(what).hint(own.and_then(lacks).unwrap_or(unknown)));

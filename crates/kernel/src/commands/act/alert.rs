@@ -113,8 +113,9 @@ async fn answer(cx: &mut Cx, answer: DialogAnswer, patience: Duration) -> Result
             break dialog;
         }
         if patience.remaining().is_zero() {
-            return Err(Error::element_not_found("no dialog is waiting for an answer")
-                .hint("run `stickpin snapshot -i` to see the app, or use `--timeout MS` to wait for a dialog"));
+            return Err(Error::element_not_found("no dialog is waiting for an answer").hint(
+                "run `stickpin snapshot -i` to see the app, or use `--timeout MS` to wait for a dialog",
+            ));
         }
         patience.wait_for_next_check(cx, WakeOn::AnyEvent, "a dialog", "none is open").await?;
     };

@@ -49,7 +49,8 @@ impl Command for ClipboardWrite {
 
     async fn run(self, cx: &mut Cx) -> Result<ActionOutput> {
         if self.text.len() > MAX_BYTES {
-            let message = format!("the text has {} bytes; the clipboard accepts at most {MAX_BYTES}", self.text.len());
+            let message =
+                format!("the text has {} bytes; the clipboard accepts at most {MAX_BYTES}", self.text.len());
             return Err(Error::invalid_args(message).hint("use `fill` for longer text"));
         }
         let _under_way = cx.begin_operation();

@@ -57,8 +57,11 @@ impl Command for Fill {
             (Some(text), None) => text,
             (None, Some(name)) => secret(cx, name)?,
             (given, _) => {
-                let why =
-                    if given.is_some() { "either text or --secret, not both" } else { "text, or --secret NAME" };
+                let why = if given.is_some() {
+                    "either text or --secret, not both"
+                } else {
+                    "text, or --secret NAME"
+                };
                 return Err(Error::invalid_args(format!("`fill` takes {why}")).hint(
                     "for example: `stickpin fill @e2 qa@example.com` or `stickpin fill @e3 --secret SHOP`",
                 ));
@@ -81,9 +84,8 @@ fn secret(cx: &mut Cx, name: &str) -> Result<String> {
             true => String::new(),
             false => format!("use one of {}, or ", known.join(", ")),
         };
-        return Err(Error::invalid_args(format!("there is no secret {}", quote(name))).hint(format!(
-            "{known}set STICKPIN_SECRET_NAME in the environment where stickpin starts"
-        )));
+        return Err(Error::invalid_args(format!("there is no secret {}", quote(name)))
+            .hint(format!("{known}set STICKPIN_SECRET_NAME in the environment where stickpin starts")));
     };
     let value = secret.reveal().to_owned();
     let secrets = &mut cx.open_session()?.secrets;

@@ -198,8 +198,10 @@ fn dropped(
         if let Some(unanswered) = unanswered {
             return Err(unanswered.dispatched(cx.dispatched()));
         }
-        let message =
-            format!("{} has no file input, opens no file chooser and accepts no dropped files", ready.description);
+        let message = format!(
+            "{} has no file input, opens no file chooser and accepts no dropped files",
+            ready.description
+        );
         return Err(Error::invalid_args(message)
             .hint("run `stickpin snapshot -i` to list the elements, then upload to the input, its label or its button")
             .dispatched(cx.dispatched()));

@@ -253,7 +253,8 @@ impl Show for TabListOutput {
         let row = |tab: &TabEntry| {
             let mark = if tab.active { '*' } else { ' ' };
             let opener = tab.opener.as_ref().map(|opener| format!(" opened by {}", escape(opener, 16)));
-            let dialog = tab.dialog.as_ref().map(|d| format!(" is waiting for an answer to its {}", d.describe()));
+            let dialog =
+                tab.dialog.as_ref().map(|d| format!(" is waiting for an answer to its {}", d.describe()));
             vec![
                 Cell::Word(format!("{mark} {}", escape(&tab.id, 16))),
                 Cell::Prose(quote(&tab.title).to_string()),

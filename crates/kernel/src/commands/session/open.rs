@@ -427,8 +427,9 @@ fn taken(slot: &SessionSlot) -> Error {
 }
 
 fn other_kind(name: &str, open: &str, what: &str) -> Error {
-    Error::session_exists(format!("session `{name}` is open on a {open} device"))
-        .hint(format!("run `stickpin open {what} --relaunch` to end it, or use `--session NAME` to open another session"))
+    Error::session_exists(format!("session `{name}` is open on a {open} device")).hint(format!(
+        "run `stickpin open {what} --relaunch` to end it, or use `--session NAME` to open another session"
+    ))
 }
 
 impl Show for OpenOutput {

@@ -263,7 +263,8 @@ pub(crate) async fn wait_download(
                     return Err(Error::io(message).hint("start the download again in the app"));
                 }
                 _ => {
-                    truth = format!("{} is in progress, {}", quote(&name), describe_progress(received, total));
+                    truth =
+                        format!("{} is in progress, {}", quote(&name), describe_progress(received, total));
                 }
             }
         }

@@ -142,7 +142,10 @@ fn a_chooser_of_qt_to_save_in_gets_no_file() {
         let target = format!("label={title:?}");
         let ran = world.run(&["upload", &target, &a_file()]);
         failed(&ran, "INVALID_ARGS", 2);
-        assert!(ran.err.contains("saves a file") && ran.err.contains("was closed with nothing chosen"), "{ran:?}");
+        assert!(
+            ran.err.contains("saves a file") && ran.err.contains("was closed with nothing chosen"),
+            "{ran:?}"
+        );
         // An open chooser keeps the name that it suggests.
         world.ok(&format!("press '{target}' --settle"));
         let ran = world.run(&["upload", "role=dialog", &a_file()]);
@@ -161,7 +164,11 @@ fn a_chooser_of_qt_to_save_in_gets_no_file() {
 fn keys_for_a_file_chooser_reach_no_window_that_takes_its_place() {
     for (kind, code, says) in [
         ("closes", "ELEMENT_NOT_FOUND", "the window \"Attach\" closed before the key \"Enter\""),
-        ("covers", "ELEMENT_COVERED", "the window \"Sure?\" receives the keys meant for the window \"Attach\""),
+        (
+            "covers",
+            "ELEMENT_COVERED",
+            "the window \"Sure?\" receives the keys meant for the window \"Attach\"",
+        ),
         ("menus", "ELEMENT_COVERED", "a pop-up window receives the keys meant for the window \"Attach\""),
     ] {
         let Some((app, _)) = Strange::open(kind) else { return };
@@ -266,7 +273,10 @@ fn apps_that_never_register_are_given_up_and_ended() {
     assert!(since.elapsed() < Duration::from_secs(40), "{:?}", since.elapsed());
     let [sleeps, mute, ends] = ran;
     failed(&sleeps, "TIMEOUT", 3);
-    assert!(sleeps.err.contains("whether accessibility is on") && sleeps.err.contains("doctor"), "{sleeps:?}");
+    assert!(
+        sleeps.err.contains("whether accessibility is on") && sleeps.err.contains("doctor"),
+        "{sleeps:?}"
+    );
     failed(&mute, "UNSUPPORTED", 1);
     assert!(mute.err.contains("not on the accessibility bus") && mute.err.contains("press X,Y"), "{mute:?}");
     failed(&ends, "BACKEND_LOST", 12);
@@ -385,7 +395,9 @@ fn foreign_file_chooser_takes_files_or_is_closed() {
     failed(&ran, "INVALID_ARGS", 2);
     assert!(
         ran.err.contains("did not accept")
-            && ran.err.contains("is closed again; run `stickpin snapshot -i` to see whether the app has a file"),
+            && ran
+                .err
+                .contains("is closed again; run `stickpin snapshot -i` to see whether the app has a file"),
         "{ran:?}"
     );
     eventually("it is closed", || wrote() == "chosen elsewhere qt.py\nchosen elsewhere -\n");

@@ -347,10 +347,7 @@ fn qt_app_restarted_with_accessibility_is_read() {
     let ran = on.run(&["open", "--attach", &format!("linux:{mute}"), "--session", "other"]);
     refused(&ran, "DEVICE_NOT_FOUND");
     assert!(ran.err.contains(&format!("process {mute} (\"python3")), "{ran:?}");
-    assert!(
-        ran.err.contains("is not on the accessibility bus") && ran.err.contains("restarted"),
-        "{ran:?}"
-    );
+    assert!(ran.err.contains("is not on the accessibility bus") && ran.err.contains("restarted"), "{ran:?}");
     let doctor = on.run(&["doctor"]).out;
     assert!(doctor.contains("on; Qt apps and browsers that were started earlier"), "{doctor}");
     // As the hint says.

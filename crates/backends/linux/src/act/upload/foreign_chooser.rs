@@ -107,7 +107,11 @@ pub(crate) async fn register_chooser(act: &mut Act<'_>, window: Window) -> Resul
     let tops = tops.await.map_err(unread)?.unwrap_or_default();
     let [top] = &tops[..] else {
         let none = tops.is_empty();
-        return Err(refused(if none { "it is not a file chooser" } else { "other windows there have the same title" }));
+        return Err(refused(if none {
+            "it is not a file chooser"
+        } else {
+            "other windows there have the same title"
+        }));
     };
     // The path belongs to this window only if the process has no other window with that title on
     // the display.
@@ -167,7 +171,9 @@ pub(crate) async fn give_elsewhere(
             "the file chooser belonged to another process and is closed again; run `stickpin snapshot -i` to \
              see whether the app has a file now; it may accept only other file types",
         )),
-        Ok(true) => Err(error.hint("the file chooser belonged to another process and was closed with nothing chosen")),
+        Ok(true) => {
+            Err(error.hint("the file chooser belonged to another process and was closed with nothing chosen"))
+        }
         left => {
             tracing::debug!(?left, "{} stays open", foreign.chooser.window.describe());
             let open = elsewhere(&act.device.app, &foreign.chooser.window, "it is still open");

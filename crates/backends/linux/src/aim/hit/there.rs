@@ -157,7 +157,10 @@ mod tests {
         }
         app.becomes(|now| (now.points, now.refuses) = (vec![(WINDOW, FIRST)], vec![(FIRST, "GetState")]));
         let there = deepest(spot(&device, OVERLAP, (0.0, 0.0)), WINDOW).await;
-        assert_eq!(there.map_err(why), Err("the element that the app reported there has just disappeared".to_owned()));
+        assert_eq!(
+            there.map_err(why),
+            Err("the element that the app reported there has just disappeared".to_owned())
+        );
         let question = "GetAccessibleAtPoint";
         for (refuses, garbles, says) in [
             (vec![(FIRST, question)], vec![], "the app answered with \"Failed: not now\""),

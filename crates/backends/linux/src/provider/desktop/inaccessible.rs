@@ -92,7 +92,8 @@ impl DesktopEnvironment {
         let id = window.id;
         x11.run(move |d| pings::await_delivery(d, id)).await?;
         let words = window.describe();
-        let what = format!("the content of {words} cannot be read; run `stickpin screenshot` to see the result");
+        let what =
+            format!("the content of {words} cannot be read; run `stickpin screenshot` to see the result");
         apps.add_notice(Notice::ComponentMissing { what });
         Ok(Some(InputOutcome::done()))
     }

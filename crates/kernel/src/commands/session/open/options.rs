@@ -65,11 +65,8 @@ impl Open {
         for text in &self.option {
             let (name, value) =
                 text.split_once('=').filter(|(name, _)| !FLAGS.contains(name)).ok_or_else(|| {
-                    Error::invalid_args(format!(
-                        "{} is not a device option; nothing was opened",
-                        quote(text)
-                    ))
-                    .hint("use `--option NAME=VALUE`; run `stickpin capabilities` to list the names")
+                    Error::invalid_args(format!("{} is not a device option; nothing was opened", quote(text)))
+                        .hint("use `--option NAME=VALUE`; run `stickpin capabilities` to list the names")
                 })?;
             given.push((name.to_owned(), Value::from(value)));
         }
