@@ -1,4 +1,4 @@
-//! The projection as a whole: command lines and the requests that they stand for.
+//! The command line as a whole: command lines and the requests that they produce.
 
 use super::*;
 use serde_json::{Value, json};
@@ -84,7 +84,7 @@ fn invalid_arguments_are_refused_before_sending() {
         let error = error_of(line);
         assert_eq!((error.code, error.message.as_str()), (ErrorCode::InvalidArgs, message), "{line}");
     }
-    // Values are for the kernel to check.
+    // Values are checked by the kernel.
     assert_eq!(request_of("open a --idle-timeout soon").input["idleTimeout"], "soon");
     assert!(error_of("open a --headd").hint.starts_with("did you mean `--headed`? usage: stickpin open"));
 }

@@ -1,5 +1,5 @@
-//! The inside of the crate: modules of one floor use those below them only, circles stay small, and
-//! no type or folder grows into a place where nobody finds anything.
+//! The layers of this crate. A file imports only from its own layer and lower ones; import cycles,
+//! types and folders stay small.
 
 #[path = "../../testkit/src/floors.rs"]
 mod floors;

@@ -1,4 +1,4 @@
-//! A device that implements the core alone: every facet that it lacks has an answer.
+//! A device that implements only the core: every missing facet has an answer.
 
 use async_trait::async_trait;
 use std::sync::Arc;

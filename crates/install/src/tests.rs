@@ -1,4 +1,4 @@
-//! Installations on machines that are folders of a test.
+//! Installations on simulated machines, which are folders of a test.
 
 mod claude;
 mod configs;

@@ -1,4 +1,4 @@
-//! Tests of hosts and the acting pipeline, on the fake device.
+//! Tests of hosts and the action pipeline, on the fake device.
 
 mod action_effects;
 mod actions;

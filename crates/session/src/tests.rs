@@ -38,7 +38,7 @@ fn r(number: u32) -> Ref {
     Ref::new(number).unwrap()
 }
 
-/// The generation that many replacements after the first.
+/// Returns the generation that many replacements after the first.
 fn g(after: u64) -> Generation {
     Generation::new(SEED + after)
 }
@@ -68,12 +68,12 @@ impl Bench {
         self.session.replace_tree(tree(&text), origin)
     }
 
-    /// A capture that a command made for itself.
+    /// Stores a capture that a command made for itself.
     fn capture(&mut self, body: &str) -> StoreOutcome {
         self.store("", body, Origin::Internal)
     }
 
-    /// A snapshot that is shown in full to a client: everything that can be acted on is issued.
+    /// Shows a full snapshot to a client: every actionable element is issued a ref.
     fn show(&mut self, client: &ClientId, body: &str) -> Vec<Ref> {
         self.store("", body, Origin::Snapshot);
         self.issue_all(client)
@@ -99,7 +99,8 @@ impl Bench {
         self.session.resolve(&me(), RefToken::pinned(r#ref, pin))
     }
 
-    /// The name of what a plain ref stands for, or why it does not.
+    /// Returns the name of the element that a plain ref refers to, or the reason why the ref has
+    /// ended.
     fn name(&self, r#ref: Ref) -> Result<String, EndReason> {
         match self.plain(&me(), r#ref) {
             Ok(found) => Ok(self.session.tree().unwrap().node(found.node.unwrap()).name().to_owned()),

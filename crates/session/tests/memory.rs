@@ -1,6 +1,6 @@
-//! What is held of what clients were shown, where each of many was shown another version of a large
-//! page, by an allocator that counts. Alone in its program, because every other test would be
-//! counted, too.
+//! Measures, with a counting allocator, the memory for what clients were shown if each of many was
+//! shown a different version of a large page. The only test of its program, because every other
+//! test would be counted, too.
 
 use peak_alloc::PeakAlloc;
 use std::sync::{Arc, Weak};
@@ -19,8 +19,8 @@ fn node(role: Role, name: &str, id: u64) -> NodeSpec<'_> {
     NodeSpec { role: Some(role), name, id, tag: "p", ..NodeSpec::default() }
 }
 
-/// A version of a page that is one large segment: one text in a hundred differs from all other
-/// versions.
+/// Returns a version of a page that is one large segment: one text in a hundred differs from all
+/// other versions.
 fn page(version: u64) -> Tree {
     let mut b = TreeBuilder::new(IdentityGrade::NeverReused);
     let doc =
@@ -30,7 +30,7 @@ fn page(version: u64) -> Tree {
     b.node(1, button).unwrap();
     let mut at = 10_u64;
     while b.len() + 1 < NODES {
-        // Spread over the page as by a hash.
+        // Distributed over the page as by a hash.
         let differs =
             (at.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32).wrapping_add(version * 7).is_multiple_of(100);
         let word = if differs { char::from(b'a' + u8::try_from(version).unwrap()) } else { 'z' };
@@ -45,14 +45,14 @@ fn page(version: u64) -> Tree {
 #[global_allocator]
 static COUNTING: PeakAlloc = PeakAlloc;
 
-/// Bytes of old trees that are still held.
+/// Returns the bytes of old trees that are still held.
 fn old_trees(session: &Session, trees: &[Weak<Tree>]) -> usize {
     let current = session.tree().unwrap();
     let old = trees.iter().filter_map(Weak::upgrade).filter(|tree| !Arc::ptr_eq(tree, current));
     old.map(|tree| tree.heap_bytes()).sum::<usize>()
 }
 
-/// Bytes on the heap but for old trees.
+/// Returns the bytes on the heap without old trees.
 fn beside_old_trees(session: &Session, trees: &[Weak<Tree>]) -> usize {
     COUNTING.current_usage() - old_trees(session, trees)
 }
@@ -66,8 +66,8 @@ fn session() -> Session {
     })
 }
 
-/// Bytes that a session holds whose client was shown nothing: of a tree that was asked about
-/// little, and that was read.
+/// Returns the bytes that a session holds whose client was shown nothing: after a few queries about
+/// the tree, and after reading it.
 fn unshown() -> [usize; 2] {
     let begin = COUNTING.current_usage();
     let mut session = session();
@@ -115,7 +115,7 @@ fn views_of_ten_clients_take_at_most_30_megabytes() {
     println!("{shown} bytes, a tree has {}", session.tree().unwrap().heap_bytes());
     assert!(shown <= BAR, "{shown} bytes of what was shown");
 
-    // Each is told once, of all that its page has in common with the button.
+    // Each is notified once, of everything that its page has in common with the button.
     let tree = session.tree().unwrap().clone();
     let node = button(&tree);
     for client in &clients {
@@ -131,7 +131,7 @@ fn views_of_ten_clients_take_at_most_30_megabytes() {
     println!("{told} bytes after telling");
     assert!(told <= BAR, "{told} bytes of what was shown and told");
 
-    // An own action of each that changes another one in a hundred texts.
+    // Each performs its own action, which changes another one in a hundred texts.
     for (client, version) in clients.iter().zip(CLIENTS + 2..) {
         let before = session.tree().unwrap().clone();
         session.replace_tree(page(version), Origin::Snapshot);

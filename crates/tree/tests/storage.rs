@@ -1,5 +1,5 @@
-//! What a large tree costs in memory, by an allocator that counts. Alone in its program, because
-//! every other test would be counted, too.
+//! Measures the memory of a large tree with a counting allocator. The only test of its program,
+//! because every other test would be counted, too.
 
 use peak_alloc::PeakAlloc;
 use stickpin_tree::testing;
@@ -16,13 +16,13 @@ fn hundred_thousand_nodes_take_under_40_megabytes() {
     let peak = COUNTING.peak_usage() - before;
     assert_eq!(tree.len(), 100_000);
 
-    // The bar speaks of names of 24 bytes in the mean and five states: so does this tree.
+    // The bound assumes names of 24 bytes on average and five states, and so does this tree.
     let bytes: usize = tree.nodes().skip(1).map(|n| n.name().len()).sum();
     assert!((23.0..=25.0).contains(&(bytes as f64 / 99_999.0)), "{bytes} bytes of names");
     assert!(tree.nodes().skip(1).all(|n| n.states().bits().count_ones() == 5));
 
     assert!(held < 40_000_000, "{held} bytes held");
     assert!(peak < 40_000_000, "{peak} bytes while it was built");
-    // What the tree says of itself is what it takes, give or take the documents.
+    // The size that the tree reports is its actual size, except for the documents.
     assert!(held.abs_diff(tree.heap_bytes()) < 4_096, "{held} held, {} said", tree.heap_bytes());
 }

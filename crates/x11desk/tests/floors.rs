@@ -1,5 +1,5 @@
-//! The inside of the crate: modules of one floor use those below them only, circles stay small, and
-//! no type or folder grows into a place where nobody finds anything.
+//! The layers of this crate. A file imports only from its own layer and lower ones; import cycles,
+//! types and folders stay small.
 
 #[path = "../../testkit/src/floors.rs"]
 mod floors;
@@ -7,7 +7,7 @@ mod floors;
 use floors::Imports;
 use std::path::{Path, PathBuf};
 
-/// The modules of the crate, lowest first; those of one floor may import each other.
+/// The modules of the crate, lowest layer first; modules of one layer may import each other.
 const FLOORS: &[&str] = &[
     "address atoms error keymap shared_memory window",
     "display clipboard",

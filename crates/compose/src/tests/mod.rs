@@ -1,4 +1,4 @@
-//! Two small fakes as one.
+//! Two small fake devices combined into one.
 
 use crate::handles::{COMPOSITE_SCOPE, ROOT, to_composite, to_member};
 use crate::{CompositeDevice, Environment, Member, Members, WindowAtPoint};
@@ -13,10 +13,10 @@ use stickpin_device::{
 };
 use stickpin_tree::{Document, Handle, IdentityGrade, NodeSpec, Rect, Role, SurfaceId, Tree, TreeBuilder};
 
-/// The button of a fake, as the fake calls it.
+/// The button of a fake, with the fake's own handle.
 const BUTTON: Handle = Handle { scope: 1, id: 3 };
 
-/// What both fakes received, as `NAME: what`.
+/// The inputs that both fakes received, as `NAME: what`.
 type Log = Arc<Mutex<Vec<String>>>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -38,9 +38,9 @@ struct Fake {
     info: DeviceInfo,
     tree: Arc<Tree>,
     health: Health,
-    /// Whether it says that its window is active.
+    /// Whether it reports that its window is active.
     active: bool,
-    /// Where its window begins; it is 100 wide and high.
+    /// The left edge of its window, which is 100 wide and high.
     x: f64,
     log: Log,
 }
@@ -199,11 +199,11 @@ impl Member for Slot {
     }
 }
 
-/// A table with fakes on it.
+/// A set of fakes.
 #[derive(Debug)]
 struct Table {
     info: DeviceInfo,
-    /// Fakes that come with the next refresh.
+    /// Fakes that appear with the next refresh.
     coming: Vec<Fake>,
     lost: bool,
     ended: bool,
@@ -298,7 +298,7 @@ impl Environment for Table {
     }
 }
 
-/// Two fakes, `a` at 0 and `b` at 200, and what they receive.
+/// Returns two fakes, `a` at 0 and `b` at 200, and the log of their inputs.
 async fn two() -> (CompositeDevice<Table>, Log) {
     let log = Log::default();
     let coming = vec![Fake::new("a", 0.0, &log), Fake::new("b", 200.0, &log)];
@@ -410,7 +410,7 @@ async fn departed_member_removes_only_its_own_elements() {
         whole.parts.device_notices(),
         [Notice::Disappeared { what: DesktopObject::App, name: "form".to_owned() }]
     );
-    // The name is free again, the number is not.
+    // The name can be reused, the number cannot.
     let log = Log::default();
     whole.ground.coming.push(Fake::new("again", 0.0, &log));
     let again = tree(&mut whole).await;

@@ -1,4 +1,4 @@
-//! The table of who reads what.
+//! The table of which events each reader gets.
 
 use super::*;
 use stickpin_session::log::{BlobId, BlobRef, DaemonStarted, ReleaseReason};

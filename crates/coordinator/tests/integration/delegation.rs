@@ -150,7 +150,7 @@ async fn a_child_whose_agent_disappeared_gives_back_what_it_borrowed() {
     assert!(evidence.unwrap().last_seq.is_some(), "its log is evidence");
 }
 
-/// Fault 31: a crash between the metadata of the parent and that of the child.
+/// Fault 31: a crash between writing the metadata of the parent and that of the child.
 #[tokio::test(start_paused = true)]
 async fn a_spawn_that_was_cut_short_is_taken_back() {
     let mut world = World::new();
@@ -162,7 +162,7 @@ async fn a_spawn_that_was_cut_short_is_taken_back() {
         Kind::LoanOpened(opened) => opened.loan.state == LoanState::Active,
         _ => false,
     });
-    // As if the host had been killed before it made the child.
+    // Simulates a host that was killed before it created the child.
     let sessions = world.folder.path().join("sessions");
     let log = sessions.join("shop/log/000001.jsonl");
     let text = std::fs::read_to_string(&log).unwrap();
@@ -230,7 +230,7 @@ async fn restoring_a_parent_shows_every_child_and_takes_back_what_nobody_uses() 
     }
     world.restart();
     let sessions = world.folder.path().join("sessions");
-    // As if a child had been closed by a host that was killed before it told the parent.
+    // Simulates a child that was closed by a host that was killed before it informed the parent.
     let stopped = world.coordinator.session("stopped").unwrap();
     stopped.close(None, stickpin_coordinator::Closing { force: true }).unwrap();
     std::fs::remove_dir_all(sessions.join("gone")).unwrap();
@@ -290,7 +290,7 @@ async fn a_half_failed_handshake_is_rolled_back() {
     let (ada, bob) = (agent("ada", 1), agent("bob", 2));
     let shop = world.open(&ada);
     let mail = world.begin("mail", StartReason::Open, &bob);
-    // No room for one more word in the metadata of the second session.
+    // The metadata of the second session has no room for one more word.
     let size = || serde_json::to_vec(&mail.meta()).unwrap().len();
     mail.join(&bob, false, Some("x".to_owned())).unwrap();
     let rest = SessionMeta::MAX_BYTES - size();

@@ -1,5 +1,5 @@
-//! Several agents and one session: who may act, who waits, and what the log says. Time is paused,
-//! so that hours pass at once and every run is the same.
+//! Several agents in one session: who may act, who waits, and what the log contains. Time is
+//! paused, so that hours pass at once and every run is deterministic.
 
 mod context;
 mod delegation;

@@ -69,7 +69,7 @@ async fn a_damaged_session_spoils_no_list() {
     assert!(!found[0].restore.as_ref().unwrap().possible);
 }
 
-/// Fault 28: what is gone cannot be replayed, and the session goes on in a new segment.
+/// Fault 28: removed records cannot be replayed, and the session continues in a new segment.
 #[tokio::test(start_paused = true)]
 async fn a_session_without_its_log_is_restored_in_a_new_segment() {
     let mut world = World::new();
@@ -82,7 +82,7 @@ async fn a_session_without_its_log_is_restored_in_a_new_segment() {
     act(&shop, &ada).await.unwrap();
 }
 
-/// Fault 40: the turn of a holder whose app was lost stays its own.
+/// Fault 40: the owner of the turn keeps it although its app was lost.
 #[tokio::test(start_paused = true)]
 async fn restoring_keeps_the_turn_and_grants_none() {
     let mut world = World::new();
@@ -114,7 +114,7 @@ async fn the_last_address_survives_the_host_without_a_write_of_its_own() {
     assert_eq!(world.coordinator.session("shop").unwrap().meta().address(), Some("sim:shop/cart"));
 }
 
-/// `cargo xtask bench` has the time.
+/// `cargo xtask bench` measures the time.
 #[tokio::test]
 async fn a_thousand_sessions_are_listed_without_reading_logs() {
     let mut world = World::new();

@@ -15,7 +15,7 @@ use stickpin_session::turn::{
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// Keeps nothing secret.
+/// A redactor that redacts nothing.
 pub(crate) struct Plain;
 
 impl Redactor for Plain {
@@ -32,11 +32,11 @@ pub(crate) struct World {
     pub(crate) coordinator: Coordinator,
     /// The pids of harnesses that have ended.
     pub(crate) ended: Arc<Mutex<BTreeSet<u32>>>,
-    /// By how many milliseconds the wall clock is ahead.
+    /// How far the wall clock is ahead, in milliseconds.
     pub(crate) wall_ahead: Arc<AtomicI64>,
     /// The files of the state directory.
     pub(crate) files: WatchedFiles,
-    /// Whether the guardian panics, which runs in a task of its own.
+    /// Whether the guardian, which runs in its own task, panics.
     pub(crate) guardian_panics: Arc<AtomicBool>,
     began: Instant,
     epoch: u64,
@@ -56,7 +56,7 @@ impl World {
         Self { folder, coordinator, ended, wall_ahead, files, guardian_panics, began, epoch: 1, boot }
     }
 
-    /// As after a `kill -9` of the host.
+    /// Restarts the host as after `kill -9`.
     pub(crate) fn restart(&mut self) {
         self.epoch += 1;
         let processes = (&self.ended, &self.guardian_panics);
@@ -64,7 +64,7 @@ impl World {
         self.coordinator = coordinator(&self.folder, &self.files, clock, self.epoch, &self.boot, processes);
     }
 
-    /// As after a restart of the machine.
+    /// Restarts the host as after a restart of the machine.
     pub(crate) fn reboot(&mut self) {
         self.boot.push('+');
         self.restart();
@@ -88,7 +88,7 @@ impl World {
     }
 }
 
-/// A device of its own, which the session may use as it likes.
+/// Returns a device of its own, which the session may use without restrictions.
 pub(crate) fn start(name: &str) -> Start {
     let everything = ScopeRule {
         verbs: [Verb::Observe, Verb::Act, Verb::Admin].into(),
@@ -142,7 +142,7 @@ fn coordinator(
     Coordinator::open_on(folder.path(), epoch, environment, Arc::new(files.clone())).unwrap()
 }
 
-/// An agent in a harness of its own.
+/// Returns an agent in its own harness.
 pub(crate) fn agent(name: &str, pid: u32) -> Participant {
     let harness = "claude".to_owned();
     let anchor = Anchor { host_id: "h".into(), pid, process_start: 1, boot_id: "b1".into(), harness };

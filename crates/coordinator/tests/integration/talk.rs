@@ -12,7 +12,7 @@ use stickpin_session::log::{KindName, MessageHint};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// Follows what is for the caller, from the end of the log on.
+/// Returns a query that follows the events for the caller from the end of the log.
 fn follow(who: &Participant) -> EventQuery {
     let filter = Filter { audience: Audience::Member(who.agent.clone()), ..Filter::default() };
     EventQuery { filter, limit: 500, wait: true, ..EventQuery::default() }
@@ -39,7 +39,7 @@ fn say(shop: &SessionAuthority, who: &Participant, to: &str, body: &str) -> Resu
     sent.map(|sent| sent.delivery).map_err(|e| e.code)
 }
 
-/// A session with two drivers; the first one holds the turn.
+/// Returns a session with two drivers, of which the first holds the turn.
 fn two() -> (World, Arc<SessionAuthority>, Participant, Participant) {
     let world = World::new();
     let (ada, bob) = (agent("ada", 1), agent("bob", 2));
@@ -57,7 +57,7 @@ async fn a_reader_is_woken_by_what_is_for_it_and_by_nothing_else() {
     };
     tokio::task::yield_now().await;
     let before = shop.meta().applied_seq;
-    // A note is for nobody in particular, and its own broadcasts an agent knows.
+    // A note has no particular recipient, and an agent does not receive its own broadcasts.
     Talk(&shop).add_note(&ada, "the cart is empty".into(), None, &Plain).unwrap();
     assert_eq!(say(&shop, &bob, "room", "hello"), Ok(Delivery::Stored));
     assert_eq!(say(&shop, &ada, "Bob", "look at the cart"), Ok(Delivery::Live));
@@ -113,7 +113,7 @@ async fn a_turn_that_is_handed_over_is_an_event_of_its_next_owner() {
     let got = read(&shop, &bob, behind(cursor, follow(&bob))).await;
     assert_eq!(kinds(&got), [KindName::TurnAssigned]);
     assert_eq!(got.events[0].handoff.as_ref().unwrap()["status"], "cart filled");
-    // Messages alone miss it.
+    // A query for messages alone does not return it.
     let only = Some([KindName::Message].into());
     let query = EventQuery { timeout: Some(Duration::ZERO), ..behind(cursor, follow(&bob)) };
     let query = EventQuery { filter: Filter { kinds: only, ..query.filter.clone() }, ..query };

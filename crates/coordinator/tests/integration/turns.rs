@@ -136,7 +136,7 @@ async fn an_agent_that_disappears_loses_its_turn_after_a_grace() {
     let shop = world.open(&ada);
     let first = granted(wait(&shop, &ada, 0).await);
     world.coordinator.delivered(&ada.agent);
-    // A long and quiet turn of a live agent goes on.
+    // A long and quiet turn of a live agent continues.
     tokio::time::sleep(Duration::from_secs(3 * 3_600)).await;
     assert_eq!(shop.state(None).unwrap().label, Label::Owned);
     world.ended.lock().unwrap().insert(1);
@@ -256,7 +256,7 @@ async fn member_is_removed_by_another_one_only_when_it_is_gone_or_by_force() {
     assert_eq!(kick(&ada, "second", false).unwrap_err().code, ErrorCode::TargetActive);
     world.ended.lock().unwrap().insert(2);
     assert!(!kick(&ada, "second", false).unwrap().was_owner);
-    // The owner of the turn is never gone enough.
+    // The owner of the turn never counts as absent.
     assert_eq!(kick(&bob, "claude:ada", true).unwrap_err().code, ErrorCode::UnknownMember, "no member");
     shop.join(&bob, false, None).unwrap();
     assert!(kick(&bob, "claude:ada", true).unwrap().was_owner);
@@ -288,7 +288,7 @@ async fn no_turn_is_granted_that_nothing_renews() {
     let shop = world.open(&ada);
     world.guardian_panics.store(true, std::sync::atomic::Ordering::Relaxed);
     let supervised = tokio::spawn(world.coordinator.clone().supervise(CancellationToken::new()));
-    // The guardian looks at the owner of the turn that was asked for.
+    // The guardian watches the owner of the turn whose state was requested.
     granted(wait(&shop, &ada, 0).await);
     supervised.await.unwrap();
     let options = WaitOptions { timeout: Some(Duration::ZERO), ..WaitOptions::default() };

@@ -1,4 +1,4 @@
-//! Limits of a session, and what only a person may do to its files.
+//! Limits of a session, and operations on its files that only a person may perform.
 
 use crate::support::{World, act, agent};
 use stickpin_coordinator::Participant;
@@ -30,7 +30,7 @@ async fn limits_are_changed_by_the_holder_and_survive_the_host() {
     assert_eq!(world.coordinator.session("shop").unwrap().meta().policy, policy);
 }
 
-/// Fault 27: never by itself, and not by an agent.
+/// Fault 27: never automatically, and not by an agent.
 #[tokio::test(start_paused = true)]
 async fn removed_metadata_is_adopted_by_a_person() {
     let mut world = World::new();

@@ -1,4 +1,4 @@
-//! Edits keep every byte that is not theirs, and removal undoes insertion.
+//! Edits preserve all other bytes, and removal undoes insertion.
 
 use super::*;
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ fn entry() -> Value {
     json!({ "command": "stickpin", "args": ["mcp"], "env": { "STICKPIN_STATE_DIR": "/s" } })
 }
 
-/// Adds the entry, checks that it can be read, removes it, and expects the old bytes.
+/// Adds the entry, checks that it can be read, removes it, and expects the original bytes.
 fn there_and_back(format: Format, pointer: &[&str], text: &str) -> String {
     let added = format.set(text, pointer, &entry()).unwrap_or_else(|e| panic!("{e}: {text:?}"));
     let read = format.read(&added).expect("a document");
@@ -149,7 +149,7 @@ fn unsuitable_toml_is_refused() {
     assert!(Format::Toml.remove(dotted, TOML).is_err());
 }
 
-/// White space and comments between two tokens of JSON.
+/// Generates white space and comments between two JSON tokens.
 fn trivia() -> impl Strategy<Value = String> {
     let part = prop_oneof![
         4 => Just(String::new()),
@@ -168,7 +168,7 @@ fn scalar() -> impl Strategy<Value = String> {
     prop_oneof![Just("null".to_owned()), Just("-1.50e3".to_owned()), Just("true".to_owned()), text]
 }
 
-/// A JSON value with comments and trailing commas.
+/// Generates a JSON value with comments and trailing commas.
 fn jsonc() -> impl Strategy<Value = String> {
     scalar().prop_recursive(3, 16, 4, |inner| {
         let item = (trivia(), inner.clone(), trivia());

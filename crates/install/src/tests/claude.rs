@@ -10,7 +10,7 @@ use std::fs;
 
 const POINTER: &[&str] = &["mcpServers", "stickpin"];
 
-/// A `claude` that notes how it was called, and stores what the real one stores.
+/// A `claude` that logs its arguments and stores what the real one stores.
 const SCRIPT: &str = r#"
 printf '%s\n' "$*" >> "$HOME/calls"
 [ -z "$STICKPIN_SECRET_X" ] || exit 7
@@ -20,7 +20,7 @@ case "$2" in
 esac
 "#;
 
-/// Returns a machine on which `claude` runs this script, and stores this entry.
+/// Returns a machine on which `claude` runs this script and stores this entry.
 fn machine(script: &str, entry: &serde_json::Value) -> Machine {
     let machine = Machine::new();
     machine.program("claude", script);

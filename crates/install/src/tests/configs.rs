@@ -112,11 +112,11 @@ fn absolute_path_that_is_not_recorded_is_hand_edited() {
     assert_eq!(machine.text(&CODEX), text);
 }
 
-/// What no release ever wrote.
+/// A shape that no release ever wrote.
 const ANCIENT: Shape =
     Shape { id: "ancient", build: |server| json!({ "command": server.command, "args": ["serve"] }) };
 
-/// Returns the harnesses as if a former version had written [`ANCIENT`].
+/// Returns the harnesses as if an earlier version had written [`ANCIENT`].
 fn with_legacy() -> Vec<Harness> {
     let slots = |config: &Config| -> &'static [Slot] {
         let slots = config.slots.iter().map(|slot| Slot { legacy: &[ANCIENT], ..*slot });
@@ -260,7 +260,7 @@ fn owner_of_a_configuration_stays() {
     let machine = Machine::new();
     let path = machine.config(&CODEX);
     if chown(&path, Some(12345), Some(54321)).is_err() {
-        // Only root can give files away, and only root can take them.
+        // Only root can change the owner of files.
         return;
     }
     assert_eq!(statuses(&machine.install(&["codex"]), Mcp), [Status::Added]);

@@ -1,4 +1,4 @@
-//! A full disk, another program that writes at the same time, and a run that is killed.
+//! A full disk, a concurrent writer, and a run that is killed.
 
 use super::machine::{HookedDisk, Machine, Step, statuses};
 use crate::disk::Disk;
@@ -15,7 +15,7 @@ fn full() -> io::Error {
     io::Error::from(ErrorKind::StorageFull)
 }
 
-/// Runs until a step panics, as if the program had been killed there.
+/// Runs until a step panics, as if the program had been killed at that point.
 fn killed(run: impl FnOnce()) {
     assert!(catch_unwind(AssertUnwindSafe(run)).is_err(), "the run was not interrupted");
 }

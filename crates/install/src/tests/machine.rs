@@ -128,7 +128,7 @@ impl Machine {
         CONFIGURED.iter().map(|harness| self.text(harness)).collect()
     }
 
-    /// Registers the MCP server with these harnesses; with all if none is named.
+    /// Registers the MCP server with these harnesses, or with all if none are given.
     pub(super) fn install(&self, harnesses: &[&'static str]) -> Vec<Outcome> {
         self.install_on(&RealDisk, HARNESSES, harnesses)
     }

@@ -1,4 +1,4 @@
-//! Hygiene of the list.
+//! Checks of the command list.
 
 use super::*;
 use crate::api::schema::Kind;
@@ -38,8 +38,8 @@ fn schemas_are_flat_and_closed() {
     }
 }
 
-/// Arguments of free text that lead to no file and no address, each looked at once: a new one is
-/// annotated or stands here.
+/// Free-text arguments that contain no file path or address, each reviewed once. A new argument is
+/// either annotated or listed here.
 const PLAIN: &[&str] = &[
     "open viewport",
     // A path among them is annotated by its provider, and confined where `open` collects them.
@@ -114,7 +114,7 @@ const PLAIN: &[&str] = &[
     "context clear context",
 ];
 
-/// What is checked of a client that is confined to folders is what the annotations say.
+/// The checks for a client that is confined to folders are exactly those of the annotations.
 #[test]
 fn an_argument_that_leads_to_a_file_or_an_address_is_annotated() {
     let texts = |kind: &Kind| match kind {

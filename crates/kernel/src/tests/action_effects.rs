@@ -1,5 +1,5 @@
-//! What acts of a client replaced around its refs is told by their answers, also where they end in
-//! an error, and is no news to the next one.
+//! The responses of a client's actions report what they replaced around its refs, even if they
+//! fail, and the next action does not report it again.
 
 use super::support::{Bench, text};
 use serde_json::json;
@@ -15,8 +15,8 @@ textbox "Airport" #5 popup controls=towns
 button "Book" #6
 "#;
 
-/// Types into the field what lists towns, and presses one; the text above says each time what to
-/// do.
+/// Types into the field that lists towns, and presses one; the text above them states each time
+/// what to do.
 fn lists_towns(b: &Bench) {
     let mut inputs = 0;
     let field = move |w: &mut crate::tests::fake::World| {
@@ -53,7 +53,7 @@ async fn a_selector_of_a_list_asks_for_what_is_there_now() {
     lists_towns(&b);
     b.ok("select", json!({ "target": "label=Airport", "options": ["Bern"] })).await;
     assert_eq!(b.log(), ["press 5", "fill 5 \"Bern\"", "press 8"]);
-    // Of what had changed before, nobody was told.
+    // Nobody was informed of the earlier changes.
     let (code, r) = b.fails("press", json!({ "target": "@e3" })).await;
     assert_eq!(code, "CONTEXT_CHANGED", "{}", text(&r));
     assert!(
@@ -108,7 +108,7 @@ async fn the_answer_to_a_dialog_tells_what_came_of_it() {
     };
     b.fake.world().on_input.insert(3, Box::new(asks));
     b.ok("press", json!({ "target": "@e1" })).await;
-    // The action goes on when it has its answer.
+    // The action continues once it has its answer.
     let mut renamed = false;
     b.fake.world().on_look = Some(Box::new(move |w| {
         if !std::mem::replace(&mut renamed, true) {
@@ -135,7 +135,7 @@ async fn partial_device_reports_title_changes_after_an_action() {
     assert_eq!(r.receipt, [r#"the title is now "report.txt""#]);
     let captures = b.fake.world().captures;
     b.ok("press", json!({ "target": "@e2" })).await;
-    // Somebody opens another document.
+    // Another user opens another document.
     b.fake.world().replace("report.txt", "*notes.txt (2)");
     let (code, r) = b.fails("press", json!({ "target": "@e2" })).await;
     assert_eq!(code, "CONTEXT_CHANGED");

@@ -1,4 +1,4 @@
-//! The way from a target to an input.
+//! The steps from a target to an input.
 
 use super::support::{Bench, text};
 use crate::tests::fake::World;
@@ -84,7 +84,7 @@ async fn a_ref_that_was_never_issued_is_not_found() {
 #[tokio::test(start_paused = true)]
 async fn the_element_moves_on_with_its_ref() {
     let b = Bench::open(MAILS).await;
-    // @e1 heading, @e2 and @e3 the buttons of the two mails.
+    // @e1 is the heading, @e2 and @e3 are the buttons of the two mails.
     b.fake
         .world()
         .replace("list #3\n", "list #3\n  listitem #30\n    text \"Mail 0\"\n    button \"Delete\" #31\n");
@@ -92,7 +92,7 @@ async fn the_element_moves_on_with_its_ref() {
     assert_eq!(b.log(), ["press 21"]);
 }
 
-/// The ref of the button in the row of a mail.
+/// Returns the ref of the button in the row of a mail.
 async fn refs_of(b: &Bench, mail: &str) -> String {
     let r = b.ok("snapshot", json!({})).await;
     let all = text(&r);
@@ -153,7 +153,7 @@ async fn target_that_vanishes_under_the_pointer_is_stale() {
     assert_eq!(error.dispatched, Dispatched::No);
 
     let b = Bench::open(FORM).await;
-    // Rendered anew with another node, while it was aimed at.
+    // Rendered again with another node while it was being aimed at.
     b.fake.world().on_pointer = Some(Box::new(|w| w.replace("\"Continue\" #4", "\"Continue\" #40")));
     b.ok("press", json!({ "target": "@e3" })).await;
     assert_eq!(b.log(), ["press 40"]);
@@ -188,7 +188,7 @@ async fn target_rerendered_before_input_is_judged_again() {
         }));
         b.ok(command, input.clone()).await;
         assert_eq!(b.log(), [line]);
-        // What means something else by then is not acted on.
+        // A ref that means another element by then is not acted on.
         let b = Bench::open(FORM).await;
         b.fake.world().on_perform = Some(Box::new(|w| {
             w.replace("\"Continue\" #4", "\"Cancel\" #9");
@@ -210,7 +210,7 @@ listitem "Done" #8
 button "CV" #9
 "#;
 
-/// The controls drawn anew: other nodes of the same names.
+/// Renders the controls again: different nodes with the same names.
 fn drawn_anew(w: &mut World) {
     for id in 3..=9 {
         w.replace(&format!("#{id}"), &format!("#{}", id + 20));
@@ -255,7 +255,7 @@ async fn every_input_relocates_a_rerendered_target() {
         b.fake.world().on_perform = Some(Box::new(drawn_anew));
         b.ok(command, input.clone()).await;
         assert_eq!(b.log()[0], line, "{command}: {:?}", b.log());
-        // What means something else by then is not acted on.
+        // A ref that means another element by then is not acted on.
         let b = open().await;
         b.fake.world().on_perform = Some(Box::new(move |w| {
             drawn_anew(w);
@@ -276,8 +276,7 @@ async fn select_relocates_options_rerendered_between_inputs() {
     let b = Bench::open("listbox \"Size\" #3\n  option \"S\" #4\n  option \"M\" #5\n").await;
     b.fake.world().native_lists = false;
     b.fake.world().on_input.insert(15, Box::new(|w| w.replace("\"M\" #15", "\"M\" #15 selected")));
-    // The first input is the device's own way, which it does not take up; the second is the press
-    // on
+    // The first input is the device's own way to choose, which fails; the second is the press on
     // the option.
     b.fake.world().on_perform = Some(Box::new(|w| {
         w.on_perform = Some(Box::new(|w| {
@@ -297,13 +296,13 @@ async fn a_question_warns_only_of_what_moved_on_before_it() {
         ("is", json!({ "predicate": "exists", "target": "@e3" })),
         ("is", json!({ "predicate": "enabled", "target": "@e3" })),
     ] {
-        // The app moves on every time; its own look is the first that sees it.
+        // The app changes every time; its own capture is the first that sees it.
         b.ok("snapshot", json!({})).await;
         b.fake.world().outline.push_str("text \"More\"\n");
         let r = b.ok(command, input.clone()).await;
         assert_eq!(r.warning, None, "{command} {input}");
     }
-    // That it moved on was shown to nobody when somebody else looked.
+    // A capture by another client did not show the change to this one.
     b.ok("snapshot", json!({})).await;
     b.fake.world().outline.push_str("text \"More\"\n");
     b.ok("count", json!({ "selector": "role=button" })).await;
@@ -315,8 +314,7 @@ async fn a_question_warns_only_of_what_moved_on_before_it() {
 async fn a_reading_of_some_levels_is_no_full_one() {
     let b = Bench::open(FORM).await;
     let base = b.ok("snapshot", json!({})).await.refs_generation.unwrap();
-    // As many levels as there are: nothing is cut, and yet it is no reading that a diff could begin
-    // at.
+    // As many levels as exist: nothing is cut, but a diff still cannot start from this output.
     b.ok("snapshot", json!({ "depth": 9 })).await;
     b.fake.world().replace("Sign in", "Sign up");
     let r = b.ok("snapshot", json!({ "diff": true })).await;
@@ -357,10 +355,10 @@ async fn who_insists_presses_what_is_there_and_is_told() {
     assert!(r.error.unwrap().hint.contains("--force"));
     let r = b.ok("press", json!({ "target": "@e3", "force": true })).await;
     assert!(r.warning.as_deref().unwrap_or_default().contains("covered by dialog \"Cookies\""), "{r:#?}");
-    // It goes to whatever is there.
+    // The input goes to whatever is there.
     assert_eq!(b.log(), ["press 5", "press -"]);
     b.fake.world().covered.clear();
-    // An open menu would only be closed: there is a way that does no more.
+    // An open menu would only be closed: there is a more limited way.
     b.fake.world().held = Some("the pop-up of button \"More\"".to_owned());
     let (_, r) = b.fails("press", json!({ "target": "@e3" })).await;
     let hint = r.error.unwrap().hint;
@@ -371,14 +369,15 @@ async fn who_insists_presses_what_is_there_and_is_told() {
 async fn forced_action_off_screen_is_sent_where_possible() {
     let b = Bench::open(FORM).await;
     b.fake.world().offscreen.push(4);
-    // The device cannot show it, and yet it is what is there: a press is for nothing else.
+    // The device cannot show it, although it exists: a press reaches nothing else.
     let (code, r) = b.fails("press", json!({ "target": "@e3" })).await;
     assert_eq!(code, "ELEMENT_OFFSCREEN");
     assert!(r.error.unwrap().hint.contains("--force"));
     let r = b.ok("press", json!({ "target": "@e3", "force": true })).await;
     assert!(r.warning.as_deref().unwrap_or_default().contains("cannot be scrolled into view"), "{r:#?}");
     assert_eq!(b.log(), ["press 4"]);
-    // Something else is where it would be: that is not pressed for it, and no hint promises it.
+    // Another element is at its position: that element is not pressed instead, and no hint promises
+    // it.
     b.fake.world().replace("button \"Continue\" #4", "button \"Continue\" #4\nbutton \"Buy now\" #30");
     b.fake.world().over.insert(30, 4);
     for force in [false, true] {
@@ -437,7 +436,7 @@ async fn a_toggle_hands_over_its_new_self() {
         let (from, to) = if w.outline.contains("Play") { ("Play", "Pause") } else { ("Pause", "Play") };
         w.replace(from, to);
     };
-    // "Player" is no button.
+    // "Player" is not a button.
     b.fake.world().replace("Player", "Music");
     b.ok("snapshot", json!({})).await;
     b.fake.world().on_input.insert(3, Box::new(toggle));
@@ -487,7 +486,7 @@ async fn a_dialog_that_opens_later_can_be_waited_for() {
         fake.change(|w| w.dialog = sure());
     });
     b.ok("alert accept", json!({ "timeout": 5000 })).await;
-    // The net of the wait, where a device says nothing of a dialog: 250 ms.
+    // The timeout of the wait, for a device that does not report a dialog: 250 ms.
     assert!(began.elapsed().as_millis() < 1100, "{:?}", began.elapsed());
     assert!(b.fake.world().dialog.is_none());
 }
@@ -548,7 +547,7 @@ async fn fill_with_autocompletion_reports_the_appended_text() {
     let said = text(&r);
     assert!(said.contains("value \"example.org\"") && said.contains("the app added \"ple.org\""), "{said}");
     assert!(said.contains("`key Delete` removes it"), "{said}");
-    // What stands before it has to be what was filled in.
+    // The text before it must be what was filled in.
     b.fake.world().format = Some(|_| "other".to_owned());
     let (code, _) = b.fails("fill", json!({ "target": "@e2", "text": "exam" })).await;
     assert_eq!(code, "FILL_MISMATCH");
@@ -557,7 +556,7 @@ async fn fill_with_autocompletion_reports_the_appended_text() {
 #[tokio::test(start_paused = true)]
 async fn what_settle_shows_is_not_said_to_be_no_effect() {
     let b = Bench::open(FORM).await;
-    // Nothing is signaled.
+    // No signal is sent.
     b.fake.world().on_input.insert(4, Box::new(|w| w.outline.push_str("text \"Thanks\"\n")));
     let r = b.ok("press", json!({ "target": "@e3", "settle": true })).await;
     assert!(text(&r).contains("Thanks"), "{}", text(&r));
@@ -593,7 +592,7 @@ async fn a_device_without_identity_acts_by_likeness() {
     b.fake.world().grade = IdentityGrade::None;
     b.ok("open", json!({ "what": "fake:/" })).await;
     let second = refs_of(&b, "Mail 2").await;
-    // New numbers for all nodes, as every capture of such a device may give.
+    // New numbers for all nodes, as any capture of such a device may return.
     b.fake.world().replace("#21", "#51");
     b.fake.world().replace("#11", "#41");
     b.ok("press", json!({ "target": &second })).await;
@@ -675,12 +674,12 @@ async fn truncated_diff_names_the_rest_once() {
     assert!(text(&r).len() < 4_096 && text(&r).contains("\"Item 0\""), "{}", text(&r));
     assert!(text(&r).contains("more") && text(&r).contains("(snapshot -i)"), "{}", text(&r));
     assert_eq!(r.refs.unwrap().base, None, "nothing is renewed");
-    // What comes next is told by itself.
+    // The next change is reported by itself.
     b.fake.world().on_input.insert(4, Box::new(|w| w.replace("\"Continue\"", "\"Continued\"")));
     let r = b.ok("press", json!({ "target": "@e3", "settle": true })).await;
     assert!(text(&r).contains("Continued") && !text(&r).contains("Item"), "{}", text(&r));
     assert_eq!(r.refs.unwrap().base, None, "what there was no room for was not read yet");
-    // Who asks is told all of it, and that renews.
+    // A client that requests the changes gets all of them, which renews the refs.
     let r = b.ok("diff snapshot", json!({ "interactive": true })).await;
     assert!(text(&r).contains("Item 20") && text(&r).contains("Continued"), "{}", text(&r));
 }
@@ -717,7 +716,7 @@ async fn a_text_is_shown_where_it_is_all_that_an_act_changed() {
     b.fake.world().on_input.insert(4, Box::new(|w| w.replace("Nobody is signed in", "A mail is sent")));
     let r = b.ok("press", json!({ "target": "@e3", "settle": true })).await;
     assert!(text(&r).contains("paragraph \"A mail is sent\""), "{}", text(&r));
-    // What can be acted on is enough where some of it changed.
+    // The actionable elements are enough if some of them changed.
     b.fake.world().on_input.insert(
         4,
         Box::new(|w| {
@@ -762,7 +761,7 @@ async fn a_point_means_what_the_last_picture_showed_there() {
     let png = std::fs::read(output["path"].as_str().unwrap()).unwrap();
     assert!(png.starts_with(b"\x89PNG"));
     assert!(r.refs.is_some(), "what is drawn is issued");
-    // The button of mail 1 is at y 220..240 of the viewport, 440..480 of the picture.
+    // The button of mail 1 is at y 220..240 of the viewport, and at 440..480 of the screenshot.
     let r = b.ok("press", json!({ "target": "100,460" })).await;
     assert!(text(&r).contains("Mail 1"), "{}", text(&r));
     assert_eq!(b.log(), ["press 11"]);
@@ -818,7 +817,7 @@ async fn keys_and_text_without_a_target_say_what_had_the_focus() {
     b.fake.world().replace(" focused", "");
     let r = b.ok("key", json!({ "chord": "Enter" })).await;
     assert_eq!(text(&r).lines().next(), Some("pressed key Enter"));
-    // What a field is made of inside has the focus, too.
+    // An inner part of a field also has the focus.
     b.fake.world().replace("\"Email\" #3", "\"Email\" #3 focused\n  generic #7 focused");
     let r = b.ok("key", json!({ "chord": "Enter" })).await;
     assert!(text(&r).starts_with("pressed key Enter on @e2 textbox \"Email\""), "{}", text(&r));
@@ -833,7 +832,7 @@ async fn a_diff_whose_lines_are_not_shown_renews_nothing() {
     let r = b.host.call(request.clone(), tokio_util::sync::CancellationToken::new()).await;
     assert!(r.ok, "{r:#?}");
     assert_eq!(r.refs.unwrap().base, None);
-    // Nothing differs from what was read: then nothing is hidden.
+    // Nothing differs from what was read, so nothing is hidden.
     b.ok("snapshot", json!({})).await;
     let r = b.host.call(request, tokio_util::sync::CancellationToken::new()).await;
     assert!(r.refs.unwrap().base.is_some());
@@ -859,12 +858,12 @@ async fn target_outcome_is_reported_without_a_capture() {
     let r = b.ok("press", json!({ "target": "@e2" })).await;
     assert!(text(&r).contains("now @e2 checkbox \"Accept\" checked"), "{}", text(&r));
     assert_eq!(b.fake.world().captures, captures);
-    // It is the same element all the same.
+    // The element is still the same.
     b.fake.world().on_input.insert(5, Box::new(|w| w.replace("#5 checked", "#5")));
     let r = b.ok("press", json!({ "target": "@e2" })).await;
     assert!(text(&r).contains("now @e2 checkbox \"Accept\"\n"), "{}", text(&r));
     assert_eq!((r.warning, b.fake.world().captures), (None, captures));
-    // Which ref something has that is called otherwise now, only a capture can say.
+    // Only a capture can determine the ref of an element that has another name now.
     let r = b.ok("press", json!({ "target": "@e3" })).await;
     assert!(text(&r).contains("button \"Pause\"") && !text(&r).contains("now @e3"), "{}", text(&r));
     assert_eq!(b.fake.world().captures, captures + 1);
@@ -896,7 +895,7 @@ async fn action_without_hit_test_warns_about_overlap() {
     let r = b.ok("press", json!({ "target": "@e1" })).await;
     let warning = r.warning.unwrap();
     assert!(warning.contains("@e1 button \"Save\" was not checked for overlap"), "{warning}");
-    // It is judged after it was aimed at all the same.
+    // The target is still checked after the aim.
     b.fake.world().on_pointer = Some(Box::new(|w| w.replace("Save", "Delete")));
     assert_eq!(b.fails("press", json!({ "target": "@e1" })).await.0, "STALE_REF");
 }

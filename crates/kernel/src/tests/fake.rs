@@ -1,5 +1,5 @@
-//! A small device for the tests of the kernel: an app written as an outline, which does what a test
-//! tells it.
+//! A small device for the tests of the kernel: an app that is written as an outline and controlled
+//! by the test.
 
 mod device;
 mod guard;
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use stickpin_device::{Error, Result, *};
 use tokio::sync::Notify;
 
-/// All but markup.
+/// All capabilities but markup.
 const CAPABILITIES: &[Capability] = &[
     Capability::Capture,
     Capability::Locate,
@@ -85,7 +85,7 @@ impl Fake {
         self.world.lock().unwrap()
     }
 
-    /// Changes the app, and wakes whoever waits for a change.
+    /// Changes the app and wakes all waiters.
     pub(crate) fn change(&self, change: impl FnOnce(&mut World)) {
         change(&mut self.world());
         self.changed.notify_waiters();
@@ -98,7 +98,7 @@ impl Fake {
             (world.hangs_in == Some(name), world.panics_in == Some(name), world.dead)
         };
         assert!(!panics, "the fake has a bug in {name}");
-        // Until the app wakes up, which a test says by a change.
+        // Until the app resumes, which a test signals by a change.
         while hangs && self.world().hangs_in == Some(name) {
             self.changed.notified().await;
         }

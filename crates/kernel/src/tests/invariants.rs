@@ -14,7 +14,8 @@ use tokio_util::sync::CancellationToken;
 
 const PAGE: &str = "heading \"Shop\" #2\nbutton \"Buy\" #3\ntextbox \"Note\" #4\n";
 
-/// A coordinator in whose log the time of a record is how much the app had received by then.
+/// Returns a coordinator in whose log the time of a record is the number of inputs that the app had
+/// received by then.
 fn counting(b: &Bench) -> Coordinator {
     let fake = b.fake.clone();
     let environment = Environment {
@@ -88,7 +89,7 @@ async fn every_act_asks_for_its_element_again() {
     ];
     for (command, input) in acts {
         let b = Bench::open(PAGE).await;
-        // Nobody looked since: only a question for the element itself can show it.
+        // There was no capture since: only a query for the element itself can reveal it.
         b.fake.world().replace("\"Buy\"", "\"Delete all\"");
         b.fake.world().replace("\"Note\"", "\"Password\"");
         let (code, r) = b.fails(command, input).await;
@@ -133,9 +134,8 @@ async fn deadline_during_input_reports_dispatched_unknown() {
     assert_eq!((error.code.name(), error.dispatched), ("TIMEOUT", Dispatched::Unknown));
     assert!(error.message.contains("did not process the input from `press`"), "{error}");
     assert_eq!(began.elapsed().as_millis(), 1_500);
-    // The input may still be taken: the session ends only when it hangs for longer than any press
-    // may
-    // take.
+    // The input may still be accepted: the session ends only if it hangs for longer than any press
+    // may take.
     tokio::time::sleep(Duration::from_secs(20)).await;
     assert_eq!(b.host.sessions(), 1);
     tokio::time::sleep(Duration::from_secs(10)).await;
@@ -159,7 +159,7 @@ async fn drop_safe_input_that_times_out_keeps_the_session() {
 
 #[tokio::test(start_paused = true)]
 async fn timeout_of_an_act_bounds_all_of_it() {
-    // Wherever the device hangs: 1 s, 2 s more, and the grace.
+    // Wherever the device hangs: 1 s, 2 s more, and the grace period.
     for (hangs, input, dispatched, ms) in [
         ("locate", json!({ "target": "@e2", "timeout": 1_000 }), Dispatched::No, 3_500),
         ("aim", json!({ "target": "@e2", "timeout": 1_000 }), Dispatched::No, 3_500),
@@ -203,7 +203,7 @@ async fn input_that_outlasts_its_timeout_keeps_the_session() {
     b.fake.world().hangs_in = Some("perform");
     let error = b.call("press", json!({ "target": "@e2", "timeout": 1_000 })).await.error.unwrap();
     assert_eq!((error.code.name(), error.dispatched), ("TIMEOUT", Dispatched::Unknown));
-    // The app wakes up.
+    // The app resumes.
     b.fake.change(|world| world.hangs_in = None);
     b.ok("snapshot", json!({})).await;
     assert_eq!(b.log(), ["press 3"]);

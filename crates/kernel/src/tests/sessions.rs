@@ -139,7 +139,7 @@ async fn an_act_that_an_app_ends_on_is_done_and_says_so() {
             None => assert_eq!(b.fails("press", input).await.0, "BACKEND_LOST"),
         }
         assert_eq!(b.log().len(), 1, "it was pressed");
-        // What was open is gone all the same.
+        // What was open is still gone.
         while b.host.sessions() > 0 {
             tokio::task::yield_now().await;
         }
@@ -384,7 +384,7 @@ async fn the_folder_of_a_hung_session_goes_with_it() {
     }
 }
 
-/// What the device was asked for ahead.
+/// Returns what the device was asked to read ahead.
 fn read_ahead(b: &Bench) -> Vec<String> {
     b.fake.world().log.iter().filter(|line| line.starts_with("read ahead")).cloned().collect()
 }

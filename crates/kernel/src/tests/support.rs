@@ -1,4 +1,4 @@
-//! What the tests share: a host with one fake app, and callers.
+//! Shared test support: a host with one fake app, and callers.
 
 use crate::tests::fake::Fake;
 use crate::{Caller, Format, Host, Render, Request, Response};
@@ -22,7 +22,7 @@ struct TempDir(std::path::PathBuf);
 
 impl Drop for TempDir {
     fn drop(&mut self) {
-        // A test that left nothing has nothing to remove.
+        // A test that left nothing behind has nothing to remove.
         drop(std::fs::remove_dir_all(&self.0));
     }
 }
@@ -51,7 +51,7 @@ impl Bench {
         Self { host, fake, caller, _dir: Arc::new(TempDir(dir)) }
     }
 
-    /// With the app open and a first snapshot taken.
+    /// Opens the app and takes a first snapshot.
     pub(crate) async fn open(outline: &str) -> Self {
         let bench = Self::new(outline);
         bench.ok("open", json!({ "what": "fake:/" })).await;
@@ -81,7 +81,7 @@ impl Bench {
         }
     }
 
-    /// The code and the text of a failure.
+    /// Returns the code and the text of a failure.
     #[track_caller]
     pub(crate) fn fails(
         &self,
@@ -101,7 +101,7 @@ impl Bench {
     }
 }
 
-/// An agent that the host knows.
+/// Returns an agent that the host knows.
 pub(crate) fn agent(id: &str) -> Resolution {
     Resolution {
         agent_id: AgentId::new(id),
@@ -115,7 +115,7 @@ pub(crate) fn agent(id: &str) -> Resolution {
     }
 }
 
-/// Its text.
+/// Returns the text of a response.
 pub(crate) fn text(response: &Response) -> &str {
     response.text.as_deref().unwrap_or("")
 }

@@ -1,4 +1,4 @@
-//! What one agent sees and may do while another holds the turn.
+//! What one agent can see and do while another holds the turn.
 
 use super::support::{Bench, agent, text};
 use serde_json::json;
@@ -9,7 +9,7 @@ use stickpin_session::turn::{Liveness, Now};
 
 const PAGE: &str = "heading \"Shop\" #2\nbutton \"Buy\" #3\n";
 
-/// Two agents on one host with turns; the first has the app open and holds the turn.
+/// Returns two agents on one host with turns; the first has opened the app and holds the turn.
 async fn two() -> (Bench, Bench) {
     let mut ada = Bench::new(PAGE);
     let began = tokio::time::Instant::now();

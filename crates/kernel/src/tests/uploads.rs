@@ -1,4 +1,4 @@
-//! Files that are given to the app: what is looked at before anything is sent.
+//! Files that are passed to the app, and the checks before anything is sent.
 
 use super::support::{Bench, text};
 use serde_json::json;
@@ -17,7 +17,7 @@ fn input(id: u64) -> FileInput {
     FileInput::new(input)
 }
 
-/// A bench with two files in the caller's folder.
+/// Returns a bench with two files in the caller's folder.
 async fn bench() -> Bench {
     let b = Bench::open(FORM).await;
     for (name, content) in [("a.txt", "aa"), ("b.png", "b")] {
@@ -58,7 +58,7 @@ async fn an_input_that_holds_these_files_is_left_alone() {
     let r = b.ok("upload", json!({ "target": "label=CV", "files": ["a.txt"] })).await;
     assert!(text(&r).starts_with("already uploaded"), "{}", text(&r));
     assert!(b.log().is_empty());
-    // Of the same name and size, but written since.
+    // A file with an equal name and size, but written since.
     let older = InputFile::new("a.txt", 2, held.modified - 1);
     b.fake.world().file_inputs.insert(3, input(3).files(vec![older]));
     b.ok("upload", json!({ "target": "label=CV", "files": ["a.txt"] })).await;
@@ -75,12 +75,13 @@ async fn upload_presses_buttons_and_drops_on_other_elements() {
     }
     b.ok("upload", json!({ "target": "label=Attach", "files": ["b.png"] })).await;
     assert_eq!(b.log(), ["choose 4", "upload 9 b.png"]);
-    // One that was opened and takes none of them is closed, and what became of it is said.
+    // A chooser that was opened but accepts none of the files is closed, and the result is
+    // reported.
     for (closes, said) in [(None, ""), (Some(true), "was closed again"), (Some(false), "is still open")] {
         b.fake.world().closes = closes;
         let (code, r) = b.fails("upload", json!({ "target": "label=Attach", "files": ["a.txt"] })).await;
         let error = r.error.unwrap();
-        // The press was sent by then.
+        // The press had been sent by then.
         assert_eq!((code, error.dispatched), ("INVALID_ARGS", Dispatched::Unknown));
         assert!(error.message.contains(said) && b.log().ends_with(&["choose 4".into(), "dismiss 9".into()]));
         assert_eq!(error.message.contains("file chooser"), closes.is_some(), "{}", error.message);

@@ -1,5 +1,4 @@
-//! Ways in which input could reach another element than the one that was meant, without anybody
-//! being told.
+//! Ways in which input could silently reach an element other than the target.
 
 use super::support::{Bench, text};
 use serde_json::json;
@@ -20,7 +19,7 @@ list #3
     textbox "Note" #16
 "#;
 
-/// The ref on the first line with these words, in a snapshot taken now.
+/// Returns the ref on the first line with these words, in a snapshot taken now.
 async fn ref_of(b: &Bench, words: &str) -> String {
     let r = b.ok("snapshot", json!({})).await;
     let all = text(&r);
@@ -28,7 +27,7 @@ async fn ref_of(b: &Bench, words: &str) -> String {
     line.split_whitespace().next().unwrap().to_owned()
 }
 
-/// The ref after a text, in a snapshot taken now.
+/// Returns the ref after a text, in a snapshot taken now.
 async fn ref_after(b: &Bench, words: &str, what: &str) -> String {
     let r = b.ok("snapshot", json!({})).await;
     let all = text(&r);
@@ -60,7 +59,7 @@ async fn a_field_that_scrolling_recycles_is_not_filled() {
 #[tokio::test(start_paused = true)]
 async fn a_form_acts_on_the_elements_that_it_checked() {
     let b = Bench::open("heading \"Order\" #2\ntextbox \"Name\" #5\ntextbox \"Street\" #6\n").await;
-    // The first field brings up another one before the second.
+    // The first field shows another one before the second.
     b.fake.world().on_input.insert(
         5,
         Box::new(|w| w.replace("textbox \"Street\" #6", "textbox \"Card number\" #9\ntextbox \"Street\" #6")),
@@ -116,11 +115,11 @@ async fn a_point_of_a_picture_goes_with_the_page_when_it_is_scrolled() {
     let b = Bench::open(ROWS).await;
     let from = ref_after(&b, "Mail 2", "Delete").await;
     b.ok("screenshot", json!({})).await;
-    // The button of mail 1 in the picture; bringing the source into view scrolls the page.
+    // The button of mail 1 in the screenshot; bringing the source into view scrolls the page.
     b.fake.world().on_pointer = Some(Box::new(|w| w.scrolled = 80.0));
     b.ok("drag", json!({ "source": &from, "destination": "100,460" })).await;
     assert_eq!(b.log(), ["drag 15 11"]);
-    // What does not go with the page is not there any more.
+    // An element that does not scroll with the page is no longer there.
     let b = Bench::open(ROWS).await;
     b.ok("screenshot", json!({})).await;
     b.fake.world().scrolled = 80.0;
@@ -141,7 +140,7 @@ async fn what_the_pointers_arrival_brings_to_a_point_is_not_pressed() {
     assert_eq!((code, error.dispatched), ("STALE_REF", Dispatched::No), "{error}");
     assert!(error.message.contains("had replaced"), "{error}");
     assert!(b.log().is_empty(), "{:?}", b.log());
-    // Whoever asks again means what is there now.
+    // A client that asks again means what is there now.
     b.ok("press", json!({ "target": "50,230" })).await;
     assert_eq!(b.log(), ["press 15"]);
 }
@@ -152,7 +151,7 @@ async fn a_drop_on_a_device_without_identity_finds_its_place_again() {
     b.fake.world().grade = IdentityGrade::None;
     b.ok("open", json!({ "what": "fake:/" })).await;
     let (from, to) = (ref_after(&b, "Mail 1", "Delete").await, ref_after(&b, "Mail 2", "Delete").await);
-    // Each capture numbers anew: what was mail 2 is mail 1 in the capture after the aim.
+    // Each capture assigns new numbers: what was mail 2 is mail 1 in the capture after the aim.
     b.fake.world().on_pointer = Some(Box::new(|w| {
         w.replace("#11", "#99");
         w.replace("#15", "#11");
@@ -182,7 +181,7 @@ async fn an_option_that_there_is_twice_is_ambiguous() {
     assert!(b.log().is_empty(), "{:?}", b.log());
 }
 
-/// A list behind a button, with a field that narrows it.
+/// A list behind a button, with a field that filters it.
 const NARROWED: &str = r#"
 heading "Order" #2
 button "Country" #5 popup controls=countries
@@ -247,7 +246,7 @@ async fn a_list_that_was_opened_in_vain_is_closed_whatever_went_wrong() {
     let two = json!({ "target": &country, "options": ["Albania", "Belgium"] });
     let (code, _) = b.fails("select", two).await;
     assert_eq!((code, b.log()), ("INVALID_ARGS", press_and_fold.map(str::to_owned).to_vec()));
-    // An option that cannot be pressed, and one that does nothing.
+    // An option that cannot be pressed, and one that has no effect.
     let (b, country) = open(&popup).await;
     b.fake.world().covered.insert(23, "dialog \"Cookies\"".to_owned());
     let (code, _) = b.fails("select", json!({ "target": &country, "options": ["Albania"] })).await;
@@ -256,7 +255,7 @@ async fn a_list_that_was_opened_in_vain_is_closed_whatever_went_wrong() {
     b.fake.world().replace("button \"Country\" #5", "button \"Country\" #5 value=Belgium");
     let (code, _) = b.fails("select", json!({ "target": &country, "options": ["Albania"] })).await;
     assert_eq!((code, b.log()), ("FILL_MISMATCH", vec!["press 5".into(), "press 23".into(), "fold".into()]));
-    // One that was open already is not ours to close.
+    // A list that was already open is not ours to close.
     let b = Bench::open(&LISTS.replace("option \"S\" #8", "option \"M\" #8")).await;
     b.fake.world().native_lists = false;
     let size = ref_of(&b, "combobox").await;
@@ -295,7 +294,7 @@ async fn a_list_that_hides_what_opened_it_is_chosen_from() {
                 b.ok("select", input).await;
                 assert_eq!(b.log(), ["press 5", "press 22"]);
             }
-            // Which of two is meant is not guessed.
+            // Which of two options is meant is not guessed.
             Err(expected) => {
                 let (code, _) = b.fails("select", input).await;
                 assert_eq!(code, expected);
@@ -374,7 +373,7 @@ async fn a_point_is_for_what_lies_on_top_in_the_picture() {
     b.fake.world().replace("heading \"Inbox\" #2", "heading \"Inbox\" #2\nbutton \"OK\" #30");
     b.fake.world().over.insert(30, 11);
     b.ok("screenshot", json!({})).await;
-    // "OK" lies on the button of mail 1 and goes away.
+    // "OK" covers the button of mail 1 and disappears.
     b.fake.world().replace("button \"OK\" #30\n", "");
     let (code, r) = b.fails("press", json!({ "target": "100,460" })).await;
     assert_eq!(code, "STALE_REF", "{r:#?}");
@@ -386,12 +385,12 @@ async fn a_point_is_for_what_lies_on_top_in_the_picture() {
 async fn point_on_empty_screenshot_area_presses_no_new_element() {
     let b = Bench::open(ROWS).await;
     b.ok("screenshot", json!({})).await;
-    // 18 * 20 in the viewport, nothing is there in the picture.
+    // 18 * 20 in the viewport; nothing is there in the screenshot.
     b.fake.world().replace("heading \"Inbox\" #2", "heading \"Inbox\" #2\nbutton \"Buy now\" #18");
     let (code, _) = b.fails("press", json!({ "target": "100,740" })).await;
     assert_eq!(code, "STALE_REF");
     assert!(b.log().is_empty(), "{:?}", b.log());
-    // Who insists is told.
+    // A client that insists is informed.
     let r = b.ok("press", json!({ "target": "100,740", "force": true })).await;
     assert!(
         r.warning.as_deref().unwrap_or_default().contains("picture p1 shows nothing to act on at 100,740"),
@@ -408,7 +407,7 @@ async fn screenshot_of_another_page_is_ignored_after_a_read() {
     b.ok("screenshot", json!({})).await;
     b.fake.world().url = "fake:/other".to_owned();
     b.fake.world().replace("heading \"Inbox\" #2", "heading \"Inbox\" #2\nbutton \"Buy now\" #18");
-    // It came by itself: the point is still one of the picture.
+    // The scroll happened by itself: the point still refers to the screenshot.
     let (code, _) = b.fails("press", json!({ "target": "100,740" })).await;
     assert_eq!(code, "STALE_REF");
     b.ok("snapshot", json!({})).await;
@@ -419,7 +418,7 @@ async fn screenshot_of_another_page_is_ignored_after_a_read() {
 #[tokio::test(start_paused = true)]
 async fn a_picture_knows_only_what_stood_still_while_it_was_taken() {
     let b = Bench::open(ROWS).await;
-    // The page scrolls between the picture and the question where things are.
+    // The page scrolls between the screenshot and the query for positions.
     b.fake.world().on_shot = Some(Box::new(|w| w.scrolled = 80.0));
     b.ok("screenshot", json!({})).await;
     assert_eq!(b.fake.world().shots, 2, "the picture was taken again");
@@ -442,7 +441,8 @@ async fn a_hover_that_is_refused_sent_nothing() {
     b.fake.world().replace("Mail 1", "Mail 7");
     let (_, r) = b.fails("hover", json!({ "target": &old })).await;
     assert_eq!(r.error.unwrap().dispatched, Dispatched::No);
-    // What is covered does not feel the pointer; what the pointer's arrival covered has.
+    // A covered element does not receive a hover; an element that was covered only after the
+    // pointer's arrival does.
     let now = ref_after(&b, "Mail 7", "Delete").await;
     b.fake.world().covered.insert(11, "dialog \"Cookies\"".to_owned());
     let (code, r) = b.fails("hover", json!({ "target": &now })).await;

@@ -54,11 +54,11 @@ async fn ref_of_an_old_reading_is_refused_or_told() {
     let page = shop.snapshot(Snapshot::interactive()).await.expect("a page");
     let elements = page.elements().expect("refs");
     assert!(!elements.is_empty());
-    // The pin of the reading goes with the ref, through the request.
+    // The pin from the capture is sent with the ref, through the request.
     let press = serde_json::to_value(Press::new(elements[0].0)).expect("JSON");
     let pin = page.response.refs_generation.expect("a generation");
     assert_eq!(press["target"], format!("{}~s{pin}", elements[0].0));
-    // After a new lifetime the old ref stands for nothing, however many new refs have its number.
+    // In a new lifetime the old ref is invalid, however many new refs have its number.
     let old = elements[0].0;
     shop.run(Open { relaunch: true, ..Open::new("sim:staleness") }).await.expect("it opens anew");
     shop.snapshot(Snapshot::interactive()).await.expect("a page");
@@ -76,7 +76,7 @@ async fn handles_are_clients_of_their_own() {
     let second = bench.host.session("shop");
     first.open("sim:shop").await.expect("it opens");
     first.snapshot(Snapshot::interactive()).await.expect("a page");
-    // Nothing was read before by this client, so its changes are since no reading of its own.
+    // This client has read nothing before, so its changes are not relative to a capture of its own.
     let diff = || Snapshot { diff: true, ..Snapshot::default() };
     let own = first.snapshot(diff()).await.expect("changes");
     assert!(own.to_string().starts_with("no changes since"), "{own}");

@@ -1,4 +1,4 @@
-//! The examples run, and `docs/embed.md` shows code of theirs.
+//! The examples run, and `docs/embed.md` shows their code.
 
 #[path = "../../examples/custom_command.rs"]
 mod custom_command;
@@ -31,7 +31,7 @@ fn lines(code: &str) -> Vec<&str> {
 fn page_on_embedding_shows_code_that_is_run() {
     let home = Path::new(env!("CARGO_MANIFEST_DIR"));
     let read = |path: &str| std::fs::read_to_string(home.join(path)).expect("a file of ours");
-    // The code of the crate's front page, without the marks of doc comments and hidden lines.
+    // The code of the crate's front page, without doc comment marks and hidden lines.
     let front = read("src/lib.rs");
     let front: Vec<&str> =
         front.lines().filter_map(|line| line.strip_prefix("//! ")).map(str::trim).collect();

@@ -1,5 +1,5 @@
-//! The floors of this crate: folders are layers, and a module uses only what lies on its own floor
-//! or below it. No type and no folder grows into a place where nobody finds anything.
+//! The layers of this crate: folders are layers, and a file imports only from its own layer and
+//! lower ones. Types and folders stay small.
 
 #[path = "../../../testkit/src/floors.rs"]
 mod graph;
@@ -7,7 +7,7 @@ mod graph;
 use graph::Imports;
 use std::path::{Path, PathBuf};
 
-/// Lowest first.
+/// The modules, lowest layer first.
 const FLOORS: &[&str] = &[
     "api",
     "host",
@@ -24,10 +24,10 @@ const FLOORS: &[&str] = &[
     "embed",
 ];
 
-/// What still points up: `batch` asks the list of commands for those of its steps.
+/// Imports that still point up: `batch` looks up its steps in the list of commands.
 const EXCEPTIONS: &[&str] = &["commands::session::batch -> registry"];
 
-/// Methods of the context of a command.
+/// The maximum number of methods of a command's context.
 const CONTEXT: usize = 20;
 
 fn src() -> PathBuf {

@@ -1,4 +1,4 @@
-//! The kernel as a library, and the floors of the crate.
+//! The kernel as a library, and the layers of the crate.
 
 mod embedding;
 mod examples;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 const DIR: &str = "/s";
 
-/// A response of session `shop` with these envelope fields.
+/// Builds a response of session `shop` with these envelope fields.
 fn response(mut refs: serde_json::Value) -> Response {
     if refs["lifetime"].is_null() {
         refs["lifetime"] = json!("L1");
@@ -189,9 +189,9 @@ enum Event {
     Move,
     /// A client is issued these numbers, in a text of which it sees the first `seen`.
     Issue { client: usize, numbers: Vec<u32>, seen: Option<usize> },
-    /// A client gets a complete diff from `back` trees ago that lists these as ended.
+    /// A client gets a complete diff from `back` trees ago that lists these refs as ended.
     Renew { client: usize, back: u64, ended: Vec<u32> },
-    /// Refs end, and a client is told.
+    /// Refs end, and a client is informed.
     End { client: usize, ended: Vec<u32> },
     /// A client's answer arrives out of order: the one at index `at`.
     Arrive { client: usize, at: usize },
@@ -216,7 +216,7 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// A pending answer, and what it tells its client.
+/// A pending answer and its content for the client.
 struct Answer {
     response: Response,
     shown: Shown,
@@ -227,7 +227,7 @@ struct Answer {
     renews: Option<(u64, Vec<u32>)>,
 }
 
-/// The model: the last generation at which the client was told of each ref.
+/// The model: the last generation at which the client was informed of each ref.
 #[derive(Default)]
 struct Told {
     lifetime: u64,

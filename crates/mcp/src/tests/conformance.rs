@@ -1,6 +1,6 @@
-//! Runs the protocol's conformance suite against this server. The suite asks for tools, prompts and
+//! Runs the protocol's conformance suite against this server. The suite requests tools, prompts and
 //! resources by name. The fixture adds them to the real [`Server`] and uses its answers, log,
-//! progress and HTTP. Only the token is omitted, because the suite has none to send.
+//! progress and HTTP. Only the token is omitted, because the suite does not send one.
 
 #![allow(deprecated, reason = "older revisions of the protocol have logging")]
 

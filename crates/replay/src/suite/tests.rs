@@ -17,7 +17,7 @@ struct App {
     active: AtomicUsize,
     max_active: AtomicUsize,
     closed: Mutex<Vec<String>>,
-    /// This many of the first sessions to open wait for one another.
+    /// The first sessions to open, up to this number, wait for each other.
     concurrent_opens: usize,
     opened: AtomicUsize,
     barrier: tokio::sync::Barrier,
@@ -156,7 +156,7 @@ fn fail_fast_starts_no_script_after_a_failure() {
     let report = run(&App::new(&[ErrorCode::ElementNotFound]), 3, 1, Some(0), true);
     assert_eq!(outcomes(&report), [Outcome::Failed, Outcome::NotRun, Outcome::NotRun]);
     assert_eq!(report.ended_early, Some(EndedEarly::FailFast));
-    // The report reads back as it was written.
+    // The report can be read back unchanged.
     let json = serde_json::to_string(&report).expect("JSON");
     let read: Report = serde_json::from_str(&json).expect("a report");
     assert_eq!((outcomes(&read), read.ended_early), (outcomes(&report), report.ended_early));

@@ -1,4 +1,4 @@
-//! Agents of the harnesses that we know, through a shell command and through MCP.
+//! Agents of the supported harnesses, through a shell command and through MCP.
 
 use super::*;
 use crate::timestamp::Timestamp;
@@ -107,7 +107,7 @@ fn shell_and_mcp_of_each_harness_are_one_agent() {
         let by_mcp = stage.mcp(spawn, metadata, &root);
         assert_eq!(by_shell.agent_id, by_mcp.agent_id, "{family}");
         assert!(by_shell.agent_id.as_str().starts_with(family), "{family}: {}", by_shell.agent_id);
-        // In the other order, too: what is known first gives the id, and it stays.
+        // In the other order as well: the id comes from what is known first, and stays.
         let mut stage = Stage::new();
         let by_mcp = stage.mcp(spawn, metadata, &root);
         let by_shell = stage.shell(shell, &root);

@@ -1,4 +1,4 @@
-//! Memory stays bounded, and what is forgotten says so.
+//! Memory stays bounded, and forgotten data is reported as such.
 
 use super::*;
 use crate::table::MAX_ENDED;

@@ -1,4 +1,5 @@
-//! What clients were shown, told of and did themselves, and what is learned by watching.
+//! What clients were shown, were notified of and did themselves, and what is learned from
+//! observation.
 
 use super::*;
 use crate::ContextPolicy;
@@ -23,7 +24,8 @@ impl Bench {
         self.session.note_notice(client, &tree, node, &changes);
     }
 
-    /// An action of the client that makes this of the page; what its receipt tells.
+    /// Performs an action of the client that changes the page to this, and returns what its
+    /// response reports.
     fn act(&mut self, client: &ClientId, body: &str) -> Vec<ContextChange> {
         let (before, node) = (self.session.tree().unwrap().clone(), self.button());
         self.session.note_act(node);

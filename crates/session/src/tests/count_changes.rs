@@ -1,4 +1,4 @@
-//! Refs in a record that an action of their holder counted up.
+//! Refs in a record whose count an action of their client incremented.
 
 use super::*;
 
@@ -9,7 +9,7 @@ fn cart(count: &str, name: &str) -> String {
     )
 }
 
-/// The cart is shown to `client`, who then turns it into another one by an action.
+/// Shows the cart to `client`, whose action then turns it into another one.
 fn act(b: &mut Bench, client: &ClientId, then: &str, stored: bool) -> Vec<Ref> {
     let refs = b.show(&me(), &cart("2", "Green tea"));
     b.session.mark_read_in_full(client);

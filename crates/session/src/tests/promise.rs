@@ -1,5 +1,5 @@
-//! The promise of the context rule, on random apps: a client acts on what it was shown, or is told
-//! first.
+//! The promise of the context rule, on random apps: a client acts on what it was shown, or is
+//! notified first.
 
 mod app;
 
@@ -8,18 +8,19 @@ use app::{App, BUTTON, Layout, Op};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-/// What one of two clients, or the app by itself, does next.
+/// The next step of one of two clients, or of the app by itself.
 #[derive(Debug, Clone)]
 enum Step {
-    /// The app changes by itself; nobody looks.
+    /// The app changes by itself; there is no capture.
     Change(Vec<Op>),
     /// A client reads the whole page.
     Read(usize),
-    /// A client is given the button, and nothing else.
+    /// A client is issued the button and nothing else.
     ReadPart(usize),
-    /// A client presses the button by its ref, and again where it is told; the app does this.
+    /// A client presses the button by its ref, and repeats that if it is notified; the app changes
+    /// like this.
     Act(usize, Vec<Op>),
-    /// A client presses it by a selector, which is compared with nothing.
+    /// A client presses it by a selector, which is not compared with anything.
     ActOnSelector(usize, Vec<Op>),
 }
 
@@ -34,7 +35,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What a client has read of each spot: one word where it is known which was the last.
+/// What a client has read of each spot: one word if it is known which was the last.
 type Memory = Option<Vec<Vec<usize>>>;
 
 struct Play {
@@ -49,7 +50,7 @@ struct Play {
 }
 
 impl Play {
-    /// `nodes` bounds the trees that are kept of what clients were shown.
+    /// Creates the model. `nodes` limits the trees that are kept of what clients were shown.
     fn new(layout: Layout, nodes: usize) -> Self {
         let mut bench = Bench::new(layout.grade);
         bench.session.views.max_nodes = nodes;
@@ -97,7 +98,8 @@ impl Play {
         session.unseen_changes(&self.clients[who], session.tree().unwrap(), self.button())
     }
 
-    /// A change that nobody was told of must be seen; where nothing changed, nothing must be.
+    /// Checks that a change of which nobody was notified is detected, and that nothing is detected
+    /// without a change.
     fn check(&self, who: usize) -> Result<(), TestCaseError> {
         let Some(memory) = &self.memory[who] else { return Ok(()) };
         let unseen = self.unseen(who);
@@ -110,7 +112,7 @@ impl Play {
         Ok(())
     }
 
-    /// The client presses the button by its ref. Whether the press was sent.
+    /// Presses the button by its ref. Returns whether the press was sent.
     fn press(&mut self, who: usize) -> Result<bool, TestCaseError> {
         let Some(r#ref) = self.r#ref[who] else { return Ok(false) };
         let client = self.clients[who].clone();
@@ -160,7 +162,8 @@ impl Play {
             Step::ReadPart(who) => {
                 self.issue(*who);
                 match &mut self.memory[*who] {
-                    // What it read before counts until it is told, or what it reads now.
+                    // What it read before counts until it is notified; after that, what it reads
+                    // now.
                     Some(memory) => {
                         memory.iter_mut().zip(&self.app.words).for_each(|(known, now)| known.push(*now));
                     }
@@ -187,7 +190,7 @@ fn play(layout: &Layout, steps: &[Step], nodes: usize) -> Result<Play, TestCaseE
     Ok(play)
 }
 
-/// Plays the same cases in each run, unless PROPTEST_RNG_SEED asks for others.
+/// Runs the same cases each time, unless PROPTEST_RNG_SEED requests others.
 fn config() -> ProptestConfig {
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(192) };
     let rng_seed = match config.rng_seed {
@@ -208,7 +211,7 @@ proptest! {
         play(&layout, &steps, usize::MAX)?;
     }
 
-    /// Where trees are turned into facts at once.
+    /// Trees are converted to facts immediately.
     #[test]
     fn compaction_keeps_the_promise(
         layout in app::layout(),
@@ -218,7 +221,7 @@ proptest! {
     }
 }
 
-/// The properties say nothing if nearly every press is refused, or nobody is ever told.
+/// The properties are meaningless if nearly every press is refused or no client is ever notified.
 #[test]
 fn random_apps_cause_both_actions_and_notices() {
     use proptest::strategy::ValueTree;

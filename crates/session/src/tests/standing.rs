@@ -1,4 +1,4 @@
-//! The standing table, the ladder, and the words of the warnings.
+//! The standing table, the ladder, and the wording of the warnings.
 
 use super::*;
 use crate::Standing;
@@ -39,8 +39,8 @@ fn ref_issued_by_find_is_current_and_renews_no_other() {
     assert_eq!(b.plain(&me(), open).unwrap().warning, None);
     assert_eq!(b.pinned(save, g(0)).unwrap().warning, Some(precise(1, 0, 1)));
     assert!(b.plain(&me(), save).unwrap().warning.is_some());
-    // A pin to a tree that the ref was not given with: the tree that it was given with is what
-    // counts.
+    // A pin to a tree other than the one that the ref was issued with: the tree that it was issued
+    // with counts.
     assert_eq!(b.pinned(save, g(1)).unwrap().warning, Some(precise(1, 0, 1)));
 }
 

@@ -1,4 +1,4 @@
-//! Summaries of calls: one case per rule, and what holds for any input.
+//! Summaries of calls: one case per rule, and properties that hold for any input.
 
 use crate::log::Redactor;
 use crate::{summarize, summarize_text};
@@ -45,7 +45,7 @@ fn long_value_is_cut_at_a_character_and_inside_its_quotes() {
     let exact = "é".repeat(40);
     assert_eq!(of(&json!({"text": exact})), format!("text=\"{exact}\""));
     assert_eq!(of(&json!({"text": format!("{exact}日")})), format!("text=\"{exact}…\""));
-    // An escape is not cut in half.
+    // An escape is not split.
     let text = format!("{}\u{202e}", "x".repeat(39));
     assert_eq!(of(&json!({"text": text})), format!("text=\"{}…\"", "x".repeat(39)));
     let steps = json!({"steps": [{"command": "press", "input": {"target": "role=button"}}]});
@@ -123,7 +123,7 @@ fn any_value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Whether a text ends within quotes. A backslash outside quotes is a character like any other.
+/// Returns whether a text ends within quotes. A backslash outside quotes is an ordinary character.
 fn ends_in_quotes(text: &str) -> bool {
     let (mut inside, mut chars) = (false, text.chars());
     while let Some(c) = chars.next() {
@@ -141,7 +141,7 @@ fn check(summary: &str) -> Result<(), TestCaseError> {
     prop_assert!(!ends_in_quotes(summary), "{summary:?}");
     let shown = summary.rsplit_once(" … +").filter(|(_, count)| count.parse::<usize>().is_ok());
     let shown = shown.map_or(summary, |(shown, _)| shown);
-    // The mark of a cut, and the quote that closes the value.
+    // The ellipsis that marks a cut, and the closing quote of the value.
     prop_assert!(shown.trim_end_matches('"').trim_end_matches('…').chars().count() <= 80, "{summary:?}");
     Ok(())
 }

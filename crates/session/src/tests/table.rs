@@ -1,4 +1,4 @@
-//! Which element a number stands for, over changes and absences.
+//! Which element a number refers to, across changes and absences.
 
 use super::*;
 
@@ -108,7 +108,7 @@ fn gone_error_carries_the_last_handle() {
         let RefFault::Ended { handle, .. } = fault(b.plain(&me(), save)) else { panic!() };
         assert_eq!(handle, Some(Handle { scope: 1, id: 5 }), "{grade}");
     }
-    // Another element may be named so by then: it is not found by that.
+    // Another element may have that name by then: the ref does not resolve to it.
     let mut b = Bench::new("while-alive");
     let save = b.show(&me(), "button \"Save\" #5\nbutton \"Open\" #6")[0];
     b.capture("button \"Open\" #6");
@@ -118,8 +118,8 @@ fn gone_error_carries_the_last_handle() {
 
 #[test]
 fn distinguished_node_is_never_confused_later() {
-    // The row of e1 is deleted and a new one like it is created: told apart, because a sibling row
-    // lives.
+    // The row of e1 is deleted and a new equal row is created: they can be distinguished because a
+    // sibling row is alive.
     let row = |row: u64, name: &str, button: u64| {
         format!("  listitem #{row}\n    text \"{name}\"\n    button \"Delete\" #{button}\n")
     };
@@ -129,7 +129,7 @@ fn distinguished_node_is_never_confused_later() {
     b.capture(&list(&[row(3, "Notes", 4)]));
     let new = b.show(&me(), &list(&[row(3, "Notes", 4), row(7, "Untitled", 8)]))[1];
     assert_ne!(old, new);
-    // The list is drawn anew: only the row that was there last is found again.
+    // The list is rendered again: only the row that was there last is found again.
     let anew = list(&[row(13, "Notes", 14), row(17, "Untitled", 18)]).replace("list #2", "list #12");
     b.capture(&anew);
     assert_eq!(b.name(new).unwrap(), "Delete");
@@ -180,8 +180,8 @@ fn most_recent_of_two_candidates_gets_the_node() {
     assert_eq!(b.name(old), Err(EndReason::Gone));
 }
 
-/// A tree that is stored again is not searched, and an equal one is: who asks does not notice which
-/// of them it was.
+/// A tree that is stored again is not searched, but an equal one is: the caller does not notice the
+/// difference.
 #[test]
 fn restored_equal_tree_keeps_all_refs() {
     let row =
@@ -191,7 +191,7 @@ fn restored_equal_tree_keeps_all_refs() {
             "list #1\n  {}",
             [row(10, "Anna"), row(20, "Ben"), row(30, "Cleo")].concat().replace('\n', "\n  ")
         ),
-        // Ben is gone, Cleo's row shows Dora.
+        // Ben is gone, and Cleo's row shows Dora.
         format!("list #1\n  {}", [row(10, "Anna"), row(30, "Dora")].concat().replace('\n', "\n  ")),
         format!(
             "list #1\n  {}",
@@ -218,8 +218,7 @@ fn restored_equal_tree_keeps_all_refs() {
     }
 }
 
-/// Between two looks at a tree that is the same, an action may make known what opened the popup in
-/// it.
+/// Between two captures of an equal tree, an action may reveal what opened the popup in it.
 #[test]
 fn opener_learned_between_equal_trees_is_applied() {
     let mut b = Bench::new("never-reused");
@@ -232,7 +231,7 @@ fn opener_learned_between_equal_trees_is_applied() {
     let refs = b.show(&me(), &format!("{body}menu #5\n  menuitem \"Delete\" #6\n"));
     let delete = *refs.last().unwrap();
     let tree = b.session.tree().unwrap().clone();
-    // The menu was closed and opened again by the other row, and nobody looked in between.
+    // The menu was closed and opened again by the other row, without a capture in between.
     b.session.note_act(node(&tree, 21));
     b.session.replace_tree(tree, Origin::Snapshot);
     assert_eq!(b.name(delete), Err(EndReason::Changed));

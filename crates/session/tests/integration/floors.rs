@@ -1,5 +1,4 @@
-//! The inside of the crate: circles of imports stay small, and no type or folder grows into a place
-//! where nobody finds anything.
+//! The structure of the crate: import cycles, types and folders stay small.
 
 #[path = "../../../testkit/src/floors.rs"]
 mod graph;

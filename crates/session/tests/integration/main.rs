@@ -1,4 +1,4 @@
-//! Sessions on trees in memory, and the floors of the crate.
+//! Sessions on trees in memory, and the layers of the crate.
 
 mod floors;
 mod random_trees;

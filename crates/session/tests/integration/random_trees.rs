@@ -1,8 +1,8 @@
 //! Random apps whose elements have a hidden logical id that no capture reports.
 //!
-//! A ref must never resolve to another logical element than the one that it was issued for, unless
-//! the two are alike in everything that is reported; it must resolve while its element is there
-//! unchanged under its handle; and generations grow by one.
+//! A ref must never resolve to a logical element other than the one that it was issued for, unless
+//! the two are equal in everything that is reported. It must resolve while its element exists
+//! unchanged under its handle. Generations increase by one.
 
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -44,7 +44,7 @@ enum Op {
         at: usize,
     },
     Toggle,
-    /// Another document with other elements that look the same, or not.
+    /// Another document, whose elements may look the same.
     Navigate {
         elsewhere: bool,
     },
@@ -56,7 +56,7 @@ struct Step {
     ops: Vec<Op>,
     snapshot: bool,
     cut: bool,
-    /// Which of the elements are issued, as bits.
+    /// The elements that are issued, as bits.
     issued: u32,
 }
 
@@ -79,7 +79,7 @@ struct Tab {
     toggle: (u32, u64, bool),
 }
 
-/// Everything that a capture reports about an element, and what it does not: its logical id.
+/// Everything that a capture reports about an element, and its logical id, which is not reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Truth {
     logical: (u32, usize),
@@ -88,7 +88,8 @@ struct Truth {
 }
 
 impl Truth {
-    /// Whether nothing that was reported at issue tells the two apart. A row may get its key later.
+    /// Returns whether nothing that was reported at issue distinguishes the two. A row may get its
+    /// key later.
     fn is_like(&self, at_issue: &Self) -> bool {
         let (tab, url, name, word, key) = &at_issue.reported;
         (tab, url, name, word) == (&self.reported.0, &self.reported.1, &self.reported.2, &self.reported.3)
@@ -104,7 +105,7 @@ struct App {
     next_node: u64,
     next_logical: u32,
     next_scope: u64,
-    /// Node numbers of dead elements, given out again by devices that do so.
+    /// Node numbers of removed elements, reused by devices that do so.
     freed: Vec<u64>,
 }
 
@@ -124,7 +125,7 @@ impl App {
         app
     }
 
-    /// Four numbers in a row: a row, its text's parent, and its two controls.
+    /// Allocates four consecutive numbers: for a row, the parent of its text, and its two controls.
     fn node(&mut self) -> u64 {
         if self.grade == IdentityGrade::WhileAlive
             && let Some(node) = self.freed.pop()
@@ -206,11 +207,11 @@ impl App {
         }
     }
 
-    /// The capture, and the truth about each element that can be issued.
+    /// Returns the capture, and the truth about each element that can be issued.
     fn capture(&self, cut: bool, salt: u64) -> (Tree, HashMap<NodeId, Truth>) {
         let tab = &self.tabs[self.shown];
         let mut b = TreeBuilder::new(self.grade);
-        // Without identity, the numbers of one capture mean nothing in the next.
+        // Without identity, the numbers of one capture have no meaning in the next.
         let number = |id: u64| if self.grade == IdentityGrade::None { id ^ (salt << 32) } else { id };
         let url = format!("http://app.test/{}", tab.url);
         let doc = Document { scope: tab.scope, frame: String::new(), url, title: "App".into() };
@@ -279,8 +280,8 @@ fn session() -> Session {
     })
 }
 
-/// Plays the steps and checks every ref after each. Returns how many uses resolved and how many
-/// were refused.
+/// Runs the steps and checks every ref after each. Returns how many uses resolved and how many were
+/// refused.
 fn play(grade: IdentityGrade, steps: &[Step]) -> Result<(usize, usize), TestCaseError> {
     let mut app = App::new(grade);
     let mut session = session();
@@ -328,8 +329,7 @@ fn play(grade: IdentityGrade, steps: &[Step]) -> Result<(usize, usize), TestCase
                 }
                 Err(RefFault::Ended { reason, .. }) => {
                     refused += 1;
-                    // The same node that reads the same is never refused, where handles can be
-                    // trusted.
+                    // A node whose text is unchanged is never refused if handles can be trusted.
                     let there = truths.values().find(|t| t.handle == at_issue.handle);
                     let same = there.is_some_and(|t| t == at_issue);
                     prop_assert!(
@@ -359,7 +359,7 @@ fn play(grade: IdentityGrade, steps: &[Step]) -> Result<(usize, usize), TestCase
             prop_assert_eq!(session.ref_of(node), Some(r#ref));
             let fresh = session.resolve(&client, RefToken::plain(r#ref)).unwrap();
             prop_assert_eq!((fresh.node, fresh.warning), (Some(node), None));
-            // A number that was issued before stands for what it was issued for then.
+            // A number that was issued before refers to what it was issued for then.
             issued.entry(r#ref).or_insert_with(|| truths[&node].clone());
         }
         let unique: std::collections::HashSet<_> = refs.iter().collect();
@@ -381,8 +381,8 @@ proptest! {
         play(grade, &steps)?;
     }
 
-    /// What a complete diff renews is exactly what the client was given since the base, lives, and
-    /// is not listed.
+    /// A complete diff renews exactly the refs that the client was issued since the base, that are
+    /// alive and that are not listed.
     #[test]
     fn renewal_covers_exactly_the_refs_since_the_base(
         steps in proptest::collection::vec(step(), 2..10),
@@ -399,7 +399,7 @@ proptest! {
             let at = session.replace_tree(tree, Origin::Snapshot).generation;
             let mut nodes: Vec<NodeId> = truths.into_keys().collect();
             nodes.sort_unstable();
-            // Some steps show everything to this client, some to another one.
+            // Some steps show everything to this client, others to another one.
             let client = if step.snapshot { &me } else { &other };
             let refs = session.issue(client, &nodes).unwrap();
             if step.snapshot {
@@ -429,7 +429,7 @@ proptest! {
     }
 }
 
-/// The properties above say nothing if nearly everything is refused or nearly nothing ends.
+/// The properties above are meaningless if nearly everything is refused or nearly nothing ends.
 #[test]
 fn random_apps_keep_and_end_refs() {
     use proptest::strategy::ValueTree;

@@ -1,7 +1,7 @@
 //! `fixtures/staleness.toml` on trees in memory, in all three identity grades.
 //!
-//! A suite on trees cannot press anything. It does what the kernel does before it would press:
-//! resolve, locate, judge, and look again when the element is not where its handle says.
+//! A suite on trees cannot press anything. It does what the kernel does before a press: resolve,
+//! locate, judge, and capture again if the element is not found by its handle.
 
 mod fixture;
 mod world;
@@ -12,7 +12,7 @@ use world::{Captures, Outcome, World};
 const GRADES: [Grade; 3] = [Grade::NeverReused, Grade::WhileAlive, Grade::None];
 const COLUMNS: [Captures; 3] = [Captures::None, Captures::Looks, Captures::Shown];
 
-/// Everything that differs from the table, one line each.
+/// Returns everything that differs from the table, one line each.
 fn differences(table: &Table, situation: &Situation) -> Vec<String> {
     let mut wrong = Vec::new();
     for grade in GRADES {

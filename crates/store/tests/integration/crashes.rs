@@ -1,15 +1,16 @@
 //! Faults F7, F8, F9 and F25, acceptance test 8: the process is killed, or the power is cut, at
-//! every operation on files. What was acknowledged is there, what was not committed is not.
+//! every file operation. Afterwards, what was acknowledged exists, and what was not committed does
+//! not.
 
 use crate::support::memory::MemoryFiles;
 use crate::support::{Script, folded, records, reopen, store};
 use proptest::prelude::*;
 use stickpin_session::log::{Kind, Outcome, Record};
 
-/// Small, so that the script crosses the boundaries of segments.
+/// Small, so that the script crosses segment boundaries.
 const ROTATE_AT: u64 = 4_000;
 
-/// Runs the script until it is stopped or done.
+/// Runs the script until it is stopped or complete.
 fn run(files: &MemoryFiles) -> Script {
     let mut script = Script::default();
     let done = store(files).map(|store| store.rotate_at(ROTATE_AT)).and_then(|store| script.run(&store));
@@ -17,14 +18,14 @@ fn run(files: &MemoryFiles) -> Script {
     script
 }
 
-/// The operations of the whole script.
+/// Returns the number of operations of the whole script.
 fn operations() -> u64 {
     let files = MemoryFiles::default();
     run(&files);
     files.operations()
 }
 
-/// What holds after every crash.
+/// Checks what must hold after every crash.
 fn assert_whole(files: &MemoryFiles, script: &Script, kept: u64, case: &str) -> Vec<Record> {
     let opened = reopen(files).unwrap_or_else(|e| panic!("{case}: {e}"));
     let found = records(files);
@@ -48,12 +49,12 @@ fn assert_whole(files: &MemoryFiles, script: &Script, kept: u64, case: &str) -> 
                 let lost = script.ended.iter().find(|(ended, seq)| ended == id && *seq <= kept);
                 assert_eq!(lost, None, "{case}: {id} had ended");
             }
-            // Only a power cut takes a beginning.
+            // Only a power cut can lose a begin.
             (false, []) => assert!(kept < id.seq(), "{case}: {id} is lost"),
             other => panic!("{case}: {id} is {other:?}"),
         }
     }
-    // A power cut may leave a record whose blob it took, if neither was on disk. Reading says so.
+    // A power cut may leave a record without its blob if neither was on disk. Reading reports that.
     for record in found.iter().filter(|record| record.seq <= kept) {
         if let Kind::Snapshot(snapshot) = &record.kind {
             let blob = opened.log.blob(&snapshot.blob);
@@ -68,7 +69,7 @@ fn assert_whole(files: &MemoryFiles, script: &Script, kept: u64, case: &str) -> 
     found
 }
 
-/// Every record of the script that is found is one that the whole script writes.
+/// Every record of the script that is found is one that the complete script writes.
 fn assert_nothing_invented(found: &[Record], whole: &[Record], case: &str) {
     let by_agents = |records: &[Record]| -> Vec<Record> {
         records.iter().filter(|record| record.agent.is_some()).cloned().collect()
@@ -76,7 +77,7 @@ fn assert_nothing_invented(found: &[Record], whole: &[Record], case: &str) {
     let (found, whole) = (by_agents(found), by_agents(whole));
     let mut of_script = whole.iter();
     for record in &found {
-        // Numbers shift by what a repair adds.
+        // A repair adds records, which shifts the numbers.
         let like = |other: &Record| {
             std::mem::discriminant(&other.kind) == std::mem::discriminant(&record.kind)
                 && other.agent == record.agent
@@ -129,7 +130,7 @@ proptest! {
         let script = run(&files);
         files.restart();
         files.stop_after(second, partial);
-        // It may come through, or not.
+        // The record may survive or not.
         let _ = reopen(&files);
         files.restart();
         let kept = script.acknowledged.last().copied().unwrap_or(0);

@@ -52,7 +52,7 @@ fn tail_cut_at_every_byte_is_quarantined_and_the_log_goes_on() {
         let torn = cut > last;
         assert_eq!(diagnostics.contains(&Diagnostic::TailRepaired), torn, "cut at {cut}");
         assert_eq!(in_quarantine(&files), if torn { vec![whole[last..cut].to_vec()] } else { Vec::new() });
-        // The command whose end was cut off is over.
+        // The command whose end was cut off has ended.
         assert!(diagnostics.contains(&Diagnostic::CommandsInterrupted));
         log.append(&origin(1), release(1)).unwrap();
         let after = records(&files);
@@ -65,8 +65,8 @@ fn tail_cut_at_every_byte_is_quarantined_and_the_log_goes_on() {
     }
 }
 
-/// No flipped bit is replayed, and none goes unseen: by reading, by `verify`, and by opening, which
-/// reads the end.
+/// No flipped bit is replayed, and none goes unnoticed by reading, by `verify`, or by opening,
+/// which reads the end.
 #[test]
 fn flipped_bit_is_corruption_with_path_line_and_offset() {
     let files = written();
@@ -89,7 +89,7 @@ fn flipped_bit_is_corruption_with_path_line_and_offset() {
         check(store.records_after(NAME, 0, usize::MAX, Phase::Replay).unwrap_err(), Phase::Replay);
         check(SessionLog::open(&store, NAME, at(50)).unwrap_err(), Phase::Restore);
         assert_eq!(in_quarantine(&files), Vec::<Vec<u8>>::new(), "nothing is repaired by itself");
-        // Listing reads no log.
+        // Listing does not read logs.
         assert!(store.meta(NAME).is_ok() && store.names().unwrap() == [NAME]);
     }
 }
@@ -134,7 +134,7 @@ fn damaged_newline_is_repaired_as_two_records() {
     assert_eq!(store.repair(NAME, 1, at(60)).unwrap().stubs, 2);
     let seqs: Vec<u64> = records(&files).iter().map(|record| record.seq).collect();
     assert_eq!(seqs, [1, 2, 3, 4, 5]);
-    // The last one: what was behind it is told by the metadata.
+    // The last one: the metadata reports what followed it.
     let last = files.content(&segment(1)).len() - 1;
     files.change(&segment(1), |data| data[last] = 0x0b);
     assert_eq!(store.repair(NAME, 5, at(60)).unwrap().stubs, 1);
@@ -159,8 +159,8 @@ fn metadata_ahead_of_the_log_gives_no_old_fence_a_turn() {
     assert_eq!(log.meta().turn, folded(&found, log.meta()).turn);
 }
 
-/// The repair of above, killed at every operation: the metadata of before and the record of the
-/// repair have the same number then.
+/// The repair above, killed at every operation: the earlier metadata and the record of the repair
+/// then have equal numbers.
 #[test]
 fn metadata_ahead_stays_harmless_if_its_repair_is_cut_short() {
     for stop in 0..40 {

@@ -15,7 +15,7 @@ fn opened(files: &MemoryFiles) -> SessionLog {
     log
 }
 
-/// Room for `bytes` more.
+/// Leaves space for `bytes` more.
 fn leave(files: &MemoryFiles, bytes: u64) {
     files.set_capacity(Some(files.used() + bytes));
 }
@@ -31,13 +31,13 @@ fn command_that_cannot_be_logged_does_not_begin() {
         assert_eq!(error.code(), "STORAGE_FULL");
         assert_eq!(files.content(&segment(1)), before, "it was not taken back");
         assert_eq!(log.meta(), &meta);
-        // Nothing begins any more, and what ends something has the room that was set aside.
+        // Nothing new can begin, but records that end something can use the reserve.
         for kind in [message("hello"), join(2)] {
             assert_eq!(log.append(&origin(1), kind).unwrap_err().code(), "STORAGE_FULL");
         }
         assert!(!files.paths().iter().any(|path| path.ends_with("reserve.bin")));
         log.append(&origin(1), release(1)).unwrap();
-        // With room again, the reserve comes back first.
+        // Once there is space again, the reserve is restored first.
         files.set_capacity(None);
         log.begin(&origin(1), command()).unwrap();
         assert!(files.paths().iter().any(|path| path.ends_with("reserve.bin")));
@@ -55,7 +55,7 @@ fn command_that_ended_uses_the_room_that_was_set_aside() {
     assert_eq!(log.begin(&origin(1), command()).unwrap_err().code(), "STORAGE_FULL");
 }
 
-/// F24: even the room that was set aside is used up.
+/// F24: even the reserve is used up.
 #[test]
 fn end_that_cannot_be_logged_stops_further_commands() {
     let files = MemoryFiles::default();
@@ -66,7 +66,7 @@ fn end_that_cannot_be_logged_stops_further_commands() {
     assert_eq!(error.code(), "STORAGE_FULL");
     assert!(log.read_only().is_some());
     assert_eq!(log.begin(&origin(1), command()).unwrap_err().code(), "LOG_READONLY");
-    // The end is written as soon as there is room, and only then goes it on.
+    // The end is written as soon as there is space; only then does the session continue.
     let other = opened_copy(&files);
     files.set_capacity(None);
     log.maintain(at(9)).unwrap();
@@ -81,11 +81,11 @@ fn end_that_cannot_be_logged_stops_further_commands() {
         records(files).iter().filter_map(|record| of(&record.kind)).collect()
     };
     assert_eq!(ends(&files), ["Ok"]);
-    // Or, if the daemon was restarted before, as interrupted.
+    // Or, if the daemon was restarted before that, as interrupted.
     assert_eq!(ends(&other), ["Interrupted"]);
 }
 
-/// What another process would find now, opened.
+/// Returns what another process would find now, opened.
 fn opened_copy(files: &MemoryFiles) -> MemoryFiles {
     let copy = MemoryFiles::default();
     for path in files.paths() {
@@ -112,20 +112,21 @@ fn record_that_cannot_be_taken_back_closes_the_log() {
     assert_eq!(error.code(), "LOG_READONLY");
     assert!(log.read_only().is_some());
     drop(log);
-    // The part of the record is a torn tail, which opening again repairs.
+    // The partial record is a torn tail, which opening again repairs.
     files.break_truncate(false);
     let Opened { mut log, diagnostics } = reopen(&files).unwrap();
     assert_eq!(diagnostics, [stickpin_store::Diagnostic::TailRepaired]);
     log.append(&origin(1), release(1)).unwrap();
 }
 
-/// F25: the record is committed, the metadata keeps its old content, and the log makes up for it.
+/// F25: the record is committed, the metadata keeps its old content, and the log compensates for
+/// it.
 #[test]
 fn metadata_that_cannot_be_replaced_keeps_its_old_content() {
     let files = MemoryFiles::default();
     let mut log = opened(&files);
     let old = files.content(&meta_path());
-    // Room for the record, not for the metadata.
+    // Space for the record, but not for the metadata.
     leave(&files, 900);
     log.append(&origin(1), join(1)).unwrap();
     assert_eq!(log.meta_fault().map(StoreError::code), Some("STORAGE_FULL"));
@@ -158,7 +159,7 @@ fn metadata_above_its_limit_is_refused_before_anything_is_written() {
         }
     }
     assert_eq!(refused.map(|error| error.code()), Some("META_TOO_LARGE"));
-    // What ends something is still accepted.
+    // Records that end something are still accepted.
     log.append(&origin(1), release(1)).unwrap();
 }
 
@@ -172,7 +173,7 @@ fn store_on_a_full_disk_opens_in_an_emergency() {
     assert_eq!(error.code(), "STORAGE_FULL");
 }
 
-/// The faults of above on a file system of the kernel.
+/// The faults above on a file system of the kernel.
 #[test]
 fn full_tmpfs_refuses_commands_and_keeps_the_log_whole() {
     let tmp = tempfile::tempdir().unwrap();

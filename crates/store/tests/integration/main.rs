@@ -1,4 +1,4 @@
-//! Sessions on disks that fail, and the floors of the crate.
+//! Sessions on failing disks, and the layers of the crate.
 
 mod crashes;
 mod damage;

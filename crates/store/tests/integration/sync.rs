@@ -1,4 +1,4 @@
-//! Who brings what to disk, and when (section 4.4 of the design of sessions): counted, not timed.
+//! What is synced by whom, and when (section 4.4 of the design of sessions): counted, not timed.
 
 use crate::support::memory::MemoryFiles;
 use crate::support::{self, NAME, at, claim, command, done, join, message, meta_path, origin, start};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use stickpin_session::log::Redacted;
 use stickpin_store::{DiskFiles, Files, Handle, SessionLog, Store};
 
-/// Counts what passes through to another file system.
+/// Counts the calls that it passes on to another file system.
 #[derive(Debug)]
 struct Counting<F> {
     inner: F,
@@ -110,7 +110,7 @@ fn commands_and_messages_sync_nothing_and_turns_sync_all_before_them() {
     log.snapshot(&origin(1), 7, &Redacted::literal("a tree"), 1).unwrap();
     assert_eq!((syncs() - before, log.is_synced()), (0, false));
     log.append(&origin(1), claim(1, 1)).unwrap();
-    // The blob, the log, and the metadata behind it.
+    // The blob, the log, and then the metadata.
     assert_eq!((syncs() - before, log.is_synced()), (3, true));
 }
 
@@ -125,7 +125,7 @@ fn metadata_lags_behind_by_fewer_than_256_records() {
         assert!(log.meta().applied_seq - stored() < 256);
     }
     assert!(stored() > 1);
-    // Or by 5 s, for which the daemon calls.
+    // Or after 5 s, when the daemon calls it.
     let before = files.content(&meta_path());
     log.maintain(at(1_000)).unwrap();
     assert_eq!(files.content(&meta_path()), before);
@@ -133,7 +133,7 @@ fn metadata_lags_behind_by_fewer_than_256_records() {
     assert_eq!(stored(), log.meta().applied_seq);
 }
 
-/// Opening costs what the redo tail costs, whatever the length of the log.
+/// The cost of opening depends on the redo tail, not on the length of the log.
 #[test]
 fn opening_reads_the_end_of_the_log_only() {
     let files = MemoryFiles::default();
@@ -149,9 +149,9 @@ fn opening_reads_the_end_of_the_log_only() {
     let log = SessionLog::open(&store, NAME, at(9)).unwrap().log;
     let read = counts.read.load(Ordering::SeqCst) - before;
     assert_eq!(log.meta().applied_seq, seq);
-    // 255 records at most, and the chunks that reach back to them.
+    // At most 255 records, and the chunks that contain them.
     assert!(len > 3_000_000 && read < 1_500_000, "{read} of {len} bytes were read");
-    // A cursor at the end reads nothing of the segments before.
+    // A cursor at the end reads nothing of the earlier segments.
     assert!(store.records_after(NAME, seq, 10, stickpin_store::Phase::Feed).unwrap().is_empty());
 }
 
@@ -172,7 +172,7 @@ fn listing_reads_no_log() {
     assert!(counts.read.load(Ordering::SeqCst) - before < 10_000);
 }
 
-/// On a real disk a thread syncs what nobody else did.
+/// On a real disk, a thread syncs what nothing else has synced.
 #[test]
 fn thread_syncs_what_was_written() {
     let state = tempfile::tempdir().unwrap();

@@ -5,13 +5,13 @@ use crate::outline::View;
 use crate::{NodeId, Tree, testing};
 use stickpin_refs::Ref;
 
-/// Pairs by handle, as a session gives them.
+/// Pairs nodes by handle, as a session does.
 fn pairs(old: &Tree, new: &Tree) -> Vec<(NodeId, NodeId)> {
     let index = old.handle_index();
     new.nodes().filter_map(|n| Some((*index.get(&n.handle()?)?, n.id()))).collect()
 }
 
-/// A ref that says the handle, so that the lines tell which element is meant.
+/// Returns refs that show the handle, so that the lines show which element is meant.
 fn by_handle(tree: &Tree) -> impl Fn(NodeId) -> Option<Ref> {
     |id| Ref::new(u32::try_from(tree.node(id).address()?.id).expect("small"))
 }
@@ -35,8 +35,8 @@ fn golden_files() {
             ..View::default()
         };
         let issued = command.contains("issued");
-        // As a session pairs the documents of two pages: by what they read, where handles say
-        // nothing.
+        // As a session pairs the documents of two pages: by their text, where handles are of no
+        // use.
         let alike =
             || old.nodes().zip(new.nodes()).filter(|(a, b)| a.name() == b.name() && a.role() == b.role());
         let pairs = match command.contains("paired") {
@@ -54,7 +54,7 @@ fn tree_does_not_differ_from_itself() {
     let (tree, again) = (testing::generate(5_000, 3), testing::generate(5_000, 3));
     let diff = Diff::between(&tree, &again, &pairs(&tree, &again), &View::default(), &DiffQueries::NONE);
     assert!(diff.is_empty() && diff.is_complete());
-    // Nor does it without any identity.
+    // Nor without any identity.
     let diff = Diff::between(&tree, &again, &[], &View::default(), &DiffQueries::NONE);
     assert!(diff.is_empty() && diff.is_complete());
 }

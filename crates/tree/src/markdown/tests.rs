@@ -5,8 +5,8 @@ use crate::{NodeId, testing};
 use proptest::prelude::*;
 use std::fmt::Write as _;
 
-/// `read`, with `--outline`, `--section`, `--max-bytes`, on the whole page or on what a selector
-/// finds.
+/// Runs `read` with `--outline`, `--section` or `--max-bytes`, on the whole page or on the match of
+/// a selector.
 fn read(input: &str, command: &str) -> String {
     let tree = testing::tree(input);
     let (mut outline, mut section, mut max_bytes, mut scope) = (false, None, 24_000, NodeId::ROOT);
@@ -107,7 +107,8 @@ fn missing_section_error_lists_nearest_headings() {
     assert_eq!(near.len(), 2);
 }
 
-/// Lines of ours that an app must not be able to write: everything that would be read as structure.
+/// Returns whether a line is one of ours that an app must not be able to write: everything that
+/// would be read as structure.
 fn is_ours(line: &str) -> bool {
     let line = line.trim_start_matches("  ");
     ["# ", "- ", "> ", "|", "```", "---", "[", ": ", "1. ", "<a", "</", "<!", "* "]
@@ -118,7 +119,7 @@ fn is_ours(line: &str) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
-    /// A paragraph, whatever its words, stays one line of text.
+    /// A paragraph remains one line of text, whatever its words.
     #[test]
     fn paragraph_makes_no_structure(words in prop::collection::vec("[-#>|`\\[\\]*_~+=:<!&1. a\n\u{202e}]{0,6}", 1..5)) {
         let mut builder = crate::TreeBuilder::new(crate::IdentityGrade::NeverReused);

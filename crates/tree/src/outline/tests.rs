@@ -6,7 +6,7 @@ use crate::{Attr, NodeId, NodeRef, Role, Tree, testing};
 use hashbrown::HashMap;
 use stickpin_refs::{Generation, Ref};
 
-/// The text of a view with refs counted from 1.
+/// Returns the text of a view with refs counted from 1.
 fn text(tree: &Tree, view: &View, queries: &OutlineQueries<'_>, header: bool) -> String {
     let plan = Outline::plan(tree, view, queries);
     let refs: HashMap<NodeId, Ref> =
@@ -20,7 +20,8 @@ fn text(tree: &Tree, view: &View, queries: &OutlineQueries<'_>, header: bool) ->
     out
 }
 
-/// A stand-in for the record's telling text: the first text of the row that no sibling row has.
+/// Approximates the record's distinguishing text: the first text of the row that no sibling row
+/// has.
 fn row_text(tree: &Tree, id: NodeId) -> Option<String> {
     let is_row = |n: NodeRef<'_>| {
         matches!(n.role(), Role::ListItem | Role::Row | Role::Article) || n.attr(Attr::Class).is_some()
@@ -62,7 +63,8 @@ fn golden_files() {
     });
 }
 
-/// A page of rows of link, button and labeled input, as the comparison with other tools reads it.
+/// Returns a page of rows with a link, a button and a labeled input, as in the comparison with
+/// other tools.
 fn rows(count: usize, button: &dyn Fn(usize) -> String) -> Tree {
     use std::fmt::Write as _;
     let mut page = format!(
@@ -80,7 +82,7 @@ fn rows(count: usize, button: &dyn Fn(usize) -> String) -> Tree {
     testing::tree(&page)
 }
 
-/// agent-browser 0.41.2 prints 9,058 bytes for 100 rows; four fifths of it is the bar.
+/// agent-browser 0.41.2 prints 9,058 bytes for 100 rows; the bound is four fifths of that.
 #[test]
 fn hundred_rows_stay_below_the_size_budget() {
     let tree = rows(100, &|i| format!("Buy {i}"));
@@ -119,7 +121,7 @@ fn rows_with_issued_refs_are_not_cut() {
     assert_eq!(gaps, ["… 10 more listitem (find TEXT, or snapshot --all)", "… 4 more listitem"]);
 }
 
-/// Whether siblings of a run are left out.
+/// Returns whether siblings of a run are omitted.
 fn is_run_cut(plan: &Plan<'_>) -> bool {
     plan.render(&|_| None).lines().any(|l| l.trim_start().starts_with("… ") && !l.contains(" beyond "))
 }
@@ -142,7 +144,7 @@ fn size_limit_holds_and_unprinted_lines_get_no_refs() {
             let view = View { max_bytes, interactive, ..View::default() };
             let plan = Outline::plan(&tree, &view, &OutlineQueries::NONE);
             let shown = plan.render(&|_| Ref::new(99_999));
-            // Below the few words that say what is missing there is nothing left to save.
+            // Below the few words that state what is missing, nothing can be saved.
             let whole = plan.header(Some(Generation::new(482_913))).len() + 1 + shown.len();
             assert!(whole <= max_bytes.max(300), "{whole} bytes of {max_bytes}");
             assert_eq!(plan.refs().len(), shown.matches("@e99999 ").count());

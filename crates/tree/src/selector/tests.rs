@@ -1,4 +1,4 @@
-//! Selectors as a whole: golden files, the inverse of formatting, what they match.
+//! Selectors as a whole: golden files, the inverse of formatting, and matches.
 
 use super::{Alternative, Compare, Flag, Key, Selector, Term, nearest, reduce};
 use crate::{NodeId, Role, Tree, testing};
@@ -143,7 +143,7 @@ page "Shop" http://h.example/shop?page=2
       text "sure"
 "#;
 
-/// The handles of what matches.
+/// Returns the handles of the matches.
 fn ids(tree: &Tree, found: &[NodeId]) -> Vec<u64> {
     found.iter().map(|&id| tree.node(id).address().map_or(0, |a| a.id)).collect()
 }
@@ -182,7 +182,7 @@ fn each_term_matches_its_condition() {
         ("expanded=false", vec![57]),
         ("role=button hidden", vec![56]),
         ("role=textbox editable", vec![51, 53]),
-        // Text that is spread over leaves, and the smallest element that has it.
+        // Text that spans several leaves, and the smallest element that contains it.
         ("text=\"Only three left today\"", vec![21]),
         ("text=\"Only  three\nleft today\"", vec![21]),
         ("text~=\"THREE LEFT\"", vec![21]),
@@ -201,7 +201,7 @@ fn each_term_matches_its_condition() {
         ("text=\"Saveall\"", vec![]),
         ("text=Email", vec![50, 51]),
         ("text=\"\"", vec![]),
-        // The title of the page is no thing on it.
+        // The title of the page is not an element on it.
         ("label=Shop", vec![]),
         ("role=document label=Shop", vec![1]),
         ("value~=secret", vec![]),
@@ -216,7 +216,7 @@ fn each_term_matches_its_condition() {
 
 #[test]
 fn text_after_a_rejected_occurrence_is_found() {
-    // `xa a` holds `aa` only without its white space; `a` and the next leaf hold it.
+    // `xa a` contains `aa` only without its white space; `a` and the next leaf contain it.
     let page = "page \"P\" http://h/\n  paragraph #2\n    text \"xa a\"\n    emphasis #3\n      text \"a\"\n";
     let tree = testing::tree(page);
     let matches =
@@ -244,21 +244,21 @@ fn nested_matches_reduce_to_one() {
         let matches = selector.parse::<Selector>().expect("a selector").matches(&tree);
         ids(&tree, &reduce(&tree, &matches))
     };
-    // A wrapper around one control, a part of a control, a label beside its field.
+    // A wrapper around one control, a part of a control, a label next to its field.
     let wrapped = "page \"P\" http://h/\n  listitem \"Go\" #2\n    clickable \"Go\" #3\n      button \"Go\"* #4\n        img \"Go\" #5\n";
     assert_eq!(found(wrapped, "label=Go"), [4]);
     assert_eq!(found(PAGE, "text=Email"), [51]);
     assert_eq!(found(PAGE, "text=\"Save all\""), [59]);
-    // A wrapper around two is not one thing with either.
+    // A wrapper around two controls is not the same element as either.
     let two = "page \"P\" http://h/\n  listitem \"Go\" #2\n    button \"Go\"* #4\n    button \"Stop\"* #5\n";
     assert_eq!(found(two, "label=Go"), [2, 4]);
     let row = "page \"P\" http://h/\n  row \"Ann Mail 1\" name-from-content #2\n    cell \"Ann\" #3\n    cell \"Mail 1\" #4\n";
     assert_eq!(found(row, "text~=\"mail 1\""), [4]);
-    // Two rows are two things, and so are a link and a button in it.
+    // Two rows are two elements, and so are a link and a button in it.
     assert_eq!(found(PAGE, "label=Buy"), [33, 43, 61]);
     let nested = "page \"P\" http://h/\n  link \"Go\" #2\n    button \"Go\" #3\n";
     assert_eq!(found(nested, "label=Go"), [2, 3]);
-    // Of several labels without their field each stays.
+    // Several labels without their field each remain.
     let labels = "page \"P\" http://h/\n  label #2\n    text \"Name\"\n  label #3\n    text \"Name\"\n";
     assert_eq!(found(labels, "text=Name"), [2, 3]);
 }
@@ -276,7 +276,7 @@ fn nearest_elements_by_text_are_suggested() {
     assert_eq!(near("label=\"buy now\"").len(), 3);
     assert_eq!(near("label=zzzzzz"), [] as [u64; 0]);
     assert_eq!(near("role=slider"), [] as [u64; 0]);
-    // What nobody can see is no help.
+    // An invisible element is no help.
     assert!(!near("label=Hide").contains(&56));
 }
 

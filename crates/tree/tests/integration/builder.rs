@@ -5,7 +5,7 @@ use stickpin_tree::{
     Attr, Document, Handle, IdentityGrade, NodeId, NodeSpec, Role, States, Tree, TreeBuilder, TreeError,
 };
 
-/// A node to push: how many levels to go up first, and what it is.
+/// A node to push: how many levels to go up first, and the node.
 #[derive(Debug, Clone)]
 struct Step {
     up: usize,
@@ -40,7 +40,7 @@ fn step() -> impl Strategy<Value = Step> {
         })
 }
 
-/// Builds; the depths that were used come along.
+/// Builds a tree. Also returns the depths that were used.
 fn build(steps: &[Step], grade: IdentityGrade) -> (Tree, Vec<usize>) {
     let mut builder = TreeBuilder::new(grade);
     let top = Document { scope: 9, frame: String::new(), url: "http://h/".into(), title: "Top".into() };
@@ -109,7 +109,7 @@ proptest! {
                 prop_assert_eq!(node.contains(other.id()), below.contains(&other.id()));
             }
         }
-        // Every node but the root is the child of exactly one.
+        // Every node but the root is the child of exactly one node.
         prop_assert_eq!(seen, depths.len());
     }
 
@@ -130,7 +130,8 @@ proptest! {
                 _ => step.id += 1,
             }
             let (changed, _) = build(&other, grade);
-            // Without identity the numbers of handles mean nothing from one capture to the next.
+            // Without identity, the numbers of handles have no meaning from one capture to the
+            // next.
             prop_assert_eq!(tree == changed, what == 5 && grade == IdentityGrade::None);
         }
     }

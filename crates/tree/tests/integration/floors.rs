@@ -1,4 +1,4 @@
-//! The floors of this crate: folders are layers, imports point down only.
+//! The layers of this crate: folders are layers, and imports point down only.
 
 #[path = "../../../testkit/src/floors.rs"]
 mod graph;
@@ -6,7 +6,7 @@ mod graph;
 use graph::Imports;
 use std::path::{Path, PathBuf};
 
-/// Layers of the crate, the lowest first.
+/// The layers of the crate, lowest first.
 const LAYERS: [&str; 12] = [
     "model",
     "identity::memo identity::step_count",
@@ -26,7 +26,8 @@ fn src() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
 }
 
-/// The roots of folders define what all below them share, or re-export it: they belong to no layer.
+/// Returns the imports. The root modules of folders define or re-export what the modules below them
+/// share, so they belong to no layer.
 fn imports() -> Imports {
     Imports::of(&src(), &["mod"])
 }

@@ -1,4 +1,4 @@
-//! Trees through the public interface, the record rule, and the floors of the crate.
+//! Trees through the public interface, the record rule, and the layers of the crate.
 
 mod builder;
 mod floors;

@@ -28,7 +28,7 @@ use crate::{Attr, Document, Handle, IdentityGrade, NodeSpec, Role, States, Surfa
 /// Builds the tree that a text describes.
 ///
 /// # Panics
-/// Panics if the text is not in the format: the message names the line.
+/// Panics if the text is not in the format; the message names the line.
 #[must_use]
 pub fn tree(text: &str) -> Tree {
     let lines: Vec<(usize, &str)> = text
@@ -53,13 +53,13 @@ fn indent(line: &str) -> usize {
     line.len() - line.trim_start_matches(' ').len()
 }
 
-/// A line, not yet understood.
+/// A line before it is interpreted.
 struct Line {
     number: usize,
     head: String,
     name: String,
     starred: bool,
-    /// (key, value); a word without `=` has no value.
+    /// The (key, value) pairs; a word without `=` has no value.
     words: Vec<(String, Option<String>)>,
 }
 
@@ -180,7 +180,7 @@ impl Line {
     }
 }
 
-/// The quoted text at the start of `text` with its escapes resolved, and what follows it.
+/// Returns the quoted text at the start of `text` with its escapes resolved, and the rest.
 fn quoted(text: &str, line: usize) -> (String, &str) {
     let mut out = String::new();
     let mut chars = text.char_indices().skip(1);
@@ -257,9 +257,9 @@ fn attr(key: &str) -> Option<Attr> {
     })
 }
 
-/// A tree of exactly `nodes` nodes: sections of rows with a link, a button and a field, names of 24
-/// bytes in the mean (most of them different), five states on what can be acted on. The same for
-/// the same arguments.
+/// Returns a tree of exactly `nodes` nodes: sections of rows with a link, a button and a field,
+/// names of 24 bytes on average (most of them different), and five states on actionable elements.
+/// Equal arguments give equal trees.
 ///
 /// # Panics
 /// Panics if `nodes` is 0.
@@ -274,7 +274,7 @@ pub fn generate(nodes: usize, seed: u64) -> Tree {
     };
     let mut random = seed | 1;
     let mut pick = |below: u64| {
-        // xorshift64: good enough for made-up names, and needs no crate.
+        // xorshift64 is good enough for made-up names and needs no crate.
         random ^= random << 13;
         random ^= random >> 7;
         random ^= random << 17;
@@ -316,7 +316,7 @@ pub fn generate(nodes: usize, seed: u64) -> Tree {
                 name.push(char::from(b'a' + u8::try_from(pick(26)).expect("a letter")));
             }
         }
-        // A text leaf repeats the name of the control above it, as pages do.
+        // A text leaf repeats the name of the control above it, as on real pages.
         let states = if role.is_control() { CONTROL } else { PLAIN };
         let id = u64::try_from(at).expect("a small number") + 1;
         let spec = NodeSpec { role: Some(role), name: &name, tag, states, id, ..NodeSpec::default() };

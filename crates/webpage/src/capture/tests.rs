@@ -27,7 +27,7 @@ fn columns_become_a_tree() {
         (Role::Button, "Buy", "v", "button")
     );
     assert!(button.is(States::ACTIONABLE));
-    // An attribute of a newer script is passed over.
+    // An attribute from a newer script is skipped.
     assert_eq!(button.attrs().collect::<Vec<_>>(), [(Attr::TestId, "buy-1")]);
     let text = button.children().next().unwrap();
     assert!(text.is_text() && text.handle().is_none());
@@ -39,7 +39,7 @@ fn a_frame_hangs_below_its_element() {
     let frames = HashMap::from([
         (Handle { scope: 1, id: 3 }, part(&page(), 2, "0")),
         (Handle { scope: 2, id: 3 }, part(&page(), 3, "0/0")),
-        // Its element is in no tree.
+        // Its element is not in any tree.
         (Handle { scope: 2, id: 77 }, part(&page(), 4, "0/1")),
     ]);
     let tree = assemble(&part(&page(), 1, ""), &frames, SurfaceId(0)).unwrap();
@@ -48,7 +48,7 @@ fn a_frame_hangs_below_its_element() {
     assert_eq!((document.role(), document.document().frame.as_str()), (Role::Document, "0"));
     let frames: Vec<_> = tree.documents().iter().map(|d| d.frame.as_str()).collect();
     assert_eq!(frames, ["", "0", "0/0"]);
-    // The same numbers in three documents are three handles.
+    // Equal numbers in three documents are three handles.
     let buttons =
         tree.nodes().filter(|n| n.role() == Role::Button).filter_map(stickpin_tree::NodeRef::handle);
     let buttons: Vec<_> = buttons.map(|h| (h.scope, h.id)).collect();
@@ -93,7 +93,7 @@ fn what_contradicts_itself_is_refused() {
 }
 
 proptest::proptest! {
-    /// Whatever rows there are, they are read as they were written: here as the script writes them.
+    /// Any rows are decoded as they were encoded; here they are encoded as the script does.
     #[test]
     fn columns_are_read_as_they_are_written(rows in proptest::collection::vec((0..3_u32, 0..6_u32, 0..40_u64), 0..60)) {
         let (mut kind, mut name, mut names, mut ids) = (vec![0], vec![0], Vec::<String>::new(), vec![7, 1]);

@@ -1,4 +1,4 @@
-//! How the agent's modules become one script, and what is refused.
+//! How the agent's modules are bundled into one script, and what is rejected.
 
 #[path = "../../bundle.rs"]
 mod bundler;

@@ -1,5 +1,5 @@
-//! The inside of the crate: modules of one floor use those below them only, circles stay small, and
-//! no type or folder grows into a place where nobody finds anything.
+//! The layers of this crate. A file imports only from its own layer and lower ones; import cycles,
+//! types and folders stay small.
 
 #[path = "../../../testkit/src/floors.rs"]
 mod graph;
@@ -7,7 +7,7 @@ mod graph;
 use graph::Imports;
 use std::path::{Path, PathBuf};
 
-/// The modules of the crate, lowest first.
+/// The modules of the crate, lowest layer first.
 const FLOORS: &[&str] =
     &["text", "agent", "state", "events", "tab", "capture", "debugger_probes", "read", "wait", "act"];
 

@@ -1,4 +1,4 @@
-//! The page script, the set-up of a page, and the floors of the crate.
+//! The page script, the setup of a page, and the layers of the crate.
 
 mod bundle;
 mod floors;

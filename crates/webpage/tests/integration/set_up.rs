@@ -1,4 +1,4 @@
-//! What the browser refuses when a tab is set up is told by the next use of the tab.
+//! What the browser refuses when a tab is set up is reported by the next use of the tab.
 
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -18,8 +18,8 @@ impl Sink for Deaf {
     fn lost(&mut self, _: &str) {}
 }
 
-/// A browser that does what it is told, but for two commands: one that it does not have, and one
-/// for a document that is gone.
+/// A browser that accepts all commands but two: one that it does not have, and one for a document
+/// that is gone.
 async fn answer(commands: pipe::Receiver, mut answers: pipe::Sender) {
     let mut commands = BufReader::new(commands);
     let mut frame = Vec::new();

@@ -1,5 +1,5 @@
-//! Pointer, keys, windows, pictures and clipboard on a real server, by what another client
-//! received.
+//! Pointer, keys, windows, screenshots and clipboard on a real server, checked by what another
+//! client received.
 
 use super::window::TestWindow;
 use super::{address, connect, desktop, probes, soon};
@@ -57,7 +57,7 @@ async fn who_asks_whether_the_pointer_is_held_takes_nothing() {
     assert!(held().await.unwrap());
     stage.window.hold_pointer(false);
     assert!(!held().await.unwrap() && !held().await.unwrap());
-    // Nor does one with a pointer of its own, which also knows of the one that every server has.
+    // Nor does one with its own pointer, which also knows the one that every server has.
     let own = X11::connect(address(&stage.private, true), soon()).await.unwrap();
     stage.window.hold_pointer(true);
     assert!(own.run(|d| pointer::is_grabbed(d)).await.unwrap());
@@ -81,8 +81,8 @@ async fn keys_for_a_window_are_not_sent_during_a_keyboard_grab() {
     stage.window.next("key 61");
     menu.hold_keyboard(true);
     assert_eq!(key(&stage.x11, "Enter", false).await, KeyDelivery::KeyboardGrabbed);
-    // With a keyboard of its own, the one that all others have counts where something of the same
-    // process is open.
+    // With its own keyboard, the one that matters to all others is the one where a window of the
+    // same process is open.
     assert_eq!(key(&own, "Enter", true).await, KeyDelivery::KeyboardGrabbed);
     assert_eq!(key(&own, "b", false).await, KeyDelivery::Delivered);
     stage.window.next("key 62");
@@ -104,7 +104,7 @@ async fn windows_are_known_by_process_title_and_place() {
     assert_eq!((window.area.width, window.area.height), (300.0, 200.0));
     assert_eq!(window.visibility, Visibility::Shown);
     assert!(window.decoration.top > 0 && window.frame != window.id && !window.popup, "{window:?}");
-    // One above it, in part.
+    // A window that partly covers it.
     let over = Rect { x: window.area.x + 150.0, y: window.area.y, ..window.area };
     let place = (over.x as i16, over.y as i16, 300, 200);
     let above = stage.other("Above", place);
@@ -125,7 +125,7 @@ async fn windows_are_known_by_process_title_and_place() {
     assert_eq!(left, Some(window.frame));
     assert_eq!(right, Some(windows[at(above.id)].frame));
     assert_eq!(stage.x11.run(|d| windows::toplevel_at(d, 1279.0, 899.0)).await.unwrap(), None);
-    // Raised, it is the one that is hit.
+    // Once raised, it is the window that is hit.
     let low = windows[at(stage.window.id)].clone();
     assert!(stage.x11.run(move |d| window_manager::raise(d, &low)).await.unwrap());
     let frame = stage.x11.run(move |d| windows::toplevel_at(d, x + 250.0, y)).await.unwrap();
@@ -204,7 +204,7 @@ async fn the_pointer_goes_where_it_is_sent_and_presses_there() {
         probes::pointer_place(d)
     });
     assert_eq!(at.await.unwrap(), (x + 20.0, y + 30.0));
-    // It has all been received by now: nothing has to be waited for.
+    // Everything has been received by now, so no wait is needed.
     let mut received = stage.window.received();
     received.retain(|line| !line.starts_with("expose") && !line.starts_with("key"));
     let place = format!("move {},{}", x + 20.0, y + 30.0);
@@ -213,7 +213,7 @@ async fn the_pointer_goes_where_it_is_sent_and_presses_there() {
     stage.end().await;
 }
 
-/// What the window made of text, by its keysyms.
+/// Returns the text that the window received, decoded from its keysyms.
 fn read(received: Vec<String>) -> String {
     let keys = received.iter().filter_map(|line| line.strip_prefix("key "));
     let syms = keys.map(|line| u32::from_str_radix(line.split(' ').next().unwrap(), 16).unwrap());
@@ -273,7 +273,7 @@ async fn lent_keys_are_given_back() {
     let before = spares(&stage.x11).await;
     stage.x11.run(|d| keyboard::type_text(d, &['東', '京'])).await.unwrap();
     assert_eq!(spares(&stage.x11).await.len(), before.len() - 2);
-    // A second connection sees that the first one lives, and leaves its keys alone.
+    // A second connection sees that the first one is alive and does not change its keys.
     let second = connect(&stage.private).await;
     assert_eq!(spares(&second).await.len(), before.len() - 2);
     for _ in 0..300 {
@@ -355,7 +355,7 @@ async fn a_clipboard_that_is_not_handed_over_is_not_empty() {
     stage.window.take_clipboard();
     let error = stage.x11.run(clipboard::read).await.unwrap_err();
     assert!(error.message.contains("does not provide"), "{error}");
-    // Nor is a text put there that nobody could be given.
+    // A text that is too long to be sent is not put on the clipboard either.
     let long = "x".repeat(64 << 20);
     let error = stage.x11.run(|d| clipboard::write(d, long)).await.unwrap_err();
     assert!(error.message.contains("the maximum is"), "{error}");
@@ -406,14 +406,13 @@ async fn on_a_shared_display_the_pointer_is_our_own() {
     .await
     .unwrap();
     let mut received = Vec::new();
-    // A window manager looks at the press on a window that it has not made the active one yet, and
-    // then
-    // hands it on: the keys may come first.
+    // A window manager first inspects a press on an inactive window and then passes it on: the keys
+    // may arrive before it.
     while !received.contains(&"down 1 0".to_owned()) || read(received.clone()).len() < 4 {
         received.push(stage.window.next(""));
     }
     assert_eq!(read(received), "ours");
-    // The person's pointer has not moved.
+    // The user's pointer has not moved.
     assert_eq!(stage.x11.run(|d| probes::pointer_place(d)).await.unwrap(), (5.0, 6.0));
     let masters = |x11: &X11| {
         let x11 = x11.clone();
@@ -431,7 +430,7 @@ async fn on_a_shared_display_the_pointer_is_our_own() {
     stage.end().await;
 }
 
-/// Apps look up what a key means in the table of the person's keyboard, whoever pressed it.
+/// Apps look up the meaning of a key in the table of the user's keyboard, whoever pressed it.
 #[tokio::test]
 async fn text_on_a_shared_display_uses_the_users_layout() {
     let Some(stage) = Stage::new().await else { return };
@@ -451,10 +450,10 @@ async fn text_on_a_shared_display_uses_the_users_layout() {
         });
         assert_eq!(count.await.unwrap(), text.chars().count());
         assert_eq!(read(stage.window.received()), text, "swapped: {swapped}");
-        // The person takes another layout while we are there.
+        // The user switches to another layout meanwhile.
         stage.x11.run(|d| probes::swap_keys(d, 'y', 'z')).await.unwrap();
     }
-    // What was lent of their keyboard they get back.
+    // The user gets back the borrowed keys of their keyboard.
     drop(ours);
     for _ in 0..300 {
         if spares().await.unwrap() == before {
@@ -469,7 +468,7 @@ async fn text_on_a_shared_display_uses_the_users_layout() {
 #[tokio::test]
 async fn a_pointer_that_a_crash_left_is_removed() {
     let Some(stage) = Stage::new().await else { return };
-    // Of a window that there never was.
+    // For a window that never existed.
     stage.x11.run(|d| probes::leave_seat_behind(d)).await.unwrap();
     assert_eq!(stage.x11.run(|d| probes::count_seats(d)).await.unwrap(), 1);
     let next = X11::connect(address(&stage.private, true), soon()).await.unwrap();
@@ -478,8 +477,8 @@ async fn a_pointer_that_a_crash_left_is_removed() {
     stage.end().await;
 }
 
-/// A process of ours that is killed while its keys and a button are down, and keys are lent. The
-/// one after it gets the ids that it had.
+/// One of our processes is killed while its keys and a button are pressed and keys are borrowed.
+/// The next process gets its ids.
 #[tokio::test]
 async fn keys_left_by_a_kill_are_released_by_the_next_process() {
     let Some(stage) = Stage::new().await else { return };
@@ -506,8 +505,7 @@ async fn keys_left_by_a_kill_are_released_by_the_next_process() {
     assert_ne!(held, 0, "they are down");
     stage.window.received();
     let left = || stage.x11.run(|d| probes::count_seats(d));
-    // What it had pressed is pressed on its own pointer and keyboard; the keys that it lent are the
-    // person's.
+    // What it had pressed is on its own pointer and keyboard; the borrowed keys are the user's.
     let (still, held) = person().await.unwrap();
     assert_eq!((still.len(), held, left().await.unwrap()), (spares.len() - 2, 0, 1));
     let next = shared().await.unwrap();
@@ -524,14 +522,14 @@ async fn keys_left_by_a_kill_are_released_by_the_next_process() {
     .await
     .unwrap();
     assert_eq!(read(stage.window.received()), "ours");
-    // Who is there is not taken for one who has left.
+    // A process that is alive is not taken for one that has ended.
     let third = shared().await.unwrap();
     assert_eq!(left().await.unwrap(), 2);
     drop((ours, next, third));
     stage.end().await;
 }
 
-/// Lent keys on a display without a keyboard of our own.
+/// Borrowed keys on a display without a keyboard of our own.
 #[tokio::test]
 async fn keys_that_a_kill_leaves_lent_are_given_back_by_the_next_one() {
     let Some(stage) = Stage::new().await else { return };

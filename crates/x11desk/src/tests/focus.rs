@@ -1,4 +1,4 @@
-//! Which window gets the keys, as the server says.
+//! Which window receives the keys, according to the server.
 
 use super::window::TestWindow;
 use super::{connect, desktop};

@@ -1,5 +1,5 @@
-//! Tests on a real display: a private one per test, with a window of our own on it that says what
-//! it received.
+//! Tests on a real display: a private one per test, with a window of our own that reports what it
+//! receives.
 
 mod display;
 mod focus;
@@ -17,10 +17,11 @@ use std::time::Duration;
 use stickpin_device::{CancellationToken, Result};
 use tokio::time::Instant;
 
-/// Set by who wants a run without the desktop to fail.
+/// Set by environments in which a run without the desktop must fail.
 const REQUIRE: &str = "STICKPIN_REQUIRE_DESKTOP";
 
-/// A private display; none, with a word, where there are no programs for it.
+/// Starts a private display. Returns `None` and prints the reason if the programs are not
+/// installed.
 pub(crate) async fn desktop(dir: &std::path::Path) -> Option<PrivateDisplay> {
     match start(dir, std::env::var_os("PATH").as_deref()).await {
         Ok(private) => Some(private),
@@ -31,22 +32,22 @@ pub(crate) async fn desktop(dir: &std::path::Path) -> Option<PrivateDisplay> {
     }
 }
 
-/// A private display with the programs in `path`.
+/// Starts a private display with the programs in `path`.
 async fn start(dir: &std::path::Path, path: Option<&std::ffi::OsStr>) -> Result<PrivateDisplay> {
     PrivateDisplay::start(dir, Home::temporary(dir), None, path, soon(), &CancellationToken::new()).await
 }
 
-/// When an opening is too late that begins now.
+/// Returns the deadline of an opening that starts now.
 fn soon() -> Instant {
     Instant::now() + Duration::from_secs(45)
 }
 
-/// How to get to it.
+/// Returns the address of the display.
 fn address(private: &PrivateDisplay, shared: bool) -> Address {
     Address { shared, ..private.address() }
 }
 
-/// A connection to it.
+/// Connects to the display.
 pub(crate) async fn connect(private: &PrivateDisplay) -> X11 {
     X11::connect(address(private, false), soon()).await.expect("a display")
 }

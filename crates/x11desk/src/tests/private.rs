@@ -1,4 +1,4 @@
-//! A private display comes up with everything that an app needs, and leaves nothing.
+//! A private display starts with everything that an app needs and leaves nothing behind.
 
 use super::probes::processes;
 use super::{address, connect, desktop, soon, start};
@@ -44,9 +44,8 @@ async fn what_a_killed_owner_left_is_swept() {
     let Some(private) = desktop(dir.path()).await else { return };
     let runtime = private.runtime();
     let running = processes(&private);
-    // As if this process had been killed: nothing ends what it started, and its record names one
-    // that
-    // is gone.
+    // As if this process had been killed: nothing ends what it started, and its record names a
+    // process that is gone.
     let record = dir.path().join("processes.json");
     let text = std::fs::read_to_string(&record).unwrap();
     assert!(sweep(dir.path()).unwrap().is_empty(), "its owner lives");
@@ -75,7 +74,7 @@ async fn two_of_them_are_apart() {
     let (Some(mut one), Some(mut two)) = (one, two) else { return };
     assert_ne!(one.display, two.display);
     assert_ne!(one.bus, two.bus);
-    // Nobody gets in without the cookie, and that of the other does not fit.
+    // Access requires the cookie, and the cookie of the other display is not valid.
     let mut address = address(&one, false);
     address.cookie = two.address().cookie;
     let refused = X11::connect(address, soon()).await.unwrap_err();
@@ -85,7 +84,7 @@ async fn two_of_them_are_apart() {
     two.end().await.unwrap();
 }
 
-/// A busy machine starts things late; what has ended never comes.
+/// On a busy machine, parts start late. A part that has ended never comes.
 #[tokio::test]
 async fn a_part_that_ends_is_not_waited_for() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What a display is asked and told for tests only.
+//! Requests to a display that only tests need.
 
 use crate::display::Display;
 use crate::error::X11Error;
@@ -7,7 +7,7 @@ use stickpin_process::Process;
 use x11rb::protocol::xinput::{ConnectionExt as _, DeviceType};
 use x11rb::protocol::xproto::ConnectionExt as _;
 
-/// Makes two keys change places on the keyboard, as another layout has them.
+/// Swaps two keys of the keyboard, as another layout would.
 pub(super) fn swap_keys(d: &mut Display, one: char, other: char) -> Result<(), X11Error> {
     let keymap = keyboard::read_keymap(d)?;
     let code = |c| keymap.find(keymap::keysym_of_char(c), 0, false).expect("a key").code;
@@ -21,32 +21,32 @@ pub(super) fn swap_keys(d: &mut Display, one: char, other: char) -> Result<(), X
     d.sync()
 }
 
-/// Keys without a meaning, as they are now.
+/// Returns the keys that currently have no meaning.
 pub(super) fn spare_keys(d: &mut Display) -> Result<Vec<u8>, X11Error> {
     d.keymap = None;
     d.sync()?;
     Ok(keyboard::read_keymap(d)?.unmapped_keys())
 }
 
-/// Where the pointer is.
+/// Returns the position of the pointer.
 pub(super) fn pointer_place(d: &Display) -> Result<(f64, f64), X11Error> {
     let at = d.conn.query_pointer(d.root)?.reply()?;
     Ok((f64::from(at.root_x), f64::from(at.root_y)))
 }
 
-/// What our keyboard and pointer hold down, modifiers and buttons as one mask; without our own,
-/// those of the person.
+/// Returns the keys and buttons that our keyboard and pointer hold down, as one mask; without our
+/// own devices, those of the user.
 pub(super) fn held_down(d: &Display) -> Result<u16, X11Error> {
     Ok(d.conn.query_pointer(d.root)?.reply()?.mask.into())
 }
 
-/// How many pointers of ours there are, whoever has them.
+/// Returns the number of our pointers, whichever process owns them.
 pub(super) fn count_seats(d: &Display) -> Result<usize, X11Error> {
     d.conn.xinput_xi_query_version(2, 2)?.reply()?;
     Ok(seat::masters(d)?.iter().filter(|m| m.1 == DeviceType::MASTER_POINTER).count())
 }
 
-/// Ends the connection as the end of the process would, with nothing put back.
+/// Ends the connection as the end of the process would, without restoring anything.
 pub(super) fn vanish(d: &Display) -> Result<(), X11Error> {
     d.sync()?;
     rustix::net::shutdown(d.conn.stream(), rustix::net::Shutdown::Both)
@@ -59,7 +59,8 @@ pub(super) fn leave_seat_behind(d: &Display) -> Result<(), X11Error> {
     seat::add_master(d, format!("{}7fffff0", seat::NAME))
 }
 
-/// What runs on a private display and bears its mark: apps, services, what they started.
+/// Returns the processes that run on a private display and have its mark: apps, services and their
+/// children.
 pub(super) fn processes(private: &crate::PrivateDisplay) -> Vec<Process> {
     Process::find_marked(&format!("XDG_RUNTIME_DIR={}", private.runtime().display()))
 }

@@ -1,5 +1,5 @@
-//! A window of another client, as small as an app can be: it has a title, answers pings, and writes
-//! down what it received, as itself sees it.
+//! A minimal window of another client: it has a title, answers pings, and logs the events it
+//! receives.
 
 #![allow(dead_code, reason = "two crates include this file, and each uses a part of it")]
 
@@ -18,7 +18,7 @@ use x11rb::reexports::x11rb_protocol::parse_display::parse_display;
 use x11rb::rust_connection::{DefaultStream, RustConnection};
 use x11rb::wrapper::ConnectionExt as _;
 
-/// What a window is asked to do.
+/// An order to a window.
 #[derive(Debug)]
 enum Order {
     Minimise,
@@ -28,7 +28,7 @@ enum Order {
 /// `XIAllMasterDevices`.
 const ALL_MASTERS: u16 = 1;
 
-/// A window that runs on a thread of its own.
+/// A window that runs on its own thread.
 #[derive(Debug)]
 pub(super) struct TestWindow {
     pub(super) id: u32,
@@ -41,7 +41,7 @@ pub(super) struct TestWindow {
 fn connect(private: &PrivateDisplay) -> RustConnection {
     let parsed = parse_display(Some(&private.display)).unwrap();
     let stream = parsed.connect_instruction().find_map(|at| DefaultStream::connect(&at).ok()).unwrap().0;
-    // The secret is what its only entry ends with.
+    // The secret is at the end of its only entry.
     let entry = std::fs::read(private.runtime().join("xauthority")).unwrap();
     let (method, secret) = (b"MIT-MAGIC-COOKIE-1".to_vec(), entry[entry.len() - 16..].to_vec());
     RustConnection::connect_to_stream_with_auth_info(stream, 0, method, secret).unwrap()
@@ -58,10 +58,10 @@ x11rb::atom_manager! {
 }
 
 impl TestWindow {
-    /// Shows one, and returns when it is on the screen.
+    /// Shows a window, and returns once it is on the screen.
     pub(super) fn show(private: &PrivateDisplay, title: &str, (x, y, w, h): (i16, i16, u16, u16)) -> Self {
         let conn = std::sync::Arc::new(connect(private));
-        // As toolkits do: the server tells others less of who holds what.
+        // As toolkits do: the server then reports less to others about who holds what.
         conn.xkb_use_extension(1, 0).unwrap().reply().unwrap();
         let names = Names::new(&*conn).unwrap().reply().unwrap();
         let screen = &conn.setup().roots[0];
@@ -98,7 +98,7 @@ impl TestWindow {
         window
     }
 
-    /// The next thing that it received, of those that begin so.
+    /// Returns the next received event whose text starts with `kind`.
     pub(super) fn next(&self, kind: &str) -> String {
         loop {
             let said =
@@ -113,12 +113,12 @@ impl TestWindow {
         self.next(kind);
     }
 
-    /// What it has received so far.
+    /// Returns the events received so far.
     pub(super) fn received(&self) -> Vec<String> {
         self.events.try_iter().collect()
     }
 
-    /// Holds the pointer, as an open menu does, or lets it go.
+    /// Grabs the pointer, as an open menu does, or releases it.
     pub(super) fn hold_pointer(&self, on: bool) {
         let (mode, none, now) = (GrabMode::ASYNC, x11rb::NONE, x11rb::CURRENT_TIME);
         if on {
@@ -130,7 +130,7 @@ impl TestWindow {
         }
     }
 
-    /// Holds the keyboard, as an open menu does, or lets it go.
+    /// Grabs the keyboard, as an open menu does, or releases it.
     pub(super) fn hold_keyboard(&self, on: bool) {
         let (mode, now) = (GrabMode::ASYNC, x11rb::CURRENT_TIME);
         if on {
@@ -141,7 +141,7 @@ impl TestWindow {
         }
     }
 
-    /// Takes the clipboard, and never says what is on it.
+    /// Takes ownership of the clipboard and never returns its content.
     pub(super) fn take_clipboard(&self) {
         let clipboard = self.conn.intern_atom(false, b"CLIPBOARD").unwrap().reply().unwrap().atom;
         self.conn.set_selection_owner(self.id, clipboard, x11rb::CURRENT_TIME).unwrap().check().unwrap();
@@ -151,7 +151,7 @@ impl TestWindow {
         self.order(Order::Minimise);
     }
 
-    /// Gives it another title; the display knows it when this returns.
+    /// Changes its title; the display has the new title when this returns.
     pub(super) fn rename(&self, title: &str) {
         let names = Names::new(&*self.conn).unwrap().reply().unwrap();
         let (name, kind) = (names._NET_WM_NAME, names.UTF8_STRING);
@@ -159,7 +159,7 @@ impl TestWindow {
         self.conn.get_input_focus().unwrap().reply().unwrap();
     }
 
-    /// Asks for another place.
+    /// Requests a new position.
     pub(super) fn move_to(&self, x: i32, y: i32) {
         self.conn.configure_window(self.id, &ConfigureWindowAux::new().x(x).y(y)).unwrap();
         self.conn.flush().unwrap();
@@ -167,7 +167,7 @@ impl TestWindow {
 
     fn order(&self, order: Order) {
         self.orders.send(order).unwrap();
-        // An event of its own wakes it.
+        // An event sent to itself wakes it.
         let wake = ClientMessageEvent::new(32, self.id, AtomEnum::NOTICE, [0; 5]);
         self.conn.send_event(false, self.id, EventMask::NO_EVENT, wake).unwrap();
         self.conn.flush().unwrap();
@@ -183,8 +183,7 @@ impl Drop for TestWindow {
     }
 }
 
-/// What the server does with buttons, and what the window manager is asked meanwhile, in the order
-/// in which it happens.
+/// The server's button events and the requests to the window manager meanwhile, in order.
 #[derive(Debug)]
 pub(super) struct Watch {
     conn: RustConnection,
@@ -205,7 +204,7 @@ impl Watch {
         Self { conn, question }
     }
 
-    /// What is held down, modifiers and buttons as one mask.
+    /// Returns the modifiers and buttons that are held down, as one mask.
     pub(super) fn held_down(&self) -> u16 {
         let root = self.conn.setup().roots[0].root;
         self.conn.query_pointer(root).unwrap().reply().unwrap().mask.into()
@@ -221,7 +220,7 @@ impl Watch {
         self.conn.kill_client(window).unwrap().check().unwrap();
     }
 
-    /// What happened since this was called last.
+    /// Returns the events since the last call.
     pub(super) fn told(&self) -> Vec<&'static str> {
         self.conn.get_input_focus().unwrap().reply().unwrap();
         let events = std::iter::from_fn(|| self.conn.poll_for_event().unwrap());
@@ -257,7 +256,7 @@ fn run(conn: &RustConnection, id: u32, names: Names, said: &Sender<String>, todo
             Event::ButtonPress(e) => format!("down {} {}", e.detail, u16::from(e.state)),
             Event::ButtonRelease(e) => format!("up {}", e.detail),
             Event::KeyPress(e) => {
-                // As toolkits do: the table as it is when the event is read.
+                // As toolkits do: with the table at the time when the event is read.
                 let map = conn.get_keyboard_mapping(e.detail, 1).unwrap().reply().unwrap();
                 let shift = usize::from(u16::from(e.state) & 1 != 0);
                 format!("key {:x} {}", map.keysyms[shift], u16::from(e.state))

@@ -1,6 +1,6 @@
-//! An app that speaks as the Unix adapter of AccessKit does: it is called after its own toolkit,
-//! has its objects at two numbers, no cache, one action for each control, and says of a field only
-//! when nobody may write into it.
+//! An app that behaves like the Unix adapter of AccessKit: it reports the name of its own toolkit,
+//! has its objects at two numbers, no cache and one action for each control, and reports that a
+//! field is not editable only when it is read-only.
 
 use super::heap::{Heap, Thing};
 use super::speaker::{Answers, Speaker, object, unknown};
@@ -19,7 +19,7 @@ const SAVE: &str = "/org/a11y/atspi/accessible/0/2";
 const CONTROL: u64 = s::VISIBLE | s::SHOWING | s::FOCUSABLE;
 const USABLE: u64 = s::ENABLED | s::SENSITIVE;
 
-/// The app, and the actions that it was told to do: of which object, and which of them.
+/// The app and the actions that it received: for each, the object and the action.
 struct Form {
     things: Heap,
     done: Vec<(String, i32)>,

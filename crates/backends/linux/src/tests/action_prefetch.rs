@@ -1,6 +1,6 @@
-//! What is asked of an element before it is pressed by its own action, and in which order: where it
-//! is, who it is, which actions it has, and then the press. On an app of ours, which wrote down
-//! what it was asked.
+//! Which requests an element receives before it is pressed through its own action, and in which
+//! order: its position, its identity, its actions, and then the press. The test app logs the
+//! requests.
 
 use super::speaker::{Asked, FIRST, SECOND, Speaker};
 use crate::act::focus;
@@ -16,7 +16,7 @@ use stickpin_tree::Handle;
 
 pub(super) const PRESS: AimOptions<'static> = AimOptions::PLAIN_PRESS;
 
-/// The app, a device that has read it, and its two buttons.
+/// Returns the app, a device that has read it, and its two buttons.
 pub(super) async fn read(
     app: &Speaker,
 ) -> (LinuxDevice, std::sync::Arc<crate::events::AppEvents>, [Handle; 2]) {
@@ -46,7 +46,7 @@ async fn press(device: &mut LinuxDevice, button: Handle) {
     assert!(performed.handled);
 }
 
-/// The place of the last time that an object was asked this.
+/// Returns the position of the last such request to an object.
 fn last(asked: &[Asked], path: &str, what: &str) -> usize {
     let found = asked.iter().rposition(|(of, asked, _)| of == path && asked == what);
     found.unwrap_or_else(|| panic!("{path} was not asked for {what}: {asked:?}"))
@@ -71,18 +71,18 @@ async fn press_asks_place_identity_and_actions_in_order() {
     let order = ["GetExtents", "GetState", "GetActions"].map(|what| last(&asked, FIRST, what));
     assert!(order.is_sorted(), "{asked:?}");
     assert_eq!(index(&asked), 1, "the element's own action among those of the window");
-    // Each press is by what was answered for it.
+    // Each press uses the actions that were reported for it.
     app.becomes(|now| now.actions = vec!["click"]);
     name(&mut device, save).await;
     press(&mut device, save).await;
     assert_eq!(index(&app.asked()), 0);
-    // Nor is an answer there for two of them.
+    // One prefetched answer does not serve two presses.
     app.becomes(|now| now.actions = vec!["win.undo", "click"]);
     press(&mut device, save).await;
     assert_eq!(index(&app.asked()), 1);
 }
 
-/// Where it did it and failed behind that, a press by the pointer would be the second one.
+/// If the app performed the action and then failed, a press by the pointer would be a second press.
 #[tokio::test]
 async fn what_answers_a_press_with_an_error_is_not_pressed_once_more() {
     let app = Speaker::start();
@@ -92,8 +92,8 @@ async fn what_answers_a_press_with_an_error_is_not_pressed_once_more() {
     let error = device.perform(&action, &CancellationToken::new()).await.unwrap_err();
     assert_eq!(error.dispatched, Dispatched::Unknown, "{error}");
     assert!(error.message.contains("button \"Save\"") && error.message.contains("not now"), "{error}");
-    // What has no such action did nothing: then it is the pointer's turn, of which there is none
-    // here.
+    // If an element has no such action, nothing happened, and the pointer is tried. The app has
+    // none here.
     app.becomes(|now| (now.refuses, now.forgets) = (Vec::new(), vec![(FIRST, "DoAction")]));
     let error = device.perform(&action, &CancellationToken::new()).await.unwrap_err();
     assert_eq!(error.dispatched, Dispatched::No, "{error}");
@@ -131,7 +131,7 @@ async fn element_is_rechecked_without_a_signal() {
     let (mut device, _, [save, _]) = read(&app).await;
     name(&mut device, save).await;
     aim(&mut device, save).await;
-    // No toolkit signals everything.
+    // No toolkit signals every change.
     app.becomes(|now| now.name = "Delete".to_owned());
     assert_eq!(name(&mut device, save).await, "Delete");
 }
@@ -166,7 +166,7 @@ async fn what_cannot_be_pressed_to_get_the_focus_gets_no_keys() {
     assert_eq!(error.code, ErrorCode::ElementOffscreen, "{error}");
 }
 
-/// A window that has just opened, on a machine that is busy: nothing is signaled meanwhile.
+/// A window that has just opened, on a busy machine: no signal arrives meanwhile.
 #[tokio::test]
 async fn element_without_position_is_awaited_then_off_screen() {
     let app = Speaker::start();
@@ -181,16 +181,16 @@ pub(super) fn reads(located: &LocatedElement) -> &str {
     located.tree.node(located.node).name()
 }
 
-/// What an element is, and what comes along with that.
+/// The identity of an element and what was read along with it.
 async fn located(device: &mut LinuxDevice, button: Handle) -> LocatedElement {
     device.locate(button, &[]).await.unwrap().expect("it is there")
 }
 
-/// A look at an element, an aim at it with what came along, and a press of it; all that quickly, on
-/// whatever machine.
+/// Locates an element, aims at it with what was read along, and presses it, fast enough on any
+/// machine.
 #[tokio::test]
 async fn a_press_by_an_action_is_two_trips_to_the_app() {
-    // GTK 3 is told to act where nothing is asked behind it.
+    // GTK 3 receives the action without a later request.
     for (toolkit, trips) in [(Toolkit::Gtk4, 2), (Toolkit::Qt, 2), (Toolkit::Gtk3, 3)] {
         loop {
             let app = Speaker::start();
@@ -242,7 +242,7 @@ async fn prefetch_is_valid_until_a_signal_or_timeout() {
         }
         let prepared = device.prepare(save, &[], PRESS, ticket).await.unwrap();
         assert_eq!(reads(&prepared.located.expect("it is there")), "Delete");
-        // What it does is asked anew, too, where the look before the press is no longer good.
+        // The actions are also requested again where the check before the press is no longer valid.
         app.becomes(|now| now.actions = vec!["win.undo", "click"]);
         app.signals(&heard).await;
         app.asked();

@@ -1,4 +1,5 @@
-//! Trees of what real apps once answered (`test_data/pictures`), and of a real app that runs now.
+//! Trees from recorded answers of real apps (`test_data/pictures`), and from a real app that runs
+//! now.
 
 use super::{REQUIRE, desktop, skip};
 use crate::bus::{AccessibilityBus, Addresses, Link};
@@ -15,7 +16,7 @@ use std::time::Duration;
 use stickpin_tree::{Handle, States, Tree};
 use stickpin_x11desk::PrivateDisplay;
 
-/// A tree, a line for each node.
+/// Formats a tree with one line for each node.
 fn lines(tree: &Tree) -> String {
     let mut out = String::new();
     for node in tree.nodes() {
@@ -52,8 +53,8 @@ fn what_apps_answered_makes_these_trees() {
     });
 }
 
-/// What cannot be seen is no part of the tree; where it is asked about, it is said to be hidden,
-/// not gone.
+/// Invisible elements are not part of the tree. If a client locates one, it is reported as hidden,
+/// not as gone.
 #[test]
 fn what_is_folded_away_is_hidden_and_what_left_is_not() {
     let text =
@@ -73,7 +74,7 @@ fn what_is_folded_away_is_hidden_and_what_left_is_not() {
     assert!(tree_of(&picture, &ids, &[ok]).hidden().is_empty());
 }
 
-/// A form of zenity that is open.
+/// An open zenity form.
 struct Form {
     private: PrivateDisplay,
     app: tokio::process::Child,
@@ -83,7 +84,7 @@ struct Form {
 }
 
 impl Form {
-    /// None, with a word, where there are no programs for it.
+    /// Starts the form. Returns `None` and prints the reason if the programs are not installed.
     async fn open() -> Option<Self> {
         let dir = tempfile::tempdir().unwrap();
         let private = desktop(dir.path()).await?;
@@ -126,8 +127,8 @@ impl Form {
     }
 }
 
-/// `GetMatches` by itself, on a toolkit that has it beside Firefox: what it says has a role is what
-/// says so itself, and that is all that has it.
+/// Tests `GetMatches` alone, on a toolkit other than Firefox that has it: the elements it returns
+/// for a role are exactly those that report that role.
 #[tokio::test]
 async fn what_has_a_role_is_told_in_one_question() {
     let Some(form) = Form::open().await else { return };
@@ -147,7 +148,7 @@ async fn what_has_a_role_is_told_in_one_question() {
     form.end().await;
 }
 
-/// A form of zenity is read through the interfaces of accessibility alone.
+/// A zenity form is read through the accessibility interfaces alone.
 #[tokio::test]
 async fn a_form_is_read_as_it_stands() {
     let Some(form) = Form::open().await else { return };
@@ -161,8 +162,8 @@ async fn a_form_is_read_as_it_stands() {
         .collect();
     assert!(fields.contains(&("Name", false)) && fields.contains(&("Secret", true)), "{}", lines(&tree));
     assert!(tree.nodes().any(|n| n.name() == "OK" && n.is(States::ACTIONABLE)), "{}", lines(&tree));
-    // The same app gives the same tree again, by value and by handles, once the window manager has
-    // given it the focus.
+    // After the window manager has given the app the focus, a capture returns an equal tree with
+    // equal handles.
     let focused = tokio::time::timeout(Duration::from_secs(20), async {
         let mut known = CaptureCache::default();
         loop {

@@ -1,4 +1,5 @@
-//! An app of things that lie in, beside and over one another, and can change after it was read.
+//! An app whose objects contain, adjoin and cover each other, and which can change after it was
+//! read.
 
 use super::speaker::{Answers, Speaker, object, unknown};
 use crate::aim::hit::{HitPoint, Unresolved};
@@ -9,7 +10,7 @@ use crate::toolkit::Toolkit;
 use stickpin_device::{CaptureRequest, Device, HitResult};
 use zbus::{Message, Variant};
 
-/// Why nobody knows what is at a point.
+/// Returns why it is unknown what is at a point.
 pub(crate) fn why(unresolved: Unresolved) -> String {
     match unresolved {
         Unresolved::Unknown(why) => why,
@@ -17,32 +18,32 @@ pub(crate) fn why(unresolved: Unresolved) -> String {
     }
 }
 
-/// What is said of a thing that can be seen and used.
+/// The states of an object that is visible and enabled.
 const SEEN: u64 = s::VISIBLE | s::SHOWING | s::ENABLED | s::SENSITIVE;
 
-/// One of its things.
+/// An object of the app.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Thing {
     pub(crate) path: &'static str,
     pub(crate) name: &'static str,
     pub(crate) role: u32,
     pub(crate) states: u64,
-    /// What it says that it lies in.
+    /// The path of the parent that it reports.
     pub(crate) above: &'static str,
-    /// Whether that lists it, too.
+    /// Whether the parent lists it as a child.
     pub(crate) listed: bool,
     /// Left, top, width, height.
     pub(crate) place: (i32, i32, i32, i32),
 }
 
 impl Thing {
-    /// One that is seen, where all are that are nowhere else.
+    /// Creates a visible object in the window, at the default position.
     pub(crate) const fn new(path: &'static str, name: &'static str, role: u32, above: &'static str) -> Self {
         Self { path, name, role, states: SEEN, above, listed: true, place: (10, 10, 80, 30) }
     }
 }
 
-/// The things of the app, in the order in which they are listed.
+/// The objects of the app, in the order in which they are listed.
 #[derive(Debug)]
 pub(crate) struct Heap(pub(crate) Vec<Thing>);
 
@@ -70,7 +71,7 @@ impl Answers for Heap {
     }
 }
 
-/// The app, and a device that has read it as one of this toolkit.
+/// Returns the app and a device that has read it as an app of the given toolkit.
 pub(crate) async fn read(toolkit: Toolkit, heap: Heap) -> (Speaker<Heap>, LinuxDevice) {
     let app = Speaker::with(heap);
     let mut device = app.device().await.0;
@@ -79,18 +80,18 @@ pub(crate) async fn read(toolkit: Toolkit, heap: Heap) -> (Speaker<Heap>, LinuxD
     (app, device)
 }
 
-/// Which of what was read has this path.
+/// Returns the index of the node with this path.
 pub(crate) fn at(device: &LinuxDevice, path: &str) -> usize {
     let objects = &device.last.picture.objects;
     objects.iter().position(|object| object.path == path).unwrap_or_else(|| panic!("{path} was not read"))
 }
 
-/// A point of what a device shows.
+/// Returns a point of an element, as a target.
 pub(crate) fn spot(device: &LinuxDevice, point: (f64, f64), offset: (f64, f64)) -> HitPoint<'_> {
     HitPoint { view: device.view(), point, offset }
 }
 
-/// What is said where something covers that was not read.
+/// Returns the result for a point that is covered by an element that was not read.
 pub(crate) fn covered(what: &str) -> HitResult {
     HitResult::Covered { by: None, what: what.to_owned() }
 }

@@ -1,4 +1,5 @@
-//! Acts that nobody waits for any more: whatever is down by then comes up, as the server says.
+//! Actions that were cancelled: whatever is pressed at that moment is released, as the server
+//! reports.
 
 use super::peer::App;
 use super::window::{TestWindow, Watch};
@@ -15,7 +16,7 @@ use stickpin_x11desk::{Window, X11, window_manager, windows};
 
 const PLACE: (i16, i16, u16, u16) = (100, 120, 300, 200);
 
-/// Begins an action, and gives it up once something is down.
+/// Starts an action and cancels it once a key or button is pressed.
 async fn given_up(device: &mut LinuxDevice, watch: &Watch, action: &Action) {
     let cancel = CancellationToken::new();
     tokio::select! {
@@ -24,7 +25,7 @@ async fn given_up(device: &mut LinuxDevice, watch: &Watch, action: &Action) {
     }
 }
 
-/// A window of an app on a display of its own, and a device that has that app open.
+/// A window of an app on a private display, and a device that has opened the app.
 struct Stage {
     window: TestWindow,
     device: LinuxDevice,
@@ -63,13 +64,13 @@ impl Stage {
     }
 }
 
-/// An app asked before the window manager has let the press through has not got it, whatever it
+/// Until the window manager has passed on the press, the app has not received it, whatever it
 /// answers.
 #[tokio::test]
 async fn button_is_released_after_the_window_manager_sync() {
     let dir = tempfile::tempdir().unwrap();
     let Some(mut stage) = Stage::set(dir.path()).await else { return };
-    // Also in the window that is the active one.
+    // Also in the active window.
     let shown = stage.shown.clone();
     assert!(stage.x11.run(move |d| window_manager::raise(d, &shown)).await.unwrap());
     let point = stage.shown.area.center();
@@ -83,7 +84,7 @@ async fn button_is_released_after_the_window_manager_sync() {
     stage.end().await;
 }
 
-/// What does not come is waited for in vain at each press.
+/// Without a window manager, the wait would end in a timeout at each press.
 #[tokio::test]
 async fn press_without_window_manager_skips_the_sync() {
     let dir = tempfile::tempdir().unwrap();
@@ -116,8 +117,7 @@ async fn held_input_of_a_dropped_action_is_released() {
     let drag = Action::Drag { from: point, source: None, to: (point.0 + 60.0, point.1), target: None };
     for act in [&press, &drag] {
         given_up(&mut stage.device, &stage.watch, act).await;
-        // The window manager looks at a press first, and the server holds back what comes behind
-        // it.
+        // The window manager receives a press first, and the server holds back the events after it.
         let up = async {
             while stage.watch.held_down() != 0 {
                 tokio::task::yield_now().await

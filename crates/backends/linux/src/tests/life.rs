@@ -1,4 +1,4 @@
-//! The life of an app that we started: it answers, hangs, wakes up, and ends.
+//! The life of an app that we started: it answers, hangs, resumes and ends.
 
 use super::speaker::{FIRST, Speaker};
 use super::{REQUIRE, skip};
@@ -12,7 +12,8 @@ use stickpin_device::{
 };
 use stickpin_tree::{Attr, Tree};
 
-/// An app on a display of its own; none, with a word, where there are no programs for it.
+/// Opens an app on a private display. Returns `None` and prints the reason if the programs are not
+/// installed.
 async fn open(dir: &Path, what: &str) -> Option<Box<dyn Device>> {
     let path = std::env::var_os("PATH");
     let config = LinuxConfig { path: path.clone(), ..LinuxConfig::default() };
@@ -52,7 +53,7 @@ async fn an_app_that_ends_is_lost_with_its_exit_code() {
     let ok = tree.nodes().find(|n| n.name() == "OK").and_then(|n| n.handle()).expect("a button OK");
     let pid = device.info().pid.expect("a process");
     signal(pid, rustix::process::Signal::KILL);
-    // The end is heard of, and not only when the next question is not answered.
+    // The end of the app is noticed immediately, not only when the next request fails.
     let since = Instant::now();
     let lost = device.changed(Duration::from_secs(20), &CancellationToken::new()).await.unwrap_err();
     assert!(since.elapsed() < Duration::from_secs(10), "{:?}", since.elapsed());
@@ -74,7 +75,7 @@ async fn title_from_windows_equals_title_of_the_tree() {
         assert_eq!(page.as_ref().map(|page| page.title.as_str()), title, "{twin:?}");
         let asked = app.asked();
         assert!(asked.len() <= 6 && asked.iter().all(|(path, ..)| path != FIRST), "{asked:?}");
-        // Where the windows alone do not tell, a reading does.
+        // Where the windows alone are not conclusive, a capture is.
         let CaptureResult::Tree(tree) = device.capture(CaptureRequest::default()).await.unwrap() else {
             panic!("nothing was stored")
         };
@@ -125,12 +126,12 @@ async fn what_was_read_is_not_read_again_as_another_tree() {
     let tree = capture(&mut device).await.unwrap();
     let request = CaptureRequest::default().stored(Some(&tree));
     assert!(matches!(device.capture(request).await.unwrap(), CaptureResult::Unchanged));
-    // Located from the same reading, and by the same handle.
+    // Located from the same capture and by the same handle.
     let field =
         tree.nodes().find(|n| n.role() == stickpin_tree::Role::TextBox).and_then(|n| n.handle()).unwrap();
     let located = device.locate(field, &[]).await.unwrap().expect("it is there");
     assert_eq!(located.tree.node(located.node).handle(), Some(field));
-    // A field that is filled reads differently, and is found all the same.
+    // A filled field has a different name, but is still found.
     let fill = stickpin_device::Action::Fill { target: field, text: "Zoë, \"two\"\u{7}".to_owned() };
     let filled = device.perform(&fill, &CancellationToken::new()).await.unwrap();
     assert!(filled.handled);
@@ -139,7 +140,7 @@ async fn what_was_read_is_not_read_again_as_another_tree() {
     device.close().await.unwrap();
 }
 
-/// The window manager on the display of an app.
+/// Returns the process of the window manager on the display of an app.
 fn window_manager(app: u32) -> u32 {
     let display = |pid: u32| {
         let environment = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
@@ -165,7 +166,7 @@ async fn press(device: &mut Box<dyn Device>, name: &str) {
     device.perform(&press, &CancellationToken::new()).await.unwrap();
 }
 
-/// Looks again at every change until the tree is as it should be.
+/// Captures again after every change until the tree meets the condition.
 async fn until(device: &mut Box<dyn Device>, what: &str, is_so: impl Fn(&Tree) -> bool) {
     let end = Instant::now() + Duration::from_secs(20);
     while !is_so(&capture(device).await.unwrap()) {
@@ -184,13 +185,13 @@ async fn keys_go_to_no_window_that_the_app_has_closed() {
     let Some(mut device) = open(dir.path(), &what).await else { return };
     let manager = window_manager(device.info().pid.expect("a process"));
     press(&mut device, "Ask").await;
-    // The document has the title of the active window, too.
+    // The document also has the title of the active window.
     let is_active =
         |tree: &Tree| tree.nodes().any(|n| n.name() == "Sure?" && n.attr(Attr::Current).is_some());
     until(&mut device, "the dialog is active", is_active).await;
-    // Nothing else is under the pointer that could get the keys.
+    // No other window under the pointer could get the keys.
     device.geometry().unwrap().move_pointer(1.0, 1.0).await.unwrap();
-    // Until it goes on the display says that the dialog is there, and active.
+    // While it is stopped, the display still reports that the dialog exists and is active.
     signal(manager, Signal::STOP);
     press(&mut device, "OK").await;
     until(&mut device, "the dialog is closed", |tree| !tree.nodes().any(|n| n.name() == "Sure?")).await;

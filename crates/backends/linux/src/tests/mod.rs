@@ -1,5 +1,5 @@
-//! Tests on a real display: a private one per test, with a window of our own on it that says what
-//! it received.
+//! Tests on a real display: a private one per test, with a window of our own that reports what it
+//! receives.
 
 mod accesskit;
 mod action_prefetch;
@@ -25,10 +25,11 @@ use std::path::Path;
 use stickpin_device::Result;
 use stickpin_x11desk::{Home, PrivateDisplay};
 
-/// Set by who wants a run without the desktop to fail.
+/// Set by environments in which a run without the desktop must fail.
 const REQUIRE: &str = "STICKPIN_REQUIRE_DESKTOP";
 
-/// A private display; none, with a word, where there are no programs for it.
+/// Starts a private display. Returns `None` and prints the reason if the programs are not
+/// installed.
 pub(crate) async fn desktop(dir: &Path) -> Option<PrivateDisplay> {
     let path = std::env::var_os("PATH");
     match start(dir, path.as_deref(), &opening()).await {
@@ -40,12 +41,12 @@ pub(crate) async fn desktop(dir: &Path) -> Option<PrivateDisplay> {
     }
 }
 
-/// A private display with the programs in `path`.
+/// Starts a private display with the programs in `path`.
 async fn start(dir: &Path, path: Option<&OsStr>, opening: &Opening) -> Result<PrivateDisplay> {
     PrivateDisplay::start(dir, Home::temporary(dir), None, path, opening.until, &opening.cancel).await
 }
 
-/// An opening that nobody ends.
+/// Returns an opening that is never cancelled.
 fn opening() -> Opening {
     Opening::begin(&stickpin_device::CancellationToken::new())
 }

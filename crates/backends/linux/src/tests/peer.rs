@@ -1,4 +1,4 @@
-//! Apps that hang, die in the middle of an answer, or say what is no message: a socket of our own
+//! Apps that hang, die in the middle of an answer, or send invalid messages; a socket of the test
 //! plays them.
 
 use crate::bus::error::BusError;
@@ -12,21 +12,20 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::watch;
 
-/// What an app on the other side does with each call: answer with its serial, or say something
-/// else.
+/// How the simulated app reacts to each call: answers with its serial, or misbehaves.
 #[derive(Clone, Copy)]
 enum Peer {
     Answers,
-    /// Answers so many at once, the last first.
+    /// Answers this many calls at once, last first.
     Backwards(usize),
-    /// Says nothing more after so many answers.
+    /// Stays silent after this many answers.
     Silent(usize),
-    /// Is gone after so many answers.
+    /// Closes the connection after this many answers.
     Dies(usize),
     Garbage,
 }
 
-/// A peer behind a socket, and a connection to it.
+/// Returns a peer behind a socket, and a connection to it.
 async fn connected_to(peer: Peer, dir: &std::path::Path) -> Wire {
     let path = dir.join("socket");
     let listener = UnixListener::bind(&path).unwrap();
@@ -39,7 +38,7 @@ async fn connected_to(peer: Peer, dir: &std::path::Path) -> Wire {
     Wire::connect(&address, false, Duration::from_secs(3), Box::new(|_| {})).await.unwrap()
 }
 
-/// The server's part of the handshake (D-Bus specification, "Authentication Protocol").
+/// Performs the server's part of the handshake (D-Bus specification, "Authentication Protocol").
 async fn greet(stream: &mut UnixStream) {
     let mut line = Vec::new();
     loop {
@@ -92,7 +91,7 @@ async fn answer(peer: Peer, mut stream: UnixStream) {
     }
 }
 
-/// A reply that carries the serial that it answers.
+/// Builds a reply to the given serial.
 fn reply(serial: u32) -> Vec<u8> {
     let mut out = vec![b'l', 2, 0, 1, 4, 0, 0, 0, 1, 0, 0, 0, 15, 0, 0, 0];
     out.extend_from_slice(&[5, 1, b'u', 0]);
@@ -129,7 +128,7 @@ async fn an_app_that_hangs_is_given_up_and_what_it_answered_is_kept() {
     let (answers, wire) = ask(Peer::Silent(2), 5).await;
     assert_eq!(answers[..2], [Ok(1), Ok(2)]);
     assert!(answers[2..].iter().all(|a| *a == Err(BusError::Silent(200))), "{answers:?}");
-    // It may wake up again: the connection stays.
+    // The app may resume: the connection stays open.
     assert!(!wire.closed());
 }
 
@@ -148,15 +147,15 @@ async fn what_is_no_message_ends_the_connection() {
     assert!(wire.closed());
 }
 
-/// How long the little endian message is that these bytes begin with; none while it is not there
-/// whole.
+/// Returns the length of the little-endian message that starts with these bytes, or `None` while
+/// the message is incomplete.
 fn message_length(bytes: &[u8]) -> Option<usize> {
     let word = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?) as usize);
     Some((16 + word(12)?).next_multiple_of(8) + word(4)?)
 }
 
-/// An app that knows no question but for a role, and counts those that it is asked; it can be made
-/// to wait before it answers, and to signal something first.
+/// An app that answers only requests for a role, and counts them. It can delay its answer and send
+/// a signal first.
 pub(crate) struct App {
     dir: tempfile::TempDir,
     state: Arc<State>,
@@ -166,9 +165,9 @@ struct State {
     connections: AtomicUsize,
     calls: watch::Sender<usize>,
     held: watch::Sender<bool>,
-    /// Signals that it sends before its next answer.
+    /// The number of signals that it sends before its next answer.
     signals: AtomicUsize,
-    /// Whether a signal goes out before each answer.
+    /// Whether it sends a signal before each answer.
     always: AtomicBool,
 }
 
@@ -194,27 +193,27 @@ impl App {
         Wire::connect(&self.address(), false, Duration::from_secs(3), listener).await.unwrap()
     }
 
-    /// Where it listens.
+    /// Returns the address that it listens on.
     pub(crate) fn address(&self) -> String {
         format!("unix:path={}", self.dir.path().join("app").display())
     }
 
-    /// How many have connected to it.
+    /// Returns the number of connections to it.
     pub(crate) fn connections(&self) -> usize {
         self.state.connections.load(Ordering::SeqCst)
     }
 
-    /// A link to it over the bus, whose signals are heard.
+    /// Returns a link to it over the bus, whose signals are received.
     pub(crate) async fn link(&self, heard: &Arc<AppEvents>) -> Link {
         Link::over(self.hearing(heard).await, None)
     }
 
-    /// Links to an app that has a socket of its own, too.
+    /// Returns a link to an app that also has a socket of its own.
     pub(crate) async fn link_and_own(&self, heard: &Arc<AppEvents>, own: &Self) -> Link {
         Link::over(self.hearing(heard).await, Some(own.connect(Box::new(|_| {})).await))
     }
 
-    /// Sends so many signals before the next answer.
+    /// Sends this many signals before the next answer.
     pub(crate) fn signals_first(&self, many: usize) {
         self.state.signals.store(many, Ordering::SeqCst);
     }
@@ -230,17 +229,17 @@ impl App {
         self.connect(Box::new(move |message| heard.handle_signal(message))).await
     }
 
-    /// Waits until it has been asked something.
+    /// Waits until it has received a request.
     pub(crate) async fn asked(&self) {
         self.state.calls.subscribe().wait_for(|calls| *calls > 0).await.unwrap();
     }
 
-    /// How often it has been asked.
+    /// Returns the number of calls that it has received.
     pub(crate) fn calls(&self) -> usize {
         *self.state.calls.borrow()
     }
 
-    /// Answers nothing until it is told to go on.
+    /// Answers nothing until it is released.
     pub(crate) fn hold(&self) {
         self.state.held.send_replace(true);
     }
@@ -250,7 +249,7 @@ impl App {
     }
 }
 
-/// The name on the bus of the app that we play.
+/// The bus name of the simulated app.
 pub(crate) const SENDER: &str = ":1.2";
 
 pub(super) fn signal() -> zbus::Message {
@@ -284,7 +283,7 @@ async fn refuse_all(mut stream: UnixStream, state: Arc<State>) {
     }
 }
 
-/// The error of a question that is not known.
+/// Builds the error reply to an unknown method.
 fn refusal(serial: u32) -> Vec<u8> {
     let name = b"org.freedesktop.DBus.Error.UnknownMethod\0";
     let length = u32::try_from(name.len()).unwrap();
@@ -303,7 +302,7 @@ fn refusal(serial: u32) -> Vec<u8> {
 async fn signals_before_a_socket_answer_are_processed() {
     let (bus, own, heard) = (App::start(), App::start(), Arc::new(AppEvents::new()));
     let link = bus.link_and_own(&heard, &own).await;
-    // They are on their way on the bus when the own socket answers.
+    // The signals are still in transit on the bus when the app's own socket answers.
     bus.signals_first(3);
     let call = Call::new("/a", "a.b", "C");
     let answers = link.calls_in_order(&[call.clone(), call]).await.unwrap();

@@ -1,4 +1,4 @@
-//! Aiming with the pointer at an app that does not say what it has there.
+//! Aiming with the pointer at an app that does not report what is at a point.
 
 use super::speaker::{FIRST, Speaker, WINDOW};
 use super::window::TestWindow;

@@ -1,4 +1,5 @@
-//! What an opening waits for on a private display: for what comes late, not for what has ended.
+//! What opening an app on a private display waits for: parts that start late, but not parts that
+//! have ended.
 
 use super::life::signal;
 use super::{desktop, opening, start};
@@ -11,7 +12,7 @@ use std::time::Duration;
 use stickpin_process::Process;
 use tokio::time::Instant;
 
-/// A busy machine starts things late; what has ended never comes.
+/// On a busy machine, parts start late. A part that has ended never comes.
 #[tokio::test]
 async fn a_window_manager_that_ends_is_not_waited_for() {
     let dir = tempfile::tempdir().unwrap();
@@ -22,7 +23,7 @@ async fn a_window_manager_that_ends_is_not_waited_for() {
     let real =
         |program| stickpin_process::find_on_path(&[program], path.as_deref()).expect("it is installed");
     std::os::unix::fs::symlink(real("Xvfb"), tools.path().join("Xvfb")).unwrap();
-    // The bus has something to say, too, between the last word of the window manager and its end.
+    // The bus also writes a line between the last line of the window manager and its end.
     let at = tools.path().display();
     let awaited = |what: &str| format!("until test -e {at}/{what}; do /bin/sleep 0.01; done");
     let bus = format!(
@@ -45,7 +46,7 @@ async fn a_window_manager_that_ends_is_not_waited_for() {
     assert!(std::fs::read_dir(dir.path()).unwrap().next().is_none(), "nothing is left");
 }
 
-/// At load 14 the registry once took more than three seconds to start.
+/// At a load of 14, the registry once took more than three seconds to start.
 #[tokio::test]
 async fn late_registry_answer_is_awaited_until_open_times_out() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Reading ahead: when an app is read without a request, and what the next press asks after that.
+//! Readahead: when an app is read without a request, and what the next press requests after that.
 
 use super::action_prefetch::{PRESS, read, reads};
 use super::peer::App as Peer;
@@ -16,7 +16,7 @@ use stickpin_device::{Action, CancellationToken, CaptureRequest, Device, Prepare
 use stickpin_tree::Handle;
 use tokio::time::{pause, resume, timeout};
 
-/// Whether a reading ahead would come about if no command came. Nothing waits for the clock.
+/// Returns whether readahead would start if no command came. Does not wait for time to pass.
 async fn comes_to_be_read(device: &LinuxDevice) -> bool {
     pause();
     let due = timeout(Duration::from_secs(60), readahead::quiet(device)).await.is_ok();
@@ -24,8 +24,8 @@ async fn comes_to_be_read(device: &LinuxDevice) -> bool {
     due
 }
 
-/// Presses a button as the kernel does. Returns what its name is at the press, and the trips to the
-/// app.
+/// Presses a button as the kernel does. Returns its name at the press and the number of round trips
+/// to the app.
 async fn press(device: &mut LinuxDevice, button: Handle) -> (String, usize) {
     let before = device.app.link.trips();
     let ticket = device.locate(button, &[]).await.unwrap().expect("it is there").ticket;
@@ -52,7 +52,7 @@ async fn press_after_reading_ahead_costs_only_its_own_trips() {
             assert!(comes_to_be_read(&device).await);
             device.lifecycle().unwrap().read_ahead(&[]).await;
             assert!(!comes_to_be_read(&device).await, "it has been read");
-            // What GTK 4 was last told to do is done by now.
+            // The last action sent to GTK 4 has completed by now.
             device.activated = None;
             let begun = Instant::now();
             let (name, asked) = press(&mut device, save).await;
@@ -101,7 +101,7 @@ async fn app_that_keeps_changing_is_read_ahead_less_and_less_often() {
         waits.push(begun.elapsed());
         readahead::read(&mut device, &[]).await;
     }
-    // The quiet is counted from the signal, which came a moment before.
+    // The quiet period starts at the signal, which came a moment ago.
     let grows = |of: &[Duration]| of[1] > of[0] * 2;
     assert!(waits.windows(2).all(grows), "{waits:?}");
     device.locate(save, &[]).await.unwrap();
@@ -120,7 +120,7 @@ async fn app_that_has_left_is_not_read_ahead() {
     assert!(!comes_to_be_read(&device).await);
 }
 
-/// Its events prove that nothing has changed since a reading, so they may not be missed.
+/// Its events prove that nothing has changed since a capture, so none may be missed.
 #[tokio::test]
 async fn guest_found_by_a_dropped_reading_is_listened_to_by_the_next() {
     let (app, bus) = (Speaker::start(), Peer::start());

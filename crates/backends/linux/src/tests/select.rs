@@ -1,5 +1,5 @@
-//! Choosing options of a list whose options change in the middle of it: on an app of ours, which
-//! says what was chosen.
+//! Choosing options of a list whose options change meanwhile, in an app of the test that reports
+//! what was chosen.
 
 use super::speaker::{Answers, Speaker, object, unknown};
 use crate::app::LinuxDevice;
@@ -17,32 +17,32 @@ const WINDOW: &str = "/window";
 const LIST: &str = "/list";
 const GROUP: &str = "/group";
 
-/// What happens to the options.
+/// How the options change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Change {
-    /// Another one comes before the others.
+    /// Another option is inserted before the others.
     Inserted,
-    /// That of this path goes.
+    /// The option with this path is removed.
     Removed(&'static str),
-    /// That of this path is called otherwise.
+    /// The option with this path is renamed.
     Renamed(&'static str, &'static str),
 }
 
 /// An app with a list.
 #[derive(Debug)]
 struct Shelf {
-    /// Paths and names of the options.
+    /// The paths and names of the options.
     options: Vec<(&'static str, &'static str)>,
     chosen: Vec<&'static str>,
-    /// The list takes several, and says so.
+    /// Whether the list is multi-selectable, and reports so.
     several: bool,
-    /// All but the first are in a group, and it counts options, not children.
+    /// Whether all options but the first are in a group, and the list counts options, not children.
     grouped: bool,
-    /// What it never chooses, without a word.
+    /// An option that it never selects, without an error.
     keeps: bool,
-    /// Changes, and of which question they come before the answer.
+    /// The changes, each with the request before whose answer it happens.
     changes: Vec<(&'static str, Change)>,
-    /// Each option that it ever chose, by name.
+    /// Every option that was ever selected, by name.
     log: Vec<&'static str>,
 }
 
@@ -154,13 +154,13 @@ async fn read(device: &mut LinuxDevice) -> Arc<Tree> {
     }
 }
 
-/// The action that chooses.
+/// Returns the action that chooses these options.
 fn choice(tree: &Tree, options: &[&str]) -> Action {
     let list: Handle = tree.nodes().find(|n| n.name() == "Fruit").and_then(|n| n.handle()).unwrap();
     Action::Select { target: list, options: options.iter().map(|option| (*option).to_owned()).collect() }
 }
 
-/// Chooses on an app that has been read; what came of it.
+/// Chooses options in an app that has been read, and returns the result.
 async fn choose(shelf: Shelf, options: &[&str]) -> (Result<InputOutcome, Error>, Speaker<Shelf>) {
     let changes = shelf.changes.clone();
     let app = Speaker::with(Shelf { changes: Vec::new(), ..shelf });
@@ -172,15 +172,15 @@ async fn choose(shelf: Shelf, options: &[&str]) -> (Result<InputOutcome, Error>,
     (chosen, app)
 }
 
-/// What is chosen, and all that ever was.
+/// Returns what is selected and everything that ever was.
 fn state(app: &Speaker<Shelf>) -> (Vec<&'static str>, Vec<&'static str>) {
     app.becomes(|now| (now.names(), now.log.clone()))
 }
 
 #[tokio::test]
 async fn an_option_is_chosen_where_it_stands_by_then() {
-    // After it was read, and after the options were asked for: before the place is asked, each
-    // time.
+    // After the app was read and the options were requested: each time before the position is
+    // requested.
     for before in ["GetChildren", "NSelectedChildren", "GetSelectedChild"] {
         let changes = vec![(before, Change::Inserted)];
         let (chosen, app) = choose(Shelf { changes, ..Shelf::default() }, &["Banana"]).await;
@@ -198,7 +198,7 @@ async fn another_one_that_was_chosen_instead_is_told_and_let_go() {
     let says = "chose \"Pear\" instead of \"Banana\", because its options changed at that moment; the previous choice is selected again";
     assert!(error.message.contains(says), "{error}");
     assert_eq!(state(&app), (vec!["Apple"], vec!["Pear", "Apple"]));
-    // Nothing was chosen before.
+    // Nothing was selected before.
     let changes = vec![("SelectChild", Change::Inserted)];
     let (chosen, app) = choose(Shelf { changes, chosen: Vec::new(), ..Shelf::default() }, &["Banana"]).await;
     assert!(chosen.unwrap_err().message.contains("is selected again"));
@@ -261,8 +261,8 @@ async fn what_is_hidden_in_an_option_may_stand_in_itself() {
 
 #[tokio::test]
 async fn by_the_place_of_a_group_nothing_is_chosen() {
-    // The group is called as the option in it that is meant; its place is the number of another
-    // one.
+    // The group has the name of the option in it that is meant. The index of the group is the
+    // number of another option.
     let (chosen, app) = choose(Shelf { grouped: true, ..Shelf::default() }, &["Banana"]).await;
     assert!(!chosen.unwrap().handled, "it is to be pressed");
     assert_eq!(state(&app), (vec!["Apple"], vec![]));

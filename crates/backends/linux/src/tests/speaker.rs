@@ -1,5 +1,4 @@
-//! An app of two buttons that writes down what it is asked, in the order in which it is; and can
-//! change in between.
+//! An app with two buttons that logs the requests it receives in order and can change between them.
 
 use crate::app::LinuxDevice;
 use crate::bus::wire::Wire;
@@ -13,48 +12,47 @@ use std::time::Duration;
 use zbus::message::Type;
 use zbus::{Connection, Guid, Message, Variant, connection};
 
-/// What it is asked: the object, the question (of a property its name), the number that goes with
-/// it.
+/// A request: the object, the method or property name, and the number that goes with it.
 pub(crate) type Asked = (String, String, i32);
 
-/// What the app is now.
+/// The current state of the app.
 #[derive(Debug, Default)]
 pub(crate) struct Now {
-    /// What the first button is called.
+    /// The name of the first button.
     pub(crate) name: String,
     /// The actions of the first button.
     pub(crate) actions: Vec<&'static str>,
-    /// Whether it has a second window, and that is the active one.
+    /// Whether it has a second window, and whether that window is active.
     pub(crate) twin: Option<bool>,
-    /// How often the first button says that it is nowhere before it says where.
+    /// How many times the first button reports no position before it reports one.
     pub(crate) nowhere: usize,
-    /// What it answers with an error: objects and questions.
+    /// The requests that it answers with an error: objects and methods.
     pub(crate) refuses: Vec<(&'static str, &'static str)>,
-    /// What it answers as GTK 4 does for an object that is gone: it knows no such thing there.
+    /// The requests that it answers as GTK 4 does for a removed object: no such object.
     pub(crate) forgets: Vec<(&'static str, &'static str)>,
-    /// What it answers with what is no answer to that.
+    /// The requests that it answers with an invalid reply.
     pub(crate) garbles: Vec<(&'static str, &'static str)>,
-    /// Whether the first button lies below the second.
+    /// Whether the first button is below the second.
     pub(crate) stacked: bool,
-    /// What it says that objects have at a point; the others know no such question.
+    /// What it reports as the objects at a point; other objects do not have that method.
     pub(crate) points: Vec<(&'static str, &'static str)>,
-    /// How often it answers with an error when it is asked what it has at a point.
+    /// How many hit-test requests it answers with an error.
     pub(crate) errors: usize,
     pub(crate) asked: Vec<Asked>,
 }
 
-/// What an app of ours answers.
+/// How an app of the test answers.
 pub(crate) trait Answers: Send + 'static {
-    /// The answer to a call: of an object, a question (of a property its name), and the number that
+    /// Returns the answer to a call: the object, the method or property name, and the number that
     /// goes with it.
     fn answer(&mut self, call: &Message, path: &str, what: &str, number: i32) -> Message;
 }
 
-/// The app.
+/// The test app.
 pub(crate) struct Speaker<N = Now> {
     dir: tempfile::TempDir,
     now: Arc<Mutex<N>>,
-    /// Those who are connected to it, the first first.
+    /// The connections to it, oldest first.
     connected: Arc<Mutex<Vec<Connection>>>,
 }
 
@@ -68,7 +66,7 @@ impl Speaker {
         Self::with(Now { name: "Save".to_owned(), actions: vec!["click"], ..Now::default() })
     }
 
-    /// What it was asked since this was called last.
+    /// Returns the requests since the last call.
     pub(crate) fn asked(&self) -> Vec<Asked> {
         std::mem::take(&mut self.now.lock().unwrap().asked)
     }
@@ -107,7 +105,7 @@ impl<N: Answers> Speaker<N> {
         Wire::connect(&address, false, Duration::from_secs(20), Box::new(hear)).await.unwrap()
     }
 
-    /// A device that has it open, without a display.
+    /// Returns a device that has opened the app, without a display.
     pub(crate) async fn device(&self) -> (LinuxDevice, Arc<AppEvents>) {
         let heard = Arc::new(AppEvents::new());
         heard.state().app = super::peer::SENDER.to_owned();
@@ -117,12 +115,12 @@ impl<N: Answers> Speaker<N> {
         (LinuxDevice::new(desktop, link, Arc::clone(&heard), screen, "app".to_owned(), "linux:app"), heard)
     }
 
-    /// Makes another thing of it, or looks at what it is.
+    /// Changes or inspects the state of the app.
     pub(crate) fn becomes<T>(&self, what: impl FnOnce(&mut N) -> T) -> T {
         what(&mut self.now.lock().unwrap())
     }
 
-    /// Signals something, which has been heard when this comes back.
+    /// Sends a signal, and returns once it has been received.
     pub(crate) async fn signals(&self, heard: &AppEvents) {
         let before = heard.state().changes;
         let connected = self.connected.lock().unwrap().clone();
@@ -133,7 +131,7 @@ impl<N: Answers> Speaker<N> {
     }
 }
 
-/// Answers until the other side has gone.
+/// Answers calls until the peer disconnects.
 async fn answer<N: Answers>(connection: &Connection, mut calls: zbus::MessageStream, now: &Mutex<N>) {
     use zbus::export::futures_core::Stream;
     let mut next = std::pin::pin!(&mut calls);
@@ -142,7 +140,7 @@ async fn answer<N: Answers>(connection: &Connection, mut calls: zbus::MessageStr
             continue;
         }
         let reply = reply(&call, &mut *now.lock().unwrap());
-        // A test that has ended hears nothing more.
+        // A test that has ended receives nothing more.
         if connection.send(&reply).await.is_err() {
             return;
         }
@@ -160,12 +158,12 @@ fn reply(call: &Message, now: &mut impl Answers) -> Message {
     }
 }
 
-/// A reference to an object of the app.
+/// Builds a reference to an object of the app.
 pub(crate) fn object(path: &str) -> (String, zbus::OwnedObjectPath) {
     (":1.2".to_owned(), zbus::ObjectPath::try_from(path).unwrap().into_owned().into())
 }
 
-/// The answer to a question that is not known.
+/// Builds the reply to an unknown request.
 pub(crate) fn unknown(call: &Message, why: &str) -> Message {
     Message::error(&call.header(), "org.freedesktop.DBus.Error.UnknownMethod").build(&why).unwrap()
 }

@@ -1,5 +1,5 @@
-//! The floors of this crate: a module uses only what lies on its own floor or below it; circles of
-//! imports stay small, and no type or folder grows into a place where nobody finds anything.
+//! The layers of this crate. A file imports only from its own layer and lower ones; import cycles,
+//! types and folders stay small.
 
 #[path = "../../../../testkit/src/floors.rs"]
 mod graph;
@@ -7,7 +7,7 @@ mod graph;
 use graph::Imports;
 use std::path::{Path, PathBuf};
 
-/// Lowest first.
+/// The modules, lowest layer first.
 const FLOORS: &[&str] = &[
     "format roles input_log",
     "app faults layout library options",

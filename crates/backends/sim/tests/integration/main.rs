@@ -1,4 +1,4 @@
-//! The simulated device below the kernel, and the floors of the crate.
+//! The simulated device below the kernel, and the layers of the crate.
 
 mod device;
 mod floors;

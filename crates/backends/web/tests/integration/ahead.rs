@@ -1,4 +1,4 @@
-//! Reading ahead: what it spares, and what it must never hide.
+//! Readahead: what it saves, and what it must never hide.
 
 use crate::support::Page;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use stickpin_device::{CaptureRequest, CaptureResult, Device};
 use stickpin_tree::Tree;
 use tokio::time::timeout;
 
-/// Longer than a page is given to come to rest the first time.
+/// Longer than the time that a page gets to become quiet at first.
 const LONG: Duration = Duration::from_millis(500);
 
 const PAGE: &str = "<!doctype html><title>T</title><h1>Home</h1><button>Go</button>";
@@ -18,7 +18,7 @@ async fn rest(page: &mut Page) {
         .expect("it comes to rest");
 }
 
-/// A capture by somebody who has this tree; none when nothing changed.
+/// Captures for a client that has this tree. Returns `None` if nothing changed.
 async fn look(page: &mut Page, stored: Option<&Arc<Tree>>) -> Option<Arc<Tree>> {
     match page
         .device
@@ -66,7 +66,7 @@ async fn what_changes_after_a_reading_ahead_is_seen() {
     page.truth::<()>("void (document.querySelector('button').textContent = 'Stop')").await;
     let tree = look(&mut page, None).await.expect("a tree");
     assert!(shows(&tree, "Stop") && !shows(&tree, "Go"));
-    // What leaves no record, too.
+    // Also changes that leave no mutation record.
     page.device.lifecycle().unwrap().read_ahead(&[]).await;
     page.truth::<()>("(() => { const s = new CSSStyleSheet(); s.replaceSync('button{display:none}'); document.adoptedStyleSheets = [s] })()").await;
     let tree = look(&mut page, Some(&tree)).await.expect("it changed");

@@ -1,4 +1,4 @@
-//! Crashes and kills are known from events, and nothing is left behind.
+//! Crashes and kills are known from events, and no process or file remains.
 
 use crate::support::{Page, provider};
 use std::path::{Path, PathBuf};
@@ -10,14 +10,14 @@ use stickpin_device::{
 use stickpin_devtools::{Method, protocol};
 use stickpin_tree::Role;
 
-/// Processes whose command line names a folder.
+/// Returns the processes whose command line contains a folder.
 fn processes_of(dir: &Path) -> Vec<PathBuf> {
     let needle = dir.to_str().unwrap().as_bytes();
     std::fs::read_dir("/proc")
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| {
-            // A process that ends meanwhile has no command line any more.
+            // A process that ends meanwhile has no command line.
             let line = std::fs::read(path.join("cmdline")).unwrap_or_default();
             line.windows(needle.len()).any(|w| w == needle)
         })
@@ -56,7 +56,7 @@ async fn a_dropped_browser_ends() {
 async fn a_browser_without_its_owner_is_swept() {
     let Some(page) = Page::show("<!doctype html>x").await else { return };
     let dir = page.dir.path().to_owned();
-    // Its owner, this process, lives: it is not for others to sweep.
+    // Its owner, this process, is alive, so that others must not sweep it.
     assert_eq!(provider().sweep(&dir).await.unwrap(), Vec::<String>::new());
     let record = dir.join("processes.json");
     let text = std::fs::read_to_string(&record).unwrap();
@@ -77,7 +77,7 @@ async fn a_killed_browser_is_lost_at_once_and_the_next_open_works() {
     let none = CancellationToken::new();
     let mut error = None;
     for _ in 0..20 {
-        // Something may have changed before it died.
+        // Something may have changed before the crash.
         error = page.device.changed(Duration::from_secs(10), &none).await.err();
         if error.is_some() {
             break;
@@ -104,8 +104,8 @@ async fn a_crashed_page_is_lost() {
     page.close().await;
 }
 
-/// Seven seconds of frames that show something new: a tab behind another draws for about four, then
-/// once a second.
+/// Seven seconds of frames with changing content: a background tab draws for about four, then once
+/// a second.
 const FRAMES: &str = "new Promise(done => {
     let frames = 0;
     const draw = () => {
@@ -147,7 +147,7 @@ async fn a_tab_that_crashes_leaves_the_others() {
     let (url, never) = (page.site.url("/"), CancellationToken::new());
     page.device.tabs().unwrap().new_tab(Some(&url), Duration::from_secs(10), &never).await.unwrap();
     page.go_crash().await;
-    // Until it is told, nothing is done in another tab.
+    // Until the crash has been reported, no action is performed in another tab.
     let error = page.device.capture(CaptureRequest::default()).await.unwrap_err();
     assert_eq!(error.code, ErrorCode::DeviceNotFound);
     assert!(error.message.contains("tab t2 crashed"), "{error:?}");
@@ -211,7 +211,7 @@ async fn a_profile_that_is_to_be_kept_is_kept() {
     page.close().await;
 }
 
-/// A program that says of itself to be an old Chromium, on the command line and over the pipes.
+/// A program that claims to be an old Chromium, on the command line and over the pipes.
 const OLD: &str = r#"#!/bin/sh
 if [ "$1" = --version ]; then echo "Chromium 99.0.1.2"; exit; fi
 dd bs=1000 count=1 <&3 >/dev/null 2>&1

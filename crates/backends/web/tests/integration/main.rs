@@ -1,4 +1,4 @@
-//! The device on real pages in Chromium, and the floors of the crate.
+//! The device on real pages in Chromium, and the layers of the crate.
 
 mod act;
 mod ahead;

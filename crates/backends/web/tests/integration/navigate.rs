@@ -1,4 +1,4 @@
-//! Going somewhere, being taken somewhere, and waiting for quiet.
+//! Navigating, being redirected, and waiting for quiet.
 
 use crate::support::{Page, provider};
 use std::time::{Duration, Instant};
@@ -114,7 +114,7 @@ async fn addresses_that_lead_nowhere_say_why() {
         assert_eq!(error.code, code, "{what}: {error}");
         assert!(error.message.contains(words) && !error.hint.is_empty(), "{what}: {error}");
     }
-    // What leads nowhere did not end it.
+    // A navigation without a result did not end it.
     let url = page.site.url("/");
     assert!(page.go(&url).await.settled);
     page.close().await;
@@ -206,7 +206,7 @@ async fn an_act_waits_for_a_navigation_under_way() {
     page.truth::<u32>("location='/two';1").await;
     let started = Instant::now();
     while page.device.locate(delete, &[]).await.unwrap().is_some() {
-        // Asked before the browser had begun to leave: nothing could have been known.
+        // Requested before the browser had started to leave: nothing could have been known.
         assert!(started.elapsed() < Duration::from_secs(3));
     }
     assert!(page.device.aim(delete, stickpin_device::AimOptions::PLAIN_PRESS).await.is_err());
@@ -225,7 +225,7 @@ async fn quiet_waits_for_what_ends_and_not_for_what_stays() {
     else {
         return;
     };
-    // The request that never ends is young at first.
+    // The request that never ends is recent at first.
     let url = page.site.url("/");
     page.go(&url).await;
     let load = page.find(Role::Button, "Load").await;

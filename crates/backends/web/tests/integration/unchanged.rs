@@ -1,5 +1,5 @@
-//! "Nothing changed" is true whenever it is said: every way in which a page changes what a capture
-//! reads, those without a mutation record first; then at random.
+//! "Nothing changed" is true whenever it is reported: every way in which a page changes what a
+//! capture reads, first those without a mutation record, then at random.
 
 use crate::support::Page;
 use std::sync::Arc;
@@ -10,12 +10,12 @@ use stickpin_devtools::protocol::Done;
 use stickpin_tree::Tree;
 use stickpin_webpage::read;
 
-/// What somebody has of a page, and how often it was said to be unchanged.
+/// The tree that a client has of a page, and how often it was reported as unchanged.
 #[derive(Default)]
 struct Seen {
     tree: Option<Arc<Tree>>,
     unchanged: u32,
-    /// How often a walk after it gave the same tree.
+    /// How often a walk afterwards gave an equal tree.
     confirmed: u32,
 }
 
@@ -25,7 +25,8 @@ impl Seen {
     }
 }
 
-/// What comes of a capture by somebody who has a tree. That nothing changed is confirmed by a walk.
+/// Returns whether a capture for a client with a tree found changes. If it reports none, a walk
+/// confirms that.
 async fn look(page: &mut Page, seen: &mut Seen) -> bool {
     if !capture(page, seen).await {
         return false;
@@ -40,12 +41,12 @@ async fn look(page: &mut Page, seen: &mut Seen) -> bool {
         seen.confirmed += 1;
         return true;
     }
-    // Something changed before the walk, or it was no truth.
+    // Something changed before the walk, or the report was wrong.
     assert!(!capture(page, seen).await, "nothing changed, and a walk says otherwise");
     false
 }
 
-/// Whether nothing changed, as the device says; else the new tree is kept.
+/// Returns whether the device reports no change; otherwise stores the new tree.
 async fn capture(page: &mut Page, seen: &mut Seen) -> bool {
     let request = CaptureRequest::default().stored(seen.tree.as_ref());
     match page.device.capture(request).await.unwrap_or_else(|e| panic!("{e}")) {
@@ -66,7 +67,7 @@ impl Method for CollectGarbage {
     type Output = Done;
 }
 
-/// The page's garbage is collected: listeners that were taken away are not counted any more.
+/// Collects the page's garbage, so that removed listeners are not counted.
 async fn collect(page: &Page) {
     let (client, session) = page.device.devtools();
     client.call(Some(session), &CollectGarbage {}).await.unwrap();
@@ -86,8 +87,8 @@ const CONTROLS: &str = "<!doctype html><title>T</title><style>.hide{display:none
       slots.attachShadow({mode:'open',slotAssignment:'manual'}).innerHTML='<slot></slot>';
       var log=[], f=()=>{}; var host2</script>";
 
-/// Changes that leave no record, or need not: after each a capture is a new one and shows what it
-/// should.
+/// Changes that leave no mutation record, or need not: each is followed by a new capture that shows
+/// the expected result.
 const SILENT: &[(&str, bool)] = &[
     ("text.value = 'typed'", true),
     ("box.checked = true", true),
@@ -140,7 +141,7 @@ const SILENT: &[(&str, bool)] = &[
     ("picture.src = '/b.png'", true),
     ("picture.title = 'Of Ada'", true),
     ("generated.style.backgroundImage = 'url(/c.png)'", true),
-    // The value of an option, its label stays.
+    // Changes the value of an option but not its label.
     ("many.options[0].value = 'another'", true),
     ("town.label = 'Bergen'", true),
     ("hint.firstChild.data = 'Other hint'", true),
@@ -156,7 +157,7 @@ async fn what_leaves_no_record_is_noticed_all_the_same() {
     let mut stored = Seen::default();
     look(&mut page, &mut stored).await;
     for &(change, shows) in SILENT {
-        // Loading, and what the last change set in motion, may still be under way.
+        // Loading, and the effects of the last change, may still be in progress.
         let until = Instant::now() + Duration::from_secs(10);
         while !(look(&mut page, &mut stored).await && look(&mut page, &mut stored).await) {
             assert!(Instant::now() < until, "not quiet before {change}");
@@ -169,18 +170,19 @@ async fn what_leaves_no_record_is_noticed_all_the_same() {
         assert_eq!(*before != *after, shows, "{change}");
         assert!(!shows || !same, "{change}");
         if !shows {
-            // Not worth a walk, or it was one for nothing; the next one is not.
+            // The first capture may skip the walk or walk in vain; the next one does not.
             look(&mut page, &mut stored).await;
         }
     }
-    // Style that nothing renders is counted by nobody: it takes a walk to know, every time.
+    // Nothing reports a style change that is not rendered: every time, a walk is necessary to know.
     assert!(!look(&mut page, &mut stored).await && !look(&mut page, &mut stored).await);
     let Seen { unchanged, confirmed, .. } = stored;
     assert!(unchanged >= 40 && confirmed >= 40, "{unchanged} {confirmed}");
     page.close().await;
 }
 
-/// Waits until nothing changes any more: loading, and what was done last, may still be under way.
+/// Waits until nothing changes any more: loading and the effects of the last change may still be in
+/// progress.
 async fn quiet(page: &mut Page, stored: &mut Seen) {
     let until = Instant::now() + Duration::from_secs(10);
     while !(look(page, stored).await && look(page, stored).await) {
@@ -189,8 +191,8 @@ async fn quiet(page: &mut Page, stored: &mut Seen) {
     }
 }
 
-/// Garbage makes the browser's count of listeners worthless. Then what listens is asked for, and
-/// the page is not walked.
+/// Garbage makes the browser's count of listeners unreliable. In that case the listeners are
+/// queried, and the page is not walked.
 #[tokio::test]
 async fn garbage_is_no_change() {
     let Some(mut page) = Page::site(&[("/", CONTROLS)]).await else { return };
@@ -201,7 +203,8 @@ async fn garbage_is_no_change() {
         assert!(look(&mut page, &mut stored).await);
         assert!(look(&mut page, &mut stored).await);
     }
-    // One listener for another, so that there are as many as before once garbage is collected.
+    // Replaces one listener by another, so that their number is unchanged once garbage is
+    // collected.
     page.truth::<serde_json::Value>("void(plain.addEventListener('click', f))").await;
     quiet(&mut page, &mut stored).await;
     let before = stored.tree();
@@ -212,7 +215,7 @@ async fn garbage_is_no_change() {
     collect(&page).await;
     assert!(!look(&mut page, &mut stored).await);
     assert_ne!(*before, *stored.tree());
-    // Locating an element looks without asking who listens; the next capture asks.
+    // Locating an element does not query the listeners; the next capture does.
     quiet(&mut page, &mut stored).await;
     let link = stored.tree().nodes().find(|n| n.name() == "link").unwrap().handle().unwrap();
     collect(&page).await;
@@ -227,13 +230,13 @@ async fn garbage_is_no_change() {
     page.close().await;
 }
 
-/// How long the random part runs; `STICKPIN_FUZZ_SECONDS` for longer ones.
+/// How long the random part runs, in seconds. `STICKPIN_FUZZ_SECONDS` sets a longer time.
 const SECONDS: u64 = 8;
 
-/// Changes of one page before the next one is made.
+/// The number of changes to a page before the next page is created.
 const STEPS: u64 = 25;
 
-/// Seeds that failed once.
+/// Seeds that have failed before.
 const FAILED: &[u64] = &[];
 
 fn setting(name: &str) -> Option<u64> {
@@ -244,8 +247,8 @@ fn frame(port: &str, seed: u64) -> String {
     format!("<iframe src='http://{port}/inner?seed={seed}'></iframe>")
 }
 
-/// Random pages with random changes, each followed by a look or two that verify themselves.
-/// `STICKPIN_FUZZ_SEED=N` makes the page with that seed first, and the same changes of it.
+/// Random pages with random changes, each followed by one or two captures that verify themselves.
+/// `STICKPIN_FUZZ_SEED=N` starts with the page of that seed and its changes.
 #[tokio::test]
 async fn unchanged_is_true_at_random() {
     let script = format!("<script>{}</script>", include_str!("fuzz/page.js"));
@@ -272,7 +275,7 @@ async fn unchanged_is_true_at_random() {
         let mut stored = Seen::default();
         for n in 0..STEPS {
             let change: String = page.truth(&format!("step({})", of * 1000 + n)).await;
-            // Printed where a look fails.
+            // Printed if a capture fails.
             println!("STICKPIN_FUZZ_SEED={of} {change}");
             if n % 6 == 0 {
                 collect(&page).await;
@@ -289,12 +292,12 @@ async fn unchanged_is_true_at_random() {
     eprintln!(
         "{rounds} pages up to seed {seed}, {steps} changes, {unchanged} times nothing had changed, {confirmed} confirmed"
     );
-    // A check that never holds would pass all this.
+    // A check that always reports changes would pass everything above.
     assert!(confirmed * 4 > steps, "{confirmed} of {steps}");
     page.close().await;
 }
-/// A browser that is asked for listeners through an object of another world than the page's dies
-/// after some tens of questions.
+/// A browser whose listeners are queried through an object of a world other than the page's crashes
+/// after some tens of queries.
 #[tokio::test]
 async fn a_page_that_listens_is_looked_at_again_and_again() {
     let Some(mut page) = Page::show(CONTROLS).await else { return };

@@ -1,5 +1,5 @@
-//! What no script of ours can see from inside: internals of custom elements, closed shadow roots,
-//! listeners.
+//! What our scripts cannot see from inside the page: internals of custom elements, closed shadow
+//! roots, listeners.
 
 use crate::support::{Page, names};
 use stickpin_device::{Action, Device, HitResult};
@@ -43,13 +43,13 @@ async fn custom_elements_are_what_their_internals_say() {
     assert!(!switch.is(States::NAME_FROM_CONTENT));
     let save = node(&tree, Role::Button, "Save all");
     assert!(save.is(States::ACTIONABLE | States::NAME_FROM_CONTENT));
-    // An attribute wins over internals, but states that only they have count (HTML-AAM,
-    // "ElementInternals").
+    // An attribute takes precedence over internals, but states that only the internals have count
+    // (HTML-AAM, "ElementInternals").
     assert!(node(&tree, Role::Link, "Go").is(States::DISABLED));
     for tag in ["x-plain", "x-undefined"] {
         assert_eq!(tree.nodes().find(|n| n.tag() == tag).unwrap().role(), Role::Generic, "{tag}");
     }
-    // Locating judges with the same words, and with the state of now.
+    // Locating uses the same names, with the current state.
     let handle = switch.handle().unwrap();
     page.press(handle).await;
     assert_eq!(page.log().await, ["switch"]);
@@ -57,7 +57,7 @@ async fn custom_elements_are_what_their_internals_say() {
     let now = located.tree.node(located.node);
     assert_eq!((now.role(), now.name()), (Role::Switch, "Dark"));
     assert!(now.is(States::CHECKABLE) && !now.is(States::CHECKED), "{:?}", now.states());
-    // And the others as they were captured.
+    // The other elements are as they were captured.
     assert_eq!(node(&located.tree, Role::Button, "Save all").handle(), save.handle());
     page.close().await;
 }
@@ -114,7 +114,7 @@ async fn closed_shadow_roots_are_read_and_acted_in() {
     let tree = page.capture().await;
     let field = node(&tree, Role::TextBox, "Field");
     assert_eq!((field.value(), field.is(States::FOCUSED)), ("typed", true));
-    // Attached later, without any change of the document.
+    // Attached later, without a change of the document.
     page.truth::<()>("void closed(document.querySelector('x-late'), '<button>Late</button>')").await;
     let tree = page.capture().await;
     let late = node(&tree, Role::Button, "Late").handle().unwrap();
@@ -153,14 +153,14 @@ async fn what_listens_for_clicks_is_clickable() {
     assert_eq!(page.log().await, ["own"]);
     let located = page.device.locate(own, &[]).await.unwrap().unwrap();
     assert_eq!(located.tree.node(located.node).role(), Role::Clickable);
-    // Listeners come without a change of the document.
+    // Listeners are added without a change of the document.
     page.truth::<()>("on(late)").await;
     let tree = page.capture().await;
     assert!(clickables(&tree).contains(&"clickable late".to_owned()), "{:?}", clickables(&tree));
     page.close().await;
 }
 
-/// The ids of what can be acted on, in the order of the page.
+/// Returns the ids of the actionable elements, in page order.
 fn acted_on(tree: &Tree) -> Vec<&str> {
     tree.nodes().filter(|n| n.is(States::ACTIONABLE)).map(|n| n.attr(Attr::Id).unwrap_or("")).collect()
 }
@@ -211,13 +211,13 @@ async fn shapes_that_are_pressed_are_clickable() {
         page.press(handle).await;
         assert_eq!(page.log().await.last().unwrap(), id);
     }
-    // A point of the drawing is its part, and of one that is no picture of parts the drawing.
+    // A point in the drawing resolves to its part, and in a picture without parts to the drawing.
     let two = tree.nodes().find(|n| n.attr(Attr::Id) == Some("two")).unwrap().handle();
     let [x, y] = page
         .truth::<[f64; 2]>("(r => [r.x + r.width / 2, r.y + r.height / 2])(two.getBoundingClientRect())")
         .await;
     assert_eq!(page.device.geometry().unwrap().element_at(x, y).await.unwrap(), two);
-    // One that comes to listen later, in a drawing that was one picture so far.
+    // A part that gets a listener later, in a drawing that was one picture until then.
     page.truth::<()>("void still.firstElementChild.addEventListener('click', () => log.push('late'))").await;
     let tree = page.capture().await;
     assert_eq!(acted_on(&tree).len(), 7, "{:?}", acted_on(&tree));

@@ -1,4 +1,4 @@
-//! The app as a device: what the world does and says when the kernel asks.
+//! The app as a device: how the world answers the kernel.
 
 use super::Fake;
 use super::guard::Guard;
@@ -11,9 +11,9 @@ use stickpin_tree::{Handle, Rect};
 #[derive(Debug)]
 pub(super) struct FakeDevice {
     pub(super) fake: Fake,
-    /// As it is, telling of elements alone, safe to drop, both.
+    /// The default, elements only, safe to drop, and both.
     pub(super) described: [DeviceInfo; 4],
-    /// The guards of elements that were aimed at and have had no input since.
+    /// The guards of elements that were aimed at and have not received an input since.
     pub(super) guards: Vec<Guard>,
 }
 
@@ -24,7 +24,7 @@ impl FakeDevice {
             hook(&mut world);
             world.on_look = Some(hook);
         }
-        // As a page, which answers nothing behind a dialog.
+        // Like a page, which does not answer behind a dialog.
         world.dialog.as_ref().map_or(Ok(()), |dialog| Err(crate::observe::capture::dialog_error(dialog)))
     }
 }
@@ -71,7 +71,7 @@ impl Device for FakeDevice {
         if let Some(mut hook) = world.on_aim.take() {
             hook(&mut world);
         }
-        // What lies over it must not even feel the pointer.
+        // A covering element must not even receive a hover.
         let pointed = options.pointer && world.hit(handle.id).allows_input();
         if pointed && let Some(mut hook) = world.on_pointer.take() {
             hook(&mut world);
@@ -103,7 +103,7 @@ impl Device for FakeDevice {
         let mut performed = InputOutcome::done().delivery(Delivery::Confirmed);
         let targets = action.targets();
         let guards: Vec<Guard> = self.guards.extract_if(.., |g| targets.contains(&g.target)).collect();
-        // A target that is itself gone is looked for again, whatever else changed.
+        // A target that is gone is searched for again, whatever else changed.
         if targets.iter().all(|target| world.has(target.id)) {
             let tree = world.tree();
             if guards.iter().any(|guard| !guard.holds(&tree)) {
@@ -115,7 +115,7 @@ impl Device for FakeDevice {
             performed.delivery = Delivery::Elsewhere { what, stopped: true };
             return Ok(performed);
         }
-        // A file input need not be in the document; scrolling and typing fail for no missing
+        // A file input need not be in the document; scrolling and typing do not fail for a missing
         // target.
         let needed = !matches!(action, Action::Upload { .. } | Action::Type { .. } | Action::Scroll { .. });
         if let Some(target) = targets.iter().find(|target| needed && !world.has(target.id)) {
@@ -258,7 +258,8 @@ impl Geometry for FakeDevice {
 impl Screenshots for FakeDevice {
     async fn screenshot(&mut self, _request: ScreenshotRequest) -> Result<ScreenshotImage> {
         let mut image = crate::picture::image::Image::filled(200, 800, [250, 250, 250]);
-        // Two pixels for one of the viewport; what it reads is in the picture.
+        // Two pixels of the screenshot for each pixel of the viewport; the text is drawn in the
+        // screenshot.
         image.text(0, 700, &format!("{}", self.fake.world().outline.len()), [0, 0, 0]);
         let area = Rect { x: 0.0, y: 0.0, width: 100.0, height: 400.0 };
         let mut world = self.fake.world();
@@ -342,7 +343,7 @@ impl Lifecycle for FakeDevice {
             world.rests = false;
             world.log.push(format!("read ahead, watching {}", watch.len()));
         }
-        // What went wrong is for the next command to find.
+        // The next command finds any error.
         let _ = self.fake.call("read_ahead").await;
     }
 

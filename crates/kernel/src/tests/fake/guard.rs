@@ -1,4 +1,4 @@
-//! The content guard of the fake. Its inputs are single events, so that it compares once.
+//! The content guard of the fake. Its inputs are single events, so that it compares only once.
 
 use stickpin_tree::{Handle, NodeRef, Role, States, Tree};
 
@@ -9,20 +9,20 @@ const SELECTION: States = States::CHECKED
     .union(States::SELECTED)
     .union(States::PRESSED);
 
-/// What a guarded node holds.
+/// The content of a guarded node.
 #[derive(Debug, Clone, PartialEq)]
 struct Content {
     role: Role,
     name: String,
     value: String,
     states: States,
-    /// Of documents.
+    /// The URL, for documents.
     url: Option<String>,
 }
 
 impl Content {
-    /// Copies the content of a node. Value and selection of the target, and of what is inside it,
-    /// are for the input to change.
+    /// Copies the content of a node. The input may change the value and selection of the target and
+    /// its descendants.
     fn of(node: NodeRef<'_>, in_target: bool) -> Self {
         Self {
             role: node.role(),
@@ -43,7 +43,7 @@ pub(super) struct Guard {
 }
 
 impl Guard {
-    /// Copies what the target and the guarded nodes hold in a tree.
+    /// Copies the content of the target and the guarded nodes in a tree.
     pub(super) fn new(tree: &Tree, target: Handle, guarded: impl IntoIterator<Item = Handle>) -> Self {
         let at = tree.find_address(target);
         let content = |handle| {
@@ -57,7 +57,7 @@ impl Guard {
         }
     }
 
-    /// Whether everything is there and holds the same in another tree.
+    /// Returns whether all nodes exist in another tree with equal content.
     pub(super) fn holds(&self, tree: &Tree) -> bool {
         let now = Self::new(tree, self.target, self.contents.iter().map(|(handle, _)| *handle));
         self.own == now.own && self.contents.iter().all(|(_, c)| c.is_some()) && self.contents == now.contents
@@ -80,7 +80,7 @@ mod tests {
         fake.open(request).await.unwrap()
     }
 
-    /// Aims at an element with others guarded, changes the app, and performs.
+    /// Aims at an element with others guarded, changes the app, and performs the action.
     async fn changed(
         target: u64,
         guarded: &[u64],
@@ -129,7 +129,7 @@ mod tests {
             let done = changed(5, guarded, change, press).await;
             assert_eq!((&done.0, done.1), (landed, vec!["press 5".to_owned()]), "case {nth}");
         }
-        // The content of a field is what filling changes.
+        // Filling changes the content of a field.
         let own = changed(3, &[3], |w| w.replace("#3", "#3 value=Nils"), fill).await.0;
         assert_eq!(own, Delivery::Confirmed);
         let other = changed(3, &[2], |w| w.replace("Ada", "Nils"), fill).await.0;

@@ -1,4 +1,4 @@
-//! The lines that an app is written in: `button "Save" #4 disabled`.
+//! The outline that defines an app: `button "Save" #4 disabled`.
 
 use super::World;
 use stickpin_tree::{Attr, Document, NodeSpec, Role, States, Tree, TreeBuilder};
@@ -63,7 +63,7 @@ impl Line {
 }
 
 impl World {
-    /// What the outline says now.
+    /// Returns the tree that the outline describes.
     pub(super) fn tree(&self) -> Tree {
         let mut b = TreeBuilder::new(self.grade);
         let document =

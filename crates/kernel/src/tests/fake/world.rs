@@ -1,5 +1,5 @@
-//! What there is of the app: its outline, what is unusual about it, what it does when something
-//! happens, and what reached it.
+//! The state of the app: its outline, its peculiarities, its reactions to events, and the inputs
+//! that it received.
 
 use super::outline::Line;
 use std::collections::HashMap;
@@ -11,11 +11,11 @@ type Hook = Box<dyn FnMut(&mut World) + Send>;
 
 /// The app. Tests change it between commands, and through hooks during them.
 pub(crate) struct World {
-    /// One node a line, two spaces a level: `button "Save" #5 disabled`.
+    /// One node per line, two spaces per level: `button "Save" #5 disabled`.
     pub(crate) outline: String,
     pub(crate) url: String,
     pub(crate) grade: IdentityGrade,
-    /// What reached the app, oldest first: `press 5`, `fill 7 "x"`.
+    /// The inputs that reached the app, oldest first: `press 5`, `fill 7 "x"`.
     pub(crate) log: Vec<String>,
     pub(crate) dialog: Option<Dialog>,
     pub(crate) notices: Vec<Notice>,
@@ -24,74 +24,74 @@ pub(crate) struct World {
     /// A pop-up that takes all input.
     pub(crate) held: Option<String>,
     pub(crate) offscreen: Vec<u64>,
-    /// Elements that lie on the place of another one.
+    /// Elements at the position of another one.
     pub(crate) over: HashMap<u64, u64>,
     /// Runs when the pointer arrives.
     pub(crate) on_pointer: Option<Hook>,
     /// Runs once, just before an input is delivered.
     pub(crate) on_perform: Option<Hook>,
-    /// Runs when an element is brought into view.
+    /// Runs when an element is scrolled into view.
     pub(crate) on_aim: Option<Hook>,
-    /// Runs when a picture was taken.
+    /// Runs after a screenshot was taken.
     pub(crate) on_shot: Option<Hook>,
     /// Runs when an element receives an input.
     pub(crate) on_input: HashMap<u64, Hook>,
     /// Runs at every capture and locate.
     pub(crate) on_look: Option<Hook>,
-    /// What a field makes of a text.
+    /// How a field transforms a text.
     pub(crate) format: Option<fn(&str) -> String>,
-    /// What the app puts behind a text that is filled in, and selects.
+    /// The text that the app appends to a filled text and selects.
     pub(crate) completes: Option<&'static str>,
-    /// Fields do not take the focus when they are filled.
+    /// Whether fields do not take the focus when they are filled.
     pub(crate) keeps_focus: bool,
-    /// How long a press stays down; it is released whatever happens meanwhile.
+    /// How long a press is held down; it is released whatever happens meanwhile.
     pub(crate) slow_input: Option<Duration>,
     /// The call that never returns.
     pub(crate) hangs_in: Option<&'static str>,
-    /// The call that has a bug.
+    /// The call that panics.
     pub(crate) panics_in: Option<&'static str>,
-    /// Every call answers that the app is gone.
+    /// Whether every call answers that the app is gone.
     pub(crate) dead: bool,
-    /// How it ended, where that was in good order.
+    /// How the app ended, if it ended normally.
     pub(crate) ended: Option<String>,
     pub(crate) truncated: bool,
     /// Whether the device chooses options of lists itself.
     pub(crate) native_lists: bool,
-    /// Inputs that take files: by the element that they are for.
+    /// Inputs that accept files, by the element that they belong to.
     pub(crate) file_inputs: HashMap<u64, FileInput>,
-    /// Whether a chooser closes that gets no files.
+    /// Whether a chooser that gets no files closes.
     pub(crate) closes: Option<bool>,
     /// The input whose chooser a press opens.
     pub(crate) chooser: Option<u64>,
-    /// Whether dropped files are taken.
+    /// Whether dropped files are accepted.
     pub(crate) takes_drops: bool,
-    /// How far the page is scrolled, in pixels.
+    /// The scroll offset of the page, in pixels.
     pub(crate) scrolled: f64,
-    /// What the next inputs reach instead of their targets, the last first.
+    /// What the next inputs reach instead of their targets, last first.
     pub(crate) reached: Vec<String>,
-    /// What still moves when quiet is waited for.
+    /// The activity that is still pending when the kernel waits for quiet.
     pub(crate) still: Vec<PendingActivity>,
-    /// How many pictures were taken.
+    /// The number of screenshots taken.
     pub(crate) shots: usize,
-    /// Whether it tells of elements alone.
+    /// Whether it reports elements only.
     pub(crate) partial: bool,
     /// Whether its calls can be dropped.
     pub(crate) drop_safe: bool,
     /// Whether it has no hit test.
     pub(crate) blind: bool,
-    /// Whether the app changed and came to rest, so that it can be read ahead.
+    /// Whether the app changed and became quiet, so that it can be read ahead.
     pub(crate) rests: bool,
-    /// How often it was captured.
+    /// The number of captures.
     pub(crate) captures: usize,
     pub(crate) closed: usize,
     pub(crate) opened: usize,
-    /// The option of `open` that only a fake has.
+    /// The option of `open` that only the fake has.
     pub(crate) lives: Option<u8>,
     pub(super) values: HashMap<u64, String>,
 }
 
 impl World {
-    /// An app with this outline, of which nothing else is out of the ordinary.
+    /// Creates an app with this outline and otherwise default behavior.
     pub(super) fn new(outline: &str) -> Self {
         Self {
             outline: outline.to_owned(),
@@ -156,17 +156,17 @@ impl World {
         }
     }
 
-    /// Where an element is now.
+    /// Returns the current bounds of an element.
     pub(super) fn rect(&self, id: u64) -> Rect {
         let at = match self.over.get(&id) {
-            // What lies on something is larger than it.
+            // A covering element is larger than the covered one.
             Some(&place) => Rect { y: rect(place).y - 5.0, height: 30.0, ..rect(place) },
             None => rect(id),
         };
         Rect { y: at.y - self.scrolled, ..at }
     }
 
-    /// What an input for an element would reach.
+    /// Returns what an input for an element would reach.
     pub(super) fn hit(&self, id: u64) -> HitResult {
         match (self.covered.get(&id), &self.held) {
             _ if self.blind => HitResult::Unknown,
@@ -177,7 +177,7 @@ impl World {
         }
     }
 
-    /// What is on top at a point.
+    /// Returns the topmost element at a point.
     pub(super) fn top(&self, x: f64, y: f64) -> Option<u64> {
         let at = |id: &u64| self.has(*id) && self.rect(*id).contains(x, y);
         self.over.keys().copied().find(at).or_else(|| (2..100).find(at))
@@ -188,7 +188,7 @@ impl World {
     }
 }
 
-/// Where an element is while the page is not scrolled.
+/// Returns the bounds of an element while the page is not scrolled.
 fn rect(id: u64) -> Rect {
     Rect { x: 0.0, y: 20.0 * id as f64, width: 100.0, height: 20.0 }
 }

@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// A folder to remove, and a person's folder with a letter.
+/// Returns a folder to remove, and a person's folder with a letter.
 fn folders() -> (tempfile::TempDir, PathBuf, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let (folder, person) = (dir.path().join("session"), dir.path().join("person"));
@@ -19,7 +19,7 @@ fn folders() -> (tempfile::TempDir, PathBuf, PathBuf) {
     (dir, folder, person)
 }
 
-/// Whether this test runs in its own mount namespace; if not, it is started again there.
+/// Returns whether this test runs in its own mount namespace. If not, starts it there.
 fn has_own_mounts(test: &str) -> bool {
     const INSIDE: &str = "STICKPIN_TEST_OWN_MOUNTS";
     if std::env::var_os(INSIDE).is_some() {

@@ -1,4 +1,4 @@
-//! Bytes of records: written and read, cut and damaged.
+//! Bytes of records: written, read, cut and damaged.
 
 use super::samples::{Log, begin, every_kind, idle, start};
 use crate::log::{
@@ -8,7 +8,7 @@ use crate::log::{
 use crate::log::{Kind, Via};
 use std::collections::BTreeSet;
 
-/// Writes records, and returns where each begins.
+/// Writes records and returns the offset of each.
 fn written(records: &[Record]) -> (Vec<u8>, Vec<usize>) {
     let (mut bytes, mut starts) = (Vec::new(), Vec::new());
     for record in records {
@@ -61,7 +61,7 @@ fn keys_are_camel_case_and_lines_are_lines() {
     assert_eq!(found.iter().filter(|key| key.contains('_')).collect::<Vec<_>>(), Vec::<&String>::new());
 }
 
-/// The form on disk: who changes this line makes logs of before unreadable.
+/// The form on disk: a change of this line makes existing logs unreadable.
 #[test]
 fn form_of_a_line_is_fixed() {
     let mut log = Log::default();
@@ -94,7 +94,7 @@ fn log_cut_at_every_byte_keeps_all_committed_records() {
     }
 }
 
-/// Acceptance test 10, second half: no flipped bit is ever read as something else.
+/// Acceptance test 10, second half: no flipped bit is ever read as a different record.
 #[test]
 fn every_flipped_bit_is_found_at_its_line() {
     let mut log = Log::default();
@@ -127,7 +127,7 @@ fn other_versions_are_refused_not_guessed() {
     }
 }
 
-/// Lines whose bytes are as written, but which this version does not know, are no records.
+/// Lines with valid checksums that this version does not know are not records.
 #[test]
 fn unknown_kinds_and_fields_are_refused() {
     let mut log = Log::default();

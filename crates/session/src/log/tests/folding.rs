@@ -38,7 +38,7 @@ fn metadata_says_what_the_log_said_last() {
     assert_eq!(meta.applied_seq, records.len() as u64);
 }
 
-/// The redo tail: metadata stored at any time and the records behind it say what the log says.
+/// The redo tail: metadata stored at any time, plus the records after it, agrees with the log.
 #[test]
 fn metadata_of_any_time_and_the_rest_of_the_log_agree() {
     let (records, second) = every_kind();

@@ -1,4 +1,4 @@
-//! What `log verify` finds, and which turns may follow one another.
+//! The findings of `log verify`, and which turns may follow each other.
 
 use super::samples::{begin, claim, end, every_kind, idle, owned, reserved};
 use crate::log::{
@@ -49,7 +49,7 @@ fn every_broken_rule_is_found() {
         r[5].kind = Kind::ContextCleared(crate::log::ContextCleared { context: "main".into(), upto_seq: 0 })
     });
     assert_eq!(found, Finding::NeverEnded { id: crate::log::CommandId::new(5) });
-    // A command in a turn that is not there, and an end in another turn than its begin.
+    // A command in a turn that does not exist, and an end in a turn other than that of its begin.
     assert_eq!(broken(|r| r[4].turn_id = 2), Finding::Turn { seq: 5, expected: 1, found: 2 });
     assert_eq!(broken(|r| r[5].turn_id = 0), Finding::Turn { seq: 6, expected: 1, found: 0 });
     let late = broken(|r| {
@@ -68,7 +68,7 @@ fn every_broken_rule_is_found() {
     assert_eq!(found, Finding::Illegal { seq: 4, illegal });
 }
 
-/// Where a person gave up a line, its neighbors may refer to what it said.
+/// Where a person discarded a line, its neighbors may refer to its content.
 #[test]
 fn stub_explains_what_its_line_said() {
     for lost in 1..38 {
@@ -86,7 +86,7 @@ fn stub_explains_what_its_line_said() {
             turn_after: None,
         }));
         let (_, findings) = verified(&records, second);
-        // A begin whose end was lost is a fact about the log that stays true.
+        // A begin whose end was lost remains a true fact about the log.
         let unexplained: Vec<_> =
             findings.iter().filter(|f| !matches!(f, Finding::NeverEnded { .. })).collect();
         assert_eq!(unexplained, Vec::<&Finding>::new(), "without record {}", lost + 1);

@@ -1,4 +1,4 @@
-//! A log with every kind of record, as a session of two agents could have written it.
+//! A log with every kind of record, as a session of two agents could write it.
 
 use crate::log::{
     AgentSuperseded, Arguments, BlobId, BlobRef, ChildSpawned, ChildStateChanged, CommandBegin, CommandEnd,
@@ -19,7 +19,7 @@ use crate::turn::{
 use serde_json::json;
 use std::collections::BTreeSet;
 
-/// Nothing is a secret but the word `hunter2`, and the argument `password`.
+/// A redactor for which only the word `hunter2` and the argument `password` are secret.
 pub(super) struct Words;
 
 impl Redactor for Words {

@@ -1,4 +1,4 @@
-//! What is secret does not reach a record.
+//! Secrets do not reach a record.
 
 use super::samples::{Words, begin};
 use crate::log::{Argument, Arguments, BlobId, BlobRef, Kind, Redacted, RedactedHandoff};
@@ -37,7 +37,7 @@ fn secret_words_are_replaced_in_every_value() {
     assert!(!json.contains("hunter2"), "{json}");
 }
 
-/// An object that looks like a blob or a secret stays an object of the caller.
+/// An object that looks like a blob or a secret remains an object of the caller.
 #[test]
 fn object_argument_is_never_taken_for_a_blob() {
     let given = json!({

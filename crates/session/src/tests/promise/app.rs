@@ -1,5 +1,5 @@
-//! A made-up app that shows one record in many places, at any distance from the button that acts on
-//! it.
+//! A synthetic app that shows one record in many places, at any distance from the button that acts
+//! on it.
 
 use proptest::prelude::*;
 use std::fmt::Write as _;
@@ -8,19 +8,19 @@ use stickpin_tree::testing::tree;
 
 pub(super) const WORDS: [&str; 5] = ["Ada Berg", "Nils Falk", "Ines Roth", "Omar Diaz", "Yuki Mori"];
 
-/// Ways in which the app says which record the button acts on.
+/// How the app shows which record the button acts on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Spot {
-    /// A text of an ancestor of the button; how many levels above it.
+    /// A text of an ancestor of the button, with the number of levels above it.
     Above(usize),
-    /// A paragraph in a panel beside the button.
+    /// A paragraph in a panel next to the button.
     Panel,
     Heading,
     /// The value of a field.
     Field,
-    /// The source of a picture.
+    /// The source of an image.
     Picture,
-    /// The name of a picture.
+    /// The name of an image.
     Caption,
     Description,
     /// The selected item of a list elsewhere.
@@ -29,7 +29,7 @@ pub(super) enum Spot {
     Current,
     Title,
     Address,
-    /// A text far away, in the banner.
+    /// A distant text, in the banner.
     Banner,
 }
 
@@ -52,31 +52,30 @@ pub(super) const SPOTS: [Spot; 13] = [
 /// What happens to the app.
 #[derive(Debug, Clone)]
 pub(super) enum Op {
-    /// These spots, as bits, show another record in the same nodes, or in new ones of the same
-    /// shape.
+    /// These spots, as bits, show another record in the same nodes, or in new nodes of equal shape.
     Replace { spots: u16, word: usize, new_nodes: bool },
-    /// A row is added to a list beside.
+    /// A row is added to an adjacent list.
     AddRow,
-    /// A row of the list beside goes.
+    /// A row of the adjacent list is removed.
     RemoveRow { at: usize },
     /// The list that the button may be in has this many other rows.
     Siblings(usize),
     /// A text is added in front of the others of an ancestor.
     AddNote { above: usize },
-    /// A message comes, changes or goes.
+    /// A message appears, changes or disappears.
     Message(Option<usize>),
     /// A dialog opens or closes elsewhere.
     Dialog(bool),
 }
 
-/// How the app is built; the same for all captures.
+/// The structure of the app, constant across all captures.
 #[derive(Debug, Clone)]
 pub(super) struct Layout {
-    /// Which spots there are.
+    /// The spots in the app.
     pub(super) spots: Vec<Spot>,
     /// Levels around the button.
     pub(super) depth: usize,
-    /// The button and the levels around it are in a row of a list.
+    /// Whether the button and the levels around it are in a row of a list.
     pub(super) in_row: bool,
     pub(super) grade: &'static str,
 }
@@ -121,9 +120,9 @@ impl App {
         match *op {
             Op::Replace { spots, word, new_nodes } => {
                 for at in (0..self.words.len()).filter(|at| spots >> at & 1 == 1) {
-                    // Not in a row: where it becomes the only one of its list while its nodes are
-                    // made anew,
-                    // and shows what it showed at first, its first showing still counts.
+                    // Not in a row: if the row becomes the only one of its list while its nodes are
+                    // created again, and shows what it showed at first, the first time still
+                    // counts.
                     if new_nodes && !self.layout.in_row {
                         self.next += 2;
                         self.nodes[at] = self.next;
@@ -132,7 +131,7 @@ impl App {
                 }
             }
             Op::AddRow => self.rows.push(next),
-            // Of one row nothing says that it is one of a list.
+            // A single row is not recognizable as a row of a list.
             Op::RemoveRow { at } if self.rows.len() > 2 => drop(self.rows.remove(at % self.rows.len())),
             Op::RemoveRow { .. } => {}
             Op::Siblings(count) => self.siblings = count,
@@ -142,8 +141,8 @@ impl App {
         }
     }
 
-    /// A text that is added in front of another one that is replaced at the same time may pass for
-    /// what replaced it: that is told of once too often.
+    /// Returns whether a text was added before another. If the other text is replaced at the same
+    /// time, the new text may pass for the replacement, which is one notice too many.
     pub(super) fn has_note_in_front(&self) -> bool {
         self.notes.iter().any(|&(above, _)| self.layout.spots.contains(&Spot::Above(above)))
     }
@@ -244,9 +243,8 @@ pub(super) fn layout() -> impl Strategy<Value = Layout> {
     let grade = prop_oneof![4 => Just("never-reused"), 2 => Just("while-alive"), 1 => Just("none")];
     let spots = proptest::sample::subsequence(SPOTS.to_vec(), 1..5);
     (spots, 1..5usize, any::<bool>(), grade).prop_map(|(spots, depth, in_row, grade)| {
-        // A device without identity does not say which row is which: what is in one is a matter of
-        // the
-        // records.
+        // A device without identity does not report which row is which: the content of a row
+        // depends on the records.
         let in_row = in_row && grade != "none";
         let is_there = |spot: &Spot| !matches!(spot, Spot::Above(level) if *level >= depth);
         let mut spots: Vec<Spot> = spots.into_iter().filter(is_there).collect();
@@ -257,7 +255,7 @@ pub(super) fn layout() -> impl Strategy<Value = Layout> {
     })
 }
 
-/// Nothing that replaces a record.
+/// Generates changes that do not replace a record.
 pub(super) fn elsewhere() -> impl Strategy<Value = Op> {
     prop_oneof![
         Just(Op::AddRow),

@@ -455,7 +455,7 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
 
 const NAMES: [&str; 3] = ["a", "b", "c"];
 
-/// Applies one operation and returns the fence of the owner that it replaced, if it did.
+/// Applies one operation. Returns the fence of the owner that it replaced, if it did.
 fn run(room: &mut Room, op: &Op) {
     match *op {
         Op::Claim(a) => drop(room.claim(NAMES[a])),
@@ -524,7 +524,7 @@ proptest! {
             let before = room.turn.clone();
             run(&mut room, &op);
             assert_well_formed(&room.turn);
-            // Each grant advances the turn by one under a new lease; nothing else moves it.
+            // Each grant increments the turn by one under a new lease; nothing else changes it.
             let granted = room.turn.lease_id.is_some() && room.turn.lease_id != before.lease_id;
             prop_assert_eq!(room.turn.turn_id, before.turn_id + u64::from(granted), "{:?}", op);
             if granted {
@@ -535,7 +535,7 @@ proptest! {
                     lease_id: room.turn.lease_id.clone(),
                 });
             }
-            // Among all fences that were ever handed out, at most the newest one fits.
+            // Among all fences that were ever issued, at most the newest one is valid.
             for fence in fences.iter().rev().skip(1) {
                 prop_assert!(check(room.situation(), fence).is_err());
             }

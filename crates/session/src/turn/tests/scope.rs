@@ -223,7 +223,7 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
     proptest::collection::vec(op, 1..40)
 }
 
-/// Every session may do everything to its own target, except act on the third origin in `s0`.
+/// Every session may do everything on its own target, except act on the third origin in `s0`.
 fn world() -> Ledger {
     let mut ledger = Ledger::default();
     for (at, name) in SESSIONS.iter().enumerate() {
@@ -286,7 +286,7 @@ proptest! {
                             .collect();
                         prop_assert!(holders.len() <= 1, "{verb:?} {on} {origin}: {holders:?}");
                         let denied = verb == Verb::Act && origin == ORIGINS[2];
-                        // The denial of `s0` reaches everyone who borrows from it, and itself.
+                        // The denial of `s0` applies to itself and to everyone who borrows from it.
                         if denied && on.as_str() == "t0" {
                             prop_assert_eq!(holders.len(), 0);
                         } else if !passive && !denied {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use stickpin_tree::testing::tree;
 use stickpin_tree::{Handle, Tree};
 
-/// Devices that the table may know by themselves.
+/// Devices that may have their own outcome in the table.
 const DEVICES: [&str; 3] = ["desktop", "gtk3", "gtk4"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl Grade {
 pub(crate) struct Row {
     pub(crate) plain: [String; 3],
     pub(crate) pinned: [String; 3],
-    /// After acts of the client itself: read by the suites on devices.
+    /// The outcome after actions of the client itself, read by the suites on devices.
     #[serde(rename = "own")]
     _own: Option<String>,
 }
@@ -39,7 +39,7 @@ pub(crate) struct Row {
 pub(crate) struct Target {
     pub(crate) role: String,
     pub(crate) name: String,
-    /// Where it stands: read by the suites that find it on a device.
+    /// The position of the target, read by the suites that find it on a device.
     #[serde(flatten)]
     _place: BTreeMap<String, String>,
 }
@@ -67,9 +67,9 @@ pub(crate) struct Table {
 /// One state of the app.
 pub(crate) struct State {
     text: String,
-    /// The element that was acted on to get here, a node of the state before.
+    /// The element that was acted on to reach this state, a node of the previous state.
     pub(crate) act: Option<u64>,
-    /// The action handed a new ref over.
+    /// Whether the action handed over a new ref.
     pub(crate) handed_over: bool,
     /// Marked elements: label and handle.
     pub(crate) marks: Vec<(String, Handle)>,
@@ -113,7 +113,7 @@ impl Table {
         table
     }
 
-    /// Whether the client may be told of the change of a situation, on any device.
+    /// Returns whether the client may be notified of the change of a situation, on any device.
     pub(crate) fn tells(&self, situation: &Situation) -> bool {
         let rows = situation.outcome.values().map(|name| &self.outcomes[name]);
         rows.flat_map(|row| row.plain.iter().chain(&row.pinned)).any(|outcome| outcome == "told")
@@ -136,12 +136,12 @@ impl Table {
 }
 
 impl Situation {
-    /// Whether the table has the words of the notice.
+    /// Returns whether the table has the text of the notice.
     pub(crate) fn has_words(&self) -> bool {
         self.says.is_some()
     }
 
-    /// The states of the app, in order.
+    /// Returns the states of the app, in order.
     ///
     /// A state begins with a line `== what, acted on #n, handed over`; a line of its tree may end
     /// with `<- label`.
@@ -163,7 +163,7 @@ impl Situation {
         let act = head.split("acted on #").nth(1).map(|n| n.trim().parse().expect("a number"));
         let mut state =
             State { text: String::new(), act, handed_over: head.contains("handed over"), marks: Vec::new() };
-        // The documents that are open above a line: (indent, scope).
+        // The documents that enclose a line: (indent, scope).
         let mut scopes: Vec<(usize, u64)> = Vec::new();
         for line in body.lines() {
             let (line, label) = line.split_once(" <- ").map_or((line, None), |(l, m)| (l, Some(m)));

@@ -16,16 +16,16 @@ pub(crate) enum Captures {
     Shown,
 }
 
-/// What became of a use.
+/// The result of a use.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Acts,
     ActsWithWarning,
-    /// The response says what its name is now.
+    /// The response states its current name.
     ActsWithName,
-    /// The response says what the heading above its row is now.
+    /// The response states the current heading above its row.
     ActsWithHeading,
-    /// The client is told that what the element belongs to changed; nothing is sent.
+    /// The client is notified that the context of the element changed; nothing is sent.
     Told,
     Stale(EndReason),
     NotFound,
@@ -65,7 +65,7 @@ pub(crate) struct World {
     states: Vec<State>,
     grade: Grade,
     captures: Captures,
-    /// The state of the app.
+    /// The index of the app's state.
     at: usize,
     /// Refs by label; the generation of the first snapshot.
     refs: Vec<(String, Ref)>,
@@ -73,7 +73,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// A client that was shown the first state with the target.
+    /// Returns a client that was shown the first state with the target.
     pub(crate) fn start(situation: &Situation, grade: Grade, captures: Captures) -> Self {
         let session = Session::new(SessionConfig {
             lifetime: "test".into(),
@@ -111,7 +111,7 @@ impl World {
         self.session.tree()?.find_address(handle).map(|n| n.id())
     }
 
-    /// A snapshot: everything that can be acted on is issued.
+    /// Takes a snapshot: every actionable element is issued a ref.
     fn show(&mut self) {
         self.session.replace_tree(self.states[self.at].tree(self.grade), Origin::Snapshot);
         let tree = self.session.tree().expect("a tree").clone();
@@ -138,7 +138,7 @@ impl World {
         }
     }
 
-    /// Goes on to the last state and uses the target there.
+    /// Advances to the last state and uses the target there.
     pub(crate) fn finish(&mut self, pinned: bool) -> Outcome {
         while self.at + 1 < self.states.len() {
             self.step(self.captures);
@@ -150,7 +150,7 @@ impl World {
         self.use_label("target", pinned)
     }
 
-    /// Uses every marked element in every later state; a ref that the app's answer handed over
+    /// Uses every marked element in every later state. A ref that the app's response handed over
     /// replaces its old one.
     pub(crate) fn walk(situation: &Situation, grade: Grade, captures: Captures) -> Vec<(usize, Outcome)> {
         let mut world = Self::start(situation, grade, captures);
@@ -171,7 +171,7 @@ impl World {
         outcomes
     }
 
-    /// What the kernel does with a ref before it acts.
+    /// Does what the kernel does with a ref before it acts.
     fn use_label(&mut self, label: &str, pinned: bool) -> Outcome {
         let r#ref = self.refs.iter().find(|(l, _)| l == label).expect("a ref").1;
         let token = RefToken { id: r#ref, pin: pinned.then_some(self.first) };
@@ -198,7 +198,7 @@ impl World {
         } else {
             self.session.replace_tree(now, Origin::Internal);
         }
-        // Gone from where it was: the tree is captured and aligned, then it acts or refuses.
+        // Not found by its handle: the tree is captured and aligned, then it acts or refuses.
         match self.session.resolve(&self.client, token) {
             Ok(again) => {
                 let tree = self.session.tree().expect("a tree").clone();
@@ -220,7 +220,7 @@ impl World {
         }
     }
 
-    /// Nothing is sent where what the element belongs to changed unseen: the client is told.
+    /// Checks the context: if it changed unnoticed, nothing is sent and the client is notified.
     fn compared(&mut self, label: &str, tree: &Tree, node: NodeId, acts: Outcome) -> Outcome {
         let changes = self.session.unseen_changes(&self.client, tree, node);
         if changes.is_empty() {
@@ -230,7 +230,8 @@ impl World {
         Outcome::Told
     }
 
-    /// Acting is right on the element itself, or on one that nothing reported tells from it.
+    /// Checks that an action is on the element itself, or on one that nothing reported
+    /// distinguishes from it.
     fn checked(&self, label: &str, handle: Option<Handle>, acts: Outcome) -> Outcome {
         let state = &self.states[self.at];
         let truth = state.mark(label).or_else(|| state.mark("alike"));

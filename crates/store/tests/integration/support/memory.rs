@@ -1,5 +1,5 @@
-//! A file system in memory that fails where a test wants it: it fills up, writes short, and stops
-//! at any operation, as a process that is killed or a machine that loses power.
+//! A file system in memory that fails on request: it fills up, writes short, and stops at any
+//! operation, like a process that is killed or a machine that loses power.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind};
@@ -10,7 +10,7 @@ use stickpin_store::{Files, Handle};
 #[derive(Debug, Clone, Default)]
 struct Inode {
     data: Vec<u8>,
-    /// What is on disk.
+    /// The content on disk.
     synced: Vec<u8>,
 }
 
@@ -22,7 +22,7 @@ struct State {
     synced_names: BTreeMap<PathBuf, usize>,
     folders: BTreeSet<PathBuf>,
     operations: u64,
-    /// The operation at which everything stops, and the bytes that it still writes.
+    /// The operation at which everything stops, and the bytes that are still written.
     stop: Option<(u64, usize)>,
     stopped: bool,
     stopped_in_write: bool,
@@ -31,7 +31,7 @@ struct State {
     broken_truncate: bool,
 }
 
-/// The file system; clones are the same one.
+/// The file system; clones share its state.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryFiles(Arc<Mutex<State>>);
 
@@ -47,7 +47,8 @@ impl State {
         linked.iter().map(|inode| self.inodes[*inode].data.len() as u64).sum()
     }
 
-    /// Counts an operation; `Some` bytes may still be written by one that is cut short.
+    /// Counts an operation. Returns `Some` number of bytes that an interrupted write may still
+    /// write.
     fn step(&mut self) -> io::Result<Option<usize>> {
         if self.stopped {
             return Err(io::Error::other("stopped"));
@@ -62,7 +63,7 @@ impl State {
         }
     }
 
-    /// Counts an operation that happens as a whole or not at all.
+    /// Counts an operation that happens completely or not at all.
     fn whole(&mut self) -> io::Result<()> {
         match self.step()? {
             None => Ok(()),
@@ -80,56 +81,56 @@ impl MemoryFiles {
         self.0.lock().expect("no test panics with it")
     }
 
-    /// Operations so far.
+    /// Returns the number of operations so far.
     pub fn operations(&self) -> u64 {
         self.state().operations
     }
 
-    /// Stops everything after this many further operations. The one that stops, if it writes, still
-    /// writes `partial` bytes.
+    /// Stops everything after this many further operations. If the one that stops is a write, it
+    /// still writes `partial` bytes.
     pub fn stop_after(&self, operations: u64, partial: usize) {
         let mut state = self.state();
         state.stop = Some((state.operations + operations, partial));
     }
 
-    /// Whether it stopped.
+    /// Returns whether it has stopped.
     pub fn is_stopped(&self) -> bool {
         self.state().stopped
     }
 
-    /// Whether it stopped in a write, so that the bytes that were still written matter.
+    /// Returns whether it stopped in a write, so that the bytes that were still written matter.
     pub fn is_stopped_in_write(&self) -> bool {
         self.state().stopped_in_write
     }
 
-    /// Limits the bytes of all files.
+    /// Limits the total bytes of all files.
     pub fn set_capacity(&self, bytes: Option<u64>) {
         self.state().capacity = bytes;
     }
 
-    /// The bytes of all files.
+    /// Returns the total bytes of all files.
     pub fn used(&self) -> u64 {
         self.state().used()
     }
 
-    /// Takes at most this many bytes in one write.
+    /// Accepts at most this many bytes per write.
     pub fn write_at_most(&self, bytes: Option<usize>) {
         self.state().most_at_once = bytes;
     }
 
-    /// Makes files that cannot be cut.
+    /// Makes truncation fail.
     pub fn break_truncate(&self, broken: bool) {
         self.state().broken_truncate = broken;
     }
 
-    /// The process was killed: what was written is there.
+    /// Simulates a process that was killed: everything written exists.
     pub fn restart(&self) {
         let mut state = self.state();
         (state.stop, state.stopped) = (None, false);
     }
 
-    /// The power was cut: what was not synced may be there, whole, in part or not at all. `choose`
-    /// returns a number below its argument.
+    /// Simulates a power cut: what was not synced may exist, completely, partly or not at all.
+    /// `choose` returns a number below its argument.
     pub fn lose_power(&self, mut choose: impl FnMut(usize) -> usize) {
         let mut state = self.state();
         (state.stop, state.stopped) = (None, false);
@@ -154,14 +155,14 @@ impl MemoryFiles {
         state.synced_names = state.names.clone();
     }
 
-    /// The content of a file.
+    /// Returns the content of a file.
     pub fn content(&self, path: &Path) -> Vec<u8> {
         let state = self.state();
         let inode = state.find(path).unwrap_or_else(|_| panic!("no {}", path.display()));
         state.inodes[inode].data.clone()
     }
 
-    /// Changes a file, on disk too.
+    /// Changes a file, also on disk.
     pub fn change(&self, path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
         let mut state = self.state();
         let inode = state.find(path).expect("the file is there");
@@ -169,7 +170,7 @@ impl MemoryFiles {
         state.inodes[inode].synced = state.inodes[inode].data.clone();
     }
 
-    /// All files.
+    /// Returns all paths.
     pub fn paths(&self) -> Vec<PathBuf> {
         self.state().names.keys().cloned().collect()
     }

@@ -1,4 +1,4 @@
-//! What the tests share: a file system that fails, and a session that three agents use.
+//! Shared test support: a file system that fails, and a session that three agents use.
 
 pub mod memory;
 
@@ -149,20 +149,21 @@ pub fn join(n: u64) -> Kind {
     }))
 }
 
-/// What three agents do, step by step. Each step that returned is one whose effect was reported.
+/// The actions of three agents, step by step. The effect of each step that returned was
+/// acknowledged.
 #[derive(Default)]
 pub struct Script {
     /// The `seq` of everything that was acknowledged.
     pub acknowledged: Vec<u64>,
-    /// The last `seq` that was on disk when a step had returned.
+    /// The last `seq` that was on disk when a step returned.
     pub durable: u64,
-    /// Commands whose beginning was acknowledged, and those whose end was, under which `seq`.
+    /// Commands whose begin was acknowledged, and those whose end was, with its `seq`.
     pub begun: Vec<CommandId>,
     pub ended: Vec<(CommandId, u64)>,
 }
 
 impl Script {
-    /// Runs until something fails.
+    /// Runs until an operation fails.
     pub fn run(&mut self, store: &Store) -> Result<SessionLog> {
         let mut log = SessionLog::create(store, NAME, "6f1c", start(), &origin(0))?;
         self.note(&log, log.meta().applied_seq);
@@ -231,7 +232,7 @@ impl Script {
     }
 }
 
-/// Opens what a crash left, or makes what it never made.
+/// Opens what a crash left, or creates what was never created.
 pub fn reopen(files: &MemoryFiles) -> Result<Opened> {
     let store = store(files)?;
     match SessionLog::open(&store, NAME, at(50)) {
@@ -247,12 +248,12 @@ pub fn reopen(files: &MemoryFiles) -> Result<Opened> {
     }
 }
 
-/// All records of the log.
+/// Returns all records of the log.
 pub fn records(files: &MemoryFiles) -> Vec<Record> {
     store(files).and_then(|store| store.records_after(NAME, 0, usize::MAX, Phase::Feed)).expect("a log")
 }
 
-/// The metadata that the log says, from its first record.
+/// Returns the metadata that results from the log, from its first record on.
 pub fn folded(records: &[Record], like: &SessionMeta) -> SessionMeta {
     let mut meta = SessionMeta::pending(NAME, like.created_at);
     let mut segment = 0;

@@ -1,4 +1,4 @@
-//! What counts as a change around an element, and what a map of facts remembers.
+//! What counts as a change around an element, and what a map of facts retains.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use super::*;
 use crate::testing::tree;
 use crate::{Handle, NodeId, Openers, Records, Tree};
 
-/// A page with these lines below its root; `grade` as in the text format.
+/// Returns a page with these lines below its root; `grade` as in the text format.
 fn graded(grade: &str, body: &str) -> Tree {
     let mut text = format!("page \"App\" http://app.test/a grade={grade}\n");
     for line in body.lines() {
@@ -33,7 +33,8 @@ fn map(tree: &Tree) -> ContextMap {
     ContextReader::new(&Records::new(tree, &Openers::default())).map()
 }
 
-/// The changes around node 9 as `was > now`, with places whose numbers change by themselves.
+/// Returns the changes around node 9 as `was > now`, with positions whose numbers change by
+/// themselves.
 fn changes_ticking(before: &Tree, after: &Tree, ticks: impl Fn(FactKey) -> bool) -> Vec<String> {
     let changes = read(after, |reader| {
         let now = reader.context(at(after, 9));
@@ -144,7 +145,7 @@ fn note_effects_keeps_earlier_unseen_changes() {
     };
     let base = map(&of("Ada", "one"));
     let mut later = ContextMap::default();
-    // Unseen: Ada is Nils. By the action: one is two.
+    // Unnoticed: Ada becomes Nils. By the action: one becomes two.
     later.note_effects(
         &map(&of("Nils", "one")),
         &map(&of("Nils", "two")),

@@ -1,4 +1,4 @@
-//! Properties of the rule, and the work that it takes.
+//! Properties of the rule, and the work that it causes.
 
 mod row_part;
 
@@ -12,7 +12,8 @@ use crate::testing::tree;
 use crate::{Attr, Document, IdentityGrade, NodeSpec, States, TreeBuilder};
 use crate::{Clause, Handle, NoMatch, NodeId, NodeRef, Openers, Records, Role, Tree, Verdict, content_match};
 
-/// Rows of a list: the numbers of their handles and their texts, a "Delete" in each.
+/// Builds the rows of a list from the numbers of their handles and their texts, with a "Delete" in
+/// each.
 fn list(rows: &[(u64, &str)], grade: &str) -> Tree {
     let mut text =
         format!("page \"Mail\" http://127.0.0.1/ grade={grade}\n  heading \"Mail\" level=1\n  list #2\n");
@@ -36,14 +37,14 @@ fn rows(texts: &[String], first: u64) -> Vec<(u64, &str)> {
     texts.iter().zip(0..).map(|(t, i)| (first + 10 * i, t.as_str())).collect()
 }
 
-/// Different names that tell records apart.
+/// Generates different names that distinguish records.
 fn names(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<String>> {
     proptest::collection::hash_set("[A-Z][a-z]{2,6} [A-Z][a-z]{2,6}", count)
         .prop_map(|names| names.into_iter().filter(|n| !is_volatile(n)).collect::<Vec<_>>())
         .prop_filter("two names", |names| names.len() > 1)
 }
 
-/// Any tree: (depth, role, name, text flags) for each node.
+/// Generates any tree: (depth, role, name, text flags) for each node.
 fn any_tree() -> impl Strategy<Value = Tree> {
     const ROLES: [Role; 23] = [
         Role::RowHeader,
@@ -114,7 +115,7 @@ fn any_tree() -> impl Strategy<Value = Tree> {
 }
 
 proptest! {
-    /// What was issued holds for itself.
+    /// An issued meaning applies to its own node.
     #[test]
     fn meaning_holds_for_its_own_node(tree in any_tree()) {
         let mut openers = Openers::default();
@@ -128,7 +129,7 @@ proptest! {
         }
     }
 
-    /// A tree without the node never has another one taken for it unless it has the same role.
+    /// A node is never matched in a tree without it, except by one of equal role.
     #[test]
     fn content_match_never_changes_role(old in any_tree(), new in any_tree()) {
         let openers = Openers::default();
@@ -142,8 +143,8 @@ proptest! {
         }
     }
 
-    /// The only text that tells a row: when it changes, the row is another record, on the very same
-    /// nodes.
+    /// The text is the only content that distinguishes a row: when it changes, the row is another
+    /// record in the very same nodes.
     #[test]
     fn changed_row_text_is_another_record(texts in names(2..8), at in any::<prop::sample::Index>()) {
         let at = at.index(texts.len());
@@ -163,7 +164,7 @@ proptest! {
         }
     }
 
-    /// Sorting moves nodes; their refs go with them. Patching texts into nodes that stay moves
+    /// Sorting moves nodes, and their refs move with them. Patching texts into existing nodes moves
     /// nothing.
     #[test]
     fn record_moves_with_its_row(texts in names(2..8), turn in any::<prop::sample::Index>()) {
@@ -185,7 +186,7 @@ proptest! {
         }
     }
 
-    /// Without handles the record alone finds the row again; equal-looking rows are refused.
+    /// Without handles, the record alone finds the row again; equal rows are refused.
     #[test]
     fn records_match_without_handles(texts in names(2..8), turn in any::<prop::sample::Index>(), twice in any::<bool>()) {
         let mut later = texts.clone();
@@ -208,7 +209,7 @@ proptest! {
         }
     }
 
-    /// Typing into a field changes what nothing means.
+    /// Typing into a field changes no meaning.
     #[test]
     fn field_values_do_not_change_meanings(values in proptest::collection::vec("[a-c]{0,2}", 2..6), at in any::<prop::sample::Index>()) {
         let form = |values: &[String]| {
@@ -229,7 +230,8 @@ proptest! {
     }
 }
 
-/// Meanings of all elements, judging all, and matching all after the list was drawn anew.
+/// Computes the meanings of all elements, judges all, and matches all after the list was rendered
+/// again.
 fn all_the_work(count: u64, text: impl Fn(u64) -> String) -> u64 {
     let texts: Vec<String> = (0..count).map(text).collect();
     let (old, new) = (list(&rows(&texts, 10), "never-reused"), list(&rows(&texts, 100_000), "never-reused"));
@@ -246,7 +248,8 @@ fn all_the_work(count: u64, text: impl Fn(u64) -> String) -> u64 {
     })
 }
 
-/// Rows of a table of a desktop: header, number of the first handle, and what stands in the cells.
+/// Builds the rows of a desktop table: header, number of the first handle, and the text of the
+/// cells.
 fn table(rows: &[(&str, u64, &[&str])]) -> Tree {
     let mut text = "page \"Stock\" http://127.0.0.1/ grade=while-alive\n  table \"Stock\" #2\n".to_owned();
     for (header, id, cells) in rows {
@@ -259,8 +262,8 @@ fn table(rows: &[(&str, u64, &[&str])]) -> Tree {
     tree(&text)
 }
 
-/// Whether the last cell of a row is judged to be the same in another tree, where it has the handle
-/// that it had.
+/// Returns whether the last cell of a row is judged to be the same in another tree under its old
+/// handle.
 fn is_same(old: &Tree, new: &Tree, row: u64, cells: u64) -> bool {
     let (openers, handle) = (Openers::default(), Handle { scope: 1, id: row + 1 + cells });
     let (then, now) = (Records::new(old, &openers), Records::new(new, &openers));
@@ -281,7 +284,7 @@ fn fixed_row_header_is_ignored_when_cells_identify_the_row() {
     let stock = table(&[("first", 10, &["Tape", "12", "Order"]), ("second", 20, &["Glue", "7", "Order"])]);
     let sorted = table(&[("first", 20, &["Glue", "7", "Order"]), ("second", 10, &["Tape", "12", "Order"])]);
     assert!(is_same(&stock, &sorted, 10, 3) && is_same(&stock, &sorted, 20, 3));
-    // The name of a record is its own.
+    // The name of a record belongs to it alone.
     let names = table(&[("first", 10, &["12", "Tape"]), ("second", 20, &["7", "Glue"])]);
     let sorted = table(&[("first", 20, &["7", "Glue"]), ("second", 10, &["12", "Tape"])]);
     assert!(is_same(&names, &sorted, 10, 2) && is_same(&names, &sorted, 20, 2));
@@ -379,7 +382,7 @@ fn meaning_lists_the_handles_of_its_context() {
     assert_eq!(handles.iter().map(|h| h.id).collect::<Vec<_>>(), [7, 8]);
 }
 
-/// What becomes of "Delete" in a window without headings.
+/// Returns the verdict on "Delete" in a window without headings.
 fn in_windows(then: &str, now: &str) -> Verdict {
     let [then, now] = [then, now].map(|window| tree(&format!("page \"\" linux:1\n{window}")));
     let openers = Openers::default();
@@ -411,12 +414,12 @@ fn window_without_headings_is_identified_by_labels() {
     assert!(another("*Anna (2)").is_same() && !another("Bruno").is_same(), "another window");
     let named = |then: &str, now: &str| in_windows(&window(then, ""), &window(now, "")).is_same();
     assert!(named("", "Anna") && named("Anna", "") && named("Anna", "Bruno"), "the window itself");
-    // Where its title is a label, too.
+    // If its title is also a label.
     let titled = |title: &str| window(title, &format!("    text \"{title}\" #3\n"));
     assert!(in_windows(&titled("Draft"), &titled("*Draft")).is_same());
     assert!(in_windows(&titled("Draft •"), &titled("Draft")).is_same());
     assert!(in_windows(&titled("Untitled"), &titled("report.txt")).is_same());
-    // What a list shows is not what the window is about.
+    // The content of a list is not the subject of the window.
     let list = |text: &str| format!("    list #3\n      text \"{text}\"\n");
     assert!(in_windows(&window("Mail", &list("Anna")), &window("Mail", &list("Bruno"))).is_same());
 }
@@ -437,7 +440,7 @@ fn window_menu_survives_title_change() {
     assert!(Records::new(&saved, &openers).judge(&meaning, item(&saved)).is_same());
 }
 
-/// What stands for "Delete" of a row of a list in a later list.
+/// Returns the node that "Delete" of a row resolves to in a later list.
 fn matched(then: &[(u64, &str)], now: &[(u64, &str)], row: usize) -> Result<usize, NoMatch> {
     let (old, new) = (list(then, "never-reused"), list(now, "never-reused"));
     let openers = Openers::default();
@@ -493,9 +496,8 @@ fn changed_count_in_name_is_reported() {
 
 #[test]
 fn toolbar_is_not_below_heading_of_following_region() {
-    // As in an editor: the title of the document, or of what is selected in it, is no section of
-    // the
-    // bar above.
+    // As in an editor: the title of the document, or of the selection in it, is not a section of
+    // the bar above.
     let page = |bar: &str, region: &str, title: &str| {
         tree(&format!(
             "page \"Posts\" http://app.test/edit\n  generic #1\n    {bar} #2\n      button \"Publish\"* #9\n    {region} #3\n      \
@@ -510,9 +512,9 @@ fn toolbar_is_not_below_heading_of_following_region() {
     };
     assert!(same("region \"Editor top bar\"", "region \"Editor content\""));
     assert!(same("generic", "complementary \"Settings\""));
-    // What is called nothing is the page itself, and so is a heading beside the bar.
+    // An element without a name is the page itself, and so is a heading next to the bar.
     assert!(!same("generic", "region"));
-    // A section that has its name from its heading is what the page shows.
+    // A section named by its heading is the content of the page.
     let labelled = |title: &str| page("generic", &format!("region \"{title}\""), title);
     let [then, now] = ["Invoice 1041", "Invoice 1042"].map(labelled);
     let openers = Openers::default();

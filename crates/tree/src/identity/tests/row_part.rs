@@ -1,4 +1,4 @@
-//! Rows that are parts of one thing.
+//! Rows that are parts of one object.
 
 use crate::testing::tree;
 use crate::{Handle, NodeId, NodeRef, Openers, Records, Tree};
@@ -7,7 +7,7 @@ fn page(heading: &str, body: &str) -> Tree {
     numbered(heading, 3, body)
 }
 
-/// What `body` says below a heading, in the nodes that it always has.
+/// Returns `body` below a heading, always in the same nodes.
 fn numbered(heading: &str, id: u64, body: &str) -> Tree {
     let body = body.lines().fold(String::new(), |text, line| format!("{text}    {line}\n"));
     tree(&format!(
@@ -19,14 +19,15 @@ fn called(tree: &Tree, name: &str) -> NodeId {
     tree.nodes().find(|n| !n.is_text() && n.name() == name).map(NodeRef::id).expect("an element")
 }
 
-/// Whether what is called so in the first is still that in the second.
+/// Returns whether the element with this name in the first tree is still that element in the
+/// second.
 fn same(then: &Tree, now: &Tree, name: &str) -> bool {
     let openers = Openers::default();
     let issued = Records::new(then, &openers).meaning(called(then, name));
     Records::new(now, &openers).judge(&issued, called(now, name)).is_same()
 }
 
-/// What a page shows that has a title `{}`, then and later.
+/// Returns whether an element of a page with a title `{}` is still the same with the later title.
 fn holds(shown: &str, then: &str, now: &str, name: &str) -> bool {
     let [then, now] = [then, now].map(|title| tree(&shown.replace("{}", title)));
     same(&then, &now, name)
@@ -53,7 +54,7 @@ fn heading_is_compared_only_for_row_parts() {
         (own, "Delete", false),
         (&labelled("Customer"), "Customer", false),
         (&labelled("Customer: *"), "Customer", false),
-        // Words that are no label of a field are the row's own.
+        // Text that is not the label of a field belongs to the row.
         (&labelled("Anna"), "Customer", true),
         (said, "Delete", true),
         (&BARS.replace("#10", "#10 id=edit-bar").replace("#13", "#13 id=print-bar"), "Delete", false),
@@ -70,14 +71,14 @@ fn heading_is_compared_only_for_row_parts() {
 const ADDRESSES: &str = "generic #10\n  text \"Billing address\" #11\n  button \"Edit\"* #12\ngeneric #13\n  \
                          text \"Shipping address\" #14\n  button \"Edit\"* #15";
 
-/// What is told of the heading above the first of `name` when the page goes on from `then` to
-/// `now`.
+/// Returns what is reported about the heading above the first element `name` when the page changes
+/// from `then` to `now`.
 fn reported_heading(then: &Tree, now: &Tree, name: &str) -> Option<String> {
     let openers = Openers::default();
     let issued = Records::new(then, &openers).meaning(called(then, name));
     let records = Records::new(now, &openers);
     assert!(records.judge(&issued, called(now, name)).is_same());
-    // What rests on the nodes of an equal tree tells the same.
+    // With the nodes of an equal tree, the result is the same.
     let again = issued.with_nodes_of(&Records::new(then, &openers).meaning(called(then, name)));
     let [first, second] = [&issued, &again].map(|m| records.changed_heading(m, called(now, name)));
     assert_eq!(first, second);
@@ -89,7 +90,7 @@ fn row_with_own_text_holds_and_reports_changed_heading() {
     let anna = page("Anna", ADDRESSES);
     let below = |heading: &str, id| reported_heading(&anna, &numbered(heading, id, ADDRESSES), "Edit");
     assert_eq!(below("Bruno", 3).as_deref(), Some("Bruno"));
-    // Drawn anew, it reads the same.
+    // Rendered again with equal text.
     for (heading, id) in [("Anna", 3), ("Anna", 4), ("Anna *", 3)] {
         assert_eq!(below(heading, id), None, "{heading}");
     }
@@ -151,7 +152,7 @@ fn heading_in_sibling_wrapper_is_above_toolbars() {
         assert!(!holds(&headed(heading), "Invoice 1041", "Invoice 1042", "Delete"), "{heading}");
         assert!(holds(&headed(heading), "Invoice 1041", "Invoice 1041", "Delete"), "{heading}");
     }
-    // Where the title has a button beside it, as the other headings have.
+    // If the title has a button next to it, as the other headings do.
     let with_buttons = headed("level=1").replace(" #4\n", " #4\n      button \"Back\"* #7\n");
     let with_buttons = with_buttons.replace(" #6\n", " #6\n      button \"Add\"* #8\n");
     assert!(!holds(&with_buttons, "Invoice 1041", "Invoice 1042", "Delete"));
@@ -186,7 +187,7 @@ fn result_headings_are_no_titles_of_toolbars_above() {
     };
     for item in ["listitem", "article", "generic"] {
         assert!(holds(&results(item), "Tea pot", "Kettle", "Delete"), "{item}");
-        // What the list itself is called is above it.
+        // The name of the list itself is above it.
         let titled = |title: &str| {
             results(item)
                 .replace("{}", "Tea pot")
@@ -194,7 +195,7 @@ fn result_headings_are_no_titles_of_toolbars_above() {
         };
         assert!(!holds(&titled("{}"), "Teas", "Coffees", "Delete"), "{item}");
     }
-    // An article by itself is what the page shows.
+    // A single article is the content of the page.
     let article = "page \"Mail\" http://app.test/ scope=1\n  main #2\n    generic #10\n      button \"Edit\"* #11\n      \
                    button \"Delete\"* #12\n    generic #13\n      button \"Print\"* #14\n    article #20\n      \
                    heading \"{}\"* level=2 #21\n      text \"Dear all\" #22\n";
@@ -216,7 +217,7 @@ fn heading_after_button_list_belongs_to_shown_content() {
     assert!(!holds(&people([team, ""]), "Team Tea", "Team Coffee", "Anna"));
 }
 
-/// A dialog before a page, with two bars in it.
+/// Returns a dialog in front of a page, with two bars in it.
 fn dialog(said: &str) -> String {
     let said = said.lines().fold(String::new(), |text, line| format!("{text}    {line}\n"));
     format!(
@@ -240,7 +241,7 @@ fn row_part_in_dialog_belongs_to_dialog_heading() {
     );
     assert!(!holds(&dates, "November 2026", "December 2026", "12"));
     assert!(holds(&dates, "November 2026", "November 2026", "12"));
-    // What stands behind it is not its heading.
+    // Content behind the dialog is not its heading.
     let behind = dates.replace("{}", "November 2026").replace("heading \"Trip\"", "heading \"{}\"");
     assert!(holds(&behind, "Trip", "Trip to Rome", "12"));
 }
@@ -251,7 +252,7 @@ fn dialog_text_with_progress_bar_may_change() {
     assert!(!holds(&question, "Delete all of Anna?", "Delete all of Bruno?", "Cancel"));
     let copying = dialog("text \"{}\" #6\nprogressbar \"\" #7");
     assert!(holds(&copying, "Copying a.txt", "Copying b.txt", "Cancel"));
-    // Its heading is its title all the same.
+    // Its heading is still its title.
     let titled = dialog("heading \"{}\"* level=2 #6\nprogressbar \"\" #7");
     assert!(!holds(&titled, "Copying to Anna", "Copying to Bruno", "Cancel"));
 }
@@ -263,7 +264,7 @@ fn dialog_tab_pages_do_not_identify_sibling_toolbars() {
     assert!(holds(&dialog(pages), "General", "Looks", "Cancel"));
     let beside = format!("text \"{{}}\" #6\n{}", pages.replace("{}", "General"));
     assert!(!holds(&dialog(&beside), "Order Anna", "Order Bruno", "Cancel"));
-    // On the page it is otherwise.
+    // On the page, the result differs.
     let on_page = dialog(&format!(
         "{pages}\n  generic #30\n    button \"Reset\"* #31\n    button \"Try\"* #32\n  \
                                    generic #33\n    button \"Help\"* #34"
@@ -326,15 +327,14 @@ fn toolbars_are_not_below_heading_of_following_named_region() {
     };
     for region in ["region \"Editor content\"", "complementary \"Settings\"", "form \"Post\""] {
         assert!(holds(&page(region), "Add title", "My first post", "Delete"), "{region}");
-        // A heading above the bars is theirs all the same.
+        // A heading above the bars is still theirs.
         let titled = page(region)
             .replace("{}", "Add title")
             .replace("  generic #2\n", "  generic #2\n    heading \"{}\"* level=2 #9\n");
         assert!(!holds(&titled, "Invoice 1041", "Invoice 1042", "Delete"), "{region}");
     }
-    // Without a name it is a part of what the bars are for; so is one that is called what its
-    // heading
-    // says.
+    // A region without a name is a part of what the bars belong to; so is one that is named by its
+    // heading.
     for region in ["generic", "region", "article", "region \"{}\""] {
         assert!(!holds(&page(region), "Invoice 1041", "Invoice 1042", "Delete"), "{region}");
     }

@@ -1,7 +1,7 @@
 //! The record rule without one of its clauses, to see what that clause is worth.
 //!
-//! The product knows only the whole rule. A clause is left out from outside: its answer is passed
-//! over, or the trees are read without what it reads.
+//! The product contains only the whole rule. A clause is disabled from outside: its answer is
+//! ignored, or the trees are read without the data that it uses.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -11,8 +11,7 @@ use stickpin_tree::{
     TreeBuilder, Verdict, content_match, is_volatile,
 };
 
-/// One clause, by the name that `needs` of the written situations has for it, and how to leave it
-/// out.
+/// A clause, by its name in `needs` of the handwritten situations, and how to disable it.
 #[derive(Clone, Copy)]
 pub struct Ablation {
     pub name: &'static str,
@@ -23,30 +22,30 @@ pub struct Ablation {
 enum How {
     /// The whole rule.
     Nothing,
-    /// Role and name only.
+    /// The rule on role and name only.
     Everything,
-    /// Answers of `Records::differences` are passed over.
+    /// Answers of `Records::differences` are ignored.
     Difference(fn(&Meaning, Clause) -> bool),
-    /// A name that differs in counts is another name.
+    /// A name with different counts is a different name.
     Counts,
-    /// Nodes that took the place of one that is gone are refused.
+    /// Nodes that replaced a removed node are refused.
     Match(fn(&Taken<'_, '_>) -> bool),
-    /// The trees are read without something.
+    /// The trees are read without some of their data.
     Input(fn(&Tree, &mut Draft<'_>)),
     /// The trees are read without the list of hidden nodes.
     Hidden,
-    /// Nothing is known of what opened a popup.
+    /// What opened a popup is unknown.
     Openers,
 }
 
-/// A node that was accepted for one that is gone.
+/// A node that was accepted in place of a removed one.
 struct Taken<'r, 't> {
     issued: &'r Meaning,
     old: NodeRef<'t>,
     new: NodeRef<'t>,
 }
 
-/// A node that is built again.
+/// A node that is being rebuilt.
 struct Draft<'t> {
     node: NodeRef<'t>,
     role: Role,
@@ -56,8 +55,8 @@ struct Draft<'t> {
     attrs: Vec<(Attr, Cow<'t, str>)>,
 }
 
-/// Clauses that cannot be left out from outside. Each is held by its situations in
-/// `test_data/records`, which come out wrong where the clause is taken out of the code.
+/// Clauses that cannot be disabled from outside. Each is covered by its situations in
+/// `test_data/records`, whose outcome is wrong if the clause is removed from the code.
 pub const HELD_BY_SITUATIONS: [&str; 6] =
     ["ROW_NAMES", "OWN_NAME", "OUTER_ROW", "ROW_LIVES", "JOINED_TEXT", "FRESH"];
 
@@ -93,7 +92,7 @@ pub const ABLATIONS: [Ablation; 23] = [
 ];
 
 impl Ablation {
-    /// A tree as it is read without the clause. Nodes keep their places.
+    /// Returns a tree as it is read without the clause. Nodes keep their positions.
     pub fn tree<'t>(&self, tree: &'t Tree) -> Cow<'t, Tree> {
         match self.how {
             How::Input(change) => Cow::Owned(rebuilt(tree, change, tree.hidden())),
@@ -103,12 +102,12 @@ impl Ablation {
         }
     }
 
-    /// Whether it is noted what opened a popup.
+    /// Returns whether the opener of a popup is recorded.
     pub fn notes_openers(&self) -> bool {
         !matches!(self.how, How::Openers)
     }
 
-    /// Whether what was issued still holds for a node, or what no longer does.
+    /// Returns whether an issued meaning still applies to a node, or what no longer does.
     pub fn judge(&self, records: &Records<'_>, issued: &Meaning, node: NodeId) -> Result<(), String> {
         let passed_over = |clause: Clause| match self.how {
             How::Difference(is_passed_over) => is_passed_over(issued, clause),
@@ -125,7 +124,7 @@ impl Ablation {
         Ok(())
     }
 
-    /// The node that took the place of one that is gone.
+    /// Returns the node that replaced a removed one.
     pub fn content_match(
         &self,
         old: (&Records<'_>, NodeId),
@@ -158,7 +157,8 @@ fn reads_same(taken: &Taken<'_, '_>) -> bool {
     !taken.is_reloaded() && !taken.is_in_kept_row() && !taken.issued.has_record_key()
 }
 
-/// Only rows have parts; elsewhere the heading is what tells an element.
+/// Returns whether a clause concerns headings. Only rows have parts; elsewhere the heading
+/// distinguishes elements.
 fn is_of_heading(issued: &Meaning, clause: Clause) -> bool {
     clause == Clause::Heading && issued.row().is_none()
 }
@@ -178,7 +178,7 @@ fn is_key(attr: Attr) -> bool {
     matches!(attr, DataCy | DataId | DataItemId | DataKey | DataRowKey | DataTest | DataTestId | Id | TestId)
 }
 
-/// Without keys, but for ids that others refer to.
+/// Removes keys, except ids that others refer to.
 fn without_keys(tree: &Tree, draft: &mut Draft<'_>) {
     let refers = |n: NodeRef<'_>, id: &str| {
         let lists = [Attr::Controls, Attr::LabelledBy].map(|attr| n.attr(attr).unwrap_or(""));
@@ -188,7 +188,7 @@ fn without_keys(tree: &Tree, draft: &mut Draft<'_>) {
     draft.attrs.retain(|(attr, value)| !is_key(*attr) || *attr == Attr::Id && is_referred_to(value));
 }
 
-/// A second number in a key hides that it counts.
+/// Adds a second number to a key, which hides that it counts.
 fn with_keys_out_of_step(_: &Tree, draft: &mut Draft<'_>) {
     for (attr, value) in &mut draft.attrs {
         if is_key(*attr) && value.contains(|c: char| c.is_ascii_digit()) {
@@ -209,7 +209,7 @@ fn with_letters_for_digits(_: &Tree, draft: &mut Draft<'_>) {
     }
 }
 
-/// Siblings are unlike each other, and no button is a card.
+/// Makes siblings dissimilar, so that no button is a card.
 fn without_repetition(_: &Tree, draft: &mut Draft<'_>) {
     let is_control = |n: &NodeRef<'_>| n.is(States::ACTIONABLE) || n.role() == Role::Heading;
     if draft.role == Role::Button && draft.node.subtree().filter(is_control).count() > 1 {
@@ -219,7 +219,7 @@ fn without_repetition(_: &Tree, draft: &mut Draft<'_>) {
     draft.attrs.push((Attr::Class, format!("only-{}", draft.node.id().0).into()));
 }
 
-/// A title that is only a number tells nothing.
+/// Makes a title that is only a number insignificant.
 fn without_group_titles(_: &Tree, draft: &mut Draft<'_>) {
     use Role::{Article, Form, Group, RadioGroup, Region};
     if matches!(draft.role, Article | Form | Group | RadioGroup | Region) && !draft.name.is_empty() {

@@ -1,4 +1,4 @@
-//! Recorded captures as trees. The format is described beside the recordings.
+//! Recorded captures as trees. The format is described next to the recordings.
 
 use std::collections::HashMap;
 
@@ -7,10 +7,10 @@ use stickpin_tree::{
     Attr, Document, Handle, IdentityGrade, NodeId, NodeSpec, Role, States, Tree, TreeBuilder,
 };
 
-/// One recording: a name that says what is right, and what was captured in order.
+/// One recording: a name that states the correct outcome, and the captures in order.
 pub struct Case {
     pub name: String,
-    /// Clauses without which it comes out otherwise.
+    /// Clauses without which the outcome differs.
     pub needs: Vec<String>,
     pub events: Vec<Event>,
 }
@@ -30,15 +30,15 @@ pub enum Kind {
     Locate,
 }
 
-/// An action: on which query's element, and the id of the element that it is meant for now. `None`:
-/// it is gone.
+/// An action: the query whose element it uses, and the id of the element that is meant now, or
+/// `None` if it is gone.
 pub struct Act {
     pub query: String,
     pub truth: Option<u64>,
 }
 
 impl Event {
-    /// The node with an id of the recording.
+    /// Returns the node with an id of the recording.
     pub fn node(&self, id: u64) -> Option<NodeId> {
         self.tree.nodes().find(|n| n.address().is_some_and(|a| a.id == id)).map(|n| n.id())
     }
@@ -187,7 +187,7 @@ fn element(
     builder.node(depth, spec)
 }
 
-/// States by their names, separated by spaces.
+/// Returns the states with these names, separated by spaces.
 fn named_states(node: &Value) -> States {
     text(&node["st"]).split_whitespace().map(|name| States::from_name(name).expect("a state")).collect()
 }

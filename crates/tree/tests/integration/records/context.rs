@@ -1,5 +1,5 @@
 //! The context rule over recordings: wrong actions against notices, for several scopes of context
-//! and two ways to know what changes by itself.
+//! and two ways to determine what changes by itself.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -15,7 +15,7 @@ use super::replay::{self, Entry};
 
 type Segments = fn(&Records<'_>, NodeRef<'_>) -> bool;
 
-/// The scopes that were measured, the narrowest first.
+/// The scopes that were measured, narrowest first.
 pub const SCOPES: [(&str, Segments); 5] = [
     ("own row and headings around", narrow),
     ("sections apart", sections),
@@ -61,24 +61,24 @@ fn page(records: &Records<'_>, node: NodeRef<'_>) -> bool {
     node.role() == Role::Document || records.is_list_row(node)
 }
 
-/// How it is known what changes by itself.
+/// How it is determined what changes by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Volatility {
-    /// By its words: numbers, times, amounts.
+    /// From its text: numbers, times, amounts.
     Guessed,
-    /// The text was seen to change twice while nobody acted.
+    /// The text was observed to change twice while nobody acted.
     Learned,
 }
 
 pub const VOLATILITIES: [Volatility; 2] = [Volatility::Guessed, Volatility::Learned];
 
-/// What came of one action.
+/// The outcome of one action.
 #[derive(Debug, Default, Clone)]
 pub struct Outcome {
     pub acts: usize,
-    /// Acts before which something was told.
+    /// Actions before which a notice was reported.
     pub notices: Vec<String>,
-    /// Acts on another record without a word.
+    /// Actions on another record without a notice.
     pub wrong: Vec<String>,
     pub refused: usize,
 }
@@ -92,19 +92,20 @@ impl Outcome {
     }
 }
 
-/// One recording under one rule. The client read the first capture, is told what its own actions
-/// replaced, and nothing else.
+/// Measures one recording under one rule. The client read the first capture, is notified of what
+/// its own actions replaced, and of nothing else.
 pub fn measure(case: &Case, segments: Segments, volatility: Volatility, without: Ablation) -> Outcome {
     let [trees, whole] = [without, WHOLE].map(|rule| replay::trees(case, rule));
     let openers = replay::openers(case, &trees, without);
     let records = replay::records(&trees, &openers);
-    // The context is read with all that there is.
+    // The context is read with all data.
     let whole = replay::records(&whole, &openers);
     let reader = |at: usize| ContextReader::with_segments(&whole[at], segments);
     let counts = |c: &ContextChange| {
         volatility == Volatility::Learned || !(is_volatile(&c.before) && is_volatile(&c.after))
     };
-    // Reads at the same place while nobody acted, and what is known to change by itself by now.
+    // The changes at each position while nobody acted, and what is known by now to change by
+    // itself.
     let mut changed: HashMap<FactKey, u32> = HashMap::new();
     let mut tickers: HashSet<FactKey> = HashSet::new();
     let mut shown = reader(0).map();
@@ -186,7 +187,7 @@ fn compare(
     shown.context_of(&now).changes_to(&now, &reader.own_content(node), |key| tickers.contains(&key))
 }
 
-/// All recordings under one rule.
+/// Sums all recordings under one rule.
 pub fn total(cases: &[Case], segments: Segments, volatility: Volatility, without: Ablation) -> Outcome {
     let mut total = Outcome::default();
     for case in cases {
@@ -200,7 +201,7 @@ pub fn per_thousand(n: usize, of: usize) -> f64 {
     n as f64 * 1000.0 / of.max(1) as f64
 }
 
-/// The table of `docs/identity.md`.
+/// Returns the table of `docs/identity.md`.
 pub fn table(gauntlet: &[Case], situations: &[Case], flows: &[Case]) -> String {
     let must = |cases: &[Case], word: &str| cases.iter().filter(|c| c.name.starts_with(word)).count();
     let mut text = format!(
@@ -228,8 +229,8 @@ pub fn table(gauntlet: &[Case], situations: &[Case], flows: &[Case]) -> String {
     text
 }
 
-/// Wrong acts without a word under the shipped context rule, beside the record rule without a
-/// clause.
+/// Returns the number of silent wrong actions under the shipped context rule together with the
+/// record rule without a clause.
 pub fn wrong_beside(cases: &[Case], without: Ablation) -> usize {
     total(cases, is_segment_root, Volatility::Learned, without).wrong.len()
 }

@@ -1,4 +1,4 @@
-//! How the actions of recordings come out, and what each clause adds to that.
+//! The outcomes of the actions of recordings, and the effect of each clause on them.
 
 use std::fmt::Write as _;
 use std::sync::Mutex;
@@ -9,7 +9,7 @@ use super::capture::Case;
 use super::context::wrong_beside;
 use super::replay::{MODES, Mode, Outcome, replay};
 
-/// How the actions of some recordings came out. Each is named by its recording, with what was
+/// The outcomes of the actions of some recordings. Each is named by its recording, with what was
 /// issued and why.
 #[derive(Debug, Default, Clone)]
 pub struct Figures {
@@ -25,7 +25,8 @@ impl Figures {
     }
 }
 
-/// `last_only`: only the last action of each recording is judged, the ones before lead up to it.
+/// Counts the outcomes. With `last_only`, only the last action of each recording is judged; the
+/// earlier ones lead up to it.
 pub fn figures(cases: &[Case], mode: Mode, without: Ablation, last_only: bool) -> Figures {
     let mut figures = Figures::default();
     for case in cases {
@@ -45,8 +46,9 @@ pub fn figures(cases: &[Case], mode: Mode, without: Ablation, last_only: bool) -
     figures
 }
 
-/// The rule with all clauses, and without each of them, in Markdown. `told`: situations that must
-/// be refused, judged with the context rule beside the record rule, as are the recorded ones.
+/// Formats, in Markdown, the rule with all clauses and without each of them. `told`: situations
+/// that must be refused, judged with the context rule together with the record rule, as are the
+/// recorded ones.
 pub fn table(situations: &[Case], flows: &[Case], told: &[Case]) -> String {
     let mut variants = vec![("all clauses".to_owned(), WHOLE)];
     variants.extend(ABLATIONS.map(|clause| (format!("without `{}`", clause.name), clause)));

@@ -14,8 +14,8 @@ use capture::Case;
 use figures::{Figures, figures, table};
 use replay::{MODES, Mode, Outcome};
 
-/// What the rule cannot know: a whole list drawn anew with another record that reads like one of
-/// the old ones. The recording is the same, node by node, as one of a list that was sorted.
+/// What the rule cannot know: a whole list that is rendered again with another record whose text
+/// equals that of an old one. Node by node, the recording equals that of a list that was sorted.
 const UNDECIDABLE: [&str; 1] = ["REF Untitled: whole list re-rendered with another Untitled"];
 
 fn root() -> PathBuf {
@@ -28,15 +28,15 @@ fn unpacked(file: std::fs::File) -> String {
     json
 }
 
-/// Recordings of real pages: see `test_data/SOURCES.md`.
+/// Returns recordings of real pages; see `test_data/SOURCES.md`.
 fn recorded(name: &str) -> Vec<Case> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("test_data").join(name);
     let file = std::fs::File::open(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     capture::cases(&unpacked(file))
 }
 
-/// The situations of the gauntlet, with whatever tells the records apart: values, descriptions,
-/// titles, the selection.
+/// Returns the situations of the gauntlet, with whatever distinguishes the records: values,
+/// descriptions, titles, the selection.
 fn gauntlet() -> Vec<Case> {
     recorded("gauntlet.json.gz")
 }
@@ -49,7 +49,7 @@ fn flows() -> Vec<Case> {
     recorded("flows.json.gz")
 }
 
-/// The situations that were written by hand, one or more for each clause.
+/// Returns the handwritten situations, one or more for each clause.
 fn corpus() -> Vec<Case> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("test_data/records");
     let mut files: Vec<PathBuf> =
@@ -59,7 +59,7 @@ fn corpus() -> Vec<Case> {
     files.iter().flat_map(read).collect()
 }
 
-/// How the last action of a situation comes out.
+/// Returns the outcome of the last action of a situation.
 fn outcome(case: &Case, mode: Mode, without: Ablation) -> Outcome {
     replay::replay(case, mode, without).last().unwrap_or_else(|| panic!("{}: no act", case.name)).outcome
 }
@@ -80,7 +80,7 @@ fn written_situations() {
     }
 }
 
-/// Every clause is there for some situation: without it that one comes out wrong.
+/// Every clause is needed for some situation: without the clause, the outcome is wrong.
 #[test]
 fn every_clause_is_needed() {
     let cases = corpus();
@@ -124,8 +124,7 @@ fn adversarial_situations() {
     }
 }
 
-/// The record rule alone, on situations that it does not cover. The context rule is there for
-/// these.
+/// The record rule alone, on situations that it does not cover and the context rule does.
 #[test]
 fn gauntlet_situations() {
     let cases = gauntlet();
@@ -156,7 +155,7 @@ fn ordinary_flows() {
     }
 }
 
-/// `docs/records.md` holds the table of what each clause is worth.
+/// `docs/records.md` contains the table of the effect of each clause.
 #[test]
 fn records_table_in_docs_is_current() {
     let (situations, flows) = (situations(), flows());
@@ -166,7 +165,7 @@ fn records_table_in_docs_is_current() {
     table_is_current("docs/records.md", &table(&situations, &flows, &told));
 }
 
-/// Holds a table against the one in a page of the docs. `INSTA_UPDATE=always` writes it.
+/// Compares a table with the one in a page of the docs. `INSTA_UPDATE=always` writes it.
 fn table_is_current(page: &str, current: &str) {
     const BEGIN: &str = "<!-- table: begin -->\n";
     const END: &str = "<!-- table: end -->";
@@ -189,10 +188,10 @@ fn figures_per_thousand() {
     assert!((figures.refused_per_thousand() - 15.0).abs() < 1e-9);
 }
 
-/// Percent of the recorded gauntlet that may be wrong without a word. The goal is 2.
+/// The percentage of the recorded gauntlet that may be silently wrong. The goal is 2.
 const SILENT_PERCENT: usize = 7;
 
-/// `docs/identity.md` holds the table by which the compared context was chosen.
+/// `docs/identity.md` contains the table from which the compared context was chosen.
 /// `INSTA_UPDATE=always` writes it.
 #[test]
 fn context_table_in_docs_is_current() {
@@ -203,9 +202,8 @@ fn context_table_in_docs_is_current() {
         context::total(cases, stickpin_tree::is_segment_root, context::Volatility::Learned, WHOLE)
     };
     let silent = total(&gauntlet).wrong.into_iter().filter(|name| !name.contains("(hard)"));
-    // Nothing in the trees tells them apart: a covering box is seen by the device, and the menu
-    // reads
-    // the same.
+    // Nothing in the trees distinguishes them: a covering box is seen by the device, and the text
+    // of the menu is equal.
     let unreadable = ["REF pop-context-menu:", "REF pop-stacked-div:"];
     let silent: Vec<String> =
         silent.filter(|name| !unreadable.iter().any(|known| name.starts_with(known))).collect();

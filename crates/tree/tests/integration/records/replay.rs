@@ -1,4 +1,4 @@
-//! Plays a recording through a ref table in small and says of every action whether it was right.
+//! Replays a recording through a small ref table and reports for every action whether it was right.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -8,12 +8,12 @@ use stickpin_tree::{IdentityGrade, Meaning, NodeId, Openers, Records, Tree};
 use super::ablation::Ablation;
 use super::capture::{Case, Kind};
 
-/// What the table sees.
+/// The captures that the table sees.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
     /// Only the capture that issued a ref, and the one at the action.
     FirstSight,
-    /// Every capture in between too.
+    /// Every capture in between as well.
     EveryCapture,
 }
 
@@ -21,17 +21,17 @@ pub const MODES: [Mode; 2] = [Mode::FirstSight, Mode::EveryCapture];
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// Acted on the element that was meant.
+    /// Acted on the intended element.
     Right,
-    /// Refused, and what was meant is gone.
+    /// Refused, and the intended element is gone.
     RightlyRefused,
-    /// Refused, and what was meant is there.
+    /// Refused, although the intended element exists.
     Refused,
-    /// Acted on something else.
+    /// Acted on a different element.
     Wrong,
 }
 
-/// One act of a recording.
+/// One action of a recording.
 #[derive(Debug)]
 pub struct Judged {
     pub outcome: Outcome,
@@ -41,7 +41,7 @@ pub struct Judged {
 
 pub struct Entry {
     pub issued: Meaning,
-    /// Where it was seen last: the capture and the node.
+    /// Where it was last seen: the capture and the node.
     pub seen: (usize, NodeId),
 }
 
@@ -66,7 +66,7 @@ pub fn replay(case: &Case, mode: Mode, without: Ablation) -> Vec<Judged> {
                     (Err(_), Some(_)) => Outcome::Refused,
                 };
                 judged.push(Judged { outcome, why: format!("{}: {found:?}", entry.issued) });
-                // A refusal hands over what is there now under its new number.
+                // A refusal hands over the current element under its new number.
                 if let (Outcome::Refused, Some(node)) = (outcome, act.truth.and_then(|id| event.node(id))) {
                     let renewed = Entry { issued: records[at].meaning(node), seen: (at, node) };
                     table.insert(&act.query, renewed);
@@ -80,7 +80,7 @@ pub fn replay(case: &Case, mode: Mode, without: Ablation) -> Vec<Judged> {
                     let (seen, then) = entry.seen;
                     let handle = |at: usize, node| records[at].tree().node(node).handle();
                     if handle(seen, then) != handle(at, node) {
-                        // As a session does: found in other nodes, it rests on these.
+                        // As in a session: an element found in other nodes is tracked by these.
                         entry.issued = entry.issued.with_nodes_of(&records[at].meaning(node));
                     }
                     entry.seen = (at, node);
@@ -99,7 +99,7 @@ pub fn replay(case: &Case, mode: Mode, without: Ablation) -> Vec<Judged> {
     judged
 }
 
-/// After an action its target is read once more: a toggle hands over its new self.
+/// Reads the target again after an action: a toggle hands over its new state.
 pub fn hand_over<'c>(
     case: &'c Case,
     at: usize,
@@ -120,7 +120,7 @@ pub fn hand_over<'c>(
     }
 }
 
-/// The element of a ref in a capture, or why it is refused.
+/// Returns the element of a ref in a capture, or why it is refused.
 pub fn now(records: &[Records<'_>], entry: &Entry, at: usize, without: Ablation) -> Result<NodeId, String> {
     let (seen, node) = entry.seen;
     let tree = records[at].tree();
@@ -134,17 +134,17 @@ pub fn now(records: &[Records<'_>], entry: &Entry, at: usize, without: Ablation)
     }
 }
 
-/// The captures as they are read without a clause.
+/// Returns the captures as they are read without a clause.
 pub fn trees(case: &Case, without: Ablation) -> Vec<Cow<'_, Tree>> {
     case.events.iter().map(|event| without.tree(&event.tree)).collect()
 }
 
-/// The records of captures.
+/// Returns the records of captures.
 pub fn records<'t>(trees: &'t [Cow<'_, Tree>], openers: &'t [Openers]) -> Vec<Records<'t>> {
     trees.iter().zip(openers).map(|(tree, openers)| Records::new(tree, openers)).collect()
 }
 
-/// What is known about openers at every capture.
+/// Returns what is known about openers at every capture.
 pub fn openers(case: &Case, trees: &[Cow<'_, Tree>], without: Ablation) -> Vec<Openers> {
     let mut openers = Openers::default();
     let mut all = Vec::new();

@@ -1,10 +1,10 @@
-//! What a listener makes of rows.
+//! The effect of a listener on rows.
 
 use super::*;
 use serde_json::json;
 use stickpin_tree::States;
 
-/// Columns of rows `(depth, role, actionable)`; the number of a row is its place.
+/// Builds columns of rows `(depth, role, actionable)`; the number of a row is its index.
 fn columns(rows: &[(u32, &str, bool)]) -> Columns {
     let mut strings = vec![String::new(), "document".to_owned()];
     let (mut kinds, mut ids) = (vec![1, 0, 0], vec![1, 1]);
@@ -26,7 +26,7 @@ fn columns(rows: &[(u32, &str, bool)]) -> Columns {
     Columns::parse(&json.to_string()).unwrap()
 }
 
-/// The rows that are actionable after rows `heard` were heard to listen.
+/// Returns the rows that are actionable once the rows `heard` are known to have listeners.
 fn pressed(rows: &[(u32, &str, bool)], heard: &[u64]) -> Vec<usize> {
     let mut columns = columns(rows);
     mark(&mut columns, &heard.iter().map(|row| row + 1).collect());
@@ -52,7 +52,7 @@ fn listener_among_siblings_in_a_pressable_is_pressable() {
     // A row with a hand cursor, a text, and two icons.
     let row = [(1, "clickable", true), (2, "text", false), (2, "generic", false), (2, "generic", false)];
     assert_eq!(pressed(&row, &[3, 4]), [1, 3, 4]);
-    // A bar of two halves; a wrapper that listens for what is in it is none of them.
+    // A bar of two halves; a wrapper that listens for its descendants is neither of them.
     let bar = [
         (1, "clickable", true),
         (2, "generic", false),
@@ -62,16 +62,15 @@ fn listener_among_siblings_in_a_pressable_is_pressable() {
         (3, "text", false),
     ];
     assert_eq!(pressed(&bar, &[2, 3, 5]), [1, 3, 5]);
-    // A picture in a row that listens as a whole, but not what is all of it, nor the cells.
+    // An image in a row that listens as a whole, but not everything in the row, nor the cells.
     let cells =
         [(1, "row", false), (2, "cell", false), (3, "img", false), (2, "cell", false), (3, "text", false)];
     assert_eq!(pressed(&cells, &[1, 2, 3, 4]), [1, 3]);
     assert_eq!(pressed(&[(1, "clickable", true), (2, "generic", false), (3, "text", false)], &[1, 2]), [1]);
-    // Where the outer one has nothing but a hand cursor, which it may have only while the pointer
-    // is
-    // there.
+    // If the outer element has only a hand cursor, which it may have only while the pointer is over
+    // it.
     assert_eq!(pressed(&[(1, "clickable", true), (2, "generic", false), (3, "text", false)], &[2]), [1, 2]);
-    // All that is in a control is one with it.
+    // Everything in a control is part of it.
     let button = [(1, "button", true), (2, "text", false), (2, "generic", false)];
     assert_eq!(pressed(&button, &[3]), [1]);
 }

@@ -2,7 +2,7 @@ use super::*;
 use stickpin_x11desk::Extents;
 use stickpin_x11desk::Visibility;
 
-/// A window of the app's process, without shadow or decoration.
+/// A window of the app's process, without a shadow or decoration.
 pub(crate) fn window(id: u32, title: &str, area: (f64, f64, f64, f64)) -> Window {
     Window {
         id,
@@ -31,7 +31,7 @@ fn a_window_is_found_by_process_title_and_size() {
     let id = |all: &[Window], pid, title, size| window_of(all, pid, title, size).map(|w| w.id);
     assert_eq!(id(&all, Some(7), "Save", None), Some(3));
     assert_eq!(id(&all, Some(7), "Notes", Some((499.0, 380.0))), Some(2));
-    // A title that changed a moment ago: the size tells.
+    // The title changed a moment ago, so the size decides.
     assert_eq!(id(&all, Some(7), "Saved", Some((500.0, 400.0))), Some(2));
     assert_eq!(id(&all, Some(9), "Other", None), Some(4), "a proxy's process");
     assert_eq!(id(&all, Some(9), "Nobody", None), None);
@@ -73,14 +73,14 @@ fn window_for_keys_is_unambiguous_or_none() {
 
 #[test]
 fn positions_of_gtk_4_are_moved_to_the_content_of_the_window() {
-    // gnome-calculator 43 under openbox: 365x502 at 457,214, and says that it has 355x492.
+    // gnome-calculator 43 under openbox: 365x502 at 457,214, but the app reports 355x492.
     let bare = window(1, "Calculator", (457.0, 214.0, 365.0, 502.0));
     assert_eq!(origin(&bare, (355.0, 492.0)), (462.0, 219.0));
-    // With a shadow that the window manager knows of.
+    // With a shadow that the window manager knows.
     let shadow = Extents { left: 26, right: 26, top: 23, bottom: 29 };
     let shaded = Window { shadow, area: Rect { width: 407.0, height: 544.0, ..bare.area }, ..bare.clone() };
     assert_eq!(origin(&shaded, (355.0, 492.0)), (483.0, 237.0));
-    // Decorated by the window manager, the content is all of it.
+    // If the window manager draws the decoration, the whole area is content.
     assert_eq!(origin(&bare, (365.0, 502.0)), (457.0, 214.0));
 }
 
@@ -96,9 +96,8 @@ fn a_popup_is_a_little_larger_than_what_it_shows() {
 
 #[test]
 fn innermost_menu_with_the_entries_is_the_popup() {
-    // The menu of gtk3-widget-factory's kind: View with New, Wrap and Zoom; Zoom with Small and
-    // Large
-    // beside it.
+    // A menu as in gtk3-widget-factory: View with New, Wrap and Zoom; Zoom opens Small and Large
+    // next to it.
     let outer = Window { popup: true, ..window(5, "", (616.0, 450.0, 127.0, 75.0)) };
     let inner = Window { popup: true, ..window(6, "", (741.0, 500.0, 98.0, 50.0)) };
     let all = [window(1, "Main", (615.0, 405.0, 50.0, 90.0)), outer, inner];

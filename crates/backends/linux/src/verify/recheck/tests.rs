@@ -27,7 +27,7 @@ pub(in crate::verify) fn picture() -> ObjectTree {
     ObjectTree { toolkit: Toolkit::Gtk3, objects, truncated: false }
 }
 
-/// What counts for an element of a picture whose paths are its places.
+/// Returns what identifies an element of a picture whose paths are its indices.
 fn again_of(picture: &ObjectTree, target: u64, context: &[u64]) -> Option<RecheckedObjects> {
     let ids = PathNumbers::default();
     let path = |at: u64| picture.objects.get(usize::try_from(at).ok()?).map(|object| object.path.as_str());
@@ -36,7 +36,7 @@ fn again_of(picture: &ObjectTree, target: u64, context: &[u64]) -> Option<Rechec
     RecheckedObjects::of(picture, &ids, handle(target), &context)
 }
 
-/// What is asked for it, by place.
+/// Returns what is requested for an element, by index.
 fn asked_of(picture: &ObjectTree, target: u64, context: &[u64]) -> Vec<(usize, Question)> {
     let again = again_of(picture, target, context).expect("it is there");
     let old: Vec<&Object> = again.objects.iter().map(|&at| &picture.objects[at]).collect();
@@ -95,10 +95,10 @@ fn an_element_by_itself_is_asked_with_what_names_it() {
     };
     assert_eq!(itself(&picture, 9), Some(vec![9, 7, 1]), "and its window");
     assert_eq!(itself(&picture, 2), Some(vec![2, 1]));
-    // A row is named by what is written inside it.
+    // A row is named by the text inside it.
     assert_eq!(itself(&picture, 3).map(|objects| objects[0]), Some(3));
     assert_eq!(itself(&picture, 77), None);
-    // A button that a label lies in.
+    // A button that contains a label.
     picture.objects[8].children = vec![7];
     assert_eq!(itself(&picture, 8), Some(vec![8, 7, 1]));
     picture.objects[8].labelled_by = vec!["/4".to_owned()];

@@ -1,5 +1,4 @@
-//! The apps that come with the device: each opens on every grade, and every link of each leads
-//! somewhere.
+//! The built-in apps: each opens with every grade, and every link of each leads to a screen.
 
 use super::common::{Bench, text};
 use std::collections::BTreeSet;

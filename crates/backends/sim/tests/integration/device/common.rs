@@ -1,4 +1,4 @@
-//! What the tests of the device share.
+//! Support shared by the tests of the device.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// Opens an app on a virtual clock unless another one is asked for.
+    /// Opens an app, on a virtual clock unless another is requested.
     pub(crate) async fn open(what: &str) -> Self {
         Self::try_open(what).await.unwrap_or_else(|e| panic!("{what}: {e}"))
     }
@@ -34,8 +34,7 @@ impl Bench {
         Ok(Self { device, probe })
     }
 
-    /// An app from a source: one screen with this view at `/`, and what else the file says before
-    /// it.
+    /// Opens an app from source: one screen with this view at `/`, and `head` before it.
     pub(crate) async fn app(head: &str, view: &str) -> Self {
         Self::app_with(head, view, "clock=virtual").await
     }
@@ -56,7 +55,7 @@ impl Bench {
         }
     }
 
-    /// The address of the one element with a role and a name.
+    /// Returns the handle of the only element with a role and a name.
     pub(crate) async fn find(&mut self, role: Role, name: &str) -> Handle {
         let tree = self.tree().await;
         let found: Vec<_> = tree.nodes().filter(|n| n.role() == role && n.name() == name).collect();
@@ -64,13 +63,13 @@ impl Bench {
         found[0].address().unwrap()
     }
 
-    /// All addresses of elements with a role and a name.
+    /// Returns the handles of all elements with a role and a name.
     pub(crate) async fn all(&mut self, role: Role, name: &str) -> Vec<Handle> {
         let tree = self.tree().await;
         tree.nodes().filter(|n| n.role() == role && n.name() == name).filter_map(|n| n.address()).collect()
     }
 
-    /// Aims at an element and presses it if nothing is in the way.
+    /// Aims at an element and presses it if nothing covers it.
     pub(crate) async fn press(&mut self, target: Handle) -> InputOutcome {
         let aim = self.device.aim(target, AimOptions::PLAIN_PRESS).await.unwrap();
         assert_eq!(aim.hit, HitResult::Target);
@@ -109,13 +108,13 @@ impl Bench {
         text(&self.tree().await)
     }
 
-    /// What received inputs, as `event element`.
+    /// Returns the inputs that the app received, as `event element`.
     pub(crate) fn received(&self) -> Vec<String> {
         self.probe.received().iter().map(|r| format!("{} {}", r.event, r.element)).collect()
     }
 }
 
-/// A tree as lines, wrappers and text leaves included.
+/// Formats a tree as lines, including wrappers and text leaves.
 pub(crate) fn text(tree: &Tree) -> String {
     let mut out = String::new();
     for node in tree.nodes() {

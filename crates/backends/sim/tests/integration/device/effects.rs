@@ -1,4 +1,4 @@
-//! Every effect of the app language, seen from outside: by captures, notices and the app's own log.
+//! Every effect of the app language, observed through captures, notices and the app's own log.
 
 use super::common::Bench;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use stickpin_tree::{Role, States};
 
 const ROWS: &str = "[lists]\nrows = [{ id = 'a', n = 1 }, { id = 'b', n = 2 }, { id = 'c', n = 3 }]\n";
 
-/// Row texts after statements ran on a list whose nodes belong to records.
+/// Returns the texts of the rows after statements ran on a list whose nodes are bound to records.
 async fn rows_after(statements: &str) -> (String, Bench) {
     let mut b = Bench::app(ROWS, "list #list\n  for r in rows key r.id\n    li \"{r.id}{r.n}\"").await;
     b.probe.run(statements).unwrap();
@@ -32,7 +32,7 @@ async fn list_statements_change_records() {
     }
 }
 
-/// Handles of the rows before and after a change.
+/// Returns the handles of the rows before and after a change.
 async fn row_handles(view: &str, statements: &str) -> (Vec<u64>, Vec<u64>) {
     let mut b = Bench::app(ROWS, view).await;
     let mut both = Vec::new();

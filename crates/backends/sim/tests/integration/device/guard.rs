@@ -1,5 +1,5 @@
-//! The content guard: an input stops where what it belongs to changed after the aim. The app's own
-//! log says what was delivered.
+//! The content guard: an input is stopped if the content around its target changed after the aim.
+//! The app's own log shows what was delivered.
 
 mod fields;
 
@@ -20,7 +20,7 @@ async fn open(grade: &str, view: &str) -> Bench {
     Bench::app_with(STATE, view, &format!("grade={grade}")).await
 }
 
-/// The addresses of elements by role and name, all of one capture.
+/// Returns the handles of elements by role and name, all from one capture.
 async fn handles(b: &mut Bench, wanted: &[(Role, &str)]) -> Vec<Handle> {
     let tree = b.tree().await;
     let one = |(role, name): &(Role, &str)| {
@@ -62,7 +62,7 @@ async fn press_times(b: &mut Bench, target: (Role, &str), guarded: &[(Role, &str
     perform(b, &action).await.delivery
 }
 
-/// What the app received, hovers aside, with details.
+/// Returns what the app received, without hovers, with details.
 fn received(b: &Bench) -> Vec<String> {
     let line = |r: stickpin_backend_sim::ReceivedInput| format!("{} {} {}", r.event, r.element, r.detail);
     let all = b.probe.received().into_iter().filter(|r| r.event != "hover");
@@ -90,7 +90,7 @@ button "Delete" act=set(who, 'Nils Falk')"#;
     }
 }
 
-/// What counts as content of a guarded node, and what does not.
+/// What counts as content of a guarded node and what does not.
 #[tokio::test]
 async fn press_is_stopped_by_content_and_not_by_anything_else() {
     let field = (Role::TextBox, "Name");
@@ -149,7 +149,7 @@ async fn target_that_reads_otherwise_or_is_disabled_gets_no_press() {
             assert_eq!(press(&mut b, (Role::Button, name), &[ADA]).await, BEFORE, "{grade}: {line}");
             assert_eq!(received(&b), Vec::<String>::new(), "{grade}: {line}");
         }
-        // Its own value and selection are what inputs change.
+        // The target's own value and selection are what inputs change.
         let view = "p \"{who}\"\ncheckbox \"Done\" checked=flag act=set(flag, true)";
         let mut b = open(grade, view).await;
         let done = (Role::Checkbox, "Done");
@@ -217,8 +217,8 @@ async fn second_press_stops_after_another_record_came_with_the_first() {
     }
 }
 
-/// What a press counts up and selects is what its next one stands in; what comes of itself in
-/// between is not.
+/// What a press increments or selects may change for the next press; a change that the app makes in
+/// between may not.
 #[tokio::test]
 async fn second_press_bears_what_the_first_counts_and_selects() {
     let both = ["press button More", "press button More", "dblpress button More"];
@@ -251,7 +251,7 @@ async fn drag(b: &mut Bench, guarded: bool) -> Delivery {
     perform(b, &action).await.delivery
 }
 
-/// A card with these words, and a region below it that `flag` moves away from the pointer.
+/// Returns a card with these words and a region below it that `flag` moves away from the pointer.
 fn board(words: &str) -> String {
     format!(
         "list\n  li \"Card\" label=\"Card\" {words}\nif flag\n  div h=300\nregion \"Done\" h=100 drop=set(n, 1)\n  p \"{{who}}\""
@@ -271,7 +271,8 @@ async fn drop_stops_when_the_destination_changed_during_the_drag() {
             assert_eq!(drag(&mut b, true).await, landed, "{grade}: {words}");
             assert_eq!(received(&b), delivered, "{grade}: {words}");
         }
-        // Without a guard it goes where it goes, and the answer says so.
+        // Without a guard, the drag continues to wherever the pointer is, and the response reports
+        // that.
         let mut b = open(grade, &board("between=set(flag, true)")).await;
         let landed = drag(&mut b, false).await;
         assert!(matches!(landed, Delivery::Elsewhere { stopped: false, .. }), "{grade}: {landed:?}");
@@ -290,7 +291,7 @@ async fn guard_ends_with_its_input_and_with_the_next_aim() {
         let keep = aim(&mut b, all[2], &[]).await;
         b.probe.run("set(who, 'Nils')").unwrap();
         let delete = Action::press(point, Some(all[0]));
-        // The guard of one element is not another's.
+        // The guard of one element does not apply to another.
         assert_eq!(perform(&mut b, &Action::press(keep, Some(all[2]))).await.delivery, Delivery::Confirmed);
         assert_eq!(perform(&mut b, &delete).await.delivery, BEFORE, "{grade}");
         assert_eq!(perform(&mut b, &delete).await.delivery, Delivery::Confirmed, "{grade}: it ended");
@@ -311,7 +312,7 @@ async fn guard_outlives_the_addresses_that_named_it() {
         let delete = handles(&mut b, &[DELETE]).await[0];
         assert_eq!(delete == all[0], grade != "none");
         assert_eq!(perform(&mut b, &Action::press(point, Some(delete))).await.delivery, BEFORE, "{grade}");
-        // What is already gone at the aim cannot be guarded.
+        // An element that is already gone at the aim cannot be guarded.
         let all = handles(&mut b, &[DELETE, (Role::Text, "Nils")]).await;
         b.probe.run("set(who, '')").unwrap();
         let point = aim(&mut b, all[0], &all[1..]).await;

@@ -1,4 +1,4 @@
-//! Grades of identity, captures that are known to be equal, clocks, faults, pictures.
+//! Identity grades, captures that are known to be equal, clocks, faults and screenshots.
 
 use super::common::Bench;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ async fn the_grade_decides_what_handles_promise() {
         let (old, new) = (first.nodes().last().unwrap(), then.nodes().last().unwrap());
         assert_eq!(old.handle().is_some(), grade != IdentityGrade::None);
         assert_eq!(old.address() == new.address(), grade != IdentityGrade::None, "{word}");
-        // An address holds until the next capture, whatever the grade.
+        // A handle is valid until the next capture, whatever the grade.
         assert!(b.device.locate(new.address().unwrap(), &[]).await.unwrap().is_some());
         let before = b.device.locate(old.address().unwrap(), &[]).await.unwrap();
         assert_eq!(before.is_some(), grade != IdentityGrade::None);
@@ -78,7 +78,7 @@ async fn idleness_is_proved_and_not_waited_for() {
     let started = std::time::Instant::now();
     assert!(b.settle().await.is_quiet);
     assert!(started.elapsed() < Duration::from_millis(100));
-    // A clock that ticks every second leaves room for quiet; work in flight does not.
+    // A clock that ticks every second still allows quiet; pending work does not.
     let mut b = Bench::open("sim:feed").await;
     assert!(b.settle().await.is_quiet);
     b.probe.run("load(30000, tick)").unwrap();
@@ -102,7 +102,7 @@ async fn a_change_wakes_who_waits_for_it() {
     b.tree().await;
     assert!(!b.device.changed(Duration::from_secs(30), &none).await.unwrap());
     assert_eq!(b.probe.now_ms(), 30_000);
-    // On the real clock, by somebody else.
+    // On the real clock, a change by another user.
     let mut b = Bench::open("sim:shop?clock=real").await;
     b.tree().await;
     let probe = b.probe.clone();
@@ -234,7 +234,7 @@ async fn pictures_show_the_viewport_one_element_or_the_whole_page() {
         .await
         .unwrap_err();
     assert_eq!(error.code, ErrorCode::ElementOffscreen);
-    // The picture is of what is there: it changes with it.
+    // The screenshot shows the current screen and changes with it.
     let again = b.device.screenshots().unwrap().screenshot(ScreenshotRequest::default()).await.unwrap();
     assert!(again.png != shot.png, "the page was scrolled");
 }

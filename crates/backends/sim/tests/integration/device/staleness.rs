@@ -1,4 +1,4 @@
-//! The screens of the staleness app make the changes that the table and its trees tell of.
+//! The screens of the staleness app make the changes that the table and its trees describe.
 
 use super::common::Bench;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fixtures")
 }
 
-/// The situations that have a device: id, and the role and name of the target.
+/// Returns the situations that have a device: id, and the role and name of the target.
 fn situations() -> Vec<(String, String, String)> {
     let text = std::fs::read_to_string(fixtures().join("staleness.toml")).unwrap();
     let table: toml::Table = text.parse().unwrap();
@@ -49,9 +49,8 @@ async fn every_situation_has_a_screen_with_its_target() {
                 b.probe.run("advance").unwrap();
                 b.settle().await;
                 let now = b.tree().await;
-                // Without identity a new node that reads the same is no change, and some later
-                // steps repeat
-                // the first.
+                // Without identity, a new node with the same text is no change, and some later
+                // steps repeat the first.
                 assert!(now != last || grade == "none" || step > 1, "{id}: the step changes nothing");
                 last = now;
             }
@@ -71,7 +70,7 @@ async fn screens_take_as_many_steps_as_the_trees_in_memory() {
         let path = file.unwrap().path();
         let text = std::fs::read_to_string(&path).unwrap();
         let states: Vec<&str> = text.lines().filter(|l| l.starts_with("== ")).collect();
-        // What comes before the first snapshot is where the app starts.
+        // The states before the first snapshot are where the app starts.
         let first = states.iter().position(|s| s.starts_with("== first")).unwrap();
         let steps = states.len() - 1 - first;
         trees.insert(path.file_stem().unwrap().to_str().unwrap().to_owned(), steps);
@@ -84,8 +83,7 @@ async fn screens_take_as_many_steps_as_the_trees_in_memory() {
     }
 }
 
-/// Which screens keep the node of their target through all steps, which is what the outcomes rest
-/// on.
+/// Which screens keep the node of their target through all steps. The outcomes depend on this.
 #[tokio::test]
 async fn targets_keep_their_node_where_the_situation_says_so() {
     let replaced = [
@@ -118,7 +116,7 @@ async fn targets_keep_their_node_where_the_situation_says_so() {
         let mut b = Bench::open(&format!("sim:staleness/{id}")).await;
         let first = b.tree().await;
         let steps: u32 = b.probe.variable("steps").parse().unwrap();
-        // The first of a row of equals, or the one of the row that the situation is about.
+        // The first of several equal elements, or the one that the situation is about.
         let all = targets(&first, &role, &name);
         for _ in 0..steps {
             b.probe.run("advance").unwrap();

@@ -1,4 +1,4 @@
-//! The clipboard: what the agent copies the page can paste, and the other way round.
+//! The clipboard: the page can paste what the agent copies, and vice versa.
 
 use crate::support::Page;
 use stickpin_device::{Device, ErrorCode, Modifiers};

@@ -1,5 +1,5 @@
-//! What lies over a target: a part of its own control is pressed as a person does, anything else is
-//! a cover and is named. The page says what received the press.
+//! Elements that cover a target: a part of its own control is pressed as a person would press it;
+//! anything else is a cover and is named. The page reports what received the press.
 
 use super::LOG;
 use crate::support::{Page, press};
@@ -12,7 +12,7 @@ const STYLE: &str = "<style>
     .over{position:absolute;inset:0}
     .off{pointer-events:none}</style>";
 
-/// Fields whose visible part is not the field: each with what a press must reach.
+/// Fields whose visible part is a different element, each with what a press must reach.
 const OWN: [(&str, Role, &str); 7] = [
     (
         "wrapper around a field that takes no pointer",
@@ -66,7 +66,7 @@ async fn a_part_of_the_control_itself_is_no_cover() {
     }
 }
 
-/// What looks alike and is a cover: each with what is named for it.
+/// Elements that look similar but are covers, each with the name that is reported.
 const COVERS: [(&str, Role, &str, &str); 11] = [
     (
         "a button takes no pointer because it is off",
@@ -144,7 +144,7 @@ async fn what_is_no_part_of_the_control_covers_it() {
         let aim = page.aim(field).await;
         let HitResult::Covered { what: by, .. } = &aim.hit else { panic!("{what}: {aim:?}") };
         assert!(by.starts_with(named), "{what}: {by}");
-        // And if it is sent there all the same, the page hears nothing of it.
+        // Even if it is sent anyway, the page receives nothing.
         let done = page.perform(&press(aim.point, Some(field))).await;
         assert!(matches!(done.delivery, Delivery::Elsewhere { stopped: true, .. }), "{what}: {done:?}");
         assert_eq!(page.log().await, Vec::<String>::new(), "{what}");
@@ -166,7 +166,7 @@ async fn the_field_itself_is_pressed_where_it_is_free() {
 
 #[tokio::test]
 async fn overflow_clips_only_where_there_is_a_box() {
-    // An element without a box, a row of a table and an inline element clip nothing.
+    // Elements without a box, table rows and inline elements clip nothing.
     let html = format!(
         "{LOG}<div style='display:contents;overflow:auto'><button>One</button></div>
         <table><tbody style='overflow:hidden'><tr style='overflow:hidden'><td><button>Two</button></table>

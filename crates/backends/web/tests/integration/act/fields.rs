@@ -1,4 +1,4 @@
-//! Fields and lists take what is filled in, and the page hears of it.
+//! Fields and lists accept what is filled in, and the page receives the events.
 
 use crate::support::Page;
 use stickpin_device::{Action, CancellationToken, Device, ErrorCode};
@@ -36,7 +36,7 @@ async fn a_focus_that_moves_on_does_not_take_the_text_along() {
     let name = page.find(Role::TextBox, "Name").await;
     page.fill(name, "mine").await;
     assert_eq!(page.truth::<String>("b.value").await, "");
-    // What is typed afterwards goes where the focus is.
+    // Text that is typed afterwards goes to the focused element.
     page.perform(&Action::Type { target: None, text: "x".into() }).await;
     assert_eq!(page.truth::<String>("b.value").await, "x");
     page.close().await;
@@ -112,7 +112,7 @@ async fn picker_fields_refuse_impossible_values_silently() {
     page.close().await;
 }
 
-/// An editor that keeps its own model and draws it with the next frame, as Lexical and ProseMirror
+/// An editor that keeps its own model and draws it in the next frame, as Lexical and ProseMirror
 /// do.
 const EDITOR: &str = "<div contenteditable role=textbox aria-label=Rich id=rich><p>old</p><p>text</p></div><script>
     let model=['old','text'];const draw=()=>requestAnimationFrame(()=>{rich.innerHTML=model.map(t=>`<p>${t||'<br>'}</p>`).join('')});
@@ -158,7 +158,7 @@ async fn options_that_read_the_same_are_not_guessed() {
     let e = page.device.perform(&select("Rome"), &cancel).await.unwrap_err();
     assert_eq!(e.code, ErrorCode::ElementDisabled);
     assert_eq!(page.perform(&select("us")).await.value.as_deref(), Some("Paris"));
-    // The value decides where it is the label of several.
+    // Where several options share a label, the value decides.
     page.perform(&select("Same")).await;
     assert_eq!(page.log().await, ["us", "Same"]);
     page.close().await;

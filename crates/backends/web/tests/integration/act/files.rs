@@ -1,4 +1,4 @@
-//! Files into inputs, choosers and drops: the page says which it got.
+//! Files for inputs, choosers and drops: the page reports which ones it received.
 
 use crate::support::Page;
 use std::path::PathBuf;
@@ -7,13 +7,13 @@ use stickpin_device::{
 };
 use stickpin_tree::{Handle, Role};
 
-/// Notes what inputs and drops got, with the content of the first file.
+/// Logs what inputs and drops received, with the content of the first file.
 const SCRIPT: &str = "<script>log=[];const note=async(what,files)=>log.push([what,...[...files].map(f=>f.name),
     files.length?await files[0].text():'-'].join(' '));
     addEventListener('change',e=>{if(e.target.type=='file')note((e.target.id||e.target.name)+(e.isTrusted?'':' untrusted'),e.target.files)})</script>";
 
 fn file(page: &Page, name: &str, content: &str) -> PathBuf {
-    // Outside what the browser removes at its end.
+    // Outside of the folder that the browser removes at its end.
     let path = page.files.path().join(name);
     std::fs::write(&path, content).unwrap();
     path
@@ -73,7 +73,7 @@ async fn hidden_inputs_are_found_through_labels_and_boxes() {
 
 #[tokio::test]
 async fn a_chooser_that_a_press_opens_is_answered() {
-    // The input is made by the press and never put into the document.
+    // The input is created by the press and never added to the document.
     let html = format!("<!doctype html><button onclick=\"const i=document.createElement('input');i.type='file';i.multiple=true;
         i.onchange=()=>note('made',i.files);i.oncancel=()=>log.push('cancel');i.click()\">Attach</button><button>Quiet</button>{SCRIPT}");
     let Some(mut page) = Page::show(&html).await else { return };
@@ -99,7 +99,7 @@ async fn a_chooser_that_nobody_expects_is_closed_and_noticed() {
     page.until("log.length==1").await;
     assert_eq!(page.log().await, ["cancel"]);
     assert!(page.device.notices().await.unwrap().contains(&Notice::FileChooser));
-    // And again: nothing hangs on the first one.
+    // A second time: the first chooser leaves nothing behind.
     page.press(cv).await;
     page.until("log.length==2").await;
     page.close().await;
@@ -126,7 +126,7 @@ async fn files_are_dropped_where_the_page_takes_them_and_nowhere_else() {
     let point = page.device.aim(plain, AimOptions::default()).await.unwrap().point;
     let done = page.perform(&Action::Drop { point, target: plain, files: files.clone() }).await;
     assert!(!done.handled);
-    // Nothing was dropped, and the browser did not open the file either.
+    // Nothing was dropped, and the browser did not open the file.
     assert_eq!(page.truth::<String>("location.pathname").await, "/");
     let action = Action::Drop { point, target: zone, files };
     let done = page.device.perform(&action, &CancellationToken::new()).await.unwrap();

@@ -1,12 +1,12 @@
-//! The content guard of presses, drags and lists: what is guarded must hold what it held at the
-//! last look.
+//! The content guard of presses, drags and lists: guarded elements must have the content that they
+//! had at the last check.
 
 use crate::support::Page;
 use std::time::Duration;
 use stickpin_device::{Action, AimOptions, Button, Delivery, Device, HitResult, Modifiers};
 use stickpin_tree::Handle;
 
-/// Four rows with a name and a button each. The page notes which record each event acts on;
+/// Four rows with a name and a button each. The page logs which record each event acts on;
 /// `show(n)` puts other records into the same nodes.
 pub(crate) const ROWS: &str = "<!doctype html><meta charset=utf-8><h1>Mail</h1><ul id=l></ul><script>log=[];
     const names=['Anna','Bob','Cara','Dan','Eva','Finn','Gus','Hal'];
@@ -17,13 +17,13 @@ pub(crate) const ROWS: &str = "<!doctype html><meta charset=utf-8><h1>Mail</h1><
     once=(on,how,f)=>addEventListener(on,()=>late(how,f),{once:true,capture:true})</script>";
 
 impl Page {
-    /// The elements that a selector matches.
+    /// Returns the elements that match a selector.
     pub(crate) async fn css(&mut self, selector: &str) -> Vec<Handle> {
         self.device.script().unwrap().css(selector).await.unwrap()
     }
 
-    /// Aims at the first match of a selector as a press does, and guards all matches of another one
-    /// with it.
+    /// Aims at the first match of a selector, as a press does, and guards all matches of another
+    /// selector.
     pub(crate) async fn aim_guarding(&mut self, target: &str, guarded: &str) -> (Handle, (f64, f64)) {
         let target = self.css(target).await[0];
         let guarded = self.css(guarded).await;
@@ -38,7 +38,7 @@ impl Page {
         self.perform(&Action::press(point, Some(target))).await.delivery
     }
 
-    /// Runs a script of the page.
+    /// Runs a script in the page.
     pub(crate) async fn run(&self, script: &str) {
         self.truth::<bool>(&format!("({script},true)")).await;
     }
@@ -51,7 +51,7 @@ impl Page {
 const ROW: &str = "li:nth-of-type(2) span";
 const DELETE: &str = "li:nth-of-type(2) button";
 
-/// Events of the log that name another record than Bob's.
+/// Returns the events of the log that name a record other than Bob's.
 fn strangers(log: &[String]) -> Vec<&String> {
     log.iter().filter(|e| !e.ends_with(" Bob") && !e.ends_with(" HTML")).collect()
 }
@@ -86,7 +86,7 @@ async fn record_replaced_after_pointer_arrival_is_never_hit() {
         page.fresh().await;
         page.run(&format!("once('pointermove',{delay},()=>show(4))")).await;
         let (target, point) = page.aim_guarding(DELETE, ROW).await;
-        // The look that is judged: Bob's row, or already the one that came in its place.
+        // The check whose result counts: it finds Bob's row, or already the one that replaced it.
         let look = page.device.locate(target, &[]).await.unwrap().unwrap();
         let judged =
             if look.tree.nodes().any(|n| n.name() == "Mail of Bob") { "click Bob" } else { "click Finn" };
@@ -185,9 +185,8 @@ async fn double_click_stops_at_another_record() {
     let (target, point) = page.aim_guarding(DELETE, ROW).await;
     assert_eq!(page.perform(&double(target, point)).await.delivery, Delivery::Changed { stopped: false });
     assert_eq!(page.log().await.iter().filter(|e| e.starts_with("pointerdown")).count(), 1);
-    // What it counts up is no other record: between the presses of one press only, not from the
-    // look to
-    // the first.
+    // A counter that increments is not another record, but only between the presses of one action,
+    // not from the check to the first press.
     let counter = "(r=>r.insertAdjacentHTML('beforeend','<b>1 of 7</b><input value=1>'))(document.querySelector('li:nth-of-type(2)')),
         count=()=>{document.querySelector('li b').textContent='2 of 7';document.querySelector('li input').value=2}";
     for (on, landed) in [
@@ -222,7 +221,7 @@ async fn what_a_press_does_by_itself_does_not_stop_it() {
         ("#wrap", "!c.checked"),
         ("#b", "b.checked&&!a.checked"),
         ("#n", "document.activeElement===n"),
-        // The focus leaves the field, which changes its value and tells of it.
+        // The focus leaves the field, which changes the field's value and sends an event.
         ("#k", "location.hash==='#there'&&o.textContent==='saved'"),
         ("#t2", "panel.textContent==='Second'"),
         ("#pick", "log.includes('picked')"),
@@ -256,7 +255,7 @@ async fn guarded_record_around_a_frame_is_compared_in_its_event() {
             Delivery::Changed { stopped: true },
             vec![],
         ),
-        // No script sees into this one: it is asked before the input.
+        // Our script cannot access this frame, which is checked before the input.
         (
             "new Promise(done=>{onmessage=done;frames[1].postMessage(1,'*')})",
             "0",

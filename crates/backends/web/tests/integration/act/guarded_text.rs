@@ -3,7 +3,7 @@
 use crate::support::Page;
 use stickpin_device::{Action, AimOptions, Delivery, Device, HitResult, InputOutcome};
 
-/// A table with a note per person. The page notes each key and each text with the record that it
+/// A table with a note per person. The page logs each key and each text with the record that it
 /// goes to.
 const NOTES: &str = "<!doctype html><meta charset=utf-8><table><tbody id=l></table><script>log=[];
     const names=['Anna','Bob','Cara','Dan','Eva','Finn'];
@@ -15,7 +15,7 @@ const NOTE: &str = "tr:nth-of-type(2) input";
 const ROW: &str = "tr:nth-of-type(2) td";
 
 impl Page {
-    /// Aims as fill, type and select do, runs a script of the page, and performs.
+    /// Aims as fill, type and select do, runs a script in the page, and performs the action.
     async fn act_guarding(
         &mut self,
         target: &str,
@@ -84,7 +84,7 @@ async fn fill_by_picker_of_replaced_record_is_stopped() {
     page.close().await;
 }
 
-/// Plays of a text against a timer of the page. A browser that is short of time may serve all keys
+/// How many times text is typed against a timer of the page. A busy browser may process all keys
 /// before the timer.
 const PLAYS: usize = 20;
 
@@ -111,7 +111,7 @@ async fn keys_stop_when_the_record_is_replaced() {
         }
     }
     assert!(stopped, "no play had the timer run between the keys");
-    // The next keys are for whoever has the focus.
+    // The next keys go to the focused element.
     page.run("log.length=0").await;
     page.perform(&Action::Type { target: None, text: "x".into() }).await;
     assert!(!page.log().await.is_empty());
@@ -183,7 +183,7 @@ async fn keys_follow_the_boxes_of_a_code() {
         let done = page.act_guarding("input", "p", "0", code).await;
         assert_eq!(done.delivery, Delivery::Unknown, "{length} {next}");
         let values = "[...document.querySelectorAll('input')].map(f=>f.value).join()";
-        // A page that moves the focus late gets what it would get from quick fingers.
+        // A page that moves the focus late receives what it would receive from a fast typist.
         let truth: String = page.truth(values).await;
         assert_eq!(
             truth.replace(',', ""),

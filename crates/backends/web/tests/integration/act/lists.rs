@@ -1,11 +1,11 @@
-//! A list that was opened in vain is closed again, and nothing else feels it: the page says what it
-//! heard.
+//! A list that was opened without success is closed again, and nothing else is affected: the page
+//! logs its events.
 
 use crate::support::Page;
 use stickpin_device::Device;
 use stickpin_tree::{Handle, Role};
 
-/// A page that notes presses, keys, and what they closed. What is hidden is closed.
+/// A page that logs presses, keys, and what they closed. A hidden element counts as closed.
 const PAGE: &str = "<!doctype html><meta charset=utf-8><style>[hidden]{display:none}</style><script>log=[];
     addEventListener('click',e=>log.push('click '+e.target.id),true);
     const say=(e,open)=>e.setAttribute('aria-expanded',open);
@@ -33,14 +33,14 @@ async fn what_says_that_it_is_expanded_is_pressed_again() {
     let Some((mut page, city)) = opened(&body, Role::Button).await else { return };
     assert!(page.device.popups().unwrap().close_popup(city, &[]).await.unwrap());
     assert_eq!(page.log().await, ["click city", "click city", "closed list"]);
-    // There is nothing left to close.
+    // Nothing remains to be closed.
     assert!(!page.device.popups().unwrap().close_popup(city, &[]).await.unwrap());
     assert_eq!(page.log().await.len(), 3);
     page.close().await;
 }
 
-/// A field that lists on every press, and closes on Escape, inside something that Escape closes,
-/// too.
+/// Builds a field that opens a list on every press and closes it on Escape, inside an element that
+/// Escape also closes.
 fn field_in(open: &str, close: &str) -> String {
     format!(
         "{open}<input id=city aria-label=City role=combobox aria-expanded=false aria-controls=list>{LIST}{close}
@@ -72,7 +72,7 @@ async fn escape_closes_the_list_and_not_what_it_is_in() {
         assert!(page.device.popups().unwrap().close_popup(city, &[]).await.unwrap(), "{open}");
         assert_eq!(page.log().await, ["click city", "Escape at city", "closed list"], "{open}");
         assert!(page.truth::<bool>("around.checkVisibility()").await, "{open}");
-        // The next Escape is a person's, and does what it does.
+        // The next Escape is the user's and has its usual effect.
         page.key(Default::default(), "Escape").await;
         page.until("!around.checkVisibility()").await;
         page.close().await;
@@ -100,7 +100,7 @@ async fn nothing_is_sent_for_what_is_not_open_or_was_there_before() {
     let Some((mut page, city)) = opened(body, Role::Button).await else { return };
     let old = page.find(Role::ListBox, "Old").await;
     assert!(!page.device.popups().unwrap().close_popup(city, &[old]).await.unwrap());
-    // A list that came by itself, and the focus is with something else.
+    // A list that opened by itself while another element has the focus.
     page.truth::<bool>("(document.body.insertAdjacentHTML('beforeend','<ul role=listbox><li role=option>New</ul><input id=other>'),other.focus(),true)").await;
     assert!(!page.device.popups().unwrap().close_popup(city, &[old]).await.unwrap());
     assert_eq!(page.log().await, ["click city"]);
@@ -123,7 +123,7 @@ async fn a_list_in_a_frame_is_closed_as_well() {
         ["click city", "Escape at city", "closed list"]
     );
     page.press(city).await;
-    // Keys go to the page around it now: Escape would reach that.
+    // Keys now go to the surrounding page: Escape would reach it.
     page.truth::<bool>(
         "(document.body.insertAdjacentHTML('beforeend','<input id=other>'),other.focus(),true)",
     )

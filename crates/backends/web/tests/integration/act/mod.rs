@@ -1,4 +1,4 @@
-//! Input reaches what it was meant for, and the page says so.
+//! Input reaches its target, and the page confirms this.
 
 mod clipboard;
 mod covers;
@@ -12,6 +12,6 @@ mod moving;
 mod pictures;
 mod press;
 
-/// The beginning of a page that notes which element each click reached.
+/// The start of a page that logs which element each click reached.
 const LOG: &str = "<!doctype html><meta charset=utf-8><script>log=[];
     addEventListener('click',e=>log.push('click '+(e.target.id||e.target.tagName)+' '+e.isTrusted),true)</script>";

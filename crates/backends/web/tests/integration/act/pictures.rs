@@ -1,4 +1,4 @@
-//! Pictures, and questions about one element.
+//! Screenshots, and queries about one element.
 
 use crate::support::Page;
 use stickpin_device::{Device, ErrorCode, Query, ScreenshotRequest};

@@ -1,4 +1,4 @@
-//! Presses and the pointer: they reach what they were meant for, or nothing.
+//! Presses and the pointer: they reach their target or nothing.
 
 use super::LOG;
 use crate::support::{Page, press};
@@ -29,7 +29,7 @@ async fn a_press_that_was_announced_and_not_made_stops_nobody() {
     let two = page.find(Role::Button, "Two").await;
     let at_two = page.aim(two).await.point;
     drop(page.prepare(one).await);
-    // Whoever drives it looks again instead, and a person presses.
+    // An agent checks again instead, and a person presses.
     page.capture().await;
     for kind in ["mousePressed", "mouseReleased"] {
         let (x, y) = at_two;
@@ -46,11 +46,11 @@ async fn a_press_that_was_announced_and_not_made_stops_nobody() {
         client.call(Some(session), &event).await.unwrap();
     }
     assert_eq!(page.log().await, ["click b true"]);
-    // The press that comes may be another one.
+    // The next press may be a different one.
     let ticket = page.prepare(one).await.ticket;
     assert_eq!(page.commit(&press(at_two, Some(two)), ticket).await.delivery, Delivery::Confirmed);
     assert_eq!(page.log().await, ["click b true", "click b true"]);
-    // And the one that was announced may come to something else by then.
+    // And the announced press may reach something else by then.
     let PreparedInput { aim, ticket, .. } = page.prepare(one).await;
     page.truth::<bool>("(document.body.prepend(b), true)").await;
     let landed = page.commit(&press(aim.point, Some(one)), ticket).await.delivery;
@@ -68,7 +68,7 @@ async fn what_came_along_with_an_act_is_of_its_moment() {
     let performed = page.press(terms).await;
     let seen = page.device.outcome(terms, performed.ticket).await.unwrap().unwrap();
     on.push(seen.tree.node(seen.node).is(States::CHECKED));
-    // Nothing tells of this, and the page is looked at anew all the same.
+    // No mutation record reports this, but the page is still captured again.
     page.truth::<bool>("(box.checked=false, true)").await;
     for _ in 0..2 {
         let seen = page.device.locate(terms, &[]).await.unwrap().unwrap();
@@ -189,7 +189,7 @@ async fn what_gets_in_the_way_after_the_aim_is_kept_from_the_press() {
     let done = page.perform(&press(aim.point, Some(pay))).await;
     let Delivery::Elsewhere { what, stopped } = done.delivery else { panic!("{done:?}") };
     assert_eq!((what.as_str(), stopped), ("button \"Evil\"", true));
-    // Not even its capturing listener on the window saw it.
+    // Not even its capturing listener on the window received the event.
     let log = page.log().await;
     assert!(log.is_empty(), "{log:?}");
     page.close().await;
@@ -305,7 +305,7 @@ async fn the_second_press_of_a_double_click_is_judged_too() {
         hold: Duration::ZERO,
     };
     let done = page.perform(&action).await;
-    // The app saw the first press: nothing may send both again.
+    // The app received the first press: neither may be sent again.
     assert_eq!(done.delivery, Delivery::Elsewhere { what: "button \"Delete b\"".into(), stopped: false });
     assert_eq!(page.log().await, ["click a true"]);
     page.close().await;
@@ -352,7 +352,7 @@ async fn wheel_reaches_a_cross_site_frame_after_scrolling() {
     let Some(mut page) = Page::site(&[("/", &outer), ("/inner", inner)]).await else { return };
     let far = page.find(Role::Button, "Far").await;
     for _ in 0..5 {
-        // Wherever the frame was a moment ago, the wheel is for where it is now.
+        // Wherever the frame was a moment ago, the wheel event goes to where it is now.
         page.truth::<bool>("scrollTo(0,0),true").await;
         page.aim(far).await;
         let scroll = |dy| Action::Scroll { target: Some(far), dx: 0.0, dy };
@@ -404,8 +404,8 @@ async fn press_inside_a_tab_hits_it_and_inside_a_row_does_not() {
     page.close().await;
 }
 
-/// Buttons that turn with a press, after something else of the page has changed in its handler.
-/// Each does it another way.
+/// Buttons that change with a press after something else on the page has changed in its handler,
+/// each in a different way.
 const LATE: &str = "<!doctype html><meta charset=utf-8><p id=seen></p><script>
     const ways={now:f=>f(), promise:f=>Promise.resolve().then(f),
       task:f=>setTimeout(()=>setTimeout(f)),
@@ -421,7 +421,7 @@ const LATE: &str = "<!doctype html><meta charset=utf-8><p id=seen></p><script>
 
 #[tokio::test]
 async fn what_a_press_puts_off_until_its_handlers_are_done_is_seen() {
-    // Walked in one go; asked for later; in a document around which there are others.
+    // Captured in one walk; requested later; in a document within other documents.
     let large = format!("{LATE}{}", "<p>Text</p>".repeat(600));
     let framed = "<!doctype html><iframe src=/small title=In style='width:900px;height:300px'></iframe>";
     let Some(mut page) = Page::site(&[("/large", &large), ("/small", LATE), ("/framed", framed)]).await

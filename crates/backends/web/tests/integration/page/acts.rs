@@ -1,4 +1,4 @@
-//! Aiming, pressing, filling, choosing and noticing, on pages that make it hard.
+//! Aiming, pressing, filling, choosing and noticing changes, on difficult pages.
 
 use super::harness::{CallOn, Document, InsertText, Mouse, Page, serve};
 use serde_json::{Value, json};
@@ -75,7 +75,7 @@ async fn press_on_a_covered_element_names_the_cover() {
     let buy = page.id("#buy").await;
     let aim = page.ask(&format!("aim({buy})")).await;
     assert_eq!((&aim["hit"]["target"], &aim["hit"]["what"]), (&json!(false), &json!("div#cover")));
-    // The hit test warned; should the cover come after it, the second net stops the press.
+    // The hit test warned. If the cover appears after it, the second check stops the press.
     assert_eq!(page.ask(&format!("expectClick({buy})")).await, true);
     press(&page, &aim).await;
     assert_eq!(
@@ -94,7 +94,7 @@ async fn press_on_a_covered_element_names_the_cover() {
         json!({ "landed": "target", "what": "", "stopped": false, "complete": false })
     );
     assert_eq!(page.page_eval("log").await, json!(["buy"]));
-    // Nothing is watched any more.
+    // Nothing is observed any more.
     press(&page, &aim).await;
     assert_eq!(page.ask("clickVerdict().landed").await, "none");
     assert_eq!(page.page_eval("log").await, json!(["buy", "buy"]));
@@ -163,7 +163,7 @@ async fn native_lists_are_chosen_by_label_or_value() {
         json!({ "handled": true, "value": "Two words", "refused": false })
     );
     assert_eq!(page.ask(&format!("select({one}, ['1']).value")).await, "One");
-    // A disabled option cannot be chosen by a person either.
+    // A person cannot choose a disabled option either.
     let answer = page.ask(&format!("select({one}, ['Three'])")).await;
     assert_eq!(answer["why"], "its option \"Three\" is disabled");
     let answer = page.ask(&format!("select({one}, ['Four'])")).await;
@@ -173,7 +173,7 @@ async fn native_lists_are_chosen_by_label_or_value() {
     );
     assert_eq!(page.ask(&format!("readValue({one})")).await, json!(["One", null]));
     assert_eq!(page.ask(&format!("select({many}, ['b', 'c']).value")).await, "b, c");
-    // What is chosen already is no change.
+    // Choosing what is already selected is no change.
     page.ask(&format!("select({many}, ['b', 'c'])")).await;
     assert_eq!(page.page_eval("log").await, json!(["one", "one", "many"]));
     assert_eq!(page.ask(&format!("select({button}, ['b'])")).await, json!({ "handled": false }));
@@ -194,7 +194,7 @@ async fn changes_quiet_and_announcements_are_noticed() {
     let Some(mut page) = Page::start().await else { return };
     show(&mut page, "<div role=status id=live></div><ul id=feed></ul><div id=host></div><input id=field>
         <script>document.getElementById('host').attachShadow({ mode: 'open' }).innerHTML = '<p>x</p>'</script>").await;
-    // Shadow roots are watched from the first capture on.
+    // Shadow roots are observed from the first capture on.
     page.capture().await;
     let count = page.ask("changes().count").await;
     assert_eq!(page.ask(&format!("changed({count}, 20)")).await, count);
@@ -223,7 +223,7 @@ async fn changes_quiet_and_announcements_are_noticed() {
     .await;
     let moving = page.ask("settled(20, 100)").await;
     assert_eq!(moving["still"], json!(["animation on div#live"]), "{moving}");
-    // One that never ends is decoration: nobody waits for it.
+    // An animation that never ends is decoration, and nothing waits for it.
     page.page_eval("live.getAnimations().forEach(a => a.cancel())").await;
     page.page_eval("live.animate([{ opacity: 0 }, { opacity: 1 }], { duration: 400, iterations: Infinity })")
         .await;
@@ -252,13 +252,13 @@ async fn a_seal_is_broken_by_what_no_mutation_tells() {
         page.page_eval(change).await;
         assert_eq!(page.ask(&format!("unchanged({before})")).await, false, "{change}");
     }
-    // One that is not defined cannot have internals.
+    // An element that is not defined cannot have internals.
     page.page_eval("document.body.append(document.createElement('x-custom'))").await;
     let undefined = seal(page.ask("capture({})").await);
     assert_eq!(page.ask(&format!("unchanged({undefined})")).await, true);
     page.page_eval("customElements.define('x-custom', class extends HTMLElement {})").await;
     assert_eq!(page.ask(&format!("unchanged({undefined})")).await, false);
-    // From now on it can change what it is without a trace.
+    // From now on it can change its role or states without a mutation record.
     assert_eq!(seal(page.ask("capture({})").await), 0);
 }
 
@@ -313,7 +313,7 @@ async fn documents_of_other_kinds_are_read() {
         let lines: Vec<_> = tree.nodes().map(|n| format!("{} {}", n.role(), n.name())).collect();
         assert!(expected.iter().all(|want| lines.iter().any(|line| line == want)), "{kind}: {lines:?}");
         assert_eq!(tree.documents()[0].url, format!("{site}/"));
-        // Even a document without its root element is one.
+        // A document without a root element is still a document.
         page.page_eval("document.removeChild([...document.childNodes].find(n => n.nodeType === 1)) && 0")
             .await;
         page.capture().await;
@@ -341,7 +341,7 @@ async fn ids_stay_with_their_element_and_hidden_is_not_gone() {
     let after = page.capture().await;
     let c =
         |tree: &stickpin_tree::Tree| tree.nodes().find(|n| n.name() == "C" && !n.is_text()).unwrap().handle();
-    // A new element never gets an old number.
+    // A new element never gets a number that was used before.
     assert_ne!(c(&before), c(&after));
 }
 

@@ -1,7 +1,7 @@
-//! Pages of ours in `fixtures/web/cases`: what stands in `data-expect` is what a capture must say
-//! of that element, and the browser's own tree must agree, but where `data-chrome` says why not.
-//! `either`: what the browser says depends on when it looked first, as for two elements that own
-//! each other; on a busy machine that is while the page is read.
+//! Test pages in `fixtures/web/cases`: `data-expect` is what a capture must report for that
+//! element. The browser's own tree must agree, except where `data-chrome` gives a reason. `either`:
+//! the browser's result depends on when it first looked, as for two elements that own each other;
+//! on a busy machine, that is while the page is being parsed.
 
 use super::harness::{AxNode, Page, documented, pages, root, serve_folder};
 use hashbrown::{HashMap, HashSet};
@@ -20,7 +20,7 @@ const EXPECTED: &str = "(() => {
     const found = [];
     const look = root => {
         for (const e of root.querySelectorAll('*')) {
-            // A form answers to the names of its fields first.
+            // A form resolves properties to the names of its fields first.
             const expect = Element.prototype.getAttribute.call(e, 'data-expect');
             if (expect !== null) found.push({ id: __stickpin.idOf(e), expect, html: e.outerHTML.slice(0, 120) });
             if (e.shadowRoot) look(e.shadowRoot);
@@ -30,7 +30,7 @@ const EXPECTED: &str = "(() => {
     return found;
 })()";
 
-/// The states that pages expect by name, in the order in which they stand.
+/// The states that pages expect by name, in output order.
 const NAMED: [(States, &str); 17] = [
     (States::DISABLED, "disabled"),
     (States::CHECKED, "checked"),
@@ -51,14 +51,14 @@ const NAMED: [(States, &str); 17] = [
     (States::HAS_POPUP, "haspopup"),
 ];
 
-/// A node in the words of `data-expect`.
+/// Formats a node in the notation of `data-expect`.
 fn line(node: NodeRef<'_>) -> String {
     let mut line = format!("{} \"{}\"", node.role(), node.name());
     for (state, word) in NAMED {
         if node.is(state) {
             line = format!("{line} {word}");
         }
-        // The other side of what can be on or off.
+        // The opposite of a state that can be on or off.
         if state == States::EXPANDED && node.is(States::EXPANDABLE) && !node.is(States::EXPANDED) {
             line += " collapsed";
         }
@@ -107,7 +107,8 @@ async fn pages_read_as_they_expect_and_as_the_browser_reads_them() {
         let oracle = page.oracle().await;
         for ax in &oracle {
             let ours = by_id.get(&ax.id);
-            // What has no role there and is no row of ours, or only a clickable, says nothing.
+            // An element without a role there that is no row of ours, or only a clickable, is
+            // skipped.
             let role =
                 ours.map_or("", |n| if n.role() == Role::Clickable { "generic" } else { n.role().name() });
             if ours.is_none() && ax.role == "generic" && ax.name.is_empty() {
@@ -140,8 +141,8 @@ async fn pages_read_as_they_expect_and_as_the_browser_reads_them() {
             if ours.role().is_input() && !matches!(ours.role(), Role::Checkbox | Role::Radio | Role::Switch) {
                 compare("value", &ax.value, ours.value());
             }
-            // What has no role is described by its text; a description that repeats the name says
-            // nothing.
+            // An element without a role is described by its text; a description that repeats the
+            // name is skipped.
             if ours.role() != Role::Generic {
                 let browser = if ax.description == ax.name { "" } else { &ax.description };
                 compare("description", browser, ours.attr(Attr::Description).unwrap_or(""));
@@ -150,7 +151,7 @@ async fn pages_read_as_they_expect_and_as_the_browser_reads_them() {
                 compare("level", &ax.level.to_string(), &ours.level().to_string());
             }
         }
-        // The order of what both have.
+        // The order of the elements that both trees have.
         let browser: Vec<u64> = oracle
             .iter()
             .filter(|ax| ax.reason.is_none() && by_id.contains_key(&ax.id))
@@ -186,7 +187,7 @@ async fn pages_read_as_they_expect_and_as_the_browser_reads_them() {
     documented("reading.md", &reasons.iter().map(|(why, n)| format!("{n:3}  {why}")).collect::<Vec<_>>());
 }
 
-/// The nearest element around that both have a role for, in the browser's tree.
+/// Returns the nearest ancestor in the browser's tree for which both trees have a role.
 fn above(oracle: &[AxNode], node: &AxNode, ours: &HashMap<u64, NodeRef<'_>>) -> String {
     let mut at = node.above;
     while let Some(place) = at {
@@ -199,7 +200,7 @@ fn above(oracle: &[AxNode], node: &AxNode, ours: &HashMap<u64, NodeRef<'_>>) -> 
     String::new()
 }
 
-/// The nearest named ancestor in our tree.
+/// Returns the nearest named ancestor in our tree.
 fn above_ours(oracle: &[AxNode], node: NodeRef<'_>) -> String {
     let mut at = node.parent();
     while let Some(parent) = at {

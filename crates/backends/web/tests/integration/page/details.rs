@@ -1,6 +1,5 @@
-//! What a capture carries besides names: sources of pictures, generated text, descriptions,
-//! fingerprints of options, and the chosen item of a list. The rule that compares what surrounds a
-//! target then and now reads it from there.
+//! What a capture includes besides names: sources of images, generated text, descriptions,
+//! fingerprints of options, and the selected item of a list. The context rule reads these.
 
 use super::harness::{Page, serve};
 use stickpin_tree::{Attr, NodeRef, Role, States, Tree};
@@ -12,12 +11,12 @@ async fn show(page: &mut Page, html: &str) -> Tree {
     page.capture().await
 }
 
-/// The element with an `id`.
+/// Returns the element with an `id`.
 fn by_id<'t>(tree: &'t Tree, id: &str) -> NodeRef<'t> {
     tree.nodes().find(|n| n.attr(Attr::Id) == Some(id)).unwrap_or_else(|| panic!("{id} is not in the tree"))
 }
 
-/// The value of an attribute per id, `-` where it is not set.
+/// Returns the value of an attribute for each id, `-` where it is not set.
 fn attrs(tree: &Tree, ids: &str, attr: Attr) -> Vec<String> {
     ids.split(' ').map(|id| by_id(tree, id).attr(attr).unwrap_or("-").to_owned()).collect()
 }
@@ -61,7 +60,7 @@ async fn long_and_embedded_sources_are_short_and_differ_all_the_same() {
     assert!(found[0].starts_with("data:image/png#") && found[3].starts_with('…'), "{found:?}");
     assert_eq!(found[0], found[2]);
     assert!(found[0] != found[1] && found[3] != found[4], "{found:?}");
-    // A fingerprint that is kept is that of the address it was made of.
+    // A cached fingerprint is that of the address it was computed from.
     page.page_eval("c.src = b.src").await;
     let after = attrs(&page.capture().await, "a b c", Attr::Source);
     assert_eq!(after.iter().collect::<Vec<_>>(), [&found[0], &found[1], &found[1]]);

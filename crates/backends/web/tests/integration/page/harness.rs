@@ -1,5 +1,5 @@
-//! A page in a browser with the script in it, a server of static files, and the browser's own view
-//! of the page.
+//! A page in a browser with the script injected, a server of static files, and the browser's own
+//! view of the page.
 
 use crate::support;
 use hashbrown::HashMap;
@@ -16,7 +16,7 @@ use stickpin_webpage::capture::{Columns, DocumentCapture, assemble};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-/// Any command, its answer as JSON.
+/// Sends any command and returns its answer as JSON.
 macro_rules! command {
     ($name:ident = $wire:literal) => {
         #[derive(Serialize)]
@@ -40,7 +40,7 @@ command!(AxTree = "Accessibility.getFullAXTree");
 command!(Mouse = "Input.dispatchMouseEvent");
 command!(InsertText = "Input.insertText");
 
-/// A tab that shows a page, and our world in it.
+/// A tab that shows a page, and our isolated world in it.
 pub(crate) struct Page {
     device: WebDevice,
     world: u64,
@@ -48,7 +48,7 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// `None` where no browser is installed.
+    /// Starts a browser. Returns `None` if none is installed.
     pub(crate) async fn start() -> Option<Self> {
         let (dir, device) = support::start().await?;
         Some(Self { device, world: 0, _dir: dir })
@@ -77,7 +77,7 @@ impl Page {
         answer["result"]["value"].clone()
     }
 
-    /// Evaluates in our world; `None` for null and undefined.
+    /// Evaluates an expression in our world; `None` for null and undefined.
     pub(crate) async fn eval<T: DeserializeOwned>(&self, expression: &str) -> Option<T> {
         let value = self
             .evaluate(json!({
@@ -87,7 +87,7 @@ impl Page {
         serde_json::from_value(value).unwrap()
     }
 
-    /// Evaluates where the page's own scripts run.
+    /// Evaluates an expression in the world of the page's own scripts.
     pub(crate) async fn page_eval(&self, expression: &str) -> Value {
         self.evaluate(json!({ "expression": expression, "returnByValue": true, "awaitPromise": true })).await
     }
@@ -99,26 +99,26 @@ impl Page {
         assemble(&part, &HashMap::new(), SurfaceId(0)).unwrap()
     }
 
-    /// The number of the first element that matches.
+    /// Returns the number of the first element that matches.
     pub(crate) async fn id(&self, selector: &str) -> u64 {
         let expression = format!("__stickpin.idOf(document.querySelector({}))", json!(selector));
         self.eval(&expression).await.unwrap()
     }
 
-    /// The object of a node in our world.
+    /// Returns the object of a node in our world.
     pub(crate) async fn resolve(&self, backend_node: u64) -> String {
         let resolve = Resolve(json!({ "backendNodeId": backend_node, "executionContextId": self.world }));
         self.call(resolve).await["object"]["objectId"].as_str().unwrap().to_owned()
     }
 
-    /// What the browser's own tree says of the elements of the document and its open shadow roots,
-    /// in its order.
+    /// Returns what the browser's own tree reports for the elements of the document and its open
+    /// shadow roots, in its order.
     pub(crate) async fn oracle(&self) -> Vec<AxNode> {
         let tree = self.call(AxTree(json!({}))).await;
         let all = tree["nodes"].as_array().unwrap();
         let by_id: HashMap<&str, &Value> = all.iter().map(|n| (n["nodeId"].as_str().unwrap(), n)).collect();
         let mut nodes: Vec<AxNode> = Vec::new();
-        // What is to be looked at, with the place of the nearest element above that is in the list.
+        // The nodes to visit, each with the index of its nearest listed ancestor.
         let mut open: Vec<(&Value, Option<usize>)> =
             all.first().map(|root| (root, None)).into_iter().collect();
         while let Some((node, above)) = open.pop() {
@@ -133,8 +133,8 @@ impl Page {
         nodes
     }
 
-    /// What a node says; none for those that are no element of the page or that it hides from
-    /// readers.
+    /// Returns what a node reports, or `None` for nodes that are not elements of the page or are
+    /// hidden from assistive technology.
     async fn told(&self, node: &Value, above: Option<usize>) -> Option<AxNode> {
         let role = node["role"]["value"].as_str().unwrap_or("");
         let text = ["StaticText", "InlineTextBox", "ListMarker", "LineBreak", "RootWebArea", "MenuListPopup"];
@@ -146,7 +146,7 @@ impl Page {
         let resolve = Resolve(json!({ "backendNodeId": backend, "executionContextId": self.world }));
         // Nodes of other documents cannot be resolved into this world.
         let found = client.call(Some(session), &resolve).await.ok()?;
-        // The inside of the browser's own controls is none of the page's.
+        // The internals of the browser's own controls are not part of the page.
         let function = "function() {
             let root = this.getRootNode();
             while (root instanceof ShadowRoot && root.host.shadowRoot === root) root = root.host.getRootNode();
@@ -184,28 +184,28 @@ struct About {
     html: String,
 }
 
-/// An element as the browser's own accessibility tree has it.
+/// An element in the browser's own accessibility tree.
 pub(crate) struct AxNode {
     pub(crate) id: u64,
     pub(crate) role: String,
     pub(crate) name: String,
     pub(crate) value: String,
     pub(crate) description: String,
-    /// Of headings and tree items, else 0.
+    /// The level of headings and tree items, else 0.
     pub(crate) level: u64,
-    /// The place of the element that it is in.
+    /// The index of the element that contains it.
     pub(crate) above: Option<usize>,
-    /// Why ours may differ.
+    /// The reason why our tree may differ.
     pub(crate) reason: Option<String>,
     pub(crate) html: String,
 }
 
-/// White space as trees have it.
+/// Collapses white space as trees do.
 pub(crate) fn squeeze(s: &str) -> String {
     s.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The browser's internal roles in the words of our trees.
+/// Maps the browser's internal roles to the role names of our trees.
 pub(crate) fn own_role(role: &str) -> &str {
     match role {
         "image" => "img",
@@ -215,7 +215,7 @@ pub(crate) fn own_role(role: &str) -> &str {
         "DisclosureTriangle" | "DisclosureTriangleGrouped" => "button",
         // HTML-AAM has no role for these; they are filled like text boxes.
         "ColorWell" | "Date" | "DateTime" | "InputTime" => "textbox",
-        // A guess of the browser about tables that look like layout; HTML-AAM knows no such thing.
+        // The browser's heuristic for tables that look like layout; HTML-AAM has no such role.
         "LayoutTable" => "table",
         "LayoutTableRow" => "row",
         "LayoutTableCell" => "cell",
@@ -235,15 +235,15 @@ pub(crate) fn own_role(role: &str) -> &str {
     }
 }
 
-/// The root of the checkout.
+/// Returns the root of the checkout.
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
 }
 
-/// What a server answers for a path: type and body.
+/// The response of a server to a path: content type and body.
 pub(crate) type Answer = Option<(&'static str, Vec<u8>)>;
 
-/// Serves files on the loopback until the test ends; gives `http://host:port`.
+/// Serves files on the loopback interface until the test ends. Returns `http://host:port`.
 pub(crate) async fn serve(files: impl Fn(&str) -> Answer + Send + Sync + 'static) -> String {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -270,7 +270,7 @@ pub(crate) async fn serve(files: impl Fn(&str) -> Answer + Send + Sync + 'static
                 let head = format!(
                     "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
                 );
-                // A browser that went away needs no answer.
+                // A browser that has disconnected needs no response.
                 let _ = stream.write_all(&[head.as_bytes(), &body].concat()).await;
             });
         }
@@ -288,7 +288,7 @@ pub(crate) async fn serve_folder(folder: PathBuf) -> String {
     .await
 }
 
-/// The pages below a folder, sorted.
+/// Returns the pages below a folder, sorted.
 pub(crate) fn pages(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -303,8 +303,8 @@ pub(crate) fn pages(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// A list in a page of the documentation, between its marks: it is as given. `INSTA_UPDATE=always`
-/// writes it.
+/// Checks that a list in a page of the documentation, between its marks, equals the given lines.
+/// `INSTA_UPDATE=always` writes it.
 pub(crate) fn documented(page: &str, lines: &[String]) {
     const BEGIN: &str = "<!-- list: begin -->\n";
     const END: &str = "<!-- list: end -->";

@@ -1,9 +1,9 @@
-//! Words that icon fonts draw as pictures: they are no names, what they draw of a state is.
+//! Words that icon fonts draw as icons: they are not names, but a state that they draw is reported.
 
 use super::harness::{Page, serve};
 use stickpin_tree::{Attr, Role, States, Tree};
 
-/// The family decides, not whether the font was loaded by now.
+/// The font family decides, not whether the font has been loaded yet.
 const FONT: &str = "<style>@font-face{font-family:'Material Symbols';src:url(data:font/woff2;base64,AA==)}
     i,.icons{font-family:'Material Symbols',sans-serif}
     .before::before{content:'star';font-family:Material Symbols}</style>";
@@ -44,7 +44,7 @@ async fn the_words_of_icons_are_no_names() {
         "l ",
     ];
     assert_eq!(told(&tree), expected);
-    // Without such a font a person reads them.
+    // Without such a font, a person reads the words.
     let tree = show(&mut page, &BODY.replace("<i>", "<i class=plain>")).await;
     assert!(told(&tree)[0].ends_with("delete Remove"), "{:?}", told(&tree));
 }

@@ -1,5 +1,5 @@
-//! The page script in a real browser: what it says of pages, compared with what the pages expect
-//! and with the browser's own accessibility tree, and whether it aims and acts where it should.
+//! The page script in a real browser: what it reports for pages, compared with the expectations of
+//! the pages and with the browser's own accessibility tree, and whether it aims and acts correctly.
 
 mod acts;
 mod cases;

@@ -1,9 +1,9 @@
-//! The numbers of elements: what stands behind one, for how long, and which are asked about.
+//! The numbers of elements: what a number refers to, for how long, and which ones are queried.
 
 use super::harness::{CollectGarbage, Page, serve};
 use serde_json::json;
 
-/// More than are let go of in one go.
+/// More than are released at once.
 const MANY: usize = 2_500;
 
 async fn many(page: &mut Page) {

@@ -1,4 +1,5 @@
-//! How long a capture takes in the page. Printed; the bound is loose, because machines are shared.
+//! How long a capture takes in the page. The result is printed; the bound is loose, because
+//! machines are shared.
 
 use super::harness::{Page, serve};
 
@@ -56,12 +57,12 @@ async fn guard_of_hundreds_of_nodes_is_compared_within_an_event() {
             document.body.classList.toggle('touched');
             times.push(timed(() => __stickpin.aroundHolds('key')));
         }
-        // Other work on the machine only adds.
+        // Other work on the machine only adds time.
         const least = list => Math.min(...list);
         return [ids.length, least(copies), least(quiet), least(times)];
     })()";
     let (nodes, copy, quiet, compare): (f64, f64, f64, f64) = page.eval(script).await.unwrap();
     eprintln!("{nodes} nodes: copied in {copy:.2} ms, compared in {quiet:.2}, {compare:.2} after a change");
-    // A computed name or a layout per node is ten times that.
+    // One computed name or layout per node would take ten times as long.
     assert!(quiet < 0.5 && compare < 2.0, "{nodes} nodes took {quiet} and {compare} ms");
 }

@@ -1,4 +1,4 @@
-//! The web-platform-tests of names and roles, where they lie beside the checkout.
+//! The web-platform-tests of names and roles, if they are next to the checkout.
 
 use super::harness::{Page, documented, pages, root, serve, squeeze};
 use crate::support::skip::skipped;
@@ -6,10 +6,10 @@ use hashbrown::HashMap;
 use serde::Deserialize;
 use stickpin_tree::{NodeRef, Role};
 
-/// At least so many of a hundred expectations hold.
+/// The minimum percentage of expectations that hold.
 const FLOOR: f64 = 99.0;
 
-/// Why expectations of a page do not hold: a part of their line, and the reason.
+/// Known reasons for failed expectations: a part of the line, and the reason.
 const REASONS: [(&str, &str); 2] = [
     (
         "svg-aam/role/role-img.tentative.html",
@@ -47,7 +47,7 @@ async fn web_platform_tests_of_names_and_roles() {
     let Some(mut page) = Page::start().await else { return };
     let served = folder.clone();
     let site = serve(move |path| {
-        // The test scripts are not there; the pages call a few of their names.
+        // The test scripts are not available; the pages call a few of their functions.
         if path.ends_with(".js") {
             let stub = "var AriaUtils = new Proxy({}, { get: () => () => {} }), test = () => {}, promise_test = () => {}, setup = () => {};";
             return Some(("text/javascript", stub.as_bytes().to_vec()));
@@ -69,7 +69,7 @@ async fn web_platform_tests_of_names_and_roles() {
             let role = if role == Role::Clickable { Role::Generic } else { role };
             if let Some(want) = e.role {
                 count += 1;
-                // Roles that ARIA 1.2 does not have stand for none.
+                // Roles that ARIA 1.2 does not have count as none.
                 let want = match want.as_str() {
                     "image" => "img",
                     "sectionheader" | "sectionfooter" | "none" | "presentation" => "generic",
@@ -84,8 +84,7 @@ async fn web_platform_tests_of_names_and_roles() {
             }
             if let Some(want) = e.name {
                 count += 1;
-                // Trees have no non-breaking spaces: names are compared with white space as trees
-                // have it.
+                // Trees have no non-breaking spaces: names are compared with white space collapsed.
                 let got = node.map_or("", |n| n.name());
                 if squeeze(&want) != got {
                     failed.push(format!(

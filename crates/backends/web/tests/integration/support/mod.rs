@@ -17,16 +17,16 @@ use stickpin_devtools::protocol::{Evaluate, Navigate};
 use stickpin_tree::{Handle, Role, Tree};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-/// A page in a browser of its own.
+/// A page in its own browser.
 pub struct Page {
     pub device: WebDevice,
     pub site: Site,
     pub dir: tempfile::TempDir,
-    /// Files of the test.
+    /// The files of the test.
     pub files: tempfile::TempDir,
 }
 
-/// The browser that is driven in tests.
+/// Returns the browser that the tests drive.
 pub fn provider() -> WebProvider {
     WebProvider::new(WebConfig {
         chromium: std::env::var_os("STICKPIN_CHROMIUM").map(PathBuf::from),
@@ -40,7 +40,8 @@ pub fn request(dir: &tempfile::TempDir, what: &str) -> OpenRequest<WebOptions> {
     OpenRequest::new(what, "test", dir.path()).with_options(options)
 }
 
-/// A browser with an empty tab; `None`, with a word about it, where no browser is installed.
+/// Starts a browser with an empty tab. Returns `None` and prints a message if no browser is
+/// installed.
 pub async fn start() -> Option<(tempfile::TempDir, WebDevice)> {
     let dir = tempfile::tempdir().unwrap();
     match provider().start(&request(&dir, "about:blank")).await {
@@ -59,7 +60,7 @@ impl Page {
         Self::site(&[("/", html)]).await
     }
 
-    /// Shows the first of these pages.
+    /// Shows the first of several pages.
     pub async fn site(pages: &[(&str, &str)]) -> Option<Self> {
         let (dir, device) = start().await?;
         let site = Site::serve(pages).await;
@@ -69,7 +70,7 @@ impl Page {
         Some(page)
     }
 
-    /// As `open` does.
+    /// Navigates as `open` does.
     pub async fn go(&mut self, url: &str) -> NavigationResult {
         let to = Navigation::To(url.to_owned());
         self.device
@@ -83,7 +84,7 @@ impl Page {
     /// Crashes the renderer and waits until that is known.
     pub async fn go_crash(&mut self) {
         let (client, session) = self.device.devtools();
-        // It is refused: its own address ends the page that is asked for it.
+        // The request fails: this address crashes the renderer that receives it.
         drop(client.send(Some(session), &Navigate { url: "chrome://crash".to_owned() }));
         for _ in 0..250 {
             if self.device.notices().await.is_err() {
@@ -94,7 +95,7 @@ impl Page {
         panic!("it did not crash");
     }
 
-    /// What an expression of the page itself is, in its own world.
+    /// Evaluates an expression in the page's own world.
     pub async fn truth<T: DeserializeOwned>(&self, expression: &str) -> T {
         let (client, session) = self.device.devtools();
         let evaluate = Evaluate {
@@ -109,12 +110,12 @@ impl Page {
         serde_json::from_str(value.as_deref().map_or("null", |v| v.get())).unwrap()
     }
 
-    /// What the page noted in `log`.
+    /// Returns the entries that the page wrote to `log`.
     pub async fn log(&self) -> Vec<String> {
         self.truth("log").await
     }
 
-    /// Waits until an expression of the page is true, over navigations too.
+    /// Waits until an expression of the page is true, even across navigations.
     pub async fn until(&self, expression: &str) {
         let (client, session) = self.device.devtools();
         let script = format!(
@@ -128,7 +129,7 @@ impl Page {
             ..Evaluate::default()
         };
         for _ in 0..100 {
-            // Refused: its document went away while it waited.
+            // Failed: its document was unloaded while it waited.
             if let Ok(answer) = client.call(Some(session), &evaluate).await
                 && answer.exception_details.is_none()
             {
@@ -147,7 +148,7 @@ impl Page {
         }
     }
 
-    /// The element with a role and name.
+    /// Returns the element with a role and name.
     pub async fn find(&mut self, role: Role, name: &str) -> Handle {
         let tree = self.capture().await;
         let found: Vec<Handle> = tree
@@ -167,7 +168,7 @@ impl Page {
         self.device.perform(action, &CancellationToken::new()).await.unwrap()
     }
 
-    /// Aims at an element as the kernel does, which looked at it before.
+    /// Aims at an element as the kernel does, which has located it before.
     pub async fn prepare(&mut self, handle: Handle) -> PreparedInput {
         let seen = self.device.locate(handle, &[]).await.unwrap().unwrap().ticket;
         let options = AimOptions::PLAIN_PRESS;
@@ -193,7 +194,7 @@ impl Page {
         self.perform(&Action::Key { modifiers, key: key.to_owned() }).await
     }
 
-    /// Ends the browser and checks that nothing of it is left.
+    /// Ends the browser and checks that nothing remains of it.
     pub async fn close(mut self) {
         self.device.close().await.unwrap();
         let left: Vec<_> = std::fs::read_dir(self.dir.path()).unwrap().map(|e| e.unwrap().path()).collect();
@@ -212,8 +213,8 @@ pub fn names(tree: &Tree) -> Vec<String> {
         .collect()
 }
 
-/// A server on a port of its own. Paths that it does not know are 404; besides the pages there are
-/// `/never` (accepts and never answers) and `/slow` (begins a page and never ends it).
+/// A server on its own port. Unknown paths return 404. Besides the pages there are `/never`
+/// (accepts and never answers) and `/slow` (starts a page and never finishes it).
 pub struct Site {
     port: u16,
     server: tokio::task::JoinHandle<()>,
@@ -251,7 +252,7 @@ async fn answer(mut stream: tokio::net::TcpStream, pages: Arc<Vec<(String, Strin
     let mut chunk = [0; 4096];
     while !request.windows(4).any(|w| w == b"\r\n\r\n") {
         match stream.read(&mut chunk).await {
-            // The browser hung up, which it may.
+            // The browser disconnected, which is allowed.
             Ok(0) | Err(_) => return,
             Ok(n) => request.extend(&chunk[..n]),
         }
@@ -273,7 +274,7 @@ async fn answer(mut stream: tokio::net::TcpStream, pages: Arc<Vec<(String, Strin
         "/slow" => {
             let begin =
                 format!("{}<!doctype html><title>Slow</title><button>Early</button>", head("200 OK", ""));
-            // The browser may hang up.
+            // The browser may have disconnected.
             if stream.write_all(begin.as_bytes()).await.is_ok() {
                 std::future::pending::<()>().await;
             }
@@ -292,7 +293,7 @@ async fn answer(mut stream: tokio::net::TcpStream, pages: Arc<Vec<(String, Strin
         },
     };
     if stream.write_all(reply.as_bytes()).await.is_ok() {
-        // Everything is written; whether the browser still reads is its business.
+        // Everything has been written; whether the browser still reads does not matter.
         let _ = stream.shutdown().await;
     }
 }
