@@ -12,8 +12,8 @@ fn opened(app: &str) -> World {
     world
 }
 
-/// The error of a command that fails before anything was sent; the text output states the same,
-/// with the hint.
+/// Returns the error of a command that fails before anything is sent. The text output states the
+/// same, with the hint.
 #[track_caller]
 fn refused(world: &World, words: &[&str], code: &str, exit: i32) -> Value {
     let mut words = words.to_vec();
@@ -46,7 +46,7 @@ fn selectors_that_cannot_be_read() {
         let error = refused(&world, &["press", bad], "INVALID_ARGS", 2);
         assert!(error["message"].as_str().is_some_and(|m| m.len() < 300), "{error}");
     }
-    // An unknown key is answered with an example that works.
+    // The error for an unknown key has an example that works.
     let error = refused(&world, &["press", "lable=\"Email\""], "INVALID_ARGS", 2);
     assert!(format!("{error}").contains("label="), "{error}");
     refused(&world, &["press", "css=\"#x\""], "UNSUPPORTED", 1);

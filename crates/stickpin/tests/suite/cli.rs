@@ -143,7 +143,7 @@ fn full_disk_under_stdout_is_a_failure() {
     let world = World::new();
     let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let topic = stickpin(&world, &["help", "workflow"], full());
-    // Longer than the output buffer, then short enough to stay in it.
+    // First longer than the output buffer, then short enough to fit in it.
     for ran in
         [topic, stickpin(&world, &["--version"], full()), stickpin(&world, &["devices", "--json"], full())]
     {
@@ -175,7 +175,7 @@ fn full_disk_leaves_every_file_that_was_there() {
         skipped("STICKPIN_REQUIRE_MOUNTS", "nothing may be mounted here");
         return;
     }
-    // The daemon that the first command starts sees the small disk, too.
+    // The daemon that the first command starts also sees the small disk.
     let script = r#"
         mount -t tmpfs -o size=256k tmpfs "$DISK" || exit 90
         cd "$DISK" && mkdir scripts && cd scripts

@@ -32,7 +32,7 @@ fn the_first_command_starts_a_daemon_and_the_next_one_finds_it() {
     assert_eq!(hint["pid"], pid);
 }
 
-/// `cargo xtask test` names a binary that was built with the panic strategy of the shipped profile.
+/// `cargo xtask test` sets a binary that was built with the panic strategy of the release profile.
 #[test]
 fn panic_in_one_device_ends_one_session() {
     let program = std::env::var_os("STICKPIN_DIST_CHECK");
@@ -226,7 +226,7 @@ fn a_busy_daemon_of_another_protocol_is_left_alone() {
     }
     let listener = UnixListener::bind(world.socket()).unwrap();
     let state_dir = std::fs::canonicalize(world.state_dir()).unwrap();
-    // A daemon of an older version, as seen by a client.
+    // A daemon of an older version, as a client sees it.
     let old = std::thread::spawn(move || {
         let (stream, _) = listener.accept().unwrap();
         let mut raw = support::Raw { reader: BufReader::new(stream) };
@@ -371,7 +371,7 @@ fn a_full_disk_under_the_state_dir_has_its_own_code() {
     let world = World::new();
     world.run(ASK);
     world.ok("daemon stop");
-    // A device that is always full stands in for the disk.
+    // A device that is always full replaces the disk.
     std::os::unix::fs::symlink("/dev/full", world.state_dir().join("daemon/daemon.new")).unwrap();
     let ran = world.run(ASK);
     assert_eq!(ran.code, 9, "{ran:?}");
@@ -393,7 +393,7 @@ fn a_state_dir_with_a_long_path_works() {
     assert!(!std::path::Path::new(socket).exists());
 }
 
-/// The memory that a process has now, in bytes.
+/// Returns the memory that a process has now, in bytes.
 fn resident(pid: u32) -> usize {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a size");

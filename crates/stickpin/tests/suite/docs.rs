@@ -1,7 +1,8 @@
 //! The commands of the README and of the tutorial, run as they are printed, on a real browser.
 //!
 //! Each command must end as its page shows, and print the lines below it in this order. `...` in
-//! such a line stands for what differs from run to run, and alone on a line for any lines.
+//! such a line represents text that differs from run to run; alone on a line, it represents any
+//! lines.
 
 use std::fmt::Write as _;
 use std::net::TcpListener;
@@ -37,7 +38,7 @@ fn items(page: &str) -> Vec<Item> {
     items
 }
 
-/// Whether a page shows a command as failing: its output begins with an error code, a false
+/// Returns whether a page shows a command as failing: its output begins with an error code, a false
 /// condition or a failed script.
 fn fails(shown: &[String]) -> bool {
     let first = shown.iter().find(|line| !line.starts_with("warning: ")).map_or("", String::as_str);
@@ -47,7 +48,7 @@ fn fails(shown: &[String]) -> bool {
     code || first.starts_with("false: ") || first.starts_with("FAIL ")
 }
 
-/// Whether a printed line is what a page shows, in which `...` stands for any text.
+/// Returns whether a printed line matches a line of the page, in which `...` represents any text.
 fn is_like(shown: &str, line: &str) -> bool {
     let Some((first, rest)) = shown.split_once("...") else { return shown == line };
     let (middle, last) = rest.rsplit_once("...").unwrap_or(("", rest));
@@ -200,7 +201,7 @@ fn the_readme_runs_as_printed() {
     let folder = tempfile::tempdir().expect("a folder");
     let readme = page("README.md");
     let mut lines = Vec::new();
-    // Blocks of consoles show their output, and run in a test of their own.
+    // Console blocks show their output, and have their own test.
     let (mut in_block, mut is_console) = (false, false);
     for line in readme.lines() {
         if line.starts_with("```") {

@@ -7,11 +7,11 @@ use std::fs;
 const CODEX: &str = "# mine\nmodel = \"o3\"\n\n[mcp_servers.docs] # theirs\ncommand = \"docs\"\n";
 const GEMINI: &str =
     "{\n  \"theme\": \"dark\", // mine\n  \"mcpServers\": {\n    \"docs\": {\"command\": \"docs\"}\n  }\n}\n";
-/// The output of a former version.
+/// The output of an earlier version.
 const LEGACY: &str =
     "{\n  \"mcpServers\": {\n    \"stickpin\": { \"command\": \"stickpin\", \"args\": [\"mcp\"] }\n  }\n}\n";
 
-/// A world whose home has configurations of two agents, and no programs on its path.
+/// Returns a world whose home has configurations of two agents, and no programs on its path.
 fn world() -> World {
     let world = World::new();
     for (file, text) in [(".codex/config.toml", CODEX), (".gemini/settings.json", GEMINI)] {
@@ -69,8 +69,8 @@ fn install_registers_and_uninstall_restores() {
     assert!(!world.socket().exists(), "no daemon was started");
 }
 
-/// Groups of commands that the skill may name before this build has them. A group that has one
-/// command must have all that are named.
+/// Groups of commands that the skill may name before this build has them. If this build has one
+/// command of a group, it must have all that are named.
 const LATER: &[&str] = &["turn", "events", "msg", "notes"];
 
 #[test]
@@ -91,8 +91,8 @@ fn skill_names_commands_that_exist() {
     }
     assert!(named.iter().any(|name| name == "turn release"), "no commands are found: {named:?}");
     let exists = |name: &str| run(&world, &format!("help {}", name.trim_start_matches("help "))).code == 0;
-    // The second word of `is visible` is an argument, that of `turn wait` a command; a group that
-    // this build does not have is not judged.
+    // The second word of `is visible` is an argument, that of `turn wait` a command. A group that
+    // this build does not have is not checked.
     let is_known = |name: &str| match name.split(' ').next().unwrap_or_default() {
         group if LATER.contains(&group) => exists(name) || !exists(group),
         first => exists(name) || exists(first),

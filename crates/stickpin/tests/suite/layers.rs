@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use stickpin_testkit::floors;
 
-/// Crate (without prefix) and what it may depend on, transitively spelled out: a layer may use any
-/// below it.
+/// Each crate (without prefix) and its allowed dependencies, transitively spelled out: a layer may
+/// use any layer below it.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("refs", &[]),
     ("tree", &["refs"]),
@@ -66,7 +66,7 @@ fn edges() -> BTreeMap<String, BTreeSet<String>> {
         .collect()
 }
 
-/// Edges that the table does not allow, as sentences.
+/// Returns the edges that the table does not allow, as sentences.
 fn violations(edges: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
     let mut out = Vec::new();
     for (name, below) in edges {
@@ -101,8 +101,8 @@ fn a_wrong_edge_is_named() {
     assert_eq!(violations(&found), ["tree -> kernel: that edge points the wrong way"]);
 }
 
-/// Where environment variables are read: one file of the binary, what is built for tests only, and
-/// the scripts that Cargo tells by them what they build.
+/// The files that may read environment variables: one file of the binary, test-only code, and build
+/// scripts, which receive their configuration from Cargo in variables.
 const READS_ENVIRONMENT: &[&str] =
     &["crates/stickpin/src/env.rs", "crates/stickpin/build.rs", "crates/webpage/build.rs", "crates/testkit/"];
 
@@ -130,7 +130,8 @@ fn the_environment_is_read_in_one_file() {
     assert_eq!(found.iter().filter(elsewhere).collect::<Vec<_>>(), Vec::<&String>::new());
 }
 
-/// Types, folders and import cycles above the limits. A cycle is named by its first module.
+/// Returns the types, folders and import cycles above the limits. A cycle is named by its first
+/// module.
 fn large(name: &str, src: &Path, (methods, files, modules): (usize, usize, usize)) -> Vec<String> {
     let types = floors::large_types(&floors::sources(src, &[]), methods);
     let types = types.into_iter().map(|(of, _)| format!("{name}: type {of}"));
@@ -180,7 +181,7 @@ fn integration_tests_of_a_crate_are_one_program() {
     assert_eq!(programs.iter().filter(|of| shared(of) > 1).collect::<Vec<_>>(), Vec::<&Vec<String>>::new());
 }
 
-/// `cargo run -- demo` is the first command of the README: Cargo asks which one where it finds
+/// `cargo run -- demo` is the first command of the README. Cargo asks for a binary if it finds
 /// several.
 #[test]
 fn what_cargo_runs_is_the_product() {

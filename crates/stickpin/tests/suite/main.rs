@@ -1,5 +1,5 @@
-//! Tests of the whole product: one module per subject, in one binary, so that it is linked once.
-//! Most run the real binary with a daemon of its own (`support`).
+//! Tests of the whole product: one module per subject, in one binary, so that it is linked only
+//! once. Most run the real binary with its own daemon (`support`).
 
 mod bad_input;
 mod cli;

@@ -304,13 +304,13 @@ impl Http {
         Self { child, port, token }
     }
 
-    /// Status, headers and body of a request with these headers instead of or besides the usual
-    /// ones.
+    /// Sends a request with these headers instead of or in addition to the usual ones. Returns its
+    /// status, headers and body.
     fn post(&self, body: &Value, headers: &[(&str, &str)]) -> (u16, String, String) {
         self.send("POST", body, headers)
     }
 
-    /// A stream for server messages, open until it is dropped.
+    /// Returns a stream for server messages, open until it is dropped.
     fn stream(&self, session: &str) -> TcpStream {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("the server listens");
         let request = format!(
@@ -466,8 +466,8 @@ fn a_configuration_is_printed_for_each_client() {
     assert!(ran.code == 2 && ran.err.contains("claude-code"), "{ran:?}");
 }
 
-/// Checks what `--print-config` prints for a client with the TypeScript compiler. `imported` gives
-/// the type `Config`. `wrong` makes the text one that the type refuses.
+/// Checks the output of `--print-config` for a client with the TypeScript compiler. `imported`
+/// gives the type `Config`. `wrong` changes the output to one that the type rejects.
 fn is_of_declared_type(client: &str, imported: &str, declaration: Option<&Path>, wrong: (&str, &str)) {
     let Some(npm) = stickpin_testkit::npm() else { return };
     let world = World::new();
@@ -510,7 +510,7 @@ fn gemini_configuration_matches_its_declared_type() {
     is_of_declared_type("gemini", imported, Some(&declaration), ("\"args\"", "\"arguments\""));
 }
 
-/// The output of the command line client of the MCP inspector.
+/// Returns the output of the command line client of the MCP inspector.
 fn inspect(world: &World, npm: &Path, args: &[&str]) -> Value {
     // It looks for its own package.json from the working directory.
     let build = npm.join("node_modules/@modelcontextprotocol/inspector-cli/build");

@@ -1,4 +1,4 @@
-//! Paths that a caller names: one rule on the command line, over MCP and in scripts, told in the
+//! Paths that a caller names: one rule for the command line, MCP and scripts, documented in the
 //! help of every command that takes a path.
 
 use crate::support::client::{Client, hello};
@@ -9,7 +9,7 @@ use stickpin_kernel::PathArg;
 use stickpin_kernel::registry::{COMMANDS, CommandDefinition};
 use stickpin_kernel::schema::Kind;
 
-/// The commands that take or compare a picture.
+/// The ways to run the commands that take or compare a screenshot.
 #[derive(Debug, Clone, Copy)]
 enum Surface {
     CommandLine,
@@ -22,7 +22,7 @@ enum Surface {
 
 const SURFACES: [Surface; 4] = [Surface::CommandLine, Surface::Mcp, Surface::Replay, Surface::McpReplay];
 
-/// One caller in the folder `shop` of a world, whose home is the folder above unless `home` is
+/// One caller in the folder `shop` of a world. Its home is the parent folder unless `home` names
 /// another.
 struct Caller<'w> {
     world: &'w World,
@@ -44,7 +44,7 @@ impl Caller<'_> {
         Client::of(self.command(&[&["mcp"], self.options].concat()))
     }
 
-    /// Runs a command on an open app; returns what failed, as text.
+    /// Runs a command on an open app. Returns the failure as text, if any.
     fn run(&self, surface: Surface, command: &str, field: &str, path: &str) -> Result<(), String> {
         let script = format!("open sim:shop\n{command} \"{path}\"\n");
         let in_client = |tools: &[(&str, Value)]| {
@@ -134,7 +134,7 @@ fn missing_file_is_named_as_written_and_as_resolved_on_every_surface() {
 #[test]
 fn unknown_home_is_told_on_every_surface() {
     let world = World::new();
-    // A relative home directory is none, and is not guessed.
+    // A relative home directory is ignored, and no other is guessed.
     let caller = Caller { world: &world, home: Some("home"), options: &[] };
     for surface in SURFACES {
         let e = caller.shot(surface, "~/x.png").expect_err("no home");
@@ -182,17 +182,17 @@ fn relative_path_of_a_client_without_a_folder_needs_a_project_folder() {
     }
 }
 
-/// All command definitions, of the registry and of the front ends.
+/// Returns all command definitions, of the registry and of the front ends.
 fn forms() -> Vec<&'static CommandDefinition> {
     let registry = COMMANDS.iter().map(|entry| &**entry);
     registry.chain(stickpin_replay::COMMANDS.iter().map(|command| command.definition())).collect()
 }
 
-/// Arguments of text whose description speaks of a file or a folder that they do not name.
+/// Text arguments whose description mentions a file or a folder that they do not name.
 const NO_PATHS: &[&str] = &[
-    // The path of an address.
+    // The path of a URL.
     "wait url part",
-    // Names of downloads, as the app gives them.
+    // Names of downloads, as reported by the app.
     "wait download name",
     // A pass over a line of the file that `repair` names.
     "record start pass",
@@ -234,7 +234,7 @@ fn argument_documented_as_a_path_is_resolved_by_the_resolver() {
     assert!(paths > 15, "the search finds nothing");
 }
 
-/// Sources below a folder, but those of tests.
+/// Collects the sources below a folder, except those of tests.
 fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(dir).expect("a folder").map(|entry| entry.expect("an entry").path()) {
         if entry.is_dir() && !entry.ends_with("tests") {
@@ -276,7 +276,7 @@ fn help_of_every_command_with_a_path_tells_the_rules_once() {
     }
     let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(one_line(&world.ok("help paths")).starts_with(PathArg::RULES));
-    // The tool lists have no room for it, so every MCP client is informed once.
+    // The tool lists have no space for it, so every MCP client is informed once.
     let mut client = Client::start(&world, &[]);
     let welcome = client.ask("initialize", hello("2025-11-25"));
     let instructions = welcome["result"]["instructions"].as_str().expect("instructions");

@@ -58,7 +58,7 @@ mod pages {
     use std::net::TcpListener;
     use stickpin_testkit::skipped;
 
-    /// A site on which one visit of `/login` is a login. Returns its address.
+    /// Serves a site on which one visit of `/login` is a login. Returns its address.
     fn site() -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
@@ -81,7 +81,7 @@ mod pages {
                         )
                     }
                 };
-                // A browser that has gone needs no answer.
+                // A browser that has disconnected needs no answer.
                 let _ =
                     write!(stream, "HTTP/1.1 {}", answer.replacen("\r\n", "\r\nConnection: close\r\n", 1));
             }
@@ -105,7 +105,7 @@ mod pages {
         assert_eq!(world.ok("--session shop get title").trim(), "Ada");
         world.ok(&format!("--session shop open {site}/account"));
         kill_daemon(&world);
-        // From another folder: the profile is the one of before.
+        // From another folder: the profile is still the earlier one.
         let output = world
             .command(&["session", "restore", "shop", "--json"])
             .current_dir(world.path())

@@ -1,5 +1,5 @@
 //! Every scenario of the embedded device on every surface: in process, over the daemon's socket,
-//! through the binary as text and as JSON. Each run has a folder and a daemon of its own.
+//! through the binary as text and as JSON. Each run has its own folder and daemon.
 
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -98,7 +98,7 @@ scenarios! {
     waits
 }
 
-/// The client of another implementation, on scenarios of pins, of two callers and of a whole task.
+/// A client of another implementation, on scenarios of pins, of two callers and of a whole task.
 /// The server behind both clients is the same.
 mod mcp_typescript {
     use super::*;
@@ -137,7 +137,7 @@ fn every_file_runs() {
     assert_eq!(there, run, "the files of fixtures/scenarios and the list above");
 }
 
-/// The command of a command line, by the grammar of the command line itself.
+/// Returns the command of a command line, according to the grammar of the command line itself.
 fn command(line: &str) -> Option<String> {
     let words = split(line).expect("words");
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -145,15 +145,15 @@ fn command(line: &str) -> Option<String> {
     stickpin_cli::request(&words, &env).ok().map(|request| request.command)
 }
 
-/// Commands whose success the scenarios of a device show.
+/// Returns the commands whose success the scenarios of a device show.
 fn shown(device: &str) -> BTreeSet<String> {
     let files = scenario_files(device).expect("the scenarios");
     let steps = files.iter().flat_map(|path| Scenario::read(path).expect("a scenario").steps);
     steps.filter(|s| s.exit == 0).filter_map(|s| command(&s.run)).collect()
 }
 
-/// Whether a command needs to know which agent asks. The host of this process does not; `turns.rs`,
-/// `restore.rs`, `delegation.rs` and `mcp.rs` test these commands behind a daemon.
+/// Returns whether a command needs to know which agent asks. The host of this process does not;
+/// `turns.rs`, `restore.rs`, `delegation.rs` and `mcp.rs` test these commands behind a daemon.
 fn is_of_a_daemon(name: &str) -> bool {
     let group = name.split(' ').next().unwrap_or_default();
     let of_any_host = ["session list", "session show"].contains(&name);
@@ -186,8 +186,8 @@ fn every_command_of_a_desktop_is_in_a_scenario_that_runs_as_a_script() {
     assert_eq!(shown("linux").difference(&scripted).collect::<Vec<_>>(), Vec::<&String>::new());
 }
 
-/// Codes that no scenario can provoke: the reason, and where they are provoked or the issue that
-/// will.
+/// Returns the codes that no scenario can provoke, each with the reason, and where they are
+/// provoked or the issue that will.
 fn waivers() -> BTreeMap<String, String> {
     let path = workspace_root().join("fixtures/scenarios/waivers.toml");
     toml::from_str(&std::fs::read_to_string(path).expect("the waivers")).expect("a table")
@@ -209,7 +209,8 @@ fn every_error_code_is_in_a_scenario_or_waived() {
     }
 }
 
-/// A line of a command that has a target in this field, with everything else that it needs.
+/// Returns the input of a command that has a target in this field, with everything else that it
+/// needs.
 fn input(command: &str, field: &str, target: &str) -> Map<String, Value> {
     let entry = stickpin_kernel::registry::find(command).expect("a command");
     let mut input = Map::new();
@@ -236,7 +237,7 @@ fn input(command: &str, field: &str, target: &str) -> Map<String, Value> {
 /// of elements.
 const SELECTORS: &[&str] = &["scroll until", "count selector"];
 
-/// Invalid refs and pins (`refs.md` 2).
+/// Invalid refs and pins.
 const MALFORMED: &[&str] = &[
     "@e1~",
     "@e1~s",
@@ -266,7 +267,7 @@ fn every_ref_argument_takes_pins_and_rejects_malformed_refs() {
         let fields = entry.fields().iter().map(|f| (f.name.as_str(), &f.kind));
         let mut targets: Vec<(&str, &str)> =
             fields.filter(|(_, kind)| **kind == Kind::Target).map(|(name, _)| (name, "")).collect();
-        // Its targets precede an equals sign.
+        // Its targets are before an equals sign.
         if entry.spec.name == "form" {
             targets.push(("fields", "=x"));
         }
@@ -296,7 +297,7 @@ fn every_ref_argument_takes_pins_and_rejects_malformed_refs() {
                 hints.iter().all(|h| h.contains("@e12") && h.contains("refsGeneration")),
                 "{at}: {hints:?}"
             );
-            // Never issued, so nothing is done, in the plain and in the pinned form alike.
+            // Never issued, so nothing is done, in both the plain and the pinned form.
             let answers = ["@e4000000", "e4000000", "@e4000000~s3", " e4000000~s0 "]
                 .map(|good| ask(good).error.map(|e| e.code));
             assert!(answers.iter().all(|a| *a == answers[0]), "{at}: {answers:?}");

@@ -24,7 +24,7 @@ struct Screens {
     provider: Arc<SimProvider>,
     grade: &'static str,
     probe: Option<Probe>,
-    /// The length of the log that was read.
+    /// The number of records of the log that were read.
     read: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Two agents in one session, each a process of its own per command: what they tell one another,
+//! Two agents in one session, each a separate process per command: the messages that they exchange,
 //! and what a follower prints.
 
 use crate::support::client::Client;
@@ -25,7 +25,7 @@ impl Agent<'_> {
         self.command(&words(line)).output().unwrap().into()
     }
 
-    /// The output of a command that works.
+    /// Returns the output of a command that succeeds.
     #[track_caller]
     fn ok(&self, line: &str) -> Value {
         let ran = self.run(&format!("{line} --json"));
@@ -48,14 +48,14 @@ struct Follower {
 }
 
 impl Follower {
-    /// The next event.
+    /// Returns the next event.
     fn event(&mut self) -> Value {
         let mut line = String::new();
         self.out.read_line(&mut line).unwrap();
         serde_json::from_str(&line).unwrap_or_else(|e| panic!("{e}: {line:?}"))
     }
 
-    /// The rest of what it prints until it ends.
+    /// Waits until it ends, and returns the rest of what it prints.
     fn end(mut self) -> Ran {
         let mut out = String::new();
         self.out.read_to_string(&mut out).unwrap();
@@ -64,7 +64,7 @@ impl Follower {
     }
 }
 
-/// The cursor in the only line on stderr.
+/// Returns the cursor in the only line on stderr.
 #[track_caller]
 fn cursor(ran: &Ran) -> u64 {
     let cursor = ran.err.strip_prefix("cursor_seq=").and_then(|rest| rest.strip_suffix('\n'));
@@ -75,7 +75,7 @@ fn kinds(output: &Value) -> BTreeSet<&str> {
     output["events"].as_array().unwrap().iter().map(|event| event["type"].as_str().unwrap()).collect()
 }
 
-/// A world with an open session, and its two drivers.
+/// Opens a session, and returns its two drivers.
 fn shop(world: &World) -> (Agent<'_>, Agent<'_>) {
     let (ada, bob) = (Agent { world, id: "claude:ada" }, Agent { world, id: "codex:bob" });
     ada.ok("open sim:shop");
@@ -149,7 +149,7 @@ fn a_follower_that_is_ended_and_started_again_loses_nothing() {
     assert_eq!(assigned["handoff"]["status"], "cart filled");
     assert_eq!((&assigned["from"], &assigned["to"]), (&json!("claude:ada"), &json!("codex:bob")));
 
-    // The log says the same, and messages alone miss the turn.
+    // The log contains the same events, and a query for messages alone does not return the turn.
     let all = bob.ok("events --after 0 --target self --limit 999");
     assert!(kinds(&all).is_superset(&["message", "turn_assigned"].into()), "{:?}", kinds(&all));
     let only = bob.ok("msg recv --after 0 --limit 999");

@@ -138,7 +138,7 @@ fn batch_reads_command_lines_and_standard_input() {
     }
 }
 
-/// The completions of bash at the end of a line.
+/// Returns bash's completions at the end of a line.
 fn bash(world: &World, line: &str) -> Vec<String> {
     let script = r#"
         PATH="$BIN:$PATH"
@@ -162,7 +162,7 @@ fn bash(world: &World, line: &str) -> Vec<String> {
     ran.out.lines().map(str::to_owned).collect()
 }
 
-/// The completions of fish at the end of a line, if it is installed.
+/// Returns fish's completions at the end of a line, if fish is installed.
 fn fish(world: &World, line: &str) -> Option<Vec<String>> {
     let script = "set PATH $BIN $PATH; stickpin completions fish | source; complete -C $LINE";
     let bin = std::path::Path::new(env!("CARGO_BIN_EXE_stickpin")).parent().expect("a folder");

@@ -1,4 +1,4 @@
-//! The turn of a session between processes: agents are child processes that name themselves.
+//! The turn of a session across processes: agents are child processes that name themselves.
 
 use crate::support::client::{Client, text};
 use crate::support::{Ran, World, eventually, words};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
 
-/// An agent by its command line.
+/// An agent on the command line.
 struct Agent<'w> {
     world: &'w World,
     id: &'static str,
@@ -23,7 +23,7 @@ impl Agent<'_> {
         self.command(line).output().expect("the binary runs").into()
     }
 
-    /// Runs what has to end with this exit status, and returns its output as JSON.
+    /// Runs a command line that must exit with this status, and returns its output as JSON.
     #[track_caller]
     fn json(&self, line: &str, code: i32) -> Value {
         let ran = self.run(&format!("{line} --json"));
@@ -35,7 +35,7 @@ impl Agent<'_> {
         }
     }
 
-    /// Starts `turn wait`, and returns once it waits.
+    /// Starts `turn wait`, and returns once it is waiting.
     fn wait(&self) -> Child {
         let child = self.command("turn wait --json").stdout(Stdio::piped()).spawn().expect("the binary runs");
         eventually("the wait is registered", || {
@@ -130,7 +130,7 @@ fn two_agents_pass_the_turn_over_mcp() {
     let mut to_ada = handoff;
     to_ada["to"] = "claude:ada".into();
     assert!(!call(&mut bob, "turn_assign", to_ada).0);
-    // The command line of an agent is the same member as its MCP client.
+    // An agent's command line and its MCP client are the same member.
     let shell = Agent { world: &world, id: "claude:ada" };
     assert_eq!(shell.json("turn wait", 0)["reason"], "direct");
     let (_, state) = call(&mut ada, "turn_state", json!({}));

@@ -24,7 +24,7 @@ pub struct Known {
     pub r#ref: String,
     role: String,
     name: String,
-    /// The text in or next to which it is; empty if role and name suffice.
+    /// The text in or next to the element; empty if role and name suffice.
     pub near: String,
 }
 
@@ -42,8 +42,8 @@ pub struct Agent<'a> {
 }
 
 impl<'a> Agent<'a> {
-    /// An agent that opens a page of `server` or of `pages`. The app reports to `pages` in both
-    /// cases.
+    /// Creates an agent that opens a page of `server` or of `pages`. The app reports to `pages` in
+    /// both cases.
     pub fn open(
         surface: &'a mut InProcess,
         pages: &'a PageServer,
@@ -73,7 +73,7 @@ impl<'a> Agent<'a> {
         response
     }
 
-    /// A command that only reads, or prepares the measured one.
+    /// Runs a command that only reads, or that prepares the measured one.
     pub fn expect_ok(&mut self, words: &[&str]) -> Response {
         let response = self.call(words);
         if let Some(e) = &response.error {
@@ -94,7 +94,7 @@ impl<'a> Agent<'a> {
         self.look()
     }
 
-    /// The element of a line; without one, the flow cannot continue.
+    /// Returns the element of a line. Without a line, the flow cannot continue.
     pub fn known(
         &mut self,
         line: Option<&ListingLine>,
@@ -117,12 +117,12 @@ impl<'a> Agent<'a> {
         }
     }
 
-    /// An element of a snapshot.
+    /// Returns an element of a snapshot.
     pub fn find(&mut self, read: &Listing, role: &str, name: &str) -> Known {
         self.known(read.get(role, name), "", role, name, read)
     }
 
-    /// An element of a snapshot, in or after the line with `near`.
+    /// Returns an element of a snapshot, in or after the line with `near`.
     pub fn near(&mut self, read: &Listing, near: &str, role: &str, name: &str) -> Known {
         self.known(read.within(near, role, name), near, role, name, read)
     }
@@ -133,7 +133,7 @@ impl<'a> Agent<'a> {
         self.find(&read, role, name)
     }
 
-    /// One use of a ref; `{}` in `words` is the ref. The app must report exactly the lines of
+    /// Uses a ref once; `{}` in `words` is the ref. The app must report exactly the lines of
     /// `expected`; an empty text means an action that the app does not report.
     pub fn act(&mut self, known: &mut Known, words: &[&str], expected: &str) {
         if known.r#ref.is_empty() {
@@ -205,7 +205,7 @@ impl<'a> Agent<'a> {
         }
     }
 
-    /// Anything that the app reports now is unexpected.
+    /// Checks that the app reports nothing.
     fn nothing_happened(&mut self, known: &Known, words: &[&str]) {
         if !self.judged {
             return;
@@ -219,7 +219,7 @@ impl<'a> Agent<'a> {
         }
     }
 
-    /// The lines of an answer.
+    /// Checks the lines of an answer.
     pub fn reads(&mut self, words: &[&str], expected: &str) {
         let answer = self.expect_ok(words).text.unwrap_or_default();
         if answer.trim() != expected {
@@ -227,12 +227,12 @@ impl<'a> Agent<'a> {
         }
     }
 
-    /// Presses it.
+    /// Presses an element.
     pub fn press(&mut self, known: &mut Known, expected: &str) {
         self.act(known, &["press", "{}"], expected);
     }
 
-    /// Fills it; the app reports the result, or nothing.
+    /// Fills an element; the app reports the result, or nothing.
     pub fn fill(&mut self, known: &mut Known, text: &str, expected: &str) {
         self.act(known, &["fill", "{}", text], expected);
     }
@@ -265,7 +265,7 @@ impl<'a> Agent<'a> {
         }
     }
 
-    /// An element by its line.
+    /// Returns an element by its line.
     pub fn of(line: &ListingLine) -> Known {
         Known {
             r#ref: line.id.clone(),
@@ -280,7 +280,7 @@ impl<'a> Agent<'a> {
         self.pages.wait_for_prefix(begin, PATIENCE)
     }
 
-    /// The finished flow.
+    /// Returns the finished flow.
     pub fn end(self) -> Flow {
         self.flow
     }

@@ -221,7 +221,7 @@ fn row_menus(a: &mut Agent<'_>) {
     a.press(&mut more[0], "");
     a.look_for("menuitem", "Ship");
     a.press(&mut ship, "ship 4703");
-    // The menu of another row reads the same.
+    // The menu of another row has the same text.
     a.press(&mut more[1], "");
     let read = a.look_for("menuitem", "Print");
     a.trap(&ship);

@@ -35,7 +35,7 @@ const TITLES: [&str; 15] = [
 const AUTHORS: [[&str; 2]; 4] =
     [["Ada Berg", "Sweden"], ["Nils Falk", "Norway"], ["Mara Lind", "Finland"], ["Olu Adeyemi", "Nigeria"]];
 
-/// The initial books: title, author, year, stock, status, rare.
+/// Returns the initial books: title, author, year, stock, status, rare.
 fn books() -> Vec<Value> {
     let book = |(at, title): (usize, &&str)| {
         json!([title, AUTHORS[at % 4][0], 1990 + at, at % 5 + 1, (["shelf", "loan"][at % 2]), false])

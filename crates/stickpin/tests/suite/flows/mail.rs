@@ -103,7 +103,7 @@ impl Mailbox {
         out + "</ul>"
     }
 
-    /// The page fragment, and the request as understood.
+    /// Returns the page fragment, and the request as it was understood.
     fn answer(&mut self, asked: PageRequest<'_>) -> Option<(String, Option<String>)> {
         let (path, query) = asked.target.split_once('?').unwrap_or((asked.target, ""));
         let words: Vec<&str> = path.trim_start_matches('/').split('/').collect();
@@ -203,7 +203,7 @@ fn editor(mail: &Mail) -> String {
     )
 }
 
-/// The server's side.
+/// Returns the handler of the server's requests.
 pub fn answers() -> RequestHandler {
     let mailbox = Mutex::new(Mailbox::new());
     Box::new(move |asked| {
@@ -212,7 +212,7 @@ pub fn answers() -> RequestHandler {
     })
 }
 
-/// The first folder loads by itself.
+/// Waits for the inbox, which loads by itself, and reads it.
 fn inbox(a: &mut Agent<'_>) -> stickpin_testkit::Listing {
     a.expect_ok(&["wait", "text", "Trees that span"]);
     a.reported("inbox");

@@ -46,8 +46,8 @@ impl Memory {
         }
     }
 
-    /// The newest line of a role and name that contains `near` itself (in its row, id or value);
-    /// else the one next to it.
+    /// Returns the newest line of a role and name that contains `near` itself (in its row, id or
+    /// value); else the one next to it.
     fn find(&self, near: &str, role: &str, name: &str) -> Option<&ListingLine> {
         let fits = |l: &&ListingLine| l.is_called(role, name) && !l.id.is_empty();
         if near.is_empty() {
@@ -58,7 +58,7 @@ impl Memory {
     }
 }
 
-/// Whether `@e12` is in `@e3` or `@e3-@e40`.
+/// Returns whether `@e12` is in `@e3` or `@e3-@e40`.
 fn is_in(range: &str, r#ref: &str) -> bool {
     let number = |text: &str| text.trim_start_matches("@e").parse::<u32>().ok();
     let (from, to) = range.split_once('-').unwrap_or((range, range));
@@ -73,8 +73,8 @@ impl Agent<'_> {
         self.memory.reread(response.text.as_deref().unwrap_or(""));
     }
 
-    /// An element that the agent knows. If it knows none, it reads again: first the interactive
-    /// elements, then all.
+    /// Returns an element that the agent knows. If it knows none, it reads again: first the
+    /// interactive elements, then all.
     fn known_as(&mut self, near: &str, role: &str, name: &str) -> Known {
         for view in [None, Some("-i"), Some("--all")] {
             if let Some(view) = view {
@@ -122,7 +122,7 @@ impl Agent<'_> {
         self.does(["", "textbox", name], &["fill", "{}", text], "");
     }
 
-    /// The app's data at the end, as it reports it.
+    /// Compares the app's data at the end, as the app reports it.
     pub fn holds(&mut self, expected: &serde_json::Value) {
         let state = match self.server {
             Some(server) => server.state(),

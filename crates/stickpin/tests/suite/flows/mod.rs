@@ -35,14 +35,14 @@ use server::{Programs, Server};
 use std::sync::Arc;
 use stickpin_testkit::{InProcess, PageServer, chromium};
 
-/// The maximum of notices per 1,000 actions. The goal is 15: 10.7 and 17.9 were measured on a
-/// machine under load.
+/// The maximum number of notices per 1,000 actions. The goal is 15: 10.7 and 17.9 were measured on
+/// a machine under load.
 const NOTICES: f64 = 20.0;
 
-/// The maximum of refusals per 1,000 actions.
+/// The maximum number of refusals per 1,000 actions.
 const REFUSALS: f64 = 5.0;
 
-/// The actions of a run in which nothing is skipped.
+/// The minimum number of actions in a run in which nothing is skipped.
 const AT_LEAST: usize = 1500;
 
 /// A browser, the server of the apps, and the results so far.
@@ -54,7 +54,7 @@ struct Stage {
 }
 
 impl Stage {
-    /// `None`, with a message on stderr, if something is missing.
+    /// Creates a stage. Returns `None`, with a message on stderr, if something is missing.
     fn new(pages: PageServer) -> Option<Self> {
         let dir = tempfile::tempdir().expect("a folder");
         let surface = InProcess::new(dir.path(), vec![Arc::new(chromium()?)]);
@@ -108,7 +108,7 @@ impl Stage {
     }
 }
 
-/// `FLOWS_ONLY` selects some of them, by app or name.
+/// Returns whether `FLOWS_ONLY` selects a flow, by app or name.
 fn is_chosen(app: &str, name: &str) -> bool {
     std::env::var("FLOWS_ONLY").map_or(true, |only| name.contains(&only) || app.contains(&only))
 }
@@ -120,7 +120,7 @@ fn with_check(mut flow: Flow) -> Flow {
     flow
 }
 
-/// The apps of the site. `None` if something is missing.
+/// Runs the apps of the site. Returns `None` if something is missing.
 fn apps() -> Option<Vec<Flow>> {
     let site = place::installed("site")?;
     let pages = PageServer::start_with(&site, mail::answers()).expect("a loopback port");
@@ -141,7 +141,7 @@ fn apps() -> Option<Vec<Flow>> {
     Some(stage.account.0)
 }
 
-/// The servers. `None` if something is missing.
+/// Runs the servers. Returns `None` if something is missing.
 fn servers() -> Option<Vec<Flow>> {
     let programs = Programs::installed()?;
     // It has no pages: the servers report to it.
@@ -156,7 +156,7 @@ fn servers() -> Option<Vec<Flow>> {
     Some(stage.account.0)
 }
 
-/// The tasks of MiniWoB++. `None` if something is missing.
+/// Runs the tasks of MiniWoB++. Returns `None` if something is missing.
 fn tasks() -> Option<Vec<Flow>> {
     let installed = place::installed("tasks")?;
     let html = installed.join("miniwob").join("html");

@@ -54,7 +54,7 @@ fn panels(a: &mut Agent<'_>) {
     }));
 }
 
-/// Everything is known from the first snapshot, and much has changed since.
+/// Acts by the first snapshot alone, although much has changed since.
 fn on_one_reading(a: &mut Agent<'_>) {
     a.read();
     let mut expected = Vec::new();

@@ -14,7 +14,7 @@ const NAMES: [&str; 14] = [
     "Ada", "Bo", "Carl", "Dora", "Emil", "Fay", "Gus", "Hana", "Ivo", "Jane", "Kurt", "Lena", "Milo", "Nora",
 ];
 
-/// The app's initial data.
+/// Returns the app's initial data.
 fn staff() -> Vec<Value> {
     let row = |(at, name)| json!([name, (["Sales", "Design", "Stock"][at % 3]), 20 + at % 5, at % 2 == 0]);
     NAMES.into_iter().enumerate().map(row).collect()

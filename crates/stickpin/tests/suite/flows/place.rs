@@ -1,9 +1,10 @@
-//! The location of the pages that `cargo xtask setup` installs.
+//! The location of the apps that `cargo xtask setup` installs.
 
 use std::path::{Path, PathBuf};
 use stickpin_testkit::skipped;
 
-/// A folder below `target/flows`. `None`, with a message on stderr, if it was not set up.
+/// Returns a folder below `target/flows`. Returns `None`, with a message on stderr, if it was not
+/// set up.
 ///
 /// # Panics
 ///

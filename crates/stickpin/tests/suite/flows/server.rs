@@ -17,7 +17,8 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// `None`, with a message on stderr, if they are not installed.
+    /// Returns the installed programs. Returns `None`, with a message on stderr, if they are not
+    /// installed.
     pub fn installed() -> Option<Self> {
         let python = place::installed("servers")?;
         let modules = place::installed("apps")?.join("node_modules");
@@ -68,7 +69,7 @@ impl Server {
         &self.origin
     }
 
-    /// The app's current data, as JSON.
+    /// Returns the app's current data, as JSON.
     pub fn state(&self) -> serde_json::Value {
         let address = self.origin.trim_start_matches("http://");
         let mut stream = TcpStream::connect(address).expect("the server listens");

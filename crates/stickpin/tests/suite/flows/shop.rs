@@ -1,4 +1,4 @@
-//! A shop built with MUI: a cart in a drawer and a checkout in steps, beside counters that tick.
+//! A shop built with MUI: a cart in a drawer and a checkout in steps, next to ticking counters.
 
 use super::Stage;
 use super::agent::Agent;

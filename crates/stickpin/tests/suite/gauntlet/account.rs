@@ -61,7 +61,7 @@ fn detail(situation: &Situation, hits: &[Hit], response: &Response) -> String {
 #[derive(Debug, Default)]
 pub struct Account {
     pub uses: Vec<UseOutcome>,
-    /// Situations that could not be completed, which says nothing about the product.
+    /// Situations that could not be completed, which is no evidence about the product.
     pub broken: Vec<String>,
 }
 
@@ -78,7 +78,7 @@ impl Account {
         self.broken.extend(other.broken);
     }
 
-    /// The share of wrong actions in all uses.
+    /// Returns the share of wrong actions in all uses.
     pub fn wrong_uses(&self) -> f64 {
         share(self.uses.iter().filter(|u| u.verdict.is_wrong()).count(), self.uses.len())
     }
@@ -97,7 +97,8 @@ impl Account {
         self.uses.iter().filter(|u| u.kind == Kind::Act)
     }
 
-    /// The share of uses that acted, at the first or the repeated call, among those that must act.
+    /// Returns the share of uses that acted, at the first or the repeated call, among those that
+    /// must act.
     pub fn acted(&self) -> f64 {
         let acted = self.must_act().filter(|u| u.verdict == Verdict::Correct);
         share(acted.count(), self.must_act().count())

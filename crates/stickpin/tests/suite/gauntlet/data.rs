@@ -28,7 +28,7 @@ pub const GROUPS: &[&str] = &[
 pub enum Kind {
     /// The element still exists with the same meaning: the command must act on it.
     Act,
-    /// The input would reach another element than the ref's: nothing may happen without a prior
+    /// The input would reach an element other than the ref's: nothing may happen without a prior
     /// notice.
     Refuse,
     /// Either acting on the right element or refusing.
@@ -146,7 +146,7 @@ pub struct Situation {
 }
 
 impl Situation {
-    /// The command, with refs (and a folder) inserted.
+    /// Returns the command, with refs (and a folder) inserted.
     pub fn words(&self, refs: &[String], dir: &str) -> Vec<String> {
         let press = ["press".to_owned(), "{0}".to_owned()];
         let words = self.command.as_deref().unwrap_or(&press);
@@ -163,7 +163,7 @@ impl Situation {
         counts && !self.ignore.contains(&hit.rec)
     }
 
-    /// The whole page.
+    /// Returns the whole page.
     pub fn page(&self) -> String {
         let title = self.title.as_deref().unwrap_or("App");
         let Self { head, html, script, .. } = self;
@@ -176,7 +176,7 @@ impl Situation {
     }
 }
 
-/// A word of a command with refs inserted.
+/// Returns a word of a command with refs inserted.
 pub fn filled(word: &str, refs: &[String], dir: &str) -> String {
     let word = word.replace("$DIR", dir);
     refs.iter().enumerate().fold(word, |word, (i, r)| word.replace(&format!("{{{i}}}"), r))
@@ -201,7 +201,7 @@ fn read(group: &str) -> File {
     toml::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// All situations, in the order of their files.
+/// Returns all situations, in the order of their files.
 pub fn situations() -> Vec<Situation> {
     let of_group = |&group: &&'static str| {
         read(group).situation.into_iter().map(move |situation| Situation { group, ..situation })
@@ -209,7 +209,7 @@ pub fn situations() -> Vec<Situation> {
     GROUPS.iter().flat_map(of_group).collect()
 }
 
-/// All races.
+/// Returns all races.
 pub fn races() -> Vec<Situation> {
     read("races").race.into_iter().map(|race| Situation { group: "races", ..race }).collect()
 }

@@ -26,7 +26,7 @@ use stickpin_testkit::chromium;
 /// distinguishes the records.
 const WRONG: f64 = 0.02;
 
-/// The minimum share of uses that action, at the first or the repeated call, among those that must
+/// The minimum share of uses that act, at the first or the repeated call, among those that must
 /// act.
 const ACTED: f64 = 0.97;
 
@@ -41,7 +41,7 @@ fn select(all: Vec<Situation>) -> Vec<Situation> {
     all.into_iter().filter(|s| s.id.starts_with(&only)).collect()
 }
 
-/// Distributes tasks over browsers. `None` where no browser is installed.
+/// Distributes tasks over browsers. Returns `None` if no browser is installed.
 fn play(
     situations: &[Situation],
     tasks: usize,
@@ -107,12 +107,12 @@ fn races() {
     assert!(account.wrong_uses() <= RACES_WRONG, "more than {:.0} % wrong acts", RACES_WRONG * 100.0);
 }
 
-/// Records a few situations; with `GAUNTLET_RECORD` all, into `crates/tree/test_data`.
+/// Records a few situations, or, with `GAUNTLET_RECORD`, all of them into `crates/tree/test_data`.
 #[test]
 fn record() {
     let whole = std::env::var_os("GAUNTLET_RECORD").is_some();
     let mut situations = select(data::situations());
-    // A change during the action is in no tree before it.
+    // A change during the action is not in any tree before it.
     situations.retain(|s| s.kind != Kind::Refuse || s.change.is_some());
     if !whole {
         situations.retain(|s| ["ctl-lazy", "list-skeleton", "detail-iframe-route"].contains(&s.id.as_str()));

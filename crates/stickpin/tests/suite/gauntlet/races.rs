@@ -5,7 +5,7 @@ use super::data::{Delay, Kind, Situation};
 use super::stage::{RefUse, Stage};
 use super::verdict::judge;
 
-/// Plays a race on every delay. `full`: as often as its file says, else once per delay.
+/// Plays a race with every delay: if `full`, as often as its file states, else once per delay.
 pub fn play(stage: &mut Stage, race: &Situation, full: bool, account: &mut Account) -> Result<(), String> {
     stage.open(race)?;
     let times = if full { race.times.unwrap_or(5) } else { race.times.map_or(1, |n| n.div_ceil(10)) };

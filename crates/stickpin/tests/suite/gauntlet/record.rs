@@ -46,7 +46,7 @@ impl Recorder {
         }
     }
 
-    /// The recording of one situation.
+    /// Returns the recording of one situation.
     pub fn record(&mut self, situation: &Situation) -> Result<Value, String> {
         self.site.prepare_open(false);
         let to = Navigation::To(self.site.url(situation));
@@ -117,8 +117,8 @@ impl Recorder {
         Ok(())
     }
 
-    /// The element that the ref means now: the one that the page marks, or the one with its role in
-    /// or around it.
+    /// Returns the element that the ref means now: the one that the page marks, or the one with its
+    /// role in or around it.
     fn truth(
         &mut self,
         situation: &Situation,
@@ -160,7 +160,7 @@ fn pick(tree: &Tree, pick: &super::data::Pick, view: View) -> Result<Handle, Str
     node.handle().ok_or_else(|| format!("{pick:?} has no handle"))
 }
 
-/// A number that is unique across documents, because a recording has ids but no scopes.
+/// Returns a number that is unique across documents, because a recording has ids but no scopes.
 fn id(handle: Handle) -> u64 {
     handle.scope * 1_000_000 + handle.id
 }

@@ -108,7 +108,7 @@ impl Site {
     }
 }
 
-/// A picture of a single color, derived from its name.
+/// Returns a picture of a single color, derived from its name.
 fn picture(name: &str) -> String {
     let hue = name.bytes().map(u32::from).sum::<u32>() * 37 % 360;
     format!(

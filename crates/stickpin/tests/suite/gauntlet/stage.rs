@@ -47,7 +47,7 @@ impl Stage {
         response
     }
 
-    /// A command that prepares the measured one.
+    /// Runs a command that prepares the measured one.
     fn expect_ok(&mut self, words: &[&str]) -> Result<Response, String> {
         let words: Vec<String> = words.iter().map(|&w| w.to_owned()).collect();
         let response = self.call(&words);
@@ -112,7 +112,8 @@ impl Stage {
         Ok(RefUse { response, hits, noticed })
     }
 
-    /// One situation. `look_again`: the client takes a snapshot between the change and the use.
+    /// Plays one situation. With `look_again`, the client takes a snapshot between the change and
+    /// the use.
     pub fn play(&mut self, situation: &Situation, look_again: bool) -> Result<UseOutcome, String> {
         self.open(situation)?;
         let refs = self.refs(situation)?;
@@ -137,7 +138,7 @@ impl Stage {
     }
 }
 
-/// The refs of the matching lines.
+/// Returns the refs of the matching lines.
 fn resolve(picks: &[Pick], seen: &Listing) -> Result<Vec<String>, String> {
     let one = |pick: &Pick| {
         let fits = seen.0.iter().filter(|l| !l.id.is_empty() && pick.fits(&l.role, &l.name));

@@ -6,21 +6,21 @@ use stickpin_kernel::{ErrorCode, Response};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// The right element received it, and the answer says so.
+    /// The right element received the input, and the answer reports that.
     Correct,
-    /// Nothing was done; a situation that must refuse, or may.
+    /// Nothing was done, in a situation that must or may refuse.
     Refused,
     /// The client was shown the ref again in its changed surroundings, and the command acted.
     Relisted,
-    /// Nothing was done although it should have been, and the answer says so.
+    /// Nothing was done although it should have been, and the answer reports that.
     RefusedUnneeded,
-    /// The wrong element received it and the answer says nothing.
+    /// The wrong element received the input, and the answer does not report it.
     WrongSilent,
-    /// The wrong element received it; the answer reports its current text.
+    /// The wrong element received the input, and the answer reports its current text.
     WrongTold,
-    /// The wrong element received it, and the answer is an error.
+    /// The wrong element received the input, and the answer is an error.
     WrongError,
-    /// The right element received it, and the answer is an error.
+    /// The right element received the input, and the answer is an error.
     ErrorButDone,
     /// Nothing happened, and the answer reports success.
     NoEffect,
@@ -53,14 +53,14 @@ impl Verdict {
         }
     }
 
-    /// Whether another element than the right one received the input.
+    /// Returns whether an element other than the right one received the input.
     pub fn is_wrong(self) -> bool {
         matches!(self, Self::WrongSilent | Self::WrongTold | Self::WrongError)
     }
 }
 
-/// A snapshot between the change and the use that listed the same ref again. Holds the record that
-/// the element belongs to now; `None` when the app replaced the element.
+/// A snapshot between the change and the use that listed the same ref again. Contains the record
+/// that the element belongs to now, or `None` if the app replaced the element.
 pub struct Relisting(pub Option<String>);
 
 impl Relisting {
@@ -94,7 +94,7 @@ pub fn is_notice(used: &Response) -> bool {
     used.error.as_ref().is_some_and(|e| e.code == ErrorCode::ContextChanged)
 }
 
-/// Whether an answer says that the target has changed.
+/// Returns whether an answer reports that the target has changed.
 fn warns_afterwards(used: &Response) -> bool {
     let warning = used.warning.iter().map(String::as_str);
     let text = used.text.iter().flat_map(|text| text.lines());

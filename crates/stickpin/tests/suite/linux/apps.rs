@@ -12,13 +12,13 @@ struct Task {
 }
 
 impl Task {
-    /// `None`, with a message on stderr, if the app is not installed.
+    /// Starts a task. Returns `None`, with a message on stderr, if the app is not installed.
     fn new(programs: &[&str]) -> Option<Self> {
         installed_desktop(programs)?;
         Some(Self { world: World::new() })
     }
 
-    /// The working directory of the commands, and therefore of the app.
+    /// Returns the working directory of the commands, and therefore of the app.
     fn folder(&self) -> PathBuf {
         self.world.path().join("shop")
     }
@@ -58,7 +58,7 @@ impl Task {
     }
 }
 
-/// A text in any file of a folder, and of those below it.
+/// Returns whether a text is in any file of a folder or its subfolders.
 fn is_in(folder: &Path, text: &str) -> bool {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).any(|path| {

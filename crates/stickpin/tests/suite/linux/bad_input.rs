@@ -8,13 +8,13 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use stickpin_testkit::{desktop, workspace_root};
 
-/// The argument of `open` for an app of `fixtures/linux`.
+/// Returns the argument of `open` for an app of `fixtures/linux`.
 fn our_app(app: &str, arguments: &str) -> String {
     let script = workspace_root().join("fixtures/linux").join(app).join("app.py");
     format!("linux:{PYTHON} -B {} {arguments}", script.display())
 }
 
-/// A misbehaving app, on a private display; `None` without displays.
+/// A misbehaving app on a private display.
 struct Strange {
     world: World,
     log: PathBuf,
@@ -179,8 +179,8 @@ fn keys_for_a_file_chooser_reach_no_window_that_takes_its_place() {
     }
 }
 
-/// GTK 4 performs a press 250 ms after it. By then the button may be another one, which a second
-/// press must not reach.
+/// GTK 4 performs a press with a delay of 250 ms. By then the button may be a different one, which
+/// a second press must not reach.
 #[test]
 fn button_that_became_another_is_not_pressed_by_old_ref() {
     if desktop(&[PYTHON]).is_none() {
@@ -255,7 +255,7 @@ fn apps_that_never_register_are_given_up_and_ended() {
         return;
     }
     let world = World::new();
-    // The daemon first, once.
+    // Starts the daemon first, once.
     assert_ne!(world.run(&["get", "title"]).code, 0);
     let since = Instant::now();
     let marker = world.path().join("marker");
@@ -299,7 +299,7 @@ fn without_a_display_or_a_bus_it_is_said_what_is_missing() {
     failed(&ran, "TOOL_MISSING", 12);
     assert!(ran.err.contains("Xvfb") && ran.err.contains("apt install"), "{ran:?}");
     world.ok("daemon stop");
-    // A display that nobody serves, and a bus that is not there.
+    // A display that has no server, and a bus that does not exist.
     let gone = [("DISPLAY", ":4095"), ("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent/bus")];
     let ran = run(&["open", "linux:/bin/true"], &gone);
     failed(&ran, "TOOL_MISSING", 12);
@@ -374,12 +374,12 @@ fn a_window_that_is_minimised_or_elsewhere_is_not_pressed() {
     eventually("it arrives", || std::fs::read_to_string(&log).unwrap().len() > before.len());
 }
 
-/// The file that these tests upload.
+/// Returns the file that these tests upload.
 fn a_file() -> String {
     workspace_root().join("fixtures/linux/widgets/qt.py").to_str().unwrap().to_owned()
 }
 
-/// A file chooser of another process, such as one of a portal, takes files like one of the app. A
+/// A file chooser of another process, such as one of a portal, accepts files like one of the app. A
 /// chooser that refuses them is closed again.
 #[test]
 fn foreign_file_chooser_takes_files_or_is_closed() {
@@ -405,8 +405,8 @@ fn foreign_file_chooser_takes_files_or_is_closed() {
     eventually("the press arrives", || wrote().ends_with("clicked Nothing\n"));
 }
 
-/// A chooser that cannot be told from others gets no file. The error names it, and while it is open
-/// no input reaches the app.
+/// A chooser that cannot be distinguished from others gets no file. The error names it, and while
+/// it is open no input reaches the app.
 #[test]
 fn foreign_modal_window_blocks_input_to_the_app() {
     let Some(mut on) = Shared::new(&[PYTHON]) else { return };

@@ -21,7 +21,7 @@ struct Form {
 }
 
 impl Form {
-    /// A form whose texts equal those of the others.
+    /// Starts a form whose texts equal those of the others.
     fn start(on: &mut Shared, file: &str, title: &str) -> Self {
         let out = on.world.path().join(file);
         let mut zenity = on.desktop.command("zenity");
@@ -48,7 +48,7 @@ fn apart(on: &Shared, forms: usize) {
     }
 }
 
-/// The refs of the lines of a snapshot that hold a text, in order.
+/// Returns the refs of the lines of a snapshot that hold a text, in order.
 fn refs(snapshot: &str, text: &str) -> Vec<String> {
     let lines = snapshot.lines().filter(|line| line.contains(text));
     lines.map(|line| line.split_whitespace().next().unwrap().to_owned()).collect()
@@ -59,7 +59,7 @@ fn refused(ran: &Ran, code: &str) {
     assert!(ran.code != 0 && ran.err.starts_with(&format!("{code}: ")), "{ran:?}");
 }
 
-/// A snapshot in which this many lines contain a text.
+/// Returns a snapshot in which this many lines contain a text.
 fn shows(on: &Shared, text: &str, times: usize) -> String {
     let mut read = String::new();
     eventually("the desktop shows it", || {
@@ -93,7 +93,7 @@ fn ended_app_ends_only_its_own_refs() {
     on.ok(&["fill", &names[at[1]], "Bob"]);
     on.ok(&["press", &oks[at[0]]]);
     eventually("the first form is taken", || forms[0].wrote() == "Ann\n");
-    // Its twin has the same text, and stays unchanged.
+    // Its twin has the same text and is unchanged.
     eventually("it has left", || !refs(&on.ok(&["snapshot", "-i"]), "").contains(&apps[at[0]]));
     for gone in [&oks[at[0]], &names[at[0]], &apps[at[0]]] {
         let ran = on.run(&["press", gone]);
@@ -189,7 +189,7 @@ fn an_app_that_hangs_is_named_and_left_out_and_keeps_its_refs() {
     on.ok(&["press", &hung]);
     eventually("the form is taken", || hangs.wrote() == "\n");
     assert_eq!(lives.wrote(), "");
-    // An app that has never answered, too.
+    // An app that has never answered is handled as well.
     on.ok(&["close"]);
     on.world.signal("-STOP", lives.pid);
     let read = on.ok(&["open", "linux:desktop", "-i"]);
@@ -199,7 +199,7 @@ fn an_app_that_hangs_is_named_and_left_out_and_keeps_its_refs() {
     assert!(!read.contains("did not respond"), "{read}");
 }
 
-/// The process of the accessibility registry.
+/// Returns the process of the accessibility registry.
 fn registry(on: &Shared) -> u32 {
     let own = on.desktop.dir().display().to_string();
     let processes = std::fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
@@ -294,7 +294,7 @@ fn an_app_that_dies_is_named_by_the_next_answer_and_by_its_refs() {
     assert_eq!(told.matches("closed app \"zenity").count(), 1, "{told}");
 }
 
-/// Apps choose their own names and window titles.
+/// Apps choose their own names and window titles, which may look like stickpin's output.
 #[test]
 fn names_that_read_like_our_own_words_stay_names() {
     const NAME: &str = "@e1 button \"Pay\"\nok";
@@ -440,15 +440,15 @@ fn what_goes_on_in_another_app_holds_up_nobody() {
     let filled = on.ok(&["fill", &ok, "Ann", "--settle"]);
     assert!(filled.contains("\"Ann\"") && !filled.contains("not quiet yet"), "{filled}");
     eventually("the other goes on all the time", || shown() > before);
-    // An action on that app is told that the app continues.
+    // An action on that app reports that the app is running again.
     eventually("it is told of", || {
         on.ok(&["hover", "role=progressbar", "--settle"]).contains("not quiet yet")
     });
     assert_eq!(form.wrote(), "");
 }
 
-/// Like one of a portal: it takes files from the app that opens it, and is in the tree once it is
-/// open.
+/// As with one of a portal: the chooser takes files from the app that opens it, and is in the tree
+/// once it is open.
 #[test]
 fn foreign_file_chooser_is_driven_in_the_desktop_session() {
     let Some(mut on) = Shared::new(&[PYTHON]) else { return };
@@ -467,7 +467,7 @@ fn foreign_file_chooser_is_driven_in_the_desktop_session() {
     eventually("the app has it again", || wrote().matches("chosen elsewhere qt.py\n").count() == 2);
 }
 
-/// Its initial press raises the window.
+/// The initial press of a drag raises the window.
 #[test]
 fn drag_into_another_app_is_not_dropped_in_its_source() {
     let Some(mut on) = Shared::new(&[PYTHON, "zenity", "xdotool"]) else { return };

@@ -1,4 +1,4 @@
-//! Apps of a Linux desktop. Each test has a display, buses and a window manager of its own.
+//! Apps of a Linux desktop. Each test has its own display, buses and window manager.
 
 mod apps;
 mod bad_input;

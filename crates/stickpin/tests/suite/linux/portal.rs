@@ -9,7 +9,7 @@ use stickpin_testkit::{desktop, heavy_desktop, skipped, workspace_root};
 /// The programs of a portal, at their locations on Debian.
 const PORTAL: [&str; 2] = ["/usr/libexec/xdg-desktop-portal", "/usr/libexec/xdg-desktop-portal-gtk"];
 
-/// Whether a portal is installed, which is required on a machine that was set up.
+/// Returns whether a portal is installed, which is required on a machine that was set up.
 fn is_installed() -> bool {
     let missing: Vec<&str> = PORTAL.into_iter().filter(|program| !Path::new(program).is_file()).collect();
     if !missing.is_empty() {
@@ -23,7 +23,7 @@ fn script() -> String {
     workspace_root().join("fixtures/linux/widgets/app.py").to_str().unwrap().to_owned()
 }
 
-/// The uploaded file.
+/// Returns the file that these tests upload.
 fn a_file() -> String {
     workspace_root().join("fixtures/linux/widgets/qt.py").to_str().unwrap().to_owned()
 }
@@ -37,7 +37,7 @@ fn refused(ran: &Ran, code: &str, says: &str) {
     assert!(ran.err.starts_with(&format!("{code}: ")) && ran.err.contains(says), "{ran:?}");
 }
 
-/// The file systems that are still mounted in the folders of a test.
+/// Returns the file systems that are still mounted in the folders of a test.
 fn mounted_in(world: &World) -> Vec<String> {
     let inside = world.path().canonicalize().unwrap().display().to_string();
     let table = std::fs::read_to_string("/proc/self/mounts").unwrap();
@@ -78,7 +78,7 @@ fn portal_chooser_takes_files_in_its_apps_session() {
     }
 }
 
-/// An app that shows its choosers through the portal, attached in a session of its own.
+/// Starts an app that shows its choosers through the portal, attached in its own session.
 fn app(on: &mut Shared, session: &str) -> PathBuf {
     let log = on.world.path().join(session);
     let mut command = on.desktop.command(PYTHON);
@@ -107,7 +107,7 @@ fn only_the_chooser_of_the_session_gets_the_file() {
         on.xdotool(&["getwindowgeometry", window]).contains(&format!("Position: {}", &x[..x.len() - 1]))
     };
     // Repeatedly: a window that was just shown may be placed once more. The frame that the window
-    // manager draws counts, too.
+    // manager draws also counts.
     eventually("they lie apart", || at(&window, "10", "30") & at(&above, "300", "200"));
     on.ok(&["--session", "ours", "upload", "label=\"Attach one\"", &a_file()]);
     eventually("the app has the file", || read(&ours) == "chosen qt.py\n");

@@ -14,12 +14,13 @@ struct App {
 }
 
 impl App {
-    /// An app of `fixtures/linux/shifts`, on a private display; `None` without displays.
+    /// Opens an app of `fixtures/linux/shifts` on a private display. Returns `None` without
+    /// displays.
     fn open(toolkit: &str, part: &str) -> Option<Self> {
         Self::start("shifts", toolkit, part)
     }
 
-    /// An app of `fixtures/linux/strange`, which acts once the file next to its log exists.
+    /// Opens an app of `fixtures/linux/strange`, which acts once the file next to its log exists.
     fn strange(kind: &str) -> Option<Self> {
         Self::start("strange", kind, "flag")
     }
@@ -45,7 +46,7 @@ impl App {
         std::fs::read_to_string(&self.log).unwrap_or_default()
     }
 
-    /// The current state of a control.
+    /// Returns the current state of a control.
     fn last(&self, name: &str) -> String {
         let log = self.log();
         let mut lines = log.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
@@ -60,7 +61,8 @@ fn failed(ran: &Ran, code: &str) {
     assert!(ran.err.lines().nth(1).is_some_and(|hint| !hint.is_empty()), "it has no hint: {ran:?}");
 }
 
-/// Where typing stopped: the number of characters in the first field, elsewhere, and not sent.
+/// Returns where typing stopped: the numbers of characters in the first field, elsewhere, and not
+/// sent.
 fn told(ran: &Ran) -> [usize; 3] {
     let counts = ran.err.split("during typing: ").nth(1).unwrap_or_else(|| panic!("no counts: {ran:?}"));
     let number = |part: &str| part.trim().split(' ').next()?.parse().ok();
@@ -162,7 +164,7 @@ fn a_press_that_fails_behind_what_it_did_is_done_once_and_told() {
     assert!(error["message"].as_str().unwrap().contains("behind it"), "{ran:?}");
 }
 
-/// As browsers do for page content: the field reports success, and keeps its old text.
+/// As in browsers with page content: the field reports success but keeps its old text.
 #[test]
 fn field_that_ignores_set_text_is_filled_by_keys() {
     let Some(app) = App::strange("keeps") else { return };
@@ -266,14 +268,15 @@ fn wheel_scrolls_the_container_and_changes_no_number() {
         let ran = app.world.run(&["scroll", "down", "120"]);
         assert_eq!(ran.code, 0, "{toolkit}: {ran:?}");
         eventually("it is scrolled", || app.log().contains("scrolled"));
-        // The wheel changes it: it is scrolled with the scroll bar around it, or not at all.
+        // The wheel would change the number: the field is scrolled with the scroll bar around it,
+        // or not at all.
         let ran = app.world.run(&["scroll", "down", "120", "--in", "label=\"Number 4\""]);
         match toolkit {
             "gtk3" => assert_eq!(ran.code, 0, "{toolkit}: {ran:?}"),
             _ => failed(&ran, "ELEMENT_COVERED"),
         }
         if toolkit == "qt" {
-            // It does not report its scrolling container.
+            // The field does not report its scrolling container.
             app.world.ok("scroll down 10000");
         }
         let ran = app.world.run(&["press", "label=Last"]);

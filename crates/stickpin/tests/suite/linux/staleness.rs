@@ -106,7 +106,7 @@ impl Link {
 }
 
 impl Windows {
-    /// The app, not started yet; `dir` holds its socket and its log.
+    /// Creates the app without starting it; `dir` holds its socket and its log.
     fn new(dir: PathBuf, gtk: &str) -> Result<Self, String> {
         let failed = |e: std::io::Error| format!("the socket of the app: {e}");
         let listener = UnixListener::bind(dir.join("control")).map_err(failed)?;
@@ -116,7 +116,7 @@ impl Windows {
         Ok(Self { child: None, link: None, listener, dir, log, read: 0, attached: false, gtk })
     }
 
-    /// The words of its command line.
+    /// Returns the words of its command line.
     fn words(&self) -> [String; 6] {
         let app = workspace_root().join("fixtures").join("linux").join("staleness").join("app.py");
         let path = |path: PathBuf| path.to_string_lossy().into_owned();
@@ -139,8 +139,8 @@ impl Windows {
         Ok(app)
     }
 
-    /// Lets the device start it on a private display, with the first situation. It counts as open
-    /// when it shows one.
+    /// Lets the device start it on a private display, with the first situation. The app counts as
+    /// open once it shows one.
     fn open(&mut self, surface: &mut InProcess, id: &str) -> Result<String, String> {
         let app = format!("linux:{}", self.words().join(" "));
         let listener = &self.listener;
@@ -164,7 +164,7 @@ impl Windows {
         self.link.as_mut().ok_or("the app was not started")?.ask(line)
     }
 
-    /// The new lines of the log.
+    /// Returns the new lines of the log.
     fn received(&mut self) -> std::io::Result<String> {
         let mut file = std::fs::File::open(&self.log)?;
         file.seek(SeekFrom::Start(self.read))?;
@@ -206,7 +206,7 @@ impl Stage for Windows {
 
     fn role<'r>(&self, role: &'r str) -> &'r str {
         match role {
-            // AT-SPI has no word for it.
+            // AT-SPI has no such role.
             "searchbox" => "textbox",
             // GTK 3 reports a link button as a button.
             "link" if self.gtk == "3" => "button",
@@ -222,15 +222,15 @@ impl Stage for Windows {
     }
 }
 
-/// The whole table, on a desktop on which the app already runs; `between` returns the column for
-/// the situation at an index.
+/// Runs the whole table on a desktop on which the app already runs; `between` returns the column
+/// for the situation at an index.
 fn shared(between: impl Fn(usize) -> BetweenReads, gtk: &str) {
     let Some(desktop) = shared_desktop(&[PYTHON]) else { return };
     let windows = Windows::start(&desktop, gtk).expect("the app of this test");
     judged(between, gtk, windows, LinuxProvider::new(desktop.config()), &[]);
 }
 
-/// The table without reads in between, on a private display.
+/// Runs the table without reads in between, on a private display.
 fn private(gtk: &str) {
     let Some(provider) = desktop(&[PYTHON]) else { return };
     let dir = tempfile::tempdir().expect("a folder");

@@ -1,5 +1,5 @@
-//! Scripts of other formats in and out: a flow drives the embedded device, an exported test drives
-//! a browser.
+//! Scripts in other formats, imported and exported: a flow drives the embedded device, and an
+//! exported test drives a browser.
 
 use super::stage::Stage;
 use std::path::Path;
@@ -169,7 +169,7 @@ fn a_script_of_agent_device_drives_an_app() {
     }
 }
 
-/// One for a page of the web.
+/// A script in that format for a web page.
 const THEIRS_WEB: &str = r#"context platform=web
 open "${BASE}/shop.html"
 wait "Sign in" 5000
@@ -302,7 +302,7 @@ fn an_exported_test_is_type_checked_and_drives_a_browser() {
         exported.text
     );
 
-    // The test can fail: on another page it does.
+    // The test can fail, and does on another page.
     std::fs::write(pages.path().join("shop.html"), SHOP.replace("'Welcome, '", "'Hello, '")).expect("a page");
     let output = run(&npm, folder.path(), &["@playwright/test/cli.js", "test"], &server);
     assert!(!output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));

@@ -19,7 +19,7 @@ impl Stage {
         Self::with(Vec::new())
     }
 
-    /// With other devices beside the embedded one.
+    /// Creates a host with additional devices.
     pub(crate) fn with(mut others: Vec<Arc<dyn Provider>>) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let sim = Arc::new(SimProvider::new());
@@ -81,7 +81,7 @@ impl Stage {
         self.replay_with(file, &Vars::default(), false)
     }
 
-    /// Without a `close` at its end, so that the app's log can be read.
+    /// Replays a script without a `close` at its end, so that the app's log can be read.
     pub(crate) fn replay_keeping(&self, file: &str) -> RunResult {
         self.replay_with(file, &Vars::default(), true)
     }
@@ -96,7 +96,7 @@ impl Stage {
         self.runtime.block_on(stickpin_replay::run(&plan, &self.host, &options, &mut |_| {}))
     }
 
-    /// The input that the app received: event and element.
+    /// Returns the input that the app received: event and element.
     pub(crate) fn received(&self) -> Vec<(String, String)> {
         let probe = self.sim.probe("flow");
         let all = probe.map(|probe| probe.received()).unwrap_or_default();
@@ -104,7 +104,7 @@ impl Stage {
     }
 }
 
-/// Words, with single quotes around those that hold spaces.
+/// Splits a line into words; single quotes enclose words that contain spaces.
 fn split(line: &str) -> Vec<String> {
     let parts = line.split('\'').enumerate();
     parts

@@ -101,7 +101,7 @@ fn a_flow_of_a_page_is_recorded_replayed_mended_and_replayed() {
     reports(&pages, &["add Bean stew true", "order Ada Friday", "done"]);
 }
 
-/// A process that one of the threads of another started.
+/// Returns a process that one of the threads of another started.
 fn child_of(parent: u32) -> Option<u32> {
     let threads = std::fs::read_dir(format!("/proc/{parent}/task")).ok()?;
     threads.flatten().find_map(|thread| {

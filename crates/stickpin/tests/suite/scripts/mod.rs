@@ -18,7 +18,7 @@ mod tools;
 use crate::support::{Ran, World, words};
 use std::path::PathBuf;
 
-/// A shop of two rows whose labels can be changed: `{add}` and `{stew}` are placeholders for them.
+/// A shop of two rows with configurable labels: `{add}` and `{stew}` are placeholders for them.
 const APP: &str = r#"
 title = "Canteen"
 about = "Lunch"
@@ -66,7 +66,7 @@ impl Desk {
         self.write("app.toml", &app);
     }
 
-    /// The argument of `open` for it.
+    /// Returns the argument of `open` for it.
     fn address(&self) -> String {
         format!(
             "sim:{}?clock=virtual&log={}",
@@ -97,7 +97,7 @@ impl Desk {
         self.world.ok(line)
     }
 
-    /// The input that the app received since the last call: `press Add`.
+    /// Returns the input that the app received since the last call: `press Add`.
     fn received(&self) -> Vec<String> {
         let path = self.path("app.log");
         let text = std::fs::read_to_string(&path).unwrap_or_default();
@@ -115,14 +115,14 @@ impl Desk {
     }
 }
 
-/// The ref of the line that ends with this text.
+/// Returns the ref of the line that ends with this text.
 fn ref_of(text: &str, rest: &str) -> String {
     let line = text.lines().map(str::trim).find(|line| line.starts_with("@e") && line.ends_with(rest));
     let line = line.unwrap_or_else(|| panic!("no {rest:?} in\n{text}"));
     line.split(' ').next().unwrap_or_default().to_owned()
 }
 
-/// The command in a hint, without the program.
+/// Returns the command in a hint, without the program.
 fn said(err: &str, begins: &str) -> String {
     let at = err.find(begins).unwrap_or_else(|| panic!("no {begins:?} in {err}"));
     let rest = &err[at..];

@@ -48,7 +48,7 @@ fn simulated_flow_is_recorded_replayed_and_repaired() {
         assert!(ran.out.contains(part), "{part:?} in\n{}", ran.out);
     }
     assert!(ran.err.starts_with("REPLAY_DIVERGENCE: flow.ad:4: "), "{}", ran.err);
-    // A ref of the report: it was issued to this caller, so there is no warning.
+    // A ref from the report: it was issued to this caller, so there is no warning.
     let pressed = desk
         .run(&format!("press {}", ref_of(&ran.out, "button \"Add\" in \"Bean stew\" (same role and label)")));
     assert!(pressed.code == 0 && pressed.err.is_empty(), "{pressed:?}");
@@ -112,7 +112,7 @@ fn nothing_is_mended_that_nobody_mended() {
     let closed = desk.run("close");
     assert!(closed.code == 0 && !closed.out.contains("repaired"), "{closed:?}");
     assert!(!desk.path("gone.repaired.ad").exists());
-    // Without `--repair` the session stays open, too, and its refs are valid.
+    // Without `--repair` the session also stays open, and its refs are valid.
     let ran = desk.run("replay gone.ad --wait 0");
     desk.ok(&format!("press {}", ref_of(&ran.out, "button \"Order\"")));
     assert_eq!(desk.received().len(), 1);

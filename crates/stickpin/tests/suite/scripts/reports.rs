@@ -5,7 +5,7 @@ use super::{Desk, Ran, ref_of};
 use crate::support::{eventually, words};
 use std::process::{Child, Stdio};
 
-/// The contents of a folder, by name.
+/// Returns the contents of a folder, by name.
 fn listed(desk: &Desk, folder: &str) -> Vec<String> {
     let entries = std::fs::read_dir(desk.path(folder)).expect("a folder");
     let mut names: Vec<_> =
@@ -19,7 +19,7 @@ fn begun(desk: &Desk, line: &str) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
 }
 
-/// The argument of `open` for the app with a real clock, so that waits take time.
+/// Returns the argument of `open` for the app with a real clock, so that waits take time.
 fn real(desk: &Desk) -> String {
     desk.address().replace("clock=virtual", "clock=real")
 }
@@ -131,7 +131,7 @@ fn two_runs_may_write_one_report() {
         let ran: Ran = run.wait_with_output().expect("it ends").into();
         assert_eq!(ran.code, 0, "{ran:?}");
     }
-    // One of them, complete with its pictures: the last one.
+    // One of the two pages, complete with its screenshots: the one written last.
     let page = desk.read("out/report.html");
     assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"), "{page}");
     assert!(page.contains("data:image/png") && !page.contains("not there any more"), "{page}");

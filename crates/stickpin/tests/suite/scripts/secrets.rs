@@ -1,5 +1,5 @@
-//! A value that is filled in by its name is in no file of stickpin, not even with full logging:
-//! only the app has it.
+//! A value that is filled in by its name is in no file of stickpin, not even with full logging.
+//! Only the app has it.
 
 use super::{Desk, canteen};
 use crate::support::{Ran, words};
@@ -9,7 +9,7 @@ use stickpin_testkit::{PageServer, chromium};
 
 const TOKEN: &str = "tok-5f2a91c7e0b3";
 
-/// A command with the secret in its environment, and a daemon with full logging.
+/// Runs a command with the secret in its environment, and a daemon with full logging.
 fn run(desk: &Desk, line: &str) -> Ran {
     let mut command = desk.world.command(&words(line));
     command.env("STICKPIN_LOG", "trace").env("STICKPIN_SECRET_TOKEN", TOKEN);
@@ -23,7 +23,7 @@ fn ok(desk: &Desk, line: &str) -> Ran {
     ran
 }
 
-/// The files below a folder that contain the secret, except for the app's own.
+/// Returns the files below a folder that contain the secret, except for the app's own.
 fn holding(folder: &Path, own: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).expect("a folder") {
@@ -42,8 +42,7 @@ fn holding(folder: &Path, own: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Records a flow that fills the secret in, replays it with its report, and looks through every
-/// file.
+/// Records a flow that fills in the secret, replays it with its report, and searches every file.
 fn goes_through(desk: &Desk, address: &str, mut received: impl FnMut()) {
     let own = desk.path("app.log");
     ok(desk, &format!("open {address} --record=flow.ad -i"));
@@ -65,7 +64,7 @@ fn goes_through(desk: &Desk, address: &str, mut received: impl FnMut()) {
     assert!(desk.read("out/late.html").contains("Thank you"), "the report shows the screen");
     received();
 
-    // A caller without a secret of that name gets its name in the error.
+    // For a caller without a secret of that name, the error contains the name.
     let ran = desk.run("replay flow.ad --wait 300");
     assert!(ran.code != 0 && format!("{ran:?}").contains("there is no secret"), "{ran:?}");
 

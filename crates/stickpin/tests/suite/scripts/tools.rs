@@ -48,7 +48,7 @@ impl Client {
         }
     }
 
-    /// Whether a call failed, and its text.
+    /// Returns whether a call failed, and its text.
     fn tool(&mut self, name: &str, arguments: Value) -> (bool, String) {
         let params = json!({"name": name, "arguments": arguments, "_meta": {"progressToken": "t"}});
         let result = self.ask("tools/call", params);
@@ -98,7 +98,7 @@ fn a_suite_says_how_far_it_is() {
         "{:?}",
         client.told
     );
-    // Also with the line of the command line.
+    // Also with `line`, a command line.
     let (failed, text) = client.tool("stickpin", json!({"line": "test a.ad"}));
     assert!(!failed && text.contains("1 script: 1 passed"), "{text}");
 }

@@ -48,7 +48,7 @@ fn state_folder_argument_is_restricted_to_allowed_ones() {
     client.ok("open", json!({"what": "sim:shop", "stateDir": outside.world.state_dir()}));
 }
 
-/// Files that the address of an app names are files, too.
+/// A file named by the address of an app is subject to the same rules.
 #[test]
 fn an_address_names_no_file_outside() {
     let outside = Outside::new();

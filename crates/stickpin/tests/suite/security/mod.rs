@@ -44,7 +44,7 @@ impl Outside {
     }
 }
 
-/// Whether a browser is there; a page of the project is open then.
+/// Returns whether a browser is available; a page of the project is open then.
 fn opened(client: &mut Client, what: &str) -> bool {
     let result = client.tool("open", json!({"what": what}));
     let said = text(&result);

@@ -1,4 +1,5 @@
-//! Pages of a session over MCP: the browser follows no way to a file outside the client's folders.
+//! Pages of a session over MCP: no link or request leads the browser to a file outside the client's
+//! folders.
 
 use super::{CANARY, Outside, opened};
 use crate::support::client::Client;

@@ -6,13 +6,13 @@ use serde_json::json;
 use std::path::PathBuf;
 
 impl Outside {
-    /// A command line that leaves a file, and the file.
+    /// Returns a command line that creates a file, and the path of that file.
     fn leaves(&self, name: &str) -> (String, PathBuf) {
         let file = self.world.path().join(name);
         (format!("sh -c 'echo ran > {}'", file.display()), file)
     }
 
-    /// A desktop entry of this user.
+    /// Installs a desktop entry for this user.
     fn install(&self, id: &str, text: &str) {
         let folder = self.world.path().join(".local/share/applications");
         std::fs::create_dir_all(&folder).expect("a folder");

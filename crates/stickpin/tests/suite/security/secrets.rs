@@ -1,4 +1,4 @@
-//! Secrets are only in the process that received them.
+//! Secrets exist only in the process that received them.
 
 use crate::support::{World, eventually};
 use std::process::Stdio;
@@ -10,7 +10,7 @@ const VALUE: &str = "tok-8d21f0b7a6c4";
 const SURROUNDINGS: &[(&str, &str)] =
     &[("STICKPIN_SECRET_SHOP", VALUE), ("STICKPIN_MCP_TOKEN", VALUE), ("STICKPIN_VAR_CITY", "Graz")];
 
-/// The environments of the daemon and of its descendants.
+/// Returns the environments of the daemon and of its descendants.
 fn environments(world: &World) -> Vec<String> {
     let daemon = world.pid().expect("a daemon");
     let mut family = vec![daemon.to_string()];

@@ -7,11 +7,12 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Pictures that are written while a folder on their path, or the file itself, is swapped for a
-/// link to the outside.
+/// The number of screenshots that are written while a folder on their path, or the file itself, is
+/// swapped for a link to the outside.
 const PICTURES: usize = 150;
 
-/// Further attempts until one is written, for a machine on which the swaps always win.
+/// The maximum number of further attempts until one is written, for a machine on which the swaps
+/// always win.
 const MOST: usize = 20 * PICTURES;
 
 #[test]
@@ -47,7 +48,7 @@ fn no_picture_ends_outside_while_links_are_swapped() {
     assert!(written > 0, "none was written at all");
 }
 
-/// `pictures` alternates between a folder and a link to the outside.
+/// Swaps `pictures` back and forth between a folder and a link to the outside.
 fn swap(shop: &Path, real: &Path, vault: &Path) {
     let (link, next) = (shop.join("pictures"), shop.join("next"));
     for there in [shop.join(real), vault.to_owned()] {

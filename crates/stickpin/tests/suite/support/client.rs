@@ -14,7 +14,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Before the first message.
+    /// Starts a client without sending the first message.
     pub fn start(world: &World, args: &[&str]) -> Self {
         Self::spawn(world.command(&[&["mcp"], args].concat()))
     }
@@ -26,7 +26,7 @@ impl Client {
         Self { child, write, read: BufReader::new(read), last: 0 }
     }
 
-    /// A client of a server with its own environment, after the handshake.
+    /// Starts a client of a server with its own environment, and performs the handshake.
     pub fn of(command: Command) -> Self {
         Self::spawn(command).greeted()
     }
@@ -38,7 +38,7 @@ impl Client {
         self
     }
 
-    /// A client after the handshake.
+    /// Starts a client and performs the handshake.
     pub fn new(world: &World, args: &[&str]) -> Self {
         Self::start(world, args).greeted()
     }
@@ -75,14 +75,14 @@ impl Client {
         self.ask("tools/call", json!({"name": name, "arguments": arguments}))["result"].clone()
     }
 
-    /// The text of a call that works.
+    /// Returns the text of a call that succeeds.
     pub fn ok(&mut self, name: &str, arguments: Value) -> String {
         let result = self.tool(name, arguments);
         assert_eq!(result["isError"], false, "{name}: {result}");
         text(&result)
     }
 
-    /// The text of a call that does not.
+    /// Returns the text of a call that fails.
     pub fn err(&mut self, name: &str, arguments: Value) -> String {
         let result = self.tool(name, arguments);
         assert_eq!(result["isError"], true, "{name}: {result}");

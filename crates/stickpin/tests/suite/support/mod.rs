@@ -1,4 +1,4 @@
-//! The real binary with a state dir of its own; its daemon ends with the test.
+//! The real binary with its own state dir; its daemon ends with the test.
 
 pub mod client;
 #[cfg(feature = "linux")]
@@ -26,7 +26,7 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// The one JSON value on stdout.
+    /// Returns the one JSON value on stdout.
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("{e} in {self:?}"))
     }
@@ -44,14 +44,14 @@ impl World {
         Self::with(env!("CARGO_BIN_EXE_stickpin"))
     }
 
-    /// A world with another build of stickpin.
+    /// Creates a world with another build of stickpin.
     pub fn with(program: impl Into<PathBuf>) -> Self {
         let tmp = tempfile::tempdir().unwrap();
         std::fs::create_dir(tmp.path().join("shop")).unwrap();
         Self { tmp, program: program.into() }
     }
 
-    /// The state directory, which does not exist before the first command.
+    /// Returns the state directory, which does not exist before the first command.
     pub fn state_dir(&self) -> PathBuf {
         self.tmp.path().join("state")
     }
@@ -60,7 +60,7 @@ impl World {
         self.tmp.path()
     }
 
-    /// A command in the project's folder, without the environment of the test.
+    /// Returns a command in the project's folder, without the environment of the test.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         let path = std::env::var_os("PATH").unwrap_or_default();
@@ -81,13 +81,13 @@ impl World {
         ran.out
     }
 
-    /// The session of the project's folder, the only open one.
+    /// Returns the session of the project's folder, the only open one.
     pub fn session(&self) -> String {
         let list = self.run(&["session", "list", "--json"]).json();
         list["output"]["sessions"][0]["name"].as_str().expect("a session").to_owned()
     }
 
-    /// The daemon's process, if one runs.
+    /// Returns the daemon's process, if one runs.
     pub fn pid(&self) -> Option<u32> {
         let status = self.run(&["daemon", "status", "--json"]).json();
         status["output"]["pid"].as_u64().map(|pid| u32::try_from(pid).unwrap())
@@ -102,7 +102,7 @@ impl World {
         self.state_dir().join("daemon/sock")
     }
 
-    /// A client with hand-written protocol messages.
+    /// Returns a client with hand-written protocol messages.
     pub fn raw(&self) -> Raw {
         let stream = UnixStream::connect(self.socket()).unwrap();
         // A silent daemon fails the test instead of hanging it.
@@ -114,7 +114,7 @@ impl World {
 impl Drop for World {
     fn drop(&mut self) {
         if self.state_dir().exists() {
-            // A test that is failing already must not fail twice.
+            // A test that is failing already must not fail a second time.
             let _ = self.command(&["daemon", "stop", "--force"]).output();
         }
     }
@@ -134,7 +134,7 @@ impl Raw {
         self.write(format!("{value}\n").as_bytes());
     }
 
-    /// The next answer; null at the end of the connection.
+    /// Returns the next answer; null at the end of the connection.
     pub fn answer(&mut self) -> Value {
         let mut line = String::new();
         self.reader.read_line(&mut line).unwrap();
@@ -157,12 +157,12 @@ impl Raw {
     }
 }
 
-/// A request as the command line would send it.
+/// Returns a request as the command line would send it.
 pub fn request(command: &str, input: Value) -> Value {
     json!({"command": command, "input": input, "caller": {"cwd": "/", "key": "test", "ownSession": "test"}})
 }
 
-/// Words, with single quotes around those that hold spaces or nothing.
+/// Splits a line into words; single quotes enclose words that contain spaces or are empty.
 pub fn words(line: &str) -> Vec<&str> {
     let parts = line.split('\'').enumerate();
     parts
@@ -170,7 +170,7 @@ pub fn words(line: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Waits for a process to end by itself.
+/// Waits until a condition holds.
 #[track_caller]
 pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(20);
@@ -180,14 +180,14 @@ pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// A program in its own user and mount namespaces, in which it may mount.
+/// Returns a program in its own user and mount namespaces, in which it may mount.
 pub fn unshared(words: &[&str]) -> std::process::Command {
     let mut command = std::process::Command::new("unshare");
     command.args(["--user", "--map-root-user", "--mount"]).args(words);
     command
 }
 
-/// Whether a program in its own namespaces may mount on this machine.
+/// Returns whether a program in its own namespaces may mount on this machine.
 pub fn may_mount() -> bool {
     let mounted = unshared(&["mount", "-t", "tmpfs", "tmpfs", "/tmp"]).output();
     mounted.is_ok_and(|ran| ran.status.success())

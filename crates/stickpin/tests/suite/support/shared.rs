@@ -1,4 +1,4 @@
-//! A shared desktop, with the apps of a person.
+//! A shared desktop, with the apps of a user.
 
 use super::{Ran, World, eventually};
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ impl Shared {
         pid
     }
 
-    /// The controls of `fixtures/linux/widgets`, and the input that they receive.
+    /// Returns the controls of `fixtures/linux/widgets`, and the input that they receive.
     pub fn widgets(&mut self, part: &str) -> (u32, PathBuf) {
         let log = self.world.path().join("log");
         let script = workspace_root().join("fixtures/linux/widgets/app.py");
@@ -55,7 +55,7 @@ impl Shared {
         ran.out
     }
 
-    /// The command in a hint, split into words like a shell.
+    /// Runs the command of a hint, split into words as a shell does.
     pub fn typed(&self, line: &str) -> Ran {
         let known = self.command(&[]);
         let mut shell = Command::new("sh");
@@ -86,7 +86,7 @@ impl Shared {
         String::from_utf8(output.unwrap().stdout).unwrap().trim().to_owned()
     }
 
-    /// The window with this title, once it is shown.
+    /// Returns the window with this title, once it is shown.
     pub fn window(&self, title: &str) -> String {
         let mut id = String::new();
         eventually("the window is shown", || {

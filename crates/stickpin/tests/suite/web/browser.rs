@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use stickpin_testkit::skipped;
 
-/// Processes whose command line names our state directory.
+/// Returns the processes whose command line names our state directory.
 fn browsers(world: &World) -> Vec<String> {
     let dir = std::fs::canonicalize(world.state_dir()).unwrap().join("live").display().to_string();
     let all = std::fs::read_dir("/proc").unwrap().flatten();
@@ -38,7 +38,7 @@ fn killed_daemon_leaves_no_browser_or_profile() {
     world.ok("open about:blank");
 }
 
-/// A process of the browser by its type: `--type=renderer`, or the browser itself.
+/// Returns a process of the browser by its type: `--type=renderer`, or the browser itself.
 fn process(world: &World, kind: Option<&str>) -> Option<u32> {
     browsers(world).into_iter().filter_map(|pid| pid.parse().ok()).find(|pid: &u32| {
         let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
@@ -66,8 +66,8 @@ fn recording_survives_a_killed_browser_and_renderer() {
         world.ok("press text=One");
         let pid = process(&world, kind).expect("a process");
         world.signal("-KILL", pid);
-        // Unacknowledged or refused, whichever comes first: a command that was not executed is not
-        // in the script.
+        // Unacknowledged or refused, whichever happens first: a command that was not executed is
+        // not in the script.
         let second = world.run(&["press", "text=Two"]);
         let ended = world.run(&support::words(end));
         assert_eq!(ended.code, 0, "{kind:?}: {ended:?}");
@@ -84,10 +84,10 @@ struct Display {
 }
 
 impl Display {
-    /// `None`, with a message on stderr, without Xvfb.
+    /// Starts a display. Returns `None`, with a message on stderr, without Xvfb.
     fn start() -> Option<Self> {
         let mut command = Command::new("Xvfb");
-        // It chooses a free number, and reports it when it is ready.
+        // The server chooses a free number, and reports it when it is ready.
         command.args(["-displayfd", "1", "-screen", "0", "1280x800x24", "-nolisten", "tcp"]);
         let started = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
         let mut server = match started {
@@ -114,7 +114,7 @@ impl Display {
 
 impl Drop for Display {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The server may have ended already.
         let _ = self.server.kill();
         let _ = self.server.wait();
     }

@@ -59,7 +59,7 @@ fn mcp_http(dir: &Path) -> Made {
     Some(Box::new(McpSurface::new(dir, Path::new(PROGRAM), McpClient::TypeScriptHttp(npm()?))))
 }
 
-/// The text of a call that works.
+/// Returns the text of a call that succeeds.
 fn works(mcp: &mut McpSurface, folder: &Path, name: &str, args: serde_json::Value) -> String {
     let result = mcp.tool(folder, name, args);
     assert_eq!(result["isError"], false, "{name}: {result}");

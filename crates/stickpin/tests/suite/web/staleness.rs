@@ -51,7 +51,7 @@ impl Pages {
     }
 }
 
-/// One command that works.
+/// Runs one command that must succeed.
 fn run(surface: &mut InProcess, words: &[&str]) -> Result<(), String> {
     let response = surface.request(words, |_| {});
     response.error.map_or(Ok(()), |e| Err(format!("{words:?}: {e}")))
@@ -131,7 +131,7 @@ fn run_table(shown: Shown, between: impl Fn(usize) -> Option<BetweenReads>) -> O
     Some(account)
 }
 
-/// A whole column, in the top document.
+/// Runs a whole column, in the top document.
 fn column(between: BetweenReads) {
     let Some(account) = run_table(Shown::Top, |_| Some(between)) else { return };
     println!("staleness on Chromium, {between:?} in between: {account}");
@@ -144,7 +144,7 @@ fn column(between: BetweenReads) {
 /// table.
 const PLACES: [Shown; 3] = [Shown::Frame, Shown::Nested, Shown::Tab];
 
-/// The situations of one location; locations and columns alternate.
+/// Runs the situations of one location; locations and columns alternate.
 fn place(shown: Shown) {
     let columns = run_table(shown, |index| {
         let (round, turn) = (index / PLACES.len(), index % PLACES.len());

@@ -9,7 +9,7 @@ fn drag_box(w: &mut Wob<'_, '_>) -> Option<()> {
     w.submit()
 }
 
-/// The handle is a corner that no snapshot shows, so it is found in a picture.
+/// Resizes a box. The handle is a corner that no snapshot shows, so it is located in a screenshot.
 fn resize(w: &mut Wob<'_, '_>) -> Option<()> {
     let by = if w.goal.contains("larger") { 15.0 } else { -15.0 };
     let (right, down) = if w.goal.contains("width") { (by, 0.0) } else { (0.0, by) };

@@ -15,7 +15,7 @@ fn coordinate(w: &mut Wob<'_, '_>) -> Option<()> {
     Some(())
 }
 
-/// The pressed element, with the color in its markup.
+/// Returns the colored elements, with the color in their markup.
 fn coloured(w: &mut Wob<'_, '_>) -> Vec<(ListingLine, String)> {
     let boxes: Vec<ListingLine> = w.look_at_controls().all("clickable").into_iter().cloned().collect();
     let mut found = Vec::new();

@@ -139,7 +139,7 @@ fn tree(w: &mut Wob<'_, '_>) -> Option<()> {
     None
 }
 
-/// The keyboard moves the handle step by step, to the value that the page requests.
+/// Moves the handle with the keyboard, step by step, to the value that the page requests.
 fn slide(w: &mut Wob<'_, '_>, handle: &ListingLine, shown: &str, wanted: i64) -> Option<()> {
     w.press(handle);
     for _ in 0..250 {

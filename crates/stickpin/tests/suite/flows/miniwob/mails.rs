@@ -13,7 +13,7 @@ pub const TASKS: &[Task] = &[
     ("email-inbox-star-reply", mail),
 ];
 
-/// The icon with this class.
+/// Returns the icon with this class.
 fn icon<'l>(read: &'l [ListingLine], class: &str) -> Option<&'l ListingLine> {
     read.iter().find(|l| l.role == "clickable" && l.suffix.contains(&format!("class=\"{class}\"")))
 }

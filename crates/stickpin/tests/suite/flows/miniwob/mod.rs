@@ -19,13 +19,13 @@ use std::path::Path;
 use stickpin_testkit::{Listing, ListingLine};
 use stickpin_testkit::{PageResponse, RequestHandler};
 
-/// Episodes of each task, each with a seed of its own.
+/// The number of episodes of each task, each with its own seed.
 pub const EPISODES: usize = 5;
 
 /// A task and its solver, which returns `None` if it could not continue.
 pub type Task = (&'static str, fn(&mut Wob<'_, '_>) -> Option<()>);
 
-/// All tasks that are solved, by kind.
+/// Returns all tasks that have a solver, by kind.
 pub fn tasks() -> Vec<Task> {
     [
         clicks::TASKS,
@@ -41,8 +41,8 @@ pub fn tasks() -> Vec<Task> {
     .concat()
 }
 
-/// Injected into each page: seeds for the episodes, no time limit, and the page's own reward for
-/// our log.
+/// Injected into each page: seeds for the episodes, no time limit, and the page's own reward in our
+/// log.
 const HARNESS: &str = "<script>(() => {
   let episode = 0;
   const log = line => fetch('/__log', { method: 'POST', body: line, keepalive: true });
@@ -58,7 +58,7 @@ const HARNESS: &str = "<script>(() => {
   });
 })()</script>";
 
-/// The server's side: the pages with the harness in them.
+/// Returns the handler of the server's requests, which serves the pages with the harness.
 pub fn answers(html: &Path) -> RequestHandler {
     let html = html.to_owned();
     Box::new(move |asked| {
@@ -135,20 +135,20 @@ impl Wob<'_, '_> {
         Listing(read.0.into_iter().filter(|l| !NOT_THE_TASK.iter().any(|n| l.name.starts_with(n))).collect())
     }
 
-    /// The answer of `get`.
+    /// Returns the answer of `get`.
     pub fn get(&mut self, what: &str, target: &str) -> String {
         let response = self.agent.expect_ok(&["get", what, target]);
         response.text.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// The whole value of a field, as it is.
+    /// Returns the whole value of a field, as it is.
     pub fn value(&mut self, field: &ListingLine) -> String {
         let response = self.agent.expect_ok(&["get", "value", &field.id]);
         let value = response.output.as_ref().and_then(|o| o["value"].as_str().map(str::to_owned));
         value.or(response.text).unwrap_or_default()
     }
 
-    /// The box of an element: left, top, width, height.
+    /// Returns the box of an element: left, top, width, height.
     pub fn rect(&mut self, line: &ListingLine) -> Option<[f64; 4]> {
         let response = self.agent.expect_ok(&["get", "box", &line.id]);
         let output = response.output?;
@@ -156,17 +156,17 @@ impl Wob<'_, '_> {
         Some([side("x")?, side("y")?, side("width")?, side("height")?])
     }
 
-    /// Takes a picture, to which later points refer.
+    /// Takes a screenshot, to which later points refer.
     pub fn picture(&mut self) {
         self.run(&["screenshot"]);
     }
 
-    /// A command without a ref.
+    /// Runs a command without a ref.
     pub fn run(&mut self, words: &[&str]) {
         self.agent.expect_ok(words);
     }
 
-    /// One use of a ref.
+    /// Uses a ref once.
     pub fn act(&mut self, line: &ListingLine, words: &[&str]) {
         let mut known: Known = Agent::of(line);
         self.agent.act(&mut known, words, "");
@@ -195,7 +195,7 @@ impl Wob<'_, '_> {
         Some(())
     }
 
-    /// The first field of the first snapshot.
+    /// Returns the first field of the first snapshot.
     pub fn field(&self) -> Option<ListingLine> {
         self.first
             .0
@@ -204,12 +204,12 @@ impl Wob<'_, '_> {
             .cloned()
     }
 
-    /// The quoted texts of the sentence.
+    /// Returns the quoted texts of the sentence.
     pub fn quoted(&self) -> Vec<String> {
         self.goal.split('"').skip(1).step_by(2).map(str::to_owned).collect()
     }
 
-    /// The text between two parts of the sentence.
+    /// Returns the text between two parts of the sentence.
     pub fn between(&self, before: &str, after: &str) -> Option<String> {
         let from = self.goal.find(before)? + before.len();
         let rest = &self.goal[from..];

@@ -68,7 +68,8 @@ fn login(w: &mut Wob<'_, '_>) -> Option<()> {
     press_login(w)
 }
 
-/// A dialog may cover the form during typing. It is dismissed, and the same fields are used again.
+/// Logs in. A dialog may cover the form during typing. It is dismissed, and the fields are used
+/// again.
 fn login_popup(w: &mut Wob<'_, '_>) -> Option<()> {
     let [name, secret] = <[String; 2]>::try_from(w.quoted()).ok()?;
     let fields = fields(w);
@@ -108,7 +109,7 @@ fn word(w: &mut Wob<'_, '_>) -> Option<()> {
     w.submit()
 }
 
-/// The text next to a label in the table.
+/// Returns the text next to a label in the table.
 fn beside(w: &Wob<'_, '_>, label: &str) -> Option<String> {
     let cells = w.first.all("cell");
     let at = cells.iter().position(|c| c.name == label)?;

@@ -99,14 +99,14 @@ fn a_page_that_moves_in_the_middle_of_an_act() {
     site.refuses(&["press", "css=\"#vanish\""], ErrorCode::ElementNotFound);
     site.goes_on();
 
-    // The pointer's arrival leaves the page: the ref is gone with it.
+    // Hovering navigates away from the page, which ends the ref.
     let leave = site.ref_of("Leave");
     let error = site.refuses(&["press", &leave], ErrorCode::StaleRef);
     assert_eq!(error.details["reason"], "gone");
     assert_eq!(site.text(&["get", "title"]).trim(), "Targets that cannot be reached");
     site.goes_on();
 
-    // A press that leaves the page succeeds, and the old content is gone.
+    // A press that navigates away succeeds, and the old content is gone.
     site.open("moving.html");
     let save = site.ref_of("Save");
     site.ok(&["press", "css=\"#depart\"", "--settle"]);
@@ -115,7 +115,7 @@ fn a_page_that_moves_in_the_middle_of_an_act() {
     site.refuses(&["press", &save], ErrorCode::StaleRef);
     site.goes_on();
 
-    // The pointer's arrival opens a dialog, which blocks every press.
+    // Hovering opens a dialog, which blocks every press.
     site.open("moving.html");
     let error = site.fails(&["press", "css=\"#ask\""], ErrorCode::DialogOpen);
     assert!(error.message.contains("Sure?") && error.hint.contains("alert"), "{error:?}");
@@ -173,7 +173,7 @@ fn selectors_of_the_page() {
     assert!(site.server.received().is_empty());
 }
 
-/// Whether a character may control a terminal or reorder text.
+/// Returns whether a character may control a terminal or reorder text.
 fn is_raw(c: char) -> bool {
     (c.is_control() && c != '\n')
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
@@ -207,7 +207,7 @@ fn names_that_are_meant_to_deceive() {
     }
     let error = site.refuses(&["press", "role=button"], ErrorCode::AmbiguousMatch);
     assert!(!format!("{}{}", error.message, error.hint).chars().any(is_raw), "{error:?}");
-    // Printed text can be typed again.
+    // Printed text can be used as input again.
     for id in ["quote", "lines", "ref"] {
         let target = format!("css=\"#{id}\"");
         let shown = site.text(&["snapshot", "-s", &target]);
@@ -279,7 +279,7 @@ fn a_renderer_that_dies_in_the_middle_of_an_act() {
     site.goes_on();
 }
 
-/// The parent of all processes of a browser.
+/// Returns whether a process is the parent of all processes of a browser.
 fn is_browser(p: &Process) -> bool {
     p.line.contains("--remote-debugging") && !p.line.contains("--type=")
 }

@@ -1,10 +1,10 @@
 //! Controls that are re-rendered as new nodes with the same names between two steps of one action.
-//! The page reports what received the input, including leftovers of an earlier rendering.
+//! The page reports what received the input, including nodes of an earlier rendering.
 
 use super::site::{PATIENCE, Site};
 use stickpin_kernel::{Dispatched, ErrorCode};
 
-/// The action on each control, and the page's report.
+/// Returns the action on each control, and the page's report.
 fn acts(photo: &str) -> Vec<(&'static str, Vec<String>, &'static str)> {
     let words = |words: &[&str]| words.iter().map(|&w| w.to_owned()).collect();
     vec![

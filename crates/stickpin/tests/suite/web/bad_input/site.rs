@@ -45,13 +45,13 @@ impl Site {
         response
     }
 
-    /// Its output.
+    /// Runs words that must succeed, and returns the output.
     #[track_caller]
     pub fn text(&mut self, words: &[&str]) -> String {
         self.ok(words).text.unwrap_or_default()
     }
 
-    /// The error, which has a hint.
+    /// Runs words that must fail with a code, and returns the error, which has a hint.
     #[track_caller]
     pub fn fails(&mut self, words: &[&str], code: ErrorCode) -> Error {
         let response = self.surface.request(words, |_| {});
@@ -69,7 +69,7 @@ impl Site {
         error
     }
 
-    /// The ref of a line of `snapshot -i`.
+    /// Returns the ref of a line of `snapshot -i`.
     #[track_caller]
     pub fn ref_of(&mut self, name: &str) -> String {
         let all = self.text(&["snapshot", "-i", "--all"]);
@@ -87,7 +87,7 @@ impl Site {
         assert!(rest.is_empty(), "something else received input: {rest:?}");
     }
 
-    /// The processes of the browser: those whose command line names our folder, and their
+    /// Returns the processes of the browser: those whose command line names our folder, and their
     /// descendants.
     pub fn processes(&self) -> Vec<Process> {
         let all = Process::all();

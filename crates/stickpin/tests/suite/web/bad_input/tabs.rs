@@ -1,4 +1,4 @@
-//! Tabs that open in hundreds, close themselves, crash, or vanish during an action.
+//! Tabs that open by the hundreds, close themselves, crash, or vanish during an action.
 
 use super::site::{PATIENCE, Site};
 use crate::support::eventually;
@@ -12,7 +12,7 @@ fn a_hundred_popups() {
     let text = pressed.text.unwrap_or_default();
     assert!(text.contains("opened t2 ") && text.len() < 2_000, "{text}");
     assert!(site.server.wait_for("click hundred", PATIENCE));
-    // The browser decides how many of them it opens, and how fast.
+    // The browser decides how many tabs it opens and how fast.
     eventually("some of them are there", || site.text(&["tab", "list"]).lines().count() > 1);
     site.goes_on();
     site.ok(&["tab", "switch", "t2"]);
@@ -53,7 +53,7 @@ fn a_tab_that_closes_in_the_middle_of_a_fill() {
     site.ok(&["press", "css=\"#one\""]);
     assert!(site.server.wait_for("click one", PATIENCE));
     site.ok(&["tab", "switch", "t2"]);
-    // Its first character closes the tab: after the fill, or before the value was read back.
+    // The first character closes the tab: after the fill, or before the value was read back.
     let filled = site.surface.request(&["fill", "label=Note", "text"], |_| {});
     if let Some(error) = &filled.error {
         assert_eq!((error.code, error.dispatched), (ErrorCode::DeviceNotFound, Dispatched::Unknown));
@@ -72,8 +72,8 @@ fn closed_tab_is_reported_before_acting_in_another() {
     site.ok(&["tab", "switch", "t2"]);
     site.ok(&["press", "css=\"#soon\""]);
     assert!(site.server.wait_for("closing", PATIENCE));
-    // It is closed already, or during this press. In no case is the button of the other tab
-    // pressed.
+    // The tab is closed already, or during this press. In neither case is the button of the other
+    // tab pressed.
     let mut error = None;
     eventually("the tab is gone", || {
         let pressed = site.surface.request(&["press", "css=\"#in-popup\" || css=\"#save\""], |_| {});

@@ -11,7 +11,7 @@ use stickpin_kernel::{Error, ErrorCode};
 /// The timeout of the waits. A wait that approaches it was not interrupted.
 const LONG: &str = "60000";
 
-/// Waits for an event that never comes, and ends early because of another one.
+/// Waits for an event that never comes, and ends early because of another event.
 #[track_caller]
 fn waited(site: &mut Site, words: &[&str], code: ErrorCode) -> Error {
     let words = [words, &["--timeout", LONG]].concat();
@@ -37,7 +37,7 @@ fn a_dialog_ends_a_wait() {
     ];
     for (n, words) in waits.iter().enumerate() {
         if n > 0 {
-            // A page that opens a dialog by itself, shortly after.
+            // A page that opens a dialog by itself after a short delay.
             site.ok(&["wait", "fn", "setTimeout(() => confirm('Sure?'), 300)"]);
         }
         let error = waited(&mut site, words, ErrorCode::DialogOpen);
@@ -105,7 +105,7 @@ fn a_page_that_asks_before_it_is_left() {
     let Some(mut site) = Site::new() else { return };
     site.open("leaving.html");
     site.ok(&["fill", "label=Draft", "Dear Ada"]);
-    // Leaving by a link, by history or by reloading: a draft is at stake, so the dialog must be
+    // Leaving by a link, by history or by reloading: a draft would be lost, so the dialog must be
     // answered.
     for (words, told) in [(&["press", "css=\"#away\""][..], Some("click away")), (&["reload"], None)] {
         let response = site.surface.request(words, |_| {});

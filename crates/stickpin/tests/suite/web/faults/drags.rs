@@ -26,7 +26,7 @@ const STAGE: &str = "<style>body { margin: 0; height: 2000px } canvas { position
      c.onpointerdown = v => from = at(v);\
      c.onpointerup = v => { if (from) tell('line:' + from + ':' + at(v)); from = ''; };</script>";
 
-/// An element by its ref.
+/// Returns the ref of an element.
 fn ref_of(site: &mut Web, query: &str) -> String {
     let found = site.text(&["find", query]);
     found.trim().split(' ').next().unwrap().to_owned()
@@ -47,12 +47,12 @@ fn drags_onto_a_point_of_a_canvas_end_there() {
     site.was_asked("/log?line:250,150:300,200");
     site.ok(&["drag", "220,120", "300,200"]);
     site.was_asked("/log?line:20,20:100,100");
-    // By the points of a picture.
+    // By points of a screenshot.
     site.ok(&["screenshot"]);
     let node = ref_of(&mut site, "Mouse node");
     site.ok(&["drag", &node, "600,350"]);
     site.was_asked("/log?mouse:true:400,250");
-    // The forms of other surfaces.
+    // The syntax of other surfaces.
     let steps = format!(r#"[{{"command":"drag","input":{{"source":"{node}","destination":"400,200"}}}}]"#);
     site.ok(&["batch", "--steps", &steps]);
     site.was_asked("/log?mouse:true:200,100");

@@ -48,7 +48,7 @@ impl Editors {
         response
     }
 
-    /// The ref of the only text box other than the title.
+    /// Returns the ref of the only text box other than the title.
     #[track_caller]
     fn field(&mut self) -> String {
         let shown = self.ok(&["snapshot", "-i", "--all"]).text.unwrap_or_default();
@@ -68,7 +68,7 @@ impl Editors {
         assert_eq!(serde_json::from_str::<String>(&held).unwrap(), text);
     }
 
-    /// Filled and read back.
+    /// Fills a text and reads it back.
     #[track_caller]
     fn fills(&mut self, field: &str, text: &str) {
         let filled = self.ok(&["fill", field, text]);
@@ -77,7 +77,7 @@ impl Editors {
     }
 }
 
-/// Code is filled in unchanged over any content, cleared, and extended by typing.
+/// Fills in code unchanged over any content, clears it, and extends it by typing.
 fn takes_code(page: &str) {
     let Some(mut site) = Editors::new() else { return };
     for lines in [2, 300] {
@@ -137,7 +137,7 @@ fn ace_is_filled() {
     takes_code("ace.html");
 }
 
-/// Text is filled in, replaced, cleared and extended by typing.
+/// Fills in, replaces, clears and extends a text.
 fn takes_text(page: &str) {
     let Some(mut site) = Editors::new() else { return };
     site.open(page);

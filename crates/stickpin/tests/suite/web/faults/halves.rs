@@ -6,7 +6,7 @@ use stickpin_kernel::ErrorCode;
 
 const HALF: &str = "<script>const half=w=>(w+' 🚀').slice(0,-1)</script>";
 
-/// A page whose script inserts lone surrogates.
+/// Returns a page whose script inserts lone surrogates.
 fn with(script: &str, body: &str) -> Vec<u8> {
     html(&format!("<meta charset=utf-8>{HALF}<title>Plain</title>{body}<script>{script}</script>"))
 }

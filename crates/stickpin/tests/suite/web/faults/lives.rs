@@ -10,8 +10,8 @@ fn web() -> Option<Web> {
     ])
 }
 
-/// The processes of the session's browser whose command line contains a word; without a word, the
-/// browser itself.
+/// Ends the processes of the session's browser whose command line contains a word; without a word,
+/// the browser itself.
 fn end(web: &Web, what: &str) {
     let browser = web.pid();
     let processes = web.processes();
@@ -71,7 +71,7 @@ fn a_lost_session_leaves_no_folder_and_no_process() {
         end(&web, what);
         eventually("it is known", || !web.surface.request(&["snapshot"], |_| {}).ok);
         eventually("nothing is left", || {
-            // The host of this process keeps working while a command runs.
+            // The second press is for the row of the first, not for another one in its place.
             web.ok(&["session", "list"]);
             web.folders().is_empty() && web.processes().is_empty()
         });

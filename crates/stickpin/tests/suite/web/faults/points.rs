@@ -23,7 +23,7 @@ fn points_on_what_no_tree_has_are_pressed() {
         site.ok(&["press", point]);
         assert_eq!(site.text(&["get", "title"]).trim(), got, "{point}");
     }
-    // A picture of it prevents none of them.
+    // A screenshot of it prevents none of them.
     site.ok(&["screenshot"]);
     site.ok(&["press", "225,25"]);
     site.ok(&["press", "125,25"]);
@@ -44,7 +44,7 @@ fn drag_by_screenshot_point_takes_a_resize_handle() {
     let Some(mut site) = Web::new(&[("/resize", html(RESIZABLE))]) else { return };
     site.open("/resize");
     site.ok(&["screenshot"]);
-    // A press goes to the field itself.
+    // A press would go to the field itself.
     site.fails(&["press", "244,144"], ErrorCode::StaleRef);
     site.ok(&["drag", "244,144", "294,144"]);
     site.was_asked("/log?width:250");
@@ -53,7 +53,7 @@ fn drag_by_screenshot_point_takes_a_resize_handle() {
     assert_eq!(site.times("/log?width:270"), 0);
 }
 
-/// An overlay over the whole field is not part of it.
+/// An overlay over the whole field is not part of the field.
 #[test]
 fn point_of_a_picture_under_a_veil_is_refused() {
     let veiled = RESIZABLE.replace(

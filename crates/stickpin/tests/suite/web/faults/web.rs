@@ -23,7 +23,7 @@ pub struct Web {
     asked: Arc<(Mutex<Vec<String>>, Condvar)>,
 }
 
-/// An answer of 200 with this type.
+/// Returns an answer of 200 with this type.
 pub fn page(media: &str, body: &str) -> Vec<u8> {
     raw("200 OK", &[&format!("Content-Type: {media}; charset=utf-8")], body)
 }
@@ -76,7 +76,7 @@ impl Web {
         log.retain(|l| l != target);
     }
 
-    /// The number of requests for a path.
+    /// Returns the number of requests for a path.
     pub fn times(&self, target: &str) -> usize {
         self.asked.0.lock().unwrap().iter().filter(|l| *l == target).count()
     }
@@ -94,13 +94,13 @@ impl Web {
         response
     }
 
-    /// Its output.
+    /// Runs words that must succeed, and returns the output.
     #[track_caller]
     pub fn text(&mut self, words: &[&str]) -> String {
         self.ok(words).text.unwrap_or_default()
     }
 
-    /// The error, which has a hint.
+    /// Runs words that must fail with a code, and returns the error, which has a hint.
     #[track_caller]
     pub fn fails(&mut self, words: &[&str], code: ErrorCode) -> Error {
         self.fails_within(words, None, code)
@@ -116,7 +116,7 @@ impl Web {
         error
     }
 
-    /// The process of the browser.
+    /// Returns the process of the browser.
     pub fn pid(&self) -> u32 {
         let processes = self.processes();
         let browser =
@@ -124,7 +124,7 @@ impl Web {
         browser.unwrap_or_else(|| panic!("{processes:?}")).0
     }
 
-    /// The folders of sessions.
+    /// Returns the folders of sessions.
     pub fn folders(&self) -> Vec<PathBuf> {
         let Ok(entries) = std::fs::read_dir(self.dir.path().join("state/live")) else {
             return Vec::new();
@@ -132,7 +132,7 @@ impl Web {
         entries.map(|entry| entry.unwrap().path()).collect()
     }
 
-    /// The command lines that name our folder, with their process ids.
+    /// Returns the command lines that name our folder, with their process ids.
     pub fn processes(&self) -> Vec<(u32, String)> {
         let folder = self.dir.path().to_str().unwrap();
         let entries = std::fs::read_dir("/proc").unwrap().flatten();

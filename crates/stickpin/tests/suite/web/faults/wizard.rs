@@ -23,7 +23,7 @@ const WIZARD: &str = "<button onclick='show(0)'>New customer</button><div id=roo
     }\
     </script>";
 
-/// The last listed ref of a field or button.
+/// Returns the last listed ref of a field or button.
 fn ref_of(listed: &str, name: &str) -> String {
     let line = listed.lines().find(|line| line.contains(&format!("\"{name}\""))).expect(listed);
     line.trim().split(' ').next().expect("a ref").to_owned()

@@ -36,7 +36,7 @@ fn words_of_read_are_found_wherever_they_stand() {
         let found = site.text(&["find", words]);
         assert!(found.trim_start().starts_with("@e"), "{words}: {found}");
     }
-    // Also directly in the page.
+    // Also directly in the page, without an element around it.
     site.open("/bare");
     let found = site.text(&["find", "but words"]);
     assert!(found.trim_start().starts_with("@e"), "{found}");
