@@ -20,7 +20,7 @@ struct Module {
     declares: Vec<(String, bool)>,
 }
 
-/// The script that `entry` makes with the modules that it imports. `read` reads a module.
+/// Bundles `entry` and the modules that it imports into one script. `read` reads a module.
 ///
 /// # Errors
 /// A sentence about a module that is missing, a name that is not exported, or one that is declared
@@ -99,7 +99,7 @@ fn take_apart(path: &Path, text: &str) -> Result<Module, String> {
     Ok(module)
 }
 
-/// The name that a line at the top of a module declares.
+/// Returns the name that a line at the top of a module declares.
 fn declared(line: &str) -> Option<&str> {
     let line = line.strip_prefix("async ").unwrap_or(line);
     let rest = ["function ", "function* ", "const ", "let ", "class "]
@@ -109,7 +109,7 @@ fn declared(line: &str) -> Option<&str> {
     Some(&rest[..end]).filter(|name| !name.is_empty())
 }
 
-/// The path that an import in a module means.
+/// Resolves the path of an import in a module.
 fn beside(module: &Path, from: &str) -> PathBuf {
     let mut path = module.parent().unwrap_or(Path::new("")).to_owned();
     for part in Path::new(from).components() {

@@ -85,8 +85,8 @@ fn error_of(line: &str) -> Option<&str> {
     sentence.split(' ').next()
 }
 
-/// Whether a word begins with a capital letter followed by lower-case letters. Names of programs
-/// keep their spelling.
+/// Returns whether a word begins with a capital letter followed by lower-case letters. Names of
+/// programs keep their spelling.
 fn is_capitalised(word: &str) -> bool {
     const PROPER: &[&str] =
         &["Chromium", "Firefox", "Java", "Xvfb", "Wayland", "Debian", "Playwright", "Maestro"];

@@ -34,7 +34,7 @@ pub fn msrv() -> Result {
     run(check.env("CARGO_TARGET_DIR", target_dir()?.join("msrv")))
 }
 
-/// Whether a version, or the name of a toolchain, is of a minor version.
+/// Returns whether a version, or the name of a toolchain, is of a minor version.
 fn is_of(version: &str, minor: &str) -> bool {
     version.strip_prefix(minor).is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
 }

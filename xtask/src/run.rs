@@ -91,7 +91,7 @@ pub fn which(program: &str) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|dir| dir.join(program)).find(|file| file.is_file())
 }
 
-/// Whether a program is on `PATH`.
+/// Returns whether a program is on `PATH`.
 pub fn on_path(program: &str) -> bool {
     which(program).is_some()
 }

@@ -80,13 +80,13 @@ pub fn packages(from: &Path, to: &Path) -> Result {
     write(&done, &lock)
 }
 
-/// Whether a stamp has the wanted content.
+/// Returns whether a stamp has the wanted content.
 pub fn is_current(stamp: &Path, expected: &str) -> bool {
     std::fs::read_to_string(stamp).is_ok_and(|found| found == expected)
 }
 
-/// Whether a program is on `PATH`, or a file exists; one folder in its path may be a wildcard
-/// (`*`).
+/// Returns whether a program is on `PATH`, or a file exists; one folder in its path may be a
+/// wildcard (`*`).
 fn is_there(sign: &str) -> bool {
     let Some((above, below)) = sign.split_once("/*/") else {
         return on_path(sign) || sign.starts_with('/') && Path::new(sign).exists();

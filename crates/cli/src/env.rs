@@ -78,7 +78,7 @@ impl Env {
         }
     }
 
-    /// Whether a person reads stderr, rather than an agent or a program.
+    /// Returns whether a person reads stderr, rather than an agent or a program.
     #[must_use]
     pub fn is_person(&self) -> bool {
         self.terminal && self.evidence.is_empty()

@@ -3,7 +3,7 @@
 use super::*;
 use serde_json::{Value, json};
 
-/// The client commands that the binary provides.
+/// Returns the client commands that the binary provides.
 pub(crate) fn client_commands() -> ClientCommands {
     [stickpin_replay::COMMANDS, stickpin_install::COMMANDS].concat().leak()
 }

@@ -143,8 +143,8 @@ pub fn read(matches: &ArgMatches) -> Result<Options> {
     })
 }
 
-/// Whether `--json` is given. Works on invalid arguments too, so that their error is printed as
-/// JSON.
+/// Returns whether `--json` is given. Works on invalid arguments too, so that their error is
+/// printed as JSON.
 #[must_use]
 pub fn wants_json(args: &[String]) -> bool {
     args.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--json")

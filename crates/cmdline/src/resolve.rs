@@ -11,7 +11,7 @@ use stickpin_kernel::{Error, ErrorCode, Result};
 pub trait LocalCommand: fmt::Debug {
     /// Returns the name, one or two words.
     fn name(&self) -> &'static str;
-    /// Whether help omits the command, which is meant for programs.
+    /// Returns whether help omits the command, which is meant for programs.
     fn hidden(&self) -> bool;
 }
 

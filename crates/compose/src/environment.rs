@@ -56,7 +56,7 @@ pub trait Environment: Send + fmt::Debug {
     /// Returns `BACKEND_LOST`.
     async fn refresh(&mut self, parts: &mut Members<Self::Member>) -> Result<()>;
 
-    /// Whether members may have come or gone since [`Environment::refresh`].
+    /// Returns whether members may have come or gone since [`Environment::refresh`].
     fn has_membership_changes(&self) -> bool;
 
     /// Waits until members may have come or gone.

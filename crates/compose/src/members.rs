@@ -22,7 +22,8 @@ pub trait Member: Send + fmt::Debug {
     /// Returns the device; `None` until it has responded for the first time.
     fn device(&mut self) -> Option<&mut dyn Device>;
 
-    /// Whether the member failed to respond to the last request and has not recovered since.
+    /// Returns whether the member failed to respond to the last request and has not recovered
+    /// since.
     fn is_silent(&self) -> bool;
 
     /// Records that the member does not respond. No requests are sent to it until it recovers.
@@ -190,7 +191,7 @@ impl<M: Member> Members<M> {
         self.keyboard_member = Some(number);
     }
 
-    /// Whether a member exists and has not left.
+    /// Returns whether a member exists and has not left.
     #[must_use]
     pub fn contains(&self, number: u64) -> bool {
         self.all.iter().any(|part| part.number == number && !part.gone)

@@ -86,7 +86,7 @@ impl MergedTree {
         Ok(Self { tree: Arc::new(builder.finish()?), parts, focus, document_starts: begins })
     }
 
-    /// Whether merging these members would produce an equal tree.
+    /// Returns whether merging these members would produce an equal tree.
     pub(crate) fn is_merge_of(&self, parts: &[MemberTree], focus: InputFocus, hidden: &[Handle]) -> bool {
         let reading = |of: &MemberTree| (of.number, of.tree.as_ref().map(Arc::as_ptr));
         let same = |(a, b): (&MemberTree, &MemberTree)| reading(a) == reading(b) && a.name == b.name;

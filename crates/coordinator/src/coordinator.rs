@@ -205,7 +205,7 @@ impl Coordinator {
         Ok(session)
     }
 
-    /// Whether a session of this name exists, open or not.
+    /// Returns whether a session of this name exists, open or not.
     #[must_use]
     pub fn exists(&self, name: &str) -> bool {
         self.loaded().contains_key(name) || self.store.meta(name).is_ok()

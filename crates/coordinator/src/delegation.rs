@@ -73,8 +73,8 @@ pub struct EndedLoan {
     pub late_command: Option<String>,
 }
 
-/// Whether a session has loans or children. For most sessions, this check is the only cost of
-/// delegation.
+/// Returns whether a session has loans or children. For most sessions, this check is the only cost
+/// of delegation.
 fn delegates(session: &SessionAuthority) -> bool {
     let state = session.lock();
     let meta = state.log.meta();

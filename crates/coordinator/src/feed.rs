@@ -111,7 +111,7 @@ impl Filter {
         event.into_iter().chain(passed_on).filter(|event| self.wants(event)).collect()
     }
 
-    /// Whether any event of a record is selected.
+    /// Returns whether any event of a record is selected.
     pub(crate) fn matches(&self, record: &Record) -> bool {
         !self.events("", "", record).is_empty()
     }

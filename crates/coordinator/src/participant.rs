@@ -39,7 +39,8 @@ impl Participant {
         }
     }
 
-    /// Whether the caller is a person. People need not give reasons that agents have to give.
+    /// Returns whether the caller is a person. People need not give reasons that agents have to
+    /// give.
     #[must_use]
     pub fn is_person(&self) -> bool {
         self.kind != MemberKind::Harness

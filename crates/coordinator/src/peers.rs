@@ -8,7 +8,7 @@ use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::log::{Kind, PeerAdded, PeerRemoved};
 
 impl Talk<'_> {
-    /// Whether a session is a peer of this one.
+    /// Returns whether a session is a peer of this one.
     #[must_use]
     pub fn is_peer(&self, name: &str) -> bool {
         self.0.lock().log.meta().peers.contains(name)

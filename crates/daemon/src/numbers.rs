@@ -134,13 +134,13 @@ impl DiskNumbers {
 }
 
 impl Reserved {
-    /// Whether the name of this file starts at 1 again.
+    /// Returns whether the name of this file starts at 1 again.
     fn is_forgotten(&self, now: u64) -> bool {
         !self.held && is_forgotten(self.at, now)
     }
 }
 
-/// Whether a name that was closed at `closed` starts at 1 again.
+/// Returns whether a name that was closed at `closed` starts at 1 again.
 fn is_forgotten(closed: u64, now: u64) -> bool {
     Duration::from_secs(now.saturating_sub(closed)) >= FORGET_AFTER
 }

@@ -154,7 +154,7 @@ impl Peer {
         }
     }
 
-    /// Whether both directions are closed, so that the client has disconnected.
+    /// Returns whether both directions are closed, so that the client has disconnected.
     async fn has_hung_up(&self) -> bool {
         let out = self.out.lock().await;
         let stream: &UnixStream = out.as_ref();

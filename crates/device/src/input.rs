@@ -115,7 +115,7 @@ pub enum HitResult {
 }
 
 impl HitResult {
-    /// Whether the hit test permits an input for the target.
+    /// Returns whether the hit test permits an input for the target.
     #[must_use]
     pub fn allows_input(&self) -> bool {
         matches!(self, Self::Target | Self::Unknown)
@@ -177,7 +177,8 @@ pub struct Modifiers {
     pub shift: bool,
 }
 
-/// Whether a press is an ordinary click: one press of the left button without modifiers or hold.
+/// Returns whether a press is an ordinary click: one press of the left button without modifiers or
+/// hold.
 #[must_use]
 pub fn is_plain(button: Button, count: u8, modifiers: Modifiers, hold: Duration) -> bool {
     button == Button::Left && count == 1 && modifiers == Modifiers::default() && hold.is_zero()

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use stickpin_tree::quote;
 
-/// Whether a path is inside one of the given folders once all links are resolved.
+/// Returns whether a path is inside one of the given folders once all links are resolved.
 #[must_use]
 pub fn is_within(path: &Path, roots: &[PathBuf]) -> bool {
     resolve_links(path).is_ok_and(|real| containing_root(&real, roots).is_some())

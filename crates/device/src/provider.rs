@@ -15,11 +15,13 @@ pub trait Provider: Send + Sync + fmt::Debug {
     /// Returns the word before the colon in `open WHAT` and in `devices`: `web`, `sim`, `linux`.
     fn kind(&self) -> &'static str;
 
-    /// Whether `open WHAT` is meant for this provider. The first provider that claims it opens it.
+    /// Returns whether `open WHAT` is meant for this provider. The first provider that claims it
+    /// opens it.
     fn claims(&self, what: &str) -> bool;
 
-    /// Whether opening `what` starts something other than an installed app: a program by its path,
-    /// a command line, a terminal. Refused for callers that may only start installed apps.
+    /// Returns whether opening `what` starts something other than an installed app: a program by
+    /// its path, a command line, a terminal. Refused for callers that may only start installed
+    /// apps.
     fn starts_program(&self, _what: &str) -> bool {
         false
     }

@@ -83,13 +83,13 @@ impl CallError {
         }
     }
 
-    /// Whether the subject of the command is gone: its document or its whole target.
+    /// Returns whether the subject of the command is gone: its document or its whole target.
     #[must_use]
     pub fn is_gone(&self) -> bool {
         matches!(self.refusal(), Some(Refusal::TargetGone | Refusal::DocumentGone))
     }
 
-    /// Whether the session of the command no longer exists.
+    /// Returns whether the session of the command no longer exists.
     #[must_use]
     pub fn is_session_gone(&self) -> bool {
         matches!(self, Self::Refused { code: SESSION_NOT_FOUND, .. })

@@ -102,7 +102,7 @@ impl Decision {
         }
     }
 
-    /// Whether existing content is lost.
+    /// Returns whether existing content is lost.
     pub(crate) fn is_destructive(&self) -> bool {
         matches!(self, Self::Remove(_) | Self::Set { old: Some(_), .. })
     }

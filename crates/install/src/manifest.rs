@@ -106,7 +106,7 @@ impl Manifest {
         self.0.iter().filter(move |record| record.target == TargetKind::Skill && record.path == path)
     }
 
-    /// Whether a digest is that of a skill that was installed.
+    /// Returns whether a digest is that of a skill that was installed.
     pub(crate) fn has_digest(&self, digest: &str) -> bool {
         self.0.iter().any(|record| record.digest.as_deref() == Some(digest))
     }

@@ -25,7 +25,7 @@ pub(crate) enum Status {
 }
 
 impl Status {
-    /// Whether the run changed the target.
+    /// Returns whether the run changed the target.
     pub(crate) fn is_change(self) -> bool {
         matches!(self, Self::Added | Self::Updated | Self::Removed)
     }

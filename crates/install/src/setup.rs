@@ -57,7 +57,7 @@ impl Setup {
         find_on_path(harness.programs, self.variables.get("PATH").map(OsString::as_os_str))
     }
 
-    /// Whether a harness is installed.
+    /// Returns whether a harness is installed.
     pub(crate) fn has(&self, harness: &Harness) -> bool {
         self.place(&harness.folder).is_dir() || self.program_of(harness).is_some()
     }
@@ -77,7 +77,7 @@ impl Setup {
     }
 }
 
-/// Whether two paths are equal or refer to the same file.
+/// Returns whether two paths are equal or refer to the same file.
 pub(crate) fn is_same_file(a: &Path, b: &Path) -> bool {
     a == b || fs::canonicalize(a).is_ok_and(|a| fs::canonicalize(b).is_ok_and(|b| a == b))
 }

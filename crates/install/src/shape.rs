@@ -113,7 +113,7 @@ pub(crate) fn recognise<'a>(
     })
 }
 
-/// Whether two values are equal apart from the order of members.
+/// Returns whether two values are equal apart from the order of members.
 pub(crate) fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Object(a), Value::Object(b)) => {

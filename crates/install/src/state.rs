@@ -37,7 +37,7 @@ impl CleanupState {
         serde_json::from_slice(&disk.read(&Self::path(setup)).ok()??).ok()
     }
 
-    /// Whether a cleanup failed so recently that it is not tried again yet.
+    /// Returns whether a cleanup failed so recently that it is not tried again yet.
     pub(crate) fn is_deferred(&self) -> bool {
         // A clock that was set back must not defer the cleanup for long.
         let now = now().millis();

@@ -210,7 +210,7 @@ pub(crate) fn check_node_enabled(
     ))
 }
 
-/// Whether waiting may resolve the error.
+/// Returns whether waiting may resolve the error.
 fn may_pass(e: &Error, opts: ActionOptions) -> bool {
     match e.code {
         ErrorCode::ElementDisabled | ErrorCode::ElementCovered | ErrorCode::ElementOffscreen => true,

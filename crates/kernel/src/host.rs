@@ -163,7 +163,7 @@ impl HostInner {
         self.lock_slots().values().cloned().collect()
     }
 
-    /// Whether `slot` is still the session of its name.
+    /// Returns whether `slot` is still the session of its name.
     pub(crate) fn is_open(&self, slot: &Arc<SessionSlot>) -> bool {
         self.lock_slots().get(&slot.name).is_some_and(|d| Arc::ptr_eq(d, slot))
     }

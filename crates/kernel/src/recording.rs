@@ -80,8 +80,8 @@ pub(crate) async fn check_and_record_target(
     Ok(())
 }
 
-/// Names the refs of a question for the recording, before the question is evaluated: an element
-/// that is absent afterwards can no longer be named.
+/// Names the refs of a query for the recording, before the query is evaluated: an element that is
+/// absent afterwards can no longer be named.
 pub(crate) fn record_question_targets(
     cx: &mut Cx,
     entry: &'static Entry,
@@ -111,7 +111,7 @@ pub(crate) fn record_question_targets(
     cx.envelope.recorded_targets.extend(named);
 }
 
-/// Whether a question contains the content of a field that hides it.
+/// Returns whether a question contains the content of a field that hides it.
 fn tells_secret(cx: &mut Cx, entry: &'static Entry, input: &Map<String, Value>) -> bool {
     let Ok(tree) = cx.tree() else { return false };
     let hidden = tree.nodes().filter(|n| n.is(States::PROTECTED) && !n.value().is_empty());
@@ -120,7 +120,8 @@ fn tells_secret(cx: &mut Cx, entry: &'static Entry, input: &Map<String, Value>) 
     told.any(|f| input.get(&f.name).and_then(Value::as_str).is_some_and(|text| hidden.contains(&text)))
 }
 
-/// Whether text typed at the focus goes into a field that hides it, according to the last capture.
+/// Returns whether text typed at the focus goes into a field that hides it, according to the last
+/// capture.
 fn focus_is_secret(cx: &mut Cx) -> bool {
     let tree = cx.tree().ok();
     tree.is_some_and(|tree| tree.nodes().any(|n| n.is(States::FOCUSED) && n.is(States::PROTECTED)))

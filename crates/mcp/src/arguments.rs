@@ -43,7 +43,7 @@ pub(crate) struct GroupKey {
     pub(crate) default_word: Option<&'static str>,
 }
 
-/// Whether an argument is common to all tools.
+/// Returns whether an argument is common to all tools.
 fn is_common(name: &str) -> bool {
     matches!(name, "session" | "stateDir")
 }
@@ -136,7 +136,7 @@ fn has_field(entry: &Entry, name: &str) -> bool {
     entry.fields().iter().any(|field| field.name == name || is_alias(name, field))
 }
 
-/// Whether a command takes these arguments and needs no others.
+/// Returns whether a command takes these arguments and needs no others.
 fn accepts(entry: &Entry, args: &Map<String, Value>) -> bool {
     let mut args = args.clone();
     rename(entry, &mut args);

@@ -101,7 +101,7 @@ impl Folders {
     }
 }
 
-/// Whether an input names files, or a value that may be one.
+/// Returns whether an input names files, or a value that may be one.
 pub(crate) fn names_files(
     entry: &CommandDefinition,
     input: &mut serde_json::Map<String, serde_json::Value>,

@@ -69,8 +69,8 @@ pub(crate) fn permit(
     refusal.map_or(Ok(()), Err)
 }
 
-/// Whether an argument was given. Clients send `false` to omit an argument that also works without
-/// a value.
+/// Returns whether an argument was given. Clients send `false` to omit an argument that also works
+/// without a value.
 fn is_given(value: Option<&Value>) -> bool {
     value.is_some_and(|value| !value.is_null() && *value != Value::Bool(false))
 }

@@ -170,7 +170,7 @@ impl Server {
         Self { shared: Arc::clone(shared), connection, connected, _presence: Arc::new(presence) }
     }
 
-    /// Whether each request must name its scope.
+    /// Returns whether each request must name its scope.
     fn requires_scope(&self, version: Option<&ProtocolVersion>) -> bool {
         !self.connected && version.is_some_and(|v| v.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
     }

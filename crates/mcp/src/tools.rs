@@ -204,8 +204,8 @@ fn common_properties(scoped: bool) -> &'static [(&'static str, &'static str)] {
     if scoped { COMMON } else { &COMMON[..1] }
 }
 
-/// Whether a field may be an argument. A file of steps may not: its content would be neither
-/// checked nor pinned.
+/// Returns whether a field may be an argument. A file of steps may not: its content would be
+/// neither checked nor pinned.
 pub(crate) fn is_listable(field: &Field) -> bool {
     field.nested_targets != Some(NestedTargets::StepsFile)
 }

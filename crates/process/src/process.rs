@@ -21,7 +21,7 @@ impl Process {
         start_time(pid).map(|started| Self { pid, started })
     }
 
-    /// Whether the process is still running.
+    /// Returns whether the process is still running.
     #[must_use]
     pub fn is_alive(&self) -> bool {
         start_time(self.pid).is_some_and(|now| now == self.started)

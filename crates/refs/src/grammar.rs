@@ -60,9 +60,9 @@ pub fn strip(text: &str) -> &str {
     }
 }
 
-/// Whether a text was meant as a ref, well-formed or not. Arguments that accept refs and selectors
-/// then parse it as a ref, so that a typo like `@e12~3` or `@handle` is an error rather than a
-/// selector without a match.
+/// Returns whether a text was meant as a ref, well-formed or not. Arguments that accept refs and
+/// selectors then parse it as a ref, so that a typo like `@e12~3` or `@handle` is an error rather
+/// than a selector without a match.
 ///
 /// ```
 /// use stickpin_refs::looks_like_ref;

@@ -263,7 +263,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Whether the condition of an `if` holds now.
+    /// Returns whether the condition of an `if` holds now.
     async fn condition_holds(&mut self, condition: &Step) -> Result<bool, StopReason> {
         self.start = None;
         // The effects of an earlier action may still be pending.
@@ -406,7 +406,7 @@ impl Runner<'_> {
 /// The command that ends a session.
 pub(crate) const CLOSE: &str = "close";
 
-/// Whether a target that was not found may still appear.
+/// Returns whether a target that was not found may still appear.
 fn may_appear_later(code: ErrorCode) -> bool {
     matches!(code, ErrorCode::ElementNotFound | ErrorCode::AmbiguousMatch | ErrorCode::StaleRef)
 }
@@ -415,7 +415,7 @@ fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1000.0
 }
 
-/// Whether an error is the fault of the machinery, not of the app.
+/// Returns whether an error is the fault of the machinery, not of the app.
 #[must_use]
 pub fn is_broken(code: ErrorCode) -> bool {
     let of_the_machine = matches!(

@@ -53,7 +53,7 @@ impl Alignment<'_> {
         self.place_missing(table, &missing, &mut taken, &records);
     }
 
-    /// Whether every element still has its place and its meaning.
+    /// Returns whether every element still has its place and its meaning.
     ///
     /// Without handles, two trees that are equal by value contain the same elements at the same
     /// positions. Elements that look alike therefore keep their refs while nothing changes. With
@@ -195,7 +195,7 @@ impl Alignment<'_> {
         }
     }
 
-    /// Whether content matching may search for an element that was not found by its handle.
+    /// Returns whether content matching may search for an element that was not found by its handle.
     fn may_be_matched(&self, element: &Element, was: Presence) -> bool {
         match element.presence {
             Presence::Elsewhere | Presence::Hidden | Presence::Here(_) => false,
@@ -213,7 +213,7 @@ impl Alignment<'_> {
         }
     }
 
-    /// Whether the row of an element is gone while the list around it is still there.
+    /// Returns whether the row of an element is gone while the list around it is still there.
     fn lost_its_row(&self, element: &Element, handles: &HashSet<Handle>) -> bool {
         let (at, node) = element.last_seen;
         let last = self.retained.get(at).map(|tree| tree.node(node));
@@ -243,7 +243,7 @@ impl Alignment<'_> {
         fresh.filter(|n| !taken.contains(&n.id())).map(|n| similarity_key(n.role(), n.name())).collect()
     }
 
-    /// Whether the document of a node is still there or was reloaded.
+    /// Returns whether the document of a node is still there or was reloaded.
     fn has_document_of(&self, node: NodeRef<'_>) -> bool {
         let then = node.document();
         let same = |d: &Document| d.scope == then.scope || (d.frame == then.frame && d.url == then.url);

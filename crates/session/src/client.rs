@@ -73,7 +73,7 @@ impl Clients {
         client.received_at.extend(refs.iter().map(|&r| (r, at)));
     }
 
-    /// Whether this client is remembered.
+    /// Returns whether this client is remembered.
     pub(crate) fn is_remembered(&self, id: &ClientId) -> bool {
         self.all.contains_key(id)
     }
@@ -82,7 +82,7 @@ impl Clients {
         self.all.get(id)?.received_at.get(&r#ref).copied()
     }
 
-    /// Refs that this client last received at `from` or later and before `to`, sorted.
+    /// Returns the refs that this client last received at `from` or later and before `to`, sorted.
     pub(crate) fn received_between(&self, id: &ClientId, from: Generation, to: Generation) -> Vec<Ref> {
         let given = self.all.get(id).into_iter().flat_map(|c| &c.received_at);
         let mut refs: Vec<Ref> = given.filter(|&(_, &at)| from <= at && at < to).map(|(&r, _)| r).collect();

@@ -248,7 +248,7 @@ impl Session {
         changes
     }
 
-    /// Whether the text at a node is known to change by itself.
+    /// Returns whether the text at a node is known to change by itself.
     #[must_use]
     pub fn is_ticker(&self, tree: &Tree, node: NodeId) -> bool {
         let node = tree.node(node);
@@ -259,7 +259,7 @@ impl Session {
             || number_pattern(node).is_some_and(|pattern| self.tickers.is_known_pattern(pattern))
     }
 
-    /// Whether another client made the last action in this session.
+    /// Returns whether another client made the last action in this session.
     #[must_use]
     pub fn was_last_act_by_another(&self, client: &ClientId) -> bool {
         self.actor.as_ref().is_some_and(|actor| actor != client)

@@ -216,7 +216,7 @@ impl Session {
     }
 }
 
-/// Whether a generation belongs to this lifetime.
+/// Returns whether a generation belongs to this lifetime.
 fn has_had_generation(session: &Session, generation: Generation) -> bool {
     session.generation().is_some_and(|now| (session.seed..=now).contains(&generation))
 }

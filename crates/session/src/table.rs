@@ -40,7 +40,7 @@ impl Presence {
         if let Self::Here(node) = self { Some(node) } else { None }
     }
 
-    /// Whether a ref can stand for an element with this presence.
+    /// Returns whether a ref can stand for an element with this presence.
     pub(crate) fn resolves(self) -> bool {
         matches!(self, Self::Here(_) | Self::Unseen)
     }
@@ -142,7 +142,7 @@ impl Table {
         Some((element, element.entry(r#ref)?))
     }
 
-    /// Whether a ref stands for its element now.
+    /// Returns whether a ref stands for its element now.
     pub(crate) fn is_live(&self, r#ref: Ref) -> bool {
         self.find(r#ref).is_some_and(|(element, _)| element.live() == Some(r#ref))
     }

@@ -91,7 +91,7 @@ impl Tickers {
         }
     }
 
-    /// Whether a change is between two states between which its text is known to alternate.
+    /// Returns whether a change is between two states between which its text is known to alternate.
     pub(crate) fn is_known_state(&self, change: &ContextChange) -> bool {
         let known = self.states.get(&change.key).filter(|states| states.came_back);
         let said = |text: &str| known.is_some_and(|states| states.named.contains(&words_of(text)));
@@ -100,12 +100,12 @@ impl Tickers {
         change.differs_in_state() && counts && said(&change.before) && said(&change.after)
     }
 
-    /// Whether numbers of this pattern are known to change by themselves.
+    /// Returns whether numbers of this pattern are known to change by themselves.
     pub(crate) fn is_known_pattern(&self, pattern: u64) -> bool {
         self.reported.get(&pattern).is_some_and(|&times| times >= MIN_CHANGES)
     }
 
-    /// Whether the text at a position is known to change its number or its state by itself.
+    /// Returns whether the text at a position is known to change its number or its state by itself.
     pub(crate) fn is_changing_text(&self, key: FactKey) -> bool {
         self.is_ticking(key) || self.states.get(&key).is_some_and(|states| states.came_back)
     }
@@ -120,12 +120,12 @@ impl Tickers {
         }
     }
 
-    /// Whether the numbers at a position are known to change by themselves.
+    /// Returns whether the numbers at a position are known to change by themselves.
     pub(crate) fn is_ticking(&self, key: FactKey) -> bool {
         self.changed.get(&key).is_some_and(|&times| times >= MIN_CHANGES)
     }
 
-    /// Whether numbers between the same words in similar positions are known to change by
+    /// Returns whether numbers between the same words in similar positions are known to change by
     /// themselves.
     pub(crate) fn is_similar_to_known(&self, change: &ContextChange) -> bool {
         change.differs_in_numbers() && self.is_known_pattern(change.pattern())

@@ -57,7 +57,7 @@ fn start() -> Start {
     }
 }
 
-/// The time that this thread had a processor, in nanoseconds.
+/// Returns the processor time of this thread, in nanoseconds.
 fn processor_time() -> Done<f64> {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat")?;
     Ok(stat.split(' ').next().unwrap_or_default().parse()?)
@@ -93,7 +93,7 @@ fn main() -> Done {
     Ok(())
 }
 
-/// Commands as agents run them.
+/// Measures commands as agents run them.
 fn commands(log: &mut SessionLog, now: Timestamp, count: u64) -> Done {
     let me = Origin::agent(now, AgentId::new("codex:d4bc2492"), Via::Cli);
     let given = json!({"ref": "@e12~s482911", "text": "a text for a field", "timeoutMs": 5_000});
@@ -121,7 +121,7 @@ fn commands(log: &mut SessionLog, now: Timestamp, count: u64) -> Done {
     Ok(())
 }
 
-/// A record that is on disk with its metadata, and what the file system takes for one append.
+/// Measures a durable record with its metadata, and the file system's share of one append.
 fn durable(log: &mut SessionLog, now: Timestamp, folder: &Path) -> Done {
     let plain = OpenOptions::new().append(true).create(true).open(folder.join("plain"))?;
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());

@@ -120,7 +120,7 @@ impl SessionLog {
         self.unsynced.sync().map_err(|e| StoreError::io("sync", &path, e))
     }
 
-    /// Whether all written data is on disk.
+    /// Returns whether all written data is on disk.
     #[must_use]
     pub fn is_synced(&self) -> bool {
         self.unsynced.is_empty()

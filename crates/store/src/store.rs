@@ -75,7 +75,7 @@ impl Store {
         self
     }
 
-    /// Whether the disk is so full that only records that end something are accepted.
+    /// Returns whether the disk is so full that only records that end something are accepted.
     #[must_use]
     pub fn is_emergency(&self) -> bool {
         self.reserve.is_emergency()
@@ -113,7 +113,7 @@ impl Store {
         Some(Stamp { modified: file.modified().ok()?, bytes: file.len(), inode: file.ino() })
     }
 
-    /// Whether a segment of the log exists. Does not read it.
+    /// Returns whether a segment of the log exists. Does not read it.
     #[must_use]
     pub fn has_segment(&self, name: &str, number: u32) -> bool {
         self.dir(name).is_ok_and(|dir| dir.segment(number).exists())

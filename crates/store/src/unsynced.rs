@@ -51,7 +51,7 @@ impl Unsynced {
         list.push(Item::File(Arc::clone(handle)));
     }
 
-    /// Whether no sync of the items was scheduled yet; the caller must then schedule one.
+    /// Returns whether no sync of the items was scheduled yet; the caller must then schedule one.
     pub(crate) fn claim_schedule(&self) -> bool {
         !std::mem::replace(&mut lock(&self.items).scheduled, true)
     }
@@ -61,7 +61,7 @@ impl Unsynced {
         lock(&self.items).list.push(Item::Folder(dir));
     }
 
-    /// Whether everything is on disk.
+    /// Returns whether everything is on disk.
     pub(crate) fn is_empty(&self) -> bool {
         lock(&self.items).list.is_empty()
     }

@@ -49,8 +49,8 @@ fn provider(programs: &[&str], require: &str) -> Option<LinuxProvider> {
     are_installed(programs, require).then(|| LinuxProvider::new(config))
 }
 
-/// Whether these programs, and those that a private display needs, are installed. Prints a message
-/// on stderr if one is missing.
+/// Returns whether these programs, and those that a private display needs, are installed. Prints a
+/// message on stderr if one is missing.
 pub(crate) fn are_installed(programs: &[&str], require: &str) -> bool {
     let path = env::var_os("PATH");
     let is_missing = |program: &&str| find_on_path(&[program], path.as_deref()).is_none();

@@ -164,8 +164,8 @@ fn subset(
     }
 }
 
-/// Whether every field of `want` is in `have` with an equal value. Arrays are compared item by
-/// item.
+/// Returns whether every field of `want` is in `have` with an equal value. Arrays are compared item
+/// by item.
 fn is_subset(expected: &Value, actual: &Value) -> bool {
     match (expected, actual) {
         (Value::Object(want), Value::Object(have)) => {

@@ -127,7 +127,7 @@ impl Imports {
         Self(kept.keys().map(|module| (module.clone(), imports_of(module))).collect())
     }
 
-    /// Whether a module imports another one.
+    /// Returns whether a module imports another one.
     #[must_use]
     pub fn contains(&self, from: &str, to: &str) -> bool {
         self.0.get(from).is_some_and(|imports| imports.contains(to))

@@ -35,12 +35,13 @@ impl ListingLine {
         Some(Self { depth, id: r#ref, role: role.to_owned(), name, suffix: rest.trim().to_owned() })
     }
 
-    /// Whether it has this role and name. Ignores case, because styles may capitalize a name.
+    /// Returns whether it has this role and name. Ignores case, because styles may capitalize a
+    /// name.
     pub fn is_called(&self, role: &str, name: &str) -> bool {
         self.role == role && self.name.eq_ignore_ascii_case(name)
     }
 
-    /// Whether a word occurs after the name.
+    /// Returns whether a word occurs after the name.
     pub fn is(&self, state: &str) -> bool {
         self.suffix.split(' ').any(|w| w == state)
     }

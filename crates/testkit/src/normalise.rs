@@ -20,7 +20,7 @@ impl Normaliser {
         self.words.push((own.into(), word.into()));
     }
 
-    /// Names a generation, which is from now on written `$NAME`.
+    /// Names a generation, which is written as `$NAME` from now on.
     pub fn keep(&mut self, name: &str, generation: u64) {
         self.kept.push((format!("s{generation}"), format!("${name}")));
     }

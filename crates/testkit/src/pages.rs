@@ -62,7 +62,7 @@ impl std::fmt::Debug for Shared {
     }
 }
 
-/// If the server panicked, the test has already failed.
+/// Locks a mutex and ignores poisoning: if the server panicked, the test has already failed.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().expect("no thread of the page server panicked")
 }

@@ -326,7 +326,7 @@ fn ok(response: Response) -> Result<Response, String> {
 }
 
 impl Situation {
-    /// Whether no change in the situation gives the target another meaning.
+    /// Returns whether no change in the situation gives the target another meaning.
     fn keeps_meaning(&self) -> bool {
         self.spec == "12.12"
     }

@@ -20,7 +20,7 @@ pub trait Surface {
     /// Returns the name of the surface.
     fn name(&self) -> SurfaceName;
 
-    /// Whether its client pins refs itself and reads no generations.
+    /// Returns whether its client pins refs itself and reads no generations.
     fn pins(&self) -> bool {
         false
     }

@@ -78,8 +78,8 @@ impl DebuggerProbes {
         Ok(columns)
     }
 
-    /// Whether the next capture would request more of a document than the last one did, even
-    /// without a change.
+    /// Returns whether the next capture would request more of a document than the last one did,
+    /// even without a change.
     pub(crate) fn needs_completion(&self, world: &World) -> bool {
         self.documents.get(&world.scope).is_some_and(|known| known.more)
     }

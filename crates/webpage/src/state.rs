@@ -318,7 +318,8 @@ impl TabState {
         frame.navigating = false;
     }
 
-    /// Whether the page, or a frame around the document with this scope, is about to be replaced.
+    /// Returns whether the page, or a frame around the document with this scope, is about to be
+    /// replaced.
     pub(crate) fn is_leaving(&self, scope: Option<u64>) -> bool {
         let has_scope = |frame: &&Frame| frame.world.as_ref().is_some_and(|w| Some(w.scope) == scope);
         let mut frame = scope.and_then(|_| self.frames.values().find(has_scope));
@@ -342,7 +343,7 @@ impl TabState {
         loading.filter_map(|f| Some(f.committed? + timeout)).filter(|until| *until > now).max()
     }
 
-    /// Whether all documents are parsed, no navigation is pending, and no dialog is open.
+    /// Returns whether all documents are parsed, no navigation is pending, and no dialog is open.
     pub(crate) fn is_complete(&self) -> bool {
         self.dialog.is_none()
             && self.navigating.is_none()

@@ -157,7 +157,7 @@ impl Tab {
         self.read(|tab| tab.main_frame().map(|frame| frame.url.clone()).unwrap_or_default())
     }
 
-    /// Whether the tab was closed while the browser and other tabs still exist.
+    /// Returns whether the tab was closed while the browser and other tabs still exist.
     pub fn closed(&self) -> bool {
         let state = self.shared.state();
         let closed = state.tabs.get(&self.session).is_some_and(|tab| tab.gone == Some(TabEndReason::Closed));
@@ -289,8 +289,8 @@ impl Tab {
         }
     }
 
-    /// Our worlds in all documents of the tab, parents before their children. Frames that are still
-    /// loading and have no document yet are left out.
+    /// Returns our worlds in all documents of the tab, parents before their children. Frames that
+    /// are still loading and have no document yet are left out.
     ///
     /// # Errors
     /// Returns the same errors as `Tab::call`.

@@ -114,7 +114,8 @@ impl Display {
         window::pixels((0, 0), self.size)
     }
 
-    /// Whether the connection has its own pointer and keyboard, in addition to those of a person.
+    /// Returns whether the connection has its own pointer and keyboard, in addition to those of a
+    /// person.
     #[must_use]
     pub fn has_seat(&self) -> bool {
         self.seat.is_some()
@@ -204,8 +205,8 @@ impl Display {
         Ok(self.wait_for(deadline, |d| Ok(holds(d)?.then_some(())))?.is_some())
     }
 
-    /// Whether the process that created this window is another stickpin process that is still
-    /// connected.
+    /// Returns whether the process that created this window is another stickpin process that is
+    /// still connected.
     ///
     /// Changes on a display that outlives us are recorded with the id of our window, which ends
     /// with the connection. The next process can thus tell what a killed process left behind. The
@@ -235,7 +236,7 @@ impl Display {
         Ok(self.numbers(self.root, property)?.first().copied())
     }
 
-    /// Whether the server has an extension.
+    /// Returns whether the server has an extension.
     pub(crate) fn has_extension(&self, name: &'static str) -> X11Result<bool> {
         use x11rb::connection::RequestConnection as _;
         Ok(self.conn.extension_information(name)?.is_some())

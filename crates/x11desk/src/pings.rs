@@ -38,7 +38,7 @@ pub fn is_answered(d: &mut Display, sent: u32) -> X11Result<bool> {
     d.wait_until_true(Instant::now() + PONG_TIMEOUT, |d| Ok(d.pongs.contains(&sent)))
 }
 
-/// Whether a window exists and declares that it replies to pings.
+/// Returns whether a window exists and declares that it replies to pings.
 pub fn are_answered(d: &Display, window: WindowId) -> X11Result<bool> {
     Ok(d.numbers(window, d.atoms.WM_PROTOCOLS)?.contains(&d.atoms._NET_WM_PING))
 }

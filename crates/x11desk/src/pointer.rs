@@ -65,7 +65,7 @@ pub fn wheel(d: &Display, right: i32, down: i32) -> X11Result<()> {
     Ok(())
 }
 
-/// Whether another client grabs the pointer, as open menus do: it then receives all input.
+/// Returns whether another client grabs the pointer, as open menus do: it then receives all input.
 ///
 /// The check requests a grab with a window that is never shown. The server always refuses it, and
 /// names the reason only if no other client has the grab (`GrabDevice` in `dix/events.c` checks

@@ -25,8 +25,8 @@ fn owner(name: &[u8]) -> Option<WindowId> {
     u32::from_str_radix(number, 16).ok()
 }
 
-/// Whether the server supports several pointers. Clients have to declare their XInput version
-/// first.
+/// Returns whether the server supports several pointers. Clients have to declare their XInput
+/// version first.
 fn is_supported(d: &Display) -> X11Result<bool> {
     let there = d.has_extension(xinput::X11_EXTENSION_NAME)?;
     if there {
@@ -114,12 +114,12 @@ pub(crate) fn query_core_keyboard<T>(d: &Display, ask: impl FnOnce() -> X11Resul
     asked
 }
 
-/// Whether the status of a grab says that another client has the device.
+/// Returns whether the status of a grab says that another client has the device.
 pub(crate) fn is_taken(status: GrabStatus) -> bool {
     matches!(status, GrabStatus::ALREADY_GRABBED | GrabStatus::FROZEN)
 }
 
-/// Whether another client grabs a core device while we have our own. Checks like
+/// Returns whether another client grabs a core device while we have our own. Checks like
 /// [`pointer::is_grabbed`](crate::pointer::is_grabbed).
 pub(crate) fn is_core_device_grabbed(d: &Display, device: DeviceId) -> X11Result<bool> {
     if !d.has_seat() {

@@ -78,19 +78,19 @@ impl Window {
         grown(self.content(), self.decoration, 1.0)
     }
 
-    /// Whether a person could see the window, unless another window covers it.
+    /// Returns whether a person could see the window, unless another window covers it.
     pub fn is_shown(&self) -> bool {
         self.visibility == Visibility::Shown
     }
 
-    /// Whether a child of the root window is this window or its frame.
+    /// Returns whether a child of the root window is this window or its frame.
     pub fn is_in(&self, top: Option<WindowId>) -> bool {
         top == Some(self.frame) || top == Some(self.id)
     }
 
-    /// Whether this window blocks the input of another one, regardless of their positions. A modal
-    /// window without a parent blocks all windows of other processes if the app is `alone` on its
-    /// display (EWMH, `_NET_WM_STATE_MODAL`).
+    /// Returns whether this window blocks the input of another one, regardless of their positions.
+    /// A modal window without a parent blocks all windows of other processes if the app is `alone`
+    /// on its display (EWMH, `_NET_WM_STATE_MODAL`).
     pub fn blocks(&self, other: &Self, alone: bool) -> bool {
         let takes = match self.transient_for {
             Some(host) => host == other.id,

@@ -171,7 +171,8 @@ pub fn describe_with_program(d: &mut Display, window: &Window) -> X11Result<Stri
     })
 }
 
-/// Whether a window is on the screen: it exists, is not minimized and not on another workspace.
+/// Returns whether a window is on the screen: it exists, is not minimized and not on another
+/// workspace.
 pub(crate) fn is_viewable(d: &Display, window: WindowId) -> X11Result<bool> {
     // A window that has gone has no attributes.
     let attributes = d.conn.get_window_attributes(window)?.reply();

@@ -58,7 +58,7 @@ impl Sink for Heard {
     }
 }
 
-/// Whether a call was answered with what it asks for.
+/// Returns whether a call was answered with what it asks for.
 async fn answered<M: Method>(client: &Client, method: M) -> Result<bool, String> {
     let reply = client.send(None, &method);
     // The pipe has ended by now, so that nothing is left to wait for.

@@ -53,7 +53,8 @@ fn split(bytes: &[u8], mut size: impl FnMut() -> usize) -> Vec<Frame> {
     found
 }
 
-/// Whether a line is a value of this type, which has to be written and read again as the same.
+/// Returns whether a line is a value of this type, which has to be written and read again as the
+/// same.
 fn reads<T: DeserializeOwned + Serialize>(line: &[u8]) -> Result<bool, String> {
     let Ok(value) = serde_json::from_slice::<T>(line) else { return Ok(false) };
     let written = encode(&value);

@@ -97,7 +97,7 @@ fn golden() -> Vec<Vec<u8>> {
     texts
 }
 
-/// Whether a reader took the text; what is wrong with what was made of it.
+/// Returns whether a reader took the text; what is wrong with what was made of it.
 fn judge(text: &str) -> Result<bool, String> {
     let mut read = false;
     for name in ["flow.ad", "flow.yaml"] {

@@ -145,7 +145,7 @@ fn resting_memory(pid: u32) -> Result<u64> {
     Ok(readings[readings.len() - 1])
 }
 
-/// Whether the last measurements agree.
+/// Returns whether the last measurements agree.
 fn is_at_rest(readings: &[u64]) -> bool {
     let Some(last) = readings.len().checked_sub(AGREEING_READINGS).map(|from| &readings[from..]) else {
         return false;

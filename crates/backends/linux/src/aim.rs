@@ -98,7 +98,7 @@ pub(crate) async fn aim_at(
     }
 }
 
-/// One attempt of [`aim_at`]. Returns the reason if another attempt is needed. `pointed` states
+/// Tries once for [`aim_at`]. Returns the reason if another attempt is needed. `pointed` states
 /// whether the pointer was moved in this or an earlier attempt.
 async fn aim_once(
     device: &LinuxDevice,
@@ -236,8 +236,8 @@ fn onto(screen: Rect, place: Rect) -> Point {
     (by(place.x, place.width, screen.x, screen.width), by(place.y, place.height, screen.y, screen.height))
 }
 
-/// Whether no other window can cover this one at a point, judged by their rectangles alone. The
-/// server also knows their shapes. `windows` are ordered lowest first.
+/// Returns whether no other window can cover this one at a point, judged by their rectangles alone.
+/// The server also knows their shapes. `windows` are ordered lowest first.
 fn on_top(windows: &[Window], window: &Window, point: Point, alone: bool) -> bool {
     let Some(at) = windows.iter().position(|w| w.id == window.id) else { return false };
     let blocks = |w: &Window| w.blocks(window, alone);

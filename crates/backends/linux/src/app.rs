@@ -146,7 +146,7 @@ pub(crate) struct ForeignChooser {
     pub(crate) device: Box<LinuxDevice>,
 }
 
-/// Whether a handle denotes a chooser of another process rather than an element.
+/// Returns whether a handle denotes a chooser of another process rather than an element.
 pub(crate) fn is_foreign(handle: Handle) -> bool {
     handle.scope == FOREIGN
 }
@@ -197,7 +197,7 @@ impl App {
         self.link.profile()
     }
 
-    /// Whether all windows of the display belong to the app or were opened because of it.
+    /// Returns whether all windows of the display belong to the app or were opened because of it.
     pub(crate) fn is_alone(&self) -> bool {
         self.screen.own && !self.is_on_desktop
     }

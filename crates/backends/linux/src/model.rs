@@ -25,7 +25,7 @@ pub(crate) const ROW: &str = "#row";
 /// The attribute of the first visible cell of a row; columns may be hidden.
 pub(crate) const LEADS: &str = "leads";
 
-/// Whether the app has an object with this path. Other paths were created by a capture.
+/// Returns whether the app has an object with this path. Other paths were created by a capture.
 pub(crate) fn is_real(path: &str) -> bool {
     !path.is_empty() && !path.ends_with(ROW)
 }
@@ -118,28 +118,28 @@ impl Object {
         self.path.len() + text + texts.iter().sum::<usize>() + pairs.chain(lists).sum::<usize>()
     }
 
-    /// Whether any of these states is set.
+    /// Returns whether any of these states is set.
     pub(crate) fn is(&self, state: u64) -> bool {
         self.states & state != 0
     }
 
-    /// Whether the object has an interface.
+    /// Returns whether the object has an interface.
     pub(crate) fn has(&self, interface: Interfaces) -> bool {
         self.interfaces.intersects(interface)
     }
 
-    /// Whether the object's rectangle is known to be empty.
+    /// Returns whether the object's rectangle is known to be empty.
     pub(crate) fn is_flat(&self) -> bool {
         self.extents.is_some_and(|[_, _, width, height]| width <= 0 || height <= 0)
     }
 
-    /// Whether the object is a part of a Qt window that has its own window.
+    /// Returns whether the object is a part of a Qt window that has its own window.
     pub(crate) fn floats(&self) -> bool {
         self.role == role::FRAME && self.is(s::RESIZABLE)
     }
 
-    /// Whether the object is a cell with a check box. Its states report that it is checked, but not
-    /// that it is checkable.
+    /// Returns whether the object is a cell with a check box. Its states report that it is checked,
+    /// but not that it is checkable.
     pub(crate) fn is_box(&self) -> bool {
         self.role == role::TABLE_CELL
             && self.actions.iter().any(|action| action.eq_ignore_ascii_case("toggle"))
@@ -212,7 +212,7 @@ impl ObjectTree {
         })
     }
 
-    /// Whether an object is a cell inside another cell. `above` is the role of its parent.
+    /// Returns whether an object is a cell inside another cell. `above` is the role of its parent.
     pub(crate) fn is_piece(&self, object: &Object, above: u32) -> bool {
         let in_cell = matches!(above, role::TABLE_CELL | role::TREE_ITEM);
         self.profile().cells_hold_cells && object.role == role::TABLE_CELL && in_cell

@@ -27,7 +27,7 @@ impl Opening {
         Self { until: Instant::now() + OPENING, cancel: cancel.clone() }
     }
 
-    /// Whether the deadline has not passed and the caller has not gone away.
+    /// Returns whether the deadline has not passed and the caller has not gone away.
     pub(crate) fn is_in_time(&self) -> bool {
         Instant::now() < self.until && !self.cancel.is_cancelled()
     }

@@ -81,7 +81,7 @@ impl Screen {
         private.wait_for_failure().await
     }
 
-    /// Whether there is a pointer.
+    /// Returns whether there is a pointer.
     pub(crate) fn has_pointer(&self) -> bool {
         self.address.is_some()
     }

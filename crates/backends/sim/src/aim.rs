@@ -44,8 +44,8 @@ pub(crate) fn bring_into_view(sim: &mut Sim, id: u64) {
     }
 }
 
-/// Whether an input that hits one element belongs to another: it is that element, is inside it, or
-/// is its label.
+/// Returns whether an input that hits one element belongs to another: it is that element, is inside
+/// it, or is its label.
 pub(crate) fn is_same_target(sim: &Sim, hit: usize, target: usize) -> bool {
     let dom = sim.dom();
     // A text leaf is pressed where its element is.
@@ -53,7 +53,7 @@ pub(crate) fn is_same_target(sim: &Sim, hit: usize, target: usize) -> bool {
     dom.contains(target, hit) || sim.labelled(hit) == target
 }
 
-/// Whether an input at a point still reaches an element.
+/// Returns whether an input at a point still reaches an element.
 pub(crate) fn receives(sim: &Sim, point: (f64, f64), target: u64) -> bool {
     let hit = sim.layout().hit_test(sim.dom(), point.0, point.1);
     hit.zip(sim.dom().find(target)).is_some_and(|(hit, target)| is_same_target(sim, hit, target))
@@ -93,7 +93,7 @@ pub(crate) fn aim(
     Ok(Aim::new(rect, hit(sim, addresses, at, point)).point(point).pointer_moved(true))
 }
 
-/// What an input at a point would reach, seen from its target.
+/// Returns what an input at a point would reach, from the perspective of its target.
 fn hit(sim: &Sim, addresses: &mut Addresses, at: usize, point: (f64, f64)) -> HitResult {
     match sim.layout().hit_test(sim.dom(), point.0, point.1) {
         Some(hit) if is_same_target(sim, hit, at) => HitResult::Target,

@@ -57,8 +57,9 @@ impl GuardedContent {
 }
 
 impl GuardedContent {
-    /// Whether a press of the target may have changed `before` to this content and the next press
-    /// may follow. Selection, counts and prices may differ; other words may mean another record.
+    /// Returns whether a press of the target may have changed `before` to this content and the next
+    /// press may follow. Selection, counts and prices may differ; other words may mean another
+    /// record.
     fn may_follow_press(&self, before: &Self) -> bool {
         let words = |content: &Self| -> Vec<(Attr, String)> {
             let selects = |attr| attr == Attr::Current;
@@ -74,7 +75,7 @@ impl GuardedContent {
     }
 }
 
-/// Whether two texts differ at most in numbers.
+/// Returns whether two texts differ at most in numbers.
 fn differ_only_in_numbers(before: &str, now: &str) -> bool {
     before == now || differ_in_numbers(before, now)
 }
@@ -198,7 +199,7 @@ impl Guards {
     }
 }
 
-/// Whether the focus is in this element, or nowhere if `element` is `None`.
+/// Returns whether the focus is in this element, or nowhere if `element` is `None`.
 fn has_focus(sim: &Sim, element: Option<u64>) -> bool {
     let at = |id: Option<u64>| id.and_then(|id| sim.dom().find(id));
     match (at(element), at(sim.tab().focus)) {
@@ -257,8 +258,8 @@ impl InputGuards {
         }
     }
 
-    /// Whether all guarded targets still exist. The caller looks again for a target that is gone,
-    /// whatever else changed.
+    /// Returns whether all guarded targets still exist. The caller looks again for a target that is
+    /// gone, whatever else changed.
     pub(crate) fn has_targets(&self, sim: &Sim) -> bool {
         self.guards.iter().all(|guard| guard.target(sim.dom()).is_some())
     }

@@ -35,7 +35,7 @@ impl Sim {
         Some(eval(node.prop(prop)?, &self.state, &node.env))
     }
 
-    /// Whether the control around an element is disabled.
+    /// Returns whether the control around an element is disabled.
     pub(crate) fn disabled(&self, at: usize) -> bool {
         let dom = self.dom();
         dom.nodes[self.control(at)].states.contains(States::DISABLED)
@@ -177,7 +177,7 @@ impl Input<'_> {
         }
     }
 
-    /// Whether text can be entered into an element now.
+    /// Returns whether text can be entered into an element now.
     pub(crate) fn takes_text(&self, at: usize) -> bool {
         let states = self.sim.dom().nodes[at].states;
         states.contains(States::EDITABLE) && !states.intersects(States::DISABLED | States::READONLY)
@@ -269,7 +269,7 @@ impl Input<'_> {
         self.focus(next);
     }
 
-    /// Escape goes to the focused element, else to the topmost layer.
+    /// Sends Escape to the focused element, else to the topmost layer.
     fn escape(&mut self, at: usize) {
         if self.sim.dispatch_event(at, Event::Escape) {
             return;

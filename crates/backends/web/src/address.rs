@@ -12,7 +12,7 @@ const SCHEMES: &[&str] = &["http", "https", "file", "about", "data"];
 const REFUSED_SCHEMES: &[&str] =
     &["javascript", "chrome", "view-source", "blob", "ftp", "ws", "wss", "devtools"];
 
-/// Whether the text reads like the address of a page.
+/// Returns whether the text reads like the address of a page.
 pub(crate) fn claims(what: &str) -> bool {
     let what = what.trim();
     match scheme(what) {
@@ -69,7 +69,7 @@ fn scheme(what: &str) -> Option<&str> {
     (valid && !port).then_some(scheme)
 }
 
-/// Whether the text is a file name with an HTML extension.
+/// Returns whether the text is a file name with an HTML extension.
 fn is_page_file(what: &str) -> bool {
     let lower = what.to_ascii_lowercase();
     let name = lower.ends_with(".html") || lower.ends_with(".htm") || lower.ends_with(".xhtml");
@@ -77,8 +77,8 @@ fn is_page_file(what: &str) -> bool {
     name && (what.starts_with(['/', '.', '~']) || !what.contains('/') || host(what).is_none())
 }
 
-/// Whether the text starts with a host name: `Some(true)` for this machine or the local network,
-/// `Some(false)` for any other host, `None` if it does not.
+/// Returns whether the text starts with a host name: `Some(true)` for this machine or the local
+/// network, `Some(false)` for any other host, `None` if it does not.
 fn host(what: &str) -> Option<bool> {
     let authority = what.split(['/', '?', '#']).next().unwrap_or_default();
     if let Some(rest) = authority.strip_prefix('[') {

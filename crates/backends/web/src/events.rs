@@ -157,7 +157,7 @@ pub(crate) fn metrics(width: u32, height: u32) -> cdp::SetDeviceMetrics {
     cdp::SetDeviceMetrics { width, height, device_scale_factor: 0.0, mobile: false }
 }
 
-/// Whether a tab opened with this address will navigate.
+/// Returns whether a tab opened with this address will navigate.
 fn will_navigate(url: &str) -> bool {
     !url.is_empty() && !url.starts_with("about:") && !url.starts_with("javascript:")
 }

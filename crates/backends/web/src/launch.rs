@@ -196,7 +196,7 @@ impl Launch<'_> {
     }
 }
 
-/// Whether a line of the browser's log reports a missing display.
+/// Returns whether a line of the browser's log reports a missing display.
 fn is_about_display(line: &str) -> bool {
     ["DISPLAY", "X server", "open display", "wayland", "platform failed to initialize"]
         .iter()

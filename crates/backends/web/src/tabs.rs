@@ -133,7 +133,7 @@ pub(crate) async fn wait_until_loaded(web: &mut DrivenBrowser) -> Result<()> {
     settle::settle_until(&mut web.page, QUIET_TIME, Instant::now() + TAB_TIMEOUT, &never).await.map(drop)
 }
 
-/// Whether the page is closing itself. Its window knows this before the browser reports it.
+/// Returns whether the page is closing itself. Its window knows this before the browser reports it.
 async fn closes_itself(web: &DrivenBrowser) -> bool {
     if web.page.tab.shared.state().drivable_tabs().len() < 2 {
         return false;

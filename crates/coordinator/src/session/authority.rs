@@ -261,7 +261,7 @@ impl State {
         })
     }
 
-    /// Whether any agent waits for the turn.
+    /// Returns whether any agent waits for the turn.
     pub(crate) fn has_waits(&self) -> bool {
         !self.waits.is_empty()
     }

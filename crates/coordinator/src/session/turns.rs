@@ -376,7 +376,7 @@ impl State {
         }
     }
 
-    /// Whether the caller replaced the owner in the same process of a harness.
+    /// Returns whether the caller replaced the owner in the same process of a harness.
     fn replaces_owner(&self, who: &Participant) -> bool {
         let Some(owner) = &self.log.meta().turn.owner else { return false };
         let of_owner = self.seen.get(owner).and_then(|seen| seen.anchor.as_ref());

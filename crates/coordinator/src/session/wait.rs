@@ -146,7 +146,7 @@ impl SessionAuthority {
 }
 
 impl State {
-    /// Whether a record after `after` concerns the agent.
+    /// Returns whether a record after `after` concerns the agent.
     fn has_news(&self, agent: &AgentId, after: u64) -> Result<bool> {
         let filter = Filter { audience: Audience::Member(agent.clone()), ..Filter::default() };
         let mut found = false;

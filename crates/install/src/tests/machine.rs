@@ -94,7 +94,7 @@ impl Machine {
         machine
     }
 
-    /// The configurations of [`CONFIGURED`] before an installation.
+    /// Returns the configurations of [`CONFIGURED`] before an installation.
     pub(super) fn files(&self) -> [&'static str; 4] {
         [CLAUDE_FILE, CODEX_FILE, GEMINI_FILE, OPENCODE_FILE]
     }

@@ -80,7 +80,7 @@ pub(crate) struct TargetState {
 }
 
 impl TargetState {
-    /// Whether the element is neither on nor off.
+    /// Returns whether the element is neither on nor off.
     pub(crate) fn is_mixed(&self) -> bool {
         self.states.contains(States::MIXED)
     }
@@ -105,8 +105,8 @@ impl TargetState {
         }
     }
 
-    /// Whether the element is on; `None` where it has no such state. A mixed box is not on, but not
-    /// off either.
+    /// Returns whether the element is on; `None` where it has no such state. A mixed box is not on,
+    /// but not off either.
     pub(crate) fn checked(&self) -> Option<bool> {
         let on = self.states.intersects(States::CHECKED | States::PRESSED);
         self.checkable.then(|| on && !self.states.contains(States::MIXED))

@@ -415,7 +415,7 @@ fn took(tree: &Tree, list: NodeId, options: &[NodeId], choice: &OptionMatch, bef
     if tells || !now.is_empty() { SelectionState::NotShown } else { SelectionState::Unknown }
 }
 
-/// Whether an option is selected.
+/// Returns whether an option is selected.
 fn on(option: NodeRef<'_>) -> bool {
     option.states().intersects(States::SELECTED | States::CHECKED)
 }
@@ -431,7 +431,7 @@ fn shown(list: NodeRef<'_>) -> String {
     parts.join(" ")
 }
 
-/// Whether a text contains `words` at word boundaries.
+/// Returns whether a text contains `words` at word boundaries.
 fn says(text: &str, words: &str) -> bool {
     let bounded = |c: Option<char>| !c.is_some_and(char::is_alphanumeric);
     !words.is_empty()
@@ -440,7 +440,7 @@ fn says(text: &str, words: &str) -> bool {
         })
 }
 
-/// Whether a press on the node is expected to show options. `select` presses nothing else.
+/// Returns whether a press on the node is expected to show options. `select` presses nothing else.
 fn opens_a_list(node: NodeRef<'_>) -> bool {
     matches!(node.role(), Role::Combobox | Role::ListBox)
         || node.states().intersects(States::HAS_POPUP | States::EXPANDABLE | States::EXPANDED)
@@ -484,7 +484,7 @@ fn options_of(tree: &Tree, list: NodeId, older: Option<&[Handle]>) -> Vec<NodeId
     }
 }
 
-/// Whether several options of a list can be selected.
+/// Returns whether several options of a list can be selected.
 fn several(tree: &Tree, list: NodeId, option: NodeId) -> bool {
     let multiple = |n: NodeRef<'_>| n.is(States::MULTISELECTABLE);
     multiple(tree.node(list))

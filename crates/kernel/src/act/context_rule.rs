@@ -179,7 +179,7 @@ pub(crate) async fn report_failed_effects(cx: &mut Cx, e: &Error) {
     }
 }
 
-/// Whether an error already states the new value of an effect.
+/// Returns whether an error already states the new value of an effect.
 fn tells(e: &Error, effect: &ContextChange) -> bool {
     let changes = e.details["changes"].as_array().map(Vec::as_slice).unwrap_or_default();
     e.details["value"] == *effect.after

@@ -191,7 +191,7 @@ async fn comes_to_follow(
     }
 }
 
-/// Whether a control is on; `None` when it is mixed.
+/// Returns whether a control is on; `None` when it is mixed.
 fn is_checked(ready: &ActionTarget) -> Result<Option<bool>> {
     let Some((reading, on)) = ready.latest_state().and_then(|r| Some((r, r.checked()?))) else {
         return Err(Error::invalid_args(format!(

@@ -54,8 +54,9 @@ pub(crate) async fn fill(
     Ok((ready, acted))
 }
 
-/// Whether two values differ only in formatting: white space, separators, case. Two numbers must
-/// also be equal in value, and a decimal mark of one must coincide with a separator of the other.
+/// Returns whether two values differ only in formatting: white space, separators, case. Two numbers
+/// must also be equal in value, and a decimal mark of one must coincide with a separator of the
+/// other.
 pub(crate) fn differs_only_in_format(a: &str, b: &str) -> bool {
     let number = |s: &str| s.trim().parse::<f64>().ok().filter(|n| n.is_finite());
     if let (Some(a), Some(b)) = (number(a), number(b))

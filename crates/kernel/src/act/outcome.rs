@@ -246,7 +246,7 @@ fn tell_effects(
     context_rule::record_effects(cx, &before, after, ready.and_then(|ready| ready.handle))
 }
 
-/// Whether a wait ended together with its tab, and the session continues in another one.
+/// Returns whether a wait ended together with its tab, and the session continues in another one.
 fn went_on<T>(cx: &mut Cx, waited: &Result<T>) -> bool {
     let gone = waited.as_ref().is_err_and(|e| e.code == ErrorCode::DeviceNotFound);
     let moved = if gone { navigation::process_ended_tabs(cx) } else { None };

@@ -290,9 +290,9 @@ async fn now_at(cx: &mut Cx, picture: Option<&ClientScreenshot>, (x, y): (f64, f
     Ok((x - right + picture.scrolled.0, y - down + picture.scrolled.1))
 }
 
-/// Whether the element on top of a control is a small part of its appearance, such as the handle in
-/// its corner. That element must not be actionable, and the control must not have changed or moved
-/// since the screenshot.
+/// Returns whether the element on top of a control is a small part of its appearance, such as the
+/// handle in its corner. That element must not be actionable, and the control must not have changed
+/// or moved since the screenshot.
 async fn adorns(
     cx: &mut Cx,
     picture: Option<&ClientScreenshot>,
@@ -316,9 +316,9 @@ async fn adorns(
     Ok(is_small && touches && rect == Rect { x, y, ..mark.rect })
 }
 
-/// Whether a screenshot covers an element at a point outside all remembered boxes. True where the
-/// screenshot says nothing about the point, and for an element that extends beyond its box and has
-/// not moved.
+/// Returns whether a screenshot covers an element at a point outside all remembered boxes. True
+/// where the screenshot says nothing about the point, and for an element that extends beyond its
+/// box and has not moved.
 async fn shows(
     cx: &mut Cx,
     picture: &ClientScreenshot,
@@ -337,8 +337,8 @@ async fn shows(
     Ok(same && rect == Some(Rect { x, y, ..mark.rect }))
 }
 
-/// Whether a person can act on the node. The options of a closed list share its position and are
-/// not targets.
+/// Returns whether a person can act on the node. The options of a closed list share its position
+/// and are not targets.
 fn acts(n: NodeRef<'_>) -> bool {
     n.is(States::ACTIONABLE) || (n.role().is_control() && n.role() != Role::Option)
 }

@@ -36,7 +36,8 @@ impl CommandDefinition {
         self.fields.get_or_init(|| schema::fields(self.schema()))
     }
 
-    /// Whether the command can begin a session: it opens something and requires no open session.
+    /// Returns whether the command can begin a session: it opens something and requires no open
+    /// session.
     pub fn begins_session(&self) -> bool {
         self.spec.scope == Scope::Host && self.fields().iter().any(|field| field.is_openable)
     }

@@ -131,7 +131,7 @@ fn with_ref(line: &str) -> Option<(RefToken, &str)> {
     Some((RefToken::from_str(word).ok()?, line))
 }
 
-/// Whether a line (`@e12 button "Save" ...`) describes an element with this name.
+/// Returns whether a line (`@e12 button "Save" ...`) describes an element with this name.
 fn is_named(line: &str, name: &str) -> bool {
     let mut words = line.splitn(3, ' ').skip(1);
     let (Some(_role), Some(rest)) = (words.next(), words.next()) else { return false };

@@ -234,19 +234,19 @@ impl Recording {
         }
     }
 
-    /// Whether a command is recorded: it changes the app, it is an assertion, or `--keep-reads` is
-    /// set.
+    /// Returns whether a command is recorded: it changes the app, it is an assertion, or
+    /// `--keep-reads` is set.
     pub(crate) fn keeps(&self, entry: &CommandDefinition, effect: Effect, replayed: bool) -> bool {
         let kept = effect == Effect::Mutates || entry.spec.asserts || self.keep_reads;
         entry.spec.recorded && kept && self.takes(replayed)
     }
 
-    /// Whether commands are recorded at all, for a replayed step or another command.
+    /// Returns whether commands are recorded at all, for a replayed step or another command.
     pub(crate) fn takes(&self, replayed: bool) -> bool {
         self.repairs.is_empty() || (!replayed && self.is_repairing())
     }
 
-    /// Whether commands go into a repair site.
+    /// Returns whether commands go into a repair site.
     pub(crate) fn is_repairing(&self) -> bool {
         self.repairs.iter().any(|repair| repair.open)
     }

@@ -40,7 +40,7 @@ impl PageIdentity {
         )
     }
 
-    /// Whether the page has this address, regardless of the fragment.
+    /// Returns whether the page has this address, regardless of the fragment.
     fn is_at(&self, url: &str) -> bool {
         self.0.as_ref().is_some_and(|(_, page)| url.split('#').next() == Some(page))
     }

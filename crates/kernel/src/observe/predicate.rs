@@ -48,12 +48,12 @@ impl Predicate {
         json_name(&self)
     }
 
-    /// Whether the predicate compares with a given value.
+    /// Returns whether the predicate compares with a given value.
     pub(crate) fn takes_value(self) -> bool {
         matches!(self, Self::Text | Self::Value)
     }
 
-    /// Whether the predicate concerns presence alone, so that absence is an answer.
+    /// Returns whether the predicate concerns presence alone, so that absence is an answer.
     fn asks_presence(self) -> bool {
         matches!(self, Self::Visible | Self::Hidden | Self::Exists | Self::Absent)
     }

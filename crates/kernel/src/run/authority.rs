@@ -315,8 +315,8 @@ impl Redactor for CommandRedactor {
     }
 }
 
-/// Whether text of a command may go into a field that hides it: its target is such a field, or is
-/// not yet known while the app shows one.
+/// Returns whether text of a command may go into a field that hides it: its target is such a field,
+/// or is not yet known while the app shows one.
 fn may_type_secret(cx: &mut Cx, definition: &CommandDefinition, input: &Map<String, Value>) -> bool {
     // Before the first snapshot, it is unknown what the app shows.
     let Ok(tree) = cx.tree() else { return true };

@@ -13,7 +13,8 @@ fn understood(tool: &str, args: Value) -> Result<(&'static str, Value)> {
     Ok((leaf.spec.name, args.into()))
 }
 
-/// A tool, the arguments that a model sends, and the expected command with its input.
+/// Returns tools, each with the arguments that a model sends and the expected command with its
+/// input.
 fn table() -> Vec<(&'static str, Value, &'static str, Value)> {
     let same = |tool, args: Value, command| (tool, args.clone(), command, args);
     vec![

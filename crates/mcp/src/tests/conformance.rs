@@ -230,7 +230,7 @@ impl ServerHandler for Fixture {
     }
 }
 
-/// A server that never starts a daemon, which the suite does not need.
+/// Returns the setup of a server that never starts a daemon, which the suite does not need.
 fn setup(dir: &Path) -> Setup {
     let state = dir.to_owned();
     Setup {

@@ -349,7 +349,7 @@ fn text_selector(label: &str) -> String {
     format!("text={}", quote_whole(label))
 }
 
-/// Whether the text starts with `key=` or `key~=`.
+/// Returns whether the text starts with `key=` or `key~=`.
 fn looks_like_a_term(text: &str) -> bool {
     text.split_once('=').is_some_and(|(key, _)| {
         let key = key.trim_end_matches('~');

@@ -26,7 +26,7 @@ fn flow(_: &str) -> Result<Script, ScriptError> {
     Err(ScriptError { line: 1, column: 1, message: message.to_owned(), hint: hint.to_owned() })
 }
 
-/// Whether a file's extension is that of a Maestro flow.
+/// Returns whether a file's extension is that of a Maestro flow.
 pub(crate) fn is_maestro(file: &Path) -> bool {
     let extension = file.extension().unwrap_or_default();
     extension.eq_ignore_ascii_case("yaml") || extension.eq_ignore_ascii_case("yml")

@@ -69,7 +69,7 @@ impl Parser {
         }
     }
 
-    /// `context platform=web timeout=60000`.
+    /// Parses `context platform=web timeout=60000`.
     fn context(&mut self, line: &str, start: usize) -> Result<(), LineError> {
         const FORM: &str = "context platform=web timeout=60000 retries=1";
         if self.seen_context {
@@ -105,7 +105,7 @@ impl Parser {
         Ok(())
     }
 
-    /// `env KEY=VALUE`.
+    /// Parses `env KEY=VALUE`.
     fn env(&mut self, line: &str, at: usize) -> Result<(), LineError> {
         const FORM: &str = "env KEY=VALUE, before the first command";
         let at = skip(line, at);

@@ -8,7 +8,7 @@ use std::str::CharIndices;
 /// A character, and whether it was escaped: an escaped `$` does not start a variable.
 type WordChar = (char, bool);
 
-/// Whether a character separates words.
+/// Returns whether a character separates words.
 pub(super) fn is_space(c: char) -> bool {
     c == ' ' || c == '\t'
 }
@@ -165,7 +165,7 @@ fn template(chars: &[WordChar], at: usize) -> Result<Template, LineError> {
     Ok(Template::new(parts))
 }
 
-/// Whether this is a name: letters, digits and underscores, not starting with a digit.
+/// Returns whether this is a name: letters, digits and underscores, not starting with a digit.
 pub(crate) fn is_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')

@@ -74,8 +74,8 @@ fn find_in_folder(dir: &Path, outermost: bool, found: &mut BTreeSet<PathBuf>) ->
     Ok(())
 }
 
-/// Whether a YAML file is a flow: its header names an app. The flow's own parser reports later
-/// errors.
+/// Returns whether a YAML file is a flow: its header names an app. The flow's own parser reports
+/// later errors.
 fn is_flow(path: &Path) -> bool {
     if !is_maestro(path) {
         return false;

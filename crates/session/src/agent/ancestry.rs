@@ -26,7 +26,7 @@ pub struct HarnessRoot<'a> {
 }
 
 impl HarnessRoot<'_> {
-    /// Whether the process serves several sessions at once.
+    /// Returns whether the process serves several sessions at once.
     #[must_use]
     pub fn serves_many(&self) -> bool {
         match self.harness.multiplicity {

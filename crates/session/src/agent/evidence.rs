@@ -56,7 +56,7 @@ impl Evidence {
         names
     }
 
-    /// Whether nothing is known.
+    /// Returns whether nothing is known.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self == &Self::default()

@@ -40,14 +40,14 @@ pub enum Group {
 }
 
 impl Group {
-    /// Whether a record of this group must be on disk before anyone learns of it. Other records of
-    /// the last 200 ms may be lost in a power failure, but not when the daemon dies.
+    /// Returns whether a record of this group must be on disk before anyone learns of it. Other
+    /// records of the last 200 ms may be lost in a power failure, but not when the daemon dies.
     #[must_use]
     pub const fn is_durable_at_once(self) -> bool {
         !matches!(self, Group::Run | Group::Talk)
     }
 
-    /// Whether the metadata must be written right after a record of this group.
+    /// Returns whether the metadata must be written right after a record of this group.
     #[must_use]
     pub const fn changes_metadata(self) -> bool {
         matches!(self, Group::Segment | Group::Member | Group::Turn | Group::Delegation)
@@ -239,8 +239,8 @@ impl Kind {
         }
     }
 
-    /// Whether the record may be written when the disk is nearly full. True for records that end,
-    /// give back or repair something; false for those that begin something.
+    /// Returns whether the record may be written when the disk is nearly full. True for records
+    /// that end, give back or repair something; false for those that begin something.
     #[must_use]
     pub const fn ends_something(&self) -> bool {
         match self {

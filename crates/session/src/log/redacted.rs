@@ -14,7 +14,8 @@ pub(crate) const MASK: &str = "•••";
 
 /// Decides what must not reach the log.
 pub trait Redactor: Send + Sync {
-    /// Whether the whole value of this argument is a secret, such as the text for a password field.
+    /// Returns whether the whole value of this argument is a secret, such as the text for a
+    /// password field.
     fn is_secret(&self, argument: &str) -> bool;
 
     /// Replaces known secrets within a text.

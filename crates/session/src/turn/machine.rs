@@ -112,7 +112,7 @@ pub fn claim(s: Situation<'_>, by: &AgentId, lease_id: LeaseId) -> Result<Claim,
     }
 }
 
-/// Whether the agent that just handed over must give the others time to claim the turn.
+/// Returns whether the agent that just handed over must give the others time to claim the turn.
 fn gives_way_to_waiters(s: Situation<'_>, by: &AgentId) -> bool {
     let others = s.members.iter().any(|m| m.agent_id != *by && m.role == MemberRole::Driver);
     s.turn.pending_handoff_seq.is_some()
@@ -386,8 +386,8 @@ pub fn confirmed(s: Situation<'_>) -> TurnState {
     TurnState { lease, implicit: false, ..s.turn.clone() }
 }
 
-/// Whether the guardian renews the lease: the owner's harness is alive, or the owner made a request
-/// within the grace period.
+/// Returns whether the guardian renews the lease: the owner's harness is alive, or the owner made a
+/// request within the grace period.
 #[must_use]
 pub fn is_renewable(s: Situation<'_>) -> bool {
     s.turn.state == TurnPhase::Owned

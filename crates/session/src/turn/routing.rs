@@ -33,8 +33,8 @@ pub fn next_owner(s: Situation<'_>, from: &AgentId) -> Next {
     }
 }
 
-/// Whether a wait of the member is connected, or its MCP client polls in slices and is expected to
-/// poll again.
+/// Returns whether a wait of the member is connected, or its MCP client polls in slices and is
+/// expected to poll again.
 fn is_reachable(s: Situation<'_>, member: &Member) -> bool {
     let presence = s.presence_of(&member.agent_id);
     let polls = presence.via_mcp && presence.last_poll_ms.is_some_and(|ms| ms < s.policy.mcp_waiter_grace_ms);

@@ -81,7 +81,7 @@ impl Verb {
     }
 }
 
-/// Whether `path` is `root` or is below it. Both must be canonical.
+/// Returns whether `path` is `root` or is below it. Both must be canonical.
 fn is_within(path: &str, root: &str) -> bool {
     path.strip_prefix(root)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || root.ends_with('/'))
@@ -92,7 +92,7 @@ impl Constraint {
         [&self.origins, &self.packages, &self.window_roles]
     }
 
-    /// Whether the limits are known to hold for `facts`.
+    /// Returns whether the limits are known to hold for `facts`.
     fn admits(&self, facts: &Facts) -> bool {
         let known = [&facts.origin, &facts.package, &facts.window_role];
         let names = self.names().into_iter().zip(known).all(|(allowed, fact)| match (allowed, fact) {
@@ -105,7 +105,7 @@ impl Constraint {
         names && self.file_roots.as_ref().zip(facts.file.as_deref()).is_none_or(|(r, f)| within(r, f))
     }
 
-    /// Whether the limits could hold for `facts`, where an unknown fact could be anything.
+    /// Returns whether the limits could hold for `facts`, where an unknown fact could be anything.
     fn may_admit(&self, facts: &Facts) -> bool {
         let known = [&facts.origin, &facts.package, &facts.window_role];
         let names = self.names().into_iter().zip(known).all(|(limit, fact)| {
@@ -115,7 +115,7 @@ impl Constraint {
         names && roots.is_none_or(|(roots, file)| roots.iter().any(|root| is_within(file, root)))
     }
 
-    /// Whether everything that `other` admits is admitted by these limits.
+    /// Returns whether everything that `other` admits is admitted by these limits.
     fn covers(&self, other: &Self) -> bool {
         let names = self.names().into_iter().zip(other.names()).all(|pair| match pair {
             (None, _) => true,
@@ -132,7 +132,7 @@ impl Constraint {
             }
     }
 
-    /// Whether something could be admitted by both.
+    /// Returns whether something could be admitted by both.
     fn overlaps(&self, other: &Self) -> bool {
         let names = self.names().into_iter().zip(other.names()).all(|(mine, theirs)| {
             mine.as_ref().zip(theirs.as_ref()).is_none_or(|(mine, theirs)| !mine.is_disjoint(theirs))
@@ -256,8 +256,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// Whether the session has the scope, whether its own or borrowed, ignoring what it has lent.
-    /// The lender must have a borrowed scope as well, so the denials of all lenders apply.
+    /// Returns whether the session has the scope, whether its own or borrowed, ignoring what it has
+    /// lent. The lender must have a borrowed scope as well, so the denials of all lenders apply.
     fn has(&self, session: &str, verb: Verb, target: &TargetId, facts: &Facts) -> bool {
         let Some(own) = self.sessions.get(session) else { return false };
         if own.scope.deny.iter().any(|rule| rule.may_concern(verb, target, facts)) {
@@ -319,7 +319,7 @@ impl Ledger {
         Ok(self.loans.entry(id).insert_entry(loan).into_mut())
     }
 
-    /// Whether `session` is `other` or borrows from it, directly or through others.
+    /// Returns whether `session` is `other` or borrows from it, directly or through others.
     fn borrows_from(&self, session: &str, other: &str) -> bool {
         session == other
             || self.loans.values().any(|l| l.borrower == session && self.borrows_from(&l.lender, other))

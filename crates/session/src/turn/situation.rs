@@ -119,7 +119,7 @@ impl Situation<'_> {
         })
     }
 
-    /// Whether someone other than `agent` waits for the turn.
+    /// Returns whether someone other than `agent` waits for the turn.
     pub(super) fn has_waiter_besides(&self, agent: &AgentId) -> bool {
         self.members.iter().any(|m| m.agent_id != *agent && self.presence_of(&m.agent_id).waiting)
     }

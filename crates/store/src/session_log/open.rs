@@ -158,8 +158,8 @@ impl SessionLog {
     }
 }
 
-/// Whether the metadata claims to contain a record, but has another turn. This happens when an
-/// interrupted repair left the old metadata and wrote its own record under the same `seq`.
+/// Returns whether the metadata claims to contain a record, but has another turn. This happens when
+/// an interrupted repair left the old metadata and wrote its own record under the same `seq`.
 fn contradicts(meta: &SessionMeta, record: &Record) -> bool {
     let turn = &meta.turn;
     record.kind.turn_after().is_some_and(|after| {

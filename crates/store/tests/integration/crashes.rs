@@ -69,7 +69,7 @@ fn assert_whole(files: &MemoryFiles, script: &Script, kept: u64, case: &str) -> 
     found
 }
 
-/// Every record of the script that is found is one that the complete script writes.
+/// Checks that every record found is one that the complete script writes.
 fn assert_nothing_invented(found: &[Record], whole: &[Record], case: &str) {
     let by_agents = |records: &[Record]| -> Vec<Record> {
         records.iter().filter(|record| record.agent.is_some()).cloned().collect()

@@ -9,7 +9,7 @@ use stickpin_session::log::{Kind, RepairCause};
 use stickpin_session::turn::TurnPhase;
 use stickpin_store::{Diagnostic, Opened, Phase, SessionLog, StoreError};
 
-/// A log that ends in an acknowledged command.
+/// Writes a log that ends in an acknowledged command.
 fn written() -> MemoryFiles {
     let files = MemoryFiles::default();
     let store = store(&files).unwrap();

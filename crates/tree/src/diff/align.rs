@@ -63,7 +63,8 @@ impl<'t> OutlineSide<'t> {
     }
 }
 
-/// Whether two nodes of different documents take refs, and no ref to the old one was issued.
+/// Returns whether two nodes of different documents take refs, and no ref to the old one was
+/// issued.
 fn is_unseen(old: NodeRef<'_>, new: NodeRef<'_>, queries: &DiffQueries<'_>) -> bool {
     let is_control = new.is(States::ACTIONABLE) || new.role().is_control();
     is_control && old.document().scope != new.document().scope && !(queries.issued)(old.id())
@@ -161,7 +162,7 @@ impl<'t> AlignedOutlines<'t> {
         found.into_iter().for_each(|(o, n)| self.pair(o, n));
     }
 
-    /// Whether a text line repeats what the line of its container said before or says now.
+    /// Returns whether a text line repeats what the line of its container said before or says now.
     pub(super) fn moved_between_name_and_text(&self, at: usize, new_side: bool) -> bool {
         let (here, there, to_there) = if new_side {
             (&self.new, &self.old, &self.to_old)
@@ -173,13 +174,14 @@ impl<'t> AlignedOutlines<'t> {
         line.node.is_text() && counterpart.is_some_and(|c| there.label(c) == here.label(at))
     }
 
-    /// Whether two lines of the old outline are siblings with the same role.
+    /// Returns whether two lines of the old outline are siblings with the same role.
     pub(super) fn are_similar_siblings(&self, a: usize, b: usize) -> bool {
         let (a, b) = (&self.old.lines[a], &self.old.lines[b]);
         a.parent == b.parent && a.node.role() == b.node.role()
     }
 
-    /// Whether one of two paired lines contains the text that the other has in a line below it.
+    /// Returns whether one of two paired lines contains the text that the other has in a line below
+    /// it.
     pub(super) fn have_same_text(&self, old_at: usize, new_at: usize) -> bool {
         let (was, is) = (self.old.label(old_at), self.new.label(new_at));
         (is.is_empty() && self.new.has_text_below(new_at, was))

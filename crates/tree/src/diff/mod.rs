@@ -61,14 +61,14 @@ impl<'t> Diff<'t> {
         plan::plan(old, new, &aligned, view, queries)
     }
 
-    /// Whether there is no difference.
+    /// Returns whether there is no difference.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty() && self.omitted_lines == 0 && !self.page_changed
     }
 
-    /// Whether every difference is printed and both captures were complete. Only such a diff renews
-    /// refs.
+    /// Returns whether every difference is printed and both captures were complete. Only such a
+    /// diff renews refs.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.omitted_lines == 0 && !self.runs_cut && !self.old.is_truncated() && !self.new.is_truncated()

@@ -129,7 +129,7 @@ fn removed_after(aligned: &AlignedOutlines<'_>) -> Vec<(usize, usize)> {
     removed
 }
 
-/// For each line of the new outline, whether it moved.
+/// Returns, for each line of the new outline, whether it moved.
 fn moved_lines(aligned: &AlignedOutlines<'_>) -> Vec<bool> {
     let mut places = vec![false; aligned.new.lines.len()];
     let mut last_old: HashMap<Option<usize>, usize> = HashMap::new();

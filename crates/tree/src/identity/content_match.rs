@@ -60,7 +60,7 @@ pub fn content_match(
     if new.judge(meaning, found.id()).is_same() { Ok(found.id()) } else { Err(NoMatch::Absent) }
 }
 
-/// Whether the row of an absent element came back with its list.
+/// Returns whether the row of an absent element came back with its list.
 ///
 /// True if none of the earlier rows is left, and the list without this row still has the same text.
 /// That is the case for a virtual list that was scrolled back, and for a list that was paged back.
@@ -86,10 +86,10 @@ pub fn reappeared_with_list(old: &Records<'_>, old_node: NodeId, new: &Records<'
 /// one by one.
 const MIN_RERENDERED_ROWS: usize = 3;
 
-/// Whether several rows of a list, including the element's, have new nodes while others kept
-/// theirs, and each has exactly the text of one gone row. That is the case for a partly re-rendered
-/// table that was sorted or filtered. Nobody deletes several records and creates as many equal
-/// ones; for a single row, that cannot be ruled out.
+/// Returns whether several rows of a list, including the element's, have new nodes while others
+/// kept theirs, and each has exactly the text of one gone row. That is the case for a partly
+/// re-rendered table that was sorted or filtered. Nobody deletes several records and creates as
+/// many equal ones; for a single row, that cannot be ruled out.
 fn several_rows_rerendered(old: &Records<'_>, at: RowAt<'_>, new: &Records<'_>, node: NodeId) -> bool {
     let Some(now) = new.cache.structure.row_of(new.tree.node(node)) else { return false };
     let (Some(&first), Some(&first_now)) = (at.container.ids.first(), now.container.ids.first()) else {
@@ -287,7 +287,7 @@ fn judge_text(reads: Option<bool>) -> Result<(), NoMatch> {
     }
 }
 
-/// Whether a row of an older container still exists. Computed once for all of its rows.
+/// Returns whether a row of an older container still exists. Computed once for all of its rows.
 fn has_surviving_row(new: &Records<'_>, old: &Records<'_>, rows: &[NodeId]) -> bool {
     let Some(&first) = rows.first() else { return false };
     new.kept_rows.get((old.token(), first), || {

@@ -115,7 +115,7 @@ pub fn words(element: NodeRef<'_>) -> Option<Box<str>> {
     NamelessText::of(element).map(|words| words.text)
 }
 
-/// Whether a person writes the text of a node, or it changes by itself.
+/// Returns whether a person writes the text of a node, or it changes by itself.
 fn is_user_or_live_text(node: NodeRef<'_>) -> bool {
     is_field(node) || node.is(States::LIVE)
 }
@@ -142,7 +142,7 @@ fn strip_counter(text: &str) -> String {
     words.join(" ")
 }
 
-/// Whether a word is a counter: `3`, `99+`, `1,204`, `1.2k`.
+/// Returns whether a word is a counter: `3`, `99+`, `1,204`, `1.2k`.
 fn is_counter(word: &str) -> bool {
     let digits = word.trim_end_matches('+').trim_end_matches(['k', 'K', 'm', 'M']);
     digits.len() <= 9

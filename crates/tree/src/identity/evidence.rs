@@ -37,7 +37,7 @@ pub(crate) enum Evidence {
 }
 
 impl Evidence {
-    /// Whether this is evidence about a row.
+    /// Returns whether this is evidence about a row.
     pub(crate) fn is_row(&self) -> bool {
         matches!(
             self,
@@ -90,7 +90,8 @@ impl Evidence {
 }
 
 impl ElementSurroundings {
-    /// Whether a row with these field values moved, judged by the current values in the rows.
+    /// Returns whether a row with these field values moved, judged by the current values in the
+    /// rows.
     pub(crate) fn shift(&self, issued: &FieldValues) -> Shift {
         let Some((at, values)) = self.row.as_ref().and_then(|at| Some((at, at.values.as_ref()?))) else {
             return Shift::Unknown;

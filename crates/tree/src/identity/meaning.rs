@@ -49,7 +49,8 @@ impl Meaning {
         &self.0.name
     }
 
-    /// Whether a text printed from an earlier meaning matches, ignoring counts in parentheses.
+    /// Returns whether a text printed from an earlier meaning matches, ignoring counts in
+    /// parentheses.
     #[must_use]
     pub fn reads_as(&self, text: &str) -> bool {
         let steady = |text: &str| without_counts(text).replace(" \"", "\"");
@@ -70,8 +71,8 @@ impl Meaning {
         }
     }
 
-    /// Whether the key of the row identifies the element. Such an element is recognized after any
-    /// absence.
+    /// Returns whether the key of the row identifies the element. Such an element is recognized
+    /// after any absence.
     #[must_use]
     pub fn has_record_key(&self) -> bool {
         matches!(self.0.record.evidence, Evidence::Key(_))

@@ -39,7 +39,7 @@ pub(crate) struct OpenerData {
 }
 
 impl Opener {
-    /// Whether another opener has the same record.
+    /// Returns whether another opener has the same record.
     pub(crate) fn is_same(&self, now: &Self) -> bool {
         self.0.role == now.0.role && self.0.record.differences(&now.0.context, &|_| false).next().is_none()
     }
@@ -74,7 +74,7 @@ impl Openers {
         self.popups = popups;
     }
 
-    /// Whether no popup is open.
+    /// Returns whether no popup is open.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.popups.is_empty()

@@ -79,7 +79,7 @@ pub(crate) struct RowSurroundings {
 }
 
 impl RowSurroundings {
-    /// Whether the row has no text and has this index-like key.
+    /// Returns whether the row has no text and has this index-like key.
     pub(crate) fn is_blank_with(&self, raw_key: Fingerprint) -> bool {
         self.values.is_some()
             && self.row.raw_key == Some(raw_key)
@@ -154,7 +154,7 @@ impl Record {
 }
 
 impl Section {
-    /// Whether at least half of the section's text is still there.
+    /// Returns whether at least half of the section's text is still there.
     fn holds(&self, now: Option<&[Fingerprint]>) -> bool {
         let Some(now) = now else { return true };
         let kept = count_kept(&self.text, |p| now.binary_search(&p).is_ok());

@@ -179,8 +179,8 @@ impl<'t> Records<'t> {
         (!holds).then(|| live.heading_above().map_or_else(String::new, |h| h.name().to_owned()))
     }
 
-    /// Whether a node is one row of several: an item, article, option or group among similar ones,
-    /// or a repeated wrapper.
+    /// Returns whether a node is one row of several: an item, article, option or group among
+    /// similar ones, or a repeated wrapper.
     #[doc(hidden)]
     #[must_use]
     pub fn is_list_row(&self, node: NodeRef<'_>) -> bool {
@@ -228,8 +228,8 @@ impl<'t> Records<'t> {
         Fingerprint::of(TextKind::Name, &element_name::stable_name(element))
     }
 
-    /// Whether the name differs from the issued one only in counts. Counts change while the page
-    /// stays; on another page, they may belong to something else.
+    /// Returns whether the name differs from the issued one only in counts. Counts change while the
+    /// page stays; on another page, they may belong to something else.
     pub(crate) fn differs_in_counts(&self, issued: &MeaningData, element: NodeRef<'t>) -> bool {
         self.counts_may_differ(issued, element) && self.stable_name(element) == issued.stable_name
     }
@@ -282,7 +282,7 @@ impl<'t> Records<'t> {
         self.tree.node(at.id).role() == Role::Group && at.container.ids.len() < 2
     }
 
-    /// Whether a node still has the title that it had.
+    /// Returns whether a node still has the title that it had.
     pub(crate) fn has_title(&self, title: &Title) -> bool {
         title.node.and_then(|n| self.node_at(n)).is_some_and(|n| {
             let text = group::title(n).unwrap_or_else(|| self.cache.headings.heading_text(n));
@@ -301,8 +301,8 @@ impl<'t> Records<'t> {
         NamelessText::of(element)
     }
 
-    /// Whether several elements of a role have the same words apart from counts, so that only the
-    /// count may distinguish them.
+    /// Returns whether several elements of a role have the same words apart from counts, so that
+    /// only the count may distinguish them.
     pub(crate) fn shares_text(&self, role: Role, stable: Fingerprint) -> bool {
         let shared = self.cache.shared_texts.get_or_init(|| NamelessText::count_shared(self.tree));
         shared.get(&(role, stable)).is_some_and(|&n| n > 1)

@@ -41,7 +41,7 @@ impl<'t> ElementReader<'_, 't> {
         surroundings.titles_around(self.element, is_inside).find(|h| is_above(*h))
     }
 
-    /// Whether nothing in the row identifies a record.
+    /// Returns whether nothing in the row identifies a record.
     pub(crate) fn is_row_part(&self, evidence: &Evidence) -> bool {
         let Some((at, row)) = self.row.zip(self.row_content()) else { return false };
         match evidence {
@@ -59,15 +59,15 @@ impl<'t> ElementReader<'_, 't> {
         }
     }
 
-    /// Whether a row has its own words. The label of a field belongs to the form instead.
+    /// Returns whether a row has its own words. The label of a field belongs to the form instead.
     fn has_own_text(&self, row: &Row) -> bool {
         !row.is_of_form && row.text.distinguishing_outside(self.element).next().is_some()
     }
 
-    /// Whether the element is below a heading, not merely before a part of the page that has one. A
-    /// bar may precede the title of the part that it serves, but not the title of a later named
-    /// region. A row with only this element belongs to a list, and what follows is the content of
-    /// the list.
+    /// Returns whether the element is below a heading, not merely before a part of the page that
+    /// has one. A bar may precede the title of the part that it serves, but not the title of a
+    /// later named region. A row with only this element belongs to a list, and what follows is the
+    /// content of the list.
     fn is_below(&self, heading: NodeRef<'_>, at: RowAt<'_>) -> bool {
         let is_outside = |n: &NodeRef<'_>| !n.contains(self.element.id());
         heading.id() < self.element.id()
@@ -82,7 +82,7 @@ impl<'t> ElementReader<'_, 't> {
         controls - usize::from(row.is(States::ACTIONABLE)) <= 1
     }
 
-    /// Whether no other row has an element of the same role and name.
+    /// Returns whether no other row has an element of the same role and name.
     pub(crate) fn has_own_name(&self) -> bool {
         let own = |at: RowAt<'_>| at.container.is_own_name(at.index, self.element);
         !self.element.name().is_empty() && self.row.is_some_and(own)

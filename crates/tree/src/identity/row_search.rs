@@ -4,8 +4,8 @@ use crate::identity::rows::detect::Structure;
 use crate::identity::rows::text::{leaf_text, walk};
 use crate::{NodeRef, States};
 
-/// Whether the row of an element, or a row around that one, contains a given text leaf or control
-/// name outside the element itself.
+/// Returns whether the row of an element, or a row around that one, contains a given text leaf or
+/// control name outside the element itself.
 pub(crate) fn row_contains(
     structure: &Structure,
     element: NodeRef<'_>,

@@ -27,7 +27,8 @@ pub(crate) type KeptCounts = Memo<(RecordsId, NodeId, NodeId), u32>;
 /// A part of a tree, without one element in it.
 pub(crate) type PageArea<'a, 't> = (&'a Records<'t>, NodeRef<'t>, Option<NodeRef<'t>>);
 
-/// Whether one part keeps more than half of the text of another. `None` if there is no text.
+/// Returns whether one part keeps more than half of the text of another. `None` if there is no
+/// text.
 ///
 /// Each part is read and compared once for all of its elements; the element itself is then
 /// subtracted.
@@ -92,9 +93,9 @@ fn text_fingerprints(root: NodeRef<'_>) -> Vec<Fingerprint> {
     found
 }
 
-/// Whether two documents show the same record: the same text in the nearest main, form, dialog or
-/// article. Ignores times, money and counts, but not single numbers, which may be all that
-/// distinguishes invoice 17 from 18.
+/// Returns whether two documents show the same record: the same text in the nearest main, form,
+/// dialog or article. Ignores times, money and counts, but not single numbers, which may be all
+/// that distinguishes invoice 17 from 18.
 pub(crate) fn same_document(old: &Records<'_>, a: NodeRef<'_>, new: &Records<'_>, b: NodeRef<'_>) -> bool {
     let area = |n: NodeRef<'_>| {
         n.ancestors()

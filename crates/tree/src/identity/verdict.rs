@@ -15,7 +15,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Whether this is [`Verdict::Same`].
+    /// Returns whether this is [`Verdict::Same`].
     #[must_use]
     pub fn is_same(&self) -> bool {
         matches!(self, Self::Same { .. })

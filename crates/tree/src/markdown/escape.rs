@@ -34,7 +34,7 @@ pub(super) fn escape_text(said: &str) -> String {
     escape(&out, usize::MAX)
 }
 
-/// Whether the text after an ampersand makes it a character reference.
+/// Returns whether the text after an ampersand makes it a character reference.
 fn is_entity(rest: &str) -> bool {
     let word = rest.strip_prefix('#').unwrap_or(rest);
     let end = word.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(word.len());

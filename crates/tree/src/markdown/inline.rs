@@ -183,7 +183,7 @@ impl<'t> PageWriter<'t> {
     }
 }
 
-/// Whether a node is written as a control, in brackets.
+/// Returns whether a node is written as a control, in brackets.
 pub(super) fn is_control(node: NodeRef<'_>) -> bool {
     let role = node.role();
     if matches!(role, Role::Clickable | Role::TreeItem | Role::Link) {

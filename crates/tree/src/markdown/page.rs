@@ -83,7 +83,7 @@ impl<'t> PageWriter<'t> {
         page
     }
 
-    /// Whether a node is omitted entirely.
+    /// Returns whether a node is omitted entirely.
     pub(super) fn is_skipped(&self, node: NodeRef<'_>) -> bool {
         self.draft.drops(node) || (node.is(States::HIDDEN) && (node.is_text() || is_control(node)))
     }
@@ -338,7 +338,7 @@ impl<'t> PageWriter<'t> {
         });
     }
 
-    /// Whether a marker still waits for its first line.
+    /// Returns whether a marker still waits for its first line.
     fn marker_is_open(&self) -> bool {
         self.indents.last().is_some_and(|i| i.marker.is_some())
     }
@@ -376,7 +376,7 @@ pub(super) fn plain_text(node: NodeRef<'_>) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Whether white space in a node is significant.
+/// Returns whether white space in a node is significant.
 pub(super) fn is_preformatted(node: NodeRef<'_>) -> bool {
     node.attr(Attr::Preformatted).is_some() || node.tag() == "pre"
 }

@@ -115,7 +115,7 @@ impl TreeBuilder {
         self.tree.nodes.len()
     }
 
-    /// Whether no node was pushed yet.
+    /// Returns whether no node was pushed yet.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -108,7 +108,7 @@ fn escape_into(out: &mut String, s: &str, max_chars: usize, quoted: bool) {
     }
 }
 
-/// Whether a character is invisible or affects the text around it.
+/// Returns whether a character is invisible or affects the text around it.
 #[must_use]
 pub fn is_unsafe(c: char) -> bool {
     c.is_control()

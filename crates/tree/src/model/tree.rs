@@ -100,7 +100,8 @@ impl Tree {
         &self.documents
     }
 
-    /// Watched handles that are still in the document but not in the tree: hidden, not replaced.
+    /// Returns watched handles that are still in the document but not in the tree: hidden, not
+    /// replaced.
     #[must_use]
     pub fn hidden(&self) -> &[Handle] {
         &self.hidden
@@ -118,7 +119,7 @@ impl Tree {
         self.grade
     }
 
-    /// Whether a limit truncated the capture, so that absence proves nothing.
+    /// Returns whether a limit truncated the capture, so that absence proves nothing.
     #[must_use]
     pub fn is_truncated(&self) -> bool {
         self.truncated
@@ -164,7 +165,8 @@ impl<'t> NodeRef<'t> {
         &self.tree.nodes[self.id.index()]
     }
 
-    /// Whether a device reported the same values for a node at the same position of another tree.
+    /// Returns whether a device reported the same values for a node at the same position of another
+    /// tree.
     fn reads_as(self, other: NodeRef<'_>) -> bool {
         let (a, b) = (self.node(), other.node());
         (a.end, a.role, a.states, a.level, a.document) == (b.end, b.role, b.states, b.level, b.document)
@@ -228,7 +230,7 @@ impl<'t> NodeRef<'t> {
         self.node().states
     }
 
-    /// Whether all of these states are set.
+    /// Returns whether all of these states are set.
     #[must_use]
     pub fn is(self, states: States) -> bool {
         self.states().contains(states)
@@ -324,13 +326,13 @@ impl<'t> NodeRef<'t> {
         self.node().end
     }
 
-    /// Whether `other` is this node or a descendant.
+    /// Returns whether `other` is this node or a descendant.
     #[must_use]
     pub fn contains(self, other: NodeId) -> bool {
         other >= self.id && other < self.node().end
     }
 
-    /// Whether the node is a text leaf.
+    /// Returns whether the node is a text leaf.
     #[must_use]
     pub fn is_text(self) -> bool {
         self.role() == Role::Text

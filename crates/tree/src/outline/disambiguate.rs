@@ -90,8 +90,8 @@ fn suffix_for(
     out
 }
 
-/// Whether the row of a node is not shown or not named. In the full view, rows without a role are
-/// distinguished by the surrounding texts.
+/// Returns whether the row of a node is not shown or not named. In the full view, rows without a
+/// role are distinguished by the surrounding texts.
 fn row_is_hidden(draft: &Draft<'_>, node: NodeRef<'_>, interactive: bool) -> bool {
     match node.ancestors().find(|a| a.role().is_row()) {
         Some(row) => !draft.shows(row) || draft.label(row).is_empty() && interactive,

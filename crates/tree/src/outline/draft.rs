@@ -61,7 +61,7 @@ impl<'t> Draft<'t> {
         }
     }
 
-    /// Whether a node is the scope of the view.
+    /// Returns whether a node is the scope of the view.
     pub(super) fn is_scope(&self, node: NodeRef<'_>) -> bool {
         self.start > 0 && node.id().index() == self.start
     }
@@ -75,7 +75,7 @@ impl<'t> Draft<'t> {
         self.folded.insert(toolbar.id(), buttons);
     }
 
-    /// Whether a node is dropped with all of its descendants.
+    /// Returns whether a node is dropped with all of its descendants.
     pub(crate) fn drops(&self, node: NodeRef<'_>) -> bool {
         self.fate[node.id().index()] == Fate::Drop
     }
@@ -103,7 +103,7 @@ impl<'t> Draft<'t> {
         })
     }
 
-    /// Whether an ancestor of a node is dropped.
+    /// Returns whether an ancestor of a node is dropped.
     pub(super) fn is_dropped(&self, node: NodeRef<'_>) -> bool {
         node.ancestors().take_while(|n| n.id().index() >= self.start).any(|n| self.drops(n))
     }

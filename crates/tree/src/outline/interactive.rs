@@ -64,12 +64,12 @@ fn is_needed(draft: &Draft<'_>, node: NodeRef<'_>) -> bool {
         }
 }
 
-/// Whether elements of a role report what just happened.
+/// Returns whether elements of a role report what just happened.
 fn is_message(role: Role) -> bool {
     matches!(role, Role::Alert | Role::Status | Role::Tooltip)
 }
 
-/// Whether a heading contains only a link, whose line makes the heading's line redundant.
+/// Returns whether a heading contains only a link, whose line makes the heading's line redundant.
 fn is_repeated_by_link(draft: &Draft<'_>, lines: &[DraftLine<'_>], at: usize) -> bool {
     let node = lines[at].node;
     node.role() == Role::Heading
@@ -79,7 +79,7 @@ fn is_repeated_by_link(draft: &Draft<'_>, lines: &[DraftLine<'_>], at: usize) ->
         && draft.label(lines[at + 1].node) == draft.label(node)
 }
 
-/// For each line, whether the texts directly below it are kept.
+/// Returns, for each line, whether the texts directly below it are kept.
 fn lines_with_texts(lines: &[DraftLine<'_>]) -> Vec<bool> {
     let mut texts = vec![0_usize; lines.len()];
     for line in lines.iter().filter(|l| l.node.is_text()) {

@@ -156,7 +156,8 @@ fn omitted_lines_inside(lines: &[DraftLine<'_>], max_depth: usize) -> Vec<usize>
     counts
 }
 
-/// Whether a node takes a ref: it can be acted on or read by itself. A text is read in its line.
+/// Returns whether a node takes a ref: it can be acted on or read by itself. A text is read in its
+/// line.
 pub(crate) fn takes_ref(node: NodeRef<'_>) -> bool {
     !node.is_text() && node.address().is_some()
 }
@@ -205,7 +206,7 @@ impl Plan<'_> {
         self.total
     }
 
-    /// Whether `-d` or the size limit left out lines.
+    /// Returns whether `-d` or the size limit left out lines.
     #[must_use]
     pub fn is_cut(&self) -> bool {
         self.omitted_lines > 0 || self.depth_cut

@@ -52,7 +52,7 @@ impl OutlineQueries<'_> {
         OutlineQueries { has_live_ref: &|_| false, distinguishing_text: &|_| None };
 }
 
-/// Lower-cases a text and collapses its white space.
+/// Converts a text to lower case and collapses its white space.
 pub(crate) fn normalize_text(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }

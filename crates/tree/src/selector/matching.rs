@@ -149,8 +149,8 @@ impl PreparedTerm<'_> {
 }
 
 impl Flag {
-    /// Whether the flag is true of a node; `None` if it does not apply (a paragraph cannot be
-    /// checked).
+    /// Returns whether the flag is true of a node; `None` if it does not apply (a paragraph cannot
+    /// be checked).
     fn is(self, node: NodeRef<'_>) -> Option<bool> {
         let states = node.states();
         let has = |s: States| states.contains(s);
@@ -264,7 +264,7 @@ pub(super) fn normalize_typed_text(text: &str) -> Cow<'_, str> {
     Cow::Owned(visible.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// Whether `text` contains `part`, ignoring case. `part` must be in lower case.
+/// Returns whether `text` contains `part`, ignoring case. `part` must be in lower case.
 fn contains_without_case(text: &str, part: &str) -> bool {
     if text.is_ascii() && part.is_ascii() {
         let (t, p) = (text.as_bytes(), part.as_bytes());

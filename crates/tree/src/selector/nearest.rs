@@ -86,8 +86,8 @@ fn letter_set(text: &str) -> u64 {
     text.chars().filter(|c| !c.is_whitespace()).fold(0, |set, c| set | 1 << (u32::from(c) % 64))
 }
 
-/// Whether one text is a part of the other. One or two letters must be a whole word, because they
-/// are a part of nearly everything.
+/// Returns whether one text is a part of the other. One or two letters must be a whole word,
+/// because they are a part of nearly everything.
 fn contains(name: &str, wanted: &str) -> bool {
     let (short, long) = if name.len() < wanted.len() { (name, wanted) } else { (wanted, name) };
     if short.chars().count() > 2 { long.contains(short) } else { long.split(' ').any(|word| word == short) }

@@ -82,7 +82,7 @@ impl<'i> Parser<'i> {
         !self.take_while(|c| matches!(c, ' ' | '\t' | '\r' | '\n')).is_empty()
     }
 
-    /// Whether an alternative ends here.
+    /// Returns whether an alternative ends here.
     fn is_closed(&self) -> bool {
         let rest = self.rest();
         rest.is_empty() || rest.starts_with("||") || rest.starts_with(')')
@@ -325,7 +325,7 @@ fn nearest_word(word: &str, known: impl Iterator<Item = &'static str>) -> Option
     (distance <= (near.len() / 3).max(1)).then_some(near)
 }
 
-/// Whether a value needs no quotes.
+/// Returns whether a value needs no quotes.
 pub(super) fn is_bare(value: &str) -> bool {
     !value.is_empty()
         && !value.starts_with('\'')

@@ -78,8 +78,8 @@ pub async fn file_input_of(page: &Page, handle: Handle) -> Result<Option<FileInp
         .then_some(FileInput::new(input).multiple(multiple).directory(directory).accept(accept).files(holds)))
 }
 
-/// Whether an input may be outside the document and held by a script only. True for the input whose
-/// file chooser was opened; any other detached input was replaced.
+/// Returns whether an input may be outside the document and held by a script only. True for the
+/// input whose file chooser was opened; any other detached input was replaced.
 fn may_be_detached(page: &Page, input: Handle) -> bool {
     page.chooser == Some(input)
 }

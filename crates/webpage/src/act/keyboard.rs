@@ -156,7 +156,7 @@ pub(crate) async fn type_text(
     Ok(input_handled().delivery(delivery))
 }
 
-/// Whether typed text was stopped by the guard. Ends the watch for the text.
+/// Returns whether typed text was stopped by the guard. Ends the watch for the text.
 pub(crate) async fn text_landed(page: &Page, world: &World) -> Result<Delivery> {
     let verdict = ignore_gone_document(page.tab.call::<Option<PressVerdict>>(world, "endText", NONE).await)?;
     Ok(verdict.flatten().map_or(Delivery::Unknown, PressVerdict::landed))

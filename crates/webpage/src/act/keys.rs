@@ -154,7 +154,7 @@ pub(crate) fn character(c: char) -> Key {
     Key { key: c.into(), code, virtual_key, text: c.into(), location: 0 }
 }
 
-/// Whether a US keyboard types this character with Shift.
+/// Returns whether a US keyboard types this character with Shift.
 pub(crate) fn needs_shift(c: char) -> bool {
     shift_pair(c).is_some_and(|(plain, shifted)| shifted == c && plain != c)
 }

@@ -124,8 +124,8 @@ async fn verdict(page: &Page, worlds: &[World], presses: u8) -> Result<Delivery>
     })
 }
 
-/// Whether the page reported that the whole press reached its target. The report comes right after
-/// the browser's answer.
+/// Returns whether the page reported that the whole press reached its target. The report comes
+/// right after the browser's answer.
 async fn has_reported_arrival(page: &Page) -> Result<bool> {
     let complete = |verdict: &PressVerdict| verdict.complete.then(|| verdict.landed == "target");
     let report = page.tab.until(|tab| tab.verdict.as_ref().and_then(complete));

@@ -113,13 +113,13 @@ impl Columns {
         self.id.len()
     }
 
-    /// Whether there are no rows.
+    /// Returns whether there are no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.id.is_empty()
     }
 
-    /// Rows and ids of custom elements that may have a role through `ElementInternals`.
+    /// Returns the rows and ids of custom elements that may have a role through `ElementInternals`.
     pub(crate) fn custom_elements(&self) -> impl Iterator<Item = (u32, u64)> {
         self.wire.custom.iter().filter_map(|&row| Some((row, *self.id.get(row as usize)?)))
     }
@@ -176,7 +176,7 @@ impl Columns {
         matches!(self.string(self.tag[row]), Ok("body" | "html"))
     }
 
-    /// Whether the script gave a row no real role.
+    /// Returns whether the script gave a row no real role.
     pub(crate) fn is_wrapper(&self, row: usize) -> bool {
         matches!(self.string(self.role[row]), Ok("generic" | "clickable"))
     }

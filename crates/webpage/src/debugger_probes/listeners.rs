@@ -91,9 +91,9 @@ impl DebuggerProbes {
         Ok(outdated)
     }
 
-    /// Whether the same elements still listen. With `none_added`, the browser counted no new
-    /// listener, so the request is needed only if there were listeners before. A removed listener
-    /// counts until garbage is collected.
+    /// Returns whether the same elements still listen. With `none_added`, the browser counted no
+    /// new listener, so the request is needed only if there were listeners before. A removed
+    /// listener counts until garbage is collected.
     ///
     /// # Errors
     /// See [`TabError`].
@@ -185,8 +185,8 @@ async fn nodes(tab: &Tab, pending: PendingListeners) -> Result<Vec<(World, Vec<i
     Ok(found)
 }
 
-/// Whether elements of a role are pressed as a whole when they listen. In other roles, the content
-/// is pressed.
+/// Returns whether elements of a role are pressed as a whole when they listen. In other roles, the
+/// content is pressed.
 const fn is_pressed_as_whole(role: Role) -> bool {
     matches!(
         role,

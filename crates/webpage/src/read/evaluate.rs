@@ -122,7 +122,7 @@ fn clip_chars(text: String) -> String {
     }
 }
 
-/// ECMAScript 7.1.2, ToBoolean.
+/// Converts a value to a boolean (ECMAScript 7.1.2, ToBoolean).
 fn is_truthy(value: &cdp::RemoteObject) -> bool {
     if let Some(word) = &value.unserializable_value {
         return !matches!(word.as_str(), "NaN" | "-0" | "0n");

@@ -113,7 +113,7 @@ pub(crate) async fn guard_outer_documents(page: &Page, target: Handle) -> Result
     .map(drop)
 }
 
-/// Whether the guarded content in the documents around the target's is unchanged.
+/// Returns whether the guarded content in the documents around the target's is unchanged.
 pub(crate) async fn are_outer_guards_intact(page: &Page, target: Handle) -> Result<bool, TabError> {
     let answers =
         query_outer_documents(page, target, |guard, _| expression("aroundHolds", (&guard.key,))).await?;

@@ -43,7 +43,7 @@ impl ReadAhead {
         QUIET_TIME.saturating_mul(BACKOFF.saturating_pow(self.unused_captures))
     }
 
-    /// Whether a capture now could differ from the last one.
+    /// Returns whether a capture now could differ from the last one.
     fn is_due(&self, tab: &TabState) -> bool {
         self.read != Some(tab.activity) && tab.is_complete()
     }

@@ -80,12 +80,12 @@ impl PageWalk {
         self.index.get_or_init(|| self.tree.handle_index()).get(&handle).copied()
     }
 
-    /// Whether a later check can prove that nothing changed since.
+    /// Returns whether a later check can prove that nothing changed since.
     pub(crate) fn can_be_proven(&self) -> bool {
         self.documents.iter().all(|d| d.seal != 0)
     }
 
-    /// Whether these are the walked documents and all of them can be compared.
+    /// Returns whether these are the walked documents and all of them can be compared.
     fn has_documents(&self, worlds: &[World]) -> bool {
         self.documents.len() == worlds.len()
             && self
@@ -95,14 +95,14 @@ impl PageWalk {
                 .all(|(d, w)| d.scope == w.scope && d.frame_path == w.path && d.seal != 0)
     }
 
-    /// Whether a document has reported a change since.
+    /// Returns whether a document has reported a change since.
     pub(crate) fn is_outdated(&self, tab: &TabState) -> bool {
         let mut known_worlds = tab.frames.values().filter_map(|f| f.world.as_ref());
         let later = |w: &Known| self.documents.iter().any(|d| d.scope == w.scope && w.changes > d.changes);
         known_worlds.any(later)
     }
 
-    /// Whether the walk determines the state of all these elements.
+    /// Returns whether the walk determines the state of all these elements.
     pub(crate) fn covers(&self, watch: &[Handle]) -> bool {
         watch.iter().all(|h| self.asked_handles.contains(h) || self.find(*h).is_some())
     }
@@ -409,7 +409,7 @@ fn count(answer: &cdp::Metrics) -> Option<SessionCounts> {
     })
 }
 
-/// Whether the counts of style and layout are known and equal.
+/// Returns whether the counts of style and layout are known and equal.
 fn equal(before: &Counts, now: &Counts) -> bool {
     let same = |(a, b): (&Option<SessionCounts>, &Option<SessionCounts>)| match (a, b) {
         (Some(a), Some(b)) => a.renderings == b.renderings,

@@ -52,18 +52,18 @@ impl LoggedRequest {
         self.end.as_ref().map_or_else(Instant::now, |(_, at)| *at).duration_since(self.began)
     }
 
-    /// Whether a script's request took so long that no wait includes it.
+    /// Returns whether a script's request took so long that no wait includes it.
     pub(crate) fn is_long(&self) -> bool {
         self.by_script && self.duration() >= LONG_REQUEST
     }
 
-    /// Whether two requests have the same method and URL, ignoring queries.
+    /// Returns whether two requests have the same method and URL, ignoring queries.
     pub(crate) fn is_repeat_of(&self, other: &Self) -> bool {
         let path = |url: &str| url.split(['?', '#']).next().unwrap_or_default().to_owned();
         self.method == other.method && path(&self.url) == path(&other.url)
     }
 
-    /// Whether the request began or ended at or after `begun`, or is still pending.
+    /// Returns whether the request began or ended at or after `begun`, or is still pending.
     pub(crate) fn overlaps_since(&self, since: Instant) -> bool {
         self.began >= since || self.end.as_ref().is_none_or(|(_, at)| *at >= since)
     }
@@ -90,8 +90,8 @@ impl TabState {
         self.traffic.iter().rev().find(|s| s.document && s.began >= since)?.status
     }
 
-    /// Whether a navigation is pending, or a script's request that began since then and that an
-    /// action may have caused.
+    /// Returns whether a navigation is pending, or a script's request that began since then and
+    /// that an action may have caused.
     pub(crate) fn is_loading_since(&self, since: Instant) -> bool {
         let request = |s: &LoggedRequest| s.by_script && s.counts && s.end.is_none() && s.began >= since;
         self.navigating.is_some() || self.traffic.iter().any(request)

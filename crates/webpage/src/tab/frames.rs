@@ -102,8 +102,8 @@ pub async fn innermost(tab: &Tab, x: f64, y: f64) -> Result<Option<Handle>, TabE
     Ok(found)
 }
 
-/// Whether key events go to a document: each frame around it must have the focus in its parent
-/// document.
+/// Returns whether key events go to a document: each frame around it must have the focus in its
+/// parent document.
 ///
 /// # Errors
 /// See [`TabError`].

@@ -25,7 +25,7 @@ const DESCRIBE_TIMEOUT: Duration = Duration::from_millis(500);
 /// The maximum number of descriptions of what still moves.
 const MAX_STILL: usize = 5;
 
-/// When a request stops delaying quiet. Later answers and the ends of streams do not count.
+/// Returns when a request stops delaying quiet. Later answers and the ends of streams do not count.
 fn ignored_from(request: &Request) -> Instant {
     let latest = request.since + LONG_LIVED_AGE;
     request.answered.map_or(latest, |answered| latest.min(answered + STREAM_AGE))

@@ -93,7 +93,7 @@ pub(crate) fn comparable<'a>(field: &Object, text: &str, value: &'a str) -> &'a 
     }
 }
 
-/// Whether exactly the given rest of a text is selected. Some toolkits count UTF-16 units.
+/// Returns whether exactly the given rest of a text is selected. Some toolkits count UTF-16 units.
 fn is_all_of(selected: &[(i32, i32)], text: &str, rest: &str) -> bool {
     let counts: [fn(&str) -> usize; 2] = [|s| s.chars().count(), |s| s.encode_utf16().count()];
     let [(start, end)] = selected else { return false };

@@ -309,7 +309,7 @@ pub(crate) async fn close_popup(device: &mut LinuxDevice) -> Result<bool> {
     ask::wait_until(POPUP_CLOSE_TIMEOUT, || is_folded(&device.app)).await
 }
 
-/// Whether no menu or list of the app grabs the pointer.
+/// Returns whether no menu or list of the app grabs the pointer.
 async fn is_folded(app: &App) -> Result<bool> {
     let Some(sight) = WindowStack::of(app).await? else { return Ok(true) };
     let own = |w: &Window| w.popup && w.pid == app.info.pid;

@@ -195,8 +195,8 @@ async fn place_of(view: AppView<'_>, list: &OptionList, path: &str) -> Result<Op
     Ok(now.iter().position(|child| child == path))
 }
 
-/// Whether the app reports that exactly these options are chosen. False if they keep moving,
-/// because the result is then unknown.
+/// Returns whether the app reports that exactly these options are chosen. False if they keep
+/// moving, because the result is then unknown.
 async fn are_chosen(app: &App, list: &OptionList, chosen: &mut [Choice]) -> Result<bool> {
     for _ in 0..MAX_ROUNDS {
         let mut calls = vec![children(&list.holder)];

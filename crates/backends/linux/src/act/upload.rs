@@ -267,8 +267,9 @@ fn modal_windows(last: &LastCapture) -> Vec<String> {
     windows_that(last, |_, window| window.shown && window.is(s::MODAL))
 }
 
-/// Whether the chooser with this path saves files, or may do so. If a Qt chooser does not reveal
-/// this, a nonexistent name is put into its field to observe the reaction, and removed again.
+/// Returns whether the chooser with this path saves files, or may do so. If a Qt chooser does not
+/// reveal this, a nonexistent name is put into its field to observe the reaction, and removed
+/// again.
 async fn saves(device: &mut LinuxDevice, top: &str) -> Result<bool> {
     if !device.app.profile().choosers_say_what_they_do {
         return Ok(of(&device.last, top, is_to_save_in).unwrap_or(false));
@@ -298,7 +299,7 @@ fn title_of(last: &LastCapture, top: &str) -> String {
     last.object(top).map_or_else(String::new, |object| object.name.clone())
 }
 
-/// Whether the object with this path is shown now.
+/// Returns whether the object with this path is shown now.
 async fn is_shown(app: &App, path: &str) -> Result<bool> {
     let states = ask::or_none(app, ask::states_now(app, path).await).await?;
     Ok(states.is_some_and(|states| s::is_visible(states, app.link.toolkit)))

@@ -57,7 +57,7 @@ pub(crate) struct HitPoint<'d> {
 }
 
 impl HitPoint<'_> {
-    /// Whether the point is inside a rectangle in the toolkit's coordinates.
+    /// Returns whether the point is inside a rectangle in the toolkit's coordinates.
     fn is_in(&self, place: Rect) -> bool {
         place.translate(self.offset).contains(self.point.0, self.point.1)
     }
@@ -194,8 +194,9 @@ async fn beside_hit(spot: HitPoint<'_>, at: usize, said: Option<&[Option<Rect>]>
     Ok(HitResult::Covered { by, what: words(&last.picture, covers) })
 }
 
-/// Whether GTK 4 reports that a press at a point reaches an object or a part of it. An element that
-/// lets presses through, or is not drawn, may be positioned above others without reporting this.
+/// Returns whether GTK 4 reports that a press at a point reaches an object or a part of it. An
+/// element that lets presses through, or is not drawn, may be positioned above others without
+/// reporting this.
 async fn is_picked(spot: HitPoint<'_>, at: usize) -> Result<bool> {
     let AppView { app, last } = spot.view;
     if !last.picture.profile().says_what_a_press_reaches {
@@ -310,8 +311,8 @@ mod tests {
         assert_eq!(words(&picture, 1), "filler without a name");
     }
 
-    /// What a toolkit's app says of an input at its first button, when it answers so, and how often
-    /// its window was asked.
+    /// Returns the hit result at the first button of an app that answers like this, and how often
+    /// its window was queried.
     async fn within(
         toolkit: Toolkit,
         points: &[(&'static str, &'static str)],

@@ -87,8 +87,8 @@ fn modal_panel(picture: &ObjectTree, at: usize) -> Option<usize> {
     (0..picture.objects.len()).filter(modal).find(beside)
 }
 
-/// Whether an object is an entry of a menu bar of which another menu is open: moving the pointer
-/// switches menus.
+/// Returns whether an object is an entry of a menu bar of which another menu is open: moving the
+/// pointer switches menus.
 pub(super) fn of_the_open_bar(picture: &ObjectTree, at: usize) -> bool {
     let bar = chain(picture, at).get(1).copied();
     let bar = bar.filter(|&bar| picture[bar].role == role::MENU_BAR);

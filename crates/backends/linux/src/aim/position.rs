@@ -12,8 +12,8 @@ use stickpin_device::Result;
 use stickpin_tree::{Handle, Rect};
 use stickpin_x11desk::Window;
 
-/// Whether another window covers a point of this one. Pop-ups do not count, because they may be
-/// larger than their content. `windows` are ordered lowest first.
+/// Returns whether another window covers a point of this one. Pop-ups do not count, because they
+/// may be larger than their content. `windows` are ordered lowest first.
 fn is_behind(windows: &[Window], window: u32, point: Point) -> bool {
     let Some(at) = windows.iter().position(|w| w.id == window) else { return false };
     let covers = |w: &Window| !w.popup && w.is_shown() && w.area_with_decoration().contains(point.0, point.1);
@@ -28,13 +28,13 @@ pub(super) fn panes(picture: &ObjectTree, at: usize) -> Vec<usize> {
     chain[1..end.max(1)].iter().copied().filter(|&i| scrolls(&picture[i])).collect()
 }
 
-/// Whether an object shows only a part of its content.
+/// Returns whether an object shows only a part of its content.
 pub(super) fn scrolls(object: &Object) -> bool {
     object.role == n::SCROLL_PANE
 }
 
-/// Whether a rectangle means that there is no position (the minimum integer in ATK), although the
-/// size is known.
+/// Returns whether a rectangle means that there is no position (the minimum integer in ATK),
+/// although the size is known.
 fn nowhere(rect: Rect) -> bool {
     let least = f64::from(i32::MIN);
     rect.x <= least || rect.y <= least

@@ -5,8 +5,8 @@ use crate::app::{App, AppView};
 use crate::model::{Facts, Interfaces, Object, ObjectTree, Point, is_menu, is_menu_item, role as n, roles};
 use stickpin_tree::{Handle, Rect};
 
-/// Whether an object is pressed by its action, not by the pointer. The action of its role must have
-/// the effect of a press. If there is a pointer, these elements are pressed with it:
+/// Returns whether an object is pressed by its action, not by the pointer. The action of its role
+/// must have the effect of a press. If there is a pointer, these elements are pressed with it:
 ///
 /// - The actions of Qt's menu entries leave the menu open, which then takes all keys.
 /// - `Toggle` of Qt turns a box or tool button without `clicked` or `triggered`, which most apps
@@ -63,8 +63,8 @@ fn leading(visible: Rect, right_to_left: bool) -> f64 {
     if right_to_left { visible.x + visible.width - inset } else { visible.x + inset }
 }
 
-/// Whether the first letter of a text is right-to-left, which determines the direction of the
-/// layout.
+/// Returns whether the first letter of a text is right-to-left, which determines the direction of
+/// the layout.
 fn is_right_to_left(text: &str) -> bool {
     let first = text.chars().find(|c| c.is_alphabetic());
     first.is_some_and(

@@ -173,8 +173,8 @@ pub(crate) async fn covering_window(app: &App, window: Window, x11: &X11) -> Res
     .await
 }
 
-/// Whether the window of an element appeared only after the windows were read, so that another one
-/// was mistaken for it.
+/// Returns whether the window of an element appeared only after the windows were read, so that
+/// another one was mistaken for it.
 pub(super) async fn is_elsewhere(view: AppView<'_>, at: usize, taken: &Window, x11: &X11) -> Result<bool> {
     let windows = x11.run(windows::list_windows).await?;
     Ok(window_of(view, at, &windows).await?.is_some_and(|window| window.id != taken.id))

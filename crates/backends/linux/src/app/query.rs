@@ -25,7 +25,7 @@ const RUNS: usize = 256;
 /// The maximum length of a marked word, in characters.
 const WORD: i32 = 120;
 
-/// Whether a text attribute marks a word as misspelled. GTK uses an underline; browsers and
+/// Returns whether a text attribute marks a word as misspelled. GTK uses an underline; browsers and
 /// LibreOffice have attributes for it.
 fn is_misspelled(key: &str, value: &str) -> bool {
     matches!((key, value), ("underline", "error") | ("invalid", "spelling") | ("text-spelling", "misspelled"))

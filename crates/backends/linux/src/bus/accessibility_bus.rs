@@ -105,8 +105,8 @@ impl AccessibilityBus {
         }
     }
 
-    /// Whether an assistive technology is announced to apps; `None` if the session bus does not
-    /// provide this.
+    /// Returns whether an assistive technology is announced to apps; `None` if the session bus does
+    /// not provide this.
     pub(crate) async fn is_on(addresses: &Addresses, until: Instant) -> Option<bool> {
         let session = addresses.session.as_ref()?;
         let answer = asked(session, property(SWITCH, STATUS, "IsEnabled"), until).await.ok()?;
@@ -205,7 +205,7 @@ impl AccessibilityBus {
         self.wire.call(Some(DAEMON), &call, BUS).await?.read()
     }
 
-    /// Whether the bus itself is gone.
+    /// Returns whether the bus itself is gone.
     pub(crate) fn closed(&self) -> bool {
         self.wire.closed()
     }
@@ -258,7 +258,7 @@ mod tests {
     use super::*;
 
     impl AccessibilityBus {
-        /// One over a bus that is there.
+        /// Creates one over an existing bus.
         pub(crate) fn over(wire: Wire) -> Self {
             Self { wire: Arc::new(wire), address: "".into() }
         }

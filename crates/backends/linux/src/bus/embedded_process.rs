@@ -36,7 +36,7 @@ impl Link {
         }
     }
 
-    /// Whether two objects belong to the same process.
+    /// Returns whether two objects belong to the same process.
     pub(crate) fn same_process(one: &str, other: &str) -> bool {
         embedded_path(one).map(|(bus, _)| bus) == embedded_path(other).map(|(bus, _)| bus)
     }

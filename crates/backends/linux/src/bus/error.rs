@@ -61,12 +61,12 @@ impl BusError {
         }
     }
 
-    /// Whether the app is gone or silent, as opposed to a fault of one object.
+    /// Returns whether the app is gone or silent, as opposed to a fault of one object.
     pub(crate) fn is_lost(&self) -> bool {
         matches!(self, Self::Closed(_) | Self::Silent(_))
     }
 
-    /// Whether there will be no more answers.
+    /// Returns whether there will be no more answers.
     pub(crate) fn is_final(&self) -> bool {
         matches!(self, Self::Closed(_))
     }

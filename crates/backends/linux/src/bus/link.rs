@@ -92,7 +92,8 @@ impl Link {
         self.socket().and(self.orders.as_ref())
     }
 
-    /// Whether orders use separate sockets, so that a simultaneous query may be answered first.
+    /// Returns whether orders use separate sockets, so that a simultaneous query may be answered
+    /// first.
     pub(crate) fn orders_apart(&self) -> bool {
         self.order_sockets().is_some()
     }
@@ -196,7 +197,7 @@ mod tests {
     use super::*;
 
     impl Link {
-        /// One over a bus that is there, and an own socket.
+        /// Creates one over an existing bus and a separate socket.
         pub(crate) fn over(bus: Wire, direct: Option<Wire>) -> Self {
             let (bus, direct) = (Arc::new(bus), direct.map(Arc::new));
             Self { bus, direct, orders: None, name: ":1.2".to_owned(), toolkit: Toolkit::default() }

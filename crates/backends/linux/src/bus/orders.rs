@@ -72,8 +72,8 @@ impl OrderSockets {
 }
 
 impl Socket {
-    /// Whether a query is queued behind an order that has not returned. Any key would then lock up
-    /// the app.
+    /// Returns whether a query is queued behind an order that has not returned. Any key would then
+    /// lock up the app.
     fn is_blocked(&self) -> bool {
         self.running.is_none() && self.wire.is_stuck()
     }

@@ -114,14 +114,14 @@ impl Wire {
         self.connection.unique_name().map_or("", |name| name.as_str())
     }
 
-    /// Whether there will be no more answers.
+    /// Returns whether there will be no more answers.
     pub(crate) fn closed(&self) -> bool {
         self.shared.waiting().closed.is_some()
     }
 
-    /// Whether an answer is pending that nobody waits for any more. The app hangs, or will answer
-    /// when a dialog that it shows from inside a call is closed (`gtk_dialog_run`); until then, it
-    /// reads nothing from this connection.
+    /// Returns whether an answer is pending that nobody waits for any more. The app hangs, or will
+    /// answer when a dialog that it shows from inside a call is closed (`gtk_dialog_run`); until
+    /// then, it reads nothing from this connection.
     pub(super) fn is_stuck(&self) -> bool {
         self.shared.waiting().calls.values().any(oneshot::Sender::is_closed)
     }

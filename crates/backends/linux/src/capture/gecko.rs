@@ -52,12 +52,12 @@ pub(crate) async fn roles<'d>(link: &Link, documents: &'d [String]) -> BusResult
     Ok(out)
 }
 
-/// Whether an object is a visible page, which can return its descendants by role.
+/// Returns whether an object is a visible page, which can return its descendants by role.
 pub(super) fn is_page(object: &Object) -> bool {
     object.role == role::DOCUMENT_WEB && object.is(states::VISIBLE)
 }
 
-/// Whether an object of Firefox only contains text and other objects.
+/// Returns whether an object of Firefox only contains text and other objects.
 pub(super) fn is_plain(object: &Object) -> bool {
     let holds_text = roles::is(object.role, Facts::CELL)
         || names_by_markup(object.role)
@@ -104,12 +104,12 @@ pub(super) fn later_questions(object: &Object) -> impl Iterator<Item = Question>
     name.then_some(Question::Name).into_iter().chain(text.then_some(Question::Text))
 }
 
-/// Whether the text of an object is queried after its attributes.
+/// Returns whether the text of an object is queried after its attributes.
 pub(super) fn has_text_later(object: &Object) -> bool {
     is_plain(object) && object.role == role::TABLE_ROW
 }
 
-/// Whether a plain object is as visible as its row, so that its rectangle is not needed.
+/// Returns whether a plain object is as visible as its row, so that its rectangle is not needed.
 pub(super) fn is_where_its_row_is(object: &Object) -> bool {
     is_plain(object) && roles::is(object.role, Facts::CELL) && object.count == 0
 }
@@ -123,7 +123,7 @@ fn names_by_markup(number: u32) -> bool {
 /// The text that replaces the content of a covered window.
 pub(super) const NOTHING: &str = "shows nothing while other windows cover it completely: hover this window to bring it to the front, or move the other windows";
 
-/// Whether a window reports all of its content as hidden.
+/// Returns whether a window reports all of its content as hidden.
 pub(super) fn shows_nothing(picture: &ObjectTree, window: usize) -> bool {
     let window = &picture[window];
     picture.profile().hides_covered_windows

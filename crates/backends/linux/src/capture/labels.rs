@@ -59,14 +59,14 @@ pub(super) fn of_fields(picture: &ObjectTree) -> HashMap<&str, &str> {
     out
 }
 
-/// Whether an adjacent label may name an object. The name of a combo box may be its selected
-/// option.
+/// Returns whether an adjacent label may name an object. The name of a combo box may be its
+/// selected option.
 pub(crate) fn lacks_name(object: &Object) -> bool {
     let control = is_field(object.role) || object.role == n::SLIDER;
     control && object.name.is_empty() || object.role == n::COMBO_BOX
 }
 
-/// Whether only the title of its group box names an object.
+/// Returns whether only the title of its group box names an object.
 pub(super) fn borrows_name(parent: &Object, object: &Object, toolkit: Toolkit) -> bool {
     let boxed = toolkit.profile().group_boxes_name_what_they_hold
         && parent.role == n::PANEL

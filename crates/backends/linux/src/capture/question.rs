@@ -76,7 +76,7 @@ impl Question {
         }
     }
 
-    /// Whether the app determines the length of the answer.
+    /// Returns whether the app determines the length of the answer.
     fn is_for_text(self) -> bool {
         use Question::{Actions, Address, Attributes, Description, Link, Name, Relations, Text};
         matches!(self, Name | Description | Text | Attributes | Relations | Actions | Link | Address)
@@ -252,16 +252,16 @@ pub(super) async fn cached(link: &Link) -> BusResult<Vec<(Object, String, i32)>>
 /// description, states.
 type Item = (Reference, Reference, Reference, i32, i32, Vec<String>, String, u32, String, Vec<u32>);
 
-/// Whether an object may be a socket for another process (`AtkSocket`): it has no other children,
-/// and does not list the embedded one.
+/// Returns whether an object may be a socket for another process (`AtkSocket`): it has no other
+/// children, and does not list the embedded one.
 pub(crate) fn may_be_socket(picture: &ObjectTree, at: usize) -> bool {
     let object = &picture[at];
     let elsewhere = |&child: &usize| !Link::same_process(&object.path, &picture[child].path);
     picture.profile().has_sockets && object.role == role::FILLER && object.children.iter().all(elsewhere)
 }
 
-/// Whether an object reports nothing about itself, not even that it is shown, as sockets and their
-/// content may.
+/// Returns whether an object reports nothing about itself, not even that it is shown, as sockets
+/// and their content may.
 pub(crate) fn is_mute(object: &Object, toolkit: Toolkit) -> bool {
     toolkit.profile().has_sockets && object.states == 0 && object.role == role::FILLER
 }

@@ -272,9 +272,9 @@ impl ObjectReader {
     }
 }
 
-/// Whether an object may have more children than can be read: it manages them itself and creates
-/// them on request. List boxes of GTK 3 also report this, but contain only their rows. So do
-/// documents of LibreOffice, which contain only the paragraphs and shapes on the screen.
+/// Returns whether an object may have more children than can be read: it manages them itself and
+/// creates them on request. List boxes of GTK 3 also report this, but contain only their rows. So
+/// do documents of LibreOffice, which contain only the paragraphs and shapes on the screen.
 fn is_vast(object: &Object) -> bool {
     let few = usize::try_from(object.count).is_ok_and(|count| count <= CHILDREN);
     object.is(states::MANAGES_DESCENDANTS) && !(few && holds_few(object.role))
@@ -285,8 +285,8 @@ fn holds_few(number: u32) -> bool {
     matches!(number, role::LIST_BOX | role::DOCUMENT_TEXT | role::DOCUMENT_PRESENTATION)
 }
 
-/// Whether the content may be scrolled into view. Folded content cannot, such as menus and pages of
-/// a notebook.
+/// Returns whether the content may be scrolled into view. Folded content cannot, such as menus and
+/// pages of a notebook.
 fn scrolls(own: u32, above: bool) -> bool {
     let pane = matches!(own, role::SCROLL_PANE | role::DOCUMENT_FRAME | role::DOCUMENT_WEB);
     pane || above && !roles::is(own, Facts::FOLDS)

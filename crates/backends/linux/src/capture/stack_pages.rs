@@ -124,7 +124,7 @@ fn stacks(picture: &ObjectTree) -> Vec<Stack> {
     stacks.collect()
 }
 
-/// Whether an object itself has no appearance, like pages of stacks and notebooks.
+/// Returns whether an object itself has no appearance, like pages of stacks and notebooks.
 pub(crate) fn is_nothing_itself(object: &Object) -> bool {
     object.role == role::PANEL && object.interfaces == Interfaces::default() && !object.path.is_empty()
 }
@@ -160,7 +160,7 @@ impl PagePoint {
         Some(Self { stack: above[pages.last().unwrap_or(page)], page, point })
     }
 
-    /// Whether the app returns an object of that page at the point.
+    /// Returns whether the app returns an object of that page at the point.
     ///
     /// # Errors
     /// Returns a fault when the app is gone or silent.
@@ -375,7 +375,7 @@ mod told_tests {
         ObjectTree { toolkit: Toolkit::Gtk4, objects, truncated: false }
     }
 
-    /// Which pages are shown after the app has answered with these objects.
+    /// Returns which pages are shown after the app has answered with these objects.
     fn shown(mut picture: ObjectTree, there: &[usize]) -> Vec<bool> {
         let paths: Vec<String> = there.iter().map(|at| format!("/{at}")).collect();
         for stack in told_stacks(&picture) {

@@ -36,8 +36,8 @@ pub(crate) fn clean_name<'a>(name: &'a str, toolkit: Toolkit, wrapper: bool, con
     }
 }
 
-/// Whether a name is that of a class, such as `GtkButton` or `EditorSourceView`; for wrappers also
-/// `HistoryView`.
+/// Returns whether a name is that of a class, such as `GtkButton` or `EditorSourceView`; for
+/// wrappers also `HistoryView`.
 fn is_class(name: &str, wrapper: bool) -> bool {
     // A Python class: `module+Class`.
     let (module, name) = name.split_once('+').map_or((None, name), |(module, name)| (Some(module), name));

@@ -7,21 +7,22 @@ use crate::model::roles::number as role;
 use crate::model::states;
 use crate::model::{Object, ObjectTree};
 
-/// Whether an object at the same position belongs to the target, wherever it is in the tree.
+/// Returns whether an object at the same position belongs to the target, wherever it is in the
+/// tree.
 pub(crate) fn belongs_to(object: &Object, target: &Object) -> bool {
     is_label_of(object, target) || is_frame(object, target)
 }
 
-/// Whether an object at the same position only labels the target. A focusable object, or one with
-/// the same role, is a different one with the same name.
+/// Returns whether an object at the same position only labels the target. A focusable object, or
+/// one with the same role, is a different one with the same name.
 pub(crate) fn is_label_of(object: &Object, target: &Object) -> bool {
     let named = !object.name.is_empty() && object.name == target.name;
     target.labelled_by.contains(&object.path)
         || (named && object.role != target.role && !object.is(states::FOCUSABLE))
 }
 
-/// Whether an object is the mere frame of an unnamed field, which LibreOffice lists next to its
-/// content.
+/// Returns whether an object is the mere frame of an unnamed field, which LibreOffice lists next to
+/// its content.
 pub(crate) fn is_frame(object: &Object, target: &Object) -> bool {
     let nameless = object.name.is_empty() && target.name.is_empty();
     nameless && object.role == role::PANEL && !object.is(states::FOCUSABLE) && target.is(states::EDITABLE)
@@ -67,7 +68,7 @@ pub(crate) fn possible_covers(picture: &ObjectTree, at: usize) -> Vec<usize> {
     out
 }
 
-/// Whether an object is or contains a pop-up.
+/// Returns whether an object is or contains a pop-up.
 pub(crate) fn is_popup(picture: &ObjectTree, at: usize) -> bool {
     let object = &picture[at];
     matches!(object.role, role::MENU | role::POPUP_MENU | role::WINDOW | role::DIALOG | role::TOOL_TIP)

@@ -47,7 +47,7 @@ pub(crate) const POPOVER: &str = "GtkPopoverContent";
 /// The maximum depth of nested objects.
 pub(crate) const DEEP: usize = 64;
 
-/// Whether an object is the pop-up that shows its `child`; `above` is its parent.
+/// Returns whether an object is the pop-up that shows its `child`; `above` is its parent.
 pub(crate) fn holds_popup(picture: &ObjectTree, at: usize, child: usize, above: Option<usize>) -> bool {
     let role = |at: usize| picture[at].role;
     match picture.profile().popovers_by_class {

@@ -65,7 +65,7 @@ bitflags::bitflags! {
     }
 }
 
-/// Whether a role has a property.
+/// Returns whether a role has a property.
 pub(crate) fn is(role: u32, fact: Facts) -> bool {
     ROWS.get(role as usize).is_some_and(|row| row.facts.contains(fact))
 }
@@ -97,7 +97,7 @@ pub(crate) fn tag(role: u32) -> &'static str {
     ROWS.get(role as usize).map_or("unknown", |row| row.tag)
 }
 
-/// Whether a role without a name is a mere wrapper.
+/// Returns whether a role without a name is a mere wrapper.
 pub(crate) fn is_wrapper(role: u32) -> bool {
     role == number::PANEL || ROWS.get(role as usize).is_none_or(|row| row.role == Role::Generic)
 }
@@ -176,17 +176,17 @@ pub(crate) fn inherent_states(role: u32, mapped: Role, states: u64) -> States {
     out
 }
 
-/// Whether a role is an entry of a menu.
+/// Returns whether a role is an entry of a menu.
 pub(crate) fn is_menu_item(number: u32) -> bool {
     matches!(number, role::MENU_ITEM | role::CHECK_MENU_ITEM | role::RADIO_MENU_ITEM)
 }
 
-/// Whether a role is a menu, in a menu bar or as a pop-up.
+/// Returns whether a role is a menu, in a menu bar or as a pop-up.
 pub(crate) fn is_menu(number: u32) -> bool {
     matches!(number, role::MENU | role::POPUP_MENU)
 }
 
-/// Whether a role is a field that text is typed into.
+/// Returns whether a role is a field that text is typed into.
 pub(crate) fn is_field(number: u32) -> bool {
     matches!(number, role::TEXT | role::ENTRY | role::PASSWORD | role::SPIN_BUTTON | role::TERMINAL)
 }

@@ -24,21 +24,21 @@ pub(crate) fn join_words(words: &[u32]) -> u64 {
     word(0) | word(1) << 32
 }
 
-/// Whether an object is visible, judging by its own states. In GTK 4.8, only windows report
+/// Returns whether an object is visible, judging by its own states. In GTK 4.8, only windows report
 /// SHOWING.
 pub(crate) fn is_visible(states: u64, toolkit: Toolkit) -> bool {
     let sign = if toolkit.profile().shows_windows_only { VISIBLE } else { SHOWING };
     states & (sign | DEFUNCT) == sign
 }
 
-/// Whether an object is disabled. GTK 4 reports only SENSITIVE, and some objects of GTK 3 (tabs)
-/// only ENABLED.
+/// Returns whether an object is disabled. GTK 4 reports only SENSITIVE, and some objects of GTK 3
+/// (tabs) only ENABLED.
 pub(crate) fn is_disabled(states: u64, toolkit: Toolkit) -> bool {
     let signs = if toolkit.profile().enables_nothing { SENSITIVE } else { ENABLED | SENSITIVE };
     states & signs == 0
 }
 
-/// Whether a role is an item of a selection, whose container may be multiselectable.
+/// Returns whether a role is an item of a selection, whose container may be multiselectable.
 pub(crate) fn is_item(role: Role) -> bool {
     use Role::{Cell, ColumnHeader, GridCell, ListItem, Row, RowHeader, Tab, TreeItem};
     let in_table = matches!(role, Row | Cell | GridCell | ColumnHeader | RowHeader);

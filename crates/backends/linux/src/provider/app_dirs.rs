@@ -77,7 +77,7 @@ mod tests {
         request
     }
 
-    /// What a program gets, by the names of the variables; none for one that is taken away.
+    /// Returns the environment that a program gets, by name; `None` for a removed variable.
     fn environment(dirs: &AppDirs) -> std::collections::BTreeMap<String, Option<String>> {
         let mut command = Command::new("true");
         dirs.home.apply(&mut command);

@@ -63,8 +63,8 @@ fn by_desktop_id(id: &str, data: &[PathBuf]) -> Option<(Launch, String)> {
     })
 }
 
-/// Whether a name can only mean an installed app. Terminals count as programs, because they run
-/// whatever is typed into them.
+/// Returns whether a name can only mean an installed app. Terminals count as programs, because they
+/// run whatever is typed into them.
 pub(crate) fn is_installed(name: &str, data: &[PathBuf]) -> bool {
     let words = shlex::split(name).unwrap_or_default();
     let [id] = &*words else { return false };

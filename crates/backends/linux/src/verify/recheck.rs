@@ -169,7 +169,8 @@ impl RecheckedObjects {
         Ok(RecheckAnswers { objects, there, same })
     }
 
-    /// Whether the answers can replace the old objects, which requires that nothing came or went.
+    /// Returns whether the answers can replace the old objects, which requires that nothing came or
+    /// went.
     pub(super) fn fits(&self, now: &RecheckAnswers, picture: &ObjectTree) -> bool {
         let seen = |object: &Object| states::is_visible(object.states, picture.toolkit);
         let kept = |(object, &at): (&Object, &usize)| seen(object) == seen(&picture[at]);
@@ -189,7 +190,7 @@ fn shown(picture: &ObjectTree, path: &str) -> Option<usize> {
     picture.objects.iter().position(|object| object.path == path).filter(|&at| picture[at].shown)
 }
 
-/// Whether the content of an object is short and may be its name.
+/// Returns whether the content of an object is short and may be its name.
 fn names_itself(picture: &ObjectTree, at: usize) -> bool {
     let object = &picture[at];
     // In GTK 3, the name of a cell may come from the cells inside it.
@@ -197,7 +198,7 @@ fn names_itself(picture: &ObjectTree, at: usize) -> bool {
     roles::is(object.role, Facts::CONTENT) || of_pieces
 }
 
-/// Whether an object is a row, which distinguishes its elements from similar ones.
+/// Returns whether an object is a row, which distinguishes its elements from similar ones.
 fn is_row(object: &Object) -> bool {
     matches!(object.role, role::LIST_ITEM | role::TABLE_ROW | role::TREE_ITEM | role::ARTICLE)
 }

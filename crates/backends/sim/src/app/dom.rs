@@ -77,7 +77,7 @@ impl Node {
         self.role == Role::Text
     }
 
-    /// Whether a capture would report both nodes alike.
+    /// Returns whether a capture would report both nodes alike.
     fn reads_as(&self, other: &Self) -> bool {
         self.id == other.id
             && self.depth == other.depth
@@ -287,7 +287,7 @@ impl Dom {
         self
     }
 
-    /// Whether captures of both documents would be equal.
+    /// Returns whether captures of both documents would be equal.
     pub(crate) fn reads_as(&self, other: &Self) -> bool {
         self.nodes.len() == other.nodes.len()
             && self.nodes.iter().zip(&other.nodes).all(|(a, b)| a.reads_as(b))

@@ -146,7 +146,7 @@ impl Function {
         self.signature().strip_prefix("infix ")?.parse().ok()
     }
 
-    /// Whether its arguments are in parentheses.
+    /// Returns whether its arguments are in parentheses.
     fn is_called(self) -> bool {
         self.precedence().is_none() && self != Self::Not
     }

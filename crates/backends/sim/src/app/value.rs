@@ -22,7 +22,7 @@ impl Value {
         Self::Str(s.as_ref().into())
     }
 
-    /// Whether the value counts as true: empty, zero, false and unset do not.
+    /// Returns whether the value counts as true: empty, zero, false and unset do not.
     pub(crate) fn truthy(&self) -> bool {
         match self {
             Self::Null => false,
@@ -50,8 +50,8 @@ impl Value {
         }
     }
 
-    /// Equality in the language of apps: `1 == '1'` holds, because parameters of an address are
-    /// text.
+    /// Compares values as the language of apps does: `1 == '1'` holds, because parameters of an
+    /// address are text.
     pub(crate) fn same(&self, other: &Self) -> bool {
         self == other || self.to_string() == other.to_string()
     }

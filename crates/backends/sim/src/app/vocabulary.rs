@@ -86,7 +86,7 @@ pub(crate) fn markup_states(of: States) -> impl Iterator<Item = &'static str> {
 pub(crate) const CAPABILITY_STATES: States =
     States::CHECKABLE.union(States::EXPANDABLE).union(States::SELECTABLE).union(States::PRESSABLE);
 
-/// Whether an attribute is content for a reader. Identifiers and positions are not.
+/// Returns whether an attribute is content for a reader. Identifiers and positions are not.
 pub(crate) fn is_content(attr: Attr) -> bool {
     ATTRS.iter().any(|(known, _, _, content)| *known == attr && *content)
 }

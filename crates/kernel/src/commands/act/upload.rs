@@ -257,8 +257,8 @@ fn suits(input: &FileInput, files: &[LocalFile], words: &str) -> Result<()> {
     }
 }
 
-/// Whether an `accept` value allows a file (HTML 4.10.5.1.17). A file with an unknown extension is
-/// not refused.
+/// Returns whether an `accept` value allows a file (HTML 4.10.5.1.17). A file with an unknown
+/// extension is not refused.
 fn accepts(accept: &str, file: &Path) -> bool {
     let mut tokens =
         accept.split(',').map(|t| t.trim().to_ascii_lowercase()).filter(|t| !t.is_empty()).peekable();

@@ -236,7 +236,7 @@ fn start_repair(cx: &mut Cx, mut new: RepairRequest) -> Result<()> {
     recorder.add(Event::Repair(new))
 }
 
-/// Whether the session repairs a script and has recorded steps for it.
+/// Returns whether the session repairs a script and has recorded steps for it.
 pub(crate) fn has_repaired(cx: &mut Cx) -> bool {
     let recorder = cx.open_session().ok().and_then(|live| live.recorder.as_ref());
     recorder.is_some_and(|r| r.recording().repairs.iter().any(|repair| repair.steps() > 0))

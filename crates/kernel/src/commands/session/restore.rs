@@ -136,7 +136,7 @@ async fn go_back(cx: &mut Cx, address: &str) -> Result<()> {
     navigation::navigate(cx, &to, LeavePolicy::Discard, super::open::READY_TIMEOUT).await.map(drop)
 }
 
-/// Whether the app of the session is open and responds.
+/// Returns whether the app of the session is open and responds.
 async fn is_live(cx: &mut Cx) -> bool {
     let Ok(live) = cx.open_session() else { return false };
     if live.lost || live.exit_reason().await.is_some() {

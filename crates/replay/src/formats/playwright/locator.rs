@@ -170,7 +170,8 @@ impl PlaywrightWriter<'_> {
     }
 }
 
-/// Whether the selector finds a frame. Elements inside a frame are located from its document.
+/// Returns whether the selector finds a frame. Elements inside a frame are located from its
+/// document.
 fn is_frame(selector: &Selector) -> bool {
     selector.alternatives().all(|(conditions, _)| conditions.contains(&Condition::Role(Role::Iframe)))
 }

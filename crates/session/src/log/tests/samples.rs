@@ -238,7 +238,7 @@ impl Log {
     }
 }
 
-/// Two lifetimes in two segments; the second begins at the returned index.
+/// Returns the records of two lifetimes in two segments, and the index at which the second begins.
 pub(super) fn every_kind() -> (Vec<Record>, usize) {
     let (ada, bob) = ("codex:1", "claude:2");
     let mut log = Log::default();

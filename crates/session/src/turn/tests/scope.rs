@@ -223,7 +223,8 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
     proptest::collection::vec(op, 1..40)
 }
 
-/// Every session may do everything on its own target, except act on the third origin in `s0`.
+/// Returns a ledger in which every session may do everything on its own target, except act on the
+/// third origin in `s0`.
 fn world() -> Ledger {
     let mut ledger = Ledger::default();
     for (at, name) in SESSIONS.iter().enumerate() {

@@ -90,7 +90,7 @@ impl Mailbox {
         )
     }
 
-    /// No ids and no table: a plain list, as templates often produce.
+    /// Renders the archive without ids and tables: a plain list, as templates often produce.
     fn archive(&self) -> String {
         let mut out =
             r##"<h2>Archive</h2><button hx-post="/mail/sort" hx-target="#content">Sort</button><ul>"##

@@ -32,14 +32,14 @@ impl Memory {
         }
     }
 
-    /// The element of a ref has another text from now on, perhaps with another ref.
+    /// Records that the element of a ref has another text from now on, perhaps with another ref.
     pub fn becomes(&mut self, old: &str, now: &ListingLine) {
         for line in self.0.0.iter_mut().filter(|l| l.id == old && !old.is_empty()) {
             *line = ListingLine { depth: line.depth, ..now.clone() };
         }
     }
 
-    /// The element has another ref from now on.
+    /// Records that the element has another ref from now on.
     pub fn rename(&mut self, old: &str, new: &str) {
         for line in self.0.0.iter_mut().filter(|l| l.id == old) {
             new.clone_into(&mut line.id);

@@ -64,7 +64,7 @@ impl Server {
         Self { child, origin, _data: data }
     }
 
-    /// `http://127.0.0.1:PORT`.
+    /// Returns `http://127.0.0.1:PORT`.
     pub fn origin(&self) -> &str {
         &self.origin
     }

@@ -83,7 +83,7 @@ impl Account {
         share(self.uses.iter().filter(|u| u.verdict.is_wrong()).count(), self.uses.len())
     }
 
-    /// The share of situations with a wrong action, among those in which readable content
+    /// Returns the share of situations with a wrong action, among those in which readable content
     /// distinguishes the records.
     pub fn wrong_situations(&self) -> f64 {
         let readable: BTreeSet<&str> =

@@ -83,7 +83,7 @@ pub enum Delay {
 }
 
 impl Delay {
-    /// In the format of the page's `arm`.
+    /// Formats the delay for the page's `arm`.
     pub fn script(&self) -> String {
         match self {
             Self::Word(word) => format!("{word:?}"),

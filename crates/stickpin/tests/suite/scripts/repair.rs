@@ -136,7 +136,8 @@ fn another_thing_under_the_same_selector_is_not_pressed() {
     assert!(desk.received().is_empty());
 }
 
-/// A renamed element in a loop, in an included file, and in a block at the end.
+/// Writes a script with a renamed element in a loop, in an included file, and in a block at the
+/// end.
 fn nested(desk: &Desk) {
     desk.write(
         "flow.ad",

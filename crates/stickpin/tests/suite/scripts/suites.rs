@@ -2,7 +2,8 @@
 
 use super::Desk;
 
-/// A script that passes, one that fails, one for includes, and a repaired one that was not adopted.
+/// Writes a script that passes, one that fails, one for includes, and a repaired one that was not
+/// adopted.
 fn folder(desk: &Desk) {
     let open = format!("open {}\n", desk.address());
     desk.write("flows/a.ad", &format!("{open}press text=Order\n"));

@@ -4,18 +4,18 @@ use std::ops::Range;
 
 use crate::identity::rows::numbers::{TimeUnit, time_unit};
 
-/// Whether two texts differ only in their numbers.
+/// Returns whether two texts differ only in their numbers.
 #[must_use]
 pub fn differ_in_numbers(before: &str, now: &str) -> bool {
     before != now && split_at_numbers(before) == split_at_numbers(now)
 }
 
-/// Whether a text contains a digit.
+/// Returns whether a text contains a digit.
 pub(super) fn contains_number(text: &str) -> bool {
     text.bytes().any(|b| b.is_ascii_digit())
 }
 
-/// Whether two texts name different states of one thing.
+/// Returns whether two texts name different states of one thing.
 ///
 /// They must have the same number of words. At least half of the words are equal, and the others
 /// are lower-case in both. `12 MB, rising` and `14 MB, falling` match, `Order of Ada` and `Order of
@@ -41,8 +41,8 @@ pub fn differ_in_state(before: &str, now: &str) -> bool {
     words.next().is_none() && other > 0 && same >= other
 }
 
-/// Whether a word is lower-case, ignoring punctuation around it. A single letter does not count: it
-/// is a name.
+/// Returns whether a word is lower-case, ignoring punctuation around it. A single letter does not
+/// count: it is a name.
 fn is_lower_case_word(word: &str) -> bool {
     let word = word.trim_matches(|c: char| !c.is_alphanumeric());
     word.chars().count() > 1 && word.chars().all(char::is_lowercase)
@@ -54,9 +54,9 @@ pub(super) fn split_at_numbers(text: &str) -> Vec<&str> {
     (0..=numbers.len()).map(|nth| text_before_number(text, &numbers, nth)).collect()
 }
 
-/// Whether only a clock or timer advanced. The texts differ only in numbers, and each such number
-/// is part of a time with seconds (`10:30:15`) or counts seconds or minutes (`892 / 900 s`, `4m
-/// 32s`).
+/// Returns whether only a clock or timer advanced. The texts differ only in numbers, and each such
+/// number is part of a time with seconds (`10:30:15`) or counts seconds or minutes (`892 / 900 s`,
+/// `4m 32s`).
 ///
 /// `9:00`, `9 h`, `3 days` and `5 m` may distinguish two records. They count as moving only when a
 /// smaller unit follows.
@@ -73,7 +73,8 @@ pub(super) fn is_clock_change(before: &str, now: &str) -> bool {
     )
 }
 
-/// Whether the numbers of a text are percentages or prices, which never distinguish records.
+/// Returns whether the numbers of a text are percentages or prices, which never distinguish
+/// records.
 pub(super) fn is_quantity(text: &str) -> bool {
     text.contains(['%', '€', '$', '£', '¥'])
 }
@@ -114,8 +115,8 @@ fn text_before_number<'t>(text: &'t str, numbers: &[Range<usize>], nth: usize) -
     &text[from..numbers.get(nth).map_or(text.len(), |number| number.start)]
 }
 
-/// Whether a number is part of a time with hours, minutes and seconds. The seconds may have a
-/// fraction.
+/// Returns whether a number is part of a time with hours, minutes and seconds. The seconds may have
+/// a fraction.
 fn is_in_clock(text: &str, numbers: &[Range<usize>], nth: usize) -> bool {
     let is_joined =
         |nth: usize| nth > 0 && nth < numbers.len() && text_before_number(text, numbers, nth) == ":";
@@ -174,7 +175,8 @@ fn unit_of(word: &str) -> Option<TimeUnit> {
     if word.len() == 1 { time_unit(word) } else { time_unit(&word.to_lowercase()) }
 }
 
-/// Whether the text after a unit gives it another meaning: `5 s²`, `20 min/week`, `10 min-plan`.
+/// Returns whether the text after a unit gives it another meaning: `5 s²`, `20 min/week`, `10
+/// min-plan`.
 fn is_rate(rest: &str) -> bool {
     let mut chars = rest.chars();
     match chars.next() {
@@ -184,8 +186,8 @@ fn is_rate(rest: &str) -> bool {
     }
 }
 
-/// Whether a number directly follows letters, as in `A12`. The unit of the previous number does not
-/// count, as in `1h30m`.
+/// Returns whether a number directly follows letters, as in `A12`. The unit of the previous number
+/// does not count, as in `1h30m`.
 fn is_in_word(text: &str, numbers: &[Range<usize>], nth: usize) -> bool {
     let before = text_before_number(text, numbers, nth);
     before.ends_with(|c: char| c.is_alphabetic() || c == '_') && (nth == 0 || unit_of(before).is_none())

@@ -33,20 +33,20 @@ pub struct ContextChange {
 }
 
 impl ContextChange {
-    /// Whether the texts differ only in their numbers.
+    /// Returns whether the texts differ only in their numbers.
     #[must_use]
     pub fn differs_in_numbers(&self) -> bool {
         differ_in_numbers(&self.before, &self.after)
     }
 
-    /// Whether the texts name different states of something (`per second, rising`, `per second,
-    /// falling`).
+    /// Returns whether the texts name different states of something (`per second, rising`, `per
+    /// second, falling`).
     #[must_use]
     pub fn differs_in_state(&self) -> bool {
         self.kind == FactKind::Text && differ_in_state(&self.before, &self.after)
     }
 
-    /// Whether only percentages or prices changed, which never distinguish records.
+    /// Returns whether only percentages or prices changed, which never distinguish records.
     #[must_use]
     pub fn is_of_quantity(&self) -> bool {
         self.differs_in_numbers() && is_quantity(&self.before)

@@ -91,7 +91,7 @@ impl FactKey {
         Self { kind: FactKind::Text, position: handle_hash(Some(node)) }
     }
 
-    /// Whether the fact is at this node; for a text, whether this is its parent.
+    /// Returns whether the fact is at this node; for a text, whether this is its parent.
     #[must_use]
     pub fn is_at(self, node: Handle) -> bool {
         self.position == handle_hash(Some(node))
@@ -230,13 +230,13 @@ pub struct ElementContent {
 }
 
 impl ElementContent {
-    /// Whether a fact is a state of the element: its value, or whether it is on.
+    /// Returns whether a fact is a state of the element: its value, or whether it is on.
     pub(super) fn is_state(&self, fact: &Fact) -> bool {
         matches!(fact.kind, FactKind::Value | FactKind::Checked) && self.ids.contains(&fact.slot)
     }
 
-    /// Whether a fact is part of the element's name. A description, picture or option list instead
-    /// says what the element belongs to.
+    /// Returns whether a fact is part of the element's name. A description, picture or option list
+    /// instead says what the element belongs to.
     pub(super) fn is_name(&self, fact: &Fact) -> bool {
         match fact.kind {
             FactKind::Text => self.ids.contains(&fact.parent),
@@ -245,8 +245,8 @@ impl ElementContent {
         }
     }
 
-    /// Whether a fact in the tree that the content was read from equals one of the element's own
-    /// facts. Used for nodes without identity.
+    /// Returns whether a fact in the tree that the content was read from equals one of the
+    /// element's own facts. Used for nodes without identity.
     pub(super) fn reads(&self, fact: &Fact, text: &str) -> bool {
         let own = matches!(fact.kind, FactKind::Text | FactKind::Name | FactKind::Value | FactKind::Checked);
         own && !self.unnamed.is_empty() && self.unnamed.contains(&(fact.kind, fact.shape, text.to_owned()))

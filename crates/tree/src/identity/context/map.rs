@@ -23,7 +23,7 @@ impl Context {
         Self { segments, enclosing }
     }
 
-    /// Whether nothing is known about the surroundings of the element.
+    /// Returns whether nothing is known about the surroundings of the element.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.segments.is_empty()
@@ -157,7 +157,7 @@ impl ContextMap {
         self.segments.len()
     }
 
-    /// Whether there are no segments.
+    /// Returns whether there are no segments.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.segments.is_empty()

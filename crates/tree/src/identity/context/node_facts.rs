@@ -31,7 +31,7 @@ pub(super) fn visit_document_facts<'t>(
     }
 }
 
-/// Path and query of a URL. A fragment counts only if it is a route (`#/orders/17`,
+/// Returns the path and query of a URL. A fragment counts only if it is a route (`#/orders/17`,
 /// `#!/orders/17`).
 fn path_and_query(url: &str) -> &str {
     match url.split_once('#') {
@@ -78,7 +78,7 @@ pub(super) fn visit_element_facts<'t>(
     }
 }
 
-/// Whether a node is a checkbox or toggle, which is on or off.
+/// Returns whether a node is a checkbox or toggle, which is on or off.
 pub(super) fn is_toggle(node: NodeRef<'_>) -> bool {
     node.states().intersects(States::CHECKABLE | States::PRESSABLE)
 }

@@ -5,7 +5,7 @@ use crate::identity::records::Records;
 use crate::identity::surroundings::popup::is_popup;
 use crate::{NodeRef, Role, States};
 
-/// Whether a node is a separate segment inside the one around it.
+/// Returns whether a node is a separate segment inside the one around it.
 #[doc(hidden)]
 #[must_use]
 pub fn is_segment_root(records: &Records<'_>, node: NodeRef<'_>) -> bool {
@@ -17,7 +17,8 @@ pub fn is_segment_root(records: &Records<'_>, node: NodeRef<'_>) -> bool {
     }
 }
 
-/// Whether a node is a message (live region, log, timer), whose content comes and goes by itself.
+/// Returns whether a node is a message (live region, log, timer), whose content comes and goes by
+/// itself.
 pub(super) fn is_message(node: NodeRef<'_>) -> bool {
     let is_live = |n: NodeRef<'_>| {
         n.is(States::LIVE)
@@ -26,21 +27,21 @@ pub(super) fn is_message(node: NodeRef<'_>) -> bool {
     is_live(node) && !node.parent().is_some_and(is_live)
 }
 
-/// Whether a document in a frame has the origin of the document around it, so that both are parts
-/// of one page.
+/// Returns whether a document in a frame has the origin of the document around it, so that both are
+/// parts of one page.
 pub(super) fn is_same_origin_frame(node: NodeRef<'_>) -> bool {
     let Some(around) = node.parent() else { return false };
     node.document().url.starts_with("about:") || node.document().origin() == around.document().origin()
 }
 
-/// Whether a row is a property of the record that the table shows, rather than a record: a row
-/// header and one cell without controls.
+/// Returns whether a row is a property of the record that the table shows, rather than a record: a
+/// row header and one cell without controls.
 fn is_property(row: NodeRef<'_>) -> bool {
     let cells = row.children().filter(|n| n.role() != Role::Text).map(NodeRef::role);
     cells.eq([Role::RowHeader, Role::Cell]) && !row.subtree().skip(1).any(|n| n.role().is_control())
 }
 
-/// Whether a row consists of column headers, which belong to all rows of the table.
+/// Returns whether a row consists of column headers, which belong to all rows of the table.
 fn is_header_row(row: NodeRef<'_>) -> bool {
     let mut cells = row.children().filter(|n| n.role() != Role::Text).peekable();
     cells.peek().is_some() && cells.all(|n| n.role() == Role::ColumnHeader)

@@ -55,7 +55,7 @@ pub(crate) struct RowFingerprints {
 }
 
 impl RowFingerprints {
-    /// Whether the row has this fingerprint outside an element.
+    /// Returns whether the row has this fingerprint outside an element.
     pub(crate) fn has(&self, fingerprint: Fingerprint, outside: &Range<NodeId>) -> bool {
         let from = self.all.partition_point(|&(p, _)| p < fingerprint);
         self.all[from..].iter().take_while(|&&(p, _)| p == fingerprint).any(|&(_, n)| is_outside(n, outside))
@@ -69,7 +69,7 @@ impl RowFingerprints {
         self.all.iter().filter(|&&(_, n)| is_outside(n, element)).map(|&(p, _)| p)
     }
 
-    /// Distinguishing fingerprints outside an element, in document order.
+    /// Returns the distinguishing fingerprints outside an element, in document order.
     pub(crate) fn distinguishing_outside<'a>(
         &'a self,
         element: NodeRef<'a>,
@@ -79,8 +79,8 @@ impl RowFingerprints {
     }
 }
 
-/// Whether a node provides evidence about an element's row: nodes below the element do not, but its
-/// own link target does.
+/// Returns whether a node provides evidence about an element's row: nodes below the element do not,
+/// but its own link target does.
 fn is_outside(node: NodeId, element: &Range<NodeId>) -> bool {
     step_count::count_step();
     node <= element.start || node >= element.end
@@ -92,8 +92,8 @@ pub(crate) fn range_of(element: NodeRef<'_>) -> Range<NodeId> {
 }
 
 impl Row {
-    /// Whether the row belongs to a form. A row without siblings shares no labels, so all of its
-    /// text must be labels.
+    /// Returns whether the row belongs to a form. A row without siblings shares no labels, so all
+    /// of its text must be labels.
     fn is_form_row(&self, only_row: bool) -> bool {
         let is_label = |(id, _): &(NodeId, Fingerprint)| {
             step_count::count_step();
@@ -155,7 +155,7 @@ impl Container {
         })
     }
 
-    /// Whether no other row has an element of this role and name.
+    /// Returns whether no other row has an element of this role and name.
     pub(crate) fn is_own_name(&self, row: usize, element: NodeRef<'_>) -> bool {
         let tree = element.tree();
         let names = self.names.get_or_init(|| {

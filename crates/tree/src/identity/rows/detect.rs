@@ -105,7 +105,8 @@ impl Structure {
         None
     }
 
-    /// Whether a node is one row of several. A group counts if a sibling has the same controls.
+    /// Returns whether a node is one row of several. A group counts if a sibling has the same
+    /// controls.
     pub(crate) fn is_list_row(&self, node: NodeRef<'_>) -> bool {
         if is_row_role(node.role()) {
             let Some(at) = self.as_row(node) else { return false };
@@ -151,9 +152,9 @@ impl Structure {
         })
     }
 
-    /// Whether a heading is only about the row that contains it. Groups are parts of one thing, and
-    /// so are dissimilar wrappers. A level 1 heading in such a wrapper is the title of the content
-    /// beside it.
+    /// Returns whether a heading is only about the row that contains it. Groups are parts of one
+    /// thing, and so are dissimilar wrappers. A level 1 heading in such a wrapper is the title of
+    /// the content beside it.
     pub(crate) fn is_title_of_row(&self, node: NodeRef<'_>, heading: NodeRef<'_>) -> bool {
         match node.role() {
             Role::Group => false,
@@ -171,7 +172,8 @@ impl Structure {
         self.controls(node.tree()).within(node)
     }
 
-    /// Whether a plain node has a sibling with the same role, class and sequence of controls.
+    /// Returns whether a plain node has a sibling with the same role, class and sequence of
+    /// controls.
     fn repeats(&self, node: NodeRef<'_>) -> bool {
         let Some(parent) = node.parent().filter(|_| is_plain(node) || self.is_card(node)) else {
             return false;
@@ -180,7 +182,8 @@ impl Structure {
         group.is_some_and(|g| g.container.index_of(node.id()).is_some_and(|at| g.repeats[at]))
     }
 
-    /// Whether a node is a card: a button with other controls inside, to be pressed or dragged.
+    /// Returns whether a node is a card: a button with other controls inside, to be pressed or
+    /// dragged.
     fn is_card(&self, node: NodeRef<'_>) -> bool {
         node.role() == Role::Button && self.controls(node.tree()).within(node).len() > 1
     }

@@ -48,7 +48,8 @@ impl Values {
         self.fingerprints.binary_search(&fingerprint).ok().map(|at| self.rows[at])
     }
 
-    /// Whether the row at an index, with the current values `now`, is the one that had `issued`.
+    /// Returns whether the row at an index, with the current values `now`, is the one that had
+    /// `issued`.
     pub(crate) fn shift(
         &self,
         index: usize,

@@ -65,8 +65,8 @@ fn key_value(row: NodeRef<'_>, attr: Attr) -> Option<&str> {
     row.attr(attr).filter(|v| attr != Attr::Id || !is_machine_made(v))
 }
 
-/// Whether all values present differ by as much as their row positions. For a single value, whether
-/// it could be its position.
+/// Returns whether all values present differ by as much as their row positions. For a single value,
+/// whether it could be its position.
 fn follow_row_positions(values: &[Option<&str>]) -> bool {
     let mut offset = None;
     let mut present = 0;
@@ -90,13 +90,13 @@ fn number_in(value: &str) -> Option<i64> {
     digits.parse().ok().filter(|_| digits.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// Whether a key may be the app's own name for a part of itself (`edit-bar`), in a row without
-/// other text. Data keys use other attributes or contain a number.
+/// Returns whether a key may be the app's own name for a part of itself (`edit-bar`), in a row
+/// without other text. Data keys use other attributes or contain a number.
 pub(crate) fn may_name_a_part(attr: Attr, value: &str) -> bool {
     (attr == Attr::Id || is_test_id(attr)) && !value.bytes().any(|b| b.is_ascii_digit())
 }
 
-/// Whether a library generated an id, which then means nothing after the next render.
+/// Returns whether a library generated an id, which then means nothing after the next render.
 pub(crate) fn is_machine_made(id: &str) -> bool {
     const PREFIXES: &str = "radix headlessui mui react-aria ember ext-gen rc- rc_ reach ui-id el-id downshift tippy popper \
                             svelte cmdk base-ui";

@@ -3,25 +3,25 @@
 //! The words are English. In other languages, fewer texts count as volatile, so more is compared
 //! and more is refused; nothing more is ever acted on.
 
-/// Whether a text changes while the thing that it describes stays the same.
+/// Returns whether a text changes while the thing that it describes stays the same.
 #[must_use]
 pub fn is_volatile(text: &str) -> bool {
     is_bare(text) || contains_measure(text)
 }
 
-/// Whether a text is only a number, amount or time. `Pay $300 to Ann?` is more than that, so it
-/// counts in a dialog.
+/// Returns whether a text is only a number, amount or time. `Pay $300 to Ann?` is more than that,
+/// so it counts in a dialog.
 pub(crate) fn is_bare(text: &str) -> bool {
     is_number(text) || is_amount(text) || is_time_or_date(text)
 }
 
-/// Whether a text has only digits and the punctuation of numbers.
+/// Returns whether a text has only digits and the punctuation of numbers.
 pub(crate) fn is_number(text: &str) -> bool {
     !text.is_empty()
         && text.chars().all(|c| c.is_whitespace() || c.is_ascii_digit() || ".,:;/#%+×x*()-–—−'’".contains(c))
 }
 
-/// Whether a text is a bare count, as in a badge: `3`, `99+`.
+/// Returns whether a text is a bare count, as in a badge: `3`, `99+`.
 pub(crate) fn is_count(text: &str) -> bool {
     let digits = text.trim().trim_end_matches('+').trim_end();
     !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
@@ -30,7 +30,8 @@ pub(crate) fn is_count(text: &str) -> bool {
 pub(crate) const CURRENCY_SIGNS: [char; 5] = ['$', '€', '£', '¥', '₹'];
 const CURRENCIES: [&str; 10] = ["$", "€", "£", "¥", "₹", "USD", "EUR", "GBP", "kr", "CHF"];
 
-/// Whether a text is a number with a currency or magnitude: `$12.00`, `1,2k`, `5 EUR / month`.
+/// Returns whether a text is a number with a currency or magnitude: `$12.00`, `1,2k`, `5 EUR /
+/// month`.
 pub(crate) fn is_amount(text: &str) -> bool {
     let rest = text.trim_start_matches(|c: char| c.is_whitespace() || "+-−–".contains(c));
     let rest = CURRENCIES.iter().find_map(|c| rest.strip_prefix(c)).unwrap_or(rest);
@@ -53,8 +54,8 @@ pub(crate) fn is_amount(text: &str) -> bool {
     }
 }
 
-/// Whether a text is an absolute or relative time or date: `3 minutes ago`, `yesterday`, `Mon, 4
-/// May 2026 10:30`, `2026-05-04`.
+/// Returns whether a text is an absolute or relative time or date: `3 minutes ago`, `yesterday`,
+/// `Mon, 4 May 2026 10:30`, `2026-05-04`.
 pub(crate) fn is_time_or_date(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let mut words = lower.split(|c: char| c.is_whitespace() || c == ',').filter(|w| !w.is_empty()).peekable();
@@ -115,7 +116,7 @@ fn is_unit(word: &str) -> bool {
     time_unit(word).is_some()
 }
 
-/// Whether a word is a short time span: `5m`, `3h`, `12min`.
+/// Returns whether a word is a short time span: `5m`, `3h`, `12min`.
 fn is_short_span(word: &str) -> bool {
     let unit = word.trim_start_matches(|c: char| c.is_ascii_digit());
     unit.len() < word.len() && is_unit(unit)
@@ -129,7 +130,7 @@ fn is_day_or_month(word: &str) -> bool {
         || NAMES.split(' ').any(|n| word == n || word.len() == 3 && n.starts_with(word))
 }
 
-/// Whether a word is a time of day: `9:05`, `10:30:15`, `7:15pm`.
+/// Returns whether a word is a time of day: `9:05`, `10:30:15`, `7:15pm`.
 pub(crate) fn is_clock(word: &str) -> bool {
     let word = word.strip_suffix("am").or_else(|| word.strip_suffix("pm")).unwrap_or(word);
     let mut parts = word.split(':');
@@ -142,8 +143,8 @@ pub(crate) fn is_clock(word: &str) -> bool {
         && parts.next().is_none()
 }
 
-/// Whether a word is a numeric date, with an optional time: `2026-05-04`, `4.5.26`, `5/4/2026`,
-/// `2026-05-04T10:30...`.
+/// Returns whether a word is a numeric date, with an optional time: `2026-05-04`, `4.5.26`,
+/// `5/4/2026`, `2026-05-04T10:30...`.
 pub(crate) fn is_numeric_date(word: &str) -> bool {
     let date = word.split_once('t').map_or(word, |(date, _)| date);
     ['-', '/', '.'].iter().any(|&sep| {
@@ -155,8 +156,8 @@ pub(crate) fn is_numeric_date(word: &str) -> bool {
     })
 }
 
-/// Whether a text contains a moving measure: money, a percentage, `2 ×`, `3 comments`, `qty`, `5
-/// min ago`.
+/// Returns whether a text contains a moving measure: money, a percentage, `2 ×`, `3 comments`,
+/// `qty`, `5 min ago`.
 fn contains_measure(text: &str) -> bool {
     let head = text.char_indices().nth(400).map_or(text, |(end, _)| &text[..end]);
     let rest = head.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -172,7 +173,7 @@ fn contains_measure(text: &str) -> bool {
         || contains_past_span(text)
 }
 
-/// Whether a text counts something: `3 comments`, `1.2k views`.
+/// Returns whether a text counts something: `3 comments`, `1.2k views`.
 fn contains_count(text: &str) -> bool {
     let rest = text.trim_start_matches(|c: char| c.is_ascii_digit() || ".,kKmM".contains(c));
     let word = rest.trim_start();
@@ -194,8 +195,8 @@ fn has_money_or_percent(text: &str) -> bool {
     })
 }
 
-/// Whether a text starts or ends with a multiplier: `2 x ...`, `... ×3`. A word that ends in x
-/// (`Box 3`, `iPhone X 3`) is not a times sign.
+/// Returns whether a text starts or ends with a multiplier: `2 x ...`, `... ×3`. A word that ends
+/// in x (`Box 3`, `iPhone X 3`) is not a times sign.
 fn has_times_sign(text: &str) -> bool {
     let is_digit = |c: char| c.is_ascii_digit();
     let rest = text.trim_start_matches(is_digit);
@@ -213,7 +214,7 @@ fn has_quantity_word(text: &str) -> bool {
     first.eq_ignore_ascii_case("qty") || first.eq_ignore_ascii_case("quantity")
 }
 
-/// Whether a text contains a span that ends with `ago`: `edited 5 min ago`.
+/// Returns whether a text contains a span that ends with `ago`: `edited 5 min ago`.
 fn contains_past_span(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).collect();
@@ -238,7 +239,7 @@ pub(crate) fn without_counts(text: &str) -> String {
     out.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Whether a word is a plural, judging by its ending.
+/// Returns whether a word is a plural, judging by its ending.
 pub(crate) fn is_plural(word: &str) -> bool {
     let word = word.trim_end_matches(':');
     word.ends_with('s') && !["ss", "us", "is"].iter().any(|end| word.ends_with(end))

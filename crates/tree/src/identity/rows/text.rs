@@ -55,17 +55,17 @@ pub(crate) fn leaves<'t>(root: NodeRef<'t>) -> Vec<(NodeRef<'t>, Cow<'t, str>)> 
     leaves_except(root, |_| false)
 }
 
-/// Whether a node is structurally a wrapper: its role does not group its content.
+/// Returns whether a node is structurally a wrapper: its role does not group its content.
 pub(crate) fn is_plain(node: NodeRef<'_>) -> bool {
     matches!(node.role(), Role::Generic | Role::Clickable | Role::Label | Role::Legend)
 }
 
-/// Whether elements of a role are rows.
+/// Returns whether elements of a role are rows.
 pub(crate) fn is_row_role(role: Role) -> bool {
     role.is_row() || role == Role::Group
 }
 
-/// Whether a node is a field or editable, so that its content comes from a person.
+/// Returns whether a node is a field or editable, so that its content comes from a person.
 pub(crate) fn is_field(node: NodeRef<'_>) -> bool {
     node.role().is_input() || node.is(States::EDIT_HOST)
 }

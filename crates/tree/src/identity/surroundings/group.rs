@@ -58,7 +58,7 @@ mod tests {
         tree.nodes().rfind(|n| n.role() == Role::Button).map(NodeRef::id).expect("a button")
     }
 
-    /// Whether "Delete" in the first tree is still "Delete" in the second.
+    /// Returns whether "Delete" in the first tree is still "Delete" in the second.
     fn delete_is_same(then: &Tree, now: &Tree) -> bool {
         let openers = Openers::default();
         let issued = Records::new(then, &openers).meaning(button(then));

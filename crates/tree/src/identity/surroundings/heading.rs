@@ -75,8 +75,8 @@ impl HeadingIndex {
         ancestors_to_document(element).take_while(move |n| self.heading_for(*n, element).is_none())
     }
 
-    /// Whether an element is in a part of the page that is the same for all records. A banner with
-    /// the h1 belongs to the record.
+    /// Returns whether an element is in a part of the page that is the same for all records. A
+    /// banner with the h1 belongs to the record.
     pub(crate) fn is_in_page_frame(&self, element: NodeRef<'_>) -> bool {
         ancestors_to_document(element).any(|n| match n.role() {
             Role::Navigation | Role::ContentInfo | Role::MenuBar | Role::TabList => true,
@@ -102,9 +102,10 @@ fn read_heading(heading: NodeRef<'_>) -> String {
     without_counts(&kept.join(" "))
 }
 
-/// Whether a heading belongs to a named region that follows an element and does not contain it. The
-/// bar of an editor (`Publish`) precedes the document and the settings, and is not below their
-/// headings. A region named by that heading itself is not a frame of the app, but its content.
+/// Returns whether a heading belongs to a named region that follows an element and does not contain
+/// it. The bar of an editor (`Publish`) precedes the document and the settings, and is not below
+/// their headings. A region named by that heading itself is not a frame of the app, but its
+/// content.
 pub(crate) fn belongs_to_following_region(heading: NodeRef<'_>, element: NodeRef<'_>) -> bool {
     use Role::{Complementary, Form, Region};
     let is_frame = |n: NodeRef<'_>| {

@@ -8,8 +8,8 @@ use crate::identity::rows::text::{is_field, leaves_except, walk};
 use crate::identity::surroundings::heading::strip_unsaved_mark;
 use crate::{Attr, NodeRef, Role, States};
 
-/// Whether a node opens over the rest of the page: menus, listboxes, dialogs, tooltips, anything
-/// modal.
+/// Returns whether a node opens over the rest of the page: menus, listboxes, dialogs, tooltips,
+/// anything modal.
 pub(crate) fn is_popup(n: NodeRef<'_>) -> bool {
     matches!(n.role(), Role::Menu | Role::Dialog | Role::AlertDialog | Role::ListBox | Role::Tooltip)
         || n.is(States::MODAL)
@@ -44,8 +44,9 @@ pub(crate) struct PopupText {
 }
 
 impl PopupText {
-    /// Whether the text is still the same: all of it without fields, more than half with fields. A
-    /// button bar in a dialog with a progress bar serves the operation, whatever the text says.
+    /// Returns whether the text is still the same: all of it without fields, more than half with
+    /// fields. A button bar in a dialog with a progress bar serves the operation, whatever the text
+    /// says.
     pub(crate) fn holds(&self, now: &Self, of_part: bool) -> bool {
         if self.text.is_empty() || of_part && self.progress && now.progress {
             return true;

@@ -20,7 +20,8 @@ pub(super) fn apply(draft: &mut Draft<'_>) {
     }
 }
 
-/// Whether a pressable element contains more than the inner one: another text, picture or control.
+/// Returns whether a pressable element contains more than the inner one: another text, picture or
+/// control.
 fn has_siblings_within(inner: NodeRef<'_>, outer: NodeRef<'_>) -> bool {
     let has_content = |n: NodeRef<'_>| {
         n.is_text() || n.is(States::ACTIONABLE) || n.role().is_control() || n.role() == Role::Image
@@ -30,7 +31,7 @@ fn has_siblings_within(inner: NodeRef<'_>, outer: NodeRef<'_>) -> bool {
     others.any(|n| has_content(n) && !n.contains(before))
 }
 
-/// Whether a node contains exactly one control, and no text but the control's.
+/// Returns whether a node contains exactly one control, and no text but the control's.
 fn wraps_one_control(node: NodeRef<'_>) -> bool {
     let mut controls = node
         .subtree()

@@ -34,7 +34,7 @@ fn is_text(line: &DraftLine<'_>) -> bool {
     line.node.is_text()
 }
 
-/// Whether a block begins or ends between two leaves.
+/// Returns whether a block begins or ends between two leaves.
 fn crosses_block(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
     let is_left_behind = |leaf: NodeRef<'_>, other: NodeRef<'_>| {
         let mut path = leaf.ancestors().take_while(|n| !n.contains(other.id())).peekable();
@@ -44,8 +44,8 @@ fn crosses_block(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
     is_left_behind(a, b) || is_left_behind(b, a)
 }
 
-/// Whether a node is an HTML flow container without a role. On other platforms, the mark on the
-/// leaf decides.
+/// Returns whether a node is an HTML flow container without a role. On other platforms, the mark on
+/// the leaf decides.
 fn is_block(node: NodeRef<'_>) -> bool {
     const TAGS: [&str; 13] =
         ["div", "p", "li", "dt", "dd", "section", "header", "footer", "tr", "td", "th", "pre", "address"];

@@ -37,7 +37,8 @@ pub(super) fn apply(draft: &mut Draft<'_>) {
     }
 }
 
-/// Whether elements of a role contain other elements, although ARIA names them by their content.
+/// Returns whether elements of a role contain other elements, although ARIA names them by their
+/// content.
 fn is_container(role: Role) -> bool {
     role.is_cell() || role.is_row() && role != Role::Option
 }
@@ -52,14 +53,14 @@ fn has_other_content(node: NodeRef<'_>) -> bool {
     })
 }
 
-/// Whether the name is composed of elements that have their own lines. A tree item is named by its
-/// own text, not by its subitems.
+/// Returns whether the name is composed of elements that have their own lines. A tree item is named
+/// by its own text, not by its subitems.
 fn repeats_below(node: NodeRef<'_>) -> bool {
     let named = node.subtree().skip(1).filter(|n| !n.is_text() && !n.name().is_empty());
     named.into_iter().any(|n| node.name().contains(n.name()))
 }
 
-/// Whether the name covers all text below: it comes from there, or ARIA makes the children
+/// Returns whether the name covers all text below: it comes from there, or ARIA makes the children
 /// presentational.
 fn covers_all_text(node: NodeRef<'_>) -> bool {
     node.is(States::NAME_FROM_CONTENT) || node.role().is_told_by_name()

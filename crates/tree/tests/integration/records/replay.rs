@@ -45,7 +45,7 @@ pub struct Entry {
     pub seen: (usize, NodeId),
 }
 
-/// The actions of a recording on refs that were issued before.
+/// Replays the actions of a recording on refs that were issued before.
 pub fn replay(case: &Case, mode: Mode, without: Ablation) -> Vec<Judged> {
     let trees = trees(case, without);
     let openers = openers(case, &trees, without);

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// The name of the content of a GTK 4 chooser.
 const GTK4_CHOOSER: &str = "GtkFileChooserWidget";
 
-/// Whether a window is a file chooser.
+/// Returns whether a window is a file chooser.
 pub(super) fn is_chooser(picture: &ObjectTree, window: usize) -> bool {
     let object = &picture[window];
     if !object.shown {
@@ -46,9 +46,9 @@ pub(super) fn path_field(picture: &ObjectTree, window: usize) -> Option<usize> {
     Some(inner.copied().filter(|&child| objects[child].shown).unwrap_or(at))
 }
 
-/// Whether a GTK chooser, which other toolkits show as well, saves files. In a chooser that saves,
-/// the name field precedes the list of places. In a chooser that opens, it follows the list, if it
-/// exists.
+/// Returns whether a GTK chooser, which other toolkits show as well, saves files. In a chooser that
+/// saves, the name field precedes the list of places. In a chooser that opens, it follows the list,
+/// if it exists.
 pub(super) fn is_to_save_in(picture: &ObjectTree, window: usize) -> bool {
     let holds = |role| matches!(role, n::TABLE | n::TREE_TABLE | n::TREE);
     let mut roles = shown_in(picture, window, holds).map(|at| picture[at].role);
@@ -56,14 +56,15 @@ pub(super) fn is_to_save_in(picture: &ObjectTree, window: usize) -> bool {
     first.is_some_and(is_field) && roles.any(|role| matches!(role, n::LIST | n::LIST_BOX))
 }
 
-/// Whether a Qt chooser opens files, according to its English buttons; `None` in other languages. A
-/// chooser that saves shows "Open" while its field names a folder.
+/// Returns whether a Qt chooser opens files, according to its English buttons; `None` in other
+/// languages. A chooser that saves shows "Open" while its field names a folder.
 pub(super) fn says_it_opens(picture: &ObjectTree, window: usize) -> Option<bool> {
     let named = |name: &str| behind_the_field(picture, window).any(|button| button.name == name);
     if named("Save") { Some(false) } else { named("Open").then_some(true) }
 }
 
-/// Whether a chooser of Qt accepts the name in its field: no button after the field is disabled.
+/// Returns whether a chooser of Qt accepts the name in its field: no button after the field is
+/// disabled.
 pub(super) fn takes_the_name(picture: &ObjectTree, window: usize) -> bool {
     behind_the_field(picture, window).all(|button| !s::is_disabled(button.states, picture.toolkit))
 }

@@ -135,12 +135,13 @@ mod tests {
         ])
     }
 
-    /// Something that came after the app was read, and that is not listed where it lies.
+    /// Returns an object that appeared after the app was read and that its parent does not list.
     fn came(path: &'static str, name: &'static str, role: u32, above: &'static str) -> Thing {
         Thing { listed: false, ..Thing::new(path, name, role, above) }
     }
 
-    /// What is said of a press on the target that goes to something that came into another thing.
+    /// Returns the hit result of a press on the target that reaches an object that appeared inside
+    /// another one.
     async fn said(toolkit: Toolkit, comes: &[(&'static str, &'static str, u32, &'static str)]) -> HitResult {
         let (app, device) = read(toolkit, heap()).await;
         let all = comes.iter().map(|&(path, name, role, above)| came(path, name, role, above));

@@ -30,7 +30,7 @@ pub(super) async fn stacking_hit(spot: HitPoint<'_>, at: usize) -> Result<Option
     Ok(Some(HitResult::Covered { by: known.map(|_| app.ids.handle(&path)), what }))
 }
 
-/// Whether all ancestors of an object extend to a point and draw their children in order.
+/// Returns whether all ancestors of an object extend to a point and draw their children in order.
 pub(super) async fn covers_point(spot: HitPoint<'_>, at: usize) -> Result<bool> {
     let AppView { app, last } = spot.view;
     let above = last.chain(at);
@@ -106,7 +106,8 @@ fn end_of_window(picture: &ObjectTree, above: &[usize]) -> usize {
     popup_in(picture, above).or_else(popover).map_or(above.len(), |popup| popup + 1)
 }
 
-/// Whether children of an object may overlap. Those of tables and lists do not, and may be many.
+/// Returns whether children of an object may overlap. Those of tables and lists do not, and may be
+/// many.
 fn lets_overlap(toolkit: Toolkit, holder: &Object) -> bool {
     let aligned = matches!(
         holder.role,
@@ -116,7 +117,7 @@ fn lets_overlap(toolkit: Toolkit, holder: &Object) -> bool {
     if toolkit.profile().only_panels_overlap { holder.role == n::PANEL } else { may }
 }
 
-/// Whether a later object at the point is visible there and not a part of the target.
+/// Returns whether a later object at the point is visible there and not a part of the target.
 fn lies_over(object: &Object, target: &Object, toolkit: Toolkit) -> bool {
     let apart =
         matches!(object.role, n::SCROLL_BAR | n::MENU | n::POPUP_MENU | n::WINDOW | n::DIALOG | n::TOOL_TIP);
@@ -225,8 +226,8 @@ mod tests {
         heap.0.iter_mut().find(|thing| thing.path == path).unwrap()
     }
 
-    /// What is said of a press on the middle of the button, after this became of the app since it
-    /// was read.
+    /// Returns the hit result of a press on the middle of the button after this change to the app
+    /// since it was read.
     async fn said(toolkit: Toolkit, heap: Heap, since: impl FnOnce(&mut Heap)) -> Option<HitResult> {
         let (app, device) = read(toolkit, heap).await;
         app.becomes(since);
@@ -234,7 +235,7 @@ mod tests {
         stacking_hit(spot(&device, MIDDLE, (0.0, 0.0)), target).await.unwrap()
     }
 
-    /// What these things, which came since, make of the hit.
+    /// Returns the hit result after these objects appeared.
     async fn came(toolkit: Toolkit, things: &[Thing]) -> Option<HitResult> {
         said(toolkit, heap(), |heap| heap.0.extend(things)).await
     }

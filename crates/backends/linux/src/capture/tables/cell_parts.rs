@@ -59,7 +59,7 @@ impl Table<'_> {
     }
 }
 
-/// Whether a cell reports nothing itself.
+/// Returns whether a cell reports nothing itself.
 fn is_mute(object: &Object) -> bool {
     object.name.trim().is_empty() && !object.has(Interfaces::TEXT) && !object.has(Interfaces::IMAGE)
 }

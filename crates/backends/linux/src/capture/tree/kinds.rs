@@ -99,34 +99,34 @@ pub(super) fn effective_role(picture: &ObjectTree, object: &Object, above: Paren
     }
 }
 
-/// Whether an object is a titled part of a window: a dock, a window inside the window, or a part
-/// that the app itself draws. Frames of Qt that only draw a border have no title.
+/// Returns whether an object is a titled part of a window: a dock, a window inside the window, or a
+/// part that the app itself draws. Frames of Qt that only draw a border have no title.
 pub(super) fn is_part(object: &Object, above: ParentContext) -> bool {
     object.role == n::FRAME && !above.top && !object.name.trim().is_empty()
 }
 
-/// Whether an object is a line of a list that is reported as a row, as in some GTK 4 apps.
+/// Returns whether an object is a line of a list that is reported as a row, as in some GTK 4 apps.
 pub(super) fn is_line(object: &Object, above: ParentContext) -> bool {
     object.role == n::TABLE_ROW && matches!(above.role, n::LIST | n::LIST_BOX)
 }
 
-/// Whether an object is an item of a GTK 4 grid, which reports items as table cells and not as
-/// selectable.
+/// Returns whether an object is an item of a GTK 4 grid, which reports items as table cells and not
+/// as selectable.
 pub(super) fn is_grid_item(object: &Object, above: ParentContext, toolkit: Toolkit) -> bool {
     let cell = object.role == n::TABLE_CELL && above.role == n::TABLE;
     toolkit.profile().lines_say_no_press && cell && object.is(s::FOCUSABLE)
 }
 
-/// Whether a press on a line of a list may have an effect. GTK 4 never reports that a press opens a
-/// line. For lines that cannot be selected, GTK 4 only reports that they are focusable. A line
-/// around a control is only the control's label.
+/// Returns whether a press on a line of a list may have an effect. GTK 4 never reports that a press
+/// opens a line. For lines that cannot be selected, GTK 4 only reports that they are focusable. A
+/// line around a control is only the control's label.
 pub(super) fn takes_press(picture: &ObjectTree, object: &Object, above: ParentContext) -> bool {
     let line = object.role == n::LIST_ITEM || is_line(object, above);
     let bare = line && object.is(s::FOCUSABLE) && !object.is(s::SELECTABLE);
     picture.profile().lines_say_no_press && bare && !holds_value(picture, object, 0)
 }
 
-/// Whether a descendant of an object is a control with a value.
+/// Returns whether a descendant of an object is a control with a value.
 fn holds_value(picture: &ObjectTree, object: &Object, depth: usize) -> bool {
     let boxes =
         |role| matches!(role, n::CHECK_BOX | n::RADIO_BUTTON | n::COMBO_BOX | n::SLIDER | n::SPIN_BUTTON);
@@ -137,24 +137,25 @@ fn holds_value(picture: &ObjectTree, object: &Object, depth: usize) -> bool {
 /// The maximum depth of the search for such a control.
 const DEEP: usize = 8;
 
-/// Whether several items of an object may be selected. Qt reports this on each item instead.
+/// Returns whether several items of an object may be selected. Qt reports this on each item
+/// instead.
 fn takes_several(picture: &ObjectTree, object: &Object) -> bool {
     let says = |object| picture.children(object).any(|child| child.is(s::MULTISELECTABLE));
     let mut rows = picture.children(object).filter(|child| child.role == n::TABLE_ROW);
     picture.profile().items_say_that_several_may_be_chosen && (says(object) || rows.any(says))
 }
 
-/// Whether the text of a cell is in cells inside it.
+/// Returns whether the text of a cell is in cells inside it.
 pub(super) fn has_pieces(picture: &ObjectTree, object: &Object) -> bool {
     picture.children(object).any(|child| picture.is_piece(child, object.role))
 }
 
-/// Whether the content of a tab is its page, not its label.
+/// Returns whether the content of a tab is its page, not its label.
 pub(super) fn holds_page(object: &Object, toolkit: Toolkit) -> bool {
     object.role == n::PAGE_TAB && toolkit.profile().tabs_hold_pages
 }
 
-/// Whether a child is the content that a button has opened.
+/// Returns whether a child is the content that a button has opened.
 pub(super) fn opens(object: &Object, child: &Object) -> bool {
     let button = matches!(object.role, n::PUSH_BUTTON | n::TOGGLE_BUTTON | n::PUSH_BUTTON_MENU);
     button && (is_popup(child.role) || is_menu_item(child.role))

@@ -2,7 +2,7 @@ use super::*;
 use stickpin_x11desk::Extents;
 use stickpin_x11desk::Visibility;
 
-/// A window of the app's process, without a shadow or decoration.
+/// Returns a window of the app's process, without a shadow or decoration.
 pub(crate) fn window(id: u32, title: &str, area: (f64, f64, f64, f64)) -> Window {
     Window {
         id,

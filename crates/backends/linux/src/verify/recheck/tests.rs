@@ -1,7 +1,7 @@
 use super::*;
 use crate::toolkit::Toolkit;
 
-/// A window with a list of two rows of two cells each, and a button.
+/// Returns a window with a list of two rows of two cells each, and a button.
 pub(in crate::verify) fn picture() -> ObjectTree {
     let object = |role, children: &[usize]| Object {
         role,

@@ -75,7 +75,7 @@ fn line(node: NodeRef<'_>) -> String {
     line
 }
 
-/// `disabled haspopup` is `haspopup disabled`.
+/// Sorts the states of a line: `disabled haspopup` equals `haspopup disabled`.
 fn sorted(line: &str) -> Vec<&str> {
     let mut words: Vec<_> = line.split(' ').collect();
     words.sort_unstable();

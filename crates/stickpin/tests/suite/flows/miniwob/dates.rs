@@ -12,7 +12,7 @@ pub const TASKS: &[Task] = &[
     ("choose-date", choose),
 ];
 
-/// Month, day, year.
+/// Parses a date into month, day and year.
 fn date(text: &str) -> Option<[u32; 3]> {
     let numbers: Option<Vec<u32>> = text.split('/').map(|p| p.parse().ok()).collect();
     numbers?.try_into().ok()

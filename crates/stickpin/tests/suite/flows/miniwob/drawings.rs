@@ -6,7 +6,7 @@ use stickpin_testkit::ListingLine;
 pub const TASKS: &[Task] =
     &[("grid-coordinate", coordinate), ("click-color", colour), ("click-shades", shades)];
 
-/// Each point of the drawing is pressed separately.
+/// Presses each point of the drawing separately.
 fn coordinate(w: &mut Wob<'_, '_>) -> Option<()> {
     let wanted = w.between("grid coordinate ", ".")?;
     let read = w.look_at_controls();

@@ -146,7 +146,7 @@ fn last_word(w: &mut Wob<'_, '_>) -> Option<()> {
     w.submit()
 }
 
-/// `a op b`, with a space between the parts.
+/// Computes `a op b`.
 fn calculate(a: i64, op: &str, b: i64) -> Option<i64> {
     match op {
         "+" => Some(a + b),

@@ -78,7 +78,7 @@ impl Site {
         line.split(' ').next().unwrap().to_owned()
     }
 
-    /// The session continues: a press on `Save` arrives, and nothing arrived before it.
+    /// Checks that the session continues: a press on `Save` arrives, and nothing arrived before it.
     #[track_caller]
     pub fn goes_on(&mut self) {
         self.ok(&["press", "css=\"#save\""]);

@@ -60,7 +60,7 @@ impl Editors {
         }
     }
 
-    /// The content of the editor's model.
+    /// Checks the content of the editor's model.
     #[track_caller]
     fn holds(&mut self, text: &str) {
         self.ok(&["press", "role=button \"Report\""]);
