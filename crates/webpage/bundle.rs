@@ -1,30 +1,29 @@
-//! Makes one script of the agent's modules, with nothing but Rust: in the order in which the entry
-//! imports them, without their `import` and `export`, in one function. Circles among functions are
-//! fine, as they are in modules; what a module does while it is loaded may use only modules before
-//! it.
+//! Bundles the agent's modules into one script, in plain Rust: in the order in which the entry
+//! imports them, without their `import` and `export`, in one function. Cycles among functions are
+//! allowed, as in modules. Code that runs while a module is loaded may use only earlier modules.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
-/// What begins and ends the script: it does nothing where it is installed already.
+/// The beginning of the script, which does nothing if the script is already installed.
 const BEGIN: &str = "(() => {\n\"use strict\";\nif (Object.hasOwn(globalThis, \"__stickpin\")) return;\n";
 const END: &str = "})();";
 
-/// A module, taken apart.
+/// A parsed module.
 struct Module {
-    /// What stays of it.
+    /// The code without imports and exports.
     body: String,
-    /// The names that it imports, and from where; none: the module alone.
+    /// The imported names and their modules. Without names, only the module is imported.
     imports: Vec<(PathBuf, Vec<String>)>,
-    /// The names that it declares, and whether they are exported.
+    /// The declared names, and whether they are exported.
     declares: Vec<(String, bool)>,
 }
 
 /// Bundles `entry` and the modules that it imports into one script. `read` reads a module.
 ///
 /// # Errors
-/// A sentence about a module that is missing, a name that is not exported, or one that is declared
-/// twice.
+/// Returns a sentence about a module that is missing, a name that is not exported, or one that is
+/// declared twice.
 pub fn bundle(entry: &Path, read: impl Fn(&Path) -> Result<String, String>) -> Result<String, String> {
     let load = |path: &Path| take_apart(path, &read(path)?);
     let last = load(entry)?;
@@ -64,7 +63,7 @@ pub fn bundle(entry: &Path, read: impl Fn(&Path) -> Result<String, String>) -> R
 fn take_apart(path: &Path, text: &str) -> Result<Module, String> {
     let mut module = Module { body: String::new(), imports: Vec::new(), declares: Vec::new() };
     let mut lines = text.lines();
-    // Whether a list of names is being read, and exported.
+    // Inside a list of names: whether they are exported.
     let mut listing = None;
     while let Some(line) = lines.next() {
         if line.starts_with("import ") {
@@ -84,7 +83,7 @@ fn take_apart(path: &Path, text: &str) -> Result<Module, String> {
         let plain = line.strip_prefix("export ").unwrap_or(line);
         let exported = plain != line;
         if listing.is_some() || plain.starts_with("const [") {
-            // A list of names, up to its end.
+            // A list of names, until its end.
             let exported = *listing.get_or_insert(exported);
             let names = plain.trim_start_matches("const [").split(']').next().unwrap_or_default();
             let names = names.split(',').map(str::trim).filter(|name| !name.is_empty());

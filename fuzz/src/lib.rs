@@ -1,9 +1,10 @@
-//! Drives a reader with inputs that nobody wrote: seeds with some of their bytes changed.
+//! Drives a reader with generated inputs: seeds with some of their bytes changed.
 //!
-//! Each target has seeds in `corpus/NAME` and inputs that once broke it in `regressions/NAME`; both
-//! are read unchanged first. A plain run then makes the inputs of the first seeds of the random
-//! generator, so that it answers alike wherever it runs. `STICKPIN_FUZZ_SECONDS=N` makes others for
-//! that long and prints with which number it begins; `STICKPIN_FUZZ_SEED=N` sets that number.
+//! Each target has seeds in `corpus/NAME`, and inputs that once broke it in `regressions/NAME`.
+//! Both are first read unchanged. A plain run then generates inputs from the first seeds of the
+//! random generator, so that its result is equal on all machines. `STICKPIN_FUZZ_SECONDS=N`
+//! generates other inputs for that long and prints the number of the first; `STICKPIN_FUZZ_SEED=N`
+//! sets that number.
 
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
@@ -12,44 +13,44 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-/// The number of inputs that a plain run makes.
+/// The number of inputs that a plain run generates.
 const INPUTS: u64 = 3_000;
 
 /// Longer than any input may take, on a busy machine and without optimization.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A reader, and what its inputs are made of.
+/// A reader, and the material for its inputs.
 pub struct Target<'t> {
     /// The name of the target and of its folders.
     pub name: &'t str,
-    /// Seeds beside those of the folder.
+    /// Seeds in addition to those of the folder.
     pub seeds: Vec<Vec<u8>>,
-    /// Pieces that are put into inputs: what the grammar turns on.
+    /// Pieces that are inserted into inputs: the tokens that matter to the grammar.
     pub pieces: &'t [&'t str],
-    /// Reads one input, with the generator that made it for other choices. Returns whether the
-    /// input was accepted, or a sentence about what is wrong with what was made of it.
+    /// Reads one input, with the generator that made it for further choices. Returns whether the
+    /// input was accepted, or a sentence about what is wrong with the result.
     #[allow(clippy::type_complexity, reason = "one closure, named by its field")]
     pub read: &'t dyn Fn(&[u8], &mut StdRng) -> Result<bool, String>,
 }
 
-/// Returns the number that a variable holds.
+/// Returns the number in an environment variable.
 fn setting(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|e| panic!("{name}: {e}")))
 }
 
-/// Returns the files of a folder by name, with their content. No folder has no files.
+/// Returns the files of a folder, by name, with their content. A missing folder has no files.
 fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
-    // In one order everywhere, or a number means another input.
+    // Sorted, so that a number means the same input everywhere.
     paths.sort();
     paths.into_iter().map(|path| (path.clone(), std::fs::read(path).expect("a seed"))).collect()
 }
 
-/// Changes some of a seed.
+/// Changes parts of a seed.
 fn mutate(random: &mut StdRng, seeds: &[Vec<u8>], pieces: &[&str]) -> Vec<u8> {
     let mut bytes = seeds.choose(random).expect("a seed").clone();
-    // Mostly one change: what is broken in one place only comes furthest.
+    // Mostly one change: an input with a single fault is read furthest.
     let most = *[1, 1, 2, 8].choose(random).expect("a number");
     for _ in 0..random.random_range(1..=most) {
         let at = random.random_range(0..=bytes.len());
@@ -94,7 +95,7 @@ fn judge(target: &Target<'_>, what: &str, input: &[u8], random: &mut StdRng) -> 
 ///
 /// # Panics
 /// Panics if the reader panics, takes too long or returns a sentence; or if it accepts hardly
-/// anything, because such a reader would pass all this.
+/// anything, because such a reader would pass every check.
 pub fn run(mut target: Target<'_>) {
     let home = Path::new(env!("CARGO_MANIFEST_DIR"));
     let written = ["corpus", "regressions"].map(|kind| files(&home.join(kind).join(target.name)));

@@ -248,10 +248,10 @@ mod tests {
 
     #[test]
     fn what_is_gone_with_its_member_is_found_in_no_other() {
-        // Everything of all three reads the same.
+        // All three have equal text.
         let (a, b, again) = (form("Form"), form("Form"), form("Form"));
         let (first, twin, third) = (part(1, Some(&a)), part(2, Some(&b)), part(3, Some(&again)));
-        // The name is free again.
+        // The name is available again.
         let third = MemberTree { name: first.name.clone(), ..third };
         let openers = Openers::default();
         for (then, now) in [

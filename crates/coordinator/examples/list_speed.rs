@@ -1,5 +1,5 @@
-//! Measures how long a list of 1,000 sessions takes, of which 50 are live: the first one after the
-//! host started, and a later one. Prints a row per figure: what, value, unit, goal.
+//! Measures how long it takes to list 1,000 sessions, of which 50 are live: the first time after
+//! the host started, and later. Prints a row per figure: name, value, unit, goal.
 
 use std::collections::BTreeSet;
 use std::error::Error;

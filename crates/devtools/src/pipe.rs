@@ -75,7 +75,7 @@ mod tests {
         let pieces: Vec<Vec<u8>> = pieces.iter().map(|p| p.to_vec()).collect();
         tokio::spawn(async move {
             for piece in pieces {
-                // The reader may have given up; some of these tests are about that.
+                // The reader may have stopped; some of these tests cover that.
                 if ours.write_all(&piece).await.is_err() {
                     return;
                 }

@@ -1,5 +1,5 @@
-//! Measures the session log on this machine and prints a row per figure: what, value, unit, goal,
-//! between tabs. `cargo xtask bench --only log` builds it optimized and runs it; by hand:
+//! Measures the session log on this machine and prints a row per figure, separated by tabs: name,
+//! value, unit, goal. `cargo xtask bench --only log` builds it optimized and runs it; manually:
 //!
 //! ```text
 //! cargo run --profile dist -p stickpin-store --example log_speed -- 1000000
@@ -18,7 +18,7 @@ use stickpin_store::{CommandOutcome, EndStatus, NewCommand, Origin, SessionLog, 
 
 type Done<T = ()> = Result<T, Box<dyn Error>>;
 
-/// Records that have to be on disk at once, which are slow to measure.
+/// The number of records that must be on disk immediately, which are slow to measure.
 const DURABLE: usize = 101;
 
 struct NoSecrets;

@@ -221,7 +221,7 @@ mod tests {
     #[tokio::test]
     async fn a_server_that_says_nothing_is_given_up() {
         let hangs = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        // The number of a display is that of its port, counted from 6000.
+        // The number of a display is its port minus 6000.
         let name = format!("127.0.0.1:{}", hangs.local_addr().unwrap().port() - 6000);
         let address = Address { name, cookie: None, shared: true };
         let connected = X11::connect(address, tokio::time::Instant::now());
@@ -238,7 +238,7 @@ mod tests {
         let x11 = connect(&private).await;
         drop(x11.clone());
         assert!(x11.run(|d| d.sync()).await.is_ok(), "it is still there");
-        // The thread has the other end of it.
+        // The thread holds the other end.
         let line = Arc::downgrade(&x11.0.wake);
         drop(x11);
         let ended = async {
@@ -256,13 +256,13 @@ mod tests {
         let Some(mut private) = desktop(dir.path()).await else { return };
         let x11 = connect(&private).await;
         let looked = x11.run(|d| {
-            // What the window manager still does would end the wait, too.
+            // Events from the window manager would also end the wait.
             d.wait_for(Instant::now() + Duration::from_millis(500), |_| Ok(None::<()>))?;
             let mut looks = 0;
             d.wait_for(Instant::now() + Duration::from_secs(3600), |d| {
                 looks += 1;
                 if looks == 1 {
-                    // The event that says so is read with the answer to the next question.
+                    // That event is read together with the answer to the next request.
                     let (root, name) = (d.root, d.atoms.STICKPIN_CLIPBOARD);
                     d.conn.change_property32(PropMode::REPLACE, root, name, AtomEnum::CARDINAL, &[1])?;
                     d.sync()?;

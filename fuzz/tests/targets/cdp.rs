@@ -1,4 +1,4 @@
-//! What a browser writes on its pipe, answers and events alike.
+//! What a browser writes to its pipe, both answers and events.
 
 use rand::RngExt;
 use serde_json::value::RawValue;
@@ -43,7 +43,7 @@ const PIECES: &[&str] = &[
     "\n",
 ];
 
-/// What came, in its order.
+/// The received messages, in order.
 #[derive(Clone, Default)]
 struct Heard(Arc<Mutex<Vec<String>>>);
 
@@ -58,10 +58,10 @@ impl Sink for Heard {
     }
 }
 
-/// Returns whether a call was answered with what it asks for.
+/// Returns whether a call was answered with a result of the expected type.
 async fn answered<M: Method>(client: &Client, method: M) -> Result<bool, String> {
     let reply = client.send(None, &method);
-    // The pipe has ended by now, so that nothing is left to wait for.
+    // The pipe has ended by now, so there is nothing to wait for.
     match tokio::time::timeout(Duration::from_secs(4), reply).await {
         Ok(Ok(_)) => Ok(true),
         Ok(Err(CallError::TimedOut { .. })) | Err(_) => Err(format!("{} was never answered", M::NAME)),
@@ -69,7 +69,7 @@ async fn answered<M: Method>(client: &Client, method: M) -> Result<bool, String>
     }
 }
 
-/// Sends calls, has the browser write these bytes in pieces, and waits for what becomes of all.
+/// Sends calls, lets the browser write these bytes in pieces, and waits for all results.
 async fn talk(bytes: &[u8], sizes: Vec<usize>) -> Result<(bool, Vec<String>), String> {
     let pipe = || pipe::pipe().map_err(|e| e.to_string());
     let ((mut theirs, from_browser), (to_browser, read)) = (pipe()?, pipe()?);
@@ -105,7 +105,7 @@ async fn talk(bytes: &[u8], sizes: Vec<usize>) -> Result<(bool, Vec<String>), St
         let mut rest = bytes;
         for size in sizes {
             let (now, later) = rest.split_at(size.min(rest.len()));
-            // The client stops reading after what is no frame.
+            // The client stops reading after an invalid frame.
             if theirs.write_all(now).await.is_err() {
                 break;
             }
@@ -142,7 +142,7 @@ fn cdp() {
                 return Err(format!("the end is not the last that is heard, once: {lines:?}"));
             }
             if let Ok(text) = std::str::from_utf8(bytes) {
-                // What is replaced is as long as what it replaces, and is not replaced again.
+                // A replacement has the length of the original, and is not replaced again.
                 let once = well_formed(text);
                 if once.len() != text.len() || well_formed(&once) != once {
                     return Err(format!("{once:?}"));

@@ -28,8 +28,8 @@ const PIECES: &[&str] = &[
 /// A reference to an object: bus name and path.
 type Reference = (String, String);
 
-/// Reads bytes as each of the types that answers and signals of apps are read as. Returns how many
-/// of them are what the bytes hold.
+/// Reads bytes as each type of the answers and signals of apps. Returns how many types the bytes
+/// are valid for.
 fn readings(bytes: &[u8]) -> usize {
     let read = [
         is::<String>,

@@ -9,7 +9,7 @@ use stickpin_kernel::{Request, Response};
 use stickpin_wire::rpc::{Answer, Bind, Cancel, Hello, Message, Status, Stop, Stopping, Welcome};
 use stickpin_wire::{Frame, Frames, encode};
 
-/// The longest frame, so that some are too long.
+/// The maximum frame length, short enough that some frames exceed it.
 const MAX: usize = 400;
 
 const PIECES: &[&str] = &[
@@ -39,7 +39,7 @@ const PIECES: &[&str] = &[
     "é",
 ];
 
-/// Takes frames out as they become complete, in pieces of these sizes.
+/// Extracts frames as they become complete, from pieces of these sizes.
 fn split(bytes: &[u8], mut size: impl FnMut() -> usize) -> Vec<Frame> {
     let mut frames = Frames::with_max(MAX);
     let mut found = Vec::new();
@@ -53,8 +53,7 @@ fn split(bytes: &[u8], mut size: impl FnMut() -> usize) -> Vec<Frame> {
     found
 }
 
-/// Returns whether a line is a value of this type, which has to be written and read again as the
-/// same.
+/// Returns whether a line is a value of this type. Such a value must survive writing and reading.
 fn reads<T: DeserializeOwned + Serialize>(line: &[u8]) -> Result<bool, String> {
     let Ok(value) = serde_json::from_slice::<T>(line) else { return Ok(false) };
     let written = encode(&value);
@@ -75,7 +74,7 @@ fn frames() {
         read: &|bytes, random| {
             let whole = split(bytes, || bytes.len());
             let pieces = split(bytes, || random.random_range(1..40));
-            // How bytes arrive decides at most when the end of what is too long is known.
+            // How the bytes are split can affect only when the end of an oversized frame is known.
             if whole != pieces {
                 return Err(format!("{whole:?} at once and {pieces:?} in pieces"));
             }

@@ -1,4 +1,4 @@
-//! Refs and pins, as clients type them.
+//! Refs and pins as clients type them.
 
 use stickpin_fuzz::{Target, run};
 use stickpin_refs::{HINT, RefToken, looks_like_ref, strip};
@@ -41,7 +41,7 @@ fn pins() {
                     if plain.contains('~') || plain.parse() != Ok(RefToken::plain(token.id)) {
                         return Err(format!("without its pin it is {plain:?}"));
                     }
-                    // White space, the sign and leading zeros are all that may differ.
+                    // Only white space, the sign and leading zeros may differ.
                     let typed: String = text.trim().trim_start_matches('@').replace("~s", "~s ");
                     let numbers = typed.split(|c: char| !c.is_ascii_digit()).filter(|n| !n.is_empty());
                     let numbers: Vec<Option<u64>> = numbers.map(|n| n.parse().ok()).collect();

@@ -1,4 +1,4 @@
-//! Scripts of all formats: readers answer every text, quickly, and what they read is written and
+//! Scripts of all formats: readers handle every text quickly, and what they read can be written and
 //! read again.
 
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use stickpin_kernel::{Error, ErrorCode};
 use stickpin_replay::formats::{self, Format};
 use stickpin_replay::{Plan, Vars, script};
 
-/// What is put into texts: what grammars turn on.
+/// Pieces that are inserted into texts: the tokens that matter to the grammars.
 const PIECES: &[&str] = &[
     "\"",
     "'",
@@ -97,7 +97,7 @@ fn golden() -> Vec<Vec<u8>> {
     texts
 }
 
-/// Returns whether a reader took the text; what is wrong with what was made of it.
+/// Returns whether a reader accepted the text, or what is wrong with the result.
 fn judge(text: &str) -> Result<bool, String> {
     let mut read = false;
     for name in ["flow.ad", "flow.yaml"] {
@@ -119,7 +119,7 @@ fn judge(text: &str) -> Result<bool, String> {
             Some(same) if same == name => Ok(text.to_owned()),
             _ => Err(Error::new(ErrorCode::Io, "there is no such file")),
         };
-        // A fault is one of the text, said as such.
+        // A fault is a fault of the text, and reported as such.
         let _reads_or_says_why = Plan::read(file, &Vars::default(), &open);
         for format in [Format::Maestro, Format::Playwright] {
             let Ok(exported) = formats::export(file, format, &open) else { continue };

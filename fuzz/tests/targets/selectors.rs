@@ -1,4 +1,4 @@
-//! Selectors, as clients and scripts write them.
+//! Selectors as clients and scripts write them.
 
 use stickpin_fuzz::{Target, run};
 use stickpin_tree::testing::tree;

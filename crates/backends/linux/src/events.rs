@@ -164,7 +164,7 @@ mod tests {
         heard
     }
 
-    /// Returns the signal that a name has left the bus, as somebody says it.
+    /// Returns the signal that a name has left the bus, from a given sender.
     fn left(sender: &str, interface: &str, name: &str) -> Message {
         let signal = zbus::Message::signal("/org/freedesktop/DBus", interface, "NameOwnerChanged");
         Message::new(signal.sender(sender).build(&(name, name, "")).unwrap())

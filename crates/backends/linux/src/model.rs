@@ -268,8 +268,8 @@ mod tests {
         assert_eq!(picture.title(), "gedit");
     }
 
-    /// An app may list what is hidden at as many places as it likes: two in each of two, sixty
-    /// levels deep.
+    /// An app may list a hidden object in any number of places: two in each of two, sixty levels
+    /// deep.
     #[test]
     fn what_has_the_focus_is_looked_for_once_in_each() {
         let seen = states::SHOWING | states::VISIBLE;

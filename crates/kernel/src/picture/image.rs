@@ -340,7 +340,7 @@ mod tests {
         let (picture, count) = then.differences(&now, 4);
         assert_eq!((count, picture.pixel(2, 1)), (3, Some(&[220, 0, 0][..])));
         assert_eq!(picture.pixel(0, 0), Some(&[217, 217, 217][..]));
-        // A row and a column that only one image has: 10 + 5, less the corner that neither has.
+        // A row and a column that only one image has: 10 + 5, minus the corner that neither has.
         let other = Image::filled(9, 5, [100; 3]);
         assert_eq!(then.differences(&other, 0).1, 4 + 9);
     }

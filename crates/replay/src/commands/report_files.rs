@@ -77,7 +77,7 @@ mod tests {
     fn page_is_written_where_junit_cannot_be() {
         let dir = tempfile::tempdir().expect("a folder");
         let html = dir.path().join("page.html");
-        // A folder stands where the file should.
+        // A folder is at the path of the file.
         let junit = dir.path().join("junit.xml");
         std::fs::create_dir(&junit).expect("a folder");
         let report_files =

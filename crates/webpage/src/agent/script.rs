@@ -15,8 +15,8 @@ pub const WORLD: &str = "stickpin";
 mod tests {
     use super::AGENT;
 
-    /// A form answers to the names of its fields, and the document to those of its images, before
-    /// the DOM does. Read these properties only through the getters of dom.js.
+    /// The names of a form's fields, and of a document's images, take precedence over DOM
+    /// properties. Read these properties only through the getters of dom.js.
     #[test]
     fn nothing_is_read_from_a_node_that_a_page_can_rename() {
         let clobbered = [

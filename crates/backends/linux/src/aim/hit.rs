@@ -354,7 +354,7 @@ mod tests {
             let (hit, asked) = within(toolkit, &[(WINDOW, NOTHING)], &[]).await;
             assert_eq!((hit, asked), (why.clone(), 2), "{toolkit:?}");
         }
-        // Others do not name all that they have.
+        // Other toolkits do not name all of their objects.
         for toolkit in [Toolkit::Gtk4, Toolkit::Other] {
             let (hit, _) = within(toolkit, &[(WINDOW, NOTHING)], &[]).await;
             assert_eq!(hit, Ok((HitResult::Target, false)), "{toolkit:?}");

@@ -158,8 +158,8 @@ mod tests {
         Object { role, states, children: children.to_vec(), shown: true, ..Object::default() }
     }
 
-    /// Returns a window with a menu bar of two menus, the first of which is open, a combo box that
-    /// is open, and a button.
+    /// Returns a window with a menu bar of two menus, the first of which is open, an open combo
+    /// box, and a button.
     fn picture() -> ObjectTree {
         let objects = vec![
             object(75, 0, &[1]),

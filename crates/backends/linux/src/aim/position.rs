@@ -202,7 +202,7 @@ mod tests {
     fn a_pop_up_is_not_cut_by_what_its_opener_scrolls_in() {
         let object =
             |role, children: &[usize]| Object { role, children: children.to_vec(), ..Object::default() };
-        // A window with a scrolled combo box, whose list scrolls, too.
+        // A window with a scrolled combo box, whose list also scrolls.
         let objects = vec![
             object(75, &[1]),
             object(n::FRAME, &[2]),
@@ -215,7 +215,7 @@ mod tests {
         let mut picture = ObjectTree { toolkit: Toolkit::Gtk3, objects, truncated: false };
         assert_eq!(popup_in(&picture, &chain(&picture, 6)), Some(2));
         assert_eq!((panes(&picture, 6), panes(&picture, 3)), (vec![5], vec![2]));
-        // A menu of a menu bar is where the bar is.
+        // A menu of a menu bar is at the position of the bar.
         assert_eq!(popup_in(&picture, &chain(&picture, 4)), None);
         picture.toolkit = Toolkit::Gtk4;
         picture.objects[4].name = POPOVER.to_owned();

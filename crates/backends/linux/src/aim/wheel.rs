@@ -144,10 +144,10 @@ mod tests {
             (0..9).map(|n| Rect { x: 60.0, y: 40.0 * f64::from(n), width: 400.0, height: 30.0 }).collect();
         let best = free(area, &rows, (false, true))[0];
         assert!(best.steady && best.point.0 < 60.0, "{best:?}");
-        // Where they go across each comes by, wherever it is.
+        // With horizontal scrolling, every row passes by, wherever it is.
         let across = free(area, &rows, (true, false));
         assert!(!across.is_empty() && across.iter().all(|turn| turn.steady == (turn.point.1 % 40.0 >= 30.0)));
-        // Between them it is right for one notch.
+        // A point between the rows is suitable for one notch.
         let wide: Vec<Rect> = rows.iter().map(|row| Rect { x: 0.0, ..*row }).collect();
         let between = free(area, &wide, (false, true));
         assert!(between.iter().all(|turn| !turn.steady && turn.point.1 % 40.0 >= 30.0), "{between:?}");

@@ -254,7 +254,7 @@ mod tests {
         assert_eq!(later(role::TABLE_ROW, &[("tag", "div")]), [Question::Text]);
         assert_eq!(later(role::SECTION, &[("tag", "div")]), []);
         assert_eq!(later(role::SECTION, &[("tag", "div"), ("explicit-name", "true")]), [Question::Name]);
-        // It did not say.
+        // The row did not report a tag.
         assert_eq!(later(role::TABLE_ROW, &[]), [Question::Name, Question::Text]);
         assert_eq!(later(role::TABLE_CELL, &[]), []);
     }
@@ -323,7 +323,7 @@ mod covered_tests {
     fn covered_firefox_window_is_hidden_with_a_reason() {
         let ids = PathNumbers::default();
         let handle = |ids: &PathNumbers, path: &str| Handle { scope: APP, id: ids.id(path) };
-        // Of a page that is not even listed while the window is covered, too.
+        // Also for a page that is not even listed while the window is covered.
         let (reload, link) = (handle(&ids, "Reload"), handle(&ids, "link of a page"));
         let watch = [reload, link];
         let of = |toolkit, shown| build(&picture(toolkit, shown), &ids, "", &watch).unwrap();
@@ -332,7 +332,7 @@ mod covered_tests {
         let open = of(Toolkit::Gecko, true);
         assert_eq!((statuses(&open).len(), open.hidden().len()), (0, 0));
         assert!(open.find_handle(reload).is_some());
-        // Other toolkits mean what they say.
+        // Reports of other toolkits are reliable.
         let other = of(Toolkit::Gtk3, false);
         assert_eq!((statuses(&other).len(), other.hidden()), (0, &watch[..1]));
     }
@@ -353,8 +353,8 @@ mod header_tests {
     use super::*;
     use crate::toolkit::Toolkit;
 
-    /// Returns the roles that the first cells of rows come out with, a letter for each cell: `c`
-    /// and `r` for headers of columns and rows, `d` for others.
+    /// Returns the resulting roles of the first cells of rows, a letter for each cell: `c` and `r`
+    /// for headers of columns and rows, `d` for others.
     fn headed(toolkit: Toolkit, rows: &[&str]) -> Vec<usize> {
         let object = |role| Object { role, shown: true, ..Object::default() };
         let mut picture =
@@ -388,7 +388,7 @@ mod header_tests {
         assert_eq!(headed(&["cd", "cd", "rd"]), [1]);
         assert_eq!(headed(&["cd", "cd"]), [0, 1]);
         assert_eq!(headed(&["cc", "cd", "cd"]), [1, 2]);
-        // What may begin columns does not begin its row.
+        // A cell that may be a column header is not a row header.
         assert_eq!(headed(&["cd", "dd"]), NONE);
         assert_eq!(headed(&["cd"]), NONE);
         assert_eq!(headed(&["cc", "dd", "c", "cc"]), NONE);

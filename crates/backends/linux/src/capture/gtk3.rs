@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn what_stands_at_two_places_stays_where_it_says_that_it_is() {
-        // Two windows; the list 4 of the combo box 2 is in the second, too.
+        // Two windows; the list 4 of the combo box 2 is also in the second.
         let at: &[&[usize]] = &[&[1, 3], &[2], &[4], &[4], &[]];
         let mut named = picture(at);
         remove_duplicates(&mut named, &HashMap::from_iter([(4, 2)]));
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn an_app_cannot_make_what_it_shows_disappear_by_what_it_says() {
-        // Each of the two says that it stands in the other.
+        // Each of the two reports the other as its parent.
         let mut picture = picture(&[&[1, 2], &[2], &[1]]);
         remove_duplicates(&mut picture, &HashMap::from_iter([(1, 2), (2, 1)]));
         assert_eq!(children(&picture), [(vec![1], vec![2]), (vec![2], vec![]), (vec![], vec![1])]);

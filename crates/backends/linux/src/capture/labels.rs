@@ -100,7 +100,7 @@ pub(super) fn untitled<'p>(picture: &'p ObjectTree, beside: &HashMap<&str, &str>
 mod tests {
     use super::*;
 
-    /// Returns a group box of Qt with these in it.
+    /// Returns a Qt group box that contains these objects.
     fn group(inside: &[(u32, &str)]) -> ObjectTree {
         let object = |role, name: &str, at: usize| Object {
             role,

@@ -177,7 +177,8 @@ mod tests {
     use crate::model::Object;
     use crate::toolkit::Toolkit;
 
-    /// Returns an app with one window that holds these: role, states, children among them.
+    /// Returns an app with one window that contains these objects: role, states, and the children
+    /// among them.
     fn app(inside: &[(u32, u64, &[usize])]) -> ObjectTree {
         let object = |&(role, states, children): &(u32, u64, &[usize])| Object {
             role,
@@ -211,7 +212,7 @@ mod tests {
             (n::PAGE_TAB, here, &[]),
         ]);
         assert_eq!(without_it(&picture), [4, 5], "what is around the field has it with the field");
-        // Of two that nothing tells apart both are believed.
+        // If nothing distinguishes two objects, both are accepted.
         picture.objects[3].states = here;
         assert!(without_it(&picture).is_empty());
         picture.objects[3].states = field;
@@ -233,7 +234,7 @@ mod tests {
         };
         assert_eq!(without_it(&lists(here, 0, 0)), [5]);
         assert_eq!(without_it(&lists(0, 0, here)), [3, 5]);
-        // None of the lists says that it has it: it is not known which.
+        // None of the lists reports it as a child, so its list is unknown.
         assert_eq!(without_it(&lists(0, 0, 0)), [3, 5]);
         let one = app(&[(n::TABLE, 0, &[3]), (n::TABLE_CELL, here, &[])]);
         assert!(without_it(&one).is_empty(), "Qt 5 says it of cells only");

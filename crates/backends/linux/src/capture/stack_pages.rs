@@ -250,8 +250,8 @@ mod tests {
     use super::*;
     use crate::toolkit::Toolkit;
 
-    /// Returns a window with a stack of three pages, of which two have been shown; each holds a box
-    /// with two labels.
+    /// Returns a window with a stack of three pages, of which two have been shown; each contains a
+    /// box with two labels.
     fn picture() -> ObjectTree {
         let mut objects = vec![Object::default()];
         let mut add = |role, place: Option<[i32; 4]>, children: &[usize]| {
@@ -294,7 +294,7 @@ mod tests {
         assert_eq!(points, [(70, 10), (20, 10), (70, 110), (20, 110)]);
         stack.hide(&mut picture, &["/10".to_owned(), "/9".to_owned()]);
         assert_eq!(shown(&picture, &stack), [true, true, true], "nothing of any of them");
-        // A label of the second, and something else of the app.
+        // A label of the second page, and another object of the app.
         stack.hide(&mut picture, &["/9".to_owned(), "/6".to_owned()]);
         assert_eq!(shown(&picture, &stack), [false, true, false]);
     }
@@ -341,8 +341,8 @@ mod told_tests {
 
     const ALL: [i32; 4] = [0, 50, 200, 150];
 
-    /// Returns a window with three tabs, of which `selected` is, and a stack of three pages, of
-    /// which the first two have been shown; each holds two labels.
+    /// Returns a window with three tabs, of which `selected` is selected, and a stack of three
+    /// pages, of which the first two have been shown; each contains two labels.
     fn picture(selected: usize) -> ObjectTree {
         let mut objects = vec![Object::default()];
         let mut add = |role, place: [i32; 4], children: &[usize]| {
@@ -389,7 +389,7 @@ mod told_tests {
     fn the_page_of_the_selected_tab_is_shown() {
         assert_eq!(shown(picture(0), &[5]), [true, false, false]);
         assert_eq!(shown(picture(1), &[8]), [false, true, false]);
-        // All of it lies under something: the tab says that it is shown all the same.
+        // All of it is covered, but the tab still reports it as shown.
         assert_eq!(shown(picture(1), &[]), [false, true, false]);
     }
 
@@ -408,10 +408,10 @@ mod told_tests {
         stays(|p| p.toolkit = Toolkit::Gtk3);
         stays(|p| p.objects[4].name = "Views".to_owned());
         stays(|p| p.objects[2].states |= states::SELECTED);
-        // Layers of an overlay: one of them has a place of its own.
+        // Layers of an overlay, one of which has its own position.
         stays(|p| p.objects[10].extents = Some([10, 60, 30, 30]));
         stays(|p| p.objects[12].children.truncate(2));
-        // A second one that looks like it.
+        // A second one that looks equal.
         stays(|p| {
             let twin = p.objects[12].clone();
             p.objects.push(Object { path: "/14".to_owned(), ..twin });

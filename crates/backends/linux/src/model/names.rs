@@ -95,7 +95,7 @@ mod tests {
         assert_eq!(clean("GtkMenuButton", false), "");
         assert_eq!(clean("AdwGizmo", true), "");
         assert_eq!(clean("HistoryView", true), "");
-        // A name that a person may have given.
+        // A name that a developer may have chosen.
         assert_eq!(clean("HistoryView", false), "HistoryView");
         assert_eq!(clean("EditorSourceView", false), "");
         assert_eq!(clean_name("OpenStreetMap", Toolkit::Gtk4, false, "OpenStreetMap"), "OpenStreetMap");
@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(clean("+A", false), "+A");
         assert_eq!(clean("A+", true), "A+");
         assert_eq!(clean("Rock + Roll", false), "Rock + Roll");
-        // It is what can be read there.
+        // The name is the visible text.
         assert_eq!(clean_name("GtkButton", Toolkit::Gtk4, false, "GtkButton"), "GtkButton");
         assert_eq!(clean_name("GtkButton", Toolkit::Gtk3, false, ""), "GtkButton");
     }
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(clean("_Open Open", "Open"), "Open");
         assert_eq!(clean("Save _as Save as", "Save as"), "Save as");
         assert_eq!(clean("Re Open", "Open"), "Re Open");
-        // The label reads so.
+        // The label has this text.
         assert_eq!(clean("bye bye", "bye bye"), "bye bye");
         assert_eq!(clean("", ""), "");
         assert_eq!(clean(" ", ""), "");

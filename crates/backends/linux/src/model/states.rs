@@ -117,7 +117,7 @@ mod tests {
         assert!(!aria_states(ENABLED | SENSITIVE, Role::Button, Toolkit::Gtk3).contains(States::DISABLED));
         assert!(aria_states(SHOWING, Role::Button, Toolkit::Qt).contains(States::DISABLED));
         assert!(!aria_states(SHOWING | ENABLED, Role::Tab, Toolkit::Gtk3).contains(States::DISABLED));
-        // What nobody uses is not disabled.
+        // An element that cannot be operated is not disabled.
         assert!(!aria_states(VISIBLE, Role::Group, Toolkit::Gtk4).contains(States::DISABLED));
     }
 

@@ -95,7 +95,7 @@ mod tests {
         assert_eq!((own.cwd(), own.home.to_remove()), (Path::new("/home/a/project"), None));
         assert!(!own.folders().unwrap().removed_at_close);
 
-        // The daemon of a person with another home: its base folders are not the caller's.
+        // The daemon of a user with another home, whose base folders differ from the caller's.
         let other =
             environment(&AppDirs::of(&request(LinuxOptions::default()), Some(Path::new("/root"))).unwrap());
         assert_eq!(other["HOME"].as_deref(), Some("/home/a"));

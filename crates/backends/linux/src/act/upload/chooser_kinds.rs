@@ -154,7 +154,7 @@ mod tests {
             let objects = vec![
                 object(75, "app", &[1]),
                 object(n::DIALOG, "Choose", &[2, 3, 4, 5]),
-                // It is there before the field, and has nothing to do with the name.
+                // The button precedes the field and is unrelated to the name.
                 object(n::PUSH_BUTTON, "Open", &[]),
                 object(n::TEXT, "File name:", &[]),
                 Object { states, ..object(n::PUSH_BUTTON, name, &[]) },

@@ -121,7 +121,7 @@ mod tests {
     use crate::tests::heap::{Heap, Thing, at, covered, read};
     use crate::toolkit::Toolkit;
 
-    /// Returns a button in a box, and things beside that.
+    /// Returns a button in a box, and objects next to the box.
     fn heap() -> Heap {
         let folded = Thing::new("/folded", "Folded", role::PANEL, "/window");
         Heap(vec![
@@ -181,7 +181,7 @@ mod tests {
         for toolkit in [Toolkit::Gtk3, Toolkit::Qt] {
             assert_eq!(said(toolkit, &deep).await, HitResult::Target, "{toolkit:?}");
         }
-        // What it lies in was hidden when it was read, and is shown now.
+        // The object that contains it was hidden when it was read and is shown now.
         let folded = [("/x", "Label", role::PANEL, "/folded")];
         assert_eq!(said(Toolkit::Gtk4, &folded).await, covered("panel \"Folded\""));
         assert_eq!(said(Toolkit::Gtk3, &folded).await, HitResult::Target, "it may be hidden still");

@@ -201,7 +201,7 @@ mod tests {
 
     const BOTH: [Toolkit; 2] = [Toolkit::Qt, Toolkit::Gtk3];
 
-    /// Where the middle of the button is.
+    /// The center of the button.
     const MIDDLE: (f64, f64) = (50.0, 25.0);
 
     /// Returns a button in a form on a page.
@@ -221,7 +221,7 @@ mod tests {
         Thing::new(path, name, role::PUSH_BUTTON, above)
     }
 
-    /// Returns the thing with this path.
+    /// Returns the object with this path.
     fn thing<'h>(heap: &'h mut Heap, path: &str) -> &'h mut Thing {
         heap.0.iter_mut().find(|thing| thing.path == path).unwrap()
     }
@@ -391,7 +391,7 @@ mod tests {
             let mut open = heap();
             thing(&mut open, "/form").role = popup;
             thing(&mut open, "/form").states |= states;
-            // Where the pop-up hangs out of its window, that does not reach.
+            // Where the pop-up extends beyond its window, the page does not extend to it.
             thing(&mut open, "/page").place = (0, 0, 5, 5);
             open.0.push(button("/x", "Delete", "/page"));
             assert_eq!(said(toolkit, open, |_| {}).await, Some(HitResult::Target), "{toolkit:?}");

@@ -105,11 +105,11 @@ mod tests {
     use crate::tests::speaker::{FIRST, SECOND, Speaker, WINDOW};
     use crate::toolkit::Toolkit;
 
-    /// A point of both buttons where one lies over the other.
+    /// A point in both buttons, where one covers the other.
     const OVERLAP: (f64, f64) = (50.0, 70.0);
 
-    /// Returns a device of a toolkit that has read an app of two buttons, the first of which lies
-    /// below the second.
+    /// Returns a device of a toolkit that has read an app of two buttons, the first of which is
+    /// covered by the second.
     async fn read(toolkit: Toolkit) -> (LinuxDevice, Speaker) {
         let app = Speaker::start();
         app.becomes(|now| now.stacked = true);
@@ -128,7 +128,7 @@ mod tests {
             let found = uppermost(&mut device, first, OVERLAP, (0.0, 0.0)).await.unwrap();
             assert_eq!(found, device.app.ids.handle(there), "{toolkit:?}");
         }
-        // Beside it nothing lies over it.
+        // Outside the overlap, nothing covers the button.
         let (mut device, app) = read(Toolkit::Qt).await;
         app.becomes(|now| now.stacked = false);
         let first = read_at(&mut device, FIRST).await.unwrap().expect("it was read");
@@ -142,7 +142,7 @@ mod tests {
         let ways = [
             (vec![(WINDOW, FIRST), (FIRST, "/org/a11y/atspi/null")], Some(FIRST.to_owned())),
             (vec![(WINDOW, FIRST), (FIRST, FIRST)], Some(FIRST.to_owned())),
-            // It knows no such question, and is there.
+            // The first button does not support the query, but exists.
             (vec![(WINDOW, FIRST)], Some(FIRST.to_owned())),
             (vec![(WINDOW, "/org/a11y/atspi/null")], None),
             (vec![], None),

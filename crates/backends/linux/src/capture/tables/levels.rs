@@ -93,9 +93,9 @@ mod tests {
             lefts.iter().map(|&left| level(&mut open, left)).collect::<Vec<_>>()
         };
         assert_eq!(levels(&[], &[20, 40, 60, 60, 40, 20]), [1, 2, 3, 3, 2, 1]);
-        // Only a part was read, and what the first row stands in was not.
+        // Only a part was read, without the parent of the first row.
         assert_eq!(levels(&[20], &[40, 60, 20, 40]), [2, 3, 1, 2]);
-        // Further out than anything yet.
+        // Further out than all rows so far.
         assert_eq!(levels(&[], &[60, 40, 60]), [1, 1, 2]);
     }
 }
