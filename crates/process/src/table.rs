@@ -81,8 +81,8 @@ pub fn find_running(name: &str) -> Option<(u32, String)> {
     name.parse().map_or_else(|_| pids().filter_map(named).find(|(_, program)| program == name), named)
 }
 
-/// Whether a process is the leader of a group, its descendant, or in its group, where descendants
-/// remain after it has ended.
+/// Returns whether a process is the leader of a group, its descendant, or in its group, where
+/// descendants remain after it has ended.
 #[must_use]
 pub fn belongs_to(pid: u32, leader: u32) -> bool {
     let group = || getpgid(Pid::from_raw(i32::try_from(pid).ok()?)).ok();
@@ -112,8 +112,8 @@ impl ProcessorTime {
         Self { pid, ticks, at: Instant::now() }
     }
 
-    /// Whether the process worked for a good part of the time since the last call, or is now
-    /// runnable or waiting for a disk.
+    /// Returns whether the process worked for a good part of the time since the last call, or is
+    /// now runnable or waiting for a disk.
     pub fn is_busy(&mut self) -> bool {
         let Some(ProcessStat { ticks, state, .. }) = self.pid.and_then(ProcessStat::of) else { return false };
         let (since, done) = (self.at.elapsed(), ticks.saturating_sub(self.ticks));

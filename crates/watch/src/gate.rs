@@ -164,7 +164,7 @@ impl Gate {
     }
 }
 
-/// Whether the browser opens a page, rather than fetching something for one.
+/// Returns whether the browser opens a page, rather than fetching something for one.
 fn is_navigation(headers: &HeaderMap) -> bool {
     let value = |name: &str| headers.get(name).map(|value| value.as_bytes());
     value("sec-fetch-mode") == Some(b"navigate") && value("sec-fetch-dest") == Some(b"document")

@@ -22,13 +22,13 @@ pub(crate) fn presses_by_action(AppView { app, last }: AppView<'_>, at: usize) -
     acts && !(differs && app.screen.has_pointer())
 }
 
-/// Whether an element that was read is pressed by its action.
+/// Returns whether an element that was read is pressed by its action.
 pub(crate) fn is_by_action(view: AppView<'_>, target: Handle) -> bool {
     view.index(target).is_some_and(|at| presses_by_action(view, at))
 }
 
-/// Whether an object is a checkable group box of Qt. A press inside it reaches the controls that it
-/// contains.
+/// Returns whether an object is a checkable group box of Qt. A press inside it reaches the controls
+/// that it contains.
 pub(crate) fn is_group_box(app: &App, picture: &ObjectTree, object: &Object) -> bool {
     let is_control = |&child: &usize| !is_menu(picture[child].role);
     app.profile().boxes_hold_controls

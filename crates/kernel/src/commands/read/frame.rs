@@ -162,7 +162,8 @@ impl Command for WatchFrame {
 }
 
 impl WatchFrame {
-    /// Whether commands ran, or another watcher saw another picture, since the caller's last frame.
+    /// Returns whether commands ran, or another watcher saw another picture, since the caller's
+    /// last frame.
     fn is_behind(&self, cx: &mut Cx) -> Result<bool> {
         let live = cx.open_session()?;
         let seen = self.picture.as_deref().and_then(|hash| u64::from_str_radix(hash, 16).ok());
@@ -305,7 +306,7 @@ fn pinned(id: Ref, generation: stickpin_refs::Generation) -> String {
     RefToken { id, pin: Some(generation) }.to_string()
 }
 
-/// Whether a person who knows the one takes the other for it.
+/// Returns whether a person who knows the one takes the other for it.
 fn reads_same(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
     a.role() == b.role() && a.name() == b.name()
 }
