@@ -15,8 +15,9 @@ const QUICK_FILTER: &str = "not (package(stickpin) + package(stickpin-backend-li
 const QUICK_SUITES: &str = "quick suites";
 const ALL: &str = "all";
 
-/// Tests that run at a time on two cores. Most wait for a browser, an app or a time limit, and use
-/// a third of a core. Tests of large apps count as two (`.config/nextest.toml`).
+/// The number of tests that run concurrently on two cores. Most wait for a browser, an app or a
+/// time limit, and use a third of a core. Tests of large apps count as two
+/// (`.config/nextest.toml`).
 const TESTS_PER_TWO_CORES: usize = 5;
 
 /// Lints and runs the suites that need neither a browser nor a desktop.
@@ -49,8 +50,8 @@ fn all(collected: &Collected) -> Result {
         run(&mut cargo(&["test", "--workspace", "--tests", "--bins", "--lib", "--no-run", "--quiet"]))
     })?;
     let dist_check = timed("build of the shipped profile", crate::dist::dist_check)?;
-    // Their findings are reported when all parts have run. The one waits for the network and for
-    // the disk, the other for the processor.
+    // The results are reported when all parts have run. One waits for the network and the disk, the
+    // other for the processor.
     let (bare, fuzz) = std::thread::scope(|scope| {
         let bare = scope.spawn(|| timed("bare", || run(collected.with_skip_file(&mut bare_command()?))));
         let fuzz = timed("fuzz", || crate::fuzz::fuzz(crate::fuzz::SECONDS, None));

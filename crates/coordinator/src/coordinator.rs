@@ -38,8 +38,8 @@ impl Coordinator {
         Self::open_on(state_dir, epoch, environment, Arc::new(DiskFiles))
     }
 
-    /// Opens the sessions of a state directory whose logs and metadata are on a file system of the
-    /// caller.
+    /// Opens the sessions of a state directory. Their logs and metadata are on a file system that
+    /// the caller provides.
     ///
     /// # Errors
     /// Returns the errors of [`Self::open`].

@@ -117,7 +117,7 @@ pub struct Listing {
     pub hidden: usize,
 }
 
-/// The number of sessions from which on another thread reads them sooner than this one.
+/// The minimum number of sessions for which another thread saves time.
 const LEAST_OF_A_THREAD: usize = 100;
 
 type Read = Result<(Arc<SessionMeta>, Vec<Diagnostic>)>;
@@ -164,7 +164,7 @@ impl Coordinator {
         Ok(listing)
     }
 
-    /// Returns the metadata of sessions by name. Many are read by several threads.
+    /// Returns the metadata of sessions by name. Several threads read a large number of sessions.
     fn read_all(&self, names: &[String]) -> BTreeMap<String, Read> {
         let read = |names: &[String]| -> Vec<(String, Read)> {
             names.iter().map(|name| (name.clone(), self.cached_meta(name))).collect()

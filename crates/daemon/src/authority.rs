@@ -22,7 +22,7 @@ const NETWORK: &[(u64, &str)] = &[
     (0x5346_414f, "AFS"),
 ];
 
-/// Opens the sessions of a state directory. Only one process may have them.
+/// Opens the sessions of a state directory. Only one process may have them open.
 ///
 /// # Errors
 /// Returns `STATE_DIR_NOT_LOCAL` on a network file system, `IO` or `STORAGE_FULL`.

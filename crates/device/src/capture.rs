@@ -48,7 +48,7 @@ pub enum CaptureResult {
 }
 
 impl CaptureResult {
-    /// Returns a tree, or `Unchanged` where the caller has that very tree.
+    /// Returns the tree, or `Unchanged` if the caller already has exactly that tree.
     #[must_use]
     pub fn of(tree: Arc<Tree>, stored: Option<&Arc<Tree>>) -> Self {
         if stored.is_some_and(|stored| Arc::ptr_eq(stored, &tree)) {
@@ -78,7 +78,7 @@ impl LocatedElement {
         Self { tree, node, ticket: Ticket::default() }
     }
 
-    /// Finds an element in a tree by its handle.
+    /// Returns an element in a tree by its handle, or `None`.
     #[must_use]
     pub fn find(tree: Arc<Tree>, handle: Handle) -> Option<Self> {
         let node = tree.find_handle(handle)?.id();

@@ -11,8 +11,8 @@ pub use crate::command::entry::Entry;
 /// All commands.
 pub static COMMANDS: &[Entry] = &LIST;
 
-/// Commands that only our own front ends send. They can be called as any other; help, docs and
-/// lists of tools leave them out.
+/// Commands that only our own front ends send. They can be called like any other command; help,
+/// docs and tool lists omit them.
 pub static INTERNAL: &[Entry] = &INTERNAL_LIST;
 
 static INTERNAL_LIST: [Entry; 4] = [

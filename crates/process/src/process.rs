@@ -60,7 +60,7 @@ pub fn kill_group(pid: u32) {
     kill_with(pid, Signal::KILL, rustix::process::kill_process_group);
 }
 
-/// Asks a process group to end, whose leader was started as such.
+/// Asks a process group to end. `pid` is the leader, which was started as such.
 pub fn terminate_group(pid: u32) {
     kill_with(pid, Signal::TERM, rustix::process::kill_process_group);
 }

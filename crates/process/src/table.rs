@@ -1,5 +1,5 @@
-//! The processes that run now: their parents, states and CPU time. Nothing runs on platforms
-//! without `/proc`.
+//! The processes that run now: their parents, states and CPU time. On platforms without `/proc`,
+//! none are reported.
 
 use rustix::process::{Pid, getpgid};
 use std::collections::HashMap;
@@ -8,16 +8,16 @@ use std::time::{Duration, Instant};
 /// The unit of processes' CPU time (`USER_HZ`).
 const TICK: Duration = Duration::from_millis(10);
 
-/// The share of a period that a process has to work to count as busy: one part in this many.
+/// The fraction of a period that a process must work to count as busy: one part in this many.
 const BUSY_PART: u32 = 3;
 
-/// How many generations are followed from a process to its ancestor.
+/// The maximum number of generations that are followed from a process to its ancestor.
 const MAX_GENERATIONS: usize = 64;
 
-/// What `/proc/PID/stat` says about a process.
+/// The content of `/proc/PID/stat`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProcessStat {
-    /// `R` when runnable, `D` when waiting for a disk, `Z` when it has ended but was not waited for.
+    /// `R` if runnable, `D` if waiting for a disk, `Z` if ended but not reaped.
     pub state: char,
     /// The parent process.
     pub parent: u32,
@@ -28,14 +28,14 @@ pub struct ProcessStat {
 }
 
 impl ProcessStat {
-    /// Reads the facts about a process; `None` if it does not run.
+    /// Reads the facts about a process. Returns `None` if the process does not run.
     #[must_use]
     pub fn of(pid: u32) -> Option<Self> {
         Self::parse(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
     }
 
     fn parse(stat: &str) -> Option<Self> {
-        // The program name before it may contain anything.
+        // The program name may contain any characters, so the fields after it are split.
         let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().take(20).collect();
         let number = |at: usize| fields.get(at)?.parse::<u64>().ok();
         let (state, parent) = (fields.first()?.chars().next()?, fields.get(1)?.parse().ok()?);
@@ -43,7 +43,7 @@ impl ProcessStat {
     }
 }
 
-/// All processes at one moment.
+/// All processes at one point in time.
 #[derive(Debug)]
 pub struct ProcessTable(HashMap<u32, ProcessStat>);
 
@@ -105,15 +105,15 @@ pub struct ProcessorTime {
 }
 
 impl ProcessorTime {
-    /// Takes the first sample. Without a process, nothing is ever busy.
+    /// Takes the first sample. Without a process, `is_busy` is always false.
     #[must_use]
     pub fn of(pid: Option<u32>) -> Self {
         let ticks = pid.and_then(ProcessStat::of).map_or(0, |stat| stat.ticks);
         Self { pid, ticks, at: Instant::now() }
     }
 
-    /// Returns whether the process worked for a good part of the time since the last call, or is
-    /// now runnable or waiting for a disk.
+    /// Returns whether the process worked for a substantial part of the time since the last call,
+    /// or is now runnable or waiting for a disk.
     pub fn is_busy(&mut self) -> bool {
         let Some(ProcessStat { ticks, state, .. }) = self.pid.and_then(ProcessStat::of) else { return false };
         let (since, done) = (self.at.elapsed(), ticks.saturating_sub(self.ticks));
@@ -149,7 +149,7 @@ mod tests {
         assert!(all.0.contains_key(&own) && all.ticks(parent) >= all.ticks(own));
     }
 
-    /// A shell that starts something and ends: that is nobody's child any more.
+    /// A shell that starts a program and ends leaves an orphan process.
     #[test]
     fn what_a_process_left_behind_is_of_it() {
         use std::os::unix::process::CommandExt;

@@ -54,7 +54,7 @@ fn parse(path: &Path, name: &str, bytes: &[u8]) -> Result<SessionMeta> {
     let corrupt = |reason: String| StoreError::MetaCorrupt { path: path.to_path_buf(), reason };
     let other_version = |v: u64| v != u64::from(SessionMeta::VERSION);
     let version = |version| StoreError::Version { path: path.to_path_buf(), version };
-    // Another version may have other fields, so what cannot be read is asked for its version only.
+    // Another version may have other fields, so only the version is read from unreadable metadata.
     let meta: SessionMeta =
         serde_json::from_slice(bytes).map_err(|e| match serde_json::from_slice(bytes) {
             Ok(Head { v }) if other_version(v) => version(v),

@@ -45,10 +45,11 @@ impl Store {
         Self::open_on(state_dir, Arc::new(DiskFiles))
     }
 
-    /// Opens a state dir on a file system of the caller, with the thread of [`Self::open`].
+    /// Opens a state dir on a file system that the caller provides, with the thread of
+    /// [`Self::open`].
     ///
     /// # Errors
-    /// If the folders cannot be made.
+    /// Returns an error if the folders cannot be created.
     pub fn open_on(state_dir: &Path, files: Arc<dyn Files>) -> Result<Self> {
         let mut this = Self::with_files(state_dir, files)?;
         let syncer = Syncer::start(DELAY).map_err(|e| StoreError::io("sync", state_dir, e))?;

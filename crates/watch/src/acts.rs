@@ -1,5 +1,5 @@
-//! What a person does on the page: takes and releases the session, presses, types. Each is a
-//! command, with all checks that an agent's command has.
+//! What a person can do on the page: take and release the session, press, type. Each is a command,
+//! with all checks that an agent's command has.
 
 use crate::board::Board;
 use crate::remote::Remote;
@@ -11,15 +11,15 @@ use stickpin_kernel::{Error, ErrorCode, Response, Result};
 /// The maximum length of a typed text, in bytes.
 const MAX_TEXT: usize = 16 << 10;
 
-/// What a person asks for.
+/// An action that a person requests.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields, tag = "act")]
 pub(crate) enum Act {
     /// Take the turn.
     Take,
-    /// Give the turn back, and say what was done and what comes next.
+    /// Give the turn back, and state what was done and what comes next.
     Release { status: String, next_action: String },
-    /// Press a point of a frame's picture.
+    /// Press a point of a frame's screenshot.
     Press {
         frame: u64,
         x: f64,
@@ -27,19 +27,19 @@ pub(crate) enum Act {
         #[serde(default = "once")]
         count: u8,
     },
-    /// Type into what has the focus.
+    /// Type into the focused element.
     Type { text: String },
     /// Press a key or a chord, by the names of `KeyboardEvent.key`.
     Key { chord: String },
     /// Scroll the page.
     Scroll { direction: String, amount: u32 },
-    /// Go back, forward, or load the page again.
+    /// Go back or forward, or reload the page.
     Go { to: Way },
     /// Answer the app's dialog.
     Dialog { accept: bool },
 }
 
-/// Where in the history.
+/// A direction in the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Way {
@@ -52,7 +52,7 @@ fn once() -> u8 {
     1
 }
 
-/// How an act ended.
+/// The result of an action.
 #[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ActAnswer {
@@ -77,11 +77,11 @@ impl From<Response> for ActAnswer {
     }
 }
 
-/// Does what a person asked for.
+/// Performs an action that a person requested.
 ///
 /// # Errors
-/// Returns `NOT_YOUR_TURN` before the person took the session, `STALE_REF` where the picture shows
-/// something else now, and the errors of the commands.
+/// Returns `NOT_YOUR_TURN` before the person took the session, `STALE_REF` if the screenshot now
+/// shows something else, and the errors of the commands.
 pub(crate) async fn perform(act: Act, board: &Board, remote: &Remote) -> Result<ActAnswer> {
     let (command, input) = match act {
         Act::Take => return take(board, remote).await,
@@ -120,7 +120,7 @@ pub(crate) async fn perform(act: Act, board: &Board, remote: &Remote) -> Result<
 }
 
 async fn take(board: &Board, remote: &Remote) -> Result<ActAnswer> {
-    // A turn is only taken as it was last seen.
+    // A turn can only be taken in the state in which it was last seen.
     let _: Value = remote.output("turn state", json!({})).await?;
     let response = remote.call("turn take", object(json!({ "operatorRequested": true }))).await;
     let owned = response.output.as_ref().is_some_and(|output| output["status"] == "your_turn");
@@ -149,8 +149,8 @@ pub(crate) async fn release(remote: &Remote, status: &str, next_action: &str) ->
     remote.call("turn release", object(handoff)).await
 }
 
-/// Returns what a press at a point of a picture is for: the element that the picture shows there by
-/// its ref, or the point.
+/// Returns the target of a press at a point of a screenshot: the ref of the element that the
+/// screenshot shows there, or the point.
 fn target(board: &Board, frame: u64, x: f64, y: f64) -> Result<String> {
     let stale =
         |why: &str| Error::new(ErrorCode::StaleRef, why).hint("look at the picture again, then press");
@@ -166,7 +166,8 @@ fn target(board: &Board, frame: u64, x: f64, y: f64) -> Result<String> {
     if let Some(reference) = seen.at(x, y).and_then(|element| element.reference.clone()) {
         return Ok(reference);
     }
-    // The host checks a point against the last frame, which may be a later one than the person saw.
+    // The host checks a point against the last frame, which may be later than the one the person
+    // saw.
     let newest = board.newest_frame().ok_or_else(|| stale("there is no picture"))?;
     if !newest.points {
         return Err(stale("the picture is from before you took the session"));

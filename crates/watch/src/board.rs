@@ -1,5 +1,5 @@
-//! What viewers see: one copy, with a version. A viewer gets what changed since its last look, so a
-//! slow one skips what is over.
+//! What viewers see: one copy, with a version. A viewer gets what has changed since its last
+//! update, so that a slow viewer skips outdated states.
 
 use crate::log_entry::{Event, Log};
 use crate::steps::{Frame, Steps};
@@ -24,12 +24,12 @@ pub(crate) struct SessionView {
     pub(crate) owner: Option<String>,
     /// Whether a command took the turn, which then ends by itself.
     pub(crate) implicit: bool,
-    /// For whom the turn is reserved.
+    /// The agent that the turn is reserved for.
     pub(crate) reserved_for: Option<String>,
     /// Whether the person of the page took the turn.
     pub(crate) mine: bool,
     pub(crate) closed: bool,
-    /// Why the app is not shown as it is.
+    /// The reason why the app is not shown in its current state.
     pub(crate) problem: Option<String>,
     pub(crate) viewers: usize,
 }
@@ -44,7 +44,7 @@ struct Content {
     log: Log,
 }
 
-/// What viewers see.
+/// The state that viewers see.
 #[derive(Debug)]
 pub(crate) struct Board {
     content: Mutex<Content>,
@@ -85,7 +85,7 @@ impl Board {
         });
     }
 
-    /// Forgets the log, because the session is another one.
+    /// Removes all log entries, because the log is a different one.
     pub(crate) fn clear(&self) {
         self.change(|content, version| {
             content.log.clear(version);
@@ -123,17 +123,17 @@ impl Board {
         self.lock().steps.recent(id).cloned()
     }
 
-    /// Returns the frame behind a command.
+    /// Returns the frame after a command.
     pub(crate) fn step(&self, command: u64) -> Option<Arc<Frame>> {
         self.lock().steps.step(command).cloned()
     }
 
-    /// Returns a picture by its name.
+    /// Returns a screenshot by its name.
     pub(crate) fn picture(&self, name: &str) -> Option<Bytes> {
         self.lock().steps.picture(name)
     }
 
-    /// Returns the messages about what changed behind a version, and the version that they lead to.
+    /// Returns the messages about changes after a version, and the version that they lead to.
     pub(crate) fn messages(&self, seen: u64) -> (u64, Vec<(&'static str, Value)>) {
         let content = self.lock();
         let mut messages = Vec::new();
@@ -151,17 +151,18 @@ impl Board {
         (content.version, messages)
     }
 
-    /// Returns what becomes true as the version grows.
+    /// Returns a channel that reports the current version.
     pub(crate) fn versions(&self) -> watch::Receiver<u64> {
         self.version.subscribe()
     }
 
-    /// Returns the number of viewers, now and later.
+    /// Returns a channel that reports the number of viewers.
     pub(crate) fn viewers(&self) -> watch::Receiver<usize> {
         self.viewers.subscribe()
     }
 
-    /// Counts a viewer until the result is dropped; `None` if there are `max` already.
+    /// Counts a viewer until the result is dropped. Returns `None` if there are already `max`
+    /// viewers.
     pub(crate) fn enter(self: &Arc<Self>, max: usize) -> Option<Viewer> {
         let entered = self.viewers.send_if_modified(|viewers| {
             let free = *viewers < max;
@@ -197,12 +198,12 @@ impl Board {
     }
 }
 
-/// A viewer that is connected.
+/// A connected viewer.
 #[derive(Debug)]
 pub(crate) struct Viewer(Arc<Board>);
 
 impl Viewer {
-    /// Returns what the viewer sees.
+    /// Returns the board that the viewer sees.
     pub(crate) fn board(&self) -> &Board {
         &self.0
     }

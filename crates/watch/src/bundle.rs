@@ -1,4 +1,4 @@
-//! The files of the page, which are part of the program.
+//! The files of the page, which are embedded in the program.
 
 /// A file of the page.
 #[derive(Debug, Clone, Copy)]
@@ -15,7 +15,7 @@ macro_rules! assets {
     };
 }
 
-/// By path.
+/// The files by path.
 const ASSETS: &[(&str, Asset)] = assets! {
     "style.css": "text/css; charset=utf-8",
     "icon.svg": "image/svg+xml",
@@ -30,7 +30,7 @@ const ASSETS: &[(&str, Asset)] = assets! {
 
 const PAGE: &str = include_str!("page/index.html");
 
-/// What stands for the key of a visit in the page.
+/// The placeholder for the key of a visit in the page.
 const KEY: &str = "{{key}}";
 
 /// Returns a file by its path.
@@ -38,7 +38,7 @@ pub(crate) fn asset(path: &str) -> Option<Asset> {
     ASSETS.iter().find(|(known, _)| *known == path).map(|(_, asset)| *asset)
 }
 
-/// Returns the page; `key` is empty for a browser that was let in before.
+/// Returns the page; `key` is empty for a browser that was admitted earlier.
 pub(crate) fn page(key: &str) -> String {
     PAGE.replace(KEY, key)
 }

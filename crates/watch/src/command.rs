@@ -1,4 +1,4 @@
-//! `watch`: the command, from its arguments to its end.
+//! The `watch` command, from its arguments to its end.
 
 use crate::acts;
 use crate::board::Board;
@@ -82,7 +82,7 @@ async fn watch(input: Map<String, Value>, call: &Call) -> Result<Watched> {
     let gate = Arc::new(Gate::new(listener.local_addr().map_err(failed)?));
     let link = gate.invite(Role::Operator);
     let line = format!("session {}: {link}", remote.session);
-    // Nobody listens where nothing is printed.
+    // If nothing is printed, nobody listens.
     let _ = call.progress.send(Progress { done: 0, total: 0, line, lasting: true });
 
     let site = Site { gate, board: Arc::clone(&board), remote: remote.parallel() };

@@ -14,20 +14,21 @@ use stickpin_kernel::commands::frame::WatchFrameOutput;
 use stickpin_kernel::{Error, ErrorCode, Result};
 use tokio::time::Instant;
 
-/// How long the host waits for a change before it takes a frame anyway: animations and canvases
-/// change without events.
+/// How long the host waits for a change before it takes a frame anyway, because animations and
+/// canvases change without events.
 const REFRESH: Duration = Duration::from_millis(400);
 
-/// The shortest time between two frames: an animation must not keep the app busy with pictures.
+/// The minimum time between two frames, so that an animation does not keep the app busy with
+/// screenshots.
 const FRAME_INTERVAL: Duration = Duration::from_millis(80);
 
-/// The pause behind a failure.
+/// The pause after a failure.
 const RETRY: Duration = Duration::from_millis(500);
 
-/// How long one question for events waits.
+/// How long a request for events waits.
 const EVENT_WAIT: Duration = Duration::from_secs(20);
 
-/// How many old entries the log begins with.
+/// The number of old entries at the start of the log.
 const HISTORY: usize = 300;
 
 /// Part of the feed of a session.
@@ -49,14 +50,14 @@ struct TurnState {
     reserved_for: Option<String>,
 }
 
-/// The events that were read before the page was served.
+/// The last event that was read before the page was served.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cursor(u64);
 
-/// Reads who the person is, and the last events.
+/// Reads the identity of the person and the last events.
 ///
 /// # Errors
-/// Returns `SESSION_NOT_FOUND` where there is no such session, and errors of the daemon.
+/// Returns `SESSION_NOT_FOUND` if there is no such session, and errors of the daemon.
 pub(crate) async fn begin(board: &Board, remote: &Remote) -> Result<Cursor> {
     let who: serde_json::Value = remote.output("whoami", json!({})).await?;
     let person = who["agentId"].as_str().unwrap_or_default().to_owned();
@@ -81,14 +82,14 @@ pub(crate) async fn follow_events(board: &Board, remote: &Remote, Cursor(mut aft
                 board.update(|session| session.closed = closed);
                 let turn = read_turn(board, remote).await;
                 if closed || turn.is_err() {
-                    // It may be opened again, in the same log.
+                    // The session may be opened again, with the same log.
                     tokio::time::sleep(RETRY).await;
                 }
             }
             Err(e) => {
                 tracing::debug!("events: {e}");
                 if e.code == ErrorCode::InvalidCursor {
-                    // The session has another log now.
+                    // The session now has a different log.
                     board.clear();
                     after = 0;
                 }
@@ -113,7 +114,7 @@ async fn read_turn(board: &Board, remote: &Remote) -> Result<()> {
 pub(crate) async fn take_frames(board: &Board, remote: &Remote) {
     let mut viewers = board.viewers();
     let mut last = Last::default();
-    // The sender lives as long as the board.
+    // The sender exists as long as the board.
     while viewers.wait_for(|viewers| *viewers > 0).await.is_ok() {
         let next = Instant::now() + FRAME_INTERVAL;
         let points = board.session().mine;
@@ -146,7 +147,7 @@ async fn frame(remote: &Remote, last: &Last, points: bool) -> Result<WatchFrameO
     remote.output("watch frame", input).await
 }
 
-/// The last frame, as far as it decides what is new in the next one.
+/// The parts of the last frame that determine what is new in the next one.
 #[derive(Debug, Default)]
 struct Last {
     id: u64,
@@ -155,12 +156,12 @@ struct Last {
     commands: Option<u64>,
     receipts: u64,
     points: bool,
-    /// What the viewers were told beside the picture.
+    /// What the viewers received besides the screenshot.
     shown: Option<WatchFrameOutput>,
 }
 
 impl Last {
-    /// Returns the frame for viewers; `None` if nothing changed that they see.
+    /// Returns the frame for viewers, or `None` if nothing visible has changed.
     fn frame(
         &mut self,
         output: WatchFrameOutput,

@@ -1,8 +1,8 @@
-//! Who may ask: one-time tokens, visits, and the headers that a browser sends truthfully.
+//! Access control: one-time tokens, visits, and the headers that a browser sends truthfully.
 //!
-//! The page of a driven app may run in the same browser as ours, and may know our port. What it
-//! cannot do: send another `Host` than the name it used, leave out `Origin` where it posts, or read
-//! the key of a visit, which only our page keeps.
+//! The page of a driven app may run in the same browser as ours, and may know our port. However, it
+//! cannot send a `Host` other than the name it used, omit `Origin` from a POST request, or read the
+//! key of a visit, which only our page keeps.
 
 use hyper::Method;
 use hyper::header::{COOKIE, HOST, HeaderMap, HeaderName, ORIGIN};
@@ -11,44 +11,44 @@ use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The maximum number of tokens that nobody has used yet. The oldest is dropped first.
+/// The maximum number of unused tokens. The oldest is dropped first.
 const MAX_TOKENS: usize = 64;
 
 /// The maximum number of visits. The oldest is dropped first.
 const MAX_VISITS: usize = 256;
 
-/// The header that carries the key of a visit.
+/// The header that contains the key of a visit.
 pub(crate) const KEY_HEADER: &str = "x-watch-key";
 
-/// The site that a browser says a request comes from.
+/// The site that a request comes from, according to the browser.
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// What a visitor may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Look, take the session, and act.
+    /// May look, take the session, and act.
     Operator,
-    /// Look.
+    /// May only look.
     Viewer,
 }
 
-/// A browser that was let in with a token.
+/// A browser that was admitted with a token.
 #[derive(Debug, Clone)]
 pub(crate) struct Visit {
     cookie: String,
-    /// The secret that the page keeps. Cookies are sent to every port of a host; this is not.
+    /// The secret that the page keeps. Unlike cookies, it is not sent to every port of a host.
     pub(crate) key: String,
     pub(crate) role: Role,
 }
 
-/// Why a request is refused.
+/// The reason why a request is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// The request names another host than the address that is listened on.
+    /// The `Host` of the request is not the address that the server listens on.
     Host,
     /// The request comes from another page.
     Origin,
-    /// The token is wrong, or was used before.
+    /// The token is invalid or was used before.
     Token,
     /// The request belongs to no visit.
     Visit,
@@ -77,7 +77,7 @@ impl Gate {
         }
     }
 
-    /// Returns an address that lets one browser in, once.
+    /// Returns an address that admits one browser, once.
     pub(crate) fn invite(&self, role: Role) -> String {
         let token = secret();
         let mut tokens = lock(&self.tokens);
@@ -88,7 +88,7 @@ impl Gate {
         format!("{}/?token={token}", self.origin)
     }
 
-    /// Checks what every request must fulfil.
+    /// Checks the requirements for every request.
     ///
     /// # Errors
     /// Returns [`Refusal::Host`] or [`Refusal::Origin`].
@@ -113,7 +113,7 @@ impl Gate {
         }
     }
 
-    /// Lets a browser in. A token works once.
+    /// Admits a browser. A token works once.
     ///
     /// # Errors
     /// Returns [`Refusal::Token`].
@@ -137,7 +137,7 @@ impl Gate {
         format!("{}={}; HttpOnly; SameSite=Strict; Path=/", self.cookie_name, visit.cookie)
     }
 
-    /// Returns the visit of a request by its cookie.
+    /// Returns the visit that the cookie of a request belongs to.
     ///
     /// # Errors
     /// Returns [`Refusal::Visit`].
@@ -151,7 +151,7 @@ impl Gate {
         found.cloned().ok_or(Refusal::Visit)
     }
 
-    /// Returns the visit of a request that also proves its key.
+    /// Returns the visit of a request that also contains the key of the visit.
     ///
     /// # Errors
     /// Returns [`Refusal::Visit`].
@@ -164,7 +164,7 @@ impl Gate {
     }
 }
 
-/// Returns whether the browser opens a page, rather than fetching something for one.
+/// Returns whether the browser opens a page, as opposed to fetching a resource for one.
 fn is_navigation(headers: &HeaderMap) -> bool {
     let value = |name: &str| headers.get(name).map(|value| value.as_bytes());
     value("sec-fetch-mode") == Some(b"navigate") && value("sec-fetch-dest") == Some(b"document")

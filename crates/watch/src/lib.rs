@@ -1,9 +1,9 @@
-//! A page on loopback that shows a session to the person beside the agent: the picture of the app
-//! with refs, its outline, the log of calls, and the recorded steps. The person can take the turn,
-//! and then presses and types through the same checks as an agent.
+//! A page on the loopback interface that shows a session to the person who works with the agent:
+//! the screenshot of the app with refs, its outline, the log of calls, and the recorded steps. The
+//! person can take the turn, and then presses and types with the same checks as an agent.
 //!
-//! The server runs in the process of `stickpin watch` and is a client of the daemon like any
-//! other. `gate` decides who may ask, `routes` answers, `board` holds what viewers see, and `feed`
+//! The server runs in the process of `stickpin watch` and is a client of the daemon like any other.
+//! `gate` controls access, `routes` answers requests, `board` contains what viewers see, and `feed`
 //! keeps it current.
 //!
 //! ```

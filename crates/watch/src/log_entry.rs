@@ -8,7 +8,7 @@ use stickpin_kernel::commands::frame::FrameReceiptLine;
 /// The maximum number of kept entries.
 pub(crate) const MAX_ENTRIES: usize = 2_000;
 
-/// An event of the feed, as far as it is shown.
+/// The visible part of an event of the feed.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Event {
@@ -24,7 +24,7 @@ pub(crate) struct Event {
     pub(crate) payload: Option<Value>,
 }
 
-/// How far a command is.
+/// The progress of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Outcome {
@@ -38,14 +38,14 @@ pub(crate) enum Outcome {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LogEntry {
-    /// The record that it begins with.
+    /// The `seq` of its first record.
     pub(crate) id: u64,
     pub(crate) at: String,
     pub(crate) who: String,
     /// The kind of the record, or the name of the command.
     pub(crate) what: String,
     pub(crate) detail: String,
-    /// How far the command is; absent for other records.
+    /// The progress of the command; absent for other records.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) outcome: Option<Outcome>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -53,9 +53,9 @@ pub(crate) struct LogEntry {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) duration_ms: Option<u64>,
     pub(crate) receipt: Vec<FrameReceiptLine>,
-    /// Whether a picture was taken behind the command.
+    /// Whether a screenshot was taken after the command.
     pub(crate) pictured: bool,
-    /// The version of the board that changed the entry last.
+    /// The version of the board at the last change of the entry.
     #[serde(skip)]
     pub(crate) version: u64,
 }
@@ -64,16 +64,16 @@ pub(crate) struct LogEntry {
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     entries: VecDeque<LogEntry>,
-    /// The version that removed all entries last.
+    /// The version at which all entries were last removed.
     cleared: u64,
 }
 
 impl Log {
-    /// Adds an event, or ends the command that it is about.
+    /// Adds an event, or ends the command that it belongs to.
     pub(crate) fn add(&mut self, event: &Event, version: u64) {
         match event.kind.as_str() {
             "command_end" => self.end(event, version),
-            // Stored trees are not for people.
+            // Stored trees are not shown to people.
             "snapshot" => {}
             _ => self.push(entry(event, version)),
         }
@@ -88,13 +88,13 @@ impl Log {
         }
     }
 
-    /// Removes all entries: the log is another one.
+    /// Removes all entries, because the log is a different one.
     pub(crate) fn clear(&mut self, version: u64) {
         self.entries.clear();
         self.cleared = version;
     }
 
-    /// Returns whether a reader has to forget what it has, and the entries that changed behind a
+    /// Returns whether a reader must discard its entries, and the entries that changed after a
     /// version.
     pub(crate) fn changes(&self, seen: u64) -> (bool, Vec<&LogEntry>) {
         (self.cleared > seen, self.entries.iter().filter(|entry| entry.version > seen).collect())
@@ -152,7 +152,7 @@ fn entry(event: &Event, version: u64) -> LogEntry {
     }
 }
 
-/// Says what a record about people contains.
+/// Returns the content of a record about people as text.
 fn described(event: &Event) -> String {
     let text = |value: &Value| match value {
         Value::String(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! The session as this program reaches it: commands of a person, sent to the daemon.
+//! The session as this program accesses it: commands of a person, sent to the daemon.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -6,10 +6,10 @@ use std::sync::Arc;
 use stickpin_client::{Call, Client};
 use stickpin_kernel::{Caller, CancellationToken, Error, Format, Render, Request, Response, Result};
 
-/// The variable by which a caller names itself.
+/// The environment variable in which a caller names itself.
 const AGENT_ID: &str = "STICKPIN_AGENT_ID";
 
-/// The family of agent ids that are people.
+/// The prefix of the agent ids of people.
 const PERSON: &str = "human:";
 
 /// A connection to the daemon, for one session and one person.
@@ -22,7 +22,7 @@ pub(crate) struct Remote {
 }
 
 impl Remote {
-    /// Creates a connection for a named session, or for that of the caller.
+    /// Creates a connection for a named session, or for the session of the caller.
     pub(crate) fn new(call: &Call, name: Option<String>) -> Self {
         let session = name.or_else(|| call.session.clone());
         let session = session.unwrap_or_else(|| call.caller.own_session.clone());
@@ -36,7 +36,7 @@ impl Remote {
         Self { client: Arc::clone(&self.client).parallel_client(), ..self.clone() }
     }
 
-    /// Returns a connection whose calls go on when the program is asked to end.
+    /// Returns a connection whose calls continue when the program is asked to end.
     pub(crate) fn until_the_end(&self) -> Self {
         Self { cancel: CancellationToken::new(), ..self.clone() }
     }
@@ -55,7 +55,7 @@ impl Remote {
     /// Runs a command and reads its output.
     ///
     /// # Errors
-    /// Returns the error of the command, and `INTERNAL` for an output of another shape.
+    /// Returns the error of the command, and `INTERNAL` for an unexpected output.
     pub(crate) async fn output<T: DeserializeOwned>(&self, command: &str, input: Value) -> Result<T> {
         let input = match input {
             Value::Object(input) => input,
@@ -70,7 +70,7 @@ impl Remote {
     }
 }
 
-/// Returns the person behind a caller: whoever opens the page acts as a person, also when an agent
+/// Returns the person behind a caller. Whoever opens the page acts as a person, even if an agent
 /// started the program.
 fn person(caller: &Caller) -> Caller {
     let mut caller = caller.clone();

@@ -1,4 +1,4 @@
-//! Requests and their answers.
+//! The requests and their responses.
 
 use crate::acts::{self, Act, ActAnswer};
 use crate::board::Board;
@@ -22,13 +22,13 @@ use tokio::time::timeout;
 /// The maximum number of viewers.
 const MAX_VIEWERS: usize = 50;
 
-/// The maximum size of an act, in bytes.
+/// The maximum size of an action, in bytes.
 const MAX_BODY: usize = 64 << 10;
 
 /// The time limit for the body of a request.
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Only our own files run, and nothing is sent anywhere else.
+/// Only our own files may run, and nothing may be sent elsewhere.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
     connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
     require-trusted-types-for 'script'; trusted-types 'none'";
@@ -38,7 +38,7 @@ const JSON: &str = "application/json";
 const PNG: &str = "image/png";
 const TEXT: &str = "text/plain; charset=utf-8";
 
-/// What answers requests.
+/// Answers requests.
 #[derive(Clone)]
 pub(crate) struct Site {
     pub(crate) gate: Arc<Gate>,
@@ -112,11 +112,11 @@ impl Site {
         }
     }
 
-    /// Lets a browser in.
+    /// Admits a browser.
     fn enter(&self, token: &str) -> Result<Response<Body>, Refusal> {
         let visit = self.gate.admit(token)?;
         let mut response = answer(StatusCode::OK, HTML, bundle::page(&visit.key));
-        // Letters, digits and punctuation of ours.
+        // Only letters, digits and our own punctuation.
         if let Ok(cookie) = HeaderValue::from_str(&self.gate.set_cookie(&visit)) {
             response.headers_mut().insert(SET_COOKIE, cookie);
         }
@@ -158,7 +158,7 @@ fn operator(visit: &Visit) -> Result<(), Refusal> {
     if visit.role == Role::Operator { Ok(()) } else { Err(Refusal::Role) }
 }
 
-/// Returns a parameter of the query.
+/// Returns a parameter of the query string.
 fn parameter(request: &Request<Incoming>, name: &str) -> Option<String> {
     let query = request.uri().query()?;
     let mut pairs = url::form_urlencoded::parse(query.as_bytes());

@@ -1,4 +1,4 @@
-//! Connections on loopback.
+//! Connections on the loopback interface.
 
 use http_body_util::combinators::UnsyncBoxBody;
 use hyper::body::{Bytes, Incoming};
@@ -20,7 +20,7 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// The pause when no connection can be accepted.
 const ACCEPT_RETRY: Duration = Duration::from_millis(20);
 
-/// The body of every answer.
+/// The body of every response.
 pub(crate) type Body = UnsyncBoxBody<Bytes, Infallible>;
 
 /// Serves connections until the future is dropped.

@@ -1,4 +1,4 @@
-//! What the app looked like behind each command, as far as memory allows.
+//! What the app looked like after each command, as far as memory permits.
 
 use hyper::body::Bytes;
 use serde::Serialize;
@@ -6,28 +6,28 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use stickpin_kernel::commands::frame::FrameBox;
 
-/// The maximum number of steps with a picture.
+/// The maximum number of steps with a screenshot.
 const MAX_STEPS: usize = 300;
 
-/// The maximum size of all pictures, in bytes.
+/// The maximum size of all screenshots, in bytes.
 const MAX_BYTES: usize = 48 << 20;
 
-/// How many frames are kept beside those of steps: a viewer may still load the picture of one that
-/// was replaced.
+/// The number of frames that are kept in addition to those of steps, because a viewer may still
+/// load the screenshot of a replaced one.
 const RECENT: usize = 4;
 
-/// The app at one moment.
+/// The app at one point in time.
 #[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Frame {
     /// The number of the frame.
     pub(crate) id: u64,
-    /// The command behind which the frame was taken.
+    /// The command after which the frame was taken.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) step: Option<u64>,
     pub(crate) url: String,
     pub(crate) title: String,
-    /// The name of the picture.
+    /// The name of the screenshot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) picture: Option<String>,
     pub(crate) width: u32,
@@ -39,13 +39,13 @@ pub(crate) struct Frame {
     pub(crate) failed_requests: Vec<String>,
     #[serde(skip)]
     pub(crate) png: Bytes,
-    /// Whether the host remembers what the picture shows, so that points can be pressed.
+    /// Whether the host has stored what the screenshot shows, so that points can be pressed.
     #[serde(skip)]
     pub(crate) points: bool,
 }
 
 impl Frame {
-    /// Returns the innermost element at a point of the picture.
+    /// Returns the innermost element at a point of the screenshot.
     pub(crate) fn at(&self, x: f64, y: f64) -> Option<&FrameBox> {
         let around = |b: &&FrameBox| x >= b.x && x < b.x + b.width && y >= b.y && y < b.y + b.height;
         let size = |b: &&FrameBox| b.width * b.height;
@@ -56,13 +56,13 @@ impl Frame {
 /// The frames of steps, and the newest ones.
 #[derive(Debug, Default)]
 pub(crate) struct Steps {
-    /// By command, oldest first.
+    /// The frames by command, oldest first.
     kept: VecDeque<Arc<Frame>>,
     recent: VecDeque<Arc<Frame>>,
 }
 
 impl Steps {
-    /// Adds a frame. Returns the step that has a picture only since now.
+    /// Adds a frame. Returns the step that has a screenshot only since then.
     pub(crate) fn add(&mut self, frame: Arc<Frame>) -> Option<u64> {
         if self.recent.len() == RECENT {
             self.recent.pop_front();
@@ -72,7 +72,7 @@ impl Steps {
         if frame.picture.is_none() {
             return None;
         }
-        // The last frame before the next command shows what the command led to.
+        // The last frame before the next command shows the effect of the command.
         let known = self.kept.back().is_some_and(|last| last.step == Some(step));
         if known {
             self.kept.pop_back();
@@ -94,12 +94,12 @@ impl Steps {
         self.recent.iter().find(|frame| frame.id == id)
     }
 
-    /// Returns the frame behind a command.
+    /// Returns the frame after a command.
     pub(crate) fn step(&self, command: u64) -> Option<&Arc<Frame>> {
         self.kept.iter().find(|frame| frame.step == Some(command))
     }
 
-    /// Returns a picture by its name.
+    /// Returns a screenshot by its name.
     pub(crate) fn picture(&self, name: &str) -> Option<Bytes> {
         let mut all = self.recent.iter().rev().chain(&self.kept);
         all.find(|frame| frame.picture.as_deref() == Some(name)).map(|frame| frame.png.clone())

@@ -1,4 +1,4 @@
-//! The stream of a viewer: server-sent events, made when the viewer can take them.
+//! The stream of a viewer: server-sent events, which are built when the viewer can receive them.
 
 use crate::board::Viewer;
 use futures_util::stream::{self, Stream};
@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-/// How often a viewer hears that the connection still works.
+/// The interval at which a viewer is informed that the connection still works.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
 struct Reader {
@@ -17,8 +17,8 @@ struct Reader {
     seen: u64,
 }
 
-/// Returns the events of a viewer. Nothing is queued: each part is made of the state at the moment
-/// in which the connection asks for it.
+/// Returns the events of a viewer. Nothing is queued: each part is built from the state at the time
+/// when the connection requests it.
 pub(crate) fn events(viewer: Viewer) -> impl Stream<Item = Result<Frame<Bytes>, Infallible>> {
     let versions = viewer.board().versions();
     let reader = Reader { viewer, versions, seen: 0 };
@@ -35,7 +35,7 @@ impl Reader {
             let (seen, messages) = self.viewer.board().messages(self.seen);
             self.seen = seen;
             if !messages.is_empty() {
-                // JSON has no line breaks outside of strings, and escapes those inside.
+                // JSON has no line breaks outside of strings and escapes those inside.
                 let lines = messages.iter().map(|(name, data)| format!("event: {name}\ndata: {data}\n\n"));
                 return Some(lines.collect::<String>().into());
             }

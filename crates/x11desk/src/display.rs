@@ -43,7 +43,7 @@ pub struct Display {
     pub(crate) keymap: Option<Keymap>,
     pub(crate) lent_keys: LentKeys,
     pub(crate) clipboard: Clipboard,
-    /// Memory for the pixels of pictures.
+    /// The memory for the pixels of screenshots.
     pub(crate) pictures: Option<SharedMemory>,
     /// The data of received ping replies.
     pub(crate) pongs: Vec<u32>,

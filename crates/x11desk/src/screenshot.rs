@@ -80,7 +80,7 @@ pub fn take_screenshot(d: &mut Display, area: Rect) -> X11Result<Option<ScreenPi
     let Some((x, y, width, height)) = pixels(area, d.size) else { return Ok(None) };
     let places = layout(d)?;
     let pixels = match shared_memory::pixels(&d.conn, &mut d.pictures, d.root, (x, y, width, height)) {
-        // On a display of another machine, the pixels come through the connection.
+        // On a remote display, the pixels are sent over the connection.
         Err(X11Error::Refused(why)) => {
             tracing::debug!("{why}");
             d.conn.get_image(ImageFormat::Z_PIXMAP, d.root, x, y, width, height, u32::MAX)?.reply()?.data

@@ -1,5 +1,6 @@
-//! Memory that the server writes pictures to (MIT-SHM 1.2), so that the pixels of a screen do not
-//! pass through the connection. The memory is a file descriptor of ours, and is never mapped here.
+//! Memory that the server writes screenshots to (MIT-SHM 1.2), so that the pixels of a screen are
+//! not sent over the connection. The memory is a file descriptor of this process, which never maps
+//! it.
 
 use crate::error::{X11Error, X11Result};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
@@ -10,7 +11,7 @@ use x11rb::protocol::shm::{self, ConnectionExt as _};
 use x11rb::protocol::xproto::ImageFormat;
 use x11rb::rust_connection::RustConnection;
 
-/// A segment of memory that the server knows.
+/// A shared memory segment that is attached to the server.
 #[derive(Debug)]
 pub(crate) struct SharedMemory {
     segment: shm::Seg,
@@ -41,7 +42,7 @@ impl SharedMemory {
 }
 
 /// Returns the pixels of a part of a window in the format of the server, four bytes each. `kept`
-/// holds the memory from one picture to the next.
+/// keeps the memory between screenshots.
 ///
 /// # Errors
 /// Returns `Refused` when the server or the system does not support shared memory.

@@ -203,7 +203,7 @@ impl App {
     }
 }
 
-/// The last reading of the app with its index. Empty before the first reading.
+/// The last capture of the app with its index. Empty before the first capture.
 #[derive(Debug)]
 pub(crate) struct LastCapture {
     pub(crate) picture: ObjectTree,
@@ -301,7 +301,7 @@ pub(crate) fn node_words(node: NodeRef<'_>) -> String {
 /// Returns `IO` when waiting for it fails.
 pub(crate) async fn end_child(mut child: Child, label: &str) -> Result<()> {
     let Some(pid) = child.id() else { return Ok(()) };
-    // It may still save its data; it is killed if it does not end.
+    // The app may still save its data; it is killed if it does not end.
     terminate_group(pid);
     if timeout(LEAVE, child.wait()).await.is_err() {
         kill_group(pid);

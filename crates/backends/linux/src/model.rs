@@ -246,7 +246,7 @@ mod tests {
     use super::*;
     use crate::model::states;
 
-    /// The recorded pictures hold the bits.
+    /// Recorded pictures contain the bits.
     impl From<u16> for Interfaces {
         fn from(bits: u16) -> Self {
             Self::from_bits_retain(bits)

@@ -1,4 +1,5 @@
-//! The conversations of consoles: what a prompt may refer to because an earlier one established it.
+//! The conversations of consoles: what a prompt can refer to because an earlier prompt established
+//! it.
 
 use super::authority::{SessionAuthority, State};
 use super::commands::refuse_ambiguous;
@@ -10,13 +11,13 @@ use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::log::{ContextAdded, ContextCleared, Kind};
 use stickpin_store::Phase;
 
-/// An entry of a conversation with its place in the log.
+/// An entry of a conversation with its position in the log.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ContextEntry {
-    /// Its record.
+    /// The `seq` of the record.
     pub seq: u64,
-    /// What it says.
+    /// The content.
     #[serde(flatten)]
     pub entry: ContextAdded,
 }
@@ -25,12 +26,12 @@ pub struct ContextEntry {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ContextPage {
-    /// The entries that count, oldest first.
+    /// The entries that are in effect, oldest first.
     pub entries: Vec<ContextEntry>,
-    /// Whether entries before these no longer count.
+    /// Whether entries before these are no longer in effect.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cleared: bool,
-    /// The last record that was looked at: reading continues behind it.
+    /// The last record that was examined. Reading continues after it.
     pub cursor_seq: u64,
 }
 
@@ -73,7 +74,7 @@ impl Conversations<'_> {
         })
     }
 
-    /// Reads a conversation behind the record `after`.
+    /// Reads a conversation after the record `after`.
     ///
     /// # Errors
     /// Returns errors of reading the log.

@@ -9,7 +9,8 @@ use stickpin_device::ErrorCode;
 use stickpin_session::turn::MemberKind;
 use tokio_util::sync::CancellationToken;
 
-/// Fault 23: the refused command leaves no trace, and what ends something needs the turn only.
+/// Fault 23: the refused command leaves no trace, and records that end something need only the
+/// turn.
 #[tokio::test(start_paused = true)]
 async fn command_that_cannot_be_logged_is_refused_before_the_device() {
     let world = World::new();
@@ -26,7 +27,7 @@ async fn command_that_cannot_be_logged_is_refused_before_the_device() {
     assert_eq!(world.coordinator.verify("shop").unwrap().findings, []);
 }
 
-/// Fault 24: the command did what it did, and no other one acts before its end is in the log.
+/// Fault 24: the command had its effect, and no other command acts before its end is in the log.
 #[tokio::test(start_paused = true)]
 async fn end_that_cannot_be_logged_stops_commands_until_it_is() {
     let world = World::new();
@@ -47,7 +48,7 @@ async fn end_that_cannot_be_logged_stops_commands_until_it_is() {
     assert_eq!((verified.findings, verified.summary.open_commands), (Vec::new(), 0));
 }
 
-/// Fault 24: a host that ends before there is room again leaves the command interrupted.
+/// Fault 24: if the host ends before there is space again, the command counts as interrupted.
 #[tokio::test(start_paused = true)]
 async fn end_that_was_never_logged_is_interrupted_by_the_next_host() {
     let mut world = World::new();
@@ -67,7 +68,7 @@ async fn end_that_was_never_logged_is_interrupted_by_the_next_host() {
     assert_eq!(log.matches("\"outcome\":\"interrupted\"").count(), 1, "{log}");
 }
 
-/// Fault 27: a session in use is still there without its metadata, and gets it back from memory.
+/// Fault 27: a session in use survives the loss of its metadata, which is restored from memory.
 #[tokio::test(start_paused = true)]
 async fn session_in_use_outlives_its_metadata() {
     let world = World::new();
@@ -88,8 +89,8 @@ async fn session_in_use_outlives_its_metadata() {
     assert_eq!(shop.meta().turn.turn_id, turn.turn_id, "the turn goes on");
 }
 
-/// Faults 16 and 17: the wall clock is set, and the machine sleeps, which its monotonic clock does
-/// not count. Deadlines and the order of records are those of before.
+/// Faults 16 and 17: the wall clock is set, or the machine sleeps, which its monotonic clock does
+/// not count. Deadlines and the order of records do not change.
 #[tokio::test(start_paused = true)]
 async fn jumps_of_the_wall_clock_change_no_owner() {
     const HOUR: i64 = 3_600_000;

@@ -1,4 +1,4 @@
-//! The files of the machine, which note what is read, and which can be full.
+//! File systems that log which files are read, and that can be full.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ impl WatchedFiles {
         std::mem::take(&mut self.0.read.lock().unwrap())
     }
 
-    /// Lets no byte be written any more, or lets them be written again.
+    /// Makes all writes fail, or lets them succeed again.
     pub(crate) fn set_full(&self, full: bool) {
         self.0.full.store(full, Ordering::SeqCst);
     }

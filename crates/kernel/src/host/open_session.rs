@@ -43,7 +43,7 @@ pub(crate) struct OpenSession {
     pub(crate) secrets: Vec<Secret>,
     /// The field that the last action filled without focusing it, in words.
     pub(crate) unfocused: Option<String>,
-    /// What is kept for those who watch.
+    /// The state that is kept for watchers.
     pub(crate) watch: WatchState,
     /// Whether a command found that the app is gone.
     pub(crate) lost: bool,

@@ -1,5 +1,5 @@
-//! What a session keeps for those who watch it: the receipts of the last commands, and what a
-//! watcher saw last.
+//! What a session keeps for watchers: the receipts of the last commands, and what a watcher saw
+//! last.
 
 use std::collections::VecDeque;
 
@@ -9,28 +9,28 @@ const MAX_RECEIPTS: usize = 64;
 /// The receipt of one command.
 #[derive(Debug, Clone)]
 pub(crate) struct KeptReceipt {
-    /// The record that says that the command began; `None` where nothing is logged.
+    /// The record of the begin of the command; `None` if nothing is logged.
     pub(crate) command: Option<u64>,
-    /// The lines, each with whether it reports an error of the app.
+    /// The lines, and for each whether it reports an error of the app.
     pub(crate) lines: Vec<(String, bool)>,
 }
 
-/// What is kept for those who watch.
+/// The state that is kept for watchers.
 #[derive(Debug, Default)]
 pub(crate) struct WatchState {
     /// The number of commands that ran, except those that leave no trace.
     pub(crate) commands: u64,
-    /// The record that says that the last of them began.
+    /// The record of the begin of the last command.
     pub(crate) last_command: Option<u64>,
-    /// The hash of the last picture that a watcher was given.
+    /// The hash of the last screenshot that a watcher received.
     pub(crate) picture: Option<u64>,
     /// The receipts of the last commands, oldest first.
     receipts: VecDeque<KeptReceipt>,
 }
 
 impl WatchState {
-    /// Notes that a command ran, with its receipt. The oldest receipt is forgotten when there are
-    /// too many.
+    /// Records that a command ran, with its receipt. Drops the oldest receipt if there are too
+    /// many.
     pub(crate) fn add(&mut self, command: Option<u64>, lines: Vec<(String, bool)>) {
         self.commands += 1;
         self.last_command = command.or(self.last_command);
@@ -43,7 +43,7 @@ impl WatchState {
         self.receipts.push_back(KeptReceipt { command, lines });
     }
 
-    /// Returns the receipts of commands behind a record.
+    /// Returns the receipts of the commands after a record.
     pub(crate) fn receipts_after(&self, seq: u64) -> impl Iterator<Item = &KeptReceipt> {
         self.receipts.iter().filter(move |kept| kept.command.is_none_or(|command| command > seq))
     }

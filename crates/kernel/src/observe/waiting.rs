@@ -128,7 +128,7 @@ pub(crate) async fn wait_for_change(cx: &mut Cx, at_most: Duration) -> Result<()
     cx.check()
 }
 
-/// Lets commands go first that wait for the session.
+/// Lets commands that wait for the session run first.
 ///
 /// # Errors
 /// Returns the errors of waiting for the session again.
@@ -137,7 +137,7 @@ pub(crate) async fn let_others_pass(cx: &mut Cx) -> Result<()> {
     if requested { cx.yield_checkout().await } else { Ok(()) }
 }
 
-/// Does nothing for a time, unless another command waits for the session, which then has its turn.
+/// Stays idle for a time, unless another command waits for the session, which then runs.
 ///
 /// # Errors
 /// Returns the errors of waiting for the session again.
@@ -153,14 +153,14 @@ pub(crate) async fn stay_idle(cx: &mut Cx, time: Duration) -> Result<PauseEnd> {
     }
 }
 
-/// What ended a pause.
+/// The reason why a pause ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PauseEnd {
-    /// The time is up.
+    /// The time has passed.
     Time,
     /// Something may have changed.
     Change,
-    /// Other commands had their turn.
+    /// Other commands ran.
     Yield,
 }
 

@@ -37,7 +37,7 @@ pub(crate) struct Begun {
 }
 
 impl Begun {
-    /// Returns the number of the record that says that the command begins.
+    /// Returns the number of the record of the command's begin.
     pub(crate) fn seq(&self) -> u64 {
         self.ticket.command().seq()
     }

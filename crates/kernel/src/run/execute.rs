@@ -65,7 +65,7 @@ pub(crate) async fn execute_nested(cx: &mut Cx, entry: &'static Entry, prepared:
     response
 }
 
-/// Runs a command that leaves no trace: it takes no notices and publishes no status.
+/// Runs a command that leaves no trace: takes no notices and publishes no status.
 async fn run_unlogged(
     entry: &'static Entry,
     prepared: Prepared,
@@ -129,7 +129,7 @@ async fn run(
     result
 }
 
-/// Keeps the receipt of a command for those who watch the session.
+/// Stores the receipt of a command for watchers of the session.
 fn keep_receipt(cx: &mut Cx, begun: Option<&Begun>) {
     let lines: Vec<_> = cx.envelope.receipt.iter().map(|line| (line.text.clone(), line.is_error)).collect();
     if let Ok(live) = cx.open_session() {

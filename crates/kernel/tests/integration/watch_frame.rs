@@ -1,4 +1,4 @@
-//! What a person who watches is shown, on the simulated device.
+//! What a watching person sees, on the simulated device.
 
 use stickpin_backend_sim::SimProvider;
 use stickpin_kernel::commands::frame::{WatchFrame, WatchFrameOutput};
@@ -22,7 +22,7 @@ async fn frame(session: &Session, frame: WatchFrame) -> Answer<WatchFrame> {
     session.run(frame).await.expect("a frame")
 }
 
-/// What a watcher sends that has seen a frame.
+/// Returns the request that a watcher sends after it has seen a frame.
 fn next(seen: &WatchFrameOutput) -> WatchFrame {
     WatchFrame { picture: seen.picture.clone(), commands: Some(seen.commands), ..WatchFrame::default() }
 }

@@ -285,7 +285,7 @@ fn without_session(
     }
     let terminal = set(TERMINAL_VARIABLES).map(|id| format!("term:{id}"));
     attempts.push(Attempt::new("4", "terminal", terminal.clone()));
-    // A console belongs to a person, and each is a member of its own. A program that starts one stays
+    // A console belongs to a person, and each is its own member. A program that starts one remains
     // the agent that it is.
     if let (None, Some(console)) = (harness, evidence.console) {
         let component = format!("human:{}:console:{console:04x}", place.user);

@@ -35,7 +35,7 @@ pub struct Evidence {
     /// The connection, if the front end keeps one open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connection: Option<String>,
-    /// The number of the interactive console that a person sits at.
+    /// The number of the interactive console that a person uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub console: Option<u16>,
 }

@@ -231,7 +231,7 @@ fn each_console_of_a_person_is_a_member_of_its_own() {
     assert_eq!((one.agent_id.as_str(), one.kind), ("human:ana:console:00a1", AgentKind::Human));
     assert_eq!(one, at_console(0x00a1, &[TERMINAL], &[]));
     assert_ne!(at_console(0x00a2, &[TERMINAL], &[]).agent_id, one.agent_id);
-    // An agent that starts a console does not become a person by it.
+    // Starting a console does not turn an agent into a person.
     let agent = at_console(0x00a1, &[], &claude());
     assert_eq!((agent.harness.as_str(), agent.kind), ("claude", AgentKind::Harness));
 }

@@ -25,7 +25,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 pub enum Group {
     /// Boundaries of segments.
     Segment,
-    /// Commands, snapshots, and what a console says about them.
+    /// Commands, snapshots, and what a console records about them.
     Run,
     /// Membership.
     Member,

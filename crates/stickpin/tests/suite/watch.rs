@@ -10,7 +10,7 @@ use std::time::Duration;
 /// The agent that drives the app.
 const ADA: &str = "claude:ada";
 
-/// An app whose button changes it later, and says when.
+/// An app with a button that changes it after a delay and logs when.
 const APP: &str = r#"<!doctype html><title>Orders</title>
 <style>body { font: 16px sans-serif; margin: 24px } button, input { font: inherit; padding: 8px 14px }</style>
 <main><h1>Orders</h1>
@@ -23,7 +23,7 @@ const APP: &str = r#"<!doctype html><title>Orders</title>
   document.querySelector('#later').onclick = () => setTimeout(() => { state.textContent = `changed ${Date.now()}` }, 400);
 </script>"#;
 
-/// An app that tries everything to run a script where it is shown.
+/// An app that tries everything to run a script where the app is shown.
 const HOSTILE: &str = r#"<!doctype html><title></title><script>pwned=1</script>">HOSTILE</title>
 <main><h1>&lt;img src=x onerror=pwned=1&gt;</h1>
 <button aria-label="<svg onload=pwned=1>">a</button>
@@ -62,7 +62,7 @@ impl Watch {
         &self.link["http://".len() + self.host().len()..]
     }
 
-    /// Sends a request and returns the whole answer.
+    /// Sends a request and returns the whole response.
     fn request(&self, head: &str, body: &str) -> String {
         let mut stream = self.send(head, body);
         let mut answer = String::new();
@@ -83,7 +83,7 @@ impl Watch {
         self.request(&format!("GET {target} HTTP/1.1\r\nhost: {}{headers}", self.host()), "")
     }
 
-    /// Opens the link, and returns the headers of later requests and the key.
+    /// Opens the link. Returns the headers of later requests, and the key.
     fn visit(&self, target: &str) -> (String, String) {
         let page = self.get(target, "");
         assert!(page.starts_with("HTTP/1.1 200"), "{page}");
@@ -107,7 +107,7 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -133,7 +133,7 @@ impl Driver<'_> {
         ran.out
     }
 
-    /// Waits until an expression of the page is true, and returns the answer.
+    /// Waits until an expression of the page is true, and returns the response.
     #[track_caller]
     fn truth(&self, expression: &str) -> String {
         let mut command = self.world.command(&["--session", self.session, "wait", "fn", expression]);
@@ -143,7 +143,7 @@ impl Driver<'_> {
     }
 }
 
-/// An app that Ada drives, and a browser with the page that watches it.
+/// Returns an app that Ada drives, and a browser with the page that watches it.
 fn watched<'w>(world: &'w World, app: &str, size: &str) -> (Driver<'w>, Watch, Driver<'w>) {
     std::fs::write(world.path().join("shop/app.html"), app).expect("a file");
     let ada = Driver { world, session: "orders", id: ADA };
@@ -166,7 +166,8 @@ fn page_shows_what_happens_within_200_ms() {
     }
     let world = World::new();
     let (ada, _watch, page) = watched(&world, APP, "1280x800");
-    // The delay of the fastest of five: another program may have the processor meanwhile.
+    // The minimum delay of five attempts, because other programs may occupy the processor
+    // meanwhile.
     let watch_outline = r"
         window.delays = [];
         new MutationObserver(() => {
@@ -184,7 +185,7 @@ fn page_shows_what_happens_within_200_ms() {
     let delays = page.truth("JSON.stringify(delays)");
     assert_eq!(page.run("wait fn 'Math.min(...delays) < 200' --timeout 100").code, 0, "{delays}");
 
-    // The log: who, what, outcome, duration; and the receipt of an act.
+    // The log shows the caller, command, outcome and duration, and the receipt of an action.
     ada.ok("press 'role=button label=Pay'");
     let call = "[...document.querySelectorAll('.call.ok')].some((c) => /press.*label=Pay/s.test(c.textContent) \
         && c.textContent.includes('claude:ada') && / ms|\\d s/.test(c.textContent) \
@@ -195,11 +196,11 @@ fn page_shows_what_happens_within_200_ms() {
     assert_ne!(failed.code, 0);
     page.truth("[...document.querySelectorAll('.call.error')].some((c) => c.textContent.includes('ELEMENT_NOT_FOUND'))");
 
-    // Refs stand on the picture, as Ada knows them.
+    // Refs are drawn on the screenshot, as Ada knows them.
     page.truth(
         "[...document.querySelectorAll('.box.known')].some((b) => b.ariaLabel.startsWith('button Pay @e'))",
     );
-    // A watched step can be looked at again, with what it showed.
+    // A watched step can be viewed again, with what it showed.
     page.truth(&format!("{OUTLINE}.includes('paid')"));
     page.truth("document.querySelectorAll('.tile.pictured').length >= 3");
     page.truth("(document.querySelector('.tile.pictured').click(), true)");
@@ -220,7 +221,7 @@ fn person_takes_the_session_and_acts_on_the_picture() {
     let (ada, watch, page) = watched(&world, APP, "1280x800");
     ada.ok("turn wait");
     page.truth("document.querySelector('#turn').textContent === 'claude:ada has the session'");
-    // Before that, a press on the picture does nothing.
+    // Before that, a press on the screenshot has no effect.
     page.truth("(document.querySelector('.box.known').click(), true)");
     page.ok("press 'role=button label=Take'");
     page.truth("document.querySelector('#turn').textContent === 'you have the session'");
@@ -233,7 +234,7 @@ fn person_takes_the_session_and_acts_on_the_picture() {
     page.ok("fill css=#text 'Ada Lovelace'");
     page.ok("press 'css=\"#typing [type=submit]\"'");
     page.truth(&format!("{OUTLINE}.includes('Ada Lovelace')"));
-    // With the keys, on the picture itself.
+    // With the keyboard, on the screenshot itself.
     page.ok("press css=#turn");
     page.truth("(document.querySelector('#picture').focus(), true)");
     page.ok("type ' King'");
@@ -249,7 +250,7 @@ fn person_takes_the_session_and_acts_on_the_picture() {
     let mine = ada.ok("turn wait");
     assert!(mine.contains("done: \"paid\"") && mine.contains("next: \"print the receipt\""), "{mine}");
 
-    // The end of the program gives the turn back.
+    // When the program ends, the turn is given back.
     page.ok("press 'role=button label=Take'");
     page.truth("document.querySelector('#turn').textContent === 'you have the session'");
     watch.interrupt(&world);
@@ -302,7 +303,7 @@ fn strangers_are_refused() {
     );
     assert!(page.contains("content-security-policy: default-src 'none'; script-src 'self'"), "{page}");
 
-    // The cookie alone, as another port of the host gets it.
+    // The cookie alone, which another port of the host would also receive.
     refused(watch.get("/stream", &cookie));
     refused(watch.get("/step/1", &cookie));
     refused(watch.get(&format!("/step/1?key={key}"), ""));
@@ -326,7 +327,7 @@ fn strangers_are_refused() {
     );
     assert!(bad.starts_with("HTTP/1.1 400"), "{bad}");
 
-    // Who was invited only looks.
+    // An invited visitor can only look.
     let invite = watch.request(
         &format!("POST /invite HTTP/1.1\r\nhost: {host}{cookie}{proof}\r\norigin: http://{host}"),
         "",
@@ -355,7 +356,7 @@ fn fifty_viewers_watch_and_a_slow_one_holds_up_nobody() {
             assert_ne!(viewer.read_line(&mut line).expect("text"), 0, "the stream ends before {wanted}");
         }
     };
-    // The first one never reads.
+    // The first viewer never reads.
     for viewer in &mut viewers[1..] {
         until(viewer, "\"picture\":\"");
     }

@@ -95,13 +95,13 @@ impl Rect {
         x >= self.x && x < self.x + self.width && y >= self.y && y < self.y + self.height
     }
 
-    /// Moves the rectangle by an offset.
+    /// Returns the rectangle moved by an offset.
     #[must_use]
     pub fn translate(self, (dx, dy): (f64, f64)) -> Self {
         Self { x: self.x + dx, y: self.y + dy, ..self }
     }
 
-    /// The area that two rectangles share; `None` if it is empty.
+    /// Returns the area that two rectangles share; `None` if it is empty.
     #[must_use]
     pub fn intersection(self, other: Self) -> Option<Self> {
         let (x, y) = (self.x.max(other.x), self.y.max(other.y));
@@ -110,7 +110,7 @@ impl Rect {
         (width > 0.0 && height > 0.0).then_some(Self { x, y, width, height })
     }
 
-    /// The smallest rectangle around both.
+    /// Returns the smallest rectangle that contains both.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         let (x, y) = (self.x.min(other.x), self.y.min(other.y));

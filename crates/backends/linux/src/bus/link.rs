@@ -32,7 +32,7 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Determines the toolkit of an app and connects to it, by `until`.
+    /// Determines the toolkit of an app and connects to the app, by `until`.
     ///
     /// # Errors
     /// Returns a fault when the app does not respond.

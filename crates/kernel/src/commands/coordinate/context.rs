@@ -1,5 +1,5 @@
-//! `context read`, `context add`, `context clear`, `context tree`: the conversation of a console and
-//! its view of the app, for the console itself.
+//! `context read`, `context add`, `context clear`, `context tree`: the conversation of a console
+//! and its view of the app, for the console itself.
 
 use crate::commands::prelude::*;
 use crate::commands::read::snapshot::{OutlineOutput, Snapshot};
@@ -68,7 +68,7 @@ pub struct ContextTreeOutput {
     pub outline: Option<OutlineOutput>,
 }
 
-/// The entries that count, oldest first.
+/// The entries that are in effect, oldest first.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ContextReadOutput(pub ContextPage);

@@ -17,14 +17,14 @@ use stickpin_refs::{Ref, RefToken};
 use stickpin_tree::{DEFAULT_MAX_BYTES, Handle, NodeId, NodeRef, Outline, OutlineQueries, Tree, View};
 use tokio::time::Instant;
 
-/// The longest wait for a change, in milliseconds.
+/// The maximum wait for a change, in milliseconds.
 const MAX_WAIT: u64 = 10_000;
 
-/// How long the session must be free, after a command, before a watcher uses the device: the next
-/// command of a busy agent must not wait for a picture.
+/// How long the session must be idle after a command before a watcher uses the device, so that the
+/// next command of a busy agent does not wait for a screenshot.
 const ROOM: Duration = Duration::from_millis(25);
 
-/// The longest time that a busy agent keeps a watcher without a picture.
+/// The maximum time that a busy agent can keep a watcher waiting for a screenshot.
 const MAX_ROOM: Duration = Duration::from_millis(750);
 
 /// The maximum number of failed requests.
@@ -59,39 +59,39 @@ pub struct WatchFrameOutput {
     pub url: String,
     /// The title.
     pub title: String,
-    /// A hash of the picture; equal for equal pictures.
+    /// A hash of the screenshot; equal for equal screenshots.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub picture: Option<String>,
-    /// The picture as PNG in base64; absent if the caller has it already.
+    /// The screenshot as PNG in Base64; absent if the caller already has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub png: Option<String>,
-    /// The width of the picture in pixels.
+    /// The width of the screenshot in pixels.
     pub width: u32,
-    /// The height of the picture in pixels.
+    /// The height of the screenshot in pixels.
     pub height: u32,
-    /// The elements in the picture that can be acted on.
+    /// The actionable elements in the screenshot.
     pub boxes: Vec<FrameBox>,
     /// The outline of the app.
     pub outline: String,
-    /// The dialog that the app waits for, in words. There is no picture then.
+    /// The dialog that the app waits for, in words. There is no screenshot then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dialog: Option<String>,
-    /// The number of commands that ran before.
+    /// The number of commands that ran before the frame.
     pub commands: u64,
-    /// The record that says that the last of them began.
+    /// The record of the begin of the last of these commands.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_command: Option<u64>,
     /// The receipts of these commands.
     pub receipts: Vec<FrameReceipt>,
-    /// Requests of the page that failed.
+    /// The failed requests of the page.
     pub failed_requests: Vec<String>,
 }
 
-/// The box of an element, in pixels of the picture.
+/// The bounds of an element, in pixels of the screenshot.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FrameBox {
-    /// The ref with the generation that it is known to be right for; absent if none was issued.
+    /// The ref with the generation for which it is known to be correct; absent if none was issued.
     #[serde(rename = "ref", skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
     /// The role.
@@ -112,7 +112,7 @@ pub struct FrameBox {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FrameReceipt {
-    /// The record that says that the command began.
+    /// The record of the begin of the command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<u64>,
     /// The lines.
@@ -162,8 +162,8 @@ impl Command for WatchFrame {
 }
 
 impl WatchFrame {
-    /// Returns whether commands ran, or another watcher saw another picture, since the caller's
-    /// last frame.
+    /// Returns whether commands ran, or another watcher got a different screenshot, since the
+    /// caller's last frame.
     fn is_behind(&self, cx: &mut Cx) -> Result<bool> {
         let live = cx.open_session()?;
         let seen = self.picture.as_deref().and_then(|hash| u64::from_str_radix(hash, 16).ok());
@@ -172,7 +172,7 @@ impl WatchFrame {
             || live.watch.picture != seen)
     }
 
-    /// Reads the app. Before each question to the device, waiting commands have their turn.
+    /// Reads the app. Waiting commands run first, before each query to the device.
     async fn take(&self, cx: &mut Cx) -> Result<WatchFrameOutput> {
         waiting::let_others_pass(cx).await?;
         // Counted before the app is read: the next frame shows what happens meanwhile.
@@ -254,7 +254,7 @@ impl WatchFrame {
     }
 }
 
-/// Waits until no command has wanted the session for a moment.
+/// Waits until no command has requested the session for a moment.
 async fn leave_room(cx: &mut Cx) -> Result<()> {
     let end = Instant::now() + MAX_ROOM;
     while Instant::now() < end && waiting::stay_idle(cx, ROOM).await? == PauseEnd::Yield {}
@@ -274,7 +274,7 @@ async fn read(cx: &mut Cx) -> Result<Arc<Tree>> {
     }
 }
 
-/// The refs of the stored tree, for the nodes of a later tree that are still the same.
+/// The refs of the stored tree, for nodes of a later tree that are still the same elements.
 struct Refs {
     by_handle: HashMap<Handle, String>,
 }
@@ -306,7 +306,7 @@ fn pinned(id: Ref, generation: stickpin_refs::Generation) -> String {
     RefToken { id, pin: Some(generation) }.to_string()
 }
 
-/// Returns whether a person who knows the one takes the other for it.
+/// Returns whether a person who knows one node would take the other for it.
 fn reads_same(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
     a.role() == b.role() && a.name() == b.name()
 }
@@ -345,7 +345,7 @@ fn boxes(tree: &Tree, placed: &[PlacedElement], refs: &Refs, shot: &ScreenshotIm
     framed.collect()
 }
 
-/// Remembers what the picture shows, so that a press at one of its points is checked against it.
+/// Stores what the screenshot shows, so that a press at one of its points is checked against it.
 async fn remember(cx: &mut Cx, tree: &Tree, placed: &[PlacedElement], shot: &ScreenshotImage) -> Result<()> {
     let marks = points::screenshot_marks(cx, tree, placed, shot.area).await?;
     let scrolled = cx.device()?.scroll_offset().await?;
@@ -369,7 +369,7 @@ async fn remember(cx: &mut Cx, tree: &Tree, placed: &[PlacedElement], shot: &Scr
     Ok(())
 }
 
-/// Returns the requests of the page that failed, the last ones if there are many.
+/// Returns the failed requests of the page, only the last ones if there are many.
 async fn failed_requests(cx: &mut Cx) -> Result<Vec<String>> {
     let device = cx.device()?;
     if device.dialog().is_some() {

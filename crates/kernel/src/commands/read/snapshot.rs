@@ -176,7 +176,7 @@ impl Snapshot {
     }
 }
 
-/// Returns what an outline says of its tree, without lines and refs.
+/// Returns what an outline states about its tree, without lines and refs.
 fn header(tree: &Tree, plan: &Plan<'_>, generation: Option<Generation>) -> OutlineOutput {
     let page = &tree.documents()[0];
     OutlineOutput {

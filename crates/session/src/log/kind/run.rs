@@ -222,11 +222,11 @@ pub struct LogRepaired {
 pub struct ContextAdded {
     /// The conversation.
     pub context: String,
-    /// The command line as it was typed, without text that may be secret.
+    /// The command line as typed, without text that may be secret.
     pub body: Redacted,
     /// The outcome in one line.
     pub result: Redacted,
-    /// The element that `it` stands for from now on.
+    /// The element that `it` refers to from now on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<Redacted>,
     /// The generation of the refs that the entry showed.
@@ -236,14 +236,14 @@ pub struct ContextAdded {
     pub cwd: Redacted,
 }
 
-/// The context of a conversation was cleared: its entries stay in the log, and later prompts no
-/// longer refer to them.
+/// The context of a conversation was cleared: its entries stay in the log, but later prompts do not
+/// refer to them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ContextCleared {
     /// The conversation.
     pub context: String,
-    /// The last record that no longer counts.
+    /// The last record that is no longer in effect.
     pub upto_seq: u64,
 }
 

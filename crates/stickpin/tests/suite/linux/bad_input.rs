@@ -247,7 +247,7 @@ fn what_is_on_a_page_that_was_turned_is_not_pressed() {
     assert_eq!(received(), "clicked Zeta\nturned\n");
 }
 
-/// A program without windows, one with whether accessibility is on in its toolkit, and one that ends
+/// A program without windows, one with accessibility switched off in its toolkit, and one that ends
 /// at once.
 #[test]
 fn apps_that_never_register_are_given_up_and_ended() {
