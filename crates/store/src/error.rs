@@ -97,7 +97,7 @@ pub enum StoreError {
     #[error("there is no session `{0}`")]
     Missing(String),
     /// The session already exists.
-    #[error("session `{0}` already exists already")]
+    #[error("session `{0}` already exists")]
     Exists(String),
     /// The name is not a valid session name.
     #[error("`{0}` is not a valid session name")]

@@ -187,7 +187,7 @@ pub(crate) async fn wait_until_keys_handled(app: &App) {
 /// Returns the error for keys that would go to this other window.
 pub(crate) async fn foreign_focus_error(app: &App, other: Window, x11: &X11) -> Result<Error> {
     let what = window::covering_window(app, other, x11).await?;
-    Ok(Error::element_covered(format!("{what} keeps the keyboard focus focus"))
+    Ok(Error::element_covered(format!("{what} keeps the keyboard focus"))
         .hint("run `stickpin snapshot -i` to see what is open, or open the app with `--private`, where no other app can take the keyboard focus"))
 }
 

@@ -164,7 +164,7 @@ impl Show for SessionSpawnOutput {
             loan_id.as_str()
         ));
         text.line(format_args!("its members run commands with --session {device}"));
-        text.line(format_args!("the lender may {}", verbs(effective_parent)));
+        text.line(format_args!("the lender may still {}", verbs(effective_parent)));
     }
 }
 

@@ -187,7 +187,7 @@ fn launch_app(flow: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
     }
     let Some(app) = app.or_else(|| flow.app.clone()) else {
         return Err(command.at.error_at(
-            "`launchApp` is not the name of an app, nor does the header",
+            "`launchApp` does not name an app, nor does the header",
             "appId: sim:shop, or url: http://127.0.0.1:3000",
         ));
     };

@@ -190,7 +190,7 @@ fn unsupported_pattern(value: &Template, at: YamlPosition) -> ScriptError {
     let shown = stickpin_tree::quote(&value.to_string());
     at.error_at(
         format!("the pattern {shown} is not supported"),
-        "a whole text, its beginning \"text.*\", its end \".*text\", or a part of it \".*part.*\"; a backslash escapes a character",
+        "use the whole text, its beginning \"text.*\", its end \".*text\", or part of it \".*part.*\"; a backslash escapes a character",
     )
 }
 
