@@ -241,9 +241,11 @@ impl HostInner {
     pub(crate) fn provider(&self, what: &str) -> Result<&Arc<dyn Provider>> {
         self.config.providers.iter().find(|p| p.claims(what)).ok_or_else(|| {
             let kinds: Vec<_> = self.config.providers.iter().map(|p| p.kind()).collect();
-            Error::invalid_args(format!("no available platform can open {}", stickpin_tree::quote(what))).hint(
-                format!("platforms: {}; run `stickpin devices` to list what can be opened", kinds.join(", ")),
-            )
+            Error::invalid_args(format!("no available platform can open {}", stickpin_tree::quote(what)))
+                .hint(format!(
+                    "platforms: {}; run `stickpin devices` to list what can be opened",
+                    kinds.join(", ")
+                ))
         })
     }
 }
