@@ -56,7 +56,7 @@ pub(crate) fn grammar(command: Command) -> Command {
         value("profile", "NAME", "The set of tools to list (default core)")
             .value_parser(["slim", "core", "full"]),
         flag("read-only", "Serve only commands that do not change the app"),
-        values("allow-path", "DIR", "A folder that clients may use files in, besides their own roots"),
+        values("allow-path", "DIR", "A folder whose files clients may use, besides their own roots"),
         values("allow-state-dir", "DIR", "A state directory that calls may name, besides the server's own"),
         flag("allow-script", "Serve `wait fn`, which runs a client's script in the page"),
         flag("allow-programs", "Let `open` start any program or command line, not only installed apps"),

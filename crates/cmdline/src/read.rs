@@ -99,7 +99,7 @@ fn batch_step(line: &str) -> Result<Value> {
     let read = parse(&crate::split(line)?)?;
     if read.options != Options::default() {
         let message = format!("a step cannot have its own options: {}", stickpin_tree::quote(line));
-        let hint = "put --session, --json and the like before the steps, for all of them";
+        let hint = "put options such as --session and --json before the steps; they apply to every step";
         return Err(Error::new(ErrorCode::InvalidArgs, message).hint(hint));
     }
     Ok(json!({ "command": read.entry.spec.name, "input": read.input }))

@@ -131,7 +131,7 @@ impl<G: Environment> Device for CompositeDevice<G> {
                 }
                 Query::Text => Ok(part.name.as_str().into()),
                 Query::Html => Err(unsupported(self.ground.info().kind, "show the markup of an element")),
-                _ => Err(unsupported(self.ground.info().kind, "answer such a question")),
+                _ => Err(unsupported(self.ground.info().kind, "answer this query")),
             };
         }
         let answer = self.parts.device(number, G::NAME)?.query(own, query).await;
@@ -192,7 +192,7 @@ impl<G: Environment> Geometry for CompositeDevice<G> {
 
     async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
         self.ground.check_alive()?;
-        let there = self.ground.window_at(&self.parts, (x, y), "look at a point").await?;
+        let there = self.ground.window_at(&self.parts, (x, y), "determine what is at a point").await?;
         let Some(number) = there.map(|there| there.part) else { return Ok(None) };
         let there = self.parts.device(number, G::NAME)?.element_at(x, y).await;
         Ok(self.check_member(number, there).await?.map(|own| to_composite(number, own)))

@@ -332,7 +332,7 @@ impl Peer {
         match timeout(READ_TIMEOUT, out.write_all(&encode(answer))).await {
             Ok(written) => written.is_ok() && !self.gone.is_cancelled(),
             Err(_) => {
-                tracing::warn!("a client does not read its answers");
+                tracing::warn!("a client does not read its responses");
                 self.gone.cancel();
                 // The answer may be half written, so nothing can follow it.
                 let _ = out.shutdown().await;

@@ -28,7 +28,7 @@ impl dyn Device + '_ {
     pub async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
         match self.geometry() {
             Some(geometry) => geometry.element_at(x, y).await,
-            None => Err(unsupported(self.info().kind, "say what is at a point")),
+            None => Err(unsupported(self.info().kind, "determine what is at a point")),
         }
     }
 

@@ -196,7 +196,7 @@ fn parse_call(name: &str, mut args: Map<String, Value>, client_commands: ClientC
     arguments::normalize_arguments(entry, &mut args)?;
     if let Some(field) = tools::find_unlistable(entry, &args) {
         return Err(Error::new(ErrorCode::InvalidArgs, format!("`{}` is not accepted here", field.name))
-            .hint("give the steps themselves as `steps`"));
+            .hint("pass the steps directly as `steps`"));
     }
     Ok(ToolCall::Run(Box::new(Invocation { command, input: args, options })))
 }
@@ -205,7 +205,7 @@ fn parse_call(name: &str, mut args: Map<String, Value>, client_commands: ClientC
 fn parse_line(args: &mut Map<String, Value>, client_commands: ClientCommands) -> Result<ToolCall> {
     let line = text_argument(args, "line")?.ok_or_else(|| {
         Error::new(ErrorCode::InvalidArgs, "`line` is missing")
-            .hint("give a command line, like: open example.com -i")
+            .hint("pass a command line such as: open example.com -i")
     })?;
     let (session, state_dir) = (text_argument(args, "session")?, text_argument(args, "stateDir")?);
     let mut words = stickpin_cmdline::split(&line)?;
@@ -234,7 +234,7 @@ fn parse_line(args: &mut Map<String, Value>, client_commands: ClientCommands) ->
     options.state_dir = options.state_dir.or(state_dir);
     if tools::find_unlistable(command.definition(), &input).is_some() {
         return Err(Error::new(ErrorCode::InvalidArgs, "files of steps are not accepted here")
-            .hint("give the steps themselves: batch --steps JSON"));
+            .hint("pass the steps directly: batch --steps JSON"));
     }
     Ok(ToolCall::Run(Box::new(Invocation { command, input, options })))
 }

@@ -167,7 +167,7 @@ fn prepare(address: &Address, until: Instant) -> Result<Display> {
 /// be drawn, so it could not be read behind another app.
 fn draw_covered_windows(d: &Display) -> X11Result<()> {
     if !d.has_extension(composite::X11_EXTENSION_NAME)? {
-        tracing::debug!("no Composite: a window of Firefox that is covered entirely shows nothing");
+        tracing::debug!("no Composite extension: a fully covered Firefox window shows nothing");
         return Ok(());
     }
     d.conn.composite_query_version(0, 4)?.reply()?;

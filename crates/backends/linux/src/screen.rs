@@ -99,7 +99,7 @@ impl Screen {
 
     /// Returns the display, if there is one.
     pub(crate) async fn x11_if_any(&self) -> Result<Option<X11>> {
-        if self.address.is_none() { Ok(None) } else { self.x11("look at windows").await.map(Some) }
+        if self.address.is_none() { Ok(None) } else { self.x11("list windows").await.map(Some) }
     }
 
     fn none(&self, to: &str) -> Error {

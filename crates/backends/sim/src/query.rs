@@ -18,7 +18,7 @@ pub(crate) fn answer_query(dom: &Dom, at: usize, query: &Query) -> Result<Value>
             markup(dom, at, &mut out);
             out.into()
         }
-        _ => return Err(unsupported("sim", "answer such a question")),
+        _ => return Err(unsupported("sim", "answer this query")),
     })
 }
 

@@ -142,7 +142,7 @@ impl Device for WebDevice {
             Query::Attrs => "attrs",
             Query::Html => "html",
             Query::Text => "text",
-            _ => return Err(unsupported("web", "answer such a question")),
+            _ => return Err(unsupported("web", "answer this query")),
         };
         let answer: Box<RawValue> = self.web.page.tab.call(&world, function, (id,)).await?;
         match serde_json::from_str(answer.get()).map_err(corrupt)? {

@@ -125,7 +125,7 @@ async fn choose_by_presses(
         let ready = &list.ready;
         if options.len() > 1 && !choice.multi_select {
             return Err(Error::invalid_args(format!(
-                "{} takes one option, not {}",
+                "{} accepts one option, not {}",
                 ready.description,
                 options.len()
             ))

@@ -317,9 +317,7 @@ pub(crate) fn not_found(cx: &mut Cx, tree: &Tree, selector: &Selector) -> Result
     let near = capture::issue_described(cx, tree, &stickpin_tree::nearest(tree, selector, 3))?;
     let e = Error::element_not_found(format!("no element matches {selector}"));
     Ok(if near.is_empty() {
-        e.hint(
-            "run `stickpin find TEXT` to search for a text, or `stickpin snapshot -i` to list the elements",
-        )
+        e.hint("run `stickpin find TEXT` to search for text, or `stickpin snapshot -i` to list the elements")
     } else {
         add_candidates(e, "nearest:", &near, near.len())
     })

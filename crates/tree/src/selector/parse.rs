@@ -261,7 +261,7 @@ impl<'i> Parser<'i> {
             return self.unexpected(EXAMPLE);
         }
         let hint = match nearest_word(word, Flag::ALL.iter().map(|f| f.word())) {
-            Some(flag) => format!("did you mean {flag}? To look for text: text={}", quote(word)),
+            Some(flag) => format!("did you mean {flag}? to search for text: text={}", quote(word)),
             None => format!("to search for text: text={}", quote(word)),
         };
         let message = format!("{} is neither a flag nor a term with a value", quote(word));

@@ -264,7 +264,7 @@ pub(crate) async fn select(page: &mut Page, target: Handle, options: &[String]) 
         let (count, label) = (selected.options.len(), quote(label));
         let message = format!("the list has {count} options named {label}");
         return Err(Error::new(ErrorCode::AmbiguousMatch, message)
-            .hint(format!("choose by value, one of: {}", named(&selected.options))));
+            .hint(format!("choose an option by its value: {}", named(&selected.options))));
     }
     if let Some(missing) = selected.missing.first() {
         let message = format!("the list has no option {}", quote(missing));

@@ -21,7 +21,7 @@ pub(crate) async fn take(view: AppView<'_>, request: &ScreenshotRequest) -> Resu
         x11.run(|d| Ok(d.area())).await?
     } else {
         let Some((_, window)) = window::active_window(view.app).await? else {
-            return Err(view.app.screen.unseen("take a picture of the app"));
+            return Err(view.app.screen.unseen("take a screenshot of the app"));
         };
         view.app.screen.check_visible(&window).await?;
         let windows = x11.run(windows::list_windows).await?;

@@ -399,5 +399,5 @@ fn is_chosen_now(error: Error) -> Error {
 
 fn takes_one(list: &Object, options: &[String]) -> Error {
     let what = list.describe();
-    Error::invalid_args(format!("{what} takes one option, not {}", options.len())).hint("name one option")
+    Error::invalid_args(format!("{what} accepts one option, not {}", options.len())).hint("name one option")
 }

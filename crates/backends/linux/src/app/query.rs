@@ -95,7 +95,7 @@ pub(crate) async fn answer(device: &mut LinuxDevice, handle: Handle, query: Quer
         Query::Html => Err(unsupported("linux", "show the markup of an element")),
         Query::Attrs => attributes(device, handle).await,
         Query::Text => text(device, handle).await.map(Value::String),
-        _ => Err(unsupported("linux", "answer such a question")),
+        _ => Err(unsupported("linux", "answer this query")),
     }
 }
 

@@ -229,7 +229,7 @@ fn show_granted(granted: &Granted, text: &mut Text) {
         }
     }
     if granted.open_notes > 0 {
-        text.line(format_args!("{} open notes: read them with `stickpin notes list`", granted.open_notes));
+        text.line(format_args!("open notes: {}; read them with `stickpin notes list`", granted.open_notes));
     }
     if let Some(note) = &granted.refs_note {
         text.line(note);

@@ -183,7 +183,7 @@ pub(super) fn handoff(
             };
             Given {
                 status: stock(status, "A person worked here."),
-                next_action: stock(next_action, "Look at the screen and go on."),
+                next_action: stock(next_action, "Look at the screen and continue."),
                 artifacts: Vec::new(),
                 open_questions: Vec::new(),
                 do_not: Vec::new(),

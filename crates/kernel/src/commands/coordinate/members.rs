@@ -189,7 +189,7 @@ impl Show for TurnJoinOutput {
 
 impl Show for TurnLeaveOutput {
     fn show(&self, text: &mut Text) {
-        text.line(format_args!("left {}, which has {} other members", self.session, self.remaining_members));
+        text.line(format_args!("left {}; other members: {}", self.session, self.remaining_members));
     }
 }
 
@@ -236,6 +236,6 @@ fn show_state(state: &SessionState, text: &mut Text) {
     });
     text.table(&rows.collect::<Vec<_>>(), "  ");
     if state.open_notes > 0 {
-        text.line(format_args!("{} open notes", state.open_notes));
+        text.line(format_args!("open notes: {}", state.open_notes));
     }
 }

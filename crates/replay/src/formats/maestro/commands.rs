@@ -67,7 +67,7 @@ impl FlowHeader {
                 [(YamlKey { at, name }, given)] => (name, *at, given),
                 [] => return Err(item.at.error_at("an empty mapping is not a command", "")),
                 [_, (second, _), ..] => {
-                    let message = "one entry holds two commands";
+                    let message = "one entry contains two commands";
                     return Err(second.at.error_at(
                         message,
                         "begin each command with its own `-`, and indent its fields deeper",

@@ -25,7 +25,7 @@ pub(in super::super) fn export(flow: &ExportScript<'_>, notes: &mut Vec<Note>) -
     }
     line(&mut out, "---");
     if writer.app.is_none() {
-        line(&mut out, "# The script opens nothing: the header has to say what app this is about.");
+        line(&mut out, "# The script opens nothing: the header must name the app.");
     }
     body.iter().for_each(|text| line(&mut out, text));
     if !body.iter().any(|text| text.starts_with('-')) {

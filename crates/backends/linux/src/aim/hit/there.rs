@@ -28,7 +28,7 @@ pub(crate) async fn element_there(device: &mut LinuxDevice, point: Point) -> Res
 /// Returns the innermost element at a point, in one attempt.
 async fn once_there(device: &mut LinuxDevice, (x, y): Point) -> Resolved<Option<Handle>> {
     let Some(sight) = WindowStack::of(&device.app).await? else {
-        return Err(device.app.screen.unseen("tell what is at a point").into());
+        return Err(device.app.screen.unseen("determine what is at a point").into());
     };
     if device.last.tree.is_none() {
         capture::capture_app(device, &[]).await?;
@@ -87,7 +87,7 @@ async fn uppermost(device: &mut LinuxDevice, mut at: usize, point: Point, offset
         };
         at = next;
     }
-    Err(Unresolved::Unknown("the app keeps reporting further elements above one another".to_owned()))
+    Err(Unresolved::Unknown("the app keeps reporting more elements at the same point".to_owned()))
 }
 
 /// Returns the index of an object; reads the app if the last capture lacks it.
