@@ -76,7 +76,7 @@ impl Find {
             (_, true, _) => all.len().saturating_sub(1),
             (.., Some(n)) if (1..=all.len()).contains(&n) => n - 1,
             (.., Some(n)) => {
-                let message = format!("there is no match number {n}; the number of matches is {}", all.len());
+                let message = format!("there is no match number {n}; only {} found", all.len());
                 return Err(Error::element_not_found(message).hint("`--nth N` counts from 1"));
             }
             _ => return Ok(all),

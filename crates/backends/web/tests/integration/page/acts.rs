@@ -139,7 +139,7 @@ async fn fields_take_text_and_say_what_they_hold() {
     ]);
     assert_eq!(page.page_eval("log").await, heard);
     for (selector, why) in
-        [("#off", "it is disabled"), ("#fixed", "it is read-only"), ("#button", "it is no field")]
+        [("#off", "it is disabled"), ("#fixed", "it is read-only"), ("#button", "it is not a field")]
     {
         let id = page.id(selector).await;
         assert_eq!(page.ask(&format!("focusField({id}).why")).await, why, "{selector}");

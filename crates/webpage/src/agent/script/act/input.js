@@ -62,7 +62,7 @@ export function focusField(id, asked) {
   const e = nodeOf(id);
   if (!e || !$isConnected.call(e)) return null;
   const field = fieldIn(e);
-  if (!field) return { focused: false, fill: 'none', why: 'it is no field' };
+  if (!field) return { focused: false, fill: 'none', why: 'it is not a field' };
   const tag = tagOf(field);
   if ($matches.call(field, ':disabled') || attr(field, 'aria-disabled') === 'true') return { focused: false, fill: 'none', why: 'it is disabled' };
   if ((tag === 'input' || tag === 'textarea') && field.readOnly) return { focused: false, fill: 'none', why: 'it is read-only' };
@@ -211,7 +211,7 @@ export function select(id, wanted, asked) {
     else missing.push(text);
   }
   if (missing.length) return { handled: true, missing, options: options.slice(0, 50).map(o => squeeze(o.label)) };
-  if (!e.multiple && chosen.length !== 1) return { handled: true, why: 'it takes one option' };
+  if (!e.multiple && chosen.length !== 1) return { handled: true, why: 'it accepts one option' };
   giveFocus(e);
   // The page was told of the focus.
   if (changed()) return { handled: true, changed: true };
