@@ -313,7 +313,7 @@ pub(crate) async fn end_child(mut child: Child, label: &str) -> Result<()> {
 /// Returns the error for an app that is gone.
 pub(crate) fn lost(what: &str) -> Error {
     Error::backend_lost(what.to_owned())
-        .hint("run `stickpin open` with the name of the app to start it again")
+        .hint("run `stickpin open linux:APP` to start it again")
 }
 
 /// Timeout for an app to end on request.

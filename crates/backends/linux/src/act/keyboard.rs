@@ -88,7 +88,7 @@ async fn takes_keys(app: &App) -> Result<()> {
     Err(Error::timeout(
         "the app is still processing its last action; a key would make it hang permanently",
     )
-    .hint("run `stickpin snapshot -i` to see what the app is waiting for, then answer it with `stickpin press`"))
+    .hint("run `stickpin snapshot -i` to see what the app is waiting for, then answer it with `stickpin press @REF`"))
 }
 
 /// Sends Escape to the window of another process that blocks the app. Returns `None` if there is no

@@ -46,7 +46,7 @@ const CHOOSER_HINT: &str =
 /// The hint for a chooser that may take several files, but only one through its field.
 const ONE_BY_ONE: &str = "its path field accepts one file: run `stickpin upload TARGET FILE` once for each \
     file, if the app accepts them one after another; if its list accepts several, open the file chooser with \
-    `stickpin press`, then run `stickpin snapshot -i`";
+    `stickpin press @REF`, then run `stickpin snapshot -i`";
 
 /// Returns the file chooser that a handle stands for: its window, or its field for paths.
 pub(crate) fn chooser_of(device: &mut LinuxDevice, handle: Handle) -> Option<FileInput> {
@@ -97,7 +97,7 @@ pub(crate) async fn choose(act: &mut Act<'_>, point: Point, target: Handle) -> R
         let error = to_save_in(&title_of(&act.device.last, &top));
         let closed = escape(act.device, &chooser).await.map_err(unknown)?;
         return Err(unknown(if closed {
-            error.hint("the file chooser was closed with nothing chosen; to save, open it with `stickpin press`, then enter the name with `stickpin fill`")
+            error.hint("the file chooser was closed with nothing chosen; to save, open it with `stickpin press @REF`, then enter the name with `stickpin fill @REF NAME`")
         } else {
             error
         }));
@@ -342,7 +342,7 @@ fn to_save_in(title: &str) -> Error {
         "the file chooser {title} saves a file: it would overwrite the given file instead of uploading it"
     );
     Error::invalid_args(message)
-        .hint("the file chooser is still open: enter a name with `stickpin fill`, or run `stickpin key Escape` to close it")
+        .hint("the file chooser is still open: enter a name with `stickpin fill @REF NAME`, or run `stickpin key Escape` to close it")
 }
 
 fn takes_no_text(title: &str) -> Error {
