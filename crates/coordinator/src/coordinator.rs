@@ -5,6 +5,7 @@ use crate::error;
 use crate::listing::ReadBefore;
 use crate::participant::Participant;
 use crate::session::{Closing, SessionAuthority, Shared, State};
+use crate::tree_queue::SnapshotQueue;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -51,7 +52,8 @@ impl Coordinator {
     ) -> Result<Self> {
         let store = Store::open_on(state_dir, files).map_err(error::of_store)?;
         let (renewing, guardian) = (AtomicBool::new(true), watch::Sender::new(0));
-        let shared = Shared { store: store.clone(), environment, epoch, renewing, guardian };
+        let snapshots = SnapshotQueue::default();
+        let shared = Shared { store: store.clone(), environment, epoch, renewing, guardian, snapshots };
         Ok(Self {
             store,
             shared: Arc::new(shared),
@@ -203,6 +205,12 @@ impl Coordinator {
             self.loans().review_children(&session)?;
         }
         Ok(session)
+    }
+
+    /// Whether a state directory has a session of this name, without opening the directory.
+    #[must_use]
+    pub fn has_session(state_dir: &Path, name: &str) -> bool {
+        Store::has_session(state_dir, name)
     }
 
     /// Returns whether a session of this name exists, open or not.

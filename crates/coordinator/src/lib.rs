@@ -49,26 +49,33 @@ mod coordinator;
 mod delegation;
 mod environment;
 mod error;
+mod evidence;
 mod feed;
 mod guardian;
 mod listing;
 mod participant;
 mod peers;
+mod recording;
 mod replies;
 mod rule;
 mod session;
+mod snapshots;
+mod tree_queue;
 mod upkeep;
 
 pub use coordinator::Coordinator;
 pub use delegation::{EndedLoan, Loans, Spawn, Spawned};
 pub use environment::Environment;
+pub use evidence::{LogPosition, SessionEvidence};
 pub use feed::{Audience, Breadth, Event, EventScope, Filter};
 pub use listing::{ListedChild, ListedSession, ListedState, Listing, Restorability, Visibility};
 pub use participant::Participant;
+pub use recording::{RecordingEvent, RecordingLog, RepairedLine};
 pub use replies::{GrantReason, Granted, Guardian, NotYet, TakeoverAvailable, TurnReply, TurnSummary};
 pub use session::{
     Admission, Assigned, Closing, ContextEntry, ContextPage, Conversations, Delivery, Ended, EventQuery,
     Events, Joined, Kicked, MemberState, NewCommand, Note, Released, Sent, SessionAuthority, SessionState,
     TakeOptions, TakeoverState, Talk, Ticket, WaitOptions, WaitReply, Waiter,
 };
+pub use snapshots::StoredTree;
 pub use stickpin_store::{DiskFiles, Files, Handle, Start};

@@ -60,11 +60,12 @@ pub use kind::{
     AgentSuperseded, ChildSpawned, ChildStateChanged, CommandBegin, CommandEnd, CommandError, CommandId,
     ContextAdded, ContextCleared, DaemonStarted, Evidence, Group, Kind, KindName, LoanOpened, LoanReclaimed,
     LogRepaired, MemberJoined, MemberKicked, MemberLeft, Message, MessageHint, NoteAdded, NoteResolved,
-    Outcome, PeerAdded, PeerRemoved, PolicyChanged, RefPin, ReleaseReason, RepairCause, RepairedTurn,
-    ReservationExpired, SegmentEnd, SegmentStart, Snapshot, StartReason, SurrenderReason, TurnAssigned,
-    TurnClaimed, TurnClosed, TurnLeaseStale, TurnReleased, TurnSurrendered, TurnTaken,
+    Outcome, PeerAdded, PeerRemoved, PolicyChanged, RecordedStep, RecordingEnded, RecordingStarted, RefPin,
+    ReleaseReason, RepairCause, RepairStarted, RepairedTurn, ReservationExpired, SegmentEnd, SegmentStart,
+    Snapshot, StartReason, SurrenderReason, TurnAssigned, TurnClaimed, TurnClosed, TurnLeaseStale,
+    TurnReleased, TurnSurrendered, TurnTaken,
 };
-pub use meta::{ActiveSegment, OpenCommand, OpenNotes, Parent, SessionMeta, Status};
+pub use meta::{ActiveSegment, OpenCommand, OpenNotes, OpenRecording, Parent, SessionMeta, Status};
 pub use record::{Record, VERSION, Via};
 pub use redacted::{
     Argument, Arguments, BlobId, BlobRef, InvalidBlobId, Offload, Redacted, RedactedHandoff, Redactor,

@@ -109,8 +109,13 @@ fn commands(log: &mut SessionLog, now: Timestamp, count: u64) -> Done {
     for _ in 0..count {
         timed(&mut taken, || {
             let id = log.begin(&me, command.clone())?;
-            let outcome =
-                CommandOutcome { error: None, duration_ms: 12, generation: Some(482_912), address: None };
+            let outcome = CommandOutcome {
+                error: None,
+                duration_ms: 12,
+                generation: Some(482_912),
+                address: None,
+                recorded: None,
+            };
             match log.end(&me, id, outcome) {
                 EndStatus::Persisted(_) => Ok(()),
                 EndStatus::NotPersisted(error) => Err(error.into()),

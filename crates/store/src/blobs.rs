@@ -1,15 +1,54 @@
 //! Payloads that are too long for a record, named by the digest of their bytes.
 
-use crate::atomic::{digest, fresh};
+use crate::atomic::{absent_is_fine, digest, fresh};
 use crate::error::{Result, StoreError};
 use crate::files::{Files, write_all};
+use crate::session_log::SessionLog;
 use crate::unsynced::Unsynced;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use stickpin_session::log::{BlobId, BlobRef};
 
 /// The maximum length of a text within a record, in bytes; longer texts become blobs.
 pub(crate) const LIMIT: usize = 64 * 1024;
+
+/// The blobs of one session, for a writer that does not hold its log. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Blobs {
+    files: Arc<dyn Files>,
+    dir: PathBuf,
+    unsynced: Arc<Unsynced>,
+}
+
+impl Blobs {
+    /// Returns the blobs of a session, to write one before the record that refers to it.
+    #[must_use]
+    pub fn of(log: &SessionLog) -> Self {
+        Self {
+            files: Arc::clone(&log.store.files),
+            dir: log.dir.blobs(),
+            unsynced: Arc::clone(&log.unsynced),
+        }
+    }
+
+    /// Writes a blob, unless it is there. On disk with the next sync of the log.
+    ///
+    /// # Errors
+    /// If it cannot be written; nothing is left of it then.
+    pub fn put(&self, bytes: &[u8]) -> Result<BlobRef> {
+        put(&*self.files, &self.dir, &self.unsynced, bytes)
+    }
+
+    /// Removes a blob, if it is there. Records that refer to it stay.
+    ///
+    /// # Errors
+    /// If it cannot be removed.
+    pub fn remove(&self, id: &BlobId) -> Result<()> {
+        let path = path(&self.dir, id);
+        absent_is_fine(self.files.remove(&path)).map_err(|e| StoreError::io("remove", &path, e))
+    }
+}
 
 fn path(blobs: &Path, id: &BlobId) -> PathBuf {
     blobs.join(&id.hex()[..2]).join(id.hex())

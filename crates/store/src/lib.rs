@@ -61,6 +61,7 @@
 //!     duration_ms: 12,
 //!     generation: Some(482_912),
 //!     address: None,
+//!     recorded: None,
 //! };
 //! assert!(matches!(log.end(&me, id, outcome), EndStatus::Persisted(3)));
 //!
@@ -94,6 +95,7 @@ mod store;
 mod unsynced;
 mod verify;
 
+pub use blobs::Blobs;
 pub use error::{Phase, Result, StoreError};
 pub use files::{DiskFiles, Files, Handle};
 pub use recover::Diagnostic;

@@ -71,12 +71,12 @@ pub enum Amendment {
 /// [`Self::meta`] and survives a crash of the process.
 #[derive(Debug)]
 pub struct SessionLog {
-    store: Store,
-    dir: SessionDir,
+    pub(crate) store: Store,
+    pub(crate) dir: SessionDir,
     meta: SessionMeta,
     /// The writer; `None` while there is no segment to write to.
     writer: Option<SegmentWriter>,
-    unsynced: Arc<Unsynced>,
+    pub(crate) unsynced: Arc<Unsynced>,
     /// The `applied_seq` of the metadata on disk.
     stored_seq: u64,
     stored_at: Timestamp,

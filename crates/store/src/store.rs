@@ -97,6 +97,12 @@ impl Store {
         Ok(names)
     }
 
+    /// Whether a state directory has metadata of a session. Reads none of it.
+    #[must_use]
+    pub fn has_session(state_dir: &Path, name: &str) -> bool {
+        SessionDir::new(state_dir, name).is_ok_and(|dir| dir.meta().exists() || dir.previous_meta().exists())
+    }
+
     /// Returns the metadata of a session, for lists. Never reads the log, so the metadata may lack
     /// records that opening folds in.
     ///

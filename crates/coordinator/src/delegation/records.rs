@@ -88,6 +88,8 @@ impl Loans<'_> {
         if let Ok((meta, _)) = self.0.meta(child) {
             evidence.segment = meta.active.map(|active| active.segment);
             evidence.last_seq = Some(meta.applied_seq);
+            evidence.last_command = meta.last_command;
+            evidence.last_snapshot_generation = meta.last_snapshot_generation;
             row.last_output_seq = meta.applied_seq;
         }
         row.state = state;

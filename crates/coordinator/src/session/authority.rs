@@ -4,6 +4,7 @@ use super::events::Reader;
 use crate::environment::Environment;
 use crate::error;
 use crate::participant::Participant;
+use crate::tree_queue::SnapshotQueue;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -40,6 +41,8 @@ pub(crate) struct Shared {
     pub(crate) renewing: AtomicBool,
     /// Wakes the guardian when a deadline may have moved.
     pub(crate) guardian: watch::Sender<u64>,
+    /// The stored trees that are not in their logs yet.
+    pub(crate) snapshots: SnapshotQueue,
 }
 
 /// The state that the lock protects.

@@ -14,7 +14,7 @@ use crate::participant::Participant;
 use serde_json::json;
 use std::time::Duration;
 use stickpin_device::{Error, ErrorCode, Result};
-use stickpin_session::log::{CommandError, CommandId, Redacted};
+use stickpin_session::log::{CommandError, CommandId, RecordedStep, Redacted};
 use stickpin_session::turn::{AgentId, Fence, Now, machine};
 use stickpin_store::{Amendment, CommandOutcome, EndStatus, Origin};
 use tokio_util::sync::CancellationToken;
@@ -34,6 +34,15 @@ pub struct Ticket {
     command: CommandId,
     origin: Origin,
     began: u64,
+    recorded: Option<RecordedStep>,
+}
+
+impl Ticket {
+    /// Adds what the command contributed to the recording of its session, for the record of its
+    /// end.
+    pub fn record(&mut self, step: RecordedStep) {
+        self.recorded = Some(step);
+    }
 }
 
 impl Ticket {
@@ -144,7 +153,7 @@ impl SessionAuthority {
             let origin = State::origin(who, now);
             let command = state.log.begin(&origin, command).map_err(error::of_store)?;
             state.running.push(Running { command, agent: who.agent.clone(), cancel: cancel.clone() });
-            Ok(Ticket { command, origin, began: now.mono_ms })
+            Ok(Ticket { command, origin, began: now.mono_ms, recorded: None })
         })
     }
 
@@ -157,14 +166,14 @@ impl SessionAuthority {
         generation: Option<u64>,
         address: Option<Redacted>,
     ) -> Ended {
-        let Ticket { command, origin, began } = ticket;
+        let Ticket { command, origin, began, recorded } = ticket;
         let ended = self.change(|state, now| {
             state.running.retain(|running| running.command != command);
             if let Some(seen) = origin.agent.as_ref().and_then(|agent| state.seen.get_mut(agent)) {
                 seen.at = now.mono_ms;
             }
             let duration_ms = now.mono_ms.saturating_sub(began);
-            let outcome = CommandOutcome { error: failure, duration_ms, generation, address };
+            let outcome = CommandOutcome { error: failure, duration_ms, generation, address, recorded };
             let origin = Origin { ts: now.wall, ..origin };
             match state.log.end(&origin, command, outcome) {
                 EndStatus::Persisted(_) => Ok(()),

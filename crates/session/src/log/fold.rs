@@ -1,7 +1,7 @@
 //! Applies records to the metadata. Records contain post-images, so their values are only stored.
 
 use super::kind::{Kind, StartReason};
-use super::meta::{ActiveSegment, OpenCommand, SessionMeta, Status};
+use super::meta::{ActiveSegment, OpenCommand, OpenRecording, SessionMeta, Status};
 use super::record::Record;
 use crate::turn::{AgentId, Child, TurnPhase};
 
@@ -77,12 +77,15 @@ impl SessionMeta {
                 }
                 self.active = Some(ActiveSegment { segment, first_seq: record.seq });
             }
-            Kind::CommandBegin(begin) => self.open_commands.push(OpenCommand {
-                cmd_id: begin.cmd_id,
-                verb: begin.verb.clone(),
-                turn_id: record.turn_id,
-                began_at: record.ts,
-            }),
+            Kind::CommandBegin(begin) => {
+                self.last_command = Some(begin.cmd_id);
+                self.open_commands.push(OpenCommand {
+                    cmd_id: begin.cmd_id,
+                    verb: begin.verb.clone(),
+                    turn_id: record.turn_id,
+                    began_at: record.ts,
+                });
+            }
             Kind::CommandEnd(end) => {
                 self.open_commands.retain(|open| open.cmd_id != end.cmd_id);
                 let address = end.address.as_ref().and_then(|address| address.text());
@@ -90,6 +93,9 @@ impl SessionMeta {
                     address.clone_into(&mut target.device_key);
                 }
             }
+            Kind::Snapshot(snapshot) => self.last_snapshot_generation = Some(snapshot.generation),
+            Kind::RecordingStarted(_) => self.recording = Some(OpenRecording { first_seq: record.seq }),
+            Kind::RecordingEnded(_) => self.recording = None,
             Kind::MemberJoined(joined) => {
                 self.remove_member(&joined.member.agent_id);
                 self.members.push(joined.member.clone());
@@ -131,7 +137,7 @@ impl SessionMeta {
             Kind::PolicyChanged(changed) => self.policy.clone_from(&changed.policy),
             // These kinds change only the turn, which the caller stores, or nothing.
             Kind::SegmentEnd(_)
-            | Kind::Snapshot(_)
+            | Kind::RepairStarted(_)
             | Kind::TurnClaimed(_)
             | Kind::TurnReleased(_)
             | Kind::TurnAssigned(_)

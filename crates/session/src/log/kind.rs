@@ -2,6 +2,7 @@
 //! over kinds must handle it, and a new [`super::VERSION`].
 
 mod people;
+mod recording;
 mod run;
 
 pub use people::{
@@ -10,6 +11,7 @@ pub use people::{
     ReleaseReason, ReservationExpired, SurrenderReason, TurnAssigned, TurnClaimed, TurnClosed,
     TurnLeaseStale, TurnReleased, TurnSurrendered, TurnTaken,
 };
+pub use recording::{RecordedStep, RecordingEnded, RecordingStarted, RepairStarted};
 pub use run::{
     CommandBegin, CommandEnd, CommandError, CommandId, ContextAdded, ContextCleared, DaemonStarted,
     LogRepaired, Outcome, PolicyChanged, RefPin, RepairCause, RepairedTurn, SegmentEnd, SegmentStart,
@@ -25,7 +27,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 pub enum Group {
     /// Boundaries of segments.
     Segment,
-    /// Commands, snapshots, and what a console records about them.
+    /// Commands, snapshots and recordings.
     Run,
     /// Membership.
     Member,
@@ -111,6 +113,9 @@ kinds! {
     CommandBegin(Box<CommandBegin>) = "command_begin", Run;
     CommandEnd(CommandEnd) = "command_end", Run;
     Snapshot(Snapshot) = "snapshot", Run;
+    RecordingStarted(Box<RecordingStarted>) = "recording_started", Run;
+    RepairStarted(Box<RepairStarted>) = "repair_started", Run;
+    RecordingEnded(RecordingEnded) = "recording_ended", Run;
     MemberJoined(Box<MemberJoined>) = "member_joined", Member;
     MemberLeft(Box<MemberLeft>) = "member_left", Member;
     MemberKicked(Box<MemberKicked>) = "member_kicked", Member;
@@ -160,6 +165,9 @@ impl Kind {
             | Kind::CommandBegin(_)
             | Kind::CommandEnd(_)
             | Kind::Snapshot(_)
+            | Kind::RecordingStarted(_)
+            | Kind::RepairStarted(_)
+            | Kind::RecordingEnded(_)
             | Kind::MemberJoined(_)
             | Kind::AgentSuperseded(_)
             | Kind::Message(_)
@@ -175,6 +183,17 @@ impl Kind {
             | Kind::ContextAdded(_)
             | Kind::ContextCleared(_)
             | Kind::PolicyChanged(_) => None,
+        }
+    }
+
+    /// Whether the record has to be on disk before anyone learns of it. Beside the groups of which
+    /// that is true, whatever a recording consists of: a recorded step survives a power cut.
+    #[must_use]
+    pub const fn is_durable_at_once(&self) -> bool {
+        match self {
+            Kind::CommandEnd(end) => end.recorded.is_some(),
+            Kind::RecordingStarted(_) | Kind::RepairStarted(_) | Kind::RecordingEnded(_) => true,
+            _ => self.name().group().is_durable_at_once(),
         }
     }
 
@@ -196,7 +215,11 @@ impl Kind {
             }
             Kind::CommandEnd(body) => {
                 let error = body.error.as_mut().map(|error| &mut error.message);
-                let mut texts = error.into_iter().chain(&mut body.address);
+                let lines = match &mut body.recorded {
+                    Some(RecordedStep::Lines(lines)) => Some(lines),
+                    Some(RecordedStep::ScriptResumed) | None => None,
+                };
+                let mut texts = error.into_iter().chain(&mut body.address).chain(lines);
                 texts.try_for_each(|text| text.offload(limit, offload))
             }
             Kind::ContextAdded(entry) => {
@@ -204,6 +227,10 @@ impl Kind {
                 let mut texts =
                     [&mut entry.body, &mut entry.result, &mut entry.cwd].into_iter().chain(target);
                 texts.try_for_each(|text| text.offload(limit, offload))
+            }
+            Kind::RepairStarted(body) => {
+                body.text.offload(limit, offload)?;
+                body.pass.as_mut().map_or(Ok(()), |pass| pass.offload(limit, offload))
             }
             Kind::MemberKicked(body) => {
                 body.reason.as_mut().map_or(Ok(()), |reason| reason.offload(limit, offload))
@@ -215,6 +242,8 @@ impl Kind {
             // No text in these kinds is longer than a name, or than the limit of a handoff.
             Kind::SegmentEnd(_)
             | Kind::Snapshot(_)
+            | Kind::RecordingStarted(_)
+            | Kind::RecordingEnded(_)
             | Kind::MemberJoined(_)
             | Kind::MemberLeft(_)
             | Kind::AgentSuperseded(_)
@@ -246,6 +275,7 @@ impl Kind {
         match self {
             Kind::SegmentEnd(_)
             | Kind::CommandEnd(_)
+            | Kind::RecordingEnded(_)
             | Kind::MemberLeft(_)
             | Kind::MemberKicked(_)
             | Kind::TurnReleased(_)
@@ -261,6 +291,8 @@ impl Kind {
             Kind::SegmentStart(_)
             | Kind::CommandBegin(_)
             | Kind::Snapshot(_)
+            | Kind::RecordingStarted(_)
+            | Kind::RepairStarted(_)
             | Kind::MemberJoined(_)
             | Kind::AgentSuperseded(_)
             | Kind::TurnClaimed(_)

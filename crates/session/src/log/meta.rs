@@ -66,6 +66,14 @@ pub struct OpenCommand {
     pub began_at: Timestamp,
 }
 
+/// A recording in progress; its records are in the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct OpenRecording {
+    /// The `seq` of its `recording_started`.
+    pub first_seq: u64,
+}
+
 /// The metadata of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -112,6 +120,12 @@ pub struct SessionMeta {
     pub open_notes: OpenNotes,
     /// Commands that began but did not end. After a crash, they count as interrupted.
     pub open_commands: Vec<OpenCommand>,
+    /// The recording in progress, which outlives its lifetime.
+    pub recording: Option<OpenRecording>,
+    /// The command that began last.
+    pub last_command: Option<CommandId>,
+    /// The generation of the last tree in the log.
+    pub last_snapshot_generation: Option<u64>,
     /// When the session was first opened.
     pub created_at: Timestamp,
     /// When the last record was folded.
@@ -153,6 +167,9 @@ impl SessionMeta {
             peers: BTreeSet::new(),
             open_notes: OpenNotes::default(),
             open_commands: Vec::new(),
+            recording: None,
+            last_command: None,
+            last_snapshot_generation: None,
             created_at: at,
             updated_at: at,
         }

@@ -17,7 +17,7 @@ const RECENT: usize = 1_024;
 
 impl SessionLog {
     /// Appends a record and returns its `seq`. The record is on disk when this function returns,
-    /// except for commands, snapshots, messages and notes, which a power failure can still lose for
+    /// except for commands that are not recorded, snapshots, messages and notes, which a power failure can still lose for
     /// 200 ms.
     ///
     /// # Errors
@@ -93,7 +93,7 @@ impl SessionLog {
             return Err(StoreError::ReadOnly { session: self.dir.name.clone(), reason });
         }
         let group = record.kind.name().group();
-        let durable = group.is_durable_at_once();
+        let durable = record.kind.is_durable_at_once();
         let Some(writer) = &mut self.writer else {
             let reason = "its log is missing".to_owned();
             return Err(StoreError::ReadOnly { session: self.dir.name.clone(), reason });

@@ -4,7 +4,8 @@ use super::{Origin, SessionLog};
 use crate::blobs;
 use crate::error::{Result, StoreError};
 use stickpin_session::log::{
-    Arguments, CommandBegin, CommandEnd, CommandError, CommandId, Kind, Outcome, Redacted, RefPin, Snapshot,
+    Arguments, CommandBegin, CommandEnd, CommandError, CommandId, Kind, Outcome, RecordedStep, Redacted,
+    RefPin, Snapshot,
 };
 
 /// A command that is about to run.
@@ -14,7 +15,7 @@ pub struct NewCommand {
     pub verb: String,
     /// The arguments as given.
     pub args_raw: Arguments,
-    /// The arguments with resolved paths and defaults.
+    /// Its arguments with absolute paths, and with selectors in place of refs.
     pub args_resolved: Arguments,
     /// A summary in one line.
     pub summary: Redacted,
@@ -33,6 +34,8 @@ pub struct CommandOutcome {
     pub generation: Option<u64>,
     /// The address of the app after the command.
     pub address: Option<Redacted>,
+    /// What the command contributed to the recording of its session.
+    pub recorded: Option<RecordedStep>,
 }
 
 /// Whether the end of a command is in the log.
@@ -66,12 +69,20 @@ impl SessionLog {
             return EndStatus::NotPersisted(StoreError::NotOpen(command));
         };
         let late = open.turn_id != self.meta.turn.turn_id;
-        let CommandOutcome { error, duration_ms, generation, address } = outcome;
+        let CommandOutcome { error, duration_ms, generation, address, recorded } = outcome;
         let known = self.meta.targets.first().map(|target| target.device_key.as_str());
         let address = address.filter(|address| known.is_some() && address.text() != known);
         let ended = if error.is_some() { Outcome::Error } else { Outcome::Ok };
-        let end =
-            CommandEnd { cmd_id: command, outcome: ended, error, duration_ms, generation, address, late };
+        let end = CommandEnd {
+            cmd_id: command,
+            outcome: ended,
+            error,
+            duration_ms,
+            generation,
+            address,
+            late,
+            recorded,
+        };
         let kind = Kind::CommandEnd(end);
         let written = self.flush_ends().and_then(|()| self.commit(origin, kind.clone()));
         match written {
@@ -106,7 +117,10 @@ impl SessionLog {
     }
 
     /// Writes the ends of commands that could not be written earlier.
-    pub(super) fn flush_ends(&mut self) -> Result<()> {
+    ///
+    /// # Errors
+    /// If one still cannot be written.
+    pub fn flush_ends(&mut self) -> Result<()> {
         while let Some((origin, kind)) = self.pending_ends.first().cloned() {
             if let Err(error) = self.commit(&origin, kind) {
                 let reason = format!("the end of a command is not written: {error}");
@@ -128,6 +142,7 @@ impl SessionLog {
                 generation: None,
                 address: None,
                 late: open.turn_id != self.meta.turn.turn_id,
+                recorded: None,
             };
             self.commit(origin, Kind::CommandEnd(end))?;
         }

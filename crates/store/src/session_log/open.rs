@@ -105,6 +105,8 @@ impl SessionLog {
         quarantine(&*self.store.files, &self.dir.quarantine, &what, &bytes)?;
         (self.meta.applied_seq, self.meta.lifetime) = (seq, lifetime);
         self.meta.open_commands.retain(|open| open.cmd_id.seq() <= seq);
+        self.meta.recording = self.meta.recording.filter(|recording| recording.first_seq <= seq);
+        self.meta.last_command = self.meta.last_command.filter(|command| command.seq() <= seq);
         self.stored_seq = seq;
         // Use no owner and an unused number, even if this fails before the record is written.
         let turn_id = turn_id.max(self.meta.turn.turn_id);

@@ -3,10 +3,10 @@
 use crate::support::memory::MemoryFiles;
 use crate::support::{
     NAME, at, claim, command, done, folded, join, message, meta_path, origin, records, release, reopen,
-    segment, start, store,
+    segment, start, store, text,
 };
-use stickpin_session::log::Kind;
-use stickpin_store::{EndStatus, Opened, SessionLog, Store, StoreError};
+use stickpin_session::log::{CommandEnd, Kind, RecordedStep};
+use stickpin_store::{CommandOutcome, EndStatus, Opened, SessionLog, Store, StoreError};
 
 fn opened(files: &MemoryFiles) -> SessionLog {
     let store = store(files).unwrap();
@@ -83,6 +83,31 @@ fn end_that_cannot_be_logged_stops_further_commands() {
     assert_eq!(ends(&files), ["Ok"]);
     // Or, if the daemon was restarted before that, as interrupted.
     assert_eq!(ends(&other), ["Interrupted"]);
+}
+
+/// A recorded step is not lost: it is written as soon as there is room.
+#[test]
+fn step_that_cannot_be_logged_is_written_with_the_next() {
+    let files = MemoryFiles::default();
+    let mut log = opened(&files);
+    let steps = |files: &MemoryFiles| -> Vec<String> {
+        let of = |kind: &Kind| match kind {
+            Kind::CommandEnd(CommandEnd { recorded: Some(RecordedStep::Lines(lines)), .. }) => {
+                lines.text().map(str::to_owned)
+            }
+            _ => None,
+        };
+        records(files).iter().filter_map(|record| of(&record.kind)).collect()
+    };
+    let recorded = |lines| CommandOutcome { recorded: Some(RecordedStep::Lines(text(lines))), ..done() };
+    let id = log.begin(&origin(1), command()).unwrap();
+    files.set_capacity(Some(10));
+    assert!(matches!(log.end(&origin(1), id, recorded("a\n")), EndStatus::NotPersisted(_)));
+    assert_eq!(steps(&files), Vec::<String>::new());
+    files.set_capacity(None);
+    let id = log.begin(&origin(1), command()).unwrap();
+    assert!(matches!(log.end(&origin(1), id, recorded("b\n")), EndStatus::Persisted(_)));
+    assert_eq!(steps(&files), ["a\n", "b\n"]);
 }
 
 /// Returns what another process would find now, opened.

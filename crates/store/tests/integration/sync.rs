@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use stickpin_session::log::Redacted;
-use stickpin_store::{DiskFiles, Files, Handle, SessionLog, Store};
+use stickpin_session::log::{RecordedStep, Redacted};
+use stickpin_store::{CommandOutcome, DiskFiles, Files, Handle, SessionLog, Store};
 
 /// Counts the calls that it passes on to another file system.
 #[derive(Debug)]
@@ -112,6 +112,18 @@ fn commands_and_messages_sync_nothing_and_turns_sync_all_before_them() {
     log.append(&origin(1), claim(1, 1)).unwrap();
     // The blob, the log, and then the metadata.
     assert_eq!((syncs() - before, log.is_synced()), (3, true));
+}
+
+/// `record stop` promises that each recorded command is on disk before its answer.
+#[test]
+fn recorded_commands_are_on_disk_before_their_answer() {
+    let (store, counts) = counted(MemoryFiles::default());
+    let mut log = SessionLog::create(&store, NAME, "6f1c", start(), &origin(0)).unwrap();
+    let id = log.begin(&origin(1), command()).unwrap();
+    let before = counts.syncs.load(Ordering::SeqCst);
+    let recorded = Some(RecordedStep::Lines(Redacted::literal("press text=Cart\n")));
+    log.end(&origin(1), id, CommandOutcome { recorded, ..done() });
+    assert_eq!((counts.syncs.load(Ordering::SeqCst) - before, log.is_synced()), (1, true));
 }
 
 #[test]

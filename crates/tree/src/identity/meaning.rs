@@ -49,6 +49,12 @@ impl Meaning {
         &self.0.name
     }
 
+    /// The label of the row that contains the element, if it stands in one.
+    #[must_use]
+    pub fn row_label(&self) -> Option<&str> {
+        self.0.container.as_ref().filter(|(what, _)| *what == "row").map(|(_, label)| &**label)
+    }
+
     /// Returns whether a text printed from an earlier meaning matches, ignoring counts in
     /// parentheses.
     #[must_use]

@@ -3,7 +3,7 @@
 use super::matching::ID_ATTRIBUTES;
 use super::{Alternative, Compare, Key, Selector, Term, reduce};
 use crate::identity::{is_machine_made, without_counts};
-use crate::{Attr, NodeId, NodeRef, Records, Role};
+use crate::{Attr, Meaning, NodeId, NodeRef, Records, Role};
 
 /// The maximum length of a useful name or text, in characters. Longer ones are hard to read and
 /// likely to change.
@@ -30,6 +30,20 @@ impl Selector {
         let alternatives: Vec<Alternative> =
             by_id.into_iter().chain(by_words).map(|terms| Alternative { terms, nth: None }).collect();
         (!alternatives.is_empty()).then_some(Self { alternatives })
+    }
+
+    /// Returns the selector that reads as a meaning: role, name and row. Whether only one element
+    /// matches it, no tree has proven.
+    #[must_use]
+    pub fn for_meaning(meaning: &Meaning) -> Self {
+        let mut terms = vec![Term::Role(meaning.role())];
+        if !meaning.name().is_empty() {
+            terms.push(has(Key::Label, Compare::Equals, meaning.name()));
+        }
+        if let Some(row) = meaning.row_label() {
+            terms.push(has(Key::Row, Compare::Equals, row));
+        }
+        Self { alternatives: vec![Alternative { terms, nth: None }] }
     }
 }
 

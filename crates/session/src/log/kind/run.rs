@@ -2,6 +2,7 @@
 
 use super::super::meta::Parent;
 use super::super::redacted::{Arguments, BlobRef, Redacted};
+use super::recording::RecordedStep;
 use crate::turn::{AgentId, BaseScope, Policy, TargetRef, TurnState};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -99,7 +100,7 @@ pub struct CommandBegin {
     pub verb: String,
     /// The arguments as given.
     pub args_raw: Arguments,
-    /// The arguments with resolved paths and defaults.
+    /// Its arguments with absolute paths, and with selectors in place of refs.
     pub args_resolved: Arguments,
     /// A summary in one line.
     pub summary: Redacted,
@@ -150,6 +151,9 @@ pub struct CommandEnd {
     pub address: Option<Redacted>,
     /// Whether the command ended after the turn had passed to another agent.
     pub late: bool,
+    /// What the command contributed to the recording of its session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<RecordedStep>,
 }
 
 /// A tree was stored.

@@ -1,7 +1,7 @@
 //! Metadata as a projection of the log.
 
 use super::samples::{agent, every_kind};
-use crate::log::{ActiveSegment, FoldFault, Record, SessionMeta, Status};
+use crate::log::{ActiveSegment, CommandId, FoldFault, Kind, Record, SessionMeta, Status};
 use crate::timestamp::Timestamp;
 use crate::turn::TurnPhase;
 
@@ -30,12 +30,40 @@ fn metadata_says_what_the_log_said_last() {
     assert_eq!(meta.peers.iter().collect::<Vec<_>>(), ["news"]);
     assert_eq!((meta.children.len(), meta.loans.len(), meta.reclaimed.len()), (1, 0, 1));
     assert_eq!((meta.policy.drain_ms, meta.open_commands.len()), (1, 0));
+    assert_eq!(meta.last_command, Some(CommandId::new(21)));
+    assert_eq!(meta.last_snapshot_generation, Some(482_912));
 
     let meta = folded(meta, &records[second - 1..], second);
     assert_eq!(meta.active, Some(ActiveSegment { segment: 2, first_seq: second as u64 + 1 }));
     assert_eq!((meta.status, meta.lifetime, meta.turn.turn_id), (Status::Closed, 2, 9));
     assert_eq!(meta.members, []);
     assert_eq!(meta.applied_seq, records.len() as u64);
+}
+
+/// A recording outlives the lifetime in which it began, and ends with its own record.
+#[test]
+fn metadata_names_the_first_record_of_a_recording() {
+    let (records, second) = every_kind();
+    let last = records.len() - 1;
+    let meta = folded(pending(), &records[..last], second);
+    let first_seq = meta.recording.expect("a recording is in progress").first_seq;
+    assert!(matches!(records[first_seq as usize - 1].kind, Kind::RecordingStarted(_)));
+    assert_eq!(folded(meta, &records[last..], second).recording, None);
+}
+
+/// A step that was acknowledged survives a power cut, other commands may not.
+#[test]
+fn recorded_commands_are_durable_at_once() {
+    let (records, _) = every_kind();
+    for record in &records {
+        let recorded = match &record.kind {
+            Kind::CommandEnd(end) => end.recorded.is_some(),
+            Kind::RecordingStarted(_) | Kind::RepairStarted(_) | Kind::RecordingEnded(_) => true,
+            other => other.name().group().is_durable_at_once(),
+        };
+        assert_eq!(record.kind.is_durable_at_once(), recorded, "{:?}", record.kind);
+    }
+    assert!(records.iter().any(|r| matches!(r.kind, Kind::CommandEnd(_)) && !r.kind.is_durable_at_once()));
 }
 
 /// The redo tail: metadata stored at any time, plus the records after it, agrees with the log.

@@ -4,9 +4,12 @@ use crate::log::{
     AgentSuperseded, Arguments, BlobId, BlobRef, ChildSpawned, ChildStateChanged, CommandBegin, CommandEnd,
     CommandError, CommandId, ContextAdded, ContextCleared, DaemonStarted, Evidence, Kind, LoanOpened,
     LoanReclaimed, LogRepaired, MemberJoined, MemberKicked, MemberLeft, Message, MessageHint, NoteAdded,
-    NoteResolved, Outcome, PeerAdded, PeerRemoved, PolicyChanged, Record, Redacted, RedactedHandoff,
-    Redactor, RefPin, ReleaseReason, RepairCause, RepairedTurn, ReservationExpired, SegmentEnd, SegmentStart,
-    Snapshot, StartReason, SurrenderReason, TurnAssigned, TurnClaimed, TurnClosed, TurnLeaseStale,
+    NoteResolved, Outcome, PeerAdded, PeerRemoved, PolicyChanged, Record, RecordedStep, RecordingEnded, RecordingStarted,
+    Redacted, RedactedHandoff,
+    Redactor, RefPin, ReleaseReason, RepairCause, RepairStarted, RepairedTurn,
+    ReservationExpired, SegmentEnd, SegmentStart,
+    Snapshot, StartReason, SurrenderReason, TurnAssigned,
+    TurnClaimed, TurnClosed, TurnLeaseStale,
     TurnReleased, TurnSurrendered, TurnTaken, Via,
 };
 use crate::timestamp::Timestamp;
@@ -196,6 +199,21 @@ pub(super) fn end(seq: u64, late: bool) -> Kind {
         generation: Some(482_912),
         address: None,
         late,
+        recorded: late.then(|| RecordedStep::Lines(Redacted::literal("fill label=Name Ada\n"))),
+    })
+}
+
+/// The end of a command of a script whose repair is over.
+fn resumed(seq: u64) -> Kind {
+    Kind::CommandEnd(CommandEnd {
+        cmd_id: CommandId::new(seq),
+        outcome: Outcome::Ok,
+        error: None,
+        duration_ms: 0,
+        generation: None,
+        address: None,
+        late: false,
+        recorded: Some(RecordedStep::ScriptResumed),
     })
 }
 
@@ -361,5 +379,21 @@ pub(super) fn every_kind() -> (Vec<Record>, usize) {
     let left = MemberLeft { agent_id: agent("claude:3"), turn_after: Some(idle(9)) };
     log.add(9, Kind::MemberLeft(Box::new(left)));
     log.add(9, Kind::TurnClosed(Box::new(TurnClosed { turn_after: closed(9) })));
+    let started =
+        RecordingStarted { platform: "web".into(), path: Some("/home/ada/buy.ad".into()), keep_reads: true };
+    log.add(9, Kind::RecordingStarted(Box::new(started)));
+    let repair = RepairStarted {
+        file: "/home/ada/buy.ad".into(),
+        text: Redacted::literal("press text=Order\n"),
+        to: "/home/ada/buy.repaired.ad".into(),
+        line: 1,
+        keeps_line: false,
+        pass: Some(Redacted::literal("7 2,1")),
+    };
+    log.add(9, Kind::RepairStarted(Box::new(repair)));
+    let last = log.next_seq();
+    log.add(9, begin(last));
+    log.add(9, resumed(last));
+    log.add(9, Kind::RecordingEnded(RecordingEnded { written: true }));
     (log.records, second)
 }

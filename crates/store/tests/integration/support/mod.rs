@@ -81,7 +81,7 @@ pub fn command() -> NewCommand {
 }
 
 pub fn done() -> CommandOutcome {
-    CommandOutcome { error: None, duration_ms: 3, generation: Some(7), address: None }
+    CommandOutcome { error: None, duration_ms: 3, generation: Some(7), address: None, recorded: None }
 }
 
 pub fn message(body: &str) -> Kind {

@@ -1,0 +1,65 @@
+//! `session show --evidence`: where to see what was done in a session, and what is unfinished.
+
+use crate::session::SessionAuthority;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use stickpin_session::log::{CommandId, OpenCommand};
+use stickpin_session::turn::{Loan, LoanState};
+
+/// Where to see what was done in a session, and what is unfinished.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionEvidence {
+    /// The end of its log.
+    pub log: LogPosition,
+    /// The command that began last: the `seq` of its `command_begin`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_command: Option<CommandId>,
+    /// The generation of the last tree in the log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_snapshot_generation: Option<u64>,
+    /// Commands that began and did not end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub open_commands: Vec<OpenCommand>,
+    /// The numbers of the notes that nobody has resolved.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub open_notes: BTreeSet<u64>,
+    /// Loans of the session that are between two states: reserved for a child that is not open yet,
+    /// or being taken back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dirty_loans: Vec<Loan>,
+}
+
+/// A position in a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LogPosition {
+    /// The segment; `None` if nothing was committed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub segment: Option<u32>,
+    /// The `seq` of the last record.
+    pub last_seq: u64,
+}
+
+impl SessionEvidence {
+    /// Returns the evidence of a session, which includes its last record.
+    #[must_use]
+    pub fn of(session: &SessionAuthority) -> Self {
+        let meta = session.meta();
+        let is_dirty = |loan: &Loan| match loan.state {
+            LoanState::Pending | LoanState::Reclaiming => true,
+            LoanState::Active | LoanState::Reclaimed => false,
+        };
+        Self {
+            log: LogPosition {
+                segment: meta.active.map(|active| active.segment),
+                last_seq: meta.applied_seq,
+            },
+            last_command: meta.last_command,
+            last_snapshot_generation: meta.last_snapshot_generation,
+            open_commands: meta.open_commands,
+            open_notes: meta.open_notes.ids,
+            dirty_loans: meta.loans.into_iter().filter(is_dirty).collect(),
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! The recording of a session as a part of its log: where it began, the steps that commands became,
+//! and where it ended.
+
+use crate::error;
+use crate::participant::Participant;
+use crate::session::{NewCommand, SessionAuthority, State};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_session::log::{Kind, RecordedStep, RecordingEnded, RecordingStarted, Redacted, RepairStarted};
+use stickpin_session::turn::Now;
+use stickpin_store::{CommandOutcome, EndStatus, Origin, Phase, SessionLog};
+
+/// The records of the recording of one session. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct RecordingLog(Arc<SessionAuthority>);
+
+/// What happened in a recording, as the log has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RecordingEvent {
+    /// The recording began.
+    Started(RecordingStarted),
+    /// The following steps repair a line of a script.
+    RepairStarted(RepairedLine),
+    /// A command became these lines of the script.
+    Step(String),
+    /// The script under repair continues.
+    ScriptResumed,
+}
+
+/// The line of a script that steps repair.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RepairedLine {
+    /// The absolute path of the script.
+    pub file: String,
+    /// The text of the script.
+    pub text: String,
+    /// The absolute path of the repaired script.
+    pub to: String,
+    /// The line number, from 1.
+    pub line: u32,
+    /// Whether the line is kept, after the steps.
+    pub keeps_line: bool,
+    /// Which execution of the line this is.
+    pub pass: Option<String>,
+}
+
+impl RecordingLog {
+    /// Returns the recording of a session.
+    #[must_use]
+    pub fn new(session: Arc<SessionAuthority>) -> Self {
+        Self(session)
+    }
+
+    /// Whether a recording is in progress, or was when its lifetime ended.
+    #[must_use]
+    pub fn is_in_progress(&self) -> bool {
+        self.0.lock().log.meta().recording.is_some()
+    }
+
+    /// Begins a recording. `who` is `None` on a host that knows no agents.
+    ///
+    /// # Errors
+    /// Returns errors of the log.
+    pub fn start(&self, who: Option<&Participant>, start: RecordingStarted) -> Result<()> {
+        self.append(who, Kind::RecordingStarted(Box::new(start)))
+    }
+
+    /// Begins the repair of a line of a script.
+    ///
+    /// # Errors
+    /// Returns errors of the log.
+    pub fn start_repair(&self, who: Option<&Participant>, repair: RepairStarted) -> Result<()> {
+        self.append(who, Kind::RepairStarted(Box::new(repair)))
+    }
+
+    /// Ends the recording. `written` states that a script was made from it.
+    ///
+    /// # Errors
+    /// Returns errors of the log; the recording then continues.
+    pub fn end(&self, who: Option<&Participant>, written: bool) -> Result<()> {
+        self.append(who, Kind::RecordingEnded(RecordingEnded { written }))
+    }
+
+    /// Takes down a command that succeeded and whose beginning is not in the log: the host knows no
+    /// agents, or the recording began with this command.
+    ///
+    /// # Errors
+    /// Returns errors of the log.
+    pub fn add(&self, who: Option<&Participant>, command: NewCommand, step: RecordedStep) -> Result<()> {
+        self.0.change(|state, now| {
+            let origin = origin(who, now);
+            let command = state.log.begin(&origin, command).map_err(error::of_store)?;
+            let outcome = CommandOutcome {
+                error: None,
+                duration_ms: 0,
+                generation: None,
+                address: None,
+                recorded: Some(step),
+            };
+            match state.log.end(&origin, command, outcome) {
+                EndStatus::Persisted(_) => Ok(()),
+                EndStatus::NotPersisted(e) => Err(error::of_store(e)),
+            }
+        })
+    }
+
+    /// Reads the recording in progress from its first record on; `None` if there is none. The end
+    /// of a command that could not be written before is written first.
+    ///
+    /// # Errors
+    /// Returns `LOG_CORRUPT` for a damaged line or a missing blob, and other errors of the log.
+    pub fn read(&self) -> Result<Option<Vec<RecordingEvent>>> {
+        self.0.change(|state, _| {
+            state.log.flush_ends().map_err(error::of_store)?;
+            read(&state.log)
+        })
+    }
+
+    fn append(&self, who: Option<&Participant>, kind: Kind) -> Result<()> {
+        self.0.change(|state, now| state.append(&origin(who, now), kind).map(drop))
+    }
+}
+
+fn origin(who: Option<&Participant>, now: &Now) -> Origin {
+    who.map_or_else(|| Origin::daemon(now.wall), |who| State::origin(who, now))
+}
+
+fn read(log: &SessionLog) -> Result<Option<Vec<RecordingEvent>>> {
+    let Some(recording) = log.meta().recording else { return Ok(None) };
+    let mut kinds = Vec::new();
+    let scanned = stickpin_store::scan(log, recording.first_seq - 1, Phase::Replay, &mut |record| {
+        match &record.kind {
+            Kind::RecordingStarted(_) | Kind::RepairStarted(_) => kinds.push(record.kind.clone()),
+            Kind::CommandEnd(end) if end.recorded.is_some() => kinds.push(record.kind.clone()),
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    });
+    scanned.map_err(error::of_store)?;
+    let events = kinds.into_iter().filter_map(|kind| event(log, kind).transpose());
+    events.collect::<Result<_>>().map(Some)
+}
+
+fn event(log: &SessionLog, kind: Kind) -> Result<Option<RecordingEvent>> {
+    Ok(Some(match kind {
+        Kind::RecordingStarted(started) => RecordingEvent::Started(*started),
+        Kind::RepairStarted(repair) => {
+            let RepairStarted { file, text: script, to, line, keeps_line, pass } = *repair;
+            let pass = pass.map(|pass| text(log, &pass)).transpose()?;
+            let text = text(log, &script)?;
+            RecordingEvent::RepairStarted(RepairedLine { file, text, to, line, keeps_line, pass })
+        }
+        Kind::CommandEnd(end) => match end.recorded {
+            Some(RecordedStep::Lines(lines)) => RecordingEvent::Step(text(log, &lines)?),
+            Some(RecordedStep::ScriptResumed) => RecordingEvent::ScriptResumed,
+            None => return Ok(None),
+        },
+        _ => return Ok(None),
+    }))
+}
+
+/// Returns a text of a record, from its blob if it was too long for the record.
+fn text(log: &SessionLog, text: &Redacted) -> Result<String> {
+    let Some(blob) = text.blob() else { return Ok(text.text().unwrap_or_default().to_owned()) };
+    let bytes = log.blob(blob).map_err(error::of_store)?;
+    String::from_utf8(bytes).map_err(|e| {
+        Error::new(ErrorCode::LogCorrupt, format!("the blob {} is not text: {e}", blob.blob)).caused_by(e)
+    })
+}

@@ -1,0 +1,79 @@
+//! Stored trees in the log. A thread writes them behind the commands that captured them, so that a
+//! command only queues its tree.
+
+use crate::error;
+use crate::participant::Participant;
+use crate::session::{SessionAuthority, State};
+use crate::tree_queue::KeptTrees;
+use std::fmt;
+use std::sync::Arc;
+use stickpin_device::Result;
+use stickpin_session::log::{Kind, Redacted, Snapshot};
+use stickpin_store::{Blobs, Origin};
+
+/// The most bytes of one tree. A longer one is left out.
+const MAX_TREE_BYTES: usize = 4 << 20;
+
+/// A tree that a session stored.
+pub struct StoredTree {
+    /// The generation of the tree.
+    pub generation: u64,
+    /// The number of its nodes.
+    pub node_count: u64,
+    /// Returns the text of the tree. Called later, on another thread.
+    pub text: Box<dyn FnOnce() -> Redacted + Send>,
+}
+
+impl fmt::Debug for StoredTree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoredTree").field("generation", &self.generation).finish_non_exhaustive()
+    }
+}
+
+impl StoredTree {
+    /// Queues the tree for the log of its session. Returns at once; a tree that cannot be written
+    /// later is left out.
+    pub fn log(self, session: &Arc<SessionAuthority>, who: Option<&Participant>) {
+        let now = session.now();
+        let origin = who.map_or_else(|| Origin::daemon(now.wall), |who| State::origin(who, &now));
+        let lifetime = session.lock().log.meta().lifetime;
+        let of = Arc::clone(session);
+        session.shared.snapshots.push(Box::new(move |trees| {
+            let kept = trees.entry(of.name().to_owned()).or_default();
+            if let Err(e) = self.write(&of, &origin, lifetime, kept) {
+                tracing::debug!(session = of.name(), "a stored tree is not in the log: {e}");
+            }
+        }));
+    }
+
+    fn write(
+        self,
+        session: &SessionAuthority,
+        origin: &Origin,
+        lifetime: u32,
+        kept: &mut KeptTrees,
+    ) -> Result<()> {
+        let Self { generation, node_count, text } = self;
+        let text = text();
+        let Some(text) = text.text().filter(|text| text.len() <= MAX_TREE_BYTES) else { return Ok(()) };
+        let blobs = {
+            let state = session.lock();
+            if state.log.meta().lifetime != lifetime || state.log.read_only().is_some() {
+                return Ok(());
+            }
+            Blobs::of(&state.log)
+        };
+        // Without the lock: no command of the session waits for the file.
+        let blob = blobs.put(text.as_bytes()).map_err(error::of_store)?;
+        let over = kept.add(&blob.blob, blob.bytes);
+        session.change(|state, _| match state.log.meta().lifetime == lifetime {
+            true => {
+                let snapshot = Kind::Snapshot(Snapshot { generation, blob, node_count });
+                state.append(origin, snapshot).map(drop)
+            }
+            // The session was opened again meanwhile.
+            false => Ok(()),
+        })?;
+        over.iter().try_for_each(|id| blobs.remove(id).map_err(error::of_store))
+    }
+}

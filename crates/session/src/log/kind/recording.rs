@@ -1,0 +1,55 @@
+//! Bodies of the kinds about recordings. The steps themselves are in the `command_end` records of
+//! the commands that they were made from.
+
+use super::super::redacted::Redacted;
+use serde::{Deserialize, Serialize};
+
+/// A recording of the session began. Commands that end after this record carry their step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct RecordingStarted {
+    /// The kind of the device: `web`, `sim`.
+    pub platform: String,
+    /// The absolute path of the script, if it was given at the start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// Whether commands that only read are recorded.
+    pub keep_reads: bool,
+}
+
+/// The following steps repair a line of a script.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct RepairStarted {
+    /// The absolute path of the script.
+    pub file: String,
+    /// The text of the script.
+    pub text: Redacted,
+    /// The absolute path of the repaired script.
+    pub to: String,
+    /// The line number, from 1.
+    pub line: u32,
+    /// Whether the line is kept, after the recorded steps.
+    pub keeps_line: bool,
+    /// Which execution of the line this is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pass: Option<Redacted>,
+}
+
+/// The recording of the session ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct RecordingEnded {
+    /// Whether a script was written, instead of discarding the steps.
+    pub written: bool,
+}
+
+/// What a command contributed to the recording of its session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum RecordedStep {
+    /// The lines of the command in the script, with variables in place of secrets.
+    Lines(Redacted),
+    /// A command of the script under repair, which ends the steps of the repair.
+    ScriptResumed,
+}
