@@ -1,6 +1,7 @@
 //! The definition of a command, and its context.
 
 pub(crate) mod args;
+pub(crate) mod begun;
 pub(crate) mod context;
 pub(crate) mod definition;
 pub(crate) mod entry;

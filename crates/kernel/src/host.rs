@@ -15,7 +15,7 @@ use indexmap::IndexMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicUsize;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, SystemTime};
 use stickpin_coordinator::{Coordinator, ListedState};
 use stickpin_device::{Dialog, Error, Provider, Result};
@@ -90,6 +90,9 @@ pub(crate) struct HostInner {
     slots: Mutex<IndexMap<String, Arc<SessionSlot>>>,
     endings: Mutex<IndexMap<String, Error>>,
     pub(crate) running: AtomicUsize,
+    /// Keeps the logs of recorded sessions if the configuration has no coordinator. Opened when the
+    /// first recording begins or is read.
+    own_coordinator: OnceLock<Coordinator>,
 }
 
 /// A session as the host sees it, without its device.
@@ -124,7 +127,13 @@ pub(crate) struct SessionStatus {
 
 impl HostInner {
     pub(crate) fn new(config: HostConfig) -> Self {
-        Self { config, slots: Mutex::default(), endings: Mutex::default(), running: AtomicUsize::new(0) }
+        Self {
+            config,
+            slots: Mutex::default(),
+            endings: Mutex::default(),
+            running: AtomicUsize::new(0),
+            own_coordinator: OnceLock::new(),
+        }
     }
 
     fn lock_slots(&self) -> MutexGuard<'_, IndexMap<String, Arc<SessionSlot>>> {

@@ -5,11 +5,10 @@ use crate::api::target::Target;
 use crate::command::args::ActionOptions;
 use crate::command::context::Cx;
 use crate::command::entry::Entry;
-use crate::host::recording::{Event, RecordedCommand, RecordedTarget};
+use crate::host::recording::{NewStep, RecordedCommand, RecordedTarget};
 use crate::observe::resolve::ResolvedTarget;
 use crate::observe::{capture, resolve};
 use serde_json::{Map, Value};
-use std::path::PathBuf;
 use stickpin_device::{Error, Result};
 use stickpin_session::Origin;
 use stickpin_tree::{Selector, States};
@@ -42,7 +41,7 @@ pub(crate) async fn check_and_record_target(
         })));
     }
     let replayed = cx.replayed;
-    if cx.open_session()?.recorder.as_ref().is_none_or(|r| !r.recording().takes(replayed)) {
+    if cx.open_session()?.recorder.as_ref().is_none_or(|r| !r.takes(replayed)) {
         return Ok(());
     }
     let mut node = found.node;
@@ -90,7 +89,7 @@ pub(crate) fn record_question_targets(
 ) {
     let (client, replayed) = (cx.client_id(), cx.replayed);
     let Ok(live) = cx.open_session() else { return };
-    let kept = live.recorder.as_ref().is_some_and(|r| r.recording().keeps(entry, effect, replayed));
+    let kept = live.recorder.as_ref().is_some_and(|r| r.keeps(entry, effect, replayed));
     if !kept || effect == Effect::Mutates {
         return;
     }
@@ -127,24 +126,25 @@ fn focus_is_secret(cx: &mut Cx) -> bool {
     tree.is_some_and(|tree| tree.nodes().any(|n| n.is(States::FOCUSED) && n.is(States::PROTECTED)))
 }
 
-/// Returns the path of the log of this session's recording.
-pub(crate) fn log_file(cx: &Cx) -> PathBuf {
-    cx.host.config.state_dir.join("recordings").join(format!("{}.jsonl", cx.session_name))
-}
-
-/// Records a command that succeeded, if the session is being recorded.
-pub(crate) fn record(cx: &mut Cx, entry: &'static Entry, effect: Effect, mut input: Map<String, Value>) {
+/// Returns the step that a command which succeeded contributes to the recording of its session, if
+/// there is one.
+pub(crate) fn step(
+    cx: &mut Cx,
+    entry: &'static Entry,
+    effect: Effect,
+    input: &Map<String, Value>,
+) -> Option<NewStep> {
     let seen = std::mem::take(&mut cx.envelope.recorded_targets);
     let replayed = cx.replayed;
-    let Ok(live) = cx.open_session() else { return };
-    let Some(recorder) = &mut live.recorder else { return };
-    let runs_on = replayed && effect != Effect::Reads && recorder.recording().is_repairing();
-    let logged = if runs_on { recorder.add(Event::RunsOn) } else { Ok(()) };
-    let kept = recorder.recording().keeps(entry, effect, replayed);
-    say_unlogged(cx, logged);
-    if !kept || tells_secret(cx, entry, &input) {
-        return;
+    let recorder = cx.open_session().ok()?.recorder.as_mut()?;
+    if replayed && effect != Effect::Reads && recorder.is_repairing() {
+        recorder.resume_script();
+        return Some(NewStep::ScriptResumed);
     }
+    if !recorder.keeps(entry, effect, replayed) || tells_secret(cx, entry, input) {
+        return None;
+    }
+    let mut input = input.clone();
     // Targets in the order of the input. Recorded targets under other names belong to refs that the
     // command pinned for itself.
     let mut targets = Vec::new();
@@ -162,29 +162,25 @@ pub(crate) fn record(cx: &mut Cx, entry: &'static Entry, effect: Effect, mut inp
     });
     if let Some(unnamed) = unnamed.filter(|_| effect == Effect::Reads) {
         cx.warn(format!("Not recorded: no selector distinguishes {unnamed} from similar elements."));
-        return;
+        return None;
     }
     let typed = entry.fields().iter().any(|f| f.is_free_text) && targets.is_empty();
     let secret = targets.iter().any(|w| w.secret) || (typed && focus_is_secret(cx));
     let variable = input.get("recordAs").and_then(Value::as_str).map(str::to_owned);
     input.retain(|name, _| !entry.fields().iter().any(|f| f.unrecorded && f.name == *name));
-    let lines = cx.host.config.script_writer.lines(&RecordedCommand {
-        definition: entry,
-        input,
-        targets,
-        secret,
-        variable,
-    });
-    let Ok(live) = cx.open_session() else { return };
-    let Some(recorder) = &mut live.recorder else { return };
-    let logged = lines.and_then(|lines| recorder.add(Event::Step { lines }));
-    say_unlogged(cx, logged);
+    let command = RecordedCommand { definition: entry, input, targets, secret, variable };
+    match cx.host.config.script_writer.lines(&command) {
+        Ok(lines) => Some(NewStep::Lines(lines)),
+        Err(e) => {
+            warn_unlogged(cx, &e);
+            None
+        }
+    }
 }
 
-fn say_unlogged(cx: &mut Cx, logged: Result<()>) {
-    if let Err(e) = logged {
-        cx.warn(format!(
-            "The recording could not be saved to disk: {e}. It will be lost if the session is lost before record stop."
-        ));
-    }
+/// Warns that a step is not in the log.
+pub(crate) fn warn_unlogged(cx: &mut Cx, e: &Error) {
+    cx.warn(format!(
+        "The recording could not be saved to disk: {e}. It will be lost if the session is lost before record stop."
+    ));
 }

@@ -1,5 +1,6 @@
 //! One command, from its turn to its response.
 
+pub(crate) mod arguments;
 pub(crate) mod authority;
 pub(crate) mod execute;
 pub(crate) mod respond;

@@ -4,6 +4,7 @@
 use crate::api::expectation::Expectation;
 use crate::api::paths::{PathArg, ResolvedPath};
 use crate::api::request::{Caller, RefDetail, Render};
+use crate::command::begun::Begun;
 use crate::command::entry::Entry;
 use crate::host::open_session::OpenSession;
 use crate::host::queue::{self, Checkout, Position};
@@ -75,7 +76,7 @@ impl From<String> for ReceiptLine {
 }
 
 /// The parts of a response other than its output.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Envelope {
     pub(crate) warnings: Vec<String>,
     pub(crate) receipt: Vec<ReceiptLine>,
@@ -99,6 +100,8 @@ pub(crate) struct Envelope {
     pub(crate) unrecorded_effects: Option<(Arc<Tree>, Option<Handle>)>,
     /// What the targets were, for the recording.
     pub(crate) recorded_targets: Vec<RecordedTarget>,
+    /// The beginning of the command in the session log, until its end is there too.
+    pub(crate) begun: Option<Begun>,
 }
 
 impl Cx {

@@ -5,18 +5,18 @@
 //! because a replay could act on another element. The element's meaning is recorded too, and a
 //! replay requires the same one. A [`ScriptWriter`] determines the format of a script.
 //!
-//! A recording outlives its session: each command is on disk before its response is sent ([`log`]).
+//! A recording is a part of the session log: its steps are in the records of the commands that they
+//! were made from, on disk before the response is sent. A script can therefore still be written when
+//! the app, the daemon or the machine is gone.
 
-mod log;
-
-pub(crate) use log::Event;
+mod session_log;
 
 use crate::api::command_definition::CommandDefinition;
 use crate::api::spec::Effect;
-use crate::host::recording::log::Log;
 use serde_json::{Map, Value};
 use std::fmt;
 use std::path::{Path, PathBuf};
+use stickpin_coordinator::{RecordingEvent, RecordingLog, RepairedLine};
 use stickpin_device::{Error, Result};
 
 /// Converts recordings to scripts. The creator of a host provides it.
@@ -108,23 +108,6 @@ impl ScriptRepair {
     }
 }
 
-/// The line of a script to repair from here on.
-#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
-pub(crate) struct RepairRequest {
-    /// The path of the script.
-    pub(crate) file: PathBuf,
-    /// The text of the script.
-    pub(crate) text: String,
-    /// The path of the repaired script.
-    pub(crate) to: PathBuf,
-    /// The line number, from 1.
-    pub(crate) line: u32,
-    /// Whether the line is kept, after the recorded commands.
-    pub(crate) keeps: bool,
-    /// Which execution of the line this is.
-    pub(crate) pass: Option<String>,
-}
-
 /// The recording so far.
 #[derive(Debug, Clone)]
 pub struct Recording {
@@ -137,8 +120,6 @@ pub struct Recording {
     pub repairs: Vec<ScriptRepair>,
     /// The path of the script, if it was given at the start.
     pub(crate) path: Option<PathBuf>,
-    /// Whether commands that only read are recorded too.
-    keep_reads: bool,
 }
 
 /// A command that succeeded.
@@ -170,9 +151,21 @@ pub struct RecordedTarget {
     pub secret: bool,
 }
 
+/// A step that a command contributes to a recording.
+#[derive(Debug)]
+pub(crate) enum NewStep {
+    /// The lines of the command in the script.
+    Lines(String),
+    /// The script under repair continues, which ends the steps of the repair.
+    ScriptResumed,
+}
+
 impl Recording {
-    fn new(platform: String, path: Option<PathBuf>, keep_reads: bool) -> Self {
-        Self { platform, steps: Vec::new(), repairs: Vec::new(), path, keep_reads }
+    /// Makes the recording from what the log says of it.
+    pub(crate) fn of(events: Vec<RecordingEvent>) -> Self {
+        let mut this = Self { platform: String::new(), steps: Vec::new(), repairs: Vec::new(), path: None };
+        events.into_iter().for_each(|event| this.apply(event));
+        this
     }
 
     /// Returns the number of recorded commands.
@@ -180,12 +173,15 @@ impl Recording {
         self.steps.len() + self.repairs.iter().map(ScriptRepair::steps).sum::<usize>()
     }
 
-    fn apply(&mut self, event: Event) {
+    fn apply(&mut self, event: RecordingEvent) {
         match event {
-            Event::Start { platform, path, keep_reads } => *self = Self::new(platform, path, keep_reads),
-            Event::Step { lines } => self.push(lines),
-            Event::Repair(request) => self.start_repair(request),
-            Event::RunsOn => self.repairs.iter_mut().for_each(|repair| repair.open = false),
+            RecordingEvent::Started(started) => {
+                self.platform = started.platform;
+                self.path = started.path.map(PathBuf::from);
+            }
+            RecordingEvent::Step(lines) => self.push(lines),
+            RecordingEvent::RepairStarted(line) => self.start_repair(line),
+            RecordingEvent::ScriptResumed => self.repairs.iter_mut().for_each(|repair| repair.open = false),
         }
     }
 
@@ -200,8 +196,9 @@ impl Recording {
         }
     }
 
-    fn start_repair(&mut self, new: RepairRequest) {
-        let RepairRequest { file, text, to, line, keeps, pass } = new;
+    fn start_repair(&mut self, new: RepairedLine) {
+        let RepairedLine { file, text, to, line, keeps_line: keeps, pass } = new;
+        let (file, to) = (PathBuf::from(file), PathBuf::from(to));
         let at = self.repairs.iter().position(|repair| repair.file == file).unwrap_or_else(|| {
             self.repairs.push(ScriptRepair { file, text, sites: Vec::new(), to, open: false });
             self.repairs.len() - 1
@@ -233,6 +230,30 @@ impl Recording {
             }),
         }
     }
+}
+
+/// What decides whether a command of an open session is recorded. The steps are in the session log.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    log: RecordingLog,
+    /// Whether commands that only read are recorded too.
+    keep_reads: bool,
+    /// The scripts under repair with their exact texts, which the log has without secrets.
+    scripts: Vec<(PathBuf, String)>,
+    /// Whether commands go into a repair site.
+    repairing: bool,
+}
+
+impl Recorder {
+    /// Creates the recorder of a recording that began in the log.
+    pub(crate) fn new(log: RecordingLog, keep_reads: bool) -> Self {
+        Self { log, keep_reads, scripts: Vec::new(), repairing: false }
+    }
+
+    /// Returns the records of the recording.
+    pub(crate) fn log(&self) -> &RecordingLog {
+        &self.log
+    }
 
     /// Returns whether a command is recorded: it changes the app, it is an assertion, or
     /// `--keep-reads` is set.
@@ -243,57 +264,34 @@ impl Recording {
 
     /// Returns whether commands are recorded at all, for a replayed step or another command.
     pub(crate) fn takes(&self, replayed: bool) -> bool {
-        self.repairs.is_empty() || (!replayed && self.is_repairing())
+        self.scripts.is_empty() || (!replayed && self.repairing)
     }
 
     /// Returns whether commands go into a repair site.
     pub(crate) fn is_repairing(&self) -> bool {
-        self.repairs.iter().any(|repair| repair.open)
-    }
-}
-
-/// A recording in progress, and its log.
-#[derive(Debug)]
-pub(crate) struct Recorder {
-    recording: Recording,
-    log: Log,
-}
-
-impl Recorder {
-    /// Starts a recording with its log at `path`.
-    ///
-    /// # Errors
-    /// Returns `IO` or `STORAGE_FULL`.
-    pub(crate) fn start(path: &Path, platform: &str, to: Option<PathBuf>, keep_reads: bool) -> Result<Self> {
-        let start = Event::Start { platform: platform.to_owned(), path: to.clone(), keep_reads };
-        let log = Log::create(path, &start)?;
-        Ok(Self { recording: Recording::new(platform.to_owned(), to, keep_reads), log })
+        self.repairing
     }
 
-    /// Returns the recording so far.
-    pub(crate) fn recording(&self) -> &Recording {
-        &self.recording
+    /// Whether the recording repairs scripts instead of making one.
+    pub(crate) fn repairs_scripts(&self) -> bool {
+        !self.scripts.is_empty()
     }
 
-    /// Adds an event. On failure the event is kept in memory only.
-    ///
-    /// # Errors
-    /// Returns `IO` or `STORAGE_FULL`; the event is then written together with the next one.
-    pub(crate) fn add(&mut self, event: Event) -> Result<()> {
-        let logged = self.log.append(&event);
-        self.recording.apply(event);
-        logged
+    /// Returns the text of a script when its repair began.
+    pub(crate) fn script_text(&self, file: &Path) -> Option<&str> {
+        self.scripts.iter().find(|(known, _)| known == file).map(|(_, text)| text.as_str())
     }
-}
 
-/// Reads the recording from a log, including that of a lost session.
-///
-/// # Errors
-/// Returns `IO` when the log cannot be read.
-pub(crate) fn read(path: &Path) -> Result<Option<Recording>> {
-    let Some(events) = log::read(path)? else { return Ok(None) };
-    let mut recording = Recording::new(String::new(), None, false);
-    events.into_iter().for_each(|event| recording.apply(event));
-    // The first event was never written completely, so the recording was never acknowledged.
-    Ok(Some(recording).filter(|r| !r.platform.is_empty()))
+    /// Lets the following commands go into a repair site of a script.
+    pub(crate) fn start_repair(&mut self, file: &Path, text: &str) {
+        self.repairing = true;
+        if self.script_text(file).is_none() {
+            self.scripts.push((file.to_owned(), text.to_owned()));
+        }
+    }
+
+    /// Ends the repair site: the script continues.
+    pub(crate) fn resume_script(&mut self) {
+        self.repairing = false;
+    }
 }

@@ -1,22 +1,20 @@
 //! The authority of a session over its commands: who may act, and what is logged.
 
 use crate::api::command_definition::CommandDefinition;
-use crate::api::secret::{self, Secret};
 use crate::api::spec::Effect;
-use crate::api::target::{RefTarget, Target};
+use crate::command::begun::{Begun, CommandRedactor};
 use crate::command::context::Cx;
+use crate::host::recording::NewStep;
+use crate::recording;
+use crate::run::arguments;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
-use stickpin_coordinator::{
-    Admission, Closing, Coordinator, Ended, NewCommand, Participant, SessionAuthority, Start, Ticket,
-};
+use stickpin_coordinator::{Admission, Closing, Coordinator, Ended, Participant, SessionAuthority, Start};
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::agent::EnvAge;
-use stickpin_session::log::{Arguments, CommandError, Redacted, Redactor, RefPin, StartReason, Via};
-use stickpin_session::summarize;
+use stickpin_session::log::{Arguments, CommandError, RecordedStep, Redacted, Redactor, StartReason, Via};
 use stickpin_session::turn::{BaseScope, ScopeRule, TargetId, TargetRef, TargetSelector, Verb};
-use stickpin_tree::States;
 
 /// The maximum time that a command waits for an implicit turn of another agent to end.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -27,20 +25,6 @@ pub(crate) struct Admitted {
     who: Participant,
     /// The turn, for a command that changes the app.
     turn: Option<Admission>,
-}
-
-/// A command whose beginning is in the log of its session.
-pub(crate) struct Begun {
-    session: Arc<SessionAuthority>,
-    ticket: Ticket,
-    redactor: CommandRedactor,
-}
-
-impl Begun {
-    /// Returns the number of the record of the command's begin.
-    pub(crate) fn seq(&self) -> u64 {
-        self.ticket.command().seq()
-    }
 }
 
 /// Returns the agent behind a call, if the host knows it.
@@ -115,7 +99,7 @@ pub(crate) async fn admit(cx: &mut Cx, effect: Effect) -> Result<Option<Admitted
     Ok(Some(Admitted { session, who, turn }))
 }
 
-/// Records the beginning of a command, before the device is touched.
+/// Records the beginning of a command, before the device is touched. [`end`] takes down its end.
 ///
 /// # Errors
 /// Returns `TURN_MISMATCH` when the turn has passed on since the command was admitted, and errors
@@ -125,20 +109,13 @@ pub(crate) fn begin(
     definition: &CommandDefinition,
     admitted: Option<Admitted>,
     input: &Map<String, Value>,
-) -> Result<Option<Begun>> {
-    let Some(Admitted { session, who, turn }) = admitted else { return Ok(None) };
+) -> Result<()> {
+    let Some(Admitted { session, who, turn }) = admitted else { return Ok(()) };
     if turn.is_none() {
         cx.held_by = session.held_by_other(&who).map(|(owner, _)| owner);
     }
-    let redactor = CommandRedactor::new(cx, definition, input, turn.is_some());
-    let args = Arguments::new(input, &redactor);
-    let command = NewCommand {
-        verb: definition.spec.name.to_owned(),
-        args_raw: args.clone(),
-        args_resolved: args,
-        summary: Redacted::new(summarize(input, &redactor), &redactor),
-        ref_pins: pins(definition, input),
-    };
+    let redactor = arguments::redactor(cx, definition, input, turn.is_some());
+    let command = arguments::new_command(cx, definition, input, &redactor);
     match session.begin(&who, turn, command, &cx.cancel) {
         Ok(ticket) => {
             // Scope may have been lent while the command waited for the device. From now on, a
@@ -146,16 +123,15 @@ pub(crate) fn begin(
             let address =
                 cx.open_session().ok().and_then(|live| live.page.as_ref()).map(|page| page.url.clone());
             let permitted = if turn.is_some() { permit(cx, &session, &who, address) } else { Ok(()) };
-            let begun = Some(Begun { session, ticket, redactor });
-            if let Err(e) = permitted {
-                end(cx, begun, Some(&e));
-                return Err(e);
+            cx.envelope.begun = Some(Begun { session, ticket, redactor });
+            if let Err(e) = &permitted {
+                end(cx, Some(e), None);
             }
-            Ok(begun)
+            permitted
         }
         Err(e) if turn.is_none() => {
             cx.warn(format!("This command could not be written to the session log: {e}."));
-            Ok(None)
+            Ok(())
         }
         Err(e) => Err(e),
     }
@@ -183,15 +159,15 @@ impl Lifetime {
 pub(crate) fn begin_lifetime(
     cx: &mut Cx,
     definition: &CommandDefinition,
-    arguments: &Map<String, Value>,
+    manifest: &Map<String, Value>,
     platform: &str,
     reason: StartReason,
 ) -> Result<Option<Lifetime>> {
     let Some(coordinator) = cx.host.config.coordinator.clone() else { return Ok(None) };
     let Some(who) = participant(cx) else { return Ok(None) };
-    let redactor = CommandRedactor::new(cx, definition, arguments, false);
+    let redactor = arguments::redactor(cx, definition, manifest, false);
     let first = !coordinator.exists(&cx.session_name);
-    let mut what = arguments.get("what").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let mut what = manifest.get("what").and_then(Value::as_str).unwrap_or_default().to_owned();
     redactor.redact(&mut what);
     let target = TargetRef {
         // A session has one target, its device, which it shares with no other session.
@@ -207,7 +183,7 @@ pub(crate) fn begin_lifetime(
     };
     let start = Start {
         platform: platform.to_owned(),
-        manifest: Arguments::new(arguments, &redactor),
+        manifest: Arguments::new(manifest, &redactor),
         policy: coordinator.policy(&cx.session_name),
         targets: vec![target],
         base_scope: BaseScope { allow: vec![everything], deny: Vec::new() },
@@ -242,13 +218,18 @@ pub(crate) fn close(cx: &Cx, name: &str, force: bool) -> Result<()> {
     }
 }
 
-/// Records how a command ended.
-pub(crate) fn end(cx: &mut Cx, begun: Option<Begun>, failed: Option<&Error>) {
-    let Some(Begun { session, ticket, redactor }) = begun else { return };
+/// Records how a command ended whose beginning is in the log, and what it contributed to the
+/// recording of its session.
+pub(crate) fn end(cx: &mut Cx, failed: Option<&Error>, step: Option<NewStep>) {
+    let Some(Begun { session, mut ticket, redactor }) = cx.envelope.begun.take() else { return };
     let failure = failed.map(|e| CommandError {
         code: e.code.name().to_owned(),
         message: Redacted::new(e.message.clone(), &redactor),
     });
+    let is_recorded = step.is_some();
+    if let Some(step) = step {
+        ticket.record(recorded_step(cx, step, &redactor));
+    }
     let live = cx.open_session().ok();
     let generation = live.as_ref().and_then(|live| live.session.generation()).map(|g| g.get());
     let address = live.and_then(|live| live.page.as_ref()).map(|page| page.url.clone());
@@ -257,81 +238,34 @@ pub(crate) fn end(cx: &mut Cx, begun: Option<Begun>, failed: Option<&Error>) {
         cx.warn(format!(
             "The end of this command could not be written to the session log, which accepts no further commands until it is: {e}."
         ));
-    }
-}
-
-/// Returns the refs of an input with their pins.
-fn pins(definition: &CommandDefinition, input: &Map<String, Value>) -> Vec<RefPin> {
-    let refs = targets(definition, input).into_iter().filter_map(|target| match target {
-        Some(Target::Ref(r)) => Some(r),
-        _ => None,
-    });
-    let pin =
-        |r: RefTarget| RefPin { r#ref: r.without_pin().to_string(), pin: r.token().pin.map(|pin| pin.get()) };
-    refs.map(pin).collect()
-}
-
-/// Returns the targets of an input in order; `None` for one that cannot be parsed.
-fn targets(definition: &CommandDefinition, input: &Map<String, Value>) -> Vec<Option<Target>> {
-    let mut targets = Vec::new();
-    let mut input = input.clone();
-    crate::api::target_rewrite::rewrite_targets(definition, &mut input, &mut |target| {
-        targets.push(target.parse().ok());
-        None
-    });
-    targets
-}
-
-/// Keeps secrets out of the log: those that the caller named, those that were filled in earlier,
-/// and text typed into a field that may hide it.
-#[derive(Debug)]
-struct CommandRedactor {
-    secrets: Vec<Secret>,
-    /// The arguments whose text is typed into a field that may hide it.
-    typed: Vec<String>,
-}
-
-impl CommandRedactor {
-    fn new(cx: &mut Cx, definition: &CommandDefinition, input: &Map<String, Value>, acts: bool) -> Self {
-        let mut secrets: Vec<Secret> = cx.caller.secrets.values().cloned().collect();
-        secrets.extend(cx.open_session().map(|live| live.secrets.clone()).unwrap_or_default());
-        let mut typed = Vec::new();
-        if acts && may_type_secret(cx, definition, input) {
-            let fields = definition.fields().iter();
-            let free = fields.filter(|field| field.is_free_text || field.nested_targets.is_some());
-            typed.extend(free.map(|field| field.name.clone()));
+        if is_recorded {
+            recording::warn_unlogged(cx, &e);
         }
-        Self { secrets, typed }
     }
 }
 
-impl Redactor for CommandRedactor {
-    fn is_secret(&self, argument: &str) -> bool {
-        self.typed.iter().any(|name| name == argument)
-    }
-
-    fn redact(&self, text: &mut String) {
-        secret::hide_in_text(text, &self.secrets);
+/// Takes down a command that contributes to the recording of its session and whose beginning is not
+/// in the log.
+pub(crate) fn record(cx: &mut Cx, definition: &CommandDefinition, input: &Map<String, Value>, step: NewStep) {
+    let Ok(live) = cx.open_session() else { return };
+    let Some(log) = live.recorder.as_ref().map(|recorder| recorder.log().clone()) else { return };
+    let redactor = arguments::redactor(cx, definition, input, true);
+    let command = arguments::new_command(cx, definition, input, &redactor);
+    let step = recorded_step(cx, step, &redactor);
+    if let Err(e) = log.add(participant(cx).as_ref(), command, step) {
+        recording::warn_unlogged(cx, &e);
     }
 }
 
-/// Returns whether text of a command may go into a field that hides it: its target is such a field,
-/// or is not yet known while the app shows one.
-fn may_type_secret(cx: &mut Cx, definition: &CommandDefinition, input: &Map<String, Value>) -> bool {
-    // Before the first snapshot, it is unknown what the app shows.
-    let Ok(tree) = cx.tree() else { return true };
-    if !tree.nodes().any(|node| node.is(States::PROTECTED)) {
-        return false;
-    }
-    let client = cx.client_id();
-    let Ok(live) = cx.open_session() else { return true };
-    let is_plain = |target: Option<Target>| match target {
-        Some(Target::Ref(r)) => {
-            let found = live.session.resolve(&client, r.token()).ok().and_then(|found| found.node);
-            found.is_some_and(|node| !tree.node(node).is(States::PROTECTED))
-        }
-        _ => false,
+/// Redacts a step. Its script writer put variables in place of secrets where it knew of them.
+fn recorded_step(cx: &mut Cx, step: NewStep, redactor: &CommandRedactor) -> RecordedStep {
+    let lines = match step {
+        NewStep::ScriptResumed => return RecordedStep::ScriptResumed,
+        NewStep::Lines(lines) => lines,
     };
-    let targets = targets(definition, input);
-    targets.is_empty() || !targets.into_iter().all(is_plain)
+    let redacted = Redacted::new(lines.clone(), redactor);
+    if redacted.text() != Some(&lines) {
+        cx.warn("The recorded step contains the value of a secret, which the script masks.");
+    }
+    RecordedStep::Lines(redacted)
 }

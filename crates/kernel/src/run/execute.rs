@@ -9,7 +9,8 @@ use crate::command::entry::{Entry, ErasedOutput, Prepared};
 use crate::host::SessionSlot;
 use crate::observe::navigation;
 use crate::recording;
-use crate::run::authority::{self, Admitted, Begun};
+use crate::command::begun::Begun;
+use crate::run::authority::{self, Admitted};
 use crate::run::respond;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -102,7 +103,7 @@ async fn run(
         Some(moved) => cx.warn(format!("Note: {moved}.")),
         None => {}
     }
-    let begun = authority::begin(cx, entry, admitted, &input)?;
+    authority::begin(cx, entry, admitted, &input)?;
     if effect == Effect::Mutates
         && let Ok(live) = cx.open_session()
     {
@@ -111,9 +112,8 @@ async fn run(
     recording::record_question_targets(cx, entry, effect, &mut input);
     let result = prepared.run(cx).await;
     // An assertion that did not hold is not recorded.
-    if result.as_ref().is_ok_and(|output| effect == Effect::Mutates || output.exit() == 0) {
-        recording::record(cx, entry, effect, input);
-    }
+    let held = result.as_ref().is_ok_and(|output| effect == Effect::Mutates || output.exit() == 0);
+    let step = if held { recording::step(cx, entry, effect, &input) } else { None };
     let result = match result {
         Err(mut e) if cx.dispatched() != stickpin_device::Dispatched::No => {
             e.dispatched = cx.dispatched();
@@ -124,16 +124,20 @@ async fn run(
     };
     navigation::warn_ended_tabs(cx);
     navigation::warn_device_notices(cx);
-    keep_receipt(cx, begun.as_ref());
-    authority::end(cx, begun, result.as_ref().err());
+    keep_receipt(cx);
+    match step {
+        Some(step) if cx.envelope.begun.is_none() => authority::record(cx, entry, &input, step),
+        step => authority::end(cx, result.as_ref().err(), step),
+    }
     result
 }
 
 /// Stores the receipt of a command for watchers of the session.
-fn keep_receipt(cx: &mut Cx, begun: Option<&Begun>) {
+fn keep_receipt(cx: &mut Cx) {
+    let seq = cx.envelope.begun.as_ref().map(Begun::seq);
     let lines: Vec<_> = cx.envelope.receipt.iter().map(|line| (line.text.clone(), line.is_error)).collect();
     if let Ok(live) = cx.open_session() {
-        live.watch.add(begun.map(Begun::seq), lines);
+        live.watch.add(seq, lines);
     }
 }
 

@@ -10,7 +10,7 @@ use stickpin_session::turn::{Liveness, Now};
 const PAGE: &str = "heading \"Shop\" #2\nbutton \"Buy\" #3\n";
 
 /// Returns two agents on one host with turns; the first has opened the app and holds the turn.
-async fn two() -> (Bench, Bench) {
+pub(super) async fn two() -> (Bench, Bench) {
     let mut ada = Bench::new(PAGE);
     let began = tokio::time::Instant::now();
     let environment = Environment {

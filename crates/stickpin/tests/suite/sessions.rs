@@ -215,15 +215,75 @@ fn new_recording_puts_a_lost_one_aside() {
     );
 }
 
+/// The files below a folder.
+fn files_below(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
+}
+
+/// The log of the only session.
+fn session_log(world: &World) -> String {
+    let logs: Vec<_> = files_below(&world.state_dir().join("sessions"))
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"))
+        .collect();
+    let [log] = logs.as_slice() else { panic!("{logs:?}") };
+    std::fs::read_to_string(log).unwrap()
+}
+
 /// Text for a password field is never on disk, also while it is recorded.
 #[test]
 fn recording_log_holds_no_password() {
     let world = World::new();
     world.ok("open sim:signin?clock=virtual --record");
     world.ok("fill label=Password hunter2hunter2");
-    let folder = world.state_dir().join("recordings");
-    let logs: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    let [log] = logs.as_slice() else { panic!("{logs:?}") };
-    let text = std::fs::read_to_string(log).unwrap();
+    world.ok("snapshot");
+    let text = session_log(&world);
     assert!(text.contains("${PASSWORD}") && !text.contains("hunter2"), "{text}");
+    world.ok("daemon stop --force");
+    for file in files_below(&world.state_dir()) {
+        let bytes = std::fs::read(&file).unwrap();
+        let text = String::from_utf8_lossy(&bytes);
+        assert!(!text.contains("hunter2"), "{}", file.display());
+    }
+}
+
+/// What was recorded is in the records of the commands, and nowhere else.
+#[test]
+fn the_recorder_reads_the_session_log() {
+    let world = World::new();
+    world.ok("open sim:shop?clock=virtual --record=buy.ad -i");
+    world.ok("press @e8");
+    world.ok("get title");
+    let log = session_log(&world);
+    let ends: Vec<serde_json::Value> = log
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+        .filter(|record| record["kind"] == "command_end")
+        .collect();
+    let steps: Vec<&str> = ends.iter().filter_map(|end| end["recorded"]["lines"].as_str()).collect();
+    assert_eq!((ends.len(), steps.len()), (3, 2), "open and press are steps: {log}");
+    assert!(!world.state_dir().join("recordings").exists(), "there is a second record");
+    world.ok("record stop");
+    let script = std::fs::read_to_string(world.path().join("shop/buy.ad")).unwrap();
+    assert!(script.ends_with(&steps.concat()), "{script}");
+}
+
+#[test]
+fn evidence_names_the_end_of_the_log() {
+    let world = World::new();
+    let session = "--session shop";
+    world.ok(&format!("{session} open sim:shop?clock=virtual -i"));
+    world.ok(&format!("{session} get title"));
+    let shown = |line: &str| world.run(&crate::support::words(line)).json()["output"]["evidence"].clone();
+    eventually("the tree is in the log", || {
+        shown("session show shop --evidence --json")["lastSnapshotGeneration"].is_u64()
+    });
+    let evidence = shown("session show shop --evidence --json");
+    assert_eq!(evidence["log"]["segment"], 1);
+    assert!(evidence["lastCommand"].as_u64() <= evidence["log"]["lastSeq"].as_u64(), "{evidence}");
+    assert!(evidence["lastCommand"].is_u64(), "{evidence}");
+    assert!(shown("session show shop --json").is_null(), "only on request");
+    let text = world.ok("session show shop --evidence");
+    assert!(text.contains("\nlog: record ") && text.contains("\nlast command: c"), "{text}");
 }

@@ -3,7 +3,7 @@
 use crate::command::args::OptionalValue;
 use crate::commands::prelude::*;
 use crate::commands::session::record::{
-    RecordStopOutput, check_out_if_open, discard_recording, has_repaired, save,
+    RecordStopOutput, check_out_if_open, end_recording, has_repaired, save,
 };
 use crate::run::authority;
 
@@ -62,10 +62,10 @@ impl Command for Close {
         if save_to.is_some() || recorded {
             check_out_if_open(cx).await?;
             // A repaired script is always written: whoever started the repair asked for it.
-            if save_to.is_some() || has_repaired(cx) {
+            if save_to.is_some() || has_repaired(cx)? {
                 saved = Some(save(cx, path, true)?);
             } else if cx.open_session().is_ok() {
-                discard_recording(cx)?;
+                end_recording(cx, false)?;
                 cx.warn(format!("{}: the recording was not written.", cx.session_name()));
             }
             cx.check_in();

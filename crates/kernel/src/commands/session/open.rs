@@ -124,6 +124,7 @@ impl Command for Open {
     type Output = OpenOutput;
 
     async fn run(mut self, cx: &mut Cx) -> Result<OpenOutput> {
+        let given = self.arguments()?;
         let recorded = self.record.take().and_then(OptionalValue::requested);
         if recorded.is_some() && !cfg!(feature = "recording") {
             return Err(Error::unsupported("this host does not record scripts; nothing was opened")
@@ -155,12 +156,10 @@ impl Command for Open {
             let opened = match open.filter(|_| !self.relaunch) {
                 Some(open) if open != kind => Err(other_kind(&slot.name, open, &self.what)),
                 Some(_) => {
-                    let begun = authority::begin(cx, &DEFINITION, admitted, &self.arguments()?)?;
-                    let opened = self.go_on(cx, options).await;
-                    authority::end(cx, begun, opened.as_ref().err());
-                    opened
+                    authority::begin(cx, &DEFINITION, admitted, &given)?;
+                    self.go_on(cx, &given, options).await
                 }
-                None => self.launch(cx, options, StartReason::Open, None).await,
+                None => self.launch(cx, &given, options, StartReason::Open, None).await,
             };
             if cx.open_session().is_err() {
                 // A session exists only if its app could be opened.
@@ -197,13 +196,20 @@ impl Open {
     }
 
     /// Navigates in the open app, or launches a new one if the app has ended unnoticed.
-    async fn go_on(&self, cx: &mut Cx, options: Map<String, Value>) -> Result<OpenOutput> {
+    async fn go_on(
+        &self,
+        cx: &mut Cx,
+        given: &Map<String, Value>,
+        options: Map<String, Value>,
+    ) -> Result<OpenOutput> {
         match self.navigate(cx).await {
             Err(e) if e.code == ErrorCode::BackendLost => {
+                // What follows is in the next lifetime.
+                authority::end(cx, Some(&e), None);
                 cx.warn(format!("{}: a new lifetime begins, and earlier refs have ended.", e.message));
                 // The recording continues in the new lifetime.
                 let recorder = cx.open_session()?.recorder.take();
-                let opened = self.launch(cx, options, StartReason::Restore, None).await?;
+                let opened = self.launch(cx, given, options, StartReason::Restore, None).await?;
                 cx.open_session()?.recorder = recorder;
                 Ok(opened)
             }
@@ -288,19 +294,21 @@ impl Open {
     }
 
     /// Starts the app in a new lifetime, whose beginning is in the log before the app starts. With
-    /// a limit, an app that takes longer is ended.
+    /// a limit, an app that takes longer is ended. `given` are the arguments as the caller gave
+    /// them.
     pub(super) async fn launch(
         &self,
         cx: &mut Cx,
+        given: &Map<String, Value>,
         options: Map<String, Value>,
         reason: StartReason,
         limit: Option<Duration>,
     ) -> Result<OpenOutput> {
-        let (arguments, manifest) = (self.arguments()?, self.manifest(cx)?);
+        let manifest = self.manifest(cx)?;
         let platform = cx.host.provider(&self.what)?.kind();
         let lifetime = authority::begin_lifetime(cx, &DEFINITION, &manifest, platform, reason)?;
         let admitted = lifetime.as_ref().map(|lifetime| lifetime.admitted());
-        let begun = authority::begin(cx, &DEFINITION, admitted, &arguments)?;
+        authority::begin(cx, &DEFINITION, admitted, given)?;
         let opened = match limit {
             None => self.start(cx, options).await,
             Some(limit) => {
@@ -308,9 +316,11 @@ impl Open {
                 started.unwrap_or_else(|_| Err(too_late(&self.what, limit)))
             }
         };
-        authority::end(cx, begun, opened.as_ref().err());
-        if let (Err(_), Some(lifetime)) = (&opened, lifetime) {
-            authority::give_up_lifetime(cx, lifetime)?;
+        if let Err(e) = &opened {
+            authority::end(cx, Some(e), None);
+            if let Some(lifetime) = lifetime {
+                authority::give_up_lifetime(cx, lifetime)?;
+            }
         }
         opened
     }

@@ -4,13 +4,14 @@ use crate::api::command_definition::CommandDefinition;
 use crate::api::files;
 use crate::commands::prelude::*;
 use crate::commands::session::close::Close;
+use crate::host::private_dir;
 use crate::host::queue::Position;
-use crate::host::recording::{
-    self, Event, RecordedCommand, Recorder, Recording, RepairRequest, ScriptRepair, ScriptWriter,
-};
+use crate::host::recording::{RecordedCommand, Recorder, Recording, ScriptRepair, ScriptWriter};
+use crate::run::authority;
 use serde_json::Map;
 use std::path::{Path, PathBuf};
-use stickpin_device::io_error;
+use stickpin_coordinator::RecordingLog;
+use stickpin_session::log::{RecordingStarted, Redacted, RepairStarted};
 
 /// Record the commands of this session as a script for `replay`.
 ///
@@ -112,8 +113,16 @@ impl Command for RecordStart {
                 let text = std::fs::read_to_string(&*file).map_err(|e| file.io_error("read", &e))?;
                 let file = file.into_path_buf();
                 let to = path.unwrap_or_else(|| file.with_extension("repaired.ad"));
-                let pass = self.pass.clone();
-                start_repair(cx, RepairRequest { file, text, to, line, keeps: self.keep_line, pass })?;
+                let redactor = authority::redactor(cx);
+                let repair = RepairStarted {
+                    file: utf8(&file)?,
+                    text: Redacted::new(text.clone(), &redactor),
+                    to: utf8(&to)?,
+                    line,
+                    keeps_line: self.keep_line,
+                    pass: self.pass.clone().map(|pass| Redacted::new(pass, &redactor)),
+                };
+                start_repair(cx, &file, &text, repair)?;
             }
             _ => {
                 return Err(Error::invalid_args("`repair` and `line` must be given together")
@@ -139,7 +148,7 @@ impl Command for RecordStop {
         check_out_if_open(cx).await?;
         if self.discard {
             let steps = recorded(cx)?.len();
-            discard_recording(cx)?;
+            end_recording(cx, false)?;
             return Ok(RecordStopOutput { path: None, steps, repaired: Vec::new() });
         }
         save(cx, path, false)
@@ -162,7 +171,7 @@ pub(crate) async fn check_out_if_open(cx: &mut Cx) -> Result<()> {
 /// Starts a recording.
 ///
 /// # Errors
-/// Returns `INVALID_ARGS` when the session is already being recorded.
+/// Returns `INVALID_ARGS` when the session is already being recorded, and errors of the log.
 pub(crate) fn start_recording(cx: &mut Cx, path: Option<PathBuf>, keep_reads: bool) -> Result<()> {
     let live = cx.open_session()?;
     if live.recorder.is_some() {
@@ -170,38 +179,60 @@ pub(crate) fn start_recording(cx: &mut Cx, path: Option<PathBuf>, keep_reads: bo
             .hint("run `stickpin record stop` to write the script"));
     }
     let platform = live.device.info().kind;
+    let path = path.as_deref().map(utf8).transpose()?;
     put_aside(cx)?;
-    let recorder = Recorder::start(&crate::recording::log_file(cx), platform, path, keep_reads)?;
-    cx.open_session()?.recorder = Some(recorder);
+    let log = cx.host.recording_log_or_new(cx.session_name(), platform)?;
+    let start = RecordingStarted { platform: platform.to_owned(), path, keep_reads };
+    log.start(authority::participant(cx).as_ref(), start)?;
+    cx.open_session()?.recorder = Some(Recorder::new(log, keep_reads));
     Ok(())
 }
 
-/// Writes the unsaved recording of a lost session next to its log, because the log file is needed
-/// for a new recording.
+/// Returns a path as the log keeps it.
+fn utf8(path: &Path) -> Result<String> {
+    path.to_str().map(str::to_owned).ok_or_else(|| {
+        Error::invalid_args(format!("the path {} is not UTF-8", path.display()))
+            .hint("name a file whose path is UTF-8")
+    })
+}
+
+/// Returns the recording in the log of the session, if the session has a log.
+fn recording_log(cx: &Cx) -> Result<Option<RecordingLog>> {
+    cx.host.recording_log(cx.session_name())
+}
+
+/// Reads the recording in progress from the log, including that of a lost session.
+fn read_recording(cx: &Cx) -> Result<Option<Recording>> {
+    let Some(log) = recording_log(cx)? else { return Ok(None) };
+    Ok(log.read()?.map(Recording::of))
+}
+
+/// Ends the unsaved recording of a lost session: writes its script into the state directory.
 fn put_aside(cx: &mut Cx) -> Result<()> {
-    let log = crate::recording::log_file(cx);
-    let (Some(folder), Some(old)) = (log.parent(), recording::read(&log)?) else { return Ok(()) };
-    let script_writer = cx.host.config.script_writer.clone();
-    let written = if old.repairs.is_empty() {
-        let path = free(folder, cx.session_name());
-        files::write(&path, script_writer.script(&old)?.as_bytes())?;
-        vec![path]
-    } else {
-        write_repaired(cx, &*script_writer, &old.repairs, None)?
-            .into_iter()
-            .map(|script| script.path)
-            .collect()
-    };
-    let written: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
+    let Some(old) = read_recording(cx)? else { return Ok(()) };
     if old.len() > 0 {
+        let script_writer = cx.host.config.script_writer.clone();
+        let written = if old.repairs.is_empty() {
+            let folder = cx.host.config.state_dir.join("recordings");
+            private_dir(&folder)?;
+            let path = free(&folder, cx.session_name());
+            files::write(&path, script_writer.script(&old)?.as_bytes())?;
+            vec![path]
+        } else {
+            write_repaired(cx, &*script_writer, &old.repairs, None)?
+                .into_iter()
+                .map(|script| script.path)
+                .collect()
+        };
+        let written: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
         cx.warn(format!("The recording of the lost session was saved to {}.", written.join(", ")));
     }
-    Ok(())
+    end_recording(cx, true)
 }
 
 /// Warns that a lost session left an unsaved recording.
 pub(crate) fn warn_unsaved(cx: &mut Cx) {
-    let said = match recording::read(&crate::recording::log_file(cx)) {
+    let said = match read_recording(cx) {
         Ok(None) => return,
         Ok(Some(old)) => {
             format!(
@@ -218,56 +249,69 @@ pub(crate) fn warn_unsaved(cx: &mut Cx) {
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` when something else is being recorded or the script has no such line, and
-/// `IO`.
-fn start_repair(cx: &mut Cx, mut new: RepairRequest) -> Result<()> {
-    if cx.open_session()?.recorder.as_ref().is_none_or(|r| r.recording().repairs.is_empty()) {
+/// errors of the log.
+fn start_repair(cx: &mut Cx, file: &Path, text: &str, repair: RepairStarted) -> Result<()> {
+    if cx.open_session()?.recorder.as_ref().is_none_or(|recorder| !recorder.repairs_scripts()) {
         start_recording(cx, None, false)?;
     }
+    let who = authority::participant(cx);
     let Some(recorder) = cx.open_session()?.recorder.as_mut() else { return Ok(()) };
     // Line numbers refer to the version of the script that was read first.
-    if let Some(begun) = recorder.recording().repairs.iter().find(|repair| repair.file == new.file) {
-        new.text.clone_from(&begun.text);
-    }
-    let lines = new.text.lines().count();
-    if new.line == 0 || usize::try_from(new.line).is_ok_and(|line| line > lines) {
-        let message = format!("`{}` has {lines} lines, so there is no line {}", new.file.display(), new.line);
+    let lines = recorder.script_text(file).unwrap_or(text).lines().count();
+    if repair.line == 0 || usize::try_from(repair.line).is_ok_and(|line| line > lines) {
+        let message = format!("`{}` has {lines} lines, so there is no line {}", file.display(), repair.line);
         return Err(Error::invalid_args(message));
     }
-    recorder.add(Event::Repair(new))
+    recorder.log().start_repair(who.as_ref(), repair)?;
+    recorder.start_repair(file, text);
+    Ok(())
 }
 
 /// Returns whether the session repairs a script and has recorded steps for it.
-pub(crate) fn has_repaired(cx: &mut Cx) -> bool {
+///
+/// # Errors
+/// Returns errors of reading the log.
+pub(crate) fn has_repaired(cx: &mut Cx) -> Result<bool> {
     let recorder = cx.open_session().ok().and_then(|live| live.recorder.as_ref());
-    recorder.is_some_and(|r| r.recording().repairs.iter().any(|repair| repair.steps() > 0))
+    if !recorder.is_some_and(Recorder::repairs_scripts) {
+        return Ok(false);
+    }
+    let recording = read_recording(cx)?;
+    Ok(recording.is_some_and(|recording| recording.repairs.iter().any(|repair| repair.steps() > 0)))
 }
 
 /// Returns the recording of the entered session, or of a lost session of the same name.
 fn recorded(cx: &mut Cx) -> Result<Recording> {
+    let Some(mut recording) = read_recording(cx)? else {
+        return cx.host.slot(cx.session_name()).and_then(|_| Err(none()));
+    };
     if let Ok(live) = cx.open_session()
         && let Some(recorder) = &live.recorder
     {
-        return Ok(recorder.recording().clone());
+        // The log has the texts of scripts without secrets.
+        for repair in &mut recording.repairs {
+            if let Some(text) = recorder.script_text(&repair.file) {
+                text.clone_into(&mut repair.text);
+            }
+        }
     }
-    match recording::read(&crate::recording::log_file(cx))? {
-        Some(recording) => Ok(recording),
-        None => cx.host.slot(cx.session_name()).and_then(|_| Err(none())),
-    }
+    Ok(recording)
 }
 
-/// Ends the recording and removes its log.
+/// Ends the recording, if one is in progress. `written` states that its script was written.
 ///
 /// # Errors
-/// Returns `IO` when the log cannot be removed.
-pub(crate) fn discard_recording(cx: &mut Cx) -> Result<()> {
+/// Returns errors of the log; the recording then continues.
+pub(crate) fn end_recording(cx: &mut Cx, written: bool) -> Result<()> {
+    if let Some(log) = recording_log(cx)?
+        && log.is_in_progress()
+    {
+        log.end(authority::participant(cx).as_ref(), written)?;
+    }
     if let Ok(live) = cx.open_session() {
         live.recorder = None;
     }
-    let log = crate::recording::log_file(cx);
-    match std::fs::remove_file(&log) {
-        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(io_error("remove", &log, &e)),
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
 /// The command that ends the script of a closed session.
@@ -277,7 +321,8 @@ static CLOSE_COMMAND: CommandDefinition = CommandDefinition::of::<Close>(Close::
 /// states that the session ends too.
 ///
 /// # Errors
-/// Returns `INVALID_ARGS` when nothing is being recorded, `IO` or `STORAGE_FULL`.
+/// Returns `INVALID_ARGS` when nothing is being recorded, `IO`, `STORAGE_FULL`, and errors of the
+/// log.
 pub(crate) fn save(cx: &mut Cx, path: Option<PathBuf>, closes: bool) -> Result<RecordStopOutput> {
     let script_writer = cx.host.config.script_writer.clone();
     let mut recording = recorded(cx)?;
@@ -305,7 +350,7 @@ pub(crate) fn save(cx: &mut Cx, path: Option<PathBuf>, closes: bool) -> Result<R
         let repaired = write_repaired(cx, &*script_writer, &recording.repairs, path)?;
         RecordStopOutput { path: None, steps, repaired }
     };
-    discard_recording(cx)?;
+    end_recording(cx, true)?;
     Ok(saved)
 }
 

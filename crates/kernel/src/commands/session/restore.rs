@@ -109,7 +109,7 @@ async fn restore(
     refuse_device_in_use(cx, &open)?;
     open.check_program(cx)?;
     let options = open.device_options(cx)?;
-    let opened = open.launch(cx, options, StartReason::Restore, Some(LIMIT)).await?;
+    let opened = open.launch(cx, &open.arguments()?, options, StartReason::Restore, Some(LIMIT)).await?;
     let mut lost = vec!["the earlier refs".to_owned(), "unsaved changes in the app".to_owned()];
     let provider = cx.host.provider(&open.what)?;
     if open.profile.is_none()

@@ -14,7 +14,7 @@ const OF_ONE_CALL: [&str; 3] = ["interactive", "relaunch", "record"];
 
 impl Open {
     /// Returns the arguments as they are logged.
-    pub(super) fn arguments(&self) -> Result<Map<String, Value>> {
+    pub(in crate::commands) fn arguments(&self) -> Result<Map<String, Value>> {
         match serde_json::to_value(self) {
             Ok(Value::Object(mut arguments)) => {
                 arguments.retain(|_, value| !value.is_null());

@@ -1,0 +1,78 @@
+//! The session log that a recording is a part of. A host without a coordinator, which logs nothing
+//! else, keeps the logs of its recorded sessions in its own state directory.
+
+use crate::host::HostInner;
+use std::sync::Arc;
+use std::time::{Instant, UNIX_EPOCH};
+use stickpin_coordinator::{Coordinator, Environment, RecordingLog, Start};
+use stickpin_device::{ErrorCode, Result};
+use stickpin_session::Timestamp;
+use stickpin_session::log::{Arguments, StartReason};
+use stickpin_session::turn::{BaseScope, Liveness, Now, Policy};
+
+impl HostInner {
+    /// Returns the recording of a session; `None` for a session without a log.
+    ///
+    /// # Errors
+    /// Returns errors of the log.
+    pub(crate) fn recording_log(&self, name: &str) -> Result<Option<RecordingLog>> {
+        let coordinator = match &self.config.coordinator {
+            Some(coordinator) => coordinator,
+            None if !Coordinator::has_session(&self.config.state_dir, name) => return Ok(None),
+            None => self.own_coordinator()?,
+        };
+        match coordinator.session(name) {
+            Ok(session) => Ok(Some(RecordingLog::new(session))),
+            Err(e) if e.code == ErrorCode::SessionNotFound => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Returns the recording of a session, which gets a log if it has none.
+    ///
+    /// # Errors
+    /// Returns errors of the log.
+    pub(crate) fn recording_log_or_new(&self, name: &str, platform: &str) -> Result<RecordingLog> {
+        if let Some(log) = self.recording_log(name)? {
+            return Ok(log);
+        }
+        let coordinator = match &self.config.coordinator {
+            Some(coordinator) => coordinator,
+            None => self.own_coordinator()?,
+        };
+        let start = Start {
+            platform: platform.to_owned(),
+            manifest: Arguments::default(),
+            policy: Policy::default(),
+            targets: Vec::new(),
+            base_scope: BaseScope::default(),
+        };
+        coordinator.begin_lifetime(name, start, StartReason::Open, None).map(RecordingLog::new)
+    }
+
+    /// Returns the coordinator of the logs of a host that was given none. No command is admitted by
+    /// it.
+    fn own_coordinator(&self) -> Result<&Coordinator> {
+        if let Some(coordinator) = self.own_coordinator.get() {
+            return Ok(coordinator);
+        }
+        let (clock, random) = (Arc::clone(&self.config.clock), Arc::clone(&self.config.random));
+        let began = Instant::now();
+        let now = move || {
+            let wall = clock().duration_since(UNIX_EPOCH).unwrap_or_default();
+            Now {
+                mono_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+                boot_id: String::new(),
+                wall: Timestamp::from_millis(u64::try_from(wall.as_millis()).unwrap_or(u64::MAX)),
+            }
+        };
+        let environment = Environment {
+            now: Arc::new(now),
+            random: Arc::new(move || (u128::from(random()) << 64) | u128::from(random())),
+            liveness: Arc::new(|_| Liveness::Unknown),
+            pid: std::process::id(),
+        };
+        let opened = Coordinator::open(&self.config.state_dir, 0, environment)?;
+        Ok(self.own_coordinator.get_or_init(|| opened))
+    }
+}

@@ -1,0 +1,135 @@
+//! The arguments of a command as the session log keeps them: as the caller gave them, and resolved;
+//! in both cases without secrets.
+
+use crate::api::command_definition::CommandDefinition;
+use crate::api::request::Caller;
+use crate::api::schema::Field;
+use crate::api::secret::Secret;
+use crate::api::target::{RefTarget, Target};
+use crate::api::target_rewrite;
+use crate::command::begun::CommandRedactor;
+use crate::command::context::Cx;
+use serde_json::{Map, Value};
+use stickpin_coordinator::NewCommand;
+use stickpin_session::log::{Arguments, Redacted, RefPin};
+use stickpin_session::summarize;
+use stickpin_tree::{Selector, States};
+
+/// Describes a command that is about to run.
+pub(super) fn new_command(
+    cx: &mut Cx,
+    definition: &CommandDefinition,
+    input: &Map<String, Value>,
+    redactor: &CommandRedactor,
+) -> NewCommand {
+    let args_raw = Arguments::new(input, redactor);
+    let resolved = resolved(cx, definition, input);
+    NewCommand {
+        verb: definition.spec.name.to_owned(),
+        args_resolved: match resolved == *input {
+            true => args_raw.clone(),
+            false => Arguments::new(&resolved, redactor),
+        },
+        args_raw,
+        summary: Redacted::new(summarize(input, redactor), redactor),
+        ref_pins: pins(definition, input),
+    }
+}
+
+/// Returns the arguments with absolute paths, and with selectors in place of refs: what each ref
+/// means, without the tree that proves it. An argument that cannot be resolved stays as it is; the
+/// command reports why.
+fn resolved(cx: &mut Cx, definition: &CommandDefinition, input: &Map<String, Value>) -> Map<String, Value> {
+    let mut resolved = input.clone();
+    for field in definition.fields() {
+        if let Some(value) = resolved.get_mut(&field.name) {
+            resolve_paths(&cx.caller, field, value);
+        }
+    }
+    let client = cx.client_id();
+    let Ok(live) = cx.open_session() else { return resolved };
+    target_rewrite::rewrite_targets(definition, &mut resolved, &mut |target| {
+        let Ok(Target::Ref(r)) = target.parse() else { return None };
+        let found = live.session.resolve(&client, r.token()).ok()?;
+        Some(Selector::for_meaning(&found.meaning).to_string())
+    });
+    resolved
+}
+
+fn resolve_paths(caller: &Caller, field: &Field, value: &mut Value) {
+    let absolute = |written: &str| match (field.is_path, field.is_openable) {
+        (true, _) => caller.resolve_path(written).ok(),
+        (false, true) => caller.resolve_opened(written).ok().flatten(),
+        (false, false) => None,
+    };
+    match value {
+        Value::String(written) => {
+            if let Some(path) = absolute(written) {
+                *written = path.to_string_lossy().into_owned();
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| resolve_paths(caller, field, item)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => {}
+    }
+}
+
+/// Returns what keeps the secrets of a command out of the log. `acts` states that it may type.
+pub(super) fn redactor(
+    cx: &mut Cx,
+    definition: &CommandDefinition,
+    input: &Map<String, Value>,
+    acts: bool,
+) -> CommandRedactor {
+    let mut secrets: Vec<Secret> = cx.caller.secrets.values().cloned().collect();
+    secrets.extend(cx.open_session().map(|live| live.secrets.clone()).unwrap_or_default());
+    let mut typed = Vec::new();
+    if acts && may_type_secret(cx, definition, input) {
+        let fields = definition.fields().iter();
+        let free = fields.filter(|field| field.is_free_text || field.nested_targets.is_some());
+        typed.extend(free.map(|field| field.name.clone()));
+    }
+    CommandRedactor { secrets, typed }
+}
+
+/// Whether text of a command may go into a field that hides it: its target is one, or is not known
+/// yet while the app shows one.
+fn may_type_secret(cx: &mut Cx, definition: &CommandDefinition, input: &Map<String, Value>) -> bool {
+    // Before the first snapshot, nobody knows what the app shows.
+    let Ok(tree) = cx.tree() else { return true };
+    if !tree.nodes().any(|node| node.is(States::PROTECTED)) {
+        return false;
+    }
+    let client = cx.client_id();
+    let Ok(live) = cx.open_session() else { return true };
+    let is_plain = |target: Option<Target>| match target {
+        Some(Target::Ref(r)) => {
+            let found = live.session.resolve(&client, r.token()).ok().and_then(|found| found.node);
+            found.is_some_and(|node| !tree.node(node).is(States::PROTECTED))
+        }
+        _ => false,
+    };
+    let targets = targets(definition, input);
+    targets.is_empty() || !targets.into_iter().all(is_plain)
+}
+
+/// Returns the refs of an input with their pins.
+fn pins(definition: &CommandDefinition, input: &Map<String, Value>) -> Vec<RefPin> {
+    let refs = targets(definition, input).into_iter().filter_map(|target| match target {
+        Some(Target::Ref(r)) => Some(r),
+        _ => None,
+    });
+    let pin =
+        |r: RefTarget| RefPin { r#ref: r.without_pin().to_string(), pin: r.token().pin.map(|pin| pin.get()) };
+    refs.map(pin).collect()
+}
+
+/// Returns the targets of an input in order; `None` for one that is not understood.
+fn targets(definition: &CommandDefinition, input: &Map<String, Value>) -> Vec<Option<Target>> {
+    let mut targets = Vec::new();
+    let mut input = input.clone();
+    target_rewrite::rewrite_targets(definition, &mut input, &mut |target| {
+        targets.push(target.parse().ok());
+        None
+    });
+    targets
+}
