@@ -2,13 +2,15 @@
 
 use crate::api::secret::{self, Secret};
 use std::sync::Arc;
-use stickpin_coordinator::{SessionAuthority, Ticket};
-use stickpin_session::log::Redactor;
+use stickpin_coordinator::{Participant, SessionAuthority, StoredTree, Ticket};
+use stickpin_session::log::{Redacted, Redactor};
+use stickpin_tree::{Outline, OutlineQueries, Tree, View};
 
 /// The beginning of a command in the log of its session.
 #[derive(Debug)]
 pub(crate) struct Begun {
     pub(crate) session: Arc<SessionAuthority>,
+    pub(crate) who: Participant,
     pub(crate) ticket: Ticket,
     pub(crate) redactor: CommandRedactor,
 }
@@ -18,6 +20,25 @@ impl Begun {
     pub(crate) fn seq(&self) -> u64 {
         self.ticket.command().seq()
     }
+}
+
+impl Begun {
+    /// Queues a tree that the command captured for the log.
+    pub(crate) fn log_tree(&self, generation: u64, tree: Arc<Tree>) {
+        let redactor = CommandRedactor { secrets: self.redactor.secrets.clone(), typed: Vec::new() };
+        let stored = StoredTree {
+            generation,
+            node_count: u64::try_from(tree.len()).unwrap_or(u64::MAX),
+            text: Box::new(move || Redacted::new(text(&tree), &redactor)),
+        };
+        stored.log(&self.session, Some(&self.who));
+    }
+}
+
+/// Returns every node of a tree as a line, without the values of fields that hide their content.
+fn text(tree: &Tree) -> String {
+    let view = View { all: true, raw: true, max_bytes: usize::MAX, ..View::default() };
+    Outline::plan(tree, &view, &OutlineQueries::NONE).render(&|_| None)
 }
 
 /// Keeps secrets out of the log: those that the caller named, those that were filled in before, and

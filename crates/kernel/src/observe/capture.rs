@@ -38,10 +38,14 @@ pub(crate) async fn capture_app(cx: &mut Cx, origin: Origin) -> Result<Arc<Tree>
         (other, _) => return Err(Error::internal(format!("the device returned {other:?} for a capture"))),
     };
     let tree = live.session.tree().cloned();
+    let stored = live.session.generation().map(|generation| generation.get()).zip(tree.clone());
     if let Some(document) = tree.as_ref().and_then(|t| t.documents().first()) {
         live.page = Some(Page::new(document.url.clone(), document.title.clone()));
     }
     cx.envelope.ended.extend(replaced.ended);
+    if let (Some(begun), Some((generation, tree))) = (&cx.envelope.begun, stored) {
+        begun.log_tree(generation, tree);
+    }
     tree.ok_or_else(|| Error::internal("a stored tree is missing"))
 }
 

@@ -123,7 +123,7 @@ pub(crate) fn begin(
             let address =
                 cx.open_session().ok().and_then(|live| live.page.as_ref()).map(|page| page.url.clone());
             let permitted = if turn.is_some() { permit(cx, &session, &who, address) } else { Ok(()) };
-            cx.envelope.begun = Some(Begun { session, ticket, redactor });
+            cx.envelope.begun = Some(Begun { session, who, ticket, redactor });
             if let Err(e) = &permitted {
                 end(cx, Some(e), None);
             }
@@ -221,7 +221,7 @@ pub(crate) fn close(cx: &Cx, name: &str, force: bool) -> Result<()> {
 /// Records how a command ended whose beginning is in the log, and what it contributed to the
 /// recording of its session.
 pub(crate) fn end(cx: &mut Cx, failed: Option<&Error>, step: Option<NewStep>) {
-    let Some(Begun { session, mut ticket, redactor }) = cx.envelope.begun.take() else { return };
+    let Some(Begun { session, mut ticket, redactor, .. }) = cx.envelope.begun.take() else { return };
     let failure = failed.map(|e| CommandError {
         code: e.code.name().to_owned(),
         message: Redacted::new(e.message.clone(), &redactor),

@@ -1,11 +1,11 @@
-//! What the session log keeps of commands.
+//! What the session log keeps of commands and of the trees that they captured.
 
 use super::support::Bench;
 use super::two_agents::two;
 use serde_json::json;
 use std::sync::Arc;
 use stickpin_coordinator::SessionAuthority;
-use stickpin_session::log::{Argument, Arguments, CommandBegin, Kind};
+use stickpin_session::log::{Argument, Arguments, CommandBegin, Kind, Snapshot};
 
 fn log_of(bench: &Bench) -> Arc<SessionAuthority> {
     let coordinator = bench.host.inner.config.coordinator.as_ref().expect("a coordinator");
@@ -48,4 +48,34 @@ async fn arguments_are_logged_as_given_and_as_resolved() {
     assert_eq!(argument(&started.args_raw, "file"), "flows/buy.ad");
     let absolute = ada.caller.cwd.join("flows/buy.ad");
     assert_eq!(argument(&started.args_resolved, "file"), absolute.to_str().expect("UTF-8"));
+}
+
+#[tokio::test]
+async fn every_stored_tree_is_logged_without_protected_values() {
+    let (ada, bob) = two().await;
+    ada.fake.world().outline.push_str("textbox \"Key\" #5 protected value=hunter2\n");
+    ada.ok("snapshot", json!({})).await;
+    let stored = ada.host.inner.slot("mine").expect("open").status.borrow().generation;
+    let session = log_of(&ada);
+    let mut feed = session.feed();
+    while session.meta().last_snapshot_generation != stored {
+        feed.changed().await.expect("the session lives");
+    }
+    // A reader without the turn stores nothing.
+    bob.ok("snapshot", json!({})).await;
+    let records = session.records_after(0, usize::MAX).expect("a log");
+    let snapshots: Vec<&Snapshot> = records
+        .iter()
+        .filter_map(|record| match &record.kind {
+            Kind::Snapshot(snapshot) => Some(snapshot),
+            _ => None,
+        })
+        .collect();
+    let last = snapshots.last().expect("a tree");
+    assert_eq!((Some(last.generation), last.node_count), (stored, 4));
+    let hex = last.blob.blob.hex();
+    let blob = ada.caller.cwd.join("sessions/mine/blobs").join(&hex[..2]).join(hex);
+    let text = std::fs::read_to_string(blob).expect("a blob");
+    assert!(text.contains("button \"Buy\"") && text.contains("textbox \"Key\""), "{text}");
+    assert!(!text.contains("hunter2"), "{text}");
 }

@@ -96,6 +96,8 @@ pub struct MsgRecv {
 }
 
 /// Show the log of the session: every command with who ran it, its outcome and how long it took.
+///
+/// Without the trees that commands stored: `events --include run` shows those.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SessionLog {
@@ -213,7 +215,8 @@ impl Command for SessionLog {
 
     async fn run(self, cx: &mut Cx) -> Result<SessionLogOutput> {
         let (session, who) = authority::require(cx)?;
-        let filter = Filter { breadth: Breadth::All, ..Filter::default() };
+        let kinds = KindName::ALL.iter().copied().filter(|kind| *kind != KindName::Snapshot).collect();
+        let filter = Filter { kinds: Some(kinds), ..Filter::default() };
         let query = EventQuery { filter, ..query(self.after, self.wait, self.limit) };
         read(cx, &session, &who, query, self.timeout).await.map(SessionLogOutput)
     }
