@@ -7,7 +7,11 @@ use crate::host::SessionSlot;
 use crate::run::authority;
 use std::collections::BTreeSet;
 use std::time::SystemTime;
-use stickpin_coordinator::{ListedChild, ListedSession, ListedState, Restorability, TurnSummary, Visibility};
+use stickpin_coordinator::{
+    ListedChild, ListedSession, ListedState, LogPosition, Restorability, SessionEvidence, TurnSummary,
+    Visibility,
+};
+use stickpin_session::turn::LoanState;
 use stickpin_tree::quote;
 
 /// List the sessions of this state directory: app, owner, age, idle time and memory.
@@ -29,6 +33,9 @@ pub struct SessionShow {
     /// The session; by default that of the caller.
     #[schemars(extend("x-positional" = 0))]
     pub name: Option<String>,
+    /// Also show the end of its log, the last command and snapshot, and what is unfinished.
+    #[serde(default)]
+    pub evidence: bool,
 }
 
 /// The sessions.
@@ -107,6 +114,9 @@ pub struct SessionEntry {
     /// Problems with the session's files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<String>,
+    /// Where to see what was done in it (`--evidence`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<SessionEvidence>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -143,7 +153,11 @@ impl Command for SessionList {
 impl Command for SessionShow {
     const SPEC: Spec = Spec {
         name: "session show",
-        examples: &["stickpin session show", "stickpin session show checkout"],
+        examples: &[
+            "stickpin session show",
+            "stickpin session show checkout",
+            "stickpin session show checkout --evidence",
+        ],
         ..Spec::HOST
     };
     type Output = SessionEntry;
@@ -158,17 +172,22 @@ impl Command for SessionShow {
         let coordinator = cx.host.config.coordinator.as_ref();
         let listed = coordinator
             .map(|coordinator| coordinator.listed(name, authority::participant(cx).as_ref(), slot.is_ok()));
-        match (slot, listed) {
+        let mut entry = match (slot, listed) {
             (Ok(slot), listed) => {
                 let mut entry = SessionEntry::of(&slot, cx);
                 listed.into_iter().for_each(|listed| entry.add(listed));
-                Ok(entry)
+                entry
             }
-            (Err(_), Some(listed)) if listed.state != ListedState::Missing => {
-                Ok(SessionEntry::not_open(listed))
-            }
-            (Err(e), _) => Err(e),
+            (Err(_), Some(listed)) if listed.state != ListedState::Missing => SessionEntry::not_open(listed),
+            (Err(e), _) => return Err(e),
+        };
+        if self.evidence
+            && let Some(coordinator) = &cx.host.config.coordinator
+        {
+            let session = coordinator.session(cx.session_name())?;
+            entry.evidence = Some(SessionEvidence::of(&session));
         }
+        Ok(entry)
     }
 }
 
@@ -202,6 +221,7 @@ impl SessionEntry {
             peers: BTreeSet::new(),
             restore: None,
             diagnostics: Vec::new(),
+            evidence: None,
         }
     }
 
@@ -243,6 +263,7 @@ impl SessionEntry {
             peers: BTreeSet::new(),
             restore: listed.restore.take(),
             diagnostics: Vec::new(),
+            evidence: None,
         };
         entry.add(listed);
         entry
@@ -294,6 +315,38 @@ impl Show for SessionListOutput {
 impl Show for SessionEntry {
     fn show(&self, text: &mut Text) {
         text.table(&[self.row()], "  ");
+        if let Some(evidence) = &self.evidence {
+            show_evidence(evidence, text);
+        }
+    }
+}
+
+fn show_evidence(evidence: &SessionEvidence, text: &mut Text) {
+    let LogPosition { segment, last_seq } = evidence.log;
+    let segment = segment.map(|segment| format!(", segment {segment}")).unwrap_or_default();
+    text.line(format_args!("log: record {last_seq}{segment}"));
+    match evidence.last_command {
+        Some(command) => text.line(format_args!("last command: {command}")),
+        None => text.line("last command: none"),
+    }
+    match evidence.last_snapshot_generation {
+        Some(generation) => text.line(format_args!("last snapshot: s{generation}")),
+        None => text.line("last snapshot: none"),
+    }
+    for open in &evidence.open_commands {
+        text.line(format_args!("unfinished: {} ({})", open.verb, open.cmd_id));
+    }
+    for note in &evidence.open_notes {
+        text.line(format_args!("open note: {note}"));
+    }
+    for loan in &evidence.dirty_loans {
+        let state = match loan.state {
+            LoanState::Pending => "pending",
+            LoanState::Active => "active",
+            LoanState::Reclaiming => "reclaiming",
+            LoanState::Reclaimed => "reclaimed",
+        };
+        text.line(format_args!("loan {} to {}: {state}", loan.loan_id, loan.borrower));
     }
 }
 
