@@ -144,18 +144,7 @@ impl Loans<'_> {
         let device = self.device_of(parent);
         let loan = self.lend(&lender, child, who, &spawn)?;
         // Wait for commands that are running for the lender.
-        let family = self.family(&device);
-        let mut acting = BTreeSet::new();
-        family
-            .metas
-            .iter()
-            .skip(1)
-            .for_each(|meta| acting.extend(meta.members.iter().map(|m| m.agent_id.clone())));
-        let for_lender = |agent: &AgentId| match parent == device {
-            true => !acting.contains(agent),
-            false => self.members(parent).contains(agent),
-        };
-        drain(&*self.0.session(&device)?, &for_lender).await;
+        drain(&*self.0.session(&device)?, &self.acts_for(parent)).await;
         let begun = self.begin_child(&lender, child, &loan, who, spawn.agent);
         if let Err(e) = begun {
             self.end_loan(&lender, &loan.loan_id, false, "spawn_failed", None)?;

@@ -53,17 +53,19 @@ impl Loans<'_> {
     /// Ends the loans that a closed session had made or received.
     pub(crate) fn end_loans_of(&self, session: &SessionAuthority) -> Result<()> {
         let meta = session.meta();
-        for loan in &meta.loans {
-            self.end_loan(session, &loan.loan_id, true, "lender_closed", None)?;
-            self.0.close(&loan.borrower)?;
-            self.set_child(session, &loan.borrower, ChildState::Stopped)?;
-        }
+        // What a child lent on passes to its lender first: that work goes on.
         if meta.parent.is_some() {
             for loan in self.loans_where(|loan| loan.borrower == meta.name)? {
                 let lender = self.0.session(&loan.lender)?;
                 self.end_loan(&lender, &loan.loan_id, false, "child_closed", None)?;
                 self.set_child(&lender, &meta.name, ChildState::Stopped)?;
             }
+        }
+        for loan in session.meta().loans {
+            for ended in self.end_loan(session, &loan.loan_id, true, "lender_closed", None)? {
+                self.0.close(&ended.borrower)?;
+            }
+            self.set_child(session, &loan.borrower, ChildState::Stopped)?;
         }
         Ok(())
     }
@@ -119,7 +121,7 @@ impl Loans<'_> {
         let reclaiming = Loan { state: LoanState::Reclaiming, ..loan.clone() };
         record(lender, None, |_, _| vec![Kind::LoanOpened(Box::new(LoanOpened { loan: reclaiming }))])?;
         let device = self.0.session(&self.device_of(lender.name()))?;
-        let members = self.members(&loan.borrower);
+        let members = self.members_under(device.name(), loan, cascade);
         let late = drain(&device, &|agent: &AgentId| members.contains(agent)).await;
         let ended = self.end_loan(lender, &loan.loan_id, cascade, reason, late)?;
         self.set_child(lender, &loan.borrower, ChildState::Stopped)?;
@@ -161,7 +163,10 @@ impl Loans<'_> {
             let from = if loan.lender == lender.name() { None } else { Some(self.0.session(&loan.lender)?) };
             let from = from.as_deref().unwrap_or(lender);
             self.write_back(from, &loan, reason, late_command)?;
-            self.end_turn_of(&loan.borrower, from.name())?;
+            self.end_turn_of(&loan)?;
+            if loan.loan_id != *id {
+                self.set_child(from, &loan.borrower, ChildState::Stopped)?;
+            }
             ended.push(EndedLoan {
                 reparented: if loan.loan_id == *id { moved.clone() } else { Vec::new() },
                 loan_id: loan.loan_id,
@@ -174,9 +179,13 @@ impl Loans<'_> {
         Ok(ended)
     }
 
-    /// Takes the device's turn from a member of a session that may no longer act.
-    pub(super) fn end_turn_of(&self, borrower: &str, lender: &str) -> Result<()> {
-        let members = self.members(borrower);
-        end_turn_of(&*self.0.session(&self.device_of(lender))?, &members)
+    /// Takes the device's turn from a member of the borrower, who may no longer act. A loan
+    /// that is bound to the turn gives it back to the last holder of the lender.
+    fn end_turn_of(&self, loan: &Loan) -> Result<()> {
+        let borrowers = self.members(&loan.borrower);
+        let device = self.0.session(&self.device_of(&loan.lender))?;
+        let acts = self.acts_for(&loan.lender);
+        let heirs: Option<&dyn Fn(&AgentId) -> bool> = if loan.turn_bound { Some(&acts) } else { None };
+        end_turn_of(&device, &borrowers, heirs)
     }
 }

@@ -59,6 +59,40 @@ impl Loans<'_> {
         Ok(metas.flat_map(|(meta, _)| meta.loans.clone()).filter(holds).collect())
     }
 
+    /// Returns which agents act for a session on its device: its members, without those of the
+    /// children for a session that has the device.
+    pub(super) fn acts_for(&self, session: &str) -> impl Fn(&AgentId) -> bool + Send + Sync + use<> {
+        let device = self.device_of(session);
+        let has_device = device == session;
+        let agents: BTreeSet<AgentId> = if has_device {
+            let children = self.family(&device).metas.into_iter().skip(1);
+            children.flat_map(|meta| meta.members).map(|member| member.agent_id).collect()
+        } else {
+            self.members(session)
+        };
+        move |agent| agents.contains(agent) != has_device
+    }
+
+    /// Returns the members of the borrower of a loan; with `cascade` also those of the borrowers of
+    /// loans that were made out of it.
+    pub(super) fn members_under(&self, device: &str, loan: &Loan, cascade: bool) -> BTreeSet<AgentId> {
+        let mut members = self.members(&loan.borrower);
+        if cascade {
+            let ledger = self.family(device).ledger;
+            let (mut left, mut seen) = (vec![loan.loan_id.clone()], BTreeSet::new());
+            while let Some(id) = left.pop() {
+                if !seen.insert(id.clone()) {
+                    continue;
+                }
+                for part in ledger.loans().filter(|part| part.parent_loan.as_ref() == Some(&id)) {
+                    members.extend(self.members(&part.borrower));
+                    left.push(part.loan_id.clone());
+                }
+            }
+        }
+        members
+    }
+
     pub(super) fn members(&self, session: &str) -> BTreeSet<AgentId> {
         let members = self.0.meta(session).map(|(meta, _)| meta.members).unwrap_or_default();
         members.into_iter().map(|member| member.agent_id).collect()

@@ -3,14 +3,17 @@
 use super::authority::{SessionAuthority, State};
 use super::commands::refuse_ambiguous;
 use super::commit::Remarks;
+use crate::error;
 use crate::participant::Participant;
 use serde_json::json;
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::log::{Kind, MemberJoined, MemberKicked, MemberLeft, Redacted, Redactor, Via};
 use stickpin_session::turn::{
     AgentId, Fence, Member, MemberKind, MemberRole, Now, TurnPhase, WaitMode, machine,
 };
+use stickpin_store::Phase;
 
 /// The result of joining.
 #[derive(Debug, Clone)]
@@ -155,17 +158,35 @@ pub(crate) fn admit_member(session: &SessionAuthority, agent: AgentId) -> Result
     session.change(|state, now| state.put_member(&who, MemberRole::Driver, None, now).map(drop))
 }
 
-/// Takes the turn from one of these agents, which thereby leaves the session.
-pub(crate) fn end_turn_of(session: &SessionAuthority, agents: &BTreeSet<AgentId>) -> Result<()> {
+/// The records that are searched for the last handoff of a session.
+const HANDOFF_SPAN: u64 = 10_000;
+
+/// Takes the turn from one of these agents, which thereby leaves the session. The turn becomes idle,
+/// or goes back to the one among `heirs` who held it last.
+pub(crate) fn end_turn_of(
+    session: &SessionAuthority,
+    agents: &BTreeSet<AgentId>,
+    heirs: Option<&dyn Fn(&AgentId) -> bool>,
+) -> Result<()> {
     session.change(|state, now| {
         let turn = &state.log.meta().turn;
         let Some(agent) = turn.owner.iter().chain(&turn.reserved_for).find(|a| agents.contains(*a)).cloned()
         else {
             return Ok(());
         };
-        let host = AgentId::new("daemon");
-        let change = state.judge(&session.shared.environment, now, |s| machine::kick(s, &host, &agent, true));
-        match change.map_err(|e| session.turn_error(e))? {
+        let environment = &session.shared.environment;
+        let change = match heirs {
+            None => {
+                let host = AgentId::new("daemon");
+                let kicked = state.judge(environment, now, |s| machine::kick(s, &host, &agent, true));
+                kicked.map_err(|e| session.turn_error(e))?
+            }
+            Some(is_heir) => {
+                let back = state.reversion(agents, is_heir)?;
+                state.judge(environment, now, |s| machine::revert(s, &agent, back))
+            }
+        };
+        match change {
             Some(transition) => {
                 let remarks = Remarks { kicked: true, ..Remarks::default() };
                 state.commit(None, transition, remarks, now).map(drop)
@@ -215,6 +236,33 @@ impl State {
                 .details(json!({ "candidates": candidates })))
             }
         }
+    }
+
+    /// Returns the heir that held the turn last, and the last handoff.
+    fn reversion(
+        &self,
+        leaving: &BTreeSet<AgentId>,
+        is_heir: &dyn Fn(&AgentId) -> bool,
+    ) -> Result<machine::Reversion> {
+        let meta = self.log.meta();
+        let heirs = meta.members.iter().filter(|m| !leaving.contains(&m.agent_id) && is_heir(&m.agent_id));
+        let held = heirs.filter_map(|member| Some((member.last_held_turn?, &member.agent_id)));
+        let to = held.max_by_key(|(turn, _)| *turn).map(|(_, agent)| agent.clone());
+        let mut handoff = None;
+        let from = meta.applied_seq.saturating_sub(HANDOFF_SPAN);
+        let scanned = stickpin_store::scan(&self.log, from, Phase::Feed, &mut |record| {
+            let hands_over = match &record.kind {
+                Kind::TurnReleased(released) => released.handoff.is_some(),
+                Kind::TurnAssigned(assigned) => assigned.handoff.is_some(),
+                _ => false,
+            };
+            if hands_over {
+                handoff = record.agent.clone().map(|author| (record.seq, author));
+            }
+            ControlFlow::Continue(())
+        });
+        scanned.map_err(error::of_store)?;
+        Ok(machine::Reversion { to, handoff })
     }
 
     /// Makes an acting agent a member, unless it already is one.

@@ -1,11 +1,14 @@
 //! Loans of scope between sessions, and peers.
 
-use crate::support::{Plain, World, act, agent, press};
+use crate::support::{Plain, World, act, agent, handoff, press};
+use std::sync::Arc;
 use std::time::Duration;
-use stickpin_coordinator::{Coordinator, EndedLoan, Participant, SessionAuthority, Spawn, Spawned, Talk};
+use stickpin_coordinator::{
+    Coordinator, EndedLoan, Participant, SessionAuthority, Spawn, Spawned, Talk, WaitOptions,
+};
 use stickpin_device::{Error, ErrorCode};
 use stickpin_session::log::{Kind, MessageHint, SessionMeta, StartReason, Status};
-use stickpin_session::turn::{AgentId, ChildState, LoanState, MemberKind, Verb};
+use stickpin_session::turn::{AgentId, ChildState, LoanState, MemberKind, TurnPhase, Verb};
 use tokio_util::sync::CancellationToken;
 
 fn spawn(rule: &str, agent: Option<&Participant>) -> Spawn {
@@ -210,6 +213,131 @@ async fn loans_made_out_of_a_loan_go_on_or_end_with_it() {
             world.coordinator.loans().stop_child("card", &ada).await.unwrap();
             assert_eq!(at_shop(&ada), Ok(()));
         }
+    }
+}
+
+/// Returns the state of the turn, and the agent that it is reserved for.
+fn reservation(shop: &SessionAuthority) -> (TurnPhase, Option<AgentId>) {
+    let turn = shop.meta().turn;
+    (turn.state, turn.reserved_for)
+}
+
+#[tokio::test(start_paused = true)]
+async fn whole_target_that_comes_back_brings_the_turn_back_to_its_lender() {
+    for ada_is_gone in [false, true] {
+        let world = World::new();
+        let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+        let shop = world.open(&ada);
+        act(&shop, &ada).await.unwrap();
+        let spawned = lend(&world, "pay", &ada, &bob).await;
+        assert!(shop.meta().loans[0].turn_bound, "it lends the whole target");
+        let given = shop.release(&ada, None, handoff(), &Plain).unwrap();
+        shop.wait(&bob, WaitOptions::default(), &CancellationToken::new()).await.unwrap();
+        act(&shop, &bob).await.unwrap();
+        let before = shop.meta().turn;
+        assert_eq!((&before.owner, before.pending_handoff_seq), (&Some(bob.agent.clone()), None));
+        if ada_is_gone {
+            world.ended.lock().unwrap().insert(1);
+        }
+        world.coordinator.loans().reclaim(spawned.loan_id.as_str(), false, &ada).await.unwrap();
+        let after = shop.meta().turn;
+        assert_eq!(after.turn_id, before.turn_id, "nobody was granted a turn");
+        if ada_is_gone {
+            assert_eq!(reservation(&shop), (TurnPhase::Idle, None));
+        } else {
+            assert_eq!(reservation(&shop), (TurnPhase::Reserved, Some(ada.agent.clone())));
+            assert_eq!(after.pending_handoff_seq, Some(given.seq), "with the last handoff");
+        }
+        let verified = world.coordinator.verify("shop").unwrap();
+        assert!(verified.findings.is_empty(), "{:?}", verified.findings);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn part_of_a_target_that_comes_back_leaves_the_turn_idle() {
+    let world = World::new();
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    let shop = world.open(&ada);
+    act(&shop, &ada).await.unwrap();
+    let part = spawn("act:*,origins=https://shop.test", Some(&bob));
+    let spawned = world.coordinator.loans().spawn("shop", "pay", &ada, part).await.unwrap();
+    assert!(!shop.meta().loans[0].turn_bound);
+    shop.release(&ada, None, handoff(), &Plain).unwrap();
+    shop.wait(&bob, WaitOptions::default(), &CancellationToken::new()).await.unwrap();
+    world.coordinator.loans().reclaim(spawned.loan_id.as_str(), false, &ada).await.unwrap();
+    assert_eq!(reservation(&shop), (TurnPhase::Idle, None));
+}
+
+/// Opens `shop`, which lends to `pay`, which lends on to `card`.
+async fn lent_on(world: &World, who: [&Participant; 3]) -> (Arc<SessionAuthority>, [Spawned; 2]) {
+    let [ada, bob, eve] = who;
+    let shop = world.open(ada);
+    let first = lend(world, "pay", ada, bob).await;
+    let part = spawn("act:*,origins=https://shop.test", Some(eve));
+    let second = world.coordinator.loans().spawn("pay", "card", bob, part).await.unwrap();
+    (shop, [first, second])
+}
+
+/// Returns the borrowers of the loans that a session has made.
+fn borrowers(world: &World, lender: &str) -> Vec<String> {
+    world.coordinator.meta(lender).unwrap().0.loans.into_iter().map(|loan| loan.borrower).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn work_goes_on_that_a_child_lent_on_before_it_ended() {
+    for how in ["stopped", "closed", "gone", "pruned"] {
+        let mut world = World::new();
+        let (ada, bob, eve) = (agent("ada", 1), agent("bob", 2), agent("eve", 3));
+        let (mut shop, _) = lent_on(&world, [&ada, &bob, &eve]).await;
+        match how {
+            "stopped" => drop(world.coordinator.loans().stop_child("pay", &ada).await.unwrap()),
+            "closed" => world.coordinator.close("pay").unwrap(),
+            "gone" => {
+                world.ended.lock().unwrap().insert(2);
+                tokio::time::sleep(Duration::from_secs(300)).await;
+            }
+            _ => {
+                // As if a host had been killed between the end of the child and that of its loan.
+                let pay = world.coordinator.session("pay").unwrap();
+                pay.close(None, stickpin_coordinator::Closing { force: true }).unwrap();
+                world.restart();
+                shop = world.coordinator.session("shop").unwrap();
+                world.coordinator.loans().prune("shop", &ada).unwrap();
+            }
+        }
+        assert_eq!(borrowers(&world, "shop"), ["card"], "{how}");
+        assert_eq!(borrowers(&world, "pay"), [""; 0], "{how}");
+        assert_eq!(world.coordinator.meta("card").unwrap().0.status, Status::Open, "{how}");
+        let at_shop = |who| world.coordinator.loans().permit(&shop, who, Some("https://shop.test/"));
+        assert_eq!(at_shop(&eve).map_err(|e| e.code), Ok(()), "{how}");
+        assert_eq!(at_shop(&ada).map_err(|e| e.code), DENIED, "{how}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn loans_end_leaf_first_when_their_time_is_over_or_their_lender_closes() {
+    for closes in [false, true] {
+        let world = World::new();
+        let (ada, bob, eve) = (agent("ada", 1), agent("bob", 2), agent("eve", 3));
+        let shop = world.open(&ada);
+        let timed = Spawn { ttl: Some(Duration::from_secs(60)), ..spawn("act:*", Some(&bob)) };
+        world.coordinator.loans().spawn("shop", "pay", &ada, timed).await.unwrap();
+        let part = spawn("act:*,origins=https://shop.test", Some(&eve));
+        world.coordinator.loans().spawn("pay", "card", &bob, part).await.unwrap();
+        match closes {
+            true => world.coordinator.close("shop").unwrap(),
+            false => tokio::time::sleep(Duration::from_secs(61)).await,
+        }
+        assert_eq!((borrowers(&world, "shop"), borrowers(&world, "pay")), (vec![], vec![]));
+        for (parent, child) in [("shop", "pay"), ("pay", "card")] {
+            let stopped = (child.to_owned(), ChildState::Stopped);
+            assert_eq!(child_states(&world.coordinator, parent), [stopped], "{closes}");
+            let status = world.coordinator.meta(child).unwrap().0.status;
+            assert_eq!(status == Status::Closed, closes, "{child}");
+        }
+        let reason = if closes { "lender_closed" } else { "expired" };
+        let pay = world.coordinator.session("pay").unwrap().meta();
+        assert_eq!((&*shop.meta().reclaimed[0].reason, &*pay.reclaimed[0].reason), (reason, reason));
     }
 }
 

@@ -358,6 +358,42 @@ pub fn kick(
     Ok(drop_reservation(s, who))
 }
 
+/// Where the turn goes of an agent that had it through a loan.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Reversion {
+    /// The agent that held the turn last for the lender.
+    pub to: Option<AgentId>,
+    /// The record of the last handoff, and its author.
+    pub handoff: Option<(u64, AgentId)>,
+}
+
+/// Returns the change that the end of a loan makes to a turn that `who` had through it: the turn is
+/// reserved for the last holder of the lender. If that agent is gone or cannot hold the turn, it
+/// becomes idle.
+#[must_use]
+pub fn revert(s: Situation<'_>, who: &AgentId, back: Reversion) -> Option<Transition> {
+    let owns = s.is_owner(who);
+    if !owns && s.turn.reserved_for.as_ref() != Some(who) {
+        return None;
+    }
+    let is_there =
+        |to: &AgentId| to != who && s.is_driver(to) && s.presence_of(to).liveness != Liveness::Gone;
+    let Some(to) = back.to.filter(is_there) else {
+        if !owns {
+            return drop_reservation(s, who);
+        }
+        let event = TurnEvent::Left { who: who.clone() };
+        return Some(Transition { after: without_owner(s, None, None), event });
+    };
+    let author = match s.turn.pending_handoff_seq {
+        Some(seq) => Some((seq, s.turn.prev_owner.clone())),
+        None => back.handoff.map(|(seq, author)| (seq, Some(author))),
+    };
+    let (handoff, prev) = author.map_or((None, Some(who.clone())), |(seq, author)| (Some(seq), author));
+    let event = TurnEvent::Left { who: who.clone() };
+    Some(Transition { after: reserved(s, &to, true, prev, handoff), event })
+}
+
 /// Ends the turn with its session.
 #[must_use]
 pub fn close(s: Situation<'_>) -> Transition {

@@ -515,6 +515,36 @@ fn assert_well_formed(turn: &TurnState) {
     assert_eq!(turn.claim_deadline.is_some(), reserved, "{turn:?}");
 }
 
+#[test]
+fn turn_of_a_loan_goes_back_to_the_last_holder_of_the_lender() {
+    let mut room = Room::of(&["a", "b"]);
+    room.claim("a").unwrap();
+    room.release("a", 7).unwrap();
+    room.claim("b").unwrap();
+    let back = |to: &str| Reversion { to: Some(agent(to)), handoff: Some((7, agent("a"))) };
+    let over = |room: &Room, back| revert(room.situation(), &agent("b"), back).unwrap();
+
+    let unread = over(&room, back("a"));
+    assert_eq!(unread.event, TurnEvent::Left { who: agent("b") });
+    assert_eq!((unread.after.state, unread.after.turn_id), (TurnPhase::Reserved, room.turn.turn_id));
+    assert_eq!((unread.after.reserved_for, unread.after.pending_handoff_seq), (Some(agent("a")), Some(7)));
+
+    // A handoff that was read is given to the last holder again.
+    room.enter("b").unwrap();
+    let read = over(&room, back("a")).after;
+    assert_eq!((read.pending_handoff_seq, read.prev_owner), (Some(7), Some(agent("a"))));
+    let none = over(&room, Reversion { to: Some(agent("a")), handoff: None }).after;
+    assert_eq!((none.pending_handoff_seq, none.prev_owner), (None, Some(agent("b"))));
+
+    for to in [None, Some(agent("b")), Some(agent("stranger"))] {
+        let idle = over(&room, Reversion { to, handoff: Some((7, agent("a"))) }).after;
+        assert_eq!((idle.state, idle.pending_handoff_seq), (TurnPhase::Idle, None));
+    }
+    room.presence.insert(agent("a"), Presence { liveness: Liveness::Gone, ..Presence::default() });
+    assert_eq!(over(&room, back("a")).after.state, TurnPhase::Idle, "it is gone");
+    assert_eq!(revert(room.situation(), &agent("a"), back("b")), None, "it does not hold the turn");
+}
+
 proptest! {
     #[test]
     fn turns_keep_their_invariants(ops in ops()) {
