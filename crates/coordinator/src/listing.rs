@@ -113,8 +113,36 @@ pub struct ListedSession {
 pub struct Listing {
     /// The sessions by name.
     pub sessions: Vec<ListedSession>,
-    /// The number of omitted sessions.
-    pub hidden: usize,
+    /// The names of omitted sessions.
+    pub hidden: BTreeSet<String>,
+}
+
+impl ListedSession {
+    /// Leaves out what only members, parents and peers of a session see.
+    fn strip_details(&mut self) {
+        self.address = None;
+        self.parent = None;
+        self.children = Vec::new();
+        self.peers = BTreeSet::new();
+    }
+}
+
+/// Returns the sessions that an agent is a member of, their children and their peers.
+fn visible(read: &BTreeMap<String, Read>, who: Option<&Participant>) -> BTreeMap<String, Visibility> {
+    let mut seen: BTreeMap<String, Visibility> = BTreeMap::new();
+    let mut see = |name: &str, how: Visibility| {
+        let known = seen.entry(name.to_owned()).or_insert(how);
+        *known = how.min(*known);
+    };
+    for (name, meta) in read {
+        let Ok((meta, _)) = meta else { continue };
+        if who.is_some_and(|who| meta.members.iter().any(|member| member.agent_id == who.agent)) {
+            see(name, Visibility::Own);
+            meta.children.iter().for_each(|child| see(&child.session, Visibility::Child));
+            meta.peers.iter().for_each(|peer| see(peer, Visibility::Peer));
+        }
+    }
+    seen
 }
 
 /// The minimum number of sessions for which another thread saves time.
@@ -127,27 +155,16 @@ type Read = Result<(Arc<SessionMeta>, Vec<Diagnostic>)>;
 pub(crate) struct ReadBefore(Mutex<BTreeMap<String, (Stamp, Arc<SessionMeta>)>>);
 
 impl Coordinator {
-    /// Returns the sessions that `who` is a member of, their children and peers, and those in
-    /// `open`. With `all`, also returns the others and those that were closed. Reads no log.
+    /// Returns the sessions that `who` is a member of, their children and peers; for a person also
+    /// those of `open`, and with `all` the others and those that were closed. Reads no log.
     ///
     /// # Errors
     /// Returns `IO` when the folder of the sessions cannot be read. A problem with a single session
     /// is reported in its entry.
     pub fn list(&self, who: Option<&Participant>, open: &BTreeSet<String>, all: bool) -> Result<Listing> {
         let read = self.read_all(&self.names()?);
-        let mut seen: BTreeMap<String, Visibility> = BTreeMap::new();
-        let mut see = |name: &str, how: Visibility| {
-            let known = seen.entry(name.to_owned()).or_insert(how);
-            *known = how.min(*known);
-        };
-        for (name, meta) in &read {
-            let Ok((meta, _)) = meta else { continue };
-            if who.is_some_and(|who| meta.members.iter().any(|member| member.agent_id == who.agent)) {
-                see(name, Visibility::Own);
-                meta.children.iter().for_each(|child| see(&child.session, Visibility::Child));
-                meta.peers.iter().for_each(|peer| see(peer, Visibility::Peer));
-            }
-        }
+        let seen = visible(&read, who);
+        let is_agent = who.is_some_and(|who| !who.is_person());
         let names: BTreeSet<&String> = read.keys().chain(seen.keys()).collect();
         let mut listing = Listing::default();
         for name in names {
@@ -155,11 +172,16 @@ impl Coordinator {
             let live = open.contains(name);
             let read = read.get(name);
             let closed = matches!(read, Some(Ok((meta, _))) if meta.status == Status::Closed);
-            if !all && !live && (visibility.is_none() || closed) {
-                listing.hidden += 1;
+            let beyond = visibility.is_none() && is_agent;
+            if !all && (beyond || (!live && (visibility.is_none() || closed))) {
+                listing.hidden.insert(name.clone());
                 continue;
             }
-            listing.sessions.push(self.describe(name, read, visibility.unwrap_or(Visibility::Host), live));
+            let mut listed = self.describe(name, read, visibility.unwrap_or(Visibility::Host), live);
+            if beyond {
+                listed.strip_details();
+            }
+            listing.sessions.push(listed);
         }
         Ok(listing)
     }
@@ -181,17 +203,22 @@ impl Coordinator {
         })
     }
 
+    /// Returns why `who` sees a session: `Host` for one that is none of its own, their children and
+    /// their peers.
+    ///
+    /// # Errors
+    /// Returns `IO` when the folder of the sessions cannot be read.
+    pub fn visibility(&self, name: &str, who: &Participant) -> Result<Visibility> {
+        let read = self.read_all(&self.names()?);
+        Ok(visible(&read, Some(who)).get(name).copied().unwrap_or(Visibility::Host))
+    }
+
     /// Returns one session as described by its metadata, even if it is damaged.
     #[must_use]
     pub fn listed(&self, name: &str, who: Option<&Participant>, live: bool) -> ListedSession {
         let read = self.cached_meta(name);
-        let is_member = |meta: &SessionMeta| {
-            who.is_some_and(|who| meta.members.iter().any(|member| member.agent_id == who.agent))
-        };
-        let visibility = match &read {
-            Ok((meta, _)) if is_member(meta) => Visibility::Own,
-            _ => Visibility::Host,
-        };
+        let seen = who.and_then(|who| self.visibility(name, who).ok());
+        let visibility = seen.unwrap_or(Visibility::Host);
         self.describe(name, Some(&read), visibility, live)
     }
 

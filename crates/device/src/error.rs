@@ -127,6 +127,8 @@ codes! {
     SessionExists = "SESSION_EXISTS", 5, session_exists;
     /// No such session.
     SessionNotFound = "SESSION_NOT_FOUND", 6, session_not_found;
+    /// The session exists, and the agent may not see it.
+    SessionNotVisible = "SESSION_NOT_VISIBLE", 6, session_not_visible;
     /// The agent is not a member of the session.
     UnknownMember = "UNKNOWN_MEMBER", 6, unknown_member;
     /// Several members have that name.

@@ -36,7 +36,7 @@ async fn a_list_has_what_the_caller_is_a_member_of_and_all_has_the_rest() {
     let turn = all.sessions[1].turn.as_ref().unwrap();
     assert_eq!((turn.label, turn.owner.as_ref()), (Label::Dormant, Some(&ada.agent)));
     assert!(all.sessions[1].restore.as_ref().unwrap().possible);
-    assert_eq!(world.coordinator.list(Some(&ada), &BTreeSet::new(), false).unwrap().hidden, 2);
+    assert_eq!(world.coordinator.list(Some(&ada), &BTreeSet::new(), false).unwrap().hidden.len(), 2);
 }
 
 #[tokio::test(start_paused = true)]

@@ -8,8 +8,8 @@ use crate::run::authority;
 use std::collections::BTreeSet;
 use std::time::SystemTime;
 use stickpin_coordinator::{
-    ListedChild, ListedSession, ListedState, LogPosition, Restorability, SessionEvidence, TurnSummary,
-    Visibility,
+    ListedChild, ListedSession, ListedState, LogPosition, Participant, Restorability, SessionEvidence,
+    TurnSummary, Visibility,
 };
 use stickpin_session::turn::LoanState;
 use stickpin_tree::quote;
@@ -17,11 +17,12 @@ use stickpin_tree::quote;
 /// List the sessions of this state directory: app, owner, age, idle time and memory.
 ///
 /// Open sessions come first. Those that you are a member of and that lost their app follow;
-/// `session restore` opens them again.
+/// `session restore` opens them again. An agent sees its own sessions, their children and their
+/// peers; with --all also the name, platform and turn of the others.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SessionList {
-    /// Also list closed sessions, and those of other agents that are not open.
+    /// Also list closed sessions, and those of other agents.
     #[serde(default)]
     pub all: bool,
 }
@@ -133,20 +134,27 @@ impl Command for SessionList {
     type Output = SessionListOutput;
 
     async fn run(self, cx: &mut Cx) -> Result<SessionListOutput> {
-        let slots = cx.host.all_slots();
-        let mut sessions: Vec<_> = slots.iter().map(|slot| SessionEntry::of(slot, cx)).collect();
+        let mut sessions: Vec<_> =
+            cx.host.all_slots().iter().map(|slot| SessionEntry::of(slot, cx)).collect();
         let Some(coordinator) = &cx.host.config.coordinator else {
             return Ok(SessionListOutput { sessions, hidden: 0 });
         };
         let open = sessions.iter().map(|session| session.name.clone()).collect();
-        let listing = coordinator.list(authority::participant(cx).as_ref(), &open, self.all)?;
+        let who = authority::participant(cx);
+        let listing = coordinator.list(who.as_ref(), &open, self.all)?;
+        let slots = sessions.len();
         for listed in listing.sessions {
-            match sessions.iter_mut().take(slots.len()).find(|session| session.name == listed.name) {
-                Some(session) => session.add(listed),
+            match sessions.iter_mut().take(slots).find(|session| session.name == listed.name) {
+                Some(session) => session.add(listed, who.as_ref()),
                 None => sessions.push(SessionEntry::not_open(listed)),
             }
         }
-        Ok(SessionListOutput { sessions, hidden: listing.hidden })
+        let mut hidden = listing.hidden;
+        // What a caller opened is its own, whichever agent it is now.
+        let own: BTreeSet<_> = sessions.iter().filter(|s| s.yours).map(|s| s.name.clone()).collect();
+        hidden.retain(|name| !own.contains(name));
+        sessions.retain(|session| !hidden.contains(&session.name));
+        Ok(SessionListOutput { sessions, hidden: hidden.len() })
     }
 }
 
@@ -170,12 +178,18 @@ impl Command for SessionShow {
         let name = cx.session_name();
         let slot = cx.host.slot(name);
         let coordinator = cx.host.config.coordinator.as_ref();
-        let listed = coordinator
-            .map(|coordinator| coordinator.listed(name, authority::participant(cx).as_ref(), slot.is_ok()));
+        let who = authority::participant(cx);
+        let listed = coordinator.map(|coordinator| coordinator.listed(name, who.as_ref(), slot.is_ok()));
+        let yours = slot.as_ref().is_ok_and(|slot| slot.owner == cx.caller.key);
+        if let (Some(listed), Some(who)) = (&listed, &who)
+            && !yours
+        {
+            require_visible(listed, who)?;
+        }
         let mut entry = match (slot, listed) {
             (Ok(slot), listed) => {
                 let mut entry = SessionEntry::of(&slot, cx);
-                listed.into_iter().for_each(|listed| entry.add(listed));
+                listed.into_iter().for_each(|listed| entry.add(listed, who.as_ref()));
                 entry
             }
             (Err(_), Some(listed)) if listed.state != ListedState::Missing => SessionEntry::not_open(listed),
@@ -189,6 +203,18 @@ impl Command for SessionShow {
         }
         Ok(entry)
     }
+}
+
+/// Refuses an agent that is a member neither of the session nor of a parent or peer of it.
+fn require_visible(listed: &ListedSession, who: &Participant) -> Result<()> {
+    if who.is_person() || listed.visibility != Visibility::Host || listed.state == ListedState::Missing {
+        return Ok(());
+    }
+    let name = &listed.name;
+    let message = format!("session `{name}` is not visible to {}, which is not a member of it", who.agent);
+    Err(Error::new(ErrorCode::SessionNotVisible, message).hint(format!(
+        "run `stickpin session list --all` to see its turn, or `stickpin --session {name} turn join` to join it"
+    )))
 }
 
 impl SessionEntry {
@@ -225,8 +251,18 @@ impl SessionEntry {
         }
     }
 
-    /// Adds the metadata of an open session.
-    fn add(&mut self, listed: ListedSession) {
+    /// Adds the metadata of an open session, and leaves out what an agent must not see of
+    /// a session of others.
+    fn add(&mut self, listed: ListedSession, who: Option<&Participant>) {
+        let is_agent = who.is_some_and(|who| !who.is_person());
+        if is_agent && !self.yours && listed.visibility == Visibility::Host {
+            for text in [&mut self.owner, &mut self.url, &mut self.title] {
+                text.clear();
+            }
+            self.label.clone_from(&self.kind);
+            (self.generation, self.memory) = (None, None);
+            (self.running, self.dialog) = (None, None);
+        }
         self.visibility = Some(listed.visibility);
         self.lifetime = listed.lifetime;
         self.turn = listed.turn;
@@ -265,7 +301,7 @@ impl SessionEntry {
             diagnostics: Vec::new(),
             evidence: None,
         };
-        entry.add(listed);
+        entry.add(listed, None);
         entry
     }
 
