@@ -2,12 +2,14 @@
 
 use crate::files;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
-use stickpin_kernel::{Error, ErrorCode, Result, io_error};
+use stickpin_kernel::{Connected, Error, ErrorCode, Identities, IssuedCode, Result, io_error};
 use stickpin_session::Timestamp;
-use stickpin_session::agent::{AgentRecord, Directory, Evidence, Place, Process, Resolution};
+use stickpin_session::agent::{AgentRecord, Directory, Evidence, LinkCodes, Place, Process, Resolution};
+use stickpin_session::turn::{AgentId, Anchor};
 
 /// The maximum number of ancestors of a client that are read.
 const MAX_ANCESTORS: usize = 20;
@@ -20,10 +22,21 @@ struct HostId {
 }
 
 /// All agents that called this daemon or an earlier one of the state directory.
+#[derive(Debug)]
 pub struct Agents {
     place: Place,
     file: PathBuf,
     directory: Mutex<Directory>,
+    codes: Mutex<LinkCodes>,
+    /// The open connections of MCP servers, by their names.
+    connections: Mutex<BTreeMap<String, Connection>>,
+}
+
+/// An open connection of an MCP server, as its last request showed it.
+#[derive(Debug, Clone)]
+struct Connection {
+    ancestry: Vec<Process>,
+    evidence: Evidence,
 }
 
 impl Agents {
@@ -45,7 +58,8 @@ impl Agents {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => Vec::new(),
             Err(e) => return Err(io_error("read", &file, &e)),
         };
-        Ok(Self { place, file, directory: Mutex::new(Directory::new(agents)) })
+        let directory = Mutex::new(Directory::new(agents));
+        Ok(Self { place, file, directory, codes: Mutex::default(), connections: Mutex::default() })
     }
 
     /// Returns the agent behind a call from this process.
@@ -61,19 +75,68 @@ impl Agents {
     /// # Errors
     /// Returns `INVALID_ARGS` when the caller gives itself an invalid name.
     pub(crate) fn identify(&self, ancestry: &[Process], evidence: &Evidence) -> Result<Resolution> {
-        let mut directory = self.directory.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = directory.revision();
-        let resolution = directory.resolve(evidence, ancestry, &self.place, now()).map_err(|e| {
+        if let Some(connection) = &evidence.connection {
+            let mut connections = lock(&self.connections);
+            if connections.get(connection).is_none_or(|known| known.evidence != *evidence) {
+                let shown = Connection { ancestry: ancestry.to_vec(), evidence: evidence.clone() };
+                connections.insert(connection.clone(), shown);
+            }
+        }
+        let resolved = self.change(|directory| directory.resolve(evidence, ancestry, &self.place, now()));
+        resolved.map_err(|e| {
             Error::new(ErrorCode::InvalidArgs, e.to_string())
                 .hint("set STICKPIN_AGENT_ID to a name such as claude:reviewer, or unset it")
-        })?;
+        })
+    }
+
+    /// Forgets a connection that ended, with its link.
+    pub(crate) fn disconnect(&self, connection: &str) {
+        lock(&self.connections).remove(connection);
+        self.change(|directory| directory.unlink(connection));
+    }
+
+    /// Changes the directory, and stores it if that is worth it.
+    fn change<T>(&self, with: impl FnOnce(&mut Directory) -> T) -> T {
+        let mut directory = lock(&self.directory);
+        let before = directory.revision();
+        let result = with(&mut directory);
         if directory.revision() != before
             && let Err(e) = files::write(&self.file, &directory.agents())
         {
             tracing::warn!("the list of agents is kept only in memory: {e}");
         }
-        Ok(resolution)
+        result
     }
+}
+
+impl Identities for Agents {
+    fn issue_code(&self, agent: &AgentId) -> IssuedCode {
+        let code = lock(&self.codes).issue(agent, rand::random(), crate::authority::monotonic_ms());
+        IssuedCode { code, ttl_ms: LinkCodes::TTL_MS }
+    }
+
+    fn link(&self, code: &str, connection: &str) -> Result<AgentId> {
+        let agent = lock(&self.codes).redeem(code, crate::authority::monotonic_ms());
+        agent.filter(|agent| self.change(|directory| directory.link(connection, agent))).ok_or_else(|| {
+            Error::new(ErrorCode::InvalidArgs, "the code is wrong, was used, or is older than two minutes")
+                .hint("run `stickpin identity link` in the shell of the agent for another code")
+        })
+    }
+
+    fn connections(&self, anchor: &Anchor) -> Vec<Connected> {
+        let known: Vec<Connection> = lock(&self.connections).values().cloned().collect();
+        let resolved = known.into_iter().filter_map(|Connection { ancestry, evidence }| {
+            let agent = self.change(|directory| directory.resolve(&evidence, &ancestry, &self.place, now()));
+            let pid = ancestry.first().map(|process| process.pid);
+            // A connection whose evidence is refused never got an answer.
+            agent.ok().map(|agent| Connected { pid, agent })
+        });
+        resolved.filter(|connected| connected.agent.anchor.as_ref() == Some(anchor)).collect()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns the ancestry of a process, starting with the process itself; empty if this host cannot
@@ -125,6 +188,7 @@ fn user_name(uid: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stickpin_session::agent::EnvAge;
 
     fn evidence(name: &str, value: &str) -> Evidence {
         Evidence { env: [(name.into(), value.into())].into(), ..Evidence::default() }
@@ -143,6 +207,31 @@ mod tests {
         let other = tempfile::tempdir().unwrap();
         let other = Agents::read(other.path()).unwrap();
         assert_ne!(other.identify(&[], &by_thread).unwrap().agent_id, first);
+    }
+
+    /// Fault 42: the process of a client in a container with its own processes is not visible.
+    #[test]
+    fn client_without_a_visible_process_is_linked_by_a_code() {
+        let tmp = tempfile::tempdir().unwrap();
+        let agents = Agents::read(tmp.path()).unwrap();
+        let shell = Evidence {
+            env: [("CLAUDECODE".into(), "1".into()), ("CLAUDE_CODE_SESSION_ID".into(), "s1".into())].into(),
+            ..Evidence::default()
+        };
+        let ada = agents.identify(&[], &shell).unwrap();
+        assert!(ada.anchor.is_none() && !ada.provisional);
+        let server =
+            Evidence { env_age: EnvAge::Spawn, connection: Some("c1".into()), ..Evidence::default() };
+        assert_ne!(agents.identify(&[], &server).unwrap().agent_id, ada.agent_id);
+        let issued = agents.issue_code(&ada.agent_id);
+        assert_eq!(agents.link(&issued.code, "c1").unwrap(), ada.agent_id);
+        let linked = agents.identify(&[], &server).unwrap();
+        assert_eq!((&linked.agent_id, &linked.anchor), (&ada.agent_id, &None));
+        // The next daemon knows it, until the connection ends.
+        let next = Agents::read(tmp.path()).unwrap();
+        assert_eq!(next.identify(&[], &server).unwrap().agent_id, ada.agent_id);
+        next.disconnect("c1");
+        assert_ne!(next.identify(&[], &server).unwrap().agent_id, ada.agent_id);
     }
 
     #[test]

@@ -60,7 +60,7 @@ fn network(magic: u64) -> Option<&'static str> {
 }
 
 /// Returns the milliseconds of the clock that does not advance during suspend.
-fn monotonic_ms() -> u64 {
+pub(crate) fn monotonic_ms() -> u64 {
     let time = clock_gettime(ClockId::Monotonic);
     let ms = time.tv_sec.saturating_mul(1_000).saturating_add(time.tv_nsec / 1_000_000);
     u64::try_from(ms).unwrap_or_default()

@@ -56,6 +56,7 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, stream: UnixStream) {
         out: tokio::sync::Mutex::new(write),
         calls: Mutex::default(),
         bound: Mutex::default(),
+        connections: Mutex::default(),
         free: Arc::new(Semaphore::new(MAX_CALLS as usize)),
         gone: CancellationToken::new(),
     });
@@ -65,6 +66,11 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, stream: UnixStream) {
     tracing::trace!("a client sends nothing more");
     peer.wait_until_answered().await;
     peer.gone.cancel();
+    let connections = std::mem::take(&mut *peer.connections.lock().unwrap_or_else(PoisonError::into_inner));
+    // A daemon that shuts down leaves its clients connected to the next one.
+    if !peer.daemon.shutdown.is_cancelled() {
+        connections.iter().for_each(|connection| peer.daemon.agents.disconnect(connection));
+    }
     peer.close_bound().await;
 }
 
@@ -81,6 +87,8 @@ struct Peer {
     calls: Mutex<HashMap<String, CancellationToken>>,
     /// Sessions that end with the connection.
     bound: Mutex<BTreeSet<String>>,
+    /// The MCP connections whose requests came over this one.
+    connections: Mutex<BTreeSet<String>>,
     /// Limits the number of concurrent calls.
     free: Arc<Semaphore>,
     /// Cancelled when the client has disconnected: its calls end.
@@ -247,6 +255,12 @@ impl Peer {
             Ok(request) => request,
             Err(e) => return self.fault(id, code::INVALID_PARAMS, e).await,
         };
+        if let Some(connection) = &request.caller.evidence.connection {
+            let mut known = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
+            if !known.contains(connection) {
+                known.insert(connection.clone());
+            }
+        }
         let ancestry = self.ancestry.get_or_init(|| agents::ancestry(self.pid));
         match self.daemon.agents.identify(ancestry, &request.caller.evidence) {
             Ok(agent) => request.caller.agent = Some(agent),

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 use stickpin_coordinator::Coordinator;
 use stickpin_kernel::commands::frame::WatchFrame;
-use stickpin_kernel::{CancellationToken, Host, Result, io_error};
+use stickpin_kernel::{CancellationToken, Host, Identities, Result, io_error};
 use stickpin_wire::StateDir;
 use stickpin_wire::rpc::{self, Status};
 use tokio::net::UnixListener;
@@ -25,7 +25,7 @@ const MESSAGE_PERMITS: usize = 2 * stickpin_wire::MAX_FRAME / peer::BYTES_PER_PE
 /// State that all connections share.
 pub(crate) struct Daemon {
     pub(crate) host: Host,
-    pub(crate) agents: Agents,
+    pub(crate) agents: Arc<Agents>,
     pub(crate) coordinator: Coordinator,
     numbers: Arc<DiskNumbers>,
     pub(crate) state_dir: StateDir,
@@ -98,15 +98,17 @@ impl Daemon {
         let numbers = DiskNumbers::new(state_dir.path(), Arc::new(SystemTime::now));
         let source = Arc::clone(&numbers);
         let coordinator = authority::coordinator(&state_dir, Arc::clone(&options.files))?;
+        let agents = Arc::new(Agents::read(state_dir.path())?);
         let host = Host::builder(state_dir.path())
             .coordinator(coordinator.clone())
+            .identities(Arc::clone(&agents) as Arc<dyn Identities>)
             .providers((options.providers)())
             .command::<WatchFrame>()
             .script_writer(Arc::clone(&options.scribe))
             .numbers(move |session| Ok(source.for_session(session)))
             .build()?;
         Ok(Self {
-            agents: Agents::read(state_dir.path())?,
+            agents,
             coordinator,
             numbers,
             host,

@@ -1,5 +1,6 @@
 //! The host: its providers, and its sessions by name.
 
+pub(crate) mod identities;
 pub(crate) mod open_session;
 pub(crate) mod queue;
 #[cfg_attr(not(feature = "recording"), allow(dead_code, reason = "only `record start` begins a recording"))]
@@ -9,6 +10,7 @@ pub(crate) mod screenshots;
 #[cfg_attr(not(feature = "pictures"), allow(dead_code, reason = "only `WatchFrame` reads it"))]
 pub(crate) mod watch_state;
 
+use crate::host::identities::Identities;
 use crate::host::queue::{Mailbox, Position, TaskEnd};
 use crate::host::recording::{NoScriptWriter, ScriptWriter};
 use indexmap::IndexMap;
@@ -51,6 +53,8 @@ pub(crate) struct HostConfig {
     /// The coordinator, which decides who may act on a session and keeps its log. Without one,
     /// every caller may act.
     pub(crate) coordinator: Option<Coordinator>,
+    /// The agents that call, and their connections. Without it, agents are not linked.
+    pub(crate) identities: Option<Arc<dyn Identities>>,
     /// Converts recordings to scripts.
     pub(crate) script_writer: Arc<dyn ScriptWriter>,
     /// The idle timeout of sessions without a window; `open --idle-timeout` overrides it.
@@ -68,6 +72,7 @@ impl HostConfig {
             numbers: Arc::new(|_| Ok(Box::new(InMemoryNumbers::new()))),
             ladder: Ladder::default(),
             coordinator: None,
+            identities: None,
             script_writer: Arc::new(NoScriptWriter),
             idle_timeout: Duration::from_secs(60 * 60),
         }

@@ -85,6 +85,7 @@ pub use embed::{
     session::{IntoTarget, Session},
 };
 pub use host::LIVE;
+pub use host::identities::{Connected, Identities, IssuedCode};
 #[cfg(feature = "recording")]
 pub use host::recording::{
     RecordedCommand, RecordedTarget, Recording, RepairSite, ScriptRepair, ScriptWriter,

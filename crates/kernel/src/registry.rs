@@ -89,6 +89,7 @@ list! {
     commands::session::devices::Devices,
     commands::session::capabilities::Capabilities,
     commands::session::doctor::Doctor,
+    commands::session::identity::DoctorIdentity,
     commands::session::sessions::SessionList,
     commands::session::sessions::SessionShow,
     commands::session::restore::SessionRestore,
@@ -119,6 +120,7 @@ list! {
     commands::coordinate::talk::NotesList,
     commands::coordinate::talk::NotesResolve,
     commands::session::whoami::Whoami,
+    commands::session::identity::IdentityLink,
 }
 
 /// Returns the command with a name or alias.

@@ -73,6 +73,8 @@ impl Incoming {
     fn caller(&self, connection: &Connection, setup: &Setup, folders: &Folders) -> Caller {
         let mut caller = folders.confine(connection.caller.clone());
         caller.evidence.metadata.clone_from(&self.metadata);
+        // Clients without a scope share one connection, which cannot be linked to an agent.
+        caller.evidence.connection = connection.pins.is_some().then(|| caller.client.clone()).flatten();
         caller.installed_apps_only = !setup.allow_programs;
         caller
     }

@@ -10,6 +10,7 @@ mod bindings;
 mod directory;
 mod evidence;
 mod harnesses;
+mod link;
 #[cfg(test)]
 mod tests;
 
@@ -17,3 +18,4 @@ pub use ancestry::{HarnessRoot, Process, harness_root};
 pub use directory::Directory;
 pub use evidence::{AgentKind, AgentRecord, Attempt, EnvAge, Evidence, IdentityError, Place, Resolution};
 pub use harnesses::{HARNESSES, Harness, Multiplicity, TERMINAL_VARIABLES};
+pub use link::LinkCodes;

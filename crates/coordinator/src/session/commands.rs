@@ -239,6 +239,6 @@ pub(super) fn refuse_ambiguous(who: &Participant) -> Result<()> {
     let candidates: Vec<_> = who.ambiguous.iter().map(ToString::to_string).collect();
     let message = format!("this request may come from {}; nothing was done", candidates.join(" or "));
     Err(Error::new(ErrorCode::IdentityAmbiguous, message)
-        .hint("set STICKPIN_AGENT_ID to this agent's id")
+        .hint("run `stickpin identity link` in the shell of the agent, and `stickpin identity link CODE` here with its code; or set STICKPIN_AGENT_ID to the id of the agent")
         .details(json!({ "candidates": candidates })))
 }

@@ -6,6 +6,7 @@ pub mod close;
 pub mod delegate;
 pub mod devices;
 pub mod doctor;
+pub mod identity;
 pub mod open;
 pub mod peers;
 #[cfg_attr(not(feature = "recording"), allow(dead_code, reason = "only `record start` begins a recording"))]

@@ -3,6 +3,7 @@
 use crate::command::definition::Command;
 use crate::command::entry::{Entry, entry};
 use crate::dispatch::host::Host;
+use crate::host::identities::Identities;
 #[cfg(feature = "recording")]
 use crate::host::recording::ScriptWriter;
 use crate::host::{HostConfig, HostInner};
@@ -70,6 +71,13 @@ impl HostBuilder {
     /// and log. By default, every caller may act at any time, and nothing is logged.
     pub fn coordinator(mut self, coordinator: Coordinator) -> Self {
         self.config.coordinator = Some(coordinator);
+        self
+    }
+
+    /// Sets the directory of the agents that call, which links connections to them. By default the
+    /// host identifies no agents.
+    pub fn identities(mut self, identities: Arc<dyn Identities>) -> Self {
+        self.config.identities = Some(identities);
         self
     }
 

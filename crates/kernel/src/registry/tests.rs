@@ -112,6 +112,7 @@ const PLAIN: &[&str] = &[
     "context add result",
     "context add target",
     "context clear context",
+    "identity link code",
 ];
 
 /// The checks for a client that is confined to folders are exactly those of the annotations.

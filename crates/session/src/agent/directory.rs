@@ -15,7 +15,6 @@ use std::collections::BTreeMap;
 pub struct Directory {
     agents: Vec<AgentRecord>,
     bindings: BTreeMap<Anchor, Bindings>,
-    links: BTreeMap<String, AgentId>,
     revision: u64,
 }
 
@@ -53,13 +52,22 @@ impl Directory {
     }
 
     /// Attributes all requests of a connection to an agent that proved its identity elsewhere.
-    pub fn link(&mut self, connection: impl Into<String>, agent: AgentId) {
-        self.links.insert(connection.into(), agent);
+    /// Returns whether there is such an agent.
+    pub fn link(&mut self, connection: &str, agent: &AgentId) -> bool {
+        self.unlink(connection);
+        let Some(agent) = self.agents.iter_mut().find(|known| known.agent_id == *agent) else { return false };
+        agent.aliases.push(connection_component(connection));
+        self.revision += 1;
+        true
     }
 
     /// Forgets the link of a connection that ended.
     pub fn unlink(&mut self, connection: &str) {
-        self.links.remove(connection);
+        let component = connection_component(connection);
+        if let Some(at) = self.position(&component) {
+            self.agents[at].aliases.retain(|alias| *alias != component);
+            self.revision += 1;
+        }
     }
 
     /// Removes agents without a request since `before` whose processes have all ended.
@@ -95,10 +103,10 @@ impl Directory {
             let at = self.record(seen, place, now, Some(id));
             return Ok(self.resolution(at, "1", Vec::new(), attempts, root, place));
         }
-        if let Some(id) = evidence.connection.as_ref().and_then(|c| self.links.get(c)).cloned()
-            && let Some(at) = self.agents.iter().position(|agent| agent.agent_id == id)
-        {
-            attempts.push(Attempt::new("1", "identity link", Some(id.to_string())));
+        let linked = evidence.connection.as_deref().map(connection_component);
+        if let Some(at) = linked.and_then(|component| self.position(&component)) {
+            let id = self.agents[at].agent_id.to_string();
+            attempts.push(Attempt::new("1", "identity link", Some(id)));
             self.agents[at].last_seen_at = now;
             return Ok(self.resolution(at, "1", Vec::new(), attempts, root, place));
         }
@@ -336,6 +344,11 @@ fn anchor_of(root: &HarnessRoot<'_>, place: &Place) -> Anchor {
 
 fn anchor_component(anchor: &Anchor) -> String {
     format!("anchor:{}:{}@{}:{}", anchor.harness, anchor.pid, anchor.process_start, anchor.boot_id)
+}
+
+/// What a linked connection is known by. Stored with its agent, so that it outlives the daemon.
+fn connection_component(connection: &str) -> String {
+    format!("connection:{connection}")
 }
 
 /// Returns an id that a caller chose, if it has the form `[a-z][a-z0-9-]*:[A-Za-z0-9._-]{1,64}`.

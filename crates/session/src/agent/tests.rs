@@ -190,7 +190,10 @@ fn server_of_several_sessions_is_ambiguous_without_metadata() {
     stage.minutes += 61;
     let idle = stage.mcp(&[], &[], &server);
     assert_eq!(idle.ambiguous, [], "sessions of an hour ago do not count");
-    stage.directory.link("c1", two.agent_id.clone());
+    assert!(!stage.directory.link("c1", &crate::turn::AgentId::new("codex:nobody")));
+    assert!(stage.directory.link("c1", &two.agent_id));
+    // A host that starts again reads it from disk.
+    stage.directory = Directory::new(stage.directory.agents().to_vec());
     assert_eq!(stage.mcp(&[], &[], &server).agent_id, two.agent_id);
     stage.directory.unlink("c1");
     assert_ne!(stage.mcp(&[], &[], &server).agent_id, two.agent_id);

@@ -13,6 +13,8 @@ mod flows;
 #[cfg(feature = "web")]
 mod gauntlet;
 #[cfg(feature = "sim")]
+mod identity;
+#[cfg(feature = "sim")]
 mod install;
 mod layers;
 #[cfg(feature = "linux")]

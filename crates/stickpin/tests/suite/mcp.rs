@@ -550,15 +550,15 @@ fn the_inspector_lists_and_calls_tools() {
 
 /// A process that looks like a harness: runs shell commands on request, and an MCP server with the
 /// environment that the real one gives to servers.
-struct Harness {
-    client: Client,
+pub(crate) struct Harness {
+    pub(crate) client: Client,
     folder: tempfile::TempDir,
 }
 
 impl Harness {
-    /// Starts a harness whose command line begins with `name`. `shell` is set for shell commands,
-    /// `spawn` for the server.
-    fn start(world: &World, name: &[&str], shell: &str, spawn: &str) -> Self {
+    /// Starts a harness with the first word of `name` as its name, and the others as arguments.
+    /// `shell` is set for shell commands, `spawn` for the server.
+    pub(crate) fn start(world: &World, name: &[&str], shell: &str, spawn: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let script = folder.path().join("gemini.js");
         let text = format!(
@@ -574,14 +574,14 @@ impl Harness {
         let known = world.command(&[]);
         let mut command = Command::new("bash");
         std::os::unix::process::CommandExt::arg0(&mut command, name[0]);
-        command.args(&name[1..]).arg(&script).env_clear();
+        command.arg(&script).args(&name[1..]).env_clear();
         command.envs(known.get_envs().filter_map(|(name, value)| Some((name, value?))));
         command.env("BINARY", known.get_program()).env("STATE", world.state_dir());
         command.env("WORK", folder.path()).env("PATH", "/usr/bin:/bin").env("HOME", folder.path());
         Self { client: Client::of(command), folder }
     }
 
-    fn shell(&self, line: &str) -> Value {
+    pub(crate) fn shell(&self, line: &str) -> Value {
         let answer = self.folder.path().join("answer");
         std::fs::write(self.folder.path().join("ask"), format!("{line}\n")).unwrap();
         eventually("the shell command is done", || answer.exists());

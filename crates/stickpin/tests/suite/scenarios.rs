@@ -157,7 +157,8 @@ fn shown(device: &str) -> BTreeSet<String> {
 fn is_of_a_daemon(name: &str) -> bool {
     let group = name.split(' ').next().unwrap_or_default();
     let of_any_host = ["session list", "session show"].contains(&name);
-    ["turn", "msg", "notes", "events", "session", "log", "whoami"].contains(&group) && !of_any_host
+    let of_agents = ["turn", "msg", "notes", "events", "session", "log", "whoami", "identity"];
+    (of_agents.contains(&group) || name == "doctor identity") && !of_any_host
 }
 
 #[test]

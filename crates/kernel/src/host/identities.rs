@@ -1,0 +1,40 @@
+//! What a host knows about its callers beyond the agent of each request.
+
+use std::fmt::Debug;
+use stickpin_device::Result;
+use stickpin_session::agent::Resolution;
+use stickpin_session::turn::{AgentId, Anchor};
+
+/// The directory of agents of a host's owner.
+pub trait Identities: Debug + Send + Sync {
+    /// Issues a one-time code that links a connection to an agent.
+    fn issue_code(&self, agent: &AgentId) -> IssuedCode;
+
+    /// Makes all requests over a connection come from the agent to which the code was issued.
+    ///
+    /// # Errors
+    /// Returns `INVALID_ARGS` for a code that is wrong, used or too old.
+    fn link(&self, code: &str, connection: &str) -> Result<AgentId>;
+
+    /// Returns the open connections of MCP servers below the root process of a harness, each with
+    /// the agent that a request over it comes from now.
+    fn connections(&self, anchor: &Anchor) -> Vec<Connected>;
+}
+
+/// A one-time code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IssuedCode {
+    /// The code.
+    pub code: String,
+    /// The time in milliseconds after which it ends.
+    pub ttl_ms: u64,
+}
+
+/// An open connection of an MCP server.
+#[derive(Debug, Clone)]
+pub struct Connected {
+    /// The process of the server, where this host can see it.
+    pub pid: Option<u32>,
+    /// The agent that a request over the connection comes from now.
+    pub agent: Resolution,
+}
