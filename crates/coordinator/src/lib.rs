@@ -57,6 +57,7 @@ mod participant;
 mod peers;
 mod recording;
 mod replies;
+mod retention;
 mod rule;
 mod session;
 mod snapshots;
@@ -72,10 +73,11 @@ pub use listing::{ListedChild, ListedSession, ListedState, Listing, Restorabilit
 pub use participant::Participant;
 pub use recording::{RecordingEvent, RecordingLog, RepairedLine};
 pub use replies::{GrantReason, Granted, Guardian, NotYet, TakeoverAvailable, TurnReply, TurnSummary};
+pub use retention::Dormant;
 pub use session::{
     Admission, Assigned, Closing, ContextEntry, ContextPage, Conversations, Delivery, Ended, EventQuery,
     Events, Joined, Kicked, MemberState, NewCommand, Note, Released, Sent, SessionAuthority, SessionState,
     TakeOptions, TakeoverState, Talk, Ticket, WaitOptions, WaitReply, Waiter,
 };
 pub use snapshots::StoredTree;
-pub use stickpin_store::{DiskFiles, Files, Handle, Start};
+pub use stickpin_store::{DiskFiles, Files, Handle, Migrated, Start};

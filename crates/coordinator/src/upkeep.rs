@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::log::{Kind, PolicyChanged};
 use stickpin_session::turn::{Policy, TurnError};
-use stickpin_store::{Repaired, SessionLog};
+use stickpin_store::{Migrated, Repaired, SessionLog};
 
 /// The minimum of a limit whose expiry wakes the guardian, in milliseconds.
 const LEAST_MS: u64 = 1_000;
@@ -126,8 +126,24 @@ impl Coordinator {
     }
 }
 
+impl Coordinator {
+    /// Converts the log of a session that an earlier version wrote, and keeps the original.
+    ///
+    /// # Errors
+    /// Returns `LOG_VERSION_UNSUPPORTED` for a version that cannot be converted, and errors of the
+    /// log.
+    pub fn migrate(&self, name: &str) -> Result<Migrated> {
+        let loaded = self.loaded();
+        if loaded.contains_key(name) {
+            // Only a log of the current version can be in use.
+            return Ok(Migrated::default());
+        }
+        self.store().migrate(name).map_err(error::of_store)
+    }
+}
+
 /// Refuses a decision that only a person may make.
-fn require_person(who: &Participant, what: &str) -> Result<()> {
+pub(crate) fn require_person(who: &Participant, what: &str) -> Result<()> {
     if who.is_person() {
         return Ok(());
     }

@@ -41,6 +41,7 @@
 //! Text enters a record only as [`Redacted`], so that a secret cannot be logged by mistake.
 
 mod check;
+mod convert;
 mod fold;
 mod framing;
 mod kind;
@@ -54,6 +55,7 @@ mod tests;
 mod verify;
 
 pub use check::{Illegal, legal_turn};
+pub use convert::{CONVERTERS, Converter, convert};
 pub use fold::FoldFault;
 pub use framing::{LineFault, MAX_RECORD, RecordTooLarge, decode, encode};
 pub use kind::{

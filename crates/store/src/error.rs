@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use stickpin_session::log::{CommandId, Corruption, FoldFault, Illegal, LineFault, RecordTooLarge};
+use stickpin_session::log::{CommandId, Corruption, FoldFault, Illegal, LineFault, RecordTooLarge, VERSION};
 
 /// The purpose for which a damaged log was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -177,6 +177,9 @@ impl StoreError {
             Self::Full { .. } => "free some space and try again; nothing was lost".to_owned(),
             Self::Corrupt { corruption, .. } => {
                 format!("repair line {}, which is kept for inspection", corruption.line)
+            }
+            Self::Version { version, .. } if *version < u64::from(VERSION) => {
+                "run `stickpin log migrate NAME` to convert the log".to_owned()
             }
             Self::Version { .. } => "use the version of stickpin that wrote it, or a newer one".to_owned(),
             Self::MetaCorrupt { .. } => "the log is intact; restore the metadata from it".to_owned(),

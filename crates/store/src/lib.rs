@@ -85,6 +85,7 @@ mod cursors;
 mod error;
 mod files;
 mod layout;
+mod migrate;
 mod read;
 mod recover;
 mod repair;
@@ -98,6 +99,7 @@ mod verify;
 pub use blobs::Blobs;
 pub use error::{Phase, Result, StoreError};
 pub use files::{DiskFiles, Files, Handle};
+pub use migrate::Migrated;
 pub use recover::Diagnostic;
 pub use repair::Repaired;
 pub use session_log::{

@@ -138,12 +138,20 @@ impl Store {
         Ok(self.dir(name)?.root)
     }
 
-    /// Removes a session with its log. For a session that never began.
+    /// Removes a session with its log. A crash leaves the whole session or none of it.
     ///
     /// # Errors
     /// Returns an error if the session cannot be removed.
     pub fn remove(&self, name: &str) -> Result<()> {
         let root = self.dir(name)?.root;
-        std::fs::remove_dir_all(&root).map_err(|e| StoreError::io("remove", &root, e))
+        // No session has such a name.
+        let removed = layout::sessions(&self.state_dir).join(format!(".{name}"));
+        let failed = |e| StoreError::io("remove", &root, e);
+        match std::fs::remove_dir_all(&removed) {
+            Err(e) if e.kind() != ErrorKind::NotFound => return Err(failed(e)),
+            _ => {}
+        }
+        std::fs::rename(&root, &removed).map_err(failed)?;
+        std::fs::remove_dir_all(&removed).map_err(failed)
     }
 }

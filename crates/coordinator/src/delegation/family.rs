@@ -93,6 +93,11 @@ impl Loans<'_> {
         members
     }
 
+    /// Returns the sessions that live on a loan, from the metadata of all sessions.
+    pub(crate) fn borrowers(&self) -> Result<BTreeSet<String>> {
+        Ok(self.loans_where(|_| true)?.into_iter().map(|loan| loan.borrower).collect())
+    }
+
     pub(super) fn members(&self, session: &str) -> BTreeSet<AgentId> {
         let members = self.0.meta(session).map(|(meta, _)| meta.members).unwrap_or_default();
         members.into_iter().map(|member| member.agent_id).collect()

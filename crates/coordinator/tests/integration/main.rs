@@ -8,6 +8,7 @@ mod files;
 #[path = "../../../testkit/src/floors.rs"]
 mod floors;
 mod recording;
+mod retention;
 mod sessions;
 mod support;
 mod talk;

@@ -6,6 +6,7 @@ pub mod close;
 pub mod delegate;
 pub mod devices;
 pub mod doctor;
+pub mod gc;
 pub mod identity;
 pub mod open;
 pub mod peers;

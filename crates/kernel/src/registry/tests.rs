@@ -84,6 +84,7 @@ const PLAIN: &[&str] = &[
     "session adopt name",
     "log verify name",
     "log repair name",
+    "log migrate name",
     "turn release status",
     "turn release nextAction",
     "turn release openQuestion",

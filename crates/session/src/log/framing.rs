@@ -87,17 +87,24 @@ fn version(covered: &[u8]) -> Option<u64> {
     digits.enumerate().try_fold(0_u64, |v, (at, digit)| (at < 18).then(|| v * 10 + u64::from(digit - b'0')))
 }
 
+/// The version of the record on a line, without the newline.
+///
+/// # Errors
+/// If the line is damaged, or has no version.
+pub(super) fn line_version(line: &[u8]) -> Result<u64, LineFault> {
+    let covered = covered(line).ok_or(LineFault::Checksum)?;
+    version(covered).ok_or_else(|| LineFault::Content("no version".to_owned()))
+}
+
 /// Parses a record from its line, without the newline.
 ///
 /// # Errors
 /// Returns [`LineFault`] if the line is damaged, of another version, or not a record.
 pub fn decode(line: &[u8]) -> Result<Record, LineFault> {
-    let covered = covered(line).ok_or(LineFault::Checksum)?;
-    match version(covered) {
-        Some(v) if v == u64::from(VERSION) => {
+    match line_version(line)? {
+        v if v == u64::from(VERSION) => {
             serde_json::from_slice(line).map_err(|e| LineFault::Content(e.to_string()))
         }
-        Some(v) => Err(LineFault::Version(v)),
-        None => Err(LineFault::Content("no version".to_owned())),
+        v => Err(LineFault::Version(v)),
     }
 }

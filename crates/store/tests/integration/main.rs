@@ -4,5 +4,6 @@ mod crashes;
 mod damage;
 mod floors;
 mod full;
+mod migrate;
 mod support;
 mod sync;

@@ -1,0 +1,100 @@
+//! Sessions that nobody uses any more. Only a person has them removed; nothing expires by itself.
+
+use crate::coordinator::Coordinator;
+use crate::error;
+use crate::participant::Participant;
+use crate::upkeep::require_person;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::time::Duration;
+use stickpin_device::Result;
+use stickpin_session::log::{SessionMeta, Status};
+use stickpin_session::turn::ChildState;
+
+/// A session that nobody uses.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Dormant {
+    /// The name.
+    pub name: String,
+    /// Milliseconds since it was used.
+    pub unused_ms: u64,
+}
+
+impl Coordinator {
+    /// Returns the sessions that were not used for `older`, by default for as long as their policy
+    /// keeps them. Those of `open` are in use. Reads no log.
+    ///
+    /// # Errors
+    /// Returns `SCOPE_DENIED` unless a person asks, and `IO`.
+    pub fn dormant(
+        &self,
+        who: &Participant,
+        open: &BTreeSet<String>,
+        older: Option<Duration>,
+    ) -> Result<Vec<Dormant>> {
+        require_person(who, "remove sessions")?;
+        let lent = self.loans().borrowers()?;
+        let mut dormant = Vec::new();
+        for name in self.names()?.into_iter().filter(|name| !open.contains(name) && !lent.contains(name)) {
+            // What cannot be read is not known to be unused.
+            let Ok((meta, _)) = self.cached_meta(&name) else { continue };
+            let kept = older.map_or(meta.policy.idle_session_retention_ms, millis);
+            let unused_ms = unused_ms(self, &meta);
+            if !is_delegating(&meta) && unused_ms >= kept {
+                dormant.push(Dormant { name, unused_ms });
+            }
+        }
+        Ok(dormant)
+    }
+
+    /// Removes the sessions that [`Self::dormant`] returns, with their logs. Returns those that were
+    /// removed.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::dormant`], and `IO` if a folder cannot be removed.
+    pub fn collect(
+        &self,
+        who: &Participant,
+        open: &BTreeSet<String>,
+        older: Option<Duration>,
+    ) -> Result<Vec<Dormant>> {
+        let dormant = self.dormant(who, open, older)?;
+        for session in &dormant {
+            // Nobody loads it meanwhile.
+            let mut loaded = self.loaded();
+            loaded.remove(&session.name);
+            self.store().remove(&session.name).map_err(error::of_store)?;
+        }
+        Ok(dormant)
+    }
+}
+
+/// Returns for how long no member has made a request, in milliseconds.
+fn unused_ms(coordinator: &Coordinator, meta: &SessionMeta) -> u64 {
+    let environment = &coordinator.shared().environment;
+    let now = (environment.now)();
+    let last = meta.members.iter().map(|member| member.last_seen_at).max();
+    let last = last.unwrap_or(meta.updated_at).max(meta.updated_at);
+    let unused = now.wall.millis().saturating_sub(last.millis());
+    let session = coordinator.loaded().get(&meta.name).cloned();
+    let Some(session) = session else { return unused };
+    // Requests that change nothing are only in memory.
+    let state = session.lock();
+    let presence = state.presence(environment, &now);
+    let busy = state.has_waits() || presence.values().any(|p| p.in_flight || p.waiting);
+    let silent = presence.values().map(|presence| presence.silent_ms).min();
+    if busy { 0 } else { unused.min(silent.unwrap_or(u64::MAX)) }
+}
+
+/// Whether a session has lent scope, or has a child that is open.
+fn is_delegating(meta: &SessionMeta) -> bool {
+    let open_child = |state: ChildState| matches!(state, ChildState::Pending | ChildState::Active);
+    !meta.loans.is_empty()
+        || (meta.status == Status::Open && meta.parent.is_some())
+        || meta.children.iter().any(|child| open_child(child.state))
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,107 @@
+//! `log migrate`: a log of an earlier version in the current one, beside the original.
+
+use crate::atomic::replace;
+use crate::error::{Phase, Result, StoreError};
+use crate::store::Store;
+use memchr::memchr;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use stickpin_session::log::{self, CONVERTERS, Converter, Corruption, LineFault, last_commit};
+
+/// What a migration wrote.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Migrated {
+    /// The segments that were written anew.
+    pub segments: u64,
+    /// The records that were converted.
+    pub records: u64,
+    /// The segments of before, as they were.
+    pub originals: Vec<PathBuf>,
+}
+
+/// A segment of which at least one record is of an earlier version.
+struct Converted {
+    bytes: Vec<u8>,
+    records: u64,
+    /// The earliest version among its records.
+    from: u32,
+}
+
+impl Store {
+    /// Converts the log of a session to the current version. The original segments stay as they
+    /// were, in a folder of the log that is named by their version, such as `v1`. Only while the session is not open.
+    ///
+    /// # Errors
+    /// `LOG_VERSION_UNSUPPORTED` for a newer version and for one without a converter, `LOG_CORRUPT`
+    /// for a damaged line; nothing was changed then. Errors of the file system, after which the
+    /// migration can be repeated.
+    pub fn migrate(&self, name: &str) -> Result<Migrated> {
+        self.migrate_by(name, CONVERTERS)
+    }
+
+    /// Does what [`Self::migrate`] does, with other converters.
+    ///
+    /// # Errors
+    /// As [`Self::migrate`].
+    pub fn migrate_by(&self, name: &str, converters: &[Converter]) -> Result<Migrated> {
+        let dir = self.dir(name)?;
+        // Everything can be converted before anything is written.
+        self.each_segment(&dir, |number, bytes| {
+            converted(&dir.segment(number), bytes, converters).map(|_| true)
+        })?;
+        let mut migrated = Migrated::default();
+        self.each_segment(&dir, |number, bytes| {
+            let path = dir.segment(number);
+            let Some(Converted { bytes, records, from }) = converted(&path, bytes, converters)? else {
+                return Ok(true);
+            };
+            let original = dir.log().join(format!("v{from}")).join(path.file_name().unwrap_or_default());
+            self.keep(&path, &original)?;
+            replace(&*self.files, &path, None, &bytes)?;
+            migrated.segments += 1;
+            migrated.records += records;
+            migrated.originals.push(original);
+            Ok(true)
+        })?;
+        Ok(migrated)
+    }
+
+    /// Gives a segment a second name, under which it stays.
+    fn keep(&self, path: &Path, original: &Path) -> Result<()> {
+        let folder = original.parent().unwrap_or(original);
+        self.files.make_dir(folder).map_err(|e| StoreError::io("make", folder, e))?;
+        let linked = match self.files.link(path, original) {
+            // By a migration that was cut short.
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => Ok(()),
+            linked => linked,
+        };
+        linked.and_then(|()| self.files.sync_dir(folder)).map_err(|e| StoreError::io("keep", original, e))
+    }
+}
+
+/// Converts a segment; `None` if all of its records are of the current version.
+fn converted(path: &Path, bytes: &[u8], converters: &[Converter]) -> Result<Option<Converted>> {
+    let (mut out, mut records, mut from) = (Vec::with_capacity(bytes.len()), 0, u32::MAX);
+    let committed = last_commit(bytes);
+    let (mut at, mut line) = (0, 0);
+    while at < committed {
+        let end = at + memchr(b'\n', &bytes[at..committed]).unwrap_or(committed - at);
+        line += 1;
+        let damaged = |fault: LineFault| {
+            let corruption = Corruption { line, offset: at as u64, fault };
+            StoreError::corrupt(path, corruption, Phase::Verify)
+        };
+        match log::convert(&bytes[at..end], converters).map_err(damaged)? {
+            Some((version, record)) => {
+                log::encode(&record, &mut out)?;
+                records += 1;
+                from = from.min(version);
+            }
+            None => out.extend_from_slice(&bytes[at..=end]),
+        }
+        at = end + 1;
+    }
+    // What was not committed stays for the repair of the tail.
+    out.extend_from_slice(&bytes[committed..]);
+    Ok((records > 0).then_some(Converted { bytes: out, records, from }))
+}
