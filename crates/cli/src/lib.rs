@@ -83,7 +83,7 @@ pub fn run(
     streams.set_colors(env.colors(options::color_choice(&args)));
     let others = local::front_end_commands(hooks.client_commands);
     match parse::parse_line(args, env, &others) {
-        Ok(CliAction::Call(mut request, options)) => match with_stdin(&mut request) {
+        Ok(CliAction::Call(mut request, options)) => match with_stdin(&mut request, &options) {
             Ok(()) => match follow::of(&request, &options) {
                 Some(how) => follow::run(&request, how, &options, env, hooks, streams),
                 None => call(&request, &options, env, hooks, streams),
@@ -180,10 +180,10 @@ pub(crate) fn first_run(
     }
 }
 
-/// Reads standard input if it contains the steps.
-fn with_stdin(request: &mut Request) -> Result<()> {
+/// Reads standard input if it contains the steps or an argument.
+fn with_stdin(request: &mut Request, options: &Options) -> Result<()> {
     let entry = registry::lookup(&request.command)?;
-    if !stickpin_cmdline::wants_stdin(entry, &mut request.input) {
+    if !options.stdin && !stickpin_cmdline::wants_stdin(entry, &mut request.input) {
         return Ok(());
     }
     let text = std::io::read_to_string(std::io::stdin().take(STDIN_LIMIT + 1));
@@ -191,6 +191,10 @@ fn with_stdin(request: &mut Request) -> Result<()> {
     if text.len() as u64 > STDIN_LIMIT {
         let message = format!("standard input exceeds {STDIN_LIMIT} bytes");
         return Err(Error::new(ErrorCode::InvalidArgs, message));
+    }
+    if options.stdin {
+        stickpin_cmdline::insert_stdin_text(entry, &mut request.input, &text);
+        return Ok(());
     }
     stickpin_cmdline::insert_stdin_steps(entry, &mut request.input, &text)
 }

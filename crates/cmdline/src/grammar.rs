@@ -15,6 +15,7 @@ pub fn command_grammar(definition: &CommandDefinition) -> Command {
     let spec = &definition.spec;
     build_grammar(spec.name, definition.doc(), after_help(definition), definition.fields())
         .args(spec.follows.map(options::follow))
+        .args(definition.fields().iter().find(|field| field.reads_stdin).map(options::stdin))
 }
 
 fn build_grammar(name: &str, doc: &str, after: Option<String>, fields: &[Field]) -> Command {
@@ -84,7 +85,11 @@ fn argument(field: &Field) -> Arg {
     let mut lines = field.doc.splitn(2, "\n\n");
     let mut arg = Arg::new(field.name.clone()).help(lines.next().unwrap_or_default().replace('\n', " "));
     if let Some(place) = field.positional {
-        arg = arg.index(place + 1).required(field.required).value_name(field.placeholder.clone());
+        arg = arg.index(place + 1).value_name(field.placeholder.clone());
+        arg = match field.reads_stdin && field.required {
+            true => arg.required_unless_present(options::STDIN),
+            false => arg.required(field.required),
+        };
         if field.trailing {
             arg = arg.num_args(1..).action(ArgAction::Append);
         }

@@ -29,7 +29,8 @@ pub use errors::invalid_args;
 pub use grammar::{command_grammar, local_grammar};
 pub use options::Options;
 pub use read::{
-    CommandLine, ParsedArguments, insert_stdin_steps, parse, read, refuse_following, wants_stdin,
+    CommandLine, ParsedArguments, insert_stdin_steps, insert_stdin_text, parse, read, refuse_following,
+    wants_stdin,
 };
 pub use resolve::{LocalCommand, ResolvedCommand, members, names, resolve_command};
 pub use split::split;

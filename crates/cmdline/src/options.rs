@@ -2,6 +2,7 @@
 
 use clap::{Arg, ArgAction, ArgMatches, ColorChoice, ValueEnum};
 use serde_json::Value;
+use stickpin_kernel::schema::Field;
 use stickpin_kernel::{Detail, Error, ErrorCode, Follow, Format, Render, Result};
 
 /// A common option.
@@ -45,6 +46,8 @@ pub struct Options {
     pub color: ColorChoice,
     /// `--follow`, of commands that can be followed.
     pub follow: bool,
+    /// `--stdin`, of commands that read an argument from standard input.
+    pub stdin: bool,
 }
 
 impl Options {
@@ -92,6 +95,18 @@ pub(crate) fn follow(how: Follow) -> Arg {
         .conflicts_with_all([how.wait, how.timeout])
 }
 
+/// The clap id of the switch that reads an argument from standard input.
+pub(crate) const STDIN: &str = "--stdin";
+
+/// Returns the switch that reads a field from standard input, in place of its argument.
+pub(crate) fn stdin(field: &Field) -> Arg {
+    Arg::new(STDIN)
+        .long("stdin")
+        .help(format!("Read {} from standard input", field.placeholder))
+        .action(ArgAction::SetTrue)
+        .conflicts_with(field.name.clone())
+}
+
 /// Returns the clap id of an option. The dashes keep it apart from field names, which are
 /// camelCase.
 fn id(long: &str) -> String {
@@ -131,6 +146,7 @@ pub fn read(matches: &ArgMatches) -> Result<Options> {
         }
         name => Ok(name),
     };
+    let switch = |id: &str| matches.try_get_one(id).ok().flatten().copied().unwrap_or(false);
     Ok(Options {
         session: named("session")?,
         state_dir: named("state-dir")?,
@@ -139,7 +155,8 @@ pub fn read(matches: &ArgMatches) -> Result<Options> {
         timeout_ms: number("timeout")?,
         max_bytes: number("max-bytes")?.map(|n| usize::try_from(n).unwrap_or(usize::MAX)),
         color,
-        follow: matches.try_get_one(FOLLOW).ok().flatten().copied().unwrap_or(false),
+        follow: switch(FOLLOW),
+        stdin: switch(STDIN),
     })
 }
 

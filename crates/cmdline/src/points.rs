@@ -59,6 +59,7 @@ mod tests {
             short: None,
             optional_value: false,
             is_free_text: false,
+            reads_stdin: false,
             is_path: false,
             is_output_path: false,
             is_openable: false,

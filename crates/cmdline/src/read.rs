@@ -10,7 +10,7 @@ use crate::{errors, grammar, points};
 use clap::error::ErrorKind;
 use serde_json::{Map, Value, json};
 use stickpin_kernel::registry::{self, CommandDefinition, Entry};
-use stickpin_kernel::schema::NestedTargets;
+use stickpin_kernel::schema::{Kind, NestedTargets};
 use stickpin_kernel::{Error, ErrorCode, Result};
 
 /// A parsed and checked command line of the registry.
@@ -56,11 +56,15 @@ pub fn read(definition: &CommandDefinition, args: Vec<String>) -> Result<ParsedA
     Ok(ParsedArguments::Input(input, options))
 }
 
-/// Refuses `--follow` where nothing could end it.
+/// Refuses `--follow` where nothing could end it, and `--stdin` where there is no standard input.
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` if the option is set.
 pub fn refuse_following(options: &Options) -> Result<()> {
+    if options.stdin {
+        return Err(Error::new(ErrorCode::InvalidArgs, "`--stdin` works only at a command line of its own")
+            .hint("write the text as an argument"));
+    }
     if !options.follow {
         return Ok(());
     }
@@ -110,6 +114,19 @@ pub fn wants_stdin(entry: &Entry, input: &mut Map<String, Value>) -> bool {
     step_lines(entry, input).any(|step| step.as_str() == Some(STDIN))
 }
 
+/// Inserts the text from standard input as the value of the argument that reads it. A last newline
+/// is not a part of it.
+pub fn insert_stdin_text(entry: &Entry, input: &mut Map<String, Value>, text: &str) {
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    for field in entry.fields().iter().filter(|field| field.reads_stdin) {
+        let value = match field.kind {
+            Kind::List(_) => json!([text]),
+            _ => Value::from(text),
+        };
+        input.insert(field.name.clone(), value);
+    }
+}
+
 /// Inserts the steps from standard input at their position. The text is a JSON list of steps, or
 /// command lines with blank lines and `#` comments between them.
 ///
@@ -152,8 +169,8 @@ pub fn parse(args: &[String]) -> Result<CommandLine> {
     let entry = registry::lookup(picked.name)?;
     match read(entry, picked.args)? {
         ParsedArguments::Input(input, options) => {
-            entry.check(&input)?;
             refuse_following(&options)?;
+            entry.check(&input)?;
             Ok(CommandLine { entry, input, options })
         }
         ParsedArguments::Help(_) => {
@@ -194,6 +211,33 @@ mod tests {
         assert!(matches!(read("msg recv -h"), Ok(ParsedArguments::Help(text)) if text.contains("--follow")));
         let refused = steps(&["batch", "events --follow"], "").unwrap_err();
         assert!(refused.message.contains("`--follow`"), "{refused}");
+    }
+
+    #[test]
+    fn text_from_stdin_takes_the_place_of_an_argument() {
+        let input = |line: &str, text: &str| {
+            let words = crate::split(line)?;
+            let found =
+                resolve::resolve_command::<&'static CommandDefinition>(&words, &[])?.expect("a command");
+            let entry = registry::lookup(found.name)?;
+            let ParsedArguments::Input(mut input, options) = read(entry, found.args)? else { panic!("help") };
+            assert!(options.stdin, "{line}");
+            insert_stdin_text(entry, &mut input, text);
+            entry.check(&input).map(|()| Value::Object(input))
+        };
+        assert_eq!(
+            input("msg send room --stdin", "two\nlines\n").unwrap(),
+            json!({"to": "room", "body": ["two\nlines"]})
+        );
+        assert_eq!(input("notes add --stdin", "x").unwrap(), json!({"body": ["x"]}));
+        assert_eq!(input("turn release --stdin", "{}").unwrap(), json!({"handoff": "{}"}));
+        assert_eq!(input("turn assign next --stdin", "{}").unwrap(), json!({"to": "next", "handoff": "{}"}));
+        for wrong in ["msg send room hi --stdin", "turn release --stdin --handoff {}", "press @e1 --stdin"] {
+            assert!(input(wrong, "").is_err(), "{wrong}");
+        }
+        assert!(parse(&crate::split("msg send room").unwrap()).is_err(), "the text is missing");
+        let refused = steps(&["batch", "notes add --stdin"], "").unwrap_err();
+        assert!(refused.message.contains("`--stdin`"), "{refused}");
     }
 
     #[test]

@@ -26,6 +26,8 @@ pub struct Field {
     pub optional_value: bool,
     /// Whether the value is free text, which may begin with a hyphen.
     pub is_free_text: bool,
+    /// Whether a command line may read the value from standard input, with `--stdin`.
+    pub reads_stdin: bool,
     /// Whether the value is a path of the caller; see [`PathArg`](crate::PathArg).
     pub is_path: bool,
     /// Whether the path is written instead of read.
@@ -99,6 +101,7 @@ fn field(name: &str, schema: &Value, required: bool) -> Field {
         short: schema["x-short"].as_str().and_then(|s| s.chars().next()),
         optional_value: schema["x-value"] == "optional",
         is_free_text: flag("x-text"),
+        reads_stdin: flag("x-stdin"),
         is_path: flag("x-path") || schema["x-path"] == "written" || schema["items"]["x-path"] == true,
         is_output_path: schema["x-path"] == "written",
         is_openable: flag("x-opens"),

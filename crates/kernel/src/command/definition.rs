@@ -26,7 +26,7 @@ pub struct TimeLimits {
 /// Annotations on fields (`#[schemars(extend("x-positional" = 0))]`) define the spelling on a
 /// command line: `x-positional` is the position, `x-trailing` takes all that follows, and `x-short`
 /// is a one-letter flag. `x-value` = `optional` marks a flag that works with and without `=VALUE`,
-/// and `x-text` free text that may begin with a hyphen.
+/// `x-text` free text that may begin with a hyphen, and `x-stdin` a value that `--stdin` reads.
 ///
 /// Two annotations mark access to files: `x-path` a path of the caller, which a field of the type
 /// [`PathArg`](crate::PathArg) has by itself (`"written"` where it is written), and `x-opens`

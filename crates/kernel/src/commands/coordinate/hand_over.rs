@@ -25,7 +25,7 @@ pub struct TurnRelease {
     pub do_not: Vec<String>,
     /// The handoff as JSON, instead of the arguments above: `{"status": ..., "nextAction": ...,
     /// "artifacts": [...]}`.
-    #[schemars(extend("x-placeholder" = "JSON"))]
+    #[schemars(extend("x-placeholder" = "JSON", "x-stdin" = true))]
     pub handoff: Option<String>,
     /// The turn that you believe you hold.
     #[schemars(extend("x-placeholder" = "ID"))]
@@ -47,7 +47,7 @@ pub struct TurnAssign {
     #[schemars(extend("x-placeholder" = "TEXT"))]
     pub next_action: Option<String>,
     /// The handoff as JSON, instead of the arguments above.
-    #[schemars(extend("x-placeholder" = "JSON"))]
+    #[schemars(extend("x-placeholder" = "JSON", "x-stdin" = true))]
     pub handoff: Option<String>,
     /// The turn that you believe you hold.
     #[schemars(extend("x-placeholder" = "ID"))]

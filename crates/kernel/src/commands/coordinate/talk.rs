@@ -20,7 +20,7 @@ pub struct MsgSend {
     #[schemars(extend("x-positional" = 0))]
     pub to: String,
     /// The text, at most 16 KiB. Several words are joined by spaces.
-    #[schemars(length(min = 1), extend("x-positional" = 1, "x-trailing" = true, "x-text" = true))]
+    #[schemars(length(min = 1), extend("x-positional" = 1, "x-trailing" = true, "x-text" = true, "x-stdin" = true))]
     pub body: Vec<String>,
     /// Ask the reader to look soon. Grants nothing.
     #[serde(default)]
@@ -32,7 +32,7 @@ pub struct MsgSend {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NotesAdd {
     /// The text, at most 16 KiB. Several words are joined by spaces.
-    #[schemars(length(min = 1), extend("x-positional" = 0, "x-trailing" = true, "x-text" = true))]
+    #[schemars(length(min = 1), extend("x-positional" = 0, "x-trailing" = true, "x-text" = true, "x-stdin" = true))]
     pub body: Vec<String>,
     /// The turn that the note is about.
     #[schemars(extend("x-placeholder" = "ID"))]
