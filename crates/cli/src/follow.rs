@@ -6,7 +6,8 @@ use crate::client_command::listen_for_signals;
 use crate::env::Env;
 use crate::output::Streams;
 use crate::{Hooks, daemon, first_run, state_dir};
-use serde_json::Value;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::io;
 use std::time::{Duration, Instant};
 use stickpin_client::{Connection, Start};
@@ -39,7 +40,7 @@ pub(crate) fn run(
     hooks: Hooks,
     streams: &mut Streams<'_>,
 ) -> u8 {
-    let mut cursor = request.input.get(follow.after).and_then(Value::as_u64);
+    let mut cursor = Cursor::given(request, follow);
     let ended = state_dir(options, env).and_then(|state_dir| {
         first_run(&state_dir, options, env, hooks, streams);
         let mut request = request.clone();
@@ -53,10 +54,77 @@ pub(crate) fn run(
         ))
     });
     let code = ended.unwrap_or_else(|error| streams.fail(&request.command, error, options.json));
-    if let Some(cursor) = cursor {
-        streams.print_error(&format!("cursor_seq={cursor}"));
+    for line in cursor.lines() {
+        streams.print_error(&line);
     }
     code
+}
+
+/// Behind which entries to go on: in one session, or in each of several.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Cursor {
+    one: Option<u64>,
+    of: BTreeMap<String, u64>,
+}
+
+impl Cursor {
+    /// Returns the place that the caller gave.
+    fn given(request: &Request, follow: Follow) -> Self {
+        let mut cursor =
+            Self { one: request.input.get(follow.after).and_then(Value::as_u64), ..Self::default() };
+        let words = follow.cursors.and_then(|name| request.input.get(name)?.as_array());
+        for word in words.into_iter().flatten().filter_map(Value::as_str) {
+            if let Some((name, seq)) = word.split_once('=')
+                && let Ok(seq) = seq.parse()
+            {
+                cursor.of.insert(name.to_owned(), seq);
+            }
+        }
+        cursor
+    }
+
+    /// Returns the place behind the entries of an answer.
+    fn behind(response: &Response) -> Self {
+        let Some(output) = &response.output else { return Self::default() };
+        let of = output["cursors"].as_object().into_iter().flatten();
+        Self {
+            one: output["cursorSeq"].as_u64(),
+            of: of.filter_map(|(name, seq)| Some((name.clone(), seq.as_u64()?))).collect(),
+        }
+    }
+
+    /// Moves on to another place, where it is known.
+    fn advance(&mut self, to: Self) {
+        self.one = to.one.or(self.one);
+        self.of.extend(to.of);
+    }
+
+    /// Moves on behind an entry.
+    fn pass(&mut self, entry: &Value, several: bool) {
+        let Some(seq) = entry["seq"].as_u64() else { return };
+        match entry["session"].as_str().filter(|_| several) {
+            Some(session) => drop(self.of.insert(session.to_owned(), seq)),
+            None => self.one = Some(seq),
+        }
+    }
+
+    /// Makes a request begin here.
+    fn put(&self, input: &mut Map<String, Value>, follow: Follow) {
+        if let Some(seq) = self.one {
+            input.insert(follow.after.to_owned(), seq.into());
+        }
+        if let Some(name) = follow.cursors.filter(|_| !self.of.is_empty()) {
+            let words = self.of.iter().map(|(session, seq)| format!("{session}={seq}"));
+            input.insert(name.to_owned(), words.collect());
+        }
+    }
+
+    /// Returns the last lines on stderr.
+    fn lines(&self) -> Vec<String> {
+        let one = self.one.map(|seq| format!("cursor_seq={seq}"));
+        let of = self.of.iter().map(|(name, seq)| format!("cursor_seq[{name}]={seq}"));
+        one.into_iter().chain(of).collect()
+    }
 }
 
 /// Prints the entries from a reader until there are no more, or until a signal. Stores in `cursor`
@@ -64,7 +132,7 @@ pub(crate) fn run(
 async fn print_until_signalled(
     reader: Reader,
     json: bool,
-    cursor: &mut Option<u64>,
+    cursor: &mut Cursor,
     streams: &mut Streams<'_>,
 ) -> Result<u8> {
     let signals = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
@@ -80,7 +148,7 @@ async fn print_until_signalled(
             answer = heard.recv() => answer,
         };
         let Some(Answer { response, last }) = answer.transpose()? else { return Ok(0) };
-        let behind = cursor_of(&response);
+        let behind = Cursor::behind(&response);
         let printed = match (response.error.is_some(), once) {
             (true, _) => return Ok(streams.respond(&response, json)),
             (false, true) if last => {
@@ -92,7 +160,7 @@ async fn print_until_signalled(
         };
         match printed {
             Ok(ended) => {
-                *cursor = behind.or(*cursor);
+                cursor.advance(behind);
                 if let Some(code) = ended {
                     return Ok(code);
                 }
@@ -111,18 +179,20 @@ async fn print_until_signalled(
 fn print_entries(
     response: &Response,
     json: bool,
-    cursor: &mut Option<u64>,
+    cursor: &mut Cursor,
     streams: &mut Streams<'_>,
 ) -> io::Result<()> {
     if !json {
         return streams.print_line(response.text.as_deref().unwrap_or_default());
     }
     let entries = entries(response);
+    let several = !Cursor::behind(response).of.is_empty();
     for (at, entry) in entries.iter().enumerate() {
         streams.print_line(&entry.to_string())?;
         // All entries of one record are read again together.
-        if entries.get(at + 1).is_none_or(|next| next["seq"] != entry["seq"]) {
-            *cursor = entry["seq"].as_u64().or(*cursor);
+        let same = |next: &Value| next["seq"] == entry["seq"] && next["session"] == entry["session"];
+        if !entries.get(at + 1).is_some_and(same) {
+            cursor.pass(entry, several);
         }
     }
     Ok(())
@@ -131,10 +201,6 @@ fn print_entries(
 fn entries(response: &Response) -> &[Value] {
     let entries = response.output.as_ref().and_then(|output| output["events"].as_array());
     entries.map_or(&[], Vec::as_slice)
-}
-
-fn cursor_of(response: &Response) -> Option<u64> {
-    response.output.as_ref()?["cursorSeq"].as_u64()
 }
 
 /// An answer, and whether it is the last one.
@@ -178,9 +244,7 @@ impl Reader {
             let closed = response.output.as_ref().is_some_and(|output| output["closed"] == true);
             let found = self.once && (!entries(&response).is_empty() || !waits);
             let last = response.error.is_some() || closed || found;
-            if let Some(cursor) = cursor_of(&response) {
-                self.request.input.insert(self.follow.after.to_owned(), cursor.into());
-            }
+            Cursor::behind(&response).put(&mut self.request.input, self.follow);
             // The receiver is gone once the program ends.
             if tell.blocking_send(Ok(Answer { response, last })).is_err() || last {
                 return;

@@ -76,7 +76,7 @@ pub use replies::{GrantReason, Granted, Guardian, NotYet, TakeoverAvailable, Tur
 pub use retention::Dormant;
 pub use session::{
     Admission, Assigned, Closing, ContextEntry, ContextPage, Conversations, Delivery, Ended, EventQuery,
-    Events, Joined, Kicked, MemberState, NewCommand, Note, Released, Sent, SessionAuthority, SessionState,
+    Events, EventsOfAll, Joined, Kicked, MemberState, NewCommand, Note, Released, Sent, SessionAuthority, SessionState,
     TakeOptions, TakeoverState, Talk, Ticket, WaitOptions, WaitReply, Waiter,
 };
 pub use snapshots::StoredTree;

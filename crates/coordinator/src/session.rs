@@ -18,7 +18,7 @@ pub(crate) use commands::drain;
 pub use commands::{Admission, Ended, NewCommand, Ticket};
 pub(crate) use commit::surrendered_by_reboot;
 pub use context::{ContextEntry, ContextPage, Conversations};
-pub use events::{EventQuery, Events};
+pub use events::{EventQuery, Events, EventsOfAll};
 pub use members::{Joined, Kicked};
 pub(crate) use members::{admit_member, end_turn_of};
 pub use state::{MemberState, SessionState, TakeoverState, Waiter};

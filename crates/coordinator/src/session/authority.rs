@@ -140,6 +140,12 @@ impl SessionAuthority {
         self.lock().log.meta().clone()
     }
 
+    /// Whether an agent is a member.
+    #[must_use]
+    pub fn is_member(&self, agent: &AgentId) -> bool {
+        self.lock().log.meta().members.iter().any(|member| member.agent_id == *agent)
+    }
+
     /// Returns a receiver of the `seq` of the newest record.
     #[must_use]
     pub fn feed(&self) -> watch::Receiver<u64> {

@@ -6,7 +6,12 @@ use crate::feed::{Event, Filter};
 use crate::participant::Participant;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::iter::Peekable;
 use std::ops::ControlFlow;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::log::{CommandId, Kind, KindName, Record};
@@ -81,33 +86,11 @@ impl EventQuery {
     ) -> Result<Events> {
         let until = self.timeout.map(|timeout| Instant::now() + timeout);
         let mut feed = session.feed();
-        let (after, _reading) = {
-            let mut state = session.lock();
-            let last = state.log.meta().applied_seq;
-            check_cursor(&session.name, self.after, last)?;
-            let saved = match self.resume {
-                true => session.saved_cursor(&state, &who.agent)?,
-                false => None,
-            };
-            let after = self.after.or(saved.map(|saved| saved.min(last))).or(self.wait.then_some(last));
-            let reading = self.wait.then(|| {
-                state.registrations += 1;
-                let number = state.registrations;
-                state.readers.push(Reader { number, agent: who.agent.clone(), filter: self.filter.clone() });
-                Reading { session, number }
-            });
-            (after, reading)
-        };
+        let (after, _reading) = self.begin(session, who)?;
         let mut cursor = after;
         loop {
             feed.mark_unchanged();
-            let found = {
-                let state = session.lock();
-                match cursor {
-                    Some(cursor) => state.read(&self.filter, cursor, self.limit)?,
-                    None => state.read_last(&self.filter, self.limit)?,
-                }
-            };
+            let found = self.read_once(session, cursor)?;
             let over = until.is_some_and(|until| Instant::now() >= until);
             if !found.events.is_empty() || !self.wait || found.closed || over || cancel.is_cancelled() {
                 if self.resume {
@@ -116,18 +99,138 @@ impl EventQuery {
                 return Ok(found);
             }
             cursor = Some(found.cursor_seq);
-            let sleep = async {
-                match until {
-                    Some(until) => tokio::time::sleep_until(until).await,
-                    None => std::future::pending().await,
-                }
-            };
             tokio::select! {
                 _ = feed.changed() => {}
-                () = sleep => {}
+                () = sleep_until(until) => {}
                 () = cancel.cancelled() => {}
             }
         }
+    }
+}
+
+/// Parts of the feeds of several sessions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EventsOfAll {
+    /// The events. Those of one session are in order, the oldest first.
+    pub events: Vec<Event>,
+    /// The last record of each session that was looked at, by the name of the session.
+    pub cursors: BTreeMap<String, u64>,
+    /// Whether all sessions are closed.
+    pub closed: bool,
+}
+
+impl EventQuery {
+    /// Reads the feeds of several sessions, and waits for an event in any of them if the query says
+    /// so. Reading begins behind the record in `cursors`, and for other sessions as the query says.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::read`].
+    pub async fn read_all(
+        &self,
+        sessions: &[Arc<SessionAuthority>],
+        who: &Participant,
+        cursors: &BTreeMap<String, u64>,
+        cancel: &CancellationToken,
+    ) -> Result<EventsOfAll> {
+        let until = self.timeout.map(|timeout| Instant::now() + timeout);
+        let mut readers = Vec::new();
+        for session in sessions {
+            let feed = session.feed();
+            let query = Self { after: cursors.get(session.name()).copied(), ..self.clone() };
+            let (after, reading) = query.begin(session, who)?;
+            readers.push((session, feed, after, reading));
+        }
+        loop {
+            let (mut found, mut closed) = (Vec::new(), true);
+            for (session, feed, cursor, _) in &mut readers {
+                feed.mark_unchanged();
+                let part = self.read_once(session, *cursor)?;
+                *cursor = Some(part.cursor_seq);
+                closed &= part.closed;
+                found.push(part.events.into_iter().peekable());
+            }
+            let over = until.is_some_and(|until| Instant::now() >= until);
+            let events = interleaved(found);
+            if !events.is_empty() || !self.wait || closed || over || cancel.is_cancelled() {
+                let mut cursors = BTreeMap::new();
+                for (session, _, cursor, _) in &readers {
+                    let cursor = cursor.unwrap_or_default();
+                    cursors.insert(session.name().to_owned(), cursor);
+                    if self.resume {
+                        session.lock().unconfirmed.insert(who.agent.clone(), cursor);
+                    }
+                }
+                return Ok(EventsOfAll { events, cursors, closed });
+            }
+            let changes = readers.iter_mut().map(|(_, feed, ..)| Box::pin(feed.changed()));
+            tokio::select! {
+                _ = any(changes) => {}
+                () = sleep_until(until) => {}
+                () = cancel.cancelled() => {}
+            }
+        }
+    }
+
+    /// Returns where reading begins, and registers the reader if it waits.
+    fn begin<'s>(
+        &self,
+        session: &'s SessionAuthority,
+        who: &Participant,
+    ) -> Result<(Option<u64>, Option<Reading<'s>>)> {
+        let mut state = session.lock();
+        let last = state.log.meta().applied_seq;
+        check_cursor(&session.name, self.after, last)?;
+        let saved = match self.resume {
+            true => session.saved_cursor(&state, &who.agent)?,
+            false => None,
+        };
+        let after = self.after.or(saved.map(|saved| saved.min(last))).or(self.wait.then_some(last));
+        let reading = self.wait.then(|| {
+            state.registrations += 1;
+            let number = state.registrations;
+            state.readers.push(Reader { number, agent: who.agent.clone(), filter: self.filter.clone() });
+            Reading { session, number }
+        });
+        Ok((after, reading))
+    }
+
+    fn read_once(&self, session: &SessionAuthority, cursor: Option<u64>) -> Result<Events> {
+        let state = session.lock();
+        match cursor {
+            Some(cursor) => state.read(&self.filter, cursor, self.limit),
+            None => state.read_last(&self.filter, self.limit),
+        }
+    }
+}
+
+/// Merges the events of several sessions by time. Within a session, the order of the log stays.
+fn interleaved(mut of_each: Vec<Peekable<std::vec::IntoIter<Event>>>) -> Vec<Event> {
+    let mut events = Vec::new();
+    loop {
+        let heads = of_each.iter_mut().filter_map(|rest| {
+            let ts = rest.peek()?.ts;
+            Some((ts, rest))
+        });
+        let Some((_, first)) = heads.min_by_key(|(ts, _)| *ts) else { return events };
+        events.extend(first.next());
+    }
+}
+
+/// Returns when one of several futures has returned.
+async fn any<F: Future + Unpin>(futures: impl Iterator<Item = F>) {
+    let mut futures: Vec<F> = futures.collect();
+    std::future::poll_fn(|cx| {
+        let ready = futures.iter_mut().any(|future| Pin::new(future).poll(cx).is_ready());
+        if ready { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+}
+
+async fn sleep_until(until: Option<Instant>) {
+    match until {
+        Some(until) => tokio::time::sleep_until(until).await,
+        None => std::future::pending().await,
     }
 }
 
@@ -223,7 +326,7 @@ impl State {
 
 /// The names and summaries of commands that began in the part of the log that was read.
 #[derive(Default)]
-struct Commands(std::collections::BTreeMap<CommandId, (String, Value)>);
+struct Commands(BTreeMap<CommandId, (String, Value)>);
 
 impl Commands {
     fn remember(&mut self, record: &Record) {

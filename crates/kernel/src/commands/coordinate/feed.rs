@@ -6,10 +6,10 @@ use crate::commands::coordinate::claim::{self, ALLOWANCE, CLOSED, LONGEST, NOT_Y
 use crate::commands::prelude::*;
 use crate::run::authority;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use stickpin_coordinator::{
     Audience, Breadth, Event, EventQuery, EventScope, Events as Found, Filter, Participant, SessionAuthority,
-    Talk,
+    Talk, Visibility,
 };
 use stickpin_session::log::KindName;
 use stickpin_session::turn::AgentId;
@@ -22,7 +22,7 @@ const PAGE: usize = 50;
 const BATCH: usize = 500;
 
 /// The arguments of a command that can be followed.
-const FOLLOW: Option<Follow> = Some(Follow { wait: "wait", timeout: "timeout", after: "after" });
+const FOLLOW: Follow = Follow { wait: "wait", timeout: "timeout", after: "after", cursors: None };
 
 /// Show what happened in the session: messages, turns, notes and members. Claims no turn.
 ///
@@ -60,6 +60,13 @@ pub struct Events {
     /// Start where your last response with --resume ended.
     #[serde(default)]
     pub resume: bool,
+    /// Events of all sessions that you are a member of. The limit is that of each session.
+    #[serde(default)]
+    pub all_sessions: bool,
+    /// With --all-sessions: begin behind this record in this session; may be repeated.
+    #[serde(default)]
+    #[schemars(extend("x-placeholder" = "NAME=SEQ"))]
+    pub cursor: Vec<String>,
 }
 
 /// What an answer may also contain.
@@ -134,9 +141,17 @@ pub enum FeedStatus {
 pub struct EventsOutput {
     /// How the read ended.
     pub status: FeedStatus,
-    /// The events, and where to continue.
-    #[serde(flatten)]
-    pub found: Found,
+    /// The events, oldest first.
+    pub events: Vec<Event>,
+    /// The last record that was looked at: reading continues behind it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor_seq: Option<u64>,
+    /// The last record that was looked at in each session, with `allSessions`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub cursors: BTreeMap<String, u64>,
+    /// Whether the session is closed, so that nothing follows in this lifetime.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub closed: bool,
 }
 
 /// Records of the log, oldest first.
@@ -147,11 +162,12 @@ pub struct SessionLogOutput(pub EventsOutput);
 impl Command for Events {
     const SPEC: Spec = Spec {
         name: "events",
-        follows: FOLLOW,
+        follows: Some(Follow { cursors: Some("cursor"), ..FOLLOW }),
         examples: &[
             "stickpin events --after 41",
             "stickpin events --wait --timeout 60000",
             "stickpin --session shop events --follow --json",
+            "stickpin events --all-sessions --follow --json",
         ],
         ..Spec::HOST
     };
@@ -162,6 +178,13 @@ impl Command for Events {
     }
 
     async fn run(self, cx: &mut Cx) -> Result<EventsOutput> {
+        if self.all_sessions {
+            return self.read_all(cx).await;
+        }
+        if !self.cursor.is_empty() {
+            return Err(Error::invalid_args("`cursor` belongs to `all-sessions`")
+                .hint("use `--after SEQ` for one session"));
+        }
         let (session, who) = authority::require(cx)?;
         let filter = Filter {
             audience: audience(&session, &who, self.target.as_deref(), self.wait)?,
@@ -174,10 +197,80 @@ impl Command for Events {
     }
 }
 
+impl Events {
+    /// Reads the feeds of all sessions that the caller is a member of.
+    async fn read_all(self, cx: &mut Cx) -> Result<EventsOutput> {
+        if self.after.is_some() {
+            return Err(Error::invalid_args("`after` is the place in one session")
+                .hint("use `--cursor NAME=SEQ` for each session"));
+        }
+        let (coordinator, who) = authority::coordinator(cx)?;
+        let cursors = cursors(&self.cursor)?;
+        let listed = coordinator.list(Some(&who), &BTreeSet::new(), false)?.sessions;
+        let own = listed.into_iter().filter(|session| session.visibility == Visibility::Own);
+        // A session that was closed since the last answer says so once more.
+        let names: BTreeSet<String> = own.map(|own| own.name).chain(cursors.keys().cloned()).collect();
+        let mut sessions = Vec::new();
+        for name in names {
+            match coordinator.session(&name) {
+                Ok(session) if session.is_member(&who.agent) => sessions.push(session),
+                Ok(_) => {}
+                Err(e) => cx.warn(format!("Session {name} cannot be read: {e}.")),
+            }
+        }
+        let Some(first) = sessions.first() else {
+            let message = format!("{} is not a member of any open session", who.agent);
+            return Err(Error::new(ErrorCode::UnknownMember, message)
+                .hint("run `stickpin --session NAME turn join` first"));
+        };
+        let member = |find: &dyn Fn(&SessionAuthority) -> Result<Audience>| {
+            sessions.iter().find_map(|session| find(session).ok()).map_or_else(|| find(first), Ok)
+        };
+        let target = self.target.as_deref();
+        let filter = Filter {
+            audience: member(&|session| audience(session, &who, target, self.wait))?,
+            from: match self.from.as_deref() {
+                None => None,
+                Some(name) => match member(&|session| sender(session, name).map(Audience::AddressedTo))? {
+                    Audience::AddressedTo(agent) => Some(agent),
+                    Audience::Any | Audience::Member(_) => None,
+                },
+            },
+            kinds: kinds(&self.event)?,
+            breadth: if self.include.is_some() { Breadth::Run } else { Breadth::People },
+        };
+        let timeout = timeout(cx, first, self.timeout);
+        let query = EventQuery { filter, resume: self.resume, timeout, ..query(None, self.wait, self.limit) };
+        let found = query.read_all(&sessions, &who, &cursors, &cx.cancel).await?;
+        Ok(EventsOutput {
+            status: status(self.wait && found.events.is_empty(), found.closed),
+            events: found.events,
+            cursor_seq: None,
+            cursors: found.cursors,
+            closed: found.closed,
+        })
+    }
+}
+
+/// Reads `NAME=SEQ`.
+fn cursors(words: &[String]) -> Result<BTreeMap<String, u64>> {
+    let read = |word: &String| {
+        let (name, seq) = word.split_once('=')?;
+        Some((name.to_owned(), seq.parse().ok()?))
+    };
+    let cursor = |word: &String| {
+        read(word).ok_or_else(|| {
+            Error::invalid_args(format!("{} is not NAME=SEQ", quote_whole(word)))
+                .hint("write the name of a session, `=` and the number of a record: shop=41")
+        })
+    };
+    words.iter().map(cursor).collect()
+}
+
 impl Command for MsgRecv {
     const SPEC: Spec = Spec {
         name: "msg recv",
-        follows: FOLLOW,
+        follows: Some(FOLLOW),
         examples: &["stickpin msg recv", "stickpin msg recv --wait --timeout 60000"],
         ..Spec::HOST
     };
@@ -203,7 +296,7 @@ impl Command for MsgRecv {
 impl Command for SessionLog {
     const SPEC: Spec = Spec {
         name: "session log",
-        follows: FOLLOW,
+        follows: Some(FOLLOW),
         examples: &["stickpin session log --limit 20", "stickpin --session shop session log --after 100"],
         ..Spec::HOST
     };
@@ -239,19 +332,32 @@ async fn read(
     query: EventQuery,
     timeout: Option<u64>,
 ) -> Result<EventsOutput> {
-    let timeout = timeout.map(Duration::from_millis);
-    let timeout = match claim::slice(cx, session) {
+    let (waited, query) = (query.wait, EventQuery { timeout: self::timeout(cx, session, timeout), ..query });
+    let Found { events, cursor_seq, closed } = query.read(session, who, &cx.cancel).await?;
+    Ok(EventsOutput {
+        status: status(waited && events.is_empty(), closed),
+        events,
+        cursor_seq: Some(cursor_seq),
+        cursors: BTreeMap::new(),
+        closed,
+    })
+}
+
+/// Returns how long to wait at most: over MCP no longer than a tool call may last.
+fn timeout(cx: &Cx, session: &SessionAuthority, ms: Option<u64>) -> Option<Duration> {
+    let timeout = ms.map(Duration::from_millis);
+    match claim::slice(cx, session) {
         Some(most) => Some(timeout.map_or(most, |timeout| timeout.min(most))),
         None => timeout,
-    };
-    let (waited, query) = (query.wait, EventQuery { timeout, ..query });
-    let found = query.read(session, who, &cx.cancel).await?;
-    let status = match (waited && found.events.is_empty(), found.closed) {
+    }
+}
+
+fn status(in_vain: bool, closed: bool) -> FeedStatus {
+    match (in_vain, closed) {
         (false, _) => FeedStatus::Ok,
         (true, true) => FeedStatus::Closed,
         (true, false) => FeedStatus::NotYet,
-    };
-    Ok(EventsOutput { status, found })
+    }
 }
 
 fn audience(
@@ -298,14 +404,15 @@ impl Show for EventsOutput {
     }
 
     fn show(&self, text: &mut Text) {
-        for event in &self.found.events {
+        for event in &self.events {
             let to = match (event.scope, &event.to) {
                 (EventScope::Direct, Some(to)) => format!(" -> {to}"),
                 (EventScope::Broadcast, _) => " -> room".to_owned(),
                 _ => String::new(),
             };
             let (seq, at, from) = (event.seq, clock(event), from(event));
-            text.line(format_args!("{seq} {at} {from}{to}: {}", describe(event)));
+            let session = if self.cursors.is_empty() { String::new() } else { format!("{} ", event.session) };
+            text.line(format_args!("{session}{seq} {at} {from}{to}: {}", describe(event)));
         }
     }
 }
@@ -317,7 +424,7 @@ impl Show for SessionLogOutput {
 
     /// Prints one row per record. A command whose end is also shown gets a single row.
     fn show(&self, text: &mut Text) {
-        let events = &self.0.found.events;
+        let events = &self.0.events;
         let ended: BTreeSet<u64> = events
             .iter()
             .filter(|event| event.kind == KindName::CommandEnd)
