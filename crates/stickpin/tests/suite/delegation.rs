@@ -70,3 +70,84 @@ fn limits_are_for_the_holder_and_repairs_for_a_person() {
     assert_eq!(run(&world, ADA, "log repair shop --at-line 1 --quarantine").code, 10);
     assert_eq!(run(&world, ADA, "log repair shop --at-line 1").code, 2);
 }
+
+#[test]
+fn turn_of_a_lent_device_goes_back_to_the_agent_that_lent_it() {
+    let world = World::new();
+    ok(&world, ADA, "--session shop open sim:shop?clock=virtual");
+    ok(&world, ADA, "--session shop turn wait");
+    ok(&world, ADA, "session spawn shop pay --lend act:* --agent codex:bob");
+    ok(&world, ADA, "--session shop turn release --status 'cart filled' --next-action pay");
+    ok(&world, BOB, "--session shop turn wait");
+    ok(&world, BOB, "--session shop scroll down");
+    ok(&world, ADA, "session stop pay");
+    let state = ok(&world, ADA, "--session shop turn state --json");
+    assert!(state.contains("\"reservedFor\":\"claude:ada\""), "{state}");
+    let granted = ok(&world, ADA, "--session shop turn try --json");
+    assert!(granted.contains("\"reason\":\"direct\"") && granted.contains("cart filled"), "{granted}");
+    ok(&world, ADA, "--session shop scroll down");
+    assert!(ok(&world, ADA, "log verify shop").contains("keeps all rules"));
+}
+
+#[test]
+fn agent_sees_its_sessions_their_children_and_their_peers() {
+    let world = World::new();
+    ok(&world, ADA, "--session shop open sim:shop");
+    ok(&world, ADA, "session spawn shop pay --lend observe:*");
+    ok(&world, BOB, "--session mail open sim:feed");
+    let listed = |agent: &str, line: &str| -> Vec<(String, String)> {
+        let ran = run(&world, agent, line);
+        let sessions = ran.json()["output"]["sessions"].as_array().unwrap().clone();
+        let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+        sessions.iter().map(|s| (text(&s["name"]), text(&s["visibility"]))).collect()
+    };
+    let of = |name: &str, visibility: &str| (name.to_owned(), visibility.to_owned());
+    assert_eq!(listed(ADA, "session list --json"), [of("shop", "self"), of("pay", "child")]);
+    assert_eq!(listed(BOB, "session list --json"), [of("mail", "self")]);
+    let refused = run(&world, BOB, "session show shop");
+    assert!(refused.code == 6 && refused.err.starts_with("SESSION_NOT_VISIBLE: "), "{refused:?}");
+    let unknown = run(&world, BOB, "session show none");
+    assert!(unknown.code == 6 && unknown.err.starts_with("SESSION_NOT_FOUND: "), "{unknown:?}");
+    // With --all, the others by name, platform and turn.
+    let all = run(&world, BOB, "session list --all --json").json()["output"]["sessions"].clone();
+    let shop = all.as_array().unwrap().iter().find(|s| s["name"] == "shop").unwrap().clone();
+    assert_eq!((&shop["visibility"], &shop["kind"]), (&"host".into(), &"sim".into()));
+    assert_eq!((&shop["title"], &shop["children"]), (&"".into(), &serde_json::Value::Null), "{shop}");
+    assert_eq!(shop["turn"]["owner"], ADA);
+
+    ok(&world, BOB, "session peer mail shop");
+    assert_eq!(listed(BOB, "session list --json"), [of("shop", "peer"), of("mail", "self")]);
+    assert!(ok(&world, BOB, "session show shop").contains("Nordic Shop"));
+    // A person sees all that is open.
+    let person = world.run(&["session", "list", "--json"]);
+    assert!(person.out.contains("Nordic Shop"), "{person:?}");
+}
+
+#[test]
+fn sessions_are_removed_for_a_person_only() {
+    let world = World::new();
+    ok(&world, ADA, "--session shop open sim:shop");
+    ok(&world, ADA, "--session shop close");
+    let refused = run(&world, ADA, "session gc --older 0");
+    assert!(refused.code == 10 && refused.err.starts_with("SCOPE_DENIED: "), "{refused:?}");
+    assert!(world.ok("session gc").contains("no session"), "nobody waited for a week");
+    assert!(world.ok("session gc --older 0 --print").contains("shop"));
+    assert!(ok(&world, ADA, "log migrate shop").contains("has the current version"));
+    assert!(world.ok("session gc --older 0").starts_with("removed:"));
+    assert!(!world.state_dir().join("sessions/shop").exists());
+    assert_eq!(run(&world, ADA, "session show shop").code, 6);
+}
+
+#[test]
+fn log_of_a_newer_version_is_not_migrated() {
+    let world = World::new();
+    ok(&world, ADA, "--session shop open sim:shop");
+    ok(&world, ADA, "--session shop close");
+    world.ok("daemon stop");
+    let log = world.state_dir().join("sessions/shop/log/000001.jsonl");
+    let line = "{\"crc\":\"e0dae66d\",\"v\":2,\"seq\":1}\n";
+    std::fs::write(&log, line).unwrap();
+    let refused = run(&world, ADA, "log migrate shop");
+    assert!(refused.code == 9 && refused.err.starts_with("LOG_VERSION_UNSUPPORTED: "), "{refused:?}");
+    assert_eq!(std::fs::read_to_string(&log).unwrap(), line);
+}

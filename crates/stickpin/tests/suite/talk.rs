@@ -5,7 +5,7 @@ use crate::support::client::Client;
 use crate::support::{Ran, World, eventually, words};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 /// An agent in the project's folder.
@@ -296,4 +296,88 @@ fn both_surfaces_reach_the_same_feed() {
     let batch = line("batch 'msg send room hello' 'notes list'");
     assert_eq!(batch["isError"], false, "{batch}");
     assert!(batch.to_string().contains("pay by invoice"), "{batch}");
+}
+
+/// Runs a command of an agent with a text on standard input, and returns its output.
+#[track_caller]
+fn with_stdin(agent: &Agent<'_>, line: &str, text: &str) -> Value {
+    let mut command = agent.command(&words(&format!("{line} --json")));
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    let ran: Ran = child.wait_with_output().unwrap().into();
+    assert_eq!(ran.code, 0, "{line}: {ran:?}");
+    ran.json()["output"].clone()
+}
+
+#[test]
+fn long_texts_come_from_standard_input() {
+    let world = World::new();
+    let (ada, bob) = shop(&world);
+    with_stdin(&ada, "msg send Bob --stdin", "two\nlines\n");
+    let got = bob.ok("msg recv");
+    assert_eq!(got["events"][0]["body"], "two\nlines");
+    with_stdin(&bob, "notes add --stdin", "it is \"sold out\"\n");
+    assert_eq!(ada.ok("notes list")["notes"][0]["body"], "it is \"sold out\"");
+    ada.ok("turn wait");
+    let handoff = json!({
+        "status": "cart filled", "nextAction": "pay",
+        "artifacts": [{"path": "cart.png", "role": "examine"}],
+    });
+    with_stdin(&ada, "turn assign Bob --stdin", &handoff.to_string());
+    let granted = bob.ok("turn wait");
+    assert_eq!(granted["handoff"]["artifacts"][0]["path"], "cart.png", "{granted}");
+    with_stdin(&bob, "turn release --stdin", r#"{"status":"paid","nextAction":"check the mail"}"#);
+    assert_eq!(ada.ok("turn wait")["handoff"]["status"], "paid");
+}
+
+#[test]
+fn feed_of_all_sessions_has_a_cursor_for_each() {
+    let world = World::new();
+    let (ada, bob) = shop(&world);
+    let own = bob.ok("turn state")["session"].as_str().unwrap().to_owned();
+    ada.ok("--session mail open sim:feed");
+    ada.ok("--session other open sim:feed");
+    bob.ok("--session mail turn join --as Bob");
+    let mut follower = bob.follow("events --all-sessions --follow --json");
+    eventually("it is connected", || ada.ok("msg send Bob 'from the shop'")["delivery"] == "live");
+    ada.ok("--session other msg send room 'for nobody'");
+    ada.ok("--session mail msg send Bob 'from the mail'");
+    let mut seen = Vec::new();
+    while seen.last() != Some(&("mail".to_owned(), json!("from the mail"))) {
+        let event = follower.event();
+        seen.push((event["session"].as_str().unwrap().to_owned(), event["body"].clone()));
+    }
+    assert!(seen.contains(&(own.clone(), json!("from the shop"))), "{seen:?}");
+    assert!(!seen.iter().any(|(session, _)| session == "other"), "{seen:?}");
+    world.signal("-TERM", follower.child.id());
+    let ran = follower.end();
+    let cursors: Vec<&str> = ran.err.lines().collect();
+    let last = |session: &str| ada.ok(&format!("--session {session} turn state"))["cursorSeq"].clone();
+    let mut expected = [("mail", last("mail")), (own.as_str(), last(&own))]
+        .map(|(name, seq)| format!("cursor_seq[{name}]={seq}"));
+    expected.sort();
+    assert_eq!((ran.code, cursors), (0, expected.iter().map(String::as_str).collect()));
+
+    let behind = expected.iter().map(|line| {
+        let (name, seq) = line.trim_start_matches("cursor_seq[").split_once("]=").unwrap();
+        format!(" --cursor {name}={seq}")
+    });
+    let line = format!("events --all-sessions --wait --timeout 60000{}", behind.collect::<String>());
+    ada.ok("--session mail msg send Bob again");
+    let ran = bob.run(&line);
+    assert!(ran.code == 0 && ran.out.contains("mail ") && ran.out.contains("again"), "{ran:?}");
+    let wrong = bob.run("events --all-sessions --after 3");
+    assert!(wrong.code == 2 && wrong.err.contains("--cursor NAME=SEQ"), "{wrong:?}");
+}
+
+#[test]
+fn name_of_several_members_addresses_none_of_them() {
+    let world = World::new();
+    let (ada, _) = shop(&world);
+    let eve = Agent { world: &world, id: "gemini:eve" };
+    eve.ok("turn join --as Bob");
+    let refused = ada.run("msg send Bob hi --json");
+    let error = refused.json()["error"].clone();
+    assert_eq!((refused.code, &error["code"]), (6, &json!("AMBIGUOUS_RECIPIENT")), "{error}");
+    assert_eq!(error["details"]["candidates"], json!(["codex:bob", "gemini:eve"]));
 }
