@@ -56,7 +56,9 @@ mod tests;
 pub use api::expectation::Expectation;
 pub use api::paths::{PathArg, ResolvedPath};
 pub use api::render::{Show, Text};
-pub use api::request::{Caller, Detail, Format, RefDetail, RefsEnvelope, Render, Request, Response};
+pub use api::request::{
+    Caller, Detail, Format, LogStatus, RefDetail, RefsEnvelope, Render, Request, Response,
+};
 pub use api::secret::Secret;
 pub use api::spec::{Effect, Follow, Lane, Scope, Spec};
 pub use api::target::{RefTarget, Target};

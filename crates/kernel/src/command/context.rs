@@ -3,7 +3,7 @@
 
 use crate::api::expectation::Expectation;
 use crate::api::paths::{PathArg, ResolvedPath};
-use crate::api::request::{Caller, RefDetail, Render};
+use crate::api::request::{Caller, LogStatus, RefDetail, Render};
 use crate::command::begun::Begun;
 use crate::command::entry::Entry;
 use crate::host::open_session::OpenSession;
@@ -87,6 +87,7 @@ pub(crate) struct Envelope {
     pub(crate) full: bool,
     /// The screenshot that was written.
     pub(crate) image: Option<PathBuf>,
+    pub(crate) log_status: Option<LogStatus>,
     /// Refs whose standing was already judged: later changes are effects of this command.
     pub(crate) judged_refs: Vec<Ref>,
     /// Whether the pointer was moved. An element that it reaches may react.

@@ -1,6 +1,7 @@
 //! The authority of a session over its commands: who may act, and what is logged.
 
 use crate::api::command_definition::CommandDefinition;
+use crate::api::request::LogStatus;
 use crate::api::spec::Effect;
 use crate::command::begun::{Begun, CommandRedactor};
 use crate::command::context::Cx;
@@ -235,6 +236,7 @@ pub(crate) fn end(cx: &mut Cx, failed: Option<&Error>, step: Option<NewStep>) {
     let address = live.and_then(|live| live.page.as_ref()).map(|page| page.url.clone());
     let address = address.filter(|url| !url.is_empty()).map(|url| Redacted::new(url, &redactor));
     if let Ended::NotPersisted(e) = session.end(ticket, failure, generation, address) {
+        cx.envelope.log_status = Some(LogStatus::EndNotPersisted);
         cx.warn(format!(
             "The end of this command could not be written to the session log, which accepts no further commands until it is: {e}."
         ));

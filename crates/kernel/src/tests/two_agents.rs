@@ -85,3 +85,36 @@ async fn closed_session_says_so_to_who_waits() {
     let closed = waits.await.expect("an answer");
     assert_eq!((closed.exit, text(&closed)), (11, "session mine is closed"));
 }
+
+/// A hanging launch is given up after the limit, and the session can still be restored.
+#[tokio::test(start_paused = true)]
+async fn app_that_does_not_open_again_in_time_is_given_up() {
+    let (ada, _) = two().await;
+    ada.ok("close", json!({})).await;
+    ada.fake.world().hangs_in = Some("open");
+    let began = tokio::time::Instant::now();
+    let (code, response) = ada.fails("session restore", json!({})).await;
+    assert_eq!(code, "RESTORE_TIMEOUT", "{response:?}");
+    assert_eq!(began.elapsed().as_secs(), 20);
+    assert!(ada.host.session_names().is_empty(), "the app was ended");
+    ada.fake.world().hangs_in = None;
+    let restored = ada.ok("session restore", json!({})).await;
+    assert_eq!(restored.output.as_ref().expect("JSON")["action"], "restored");
+}
+
+/// What the former owner wrote for the next one is not lost with the turn.
+#[tokio::test(start_paused = true)]
+async fn handoff_of_a_turn_that_was_taken_comes_back() {
+    let (ada, bob) = two().await;
+    bob.ok("turn state", json!({})).await;
+    bob.ok("turn join", json!({})).await;
+    bob.ok("turn take", json!({ "operatorRequested": true })).await;
+    let input = json!({ "status": "cart filled", "nextAction": "pay" });
+    let (code, response) = ada.fails("turn release", input).await;
+    assert_eq!(code, "STALE_LEASE");
+    let details = &response.error.as_ref().expect("an error").details;
+    assert_eq!(
+        (&details["handoff"]["status"], &details["handoff"]["nextAction"]),
+        (&json!("cart filled"), &json!("pay"))
+    );
+}

@@ -2,6 +2,7 @@
 
 use crate::commands::prelude::*;
 use crate::run::authority;
+use serde_json::{Map, Value, json};
 use stickpin_coordinator::Participant;
 use stickpin_session::turn::{Artifact, Handoff, HandoffUi};
 
@@ -108,7 +109,9 @@ impl Command for TurnRelease {
         handoff.open_questions.extend(self.open_question);
         handoff.do_not.extend(self.do_not);
         handoff.ui = screen(cx);
-        let released = session.release(&who, self.turn, handoff, &authority::redactor(cx))?;
+        let released = session
+            .release(&who, self.turn, handoff.clone(), &authority::redactor(cx))
+            .map_err(|e| with_handoff(e, handoff))?;
         Ok(TurnReleaseOutput {
             status: "released".to_owned(),
             session: session.name().to_owned(),
@@ -132,8 +135,9 @@ impl Command for TurnAssign {
         let mut handoff = handoff(&who, self.handoff.as_deref(), self.status, self.next_action)?;
         handoff.ui = screen(cx);
         let redactor = authority::redactor(cx);
-        let assigned =
-            session.assign(&who, &self.to, self.turn, handoff, self.operator_requested, &redactor)?;
+        let assigned = session
+            .assign(&who, &self.to, self.turn, handoff.clone(), self.operator_requested, &redactor)
+            .map_err(|e| with_handoff(e, handoff))?;
         Ok(TurnAssignOutput {
             status: "assigned".to_owned(),
             session: session.name().to_owned(),
@@ -142,6 +146,20 @@ impl Command for TurnAssign {
             routed_to_parked: assigned.routed_to_parked,
         })
     }
+}
+
+/// Returns the handoff in the details of an error of the turn, so that its text is not lost with
+/// the turn.
+fn with_handoff(error: Error, handoff: Handoff) -> Error {
+    if !matches!(error.code, ErrorCode::StaleLease | ErrorCode::TurnMismatch) {
+        return error;
+    }
+    let mut details = match &error.details {
+        Value::Object(details) => details.clone(),
+        _ => Map::new(),
+    };
+    details.insert("handoff".to_owned(), json!(handoff));
+    error.details(Value::Object(details))
 }
 
 /// A handoff as the caller writes it; the host adds the screen.
