@@ -1,17 +1,19 @@
 //! Aiming with the pointer at an app that does not report what is at a point.
 
-use super::speaker::{FIRST, Speaker, WINDOW};
+use super::speaker::{FIRST, SECOND, Speaker, WINDOW};
 use super::window::TestWindow;
 use super::{desktop, opening};
-use crate::app::capture;
+use crate::aim::position;
+use crate::app::{LinuxDevice, capture};
 use crate::screen::Screen;
+use crate::toolkit::Toolkit;
+use std::path::Path;
 use stickpin_device::{AimOptions, Device, ErrorCode, HitResult};
 use stickpin_x11desk::windows;
 
-#[tokio::test]
-async fn what_is_not_said_is_looked_at_again_once_and_then_refused() {
-    let dir = tempfile::tempdir().unwrap();
-    let Some(private) = desktop(dir.path()).await else { return };
+/// A display of its own with a window of this process, and an app that has read as much.
+async fn shown(dir: &Path, toolkit: Toolkit) -> Option<(TestWindow, Speaker, LinuxDevice)> {
+    let private = desktop(dir).await?;
     let window = TestWindow::show(&private, "Window", (0, 0, 600, 500));
     let screen = Screen::own(private, &opening()).await.unwrap();
     let x11 = screen.x11("look").await.unwrap();
@@ -22,8 +24,32 @@ async fn what_is_not_said_is_looked_at_again_once_and_then_refused() {
     app.becomes(|now| (now.stacked, now.points) = (true, vec![(WINDOW, FIRST)]));
     let (mut device, _) = app.device().await;
     device.app.screen = screen;
+    device.app.link.toolkit = toolkit;
     device.app.info.pid = Some(std::process::id());
     capture::capture_app(&mut device, &[]).await.unwrap();
+    Some((window, app, device))
+}
+
+/// GTK 4 says places relative to windows, whose places are asked along with those inside.
+#[tokio::test]
+async fn boxes_of_all_elements_are_one_trip() {
+    for toolkit in [Toolkit::Gtk4, Toolkit::Gtk3] {
+        let dir = tempfile::tempdir().unwrap();
+        let Some((window, _app, mut device)) = shown(dir.path(), toolkit).await else { return };
+        let handles = [FIRST, SECOND, FIRST].map(|path| device.app.ids.handle(path));
+        let before = device.app.link.trips();
+        let rects = position::boxes_on_top(device.view(), &handles).await.unwrap();
+        assert!(rects.iter().all(Option::is_some), "{toolkit:?}: {rects:?}");
+        assert_eq!(device.app.link.trips() - before, 1, "{toolkit:?}");
+        drop(window);
+        device.app.screen.end().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_said_is_looked_at_again_once_and_then_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some((window, app, mut device)) = shown(dir.path(), Toolkit::default()).await else { return };
     let first = device.app.ids.handle(FIRST);
     let options = AimOptions::default().pointer(true).press(true).plain(false);
     for (errors, answered) in [(0, true), (1, true), (2, false)] {
@@ -43,6 +69,5 @@ async fn what_is_not_said_is_looked_at_again_once_and_then_refused() {
         assert_eq!(app.becomes(|now| now.errors), 0, "it was asked so often");
     }
     drop(window);
-    drop(x11);
     device.app.screen.end().await.unwrap();
 }
