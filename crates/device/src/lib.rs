@@ -50,6 +50,8 @@ pub use navigation::{
 };
 pub use notice::{DesktopObject, Dialog, DialogAnswer, MAX_NOTICES, Notice, push_latest};
 pub use open::{FieldSchema, OpenRequest, Viewport};
+#[cfg(feature = "png")]
+pub use pixels::encode_png;
 pub use pixels::rgb;
 pub use provider::{Check, DeviceEntry, Provider};
 pub use ticket::Ticket;

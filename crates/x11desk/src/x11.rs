@@ -105,8 +105,7 @@ impl X11 {
         })?;
         let area = picture.area();
         let png = tokio::task::spawn_blocking(move || picture.png()).await;
-        let internal = |e: &dyn fmt::Display| Error::internal(format!("the picture: {e}"));
-        let png = png.map_err(|e| internal(&e))?.map_err(|e| internal(&e))?;
+        let png = png.map_err(|e| Error::internal(format!("the picture: {e}")))??;
         Ok(ScreenshotImage::new(png, area, 1.0))
     }
 

@@ -307,9 +307,7 @@ impl Screenshots for SimDevice {
             }
             None => sim.layout().viewport,
         };
-        let png = draw::draw(sim.dom(), &sim.layout(), area).map_err(|e| {
-            Error::new(ErrorCode::Internal, format!("cannot take a picture of sim:{}: {e}", sim.app.name))
-        })?;
+        let png = draw::draw(sim.dom(), &sim.layout(), area)?;
         Ok(ScreenshotImage::new(png, area, 1.0))
     }
 }

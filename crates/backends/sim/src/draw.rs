@@ -3,6 +3,7 @@
 use crate::app::dom::{Dom, Node};
 use crate::layout::{CHAR, LINE, Layout, intersect};
 use font8x8::legacy::{BASIC_LEGACY, LATIN_LEGACY};
+use stickpin_device::{Result, encode_png};
 use stickpin_tree::{Rect, Role, States};
 
 const WHITE: [u8; 3] = [255, 255, 255];
@@ -20,7 +21,7 @@ struct Canvas {
 }
 
 /// Draws a part of the viewport as a PNG, one pixel per CSS pixel.
-pub(crate) fn draw(dom: &Dom, layout: &Layout, area: Rect) -> Result<Vec<u8>, png::EncodingError> {
+pub(crate) fn draw(dom: &Dom, layout: &Layout, area: Rect) -> Result<Vec<u8>> {
     let (width, height) = (pixels(area.width).max(1), pixels(area.height).max(1));
     let mut canvas = Canvas { area, width, height, pixels: vec![255; width as usize * height as usize * 3] };
     canvas.subtree(dom, layout, 0);
@@ -30,13 +31,7 @@ pub(crate) fn draw(dom: &Dom, layout: &Layout, area: Rect) -> Result<Vec<u8>, pn
         }
         canvas.subtree(dom, layout, root);
     }
-    let mut out = Vec::new();
-    let mut encoder = png::Encoder::new(&mut out, width, height);
-    encoder.set_color(png::ColorType::Rgb);
-    encoder.set_depth(png::BitDepth::Eight);
-    encoder.set_compression(png::Compression::Fast);
-    encoder.write_header()?.write_image_data(&canvas.pixels)?;
-    Ok(out)
+    encode_png(&canvas.pixels, width, height)
 }
 
 /// Converts to whole pixels; a picture has at most 16,384 on a side.

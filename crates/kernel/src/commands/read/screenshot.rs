@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
-use stickpin_device::{ScreenshotImage, ScreenshotRequest};
+use stickpin_device::{ScreenshotImage, ScreenshotRequest, io_error};
 use stickpin_refs::Ref;
 use stickpin_tree::{Handle, Rect, Tree};
 
@@ -211,7 +211,8 @@ pub(super) fn write_image(cx: &mut Cx, path: Option<PathBuf>, name: &str, bytes:
             let dir = cx.open_session()?.dir.path().join("pictures");
             private_dir(&dir)?;
             let path = dir.join(name);
-            crate::api::files::write(&path, bytes)?;
+            // Not synced to the disk: the folder does not outlive the session.
+            std::fs::write(&path, bytes).map_err(|e| io_error("write", &path, &e))?;
             path
         }
     };
