@@ -41,6 +41,8 @@ pub struct Env {
     pub terminal: bool,
     /// Whether stdout is a terminal.
     pub answer_on_terminal: bool,
+    /// Whether the terminal shows text only (`TERM=dumb`).
+    pub dumb_terminal: bool,
     /// The width of the terminal on stdout.
     pub columns: Option<u16>,
     /// Environment variables about colors.

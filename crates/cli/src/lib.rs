@@ -16,6 +16,7 @@ mod caller;
 mod client_command;
 mod color;
 mod complete;
+mod console;
 mod daemon;
 mod env;
 mod follow;
@@ -27,10 +28,11 @@ mod output;
 mod parse;
 
 pub use caller::caller;
+pub use console::Console;
 pub use daemon::start;
 pub use env::{ColorVariables, Env};
 pub use mcp::Mcp;
-pub use output::{Colors, Streams};
+pub use output::{Colors, Streams, printed};
 pub use stickpin_client::ClientCommands;
 
 use local::{CliCommand, FrontEndCommand, LocalAction};
@@ -60,6 +62,8 @@ pub struct Hooks {
     pub demo: fn(&mut Streams<'_>) -> u8,
     /// Serves an MCP client.
     pub mcp: fn(&Mcp, &Env, &mut Streams<'_>) -> Result<u8>,
+    /// Runs the interactive console.
+    pub console: fn(&Console, &Env, &mut Streams<'_>) -> Result<u8>,
     /// Removes stale registrations if another version did so last. Runs before each command.
     pub first_run: fn(&Env, &Path) -> Result<Option<String>>,
     /// Removes stale registrations, for this reason.
@@ -140,6 +144,19 @@ pub fn grammars(
             FrontEndCommand::Local(_) => (None, other.command()),
         },
     ))
+}
+
+/// Returns the names of the commands that only the command line has.
+pub fn shell_commands() -> impl Iterator<Item = &'static str> {
+    local::LOCAL_COMMANDS.iter().filter(|local| local.action != LocalAction::Help).map(|local| local.name)
+}
+
+/// Returns the text of a help topic, or the help of a command.
+///
+/// # Errors
+/// Returns `INVALID_ARGS` if `topic` is neither.
+pub fn help_text(topic: &str, client_commands: ClientCommands) -> Result<String> {
+    help::topic_text(topic, &local::front_end_commands(client_commands))
 }
 
 fn to_words(args: impl IntoIterator<Item = OsString>) -> Result<Vec<String>> {
@@ -249,6 +266,7 @@ fn run_local(
         },
         LocalAction::Help => help::topic_text(&words("topic"), &others)?,
         LocalAction::Demo => return Ok((hooks.demo)(streams)),
+        LocalAction::Console => return (hooks.console)(&Console::read(matches, options)?, env, streams),
         LocalAction::Mcp => return (hooks.mcp)(&Mcp::read(matches, options)?, env, streams),
     };
     streams.print(&text);

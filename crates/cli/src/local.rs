@@ -101,6 +101,8 @@ pub(crate) enum LocalAction {
     Demo,
     /// Serve an MCP client.
     Mcp,
+    /// Run the interactive console.
+    Console,
     /// Remove stale registrations.
     Cleanup,
 }
@@ -126,6 +128,14 @@ pub(crate) const LOCAL_COMMANDS: &[CliCommand] = &[
         },
         hidden: true,
         ..CliCommand::new("daemon run", "Run as the daemon of a state directory", LocalAction::Run)
+    },
+    CliCommand {
+        grammar: crate::console::grammar,
+        ..CliCommand::new(
+            "console",
+            "Sit beside the agents of a session: its tree, its calls as they happen, and a prompt",
+            LocalAction::Console,
+        )
     },
     CliCommand {
         grammar: crate::mcp::grammar,

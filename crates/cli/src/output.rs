@@ -157,6 +157,17 @@ impl<'a> Streams<'a> {
     }
 }
 
+/// Returns what a response prints on stdout and on stderr.
+#[must_use]
+pub fn printed(response: &Response, json: bool, colors: Colors) -> (String, String) {
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let mut streams = Streams::new(&mut out, &mut err);
+    streams.set_colors(colors);
+    streams.respond(response, json);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (text(&out), text(&err))
+}
+
 fn line(to: &mut dyn Write, text: &str) -> io::Result<()> {
     if text.is_empty() {
         return Ok(());

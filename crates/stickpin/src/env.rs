@@ -192,6 +192,7 @@ pub(crate) fn command_line_env() -> Result<Env> {
         evidence: evidence(),
         terminal: std::io::stderr().is_terminal(),
         answer_on_terminal: std::io::stdout().is_terminal(),
+        dumb_terminal: text(TERM).is_some_and(|value| value == "dumb"),
         columns: terminal_width(),
         color: ColorVariables {
             no_color: text(NO_COLOR).is_some(),

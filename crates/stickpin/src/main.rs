@@ -1,6 +1,7 @@
 //! The `stickpin` binary: the only crate that knows the command line, the daemon and the backends.
 
 mod backends;
+mod console;
 mod demo;
 mod env;
 mod install;
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         apps: backends::installed_apps,
         demo: demo::run,
         mcp: mcp::run,
+        console: console::run,
         first_run: install::first_run,
         cleanup: install::cleanup,
         client_commands: install::client_commands(),

@@ -14,8 +14,15 @@ const FILLED: &[(&str, &str)] = &[
 ];
 
 /// Crates whose messages name options of no command of the registry.
-const FRONT_ENDS: &[&str] =
-    &["crates/cli", "crates/cmdline", "crates/install", "crates/mcp", "crates/stickpin", "crates/replay"];
+const FRONT_ENDS: &[&str] = &[
+    "crates/cli",
+    "crates/cmdline",
+    "crates/console",
+    "crates/install",
+    "crates/mcp",
+    "crates/stickpin",
+    "crates/replay",
+];
 
 /// Returns each command line and each option in backticks from the string literals of all product
 /// sources, with backticks, preceded by its file and line.

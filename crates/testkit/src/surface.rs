@@ -47,6 +47,7 @@ fn env(dir: &Path, program: &Path) -> Env {
         secrets: [(TOKEN.0.to_owned(), Secret::new(TOKEN.1))].into(),
         terminal: false,
         answer_on_terminal: false,
+        dumb_terminal: false,
         columns: None,
         color: Default::default(),
         program: program.to_owned(),

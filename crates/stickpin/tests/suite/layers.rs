@@ -27,6 +27,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("install", &["refs", "tree", "session", "process", "device", "kernel", "wire", "client"]),
     ("daemon", &["refs", "tree", "session", "store", "coordinator", "process", "device", "kernel", "wire"]),
     ("cli", &["refs", "tree", "session", "device", "kernel", "cmdline", "wire", "client"]),
+    ("console", &["refs", "tree", "session", "device", "kernel", "cmdline", "wire", "client"]),
     ("mcp", &["refs", "tree", "session", "device", "kernel", "cmdline", "wire", "client"]),
     ("x11desk", &["refs", "tree", "device", "process"]),
     ("backend-linux", &["refs", "tree", "device", "compose", "process", "x11desk"]),

@@ -3,6 +3,8 @@
 
 mod bad_input;
 mod cli;
+#[cfg(feature = "sim")]
+mod console;
 mod daemon;
 #[cfg(feature = "sim")]
 mod delegation;

@@ -314,15 +314,6 @@ pub(super) fn every_kind() -> (Vec<Record>, usize) {
     log.add(1, Kind::PeerRemoved(PeerRemoved { peer: "mail".into() }));
     let policy = Policy { drain_ms: 1, ..Policy::default() };
     log.add(1, Kind::PolicyChanged(Box::new(PolicyChanged { policy })));
-    let entry = ContextAdded {
-        context: "main".into(),
-        body: Redacted::literal("press @e3"),
-        result: Redacted::literal("ok"),
-        target: Some(Redacted::literal("@e3~s7")),
-        generation: Some(7),
-        cwd: Redacted::literal("/home/ana"),
-    };
-    log.add(1, Kind::ContextAdded(Box::new(entry)));
     let cleared = ContextCleared { context: "main".into(), upto_seq: log.next_seq() - 1 };
     log.add(1, Kind::ContextCleared(cleared));
     let late = log.next_seq();
@@ -378,6 +369,15 @@ pub(super) fn every_kind() -> (Vec<Record>, usize) {
     log.add(9, Kind::MemberKicked(Box::new(kicked)));
     let left = MemberLeft { agent_id: agent("claude:3"), turn_after: Some(idle(9)) };
     log.add(9, Kind::MemberLeft(Box::new(left)));
+    let entry = ContextAdded {
+        context: "main".into(),
+        body: Redacted::literal("press @e3"),
+        result: Redacted::literal("ok"),
+        target: Some(Redacted::literal("@e3~s7")),
+        generation: Some(7),
+        cwd: Redacted::literal("/home/ana"),
+    };
+    log.add(9, Kind::ContextAdded(Box::new(entry)));
     log.add(9, Kind::TurnClosed(Box::new(TurnClosed { turn_after: closed(9) })));
     let started =
         RecordingStarted { platform: "web".into(), path: Some("/home/ada/buy.ad".into()), keep_reads: true };

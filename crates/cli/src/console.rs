@@ -1,0 +1,85 @@
+//! The arguments of `console`. The command line only parses them; the binary runs the console.
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use stickpin_cmdline::Options;
+use stickpin_kernel::{Error, ErrorCode, PathArg, Result};
+
+/// How to run a console.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Console {
+    /// Read lines instead of showing a screen.
+    pub plain: bool,
+    /// Keep the conversation in memory only.
+    pub ephemeral: bool,
+    /// The conversation to continue.
+    pub context: Option<String>,
+    /// `--session`.
+    pub session: Option<String>,
+    /// `--state-dir`.
+    pub state_dir: Option<String>,
+}
+
+pub(crate) fn grammar(command: Command) -> Command {
+    let flag = |name: &'static str, help: &'static str| {
+        Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+    };
+    command.after_help(PathArg::RULES).args([
+        flag("plain", "Read commands line by line; default when input or output is not a terminal"),
+        flag("ephemeral", "Keep what prompts refer to in memory instead of the session log"),
+        Arg::new("context")
+            .long("context")
+            .value_name("NAME")
+            .conflicts_with("ephemeral")
+            .help("The conversation to continue (default main)"),
+    ])
+}
+
+impl Console {
+    /// Reads the arguments.
+    ///
+    /// # Errors
+    /// Returns `INVALID_ARGS` for `--json`, which belongs to the commands in the console, and for a
+    /// conversation without a name.
+    pub(crate) fn read(matches: &ArgMatches, options: &Options) -> Result<Self> {
+        if options.json {
+            return Err(Error::new(ErrorCode::InvalidArgs, "a console does not answer as JSON")
+                .hint("add `--json` to a command that you type in it"));
+        }
+        let context = matches.get_one::<String>("context").cloned();
+        if context.as_ref().is_some_and(|name| name.trim().is_empty()) {
+            return Err(
+                Error::new(ErrorCode::InvalidArgs, "`--context` is empty").hint("omit it for the default")
+            );
+        }
+        Ok(Self {
+            plain: matches.get_flag("plain"),
+            ephemeral: matches.get_flag("ephemeral"),
+            context,
+            session: options.session.clone(),
+            state_dir: options.state_dir.clone(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Result<Console> {
+        let command = grammar(stickpin_cmdline::local_grammar("console", ""));
+        let matches = command.try_get_matches_from(line.split_whitespace());
+        let matches = matches.map_err(|e| Error::new(ErrorCode::InvalidArgs, e.to_string()))?;
+        Console::read(&matches, &stickpin_cmdline::options::read(&matches)?)
+    }
+
+    #[test]
+    fn arguments_are_read() {
+        assert_eq!(read("").unwrap(), Console::default());
+        let console = read("--plain --context buying --session shop").unwrap();
+        assert_eq!((console.plain, console.context.as_deref()), (true, Some("buying")));
+        assert_eq!(console.session.as_deref(), Some("shop"));
+        for refused in ["--json", "--context=", "--context a --ephemeral"] {
+            assert!(read(refused).is_err(), "{refused}");
+        }
+    }
+}

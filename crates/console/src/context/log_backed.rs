@@ -1,0 +1,153 @@
+//! A conversation in the log of a session.
+
+use super::{ContextStore, Conversation, Entry};
+use async_trait::async_trait;
+use serde::Deserialize;
+use serde_json::Value;
+use std::sync::Arc;
+use stickpin_client::Client;
+use stickpin_kernel::{
+    Caller, CancellationToken, Error, ErrorCode, Format, Render, Request, Response, Result,
+};
+use tokio::sync::Mutex;
+
+/// A conversation that is stored in the session log, through the daemon.
+///
+/// What was read is kept as a projection of the log, and each read continues behind it. Entries of
+/// this console arrive in it only by way of the log.
+pub struct LogBacked {
+    client: Arc<dyn Client>,
+    caller: Caller,
+    session: Option<String>,
+    id: String,
+    read: Mutex<Projection>,
+}
+
+/// The part of the log that was read.
+#[derive(Debug, Default)]
+struct Projection {
+    conversation: Conversation,
+    /// The last record that was looked at.
+    cursor: u64,
+}
+
+/// The output of `context read`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Page {
+    entries: Vec<Stored>,
+    #[serde(default)]
+    cleared: bool,
+    cursor_seq: u64,
+}
+
+/// An entry as the log has it. A text that is a secret or too long for the log is an object.
+#[derive(Debug, Deserialize)]
+struct Stored {
+    body: Value,
+    result: Value,
+    target: Option<Value>,
+    generation: Option<u64>,
+}
+
+impl From<Stored> for Entry {
+    fn from(stored: Stored) -> Self {
+        let text = |value: Value| value.as_str().map(str::to_owned);
+        Self {
+            prompt: text(stored.body).unwrap_or_default(),
+            result: text(stored.result).unwrap_or_default(),
+            target: stored.target.and_then(text),
+            generation: stored.generation,
+        }
+    }
+}
+
+impl Projection {
+    /// Adds what was read. Returns false if the page comes from another log, which has to be read
+    /// from its beginning.
+    fn add(&mut self, page: Page) -> bool {
+        if page.cursor_seq < self.cursor {
+            *self = Self::default();
+            return false;
+        }
+        if page.cleared {
+            self.conversation.clear();
+        }
+        page.entries.into_iter().for_each(|entry| self.conversation.push(entry.into()));
+        self.cursor = page.cursor_seq;
+        true
+    }
+}
+
+impl LogBacked {
+    /// Creates a store of the conversation `id` in a session; by default the caller's own session.
+    #[must_use]
+    pub fn new(client: Arc<dyn Client>, caller: Caller, session: Option<String>, id: String) -> Self {
+        Self { client, caller, session, id, read: Mutex::default() }
+    }
+
+    async fn call(&self, command: &str, arguments: &[(&str, Value)]) -> Result<Response> {
+        let mut request = Request::new(command, self.caller.clone()).argument("context", self.id.as_str());
+        for (name, value) in arguments {
+            request = request.argument(*name, value.clone());
+        }
+        request.session.clone_from(&self.session);
+        request.render = Render { format: Format::Json, ..Render::default() };
+        let response = self.client.call(request, CancellationToken::new()).await;
+        match response.error {
+            Some(error) => Err(error),
+            None => Ok(response),
+        }
+    }
+
+    async fn page(&self, after: u64) -> Result<Page> {
+        let read = match self.call("context read", &[("after", after.into())]).await {
+            Ok(response) => response.output.unwrap_or_default(),
+            // A session that does not exist has no conversation.
+            Err(e) if e.code == ErrorCode::SessionNotFound => {
+                return Ok(Page { entries: Vec::new(), cleared: true, cursor_seq: after });
+            }
+            Err(e) => return Err(e),
+        };
+        serde_json::from_value(read).map_err(|e| {
+            Error::new(ErrorCode::Internal, format!("the conversation of the session cannot be read: {e}"))
+        })
+    }
+}
+
+#[async_trait]
+impl ContextStore for LogBacked {
+    async fn snapshot(&self) -> Result<Conversation> {
+        let mut read = self.read.lock().await;
+        let page = self.page(read.cursor).await?;
+        if !read.add(page) {
+            let page = self.page(0).await?;
+            read.add(page);
+        }
+        Ok(read.conversation.clone())
+    }
+
+    async fn append(&self, entry: Entry) -> Result<()> {
+        let mut arguments = vec![("body", entry.prompt.into()), ("result", entry.result.into())];
+        arguments.extend(entry.target.map(|target| ("target", target.into())));
+        arguments.extend(entry.generation.map(|generation| ("generation", generation.into())));
+        match self.call("context add", &arguments).await {
+            Ok(_) => Ok(()),
+            // Before a session exists, there is nothing to refer to either.
+            Err(e) if e.code == ErrorCode::SessionNotFound => Ok(()),
+            Err(e) => Err(e),
+        }
+    }
+
+    async fn clear(&self) -> Result<()> {
+        match self.call("context clear", &[]).await {
+            Ok(_) => Ok(()),
+            Err(e) if e.code == ErrorCode::SessionNotFound => Ok(()),
+            Err(e) => Err(e),
+        }
+    }
+
+    fn id(&self) -> &str {
+        &self.id
+    }
+}

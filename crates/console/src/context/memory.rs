@@ -1,0 +1,43 @@
+//! A conversation in memory, which ends with the console.
+
+use super::{ContextStore, Conversation, Entry};
+use async_trait::async_trait;
+use std::sync::{PoisonError, RwLock};
+use stickpin_kernel::Result;
+
+/// A conversation that is written nowhere.
+#[derive(Debug)]
+pub struct Memory {
+    id: String,
+    conversation: RwLock<Conversation>,
+}
+
+impl Memory {
+    /// Creates an empty conversation.
+    #[must_use]
+    pub fn new(id: impl Into<String>) -> Self {
+        Self { id: id.into(), conversation: RwLock::default() }
+    }
+}
+
+// A panic elsewhere leaves the conversation whole: each change is one call.
+#[async_trait]
+impl ContextStore for Memory {
+    async fn snapshot(&self) -> Result<Conversation> {
+        Ok(self.conversation.read().unwrap_or_else(PoisonError::into_inner).clone())
+    }
+
+    async fn append(&self, entry: Entry) -> Result<()> {
+        self.conversation.write().unwrap_or_else(PoisonError::into_inner).push(entry);
+        Ok(())
+    }
+
+    async fn clear(&self) -> Result<()> {
+        self.conversation.write().unwrap_or_else(PoisonError::into_inner).clear();
+        Ok(())
+    }
+
+    fn id(&self) -> &str {
+        &self.id
+    }
+}

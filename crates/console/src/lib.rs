@@ -1,0 +1,46 @@
+//! The interactive console: a person's place beside the agents of a session.
+//!
+//! [`run`] opens a full-screen view of one session: the tree of its app, the log of calls as they
+//! happen, and a prompt that takes the commands of the command line. [`Mode::Plain`] has the same
+//! prompt line by line, for pipes and screen readers. A console is a client of the daemon like any
+//! other: it joins its session as an observer and acts through the same commands as an agent.
+//!
+//! `model` is the state and what changes it, without input or output; `view` draws it; `context`
+//! keeps what a prompt may refer to; `run` connects terminal and daemon.
+
+mod context;
+mod model;
+mod run;
+mod setup;
+mod view;
+
+pub use context::{ContextStore, Conversation, Entry, LogBacked, Memory};
+pub use model::outcome::Printed;
+pub use run::plain::Terminal;
+pub use setup::Setup;
+
+use stickpin_kernel::Result;
+
+/// The name of the conversation of a session, unless another one is chosen.
+pub const MAIN_CONTEXT: &str = "main";
+
+/// How the console shows itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// As a screen, on a terminal.
+    Screen,
+    /// Line by line.
+    Plain,
+}
+
+/// Runs a console until its person leaves it. Returns the exit code: that of the last command of a
+/// plain console whose input ended, else 0.
+///
+/// # Errors
+/// Returns `IO` when the terminal cannot be used, and the errors of finding or starting the daemon.
+pub async fn run(setup: Setup, mode: Mode, terminal: Terminal<'_>) -> Result<u8> {
+    match mode {
+        Mode::Plain => run::plain::run(setup, terminal).await,
+        Mode::Screen => run::screen::run(setup).await,
+    }
+}

@@ -1,0 +1,417 @@
+//! The whole state of the console, and what each input changes.
+
+use super::completion::{self, Completion};
+use super::event::{FeedPage, TurnView};
+use super::key::Key;
+use super::log::Log;
+use super::outcome::Outcome;
+use super::prompt::Prompt;
+use super::tree::Tree;
+use stickpin_client::ClientCommands;
+
+/// Which part of the screen the keys go to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Focus {
+    /// The prompt; other keys scroll the log.
+    #[default]
+    Prompt,
+    /// The tree.
+    Tree,
+    /// A search in the tree that is being typed.
+    Search,
+}
+
+/// What is known about the session.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) enum Phase {
+    /// Not asked yet.
+    #[default]
+    Connecting,
+    /// Open.
+    Live,
+    /// There is no session of that name yet.
+    Absent,
+    /// Closed, or its app is gone.
+    Ended,
+    /// The daemon does not answer; the reason.
+    Lost(String),
+}
+
+/// Something that happened.
+#[derive(Debug)]
+pub(crate) enum Input {
+    /// A key.
+    Key(Key),
+    /// Text from the clipboard.
+    Paste(String),
+    /// The screen has another size: columns and rows.
+    Resize(u16, u16),
+    /// New entries of the log.
+    Feed(FeedPage),
+    /// The log cannot be read any more.
+    FeedEnded(Phase),
+    /// The outline of the app, or why there is none.
+    Tree(Result<(String, String), String>),
+    /// Who has the turn.
+    Turn(TurnView),
+    /// A typed line is done.
+    Done(Outcome),
+}
+
+/// What the driver has to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// Run a line.
+    Run(String),
+    /// Cancel the running line.
+    Cancel,
+    /// Read the tree anew.
+    ReadTree,
+    /// Ask who has the turn.
+    ReadTurn,
+    /// Read the log again.
+    Follow,
+    /// Leave the console.
+    Quit,
+}
+
+/// The state of the console.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct App {
+    /// The session.
+    pub(crate) session: String,
+    /// What is known about it.
+    pub(crate) phase: Phase,
+    /// Who has the turn.
+    pub(crate) turn: TurnView,
+    /// The outline of the app.
+    pub(crate) tree: Tree,
+    /// Why there is no outline.
+    pub(crate) tree_error: Option<String>,
+    /// The calls.
+    pub(crate) log: Log,
+    /// The line that is being typed.
+    pub(crate) prompt: Prompt,
+    /// The text of a search.
+    pub(crate) search: String,
+    /// Where keys go.
+    pub(crate) focus: Focus,
+    /// Whether a typed line runs.
+    pub(crate) running: bool,
+    /// Words that fit, after Tab.
+    pub(crate) completion: Completion,
+    /// A short message until the next key.
+    pub(crate) hint: Option<String>,
+    /// Columns and rows of the screen.
+    pub(crate) size: (u16, u16),
+    client_commands: ClientCommands,
+}
+
+/// The smallest width at which tree and log stand side by side.
+pub(crate) const WIDE: u16 = 60;
+
+impl App {
+    /// Creates the state of a console that has just started.
+    pub(crate) fn new(
+        session: String,
+        history: Vec<String>,
+        client_commands: ClientCommands,
+        size: (u16, u16),
+    ) -> Self {
+        Self { session, prompt: Prompt::new(history), client_commands, size, ..Self::default() }
+    }
+
+    /// Applies an input.
+    pub(crate) fn update(&mut self, input: Input) -> Vec<Effect> {
+        match input {
+            Input::Key(key) => self.key(key),
+            Input::Paste(text) => {
+                match self.focus {
+                    Focus::Search => self.search.extend(text.chars().filter(|c| !c.is_control())),
+                    Focus::Prompt | Focus::Tree => {
+                        self.focus = Focus::Prompt;
+                        self.prompt.insert(&text);
+                    }
+                }
+                Vec::new()
+            }
+            Input::Resize(columns, rows) => {
+                self.size = (columns, rows);
+                Vec::new()
+            }
+            Input::Feed(page) => self.feed(page),
+            Input::FeedEnded(phase) => {
+                self.phase = phase;
+                Vec::new()
+            }
+            Input::Tree(Ok((header, outline))) => {
+                self.tree.replace(&header, &outline);
+                self.tree_error = None;
+                Vec::new()
+            }
+            Input::Tree(Err(why)) => {
+                self.tree_error = Some(stickpin_tree::escape(&why, usize::MAX));
+                Vec::new()
+            }
+            Input::Turn(turn) => {
+                self.turn = turn;
+                Vec::new()
+            }
+            Input::Done(outcome) => self.done(outcome),
+        }
+    }
+
+    fn feed(&mut self, page: FeedPage) -> Vec<Effect> {
+        self.phase = if page.closed { Phase::Ended } else { Phase::Live };
+        let (mut tree, mut turn) = (false, false);
+        for event in &page.events {
+            match event.kind.as_str() {
+                // Its own readings of the tree are not in the log, so that one does not cause the
+                // next.
+                "command_end" => tree = true,
+                "command_begin" | "context" | "context_cleared" => {}
+                _ => turn = true,
+            }
+            self.log.add(event);
+        }
+        let tree = (tree && !page.closed).then_some(Effect::ReadTree);
+        // A command may have taken an idle turn.
+        let turn = (turn || tree.is_some()).then_some(Effect::ReadTurn);
+        tree.into_iter().chain(turn).collect()
+    }
+
+    fn done(&mut self, outcome: Outcome) -> Vec<Effect> {
+        self.running = false;
+        self.log.answer(&outcome.printed.out);
+        self.log.error(&outcome.printed.err);
+        if outcome.quit {
+            return vec![Effect::Quit];
+        }
+        match &self.phase {
+            _ if !outcome.ran => Vec::new(),
+            Phase::Live => vec![Effect::ReadTurn],
+            // The command may have opened the session, or started the daemon.
+            Phase::Connecting | Phase::Absent | Phase::Ended | Phase::Lost(_) => {
+                vec![Effect::Follow, Effect::ReadTree, Effect::ReadTurn]
+            }
+        }
+    }
+
+    fn key(&mut self, key: Key) -> Vec<Effect> {
+        self.hint = None;
+        if key != Key::Tab {
+            self.completion = Completion::default();
+        }
+        match (key, self.focus) {
+            (Key::Ctrl('c'), _) if self.running => return vec![Effect::Cancel],
+            (Key::Ctrl('c'), _) => {
+                self.focus = Focus::Prompt;
+                self.prompt.clear();
+            }
+            (Key::Ctrl('d'), _) if self.prompt.text().is_empty() => return vec![Effect::Quit],
+            (Key::Ctrl('t') | Key::BackTab, Focus::Prompt) => self.focus = Focus::Tree,
+            (Key::Ctrl('t') | Key::BackTab, _) => self.focus = Focus::Prompt,
+            (Key::Ctrl('l'), _) => return vec![Effect::ReadTree, Effect::ReadTurn],
+            (key, Focus::Prompt) => return self.key_in_prompt(key),
+            (key, Focus::Tree) => self.key_in_tree(key),
+            (key, Focus::Search) => self.key_in_search(key),
+        }
+        Vec::new()
+    }
+
+    fn key_in_prompt(&mut self, key: Key) -> Vec<Effect> {
+        let page = isize::try_from(self.size.1 / 2).unwrap_or(isize::MAX).max(1);
+        match key {
+            Key::Enter if self.running => {
+                self.hint = Some("a command is running; Ctrl-C cancels it".to_owned());
+            }
+            Key::Enter => {
+                let line = self.prompt.take();
+                if line.trim().is_empty() {
+                    return Vec::new();
+                }
+                self.log.typed(&line);
+                self.running = true;
+                return vec![Effect::Run(line)];
+            }
+            Key::Tab => self.complete(),
+            Key::PageUp => self.log.scroll(-page),
+            Key::PageDown => self.log.scroll(page),
+            Key::Escape => self.log.to_end(),
+            key => {
+                self.prompt.key(key);
+            }
+        }
+        Vec::new()
+    }
+
+    fn complete(&mut self) {
+        let found =
+            completion::complete(self.prompt.before_cursor(), self.client_commands, &mut self.tree.targets());
+        match found.candidates.as_slice() {
+            [] => self.hint = Some("nothing fits".to_owned()),
+            [one] => {
+                let word = format!("{one} ");
+                self.prompt.replace_from(found.start, &word);
+                self.completion = Completion::default();
+                return;
+            }
+            _ => {
+                let common = found.common().to_owned();
+                if common.len() > self.prompt.before_cursor().len() - found.start {
+                    self.prompt.replace_from(found.start, &common);
+                }
+            }
+        }
+        self.completion = found;
+    }
+
+    fn key_in_tree(&mut self, key: Key) {
+        let page = isize::try_from(self.size.1.saturating_sub(4)).unwrap_or(isize::MAX).max(1);
+        match key {
+            Key::Up | Key::Char('k') => self.tree.select(-1),
+            Key::Down | Key::Char('j') => self.tree.select(1),
+            Key::PageUp => self.tree.select(-page),
+            Key::PageDown => self.tree.select(page),
+            Key::Home => self.tree.select(isize::MIN),
+            Key::End => self.tree.select(isize::MAX),
+            Key::Left | Key::Char('h') => self.tree.fold(),
+            Key::Right | Key::Char('l') => self.tree.unfold(),
+            Key::Char('/') => {
+                self.search.clear();
+                self.focus = Focus::Search;
+            }
+            Key::Char(c @ ('n' | 'N')) => {
+                let found = self.tree.search_on(c == 'n');
+                self.note_search(found);
+            }
+            Key::Enter => {
+                if let Some(target) = self.tree.target() {
+                    let gap = self.prompt.before_cursor().ends_with(|c: char| !c.is_whitespace());
+                    let gap = if gap { " " } else { "" };
+                    self.prompt.insert(&format!("{gap}{} ", super::line::quote_word(&target)));
+                    self.focus = Focus::Prompt;
+                }
+            }
+            Key::Escape | Key::Tab => self.focus = Focus::Prompt,
+            _ => {}
+        }
+    }
+
+    fn key_in_search(&mut self, key: Key) {
+        match key {
+            Key::Char(c) => self.search.push(c),
+            Key::Backspace => {
+                self.search.pop();
+            }
+            Key::Enter => {
+                let found = self.tree.search(&self.search.clone());
+                self.note_search(found);
+                self.focus = Focus::Tree;
+            }
+            Key::Escape => self.focus = Focus::Tree,
+            _ => {}
+        }
+    }
+
+    fn note_search(&mut self, found: bool) {
+        if !found {
+            let query = stickpin_tree::quote(&self.search);
+            self.hint = Some(format!("nothing in the tree contains {query}"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::outcome::Printed;
+    use serde_json::json;
+
+    fn app() -> App {
+        let mut app = App::new("shop".into(), Vec::new(), &[], (80, 24));
+        app.update(Input::Tree(Ok(("page".into(), "main\n  @e1 button \"Buy\"\n  link \"Home\"\n".into()))));
+        app
+    }
+
+    fn press(app: &mut App, keys: &[Key]) -> Vec<Effect> {
+        keys.iter().flat_map(|&key| app.update(Input::Key(key))).collect()
+    }
+
+    fn page(kind: &str, closed: bool) -> Input {
+        let event = json!({"seq": 3, "ts": "2026-01-31T09:08:07.006Z", "type": kind, "from": null, "to": null,
+            "payload": {"cmdId": 2, "outcome": "ok", "durationMs": 1}});
+        Input::Feed(
+            serde_json::from_value(json!({"events": [event], "cursorSeq": 3, "closed": closed}))
+                .expect("a page"),
+        )
+    }
+
+    #[test]
+    fn line_runs_once_and_another_waits_for_its_end() {
+        let mut app = app();
+        app.update(Input::Paste("press @e1".into()));
+        assert_eq!(press(&mut app, &[Key::Enter]), [Effect::Run("press @e1".into())]);
+        app.update(Input::Paste("close".into()));
+        assert_eq!(press(&mut app, &[Key::Enter]), []);
+        assert!(app.hint.is_some() && app.prompt.text() == "close");
+        assert_eq!(press(&mut app, &[Key::Ctrl('c')]), [Effect::Cancel]);
+        let printed = Printed { out: "pressed\n".into(), err: String::new() };
+        app.phase = Phase::Live;
+        let done = Outcome { printed, ran: true, ..Outcome::default() };
+        assert_eq!(app.update(Input::Done(done)), [Effect::ReadTurn]);
+        assert_eq!(press(&mut app, &[Key::Enter]), [Effect::Run("close".into())]);
+    }
+
+    #[test]
+    fn commands_of_others_renew_the_tree_until_the_session_ends() {
+        let mut app = app();
+        assert_eq!(app.update(page("command_begin", false)), []);
+        assert_eq!(app.phase, Phase::Live);
+        assert_eq!(app.update(page("command_end", false)), [Effect::ReadTree, Effect::ReadTurn]);
+        assert_eq!(app.update(page("turn_claimed", false)), [Effect::ReadTurn]);
+        assert_eq!(app.update(page("context", false)), []);
+        assert_eq!(app.update(page("turn_closed", true)), [Effect::ReadTurn]);
+        assert_eq!(app.phase, Phase::Ended);
+        // The next command may open it again.
+        let done = app.update(Input::Done(Outcome { ran: true, ..Outcome::default() }));
+        assert_eq!(done[0], Effect::Follow);
+    }
+
+    #[test]
+    fn selected_element_goes_into_the_prompt() {
+        let mut app = app();
+        app.update(Input::Paste("press".into()));
+        press(
+            &mut app,
+            &[Key::BackTab, Key::Char('/'), Key::Char('B'), Key::Char('u'), Key::Enter, Key::Enter],
+        );
+        assert_eq!((app.prompt.text(), app.focus), ("press @e1 ", Focus::Prompt));
+        press(&mut app, &[Key::Ctrl('t'), Key::Down, Key::Enter]);
+        assert_eq!(app.prompt.text(), "press @e1 'role=link \"Home\"' ");
+        press(&mut app, &[Key::Ctrl('t'), Key::Char('/'), Key::Char('q'), Key::Enter]);
+        assert_eq!(app.hint.as_deref(), Some("nothing in the tree contains \"q\""));
+    }
+
+    #[test]
+    fn tab_completes_or_lists() {
+        let mut app = app();
+        app.update(Input::Paste("pres".into()));
+        press(&mut app, &[Key::Tab]);
+        assert_eq!(app.prompt.text(), "press ");
+        press(&mut app, &[Key::Tab]);
+        assert!(app.completion.candidates.contains(&"@e1".to_owned()), "{:?}", app.completion);
+        press(&mut app, &[Key::Char('@')]);
+        assert!(app.completion.candidates.is_empty());
+        press(&mut app, &[Key::Tab]);
+        assert_eq!(app.prompt.text(), "press @e1 ");
+    }
+
+    #[test]
+    fn end_of_input_leaves_only_an_empty_prompt() {
+        let mut app = app();
+        app.update(Input::Paste("press".into()));
+        assert_eq!(press(&mut app, &[Key::Ctrl('d')]), []);
+        assert_eq!(press(&mut app, &[Key::Ctrl('c'), Key::Ctrl('d')]), [Effect::Quit]);
+    }
+}

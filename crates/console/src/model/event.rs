@@ -1,0 +1,99 @@
+//! Entries of the session log, as the daemon sends them.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// An entry of the feed. Fields that the console does not show are left out.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FeedEvent {
+    /// The record.
+    pub(crate) seq: u64,
+    /// When, as RFC 3339 in UTC.
+    pub(crate) ts: String,
+    /// The kind of the record.
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    /// Who did it; `None` for the daemon.
+    pub(crate) from: Option<String>,
+    /// Whom it concerns.
+    pub(crate) to: Option<String>,
+    /// The text of a message or note.
+    #[serde(default)]
+    pub(crate) body: Option<Value>,
+    /// Why it happened.
+    #[serde(default)]
+    pub(crate) reason: Option<Value>,
+    /// Everything else that the record says.
+    #[serde(default)]
+    pub(crate) payload: Value,
+}
+
+/// A part of the feed.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FeedPage {
+    /// The entries, oldest first.
+    pub(crate) events: Vec<FeedEvent>,
+    /// Where reading continues.
+    pub(crate) cursor_seq: u64,
+    /// Whether the session is closed.
+    #[serde(default)]
+    pub(crate) closed: bool,
+}
+
+/// Who has the turn, and the role of this member.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TurnView {
+    /// The session.
+    #[serde(default)]
+    pub(crate) session: String,
+    /// The number of the turn.
+    #[serde(default)]
+    pub(crate) turn_id: u64,
+    /// The holder.
+    #[serde(default)]
+    pub(crate) owner: Option<String>,
+    /// The agent that may claim the turn next.
+    #[serde(default)]
+    pub(crate) reserved_for: Option<String>,
+    /// The members.
+    #[serde(default)]
+    pub(crate) members: Vec<Member>,
+    /// Notes that nobody has resolved.
+    #[serde(default)]
+    pub(crate) open_notes: usize,
+}
+
+/// A member of the session.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Member {
+    /// The id.
+    pub(crate) agent_id: String,
+    /// `driver` or `observer`.
+    #[serde(default)]
+    pub(crate) role: String,
+    /// Whether it is this console.
+    #[serde(default)]
+    pub(crate) you: bool,
+}
+
+impl TurnView {
+    /// Returns the member that this console is.
+    pub(crate) fn me(&self) -> Option<&Member> {
+        self.members.iter().find(|member| member.you)
+    }
+
+    /// Says who has the turn.
+    pub(crate) fn holder(&self) -> String {
+        let is_me = |agent: &str| self.me().is_some_and(|me| me.agent_id == agent);
+        match (&self.owner, &self.reserved_for) {
+            (Some(owner), _) if is_me(owner) => "your turn".to_owned(),
+            (Some(owner), _) => format!("turn of {owner}"),
+            (None, Some(next)) => format!("reserved for {next}"),
+            (None, None) => "turn idle".to_owned(),
+        }
+    }
+}

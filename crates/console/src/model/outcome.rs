@@ -1,0 +1,23 @@
+//! The result of a line.
+
+/// A response as the command line prints it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Printed {
+    /// What belongs on stdout.
+    pub out: String,
+    /// What belongs on stderr: errors and warnings.
+    pub err: String,
+}
+
+/// The result of a line.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Outcome {
+    /// What the line printed.
+    pub(crate) printed: Printed,
+    /// The exit code that the command line would have.
+    pub(crate) exit: u8,
+    /// Whether the line leaves the console.
+    pub(crate) quit: bool,
+    /// Whether a command ran, so that the session may have changed.
+    pub(crate) ran: bool,
+}

@@ -1,0 +1,9 @@
+//! Connects the console with the daemon and the terminal.
+
+pub(crate) mod executor;
+pub(crate) mod feed;
+pub mod plain;
+pub(crate) mod screen;
+mod terminal;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,203 @@
+//! Runs what was typed: the same request as the command line makes, and the entry of the
+//! conversation behind it.
+
+use crate::context::{ContextStore, Entry, LogBacked, Memory};
+use crate::model::line::{Call, Grammar, Parsed};
+use crate::model::outcome::{Outcome, Printed};
+use crate::setup::Setup;
+use serde_json::Value;
+use std::sync::Arc;
+use stickpin_client::{AllowAll, Call as ClientCall};
+use stickpin_kernel::{CancellationToken, Error, ErrorCode, Format, Render, Request, Response, Result, Text};
+use tokio::sync::mpsc;
+
+/// Runs lines in one session.
+pub(crate) struct Executor {
+    setup: Setup,
+    store: Arc<dyn ContextStore>,
+}
+
+impl Executor {
+    /// Creates an executor with the store that the setup asks for.
+    pub(crate) fn new(setup: Setup) -> Self {
+        let store: Arc<dyn ContextStore> = match setup.context.clone() {
+            Some(id) => {
+                let (client, caller) = (Arc::clone(&setup.client), setup.caller.clone());
+                Arc::new(LogBacked::new(client, caller, setup.session.clone(), id))
+            }
+            None => Arc::new(Memory::new("ephemeral")),
+        };
+        Self::with_store(setup, store)
+    }
+
+    pub(crate) fn with_store(setup: Setup, store: Arc<dyn ContextStore>) -> Self {
+        Self { setup, store }
+    }
+
+    pub(crate) fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    /// The name of the session.
+    pub(crate) fn session(&self) -> &str {
+        self.setup.session.as_deref().unwrap_or(&self.setup.caller.own_session)
+    }
+
+    pub(crate) fn grammar(&self) -> Grammar<'_> {
+        Grammar {
+            client_commands: self.setup.client_commands,
+            shell_only: &self.setup.shell_only,
+            session: self.session(),
+        }
+    }
+
+    /// Returns the prompts of the conversation, oldest first.
+    ///
+    /// # Errors
+    /// Returns the errors of reading the conversation.
+    pub(crate) async fn prompts(&self) -> Result<Vec<String>> {
+        let conversation = self.store.snapshot().await?;
+        Ok(conversation.entries().iter().map(|entry| entry.prompt.clone()).collect())
+    }
+
+    /// Becomes a member of the session that only watches. Does nothing where there is no session
+    /// yet.
+    ///
+    /// # Errors
+    /// Returns the errors of `turn join`, and those of finding or starting the daemon.
+    pub(crate) async fn join(&self) -> Result<()> {
+        let joined =
+            self.ask(Request::new("turn join", self.setup.caller.clone()).argument("observer", true));
+        match joined.await.error {
+            Some(e) if !matches!(e.code, ErrorCode::SessionNotFound | ErrorCode::SessionClosed) => Err(e),
+            _ => Ok(()),
+        }
+    }
+
+    /// Ends the membership. A session that is gone has no members.
+    pub(crate) async fn leave(&self) -> Option<Error> {
+        let request = Request::new("turn leave", self.setup.caller.clone()).argument("release", true);
+        self.ask(request).await.error.filter(|e| {
+            use ErrorCode::{DaemonUnreachable, SessionClosed, SessionNotFound, UnknownMember};
+            !matches!(e.code, DaemonUnreachable | SessionClosed | SessionNotFound | UnknownMember)
+        })
+    }
+
+    /// Runs a command of the console itself in its session, for the typed output.
+    pub(crate) async fn ask(&self, mut request: Request) -> Response {
+        request.session.clone_from(&self.setup.session);
+        request.render = Render { format: Format::Both, ..request.render };
+        self.setup.client.call(request, CancellationToken::new()).await
+    }
+
+    /// Runs one line to its end. Its entry is in the conversation when this returns.
+    pub(crate) async fn run(&self, line: &str, cancel: CancellationToken) -> Outcome {
+        let parsed = match self.grammar().read(line) {
+            Ok(parsed) => parsed,
+            Err(e) => return failed(&e),
+        };
+        let printed =
+            |out: String| Outcome { printed: Printed { out, err: String::new() }, ..Outcome::default() };
+        match parsed {
+            Parsed::Nothing => Outcome::default(),
+            Parsed::Print(text) => printed(text),
+            Parsed::Quit => Outcome { quit: true, ..Outcome::default() },
+            Parsed::Help(topic) => match (self.setup.help)(&topic) {
+                Ok(text) => printed(text),
+                Err(e) => failed(&e),
+            },
+            Parsed::Clear => match self.store.clear().await {
+                Ok(()) => printed("the context is empty; what was said stays in the session log".to_owned()),
+                Err(e) => failed(&e),
+            },
+            Parsed::Command(call) => match self.command(*call, cancel).await {
+                Ok(outcome) => outcome,
+                Err(e) => failed(&e),
+            },
+        }
+    }
+
+    async fn command(&self, mut call: Call, cancel: CancellationToken) -> Result<Outcome> {
+        let conversation = self.store.snapshot().await?;
+        let it = call.resolve_it(&conversation)?;
+        let json = call.options.json;
+        let response = self.call(&call, cancel).await;
+        let mut printed = (self.setup.print)(&response, json);
+        if let Some(it) = it.filter(|_| !json) {
+            printed.out = format!("it is {}\n{}", stickpin_tree::escape(&it, usize::MAX), printed.out);
+        }
+        if let Err(e) = self.store.append(entry(&call, &response)).await {
+            printed.err.push_str(&format!("warning: the context does not keep this command: {e}\n"));
+        }
+        Ok(Outcome { printed, exit: response.exit, ran: true, quit: false })
+    }
+
+    async fn call(&self, call: &Call, cancel: CancellationToken) -> Response {
+        let session = call.options.session.clone().or_else(|| self.setup.session.clone());
+        if let Some(command) = call.client_command {
+            // The console shows the response; a progress bar would tear its screen.
+            let (progress, _heard) = mpsc::unbounded_channel();
+            let client = Arc::clone(&self.setup.client);
+            let (caller, render) = (self.setup.caller.clone(), call.options.render());
+            let (variables, installation) =
+                (self.setup.variables.clone(), Arc::clone(&self.setup.installation));
+            let policy = Arc::new(AllowAll);
+            let call_context = ClientCall {
+                client,
+                caller,
+                session,
+                render,
+                variables,
+                progress,
+                policy,
+                installation,
+                cancel,
+            };
+            return command.run(call.input.clone(), call_context).await;
+        }
+        let mut input = call.input.clone();
+        if let Some(policy) = self.setup.stale_refs.as_deref().filter(|policy| !policy.is_empty())
+            && call.definition.fields().iter().any(|field| field.name == "staleRefs")
+        {
+            input.entry("staleRefs").or_insert_with(|| Value::from(policy));
+        }
+        let request = Request {
+            command: call.definition.spec.name.to_owned(),
+            input,
+            session,
+            caller: self.setup.caller.clone(),
+            render: call.options.render(),
+            timeout_ms: call.options.timeout_ms,
+            ..Request::default()
+        };
+        self.setup.client.call(request, cancel).await
+    }
+}
+
+/// Makes the entry of a command that was answered.
+fn entry(call: &Call, response: &Response) -> Entry {
+    let refs = response.refs.as_ref();
+    // A reading that found one element establishes it as an action does.
+    let found = refs.and_then(|refs| match refs.issued[..] {
+        [(first, last)] if first == last => Some(format!("@e{first}")),
+        _ => None,
+    });
+    let is_unknown = |e: &Error| matches!(e.code, ErrorCode::InvalidArgs | ErrorCode::RefNotFound);
+    let target = match &response.error {
+        Some(e) if is_unknown(e) => None,
+        Some(_) => call.target(),
+        None => call.target().or(found),
+    };
+    let result = match &response.error {
+        Some(e) => format!("{}: {}", e.code.name(), e.message),
+        None => "ok".to_owned(),
+    };
+    let generation = response.refs_generation;
+    Entry { prompt: call.without_secrets(), result, target, generation }
+}
+
+fn failed(error: &Error) -> Outcome {
+    let err = Text::of_error(error) + "\n";
+    let exit = error.code.exit();
+    Outcome { printed: Printed { out: String::new(), err }, exit, ..Outcome::default() }
+}

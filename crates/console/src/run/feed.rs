@@ -1,0 +1,182 @@
+//! Readers of the session: its log as it grows, its stored tree, and its turn. Each has a task and
+//! sends what it reads to the screen.
+
+use super::executor::Executor;
+use crate::model::app::{Input, Phase};
+use crate::model::event::FeedPage;
+use crate::setup::Setup;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+use stickpin_client::Client;
+use stickpin_kernel::{CancellationToken, Error, ErrorCode, Format, Render, Request, Result};
+use tokio::sync::{Notify, mpsc};
+
+/// How many calls of the past are shown.
+const HISTORY: u64 = 200;
+
+/// The interval at which a session that is not open is looked for.
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+
+/// The longest outline that is read, in bytes.
+const MAX_TREE_BYTES: u64 = 8 << 20;
+
+/// Tells the readers to read.
+#[derive(Debug, Default)]
+pub(super) struct Bells {
+    /// The tree.
+    pub(super) tree: Notify,
+    /// The turn.
+    pub(super) turn: Notify,
+    /// The log.
+    pub(super) log: Notify,
+}
+
+/// Starts the readers, each with a connection of its own.
+pub(super) fn start(executor: &Arc<Executor>, bells: &Arc<Bells>, tell: &mpsc::Sender<Input>) {
+    let follower = Follower {
+        executor: Arc::clone(executor),
+        client: Arc::clone(&executor.setup().client).parallel_client(),
+        cursor: None,
+    };
+    let (bells_of_log, to_screen) = (Arc::clone(bells), tell.clone());
+    tokio::spawn(async move { follower.run(&bells_of_log.log, &to_screen).await });
+    let reader = Reader {
+        setup: executor.setup().clone(),
+        client: Arc::clone(&executor.setup().client).parallel_client(),
+    };
+    let (bells, tell) = (Arc::clone(bells), tell.clone());
+    // A bell that rings while its reader reads makes it read once more.
+    tokio::spawn(async move {
+        loop {
+            let input = tokio::select! {
+                () = bells.turn.notified() => reader.turn().await,
+                () = bells.tree.notified() => Some(reader.tree().await),
+            };
+            if let Some(input) = input
+                && tell.send(input).await.is_err()
+            {
+                return;
+            }
+        }
+    });
+}
+
+/// Reads the stored tree and the turn.
+struct Reader {
+    setup: Setup,
+    client: Arc<dyn Client>,
+}
+
+impl Reader {
+    async fn tree(&self) -> Input {
+        let request = self.request("context tree").argument("maxBytes", MAX_TREE_BYTES);
+        Input::Tree(match output::<Value>(&*self.client, request).await {
+            Ok(output) => match output["outline"].as_object() {
+                Some(outline) => {
+                    let text = |name: &str| outline.get(name).and_then(Value::as_str).unwrap_or_default();
+                    Ok((format!("{} {}", text("title"), text("url")), text("tree").to_owned()))
+                }
+                None => Err("no snapshot yet".to_owned()),
+            },
+            Err(e) => Err(e.message),
+        })
+    }
+
+    /// Returns who has the turn. Where nobody can tell, the log says why.
+    async fn turn(&self) -> Option<Input> {
+        output(&*self.client, self.request("turn state")).await.ok().map(Input::Turn)
+    }
+
+    fn request(&self, command: &str) -> Request {
+        let session = self.setup.session.clone();
+        Request { session, ..Request::new(command, self.setup.caller.clone()) }
+    }
+}
+
+/// Reads the log of the session, and goes on where it stopped.
+struct Follower {
+    executor: Arc<Executor>,
+    client: Arc<dyn Client>,
+    cursor: Option<u64>,
+}
+
+impl Follower {
+    /// Reads until nobody hears it. A daemon that is gone is not started again before the person
+    /// types a command: it may have been stopped on purpose.
+    async fn run(mut self, bell: &Notify, tell: &mpsc::Sender<Input>) {
+        let (mut phase, mut waits) = (Phase::Connecting, false);
+        loop {
+            let page = self.page(waits).await;
+            let next = match &page {
+                Ok(page) if page.closed => Phase::Ended,
+                Ok(_) => Phase::Live,
+                Err(e) if e.code == ErrorCode::SessionNotFound => Phase::Absent,
+                Err(e) => Phase::Lost(e.message.clone()),
+            };
+            if next == Phase::Live && matches!(phase, Phase::Absent | Phase::Ended) {
+                // Who opened the session is a driver; this does not change that.
+                if let Err(e) = self.executor.join().await {
+                    let lost = Phase::Lost(e.message);
+                    if tell.send(Input::FeedEnded(lost)).await.is_err() {
+                        return;
+                    }
+                }
+            }
+            let is_news = next != phase || page.as_ref().is_ok_and(|page| !page.events.is_empty());
+            phase = next;
+            waits = phase == Phase::Live;
+            let input = match page {
+                Ok(page) => {
+                    self.cursor = Some(page.cursor_seq);
+                    Input::Feed(page)
+                }
+                Err(e) => {
+                    if e.code == ErrorCode::InvalidCursor {
+                        // Another log has the name of this session.
+                        self.cursor = None;
+                        continue;
+                    }
+                    Input::FeedEnded(phase.clone())
+                }
+            };
+            if is_news && tell.send(input).await.is_err() {
+                return;
+            }
+            match phase {
+                Phase::Live | Phase::Connecting => {}
+                Phase::Absent | Phase::Ended => {
+                    tokio::select! {
+                        () = bell.notified() => {}
+                        () = tokio::time::sleep(LOOK_INTERVAL) => {}
+                    }
+                }
+                Phase::Lost(_) => bell.notified().await,
+            }
+        }
+    }
+
+    async fn page(&self, waits: bool) -> Result<FeedPage> {
+        let setup = self.executor.setup();
+        let request = Request::new("session log", setup.caller.clone()).argument("wait", waits);
+        let request = match self.cursor {
+            Some(cursor) => request.argument("after", cursor),
+            None => request.argument("limit", HISTORY),
+        };
+        output(&*self.client, Request { session: setup.session.clone(), ..request }).await
+    }
+}
+
+/// Calls a command for its typed output.
+async fn output<T: DeserializeOwned>(client: &dyn Client, mut request: Request) -> Result<T> {
+    request.render = Render { format: Format::Json, ..Render::default() };
+    let command = request.command.clone();
+    let response = client.call(request, CancellationToken::new()).await;
+    match response.error {
+        Some(error) => Err(error),
+        None => serde_json::from_value(response.output.unwrap_or_default()).map_err(|e| {
+            Error::new(ErrorCode::Internal, format!("the output of `{command}` is not understood: {e}"))
+        }),
+    }
+}

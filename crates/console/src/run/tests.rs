@@ -1,0 +1,226 @@
+//! Prompts one after another, with a conversation in memory and one in a log.
+
+use super::executor::Executor;
+use super::plain;
+use crate::context::{ContextStore, LogBacked, Memory};
+use crate::model::outcome::{Outcome, Printed};
+use crate::{Setup, Terminal};
+use async_trait::async_trait;
+use serde_json::{Value, json};
+use std::sync::{Arc, Mutex};
+use stickpin_client::{Client, Installation};
+use stickpin_kernel::{Caller, CancellationToken, Error, ErrorCode, RefsEnvelope, Request, Response, Text};
+
+/// A daemon with one session whose log is a list. `hover` ends in a panic.
+#[derive(Default)]
+struct Daemon {
+    log: Mutex<Vec<Value>>,
+    calls: Mutex<Vec<Request>>,
+}
+
+impl Daemon {
+    fn add(&self, record: Value) -> Value {
+        let mut log = self.log.lock().expect("no panic here");
+        log.push(record);
+        json!({"session": "shop", "seq": log.len()})
+    }
+
+    fn read(&self, after: usize) -> Value {
+        let log = self.log.lock().expect("no panic here");
+        let new = &log[after.min(log.len())..];
+        let clear = new.iter().rposition(|record| record["cleared"] == true);
+        let entries: Vec<&Value> = new[clear.map_or(0, |at| at + 1)..].iter().collect();
+        json!({"entries": entries, "cleared": clear.is_some(), "cursorSeq": log.len()})
+    }
+
+    /// The targets of the commands that acted, in order.
+    fn targets(&self) -> Vec<String> {
+        let calls = self.calls.lock().expect("no panic here");
+        calls.iter().filter_map(|call| call.input.get("target")?.as_str()).map(str::to_owned).collect()
+    }
+}
+
+#[async_trait]
+impl Client for Daemon {
+    async fn call(&self, request: Request, _: CancellationToken) -> Response {
+        let mut response = Response { ok: true, command: request.command.clone(), ..Response::default() };
+        match request.command.as_str() {
+            "context read" => {
+                let after = request.input["after"].as_u64().unwrap_or(0);
+                response.output = Some(self.read(usize::try_from(after).expect("a small number")));
+            }
+            "context add" => response.output = Some(self.add(Value::Object(request.input))),
+            "context clear" => response.output = Some(self.add(json!({"cleared": true}))),
+            "hover" => panic!("a bug"),
+            command => {
+                response.text = Some(format!("{command} done"));
+                if command == "find" {
+                    let mut refs = RefsEnvelope::default();
+                    refs.issued = vec![(7, 7)];
+                    response.refs = Some(refs);
+                }
+                if request.input.get("target") == Some(&"@e99".into()) {
+                    let error = Error::new(ErrorCode::RefNotFound, "@e99 was never issued");
+                    response = Response { exit: 1, error: Some(error), ..Response::default() };
+                }
+                if !matches!(command, "turn join" | "turn leave" | "events") {
+                    self.calls.lock().expect("no panic here").push(request);
+                }
+            }
+        }
+        response
+    }
+
+    fn parallel_client(self: Arc<Self>) -> Arc<dyn Client> {
+        self
+    }
+}
+
+fn print(response: &Response, _: bool) -> Printed {
+    Printed {
+        out: response.text.clone().unwrap_or_default(),
+        err: response.error.as_ref().map(Text::of_error).unwrap_or_default(),
+    }
+}
+
+fn setup(daemon: &Arc<Daemon>) -> Setup {
+    Setup {
+        client: Arc::clone(daemon) as Arc<dyn Client>,
+        caller: Caller::new("shop"),
+        session: None,
+        context: Some("main".to_owned()),
+        colors: false,
+        stale_refs: None,
+        client_commands: &[],
+        shell_only: Vec::new(),
+        variables: [].into(),
+        installation: Arc::new(Installation::default()),
+        print,
+        help: Arc::new(|topic| Ok(format!("help of {topic}"))),
+    }
+}
+
+fn log_backed(daemon: &Arc<Daemon>) -> Arc<dyn ContextStore> {
+    let client = Arc::clone(daemon) as Arc<dyn Client>;
+    Arc::new(LogBacked::new(client, Caller::new("shop"), None, "main".to_owned()))
+}
+
+/// Each test runs with both stores.
+fn stores(daemon: &Arc<Daemon>) -> [Arc<dyn ContextStore>; 2] {
+    [Arc::new(Memory::new("main")), log_backed(daemon)]
+}
+
+async fn typed(executor: &Executor, line: &str) -> Outcome {
+    executor.run(line, CancellationToken::new()).await
+}
+
+#[tokio::test]
+async fn second_prompt_uses_what_the_first_one_established() {
+    for at in 0..2 {
+        let daemon = Arc::new(Daemon::default());
+        let store = stores(&daemon).into_iter().nth(at).expect("a store");
+        let executor = Executor::with_store(setup(&daemon), store);
+        for line in
+            ["press @e3", "get text it", "press 'role=button \"Save\"'", "press it", "find Cart", "press it"]
+        {
+            assert_eq!(typed(&executor, line).await.exit, 0, "{line}");
+        }
+        let save = "role=button \"Save\"";
+        assert_eq!(daemon.targets(), ["@e3", "@e3", save, save, "@e7"]);
+        let shown = typed(&executor, "press it").await.printed.out;
+        assert_eq!(shown, "it is @e7\npress done");
+        assert_eq!(typed(&executor, "press @e99").await.exit, 1);
+        typed(&executor, "press it").await;
+        assert_eq!(daemon.targets().last().map(String::as_str), Some("@e7"), "an unknown ref is nothing");
+    }
+}
+
+#[tokio::test]
+async fn entries_before_a_panic_are_there_exactly_once() {
+    for at in 0..2 {
+        let daemon = Arc::new(Daemon::default());
+        let store = stores(&daemon).into_iter().nth(at).expect("a store");
+        let executor = Arc::new(Executor::with_store(setup(&daemon), Arc::clone(&store)));
+        typed(&executor, "press @e3").await;
+        let panicking = Arc::clone(&executor);
+        let ended = tokio::spawn(async move { typed(&panicking, "hover @e5").await }).await;
+        assert!(ended.is_err_and(|e| e.is_panic()));
+        let prompts = |conversation: crate::Conversation| {
+            conversation.entries().iter().map(|entry| entry.prompt.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(prompts(store.snapshot().await.expect("a conversation")), ["press @e3"]);
+        typed(&executor, "press it").await;
+        assert_eq!(daemon.targets(), ["@e3", "@e3"]);
+        assert_eq!(prompts(store.snapshot().await.expect("a conversation")), ["press @e3", "press @e3"]);
+        if at == 1 {
+            // The next console of the session goes on with it.
+            let next = log_backed(&daemon).snapshot().await.expect("a conversation");
+            assert_eq!(prompts(next), ["press @e3", "press @e3"]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn cleared_context_is_empty_and_its_history_stays_in_the_log() {
+    for at in 0..2 {
+        let daemon = Arc::new(Daemon::default());
+        let store = stores(&daemon).into_iter().nth(at).expect("a store");
+        let executor = Executor::with_store(setup(&daemon), Arc::clone(&store));
+        typed(&executor, "press @e3").await;
+        typed(&executor, ":clear").await;
+        let refused = typed(&executor, "press it").await;
+        assert!(refused.exit == 2 && refused.printed.err.contains("stands for nothing"), "{refused:?}");
+        typed(&executor, "press @e4").await;
+        typed(&executor, "press it").await;
+        assert_eq!(daemon.targets(), ["@e3", "@e4", "@e4"]);
+        assert_eq!(store.snapshot().await.expect("a conversation").entries().len(), 2);
+        if at == 1 {
+            assert_eq!(daemon.log.lock().expect("a log").len(), 4, "nothing was removed");
+        }
+    }
+}
+
+#[tokio::test]
+async fn another_log_of_the_same_name_is_read_from_its_beginning() {
+    let daemon = Arc::new(Daemon::default());
+    let store = log_backed(&daemon);
+    let executor = Executor::with_store(setup(&daemon), Arc::clone(&store));
+    typed(&executor, "press @e3").await;
+    typed(&executor, "press @e4").await;
+    store.snapshot().await.expect("a conversation");
+    daemon.log.lock().expect("a log").truncate(1);
+    let prompts = store.snapshot().await.expect("a conversation");
+    assert_eq!(prompts.entries().len(), 1);
+    assert_eq!(prompts.target(), Some("@e3"));
+}
+
+#[tokio::test]
+async fn secrets_do_not_reach_the_context() {
+    let daemon = Arc::new(Daemon::default());
+    let executor = Executor::with_store(setup(&daemon), log_backed(&daemon));
+    typed(&executor, "fill @e3 hunter2").await;
+    let log = daemon.log.lock().expect("a log");
+    assert!(log[0]["body"] == "fill @e3 •••" && !format!("{log:?}").contains("hunter2"), "{log:?}");
+}
+
+#[tokio::test]
+async fn plain_console_reads_lines_until_it_is_left() {
+    let plain = async |input: &str, prompts: bool| {
+        let daemon = Arc::new(Daemon::default());
+        let (mut input, mut out, mut err) = (input.as_bytes(), Vec::new(), Vec::new());
+        let terminal = Terminal { input: &mut input, out: &mut out, err: &mut err, prompts };
+        let code = plain::run(setup(&daemon), terminal).await.expect("it runs");
+        let text = |bytes| String::from_utf8(bytes).expect("text");
+        (code, text(out), text(err), daemon.targets())
+    };
+    let (code, out, err, targets) = plain("press @e3\n\n# again\npress it", false).await;
+    assert_eq!((code, out.as_str(), err.as_str()), (0, "press done\nit is @e3\npress done\n", ""));
+    assert_eq!(targets, ["@e3", "@e3"]);
+    let (code, out, err, _) = plain("press @e99\n", false).await;
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert!(err.starts_with("REF_NOT_FOUND: "), "{err}");
+    let (code, out, ..) = plain("press @e99\n:quit\npress @e3\n", true).await;
+    assert_eq!((code, out.as_str()), (0, "session shop; type :help for help, :quit to leave\nshop> shop> "));
+    let (code, _, err, _) = plain("press @e3\npress \u{fffd}\nprss @e3\n", false).await;
+    assert!(code == 2 && err.contains("did you mean `stickpin press`?"), "{err}");
+}

@@ -1,0 +1,47 @@
+//! What the binary provides, because only it knows the command line and the environment.
+
+use crate::model::outcome::Printed;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use stickpin_client::{Client, ClientCommands, Installation};
+use stickpin_kernel::{Caller, Response, Result};
+
+/// What the binary provides, because only it knows the command line and the environment.
+#[derive(Clone)]
+pub struct Setup {
+    /// Runs commands on the daemon.
+    pub client: Arc<dyn Client>,
+    /// The person, with the number of this console as evidence.
+    pub caller: Caller,
+    /// The session; the caller's own if absent.
+    pub session: Option<String>,
+    /// The conversation to continue; `None` for one that ends with the console.
+    pub context: Option<String>,
+    /// Whether to show colors.
+    pub colors: bool,
+    /// The default of `open --stale-refs`.
+    pub stale_refs: Option<String>,
+    /// Commands that run in this process.
+    pub client_commands: ClientCommands,
+    /// Names of commands that only a shell has.
+    pub shell_only: Vec<&'static str>,
+    /// Environment variables, by the names that scripts use.
+    pub variables: BTreeMap<String, String>,
+    /// The installation, for commands that run in this process.
+    pub installation: Arc<Installation>,
+    /// Prints a response as the command line does; the flag asks for JSON.
+    pub print: fn(&Response, bool) -> Printed,
+    /// Returns the help of a topic or a command.
+    pub help: Arc<dyn Fn(&str) -> Result<String> + Send + Sync>,
+}
+
+impl fmt::Debug for Setup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Setup")
+            .field("session", &self.session)
+            .field("context", &self.context)
+            .field("colors", &self.colors)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,112 @@
+//! Text in cells: how wide it is, where it is cut, and how it is drawn.
+
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use ratatui_core::style::Style;
+use std::borrow::Cow;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Returns the number of columns of a text.
+pub(super) fn width(text: &str) -> usize {
+    text.width()
+}
+
+fn char_width(c: char) -> usize {
+    c.width().unwrap_or(0)
+}
+
+/// Returns a text without characters that could change what is around it.
+pub(super) fn shown(text: &str) -> Cow<'_, str> {
+    match text.chars().any(stickpin_tree::is_unsafe) {
+        true => Cow::Owned(stickpin_tree::escape(text, usize::MAX)),
+        false => Cow::Borrowed(text),
+    }
+}
+
+/// Returns a text of at most this many columns. A cut text ends in `…`.
+pub(super) fn cut(text: &str, columns: u16) -> Cow<'_, str> {
+    let columns = usize::from(columns);
+    let text = shown(text);
+    if width(&text) <= columns {
+        return text;
+    }
+    let end = fitting(&text, columns.saturating_sub(1));
+    let mark = if columns == 0 { "" } else { "…" };
+    Cow::Owned(format!("{}{mark}", &text[..end]))
+}
+
+/// Returns how many bytes of a text fit into this many columns.
+fn fitting(text: &str, columns: usize) -> usize {
+    let mut used = 0;
+    for (at, c) in text.char_indices() {
+        used += char_width(c);
+        if used > columns {
+            return at;
+        }
+    }
+    text.len()
+}
+
+/// Returns how many bytes have to be left out at the beginning so that the rest fits into this many
+/// columns.
+pub(super) fn skip(text: &str, columns: usize) -> usize {
+    let mut rest = width(text);
+    for (at, c) in text.char_indices() {
+        if rest <= columns {
+            return at;
+        }
+        rest = rest.saturating_sub(char_width(c));
+    }
+    text.len()
+}
+
+/// Splits a text into pieces of at most this many columns.
+pub(super) fn wrap(text: &str, columns: u16) -> Vec<String> {
+    let text = shown(text);
+    let (mut rest, mut lines) = (&*text, Vec::new());
+    loop {
+        let end = fitting(rest, usize::from(columns));
+        // A character wider than the line is drawn nowhere; without it the rest would not end.
+        let end = if end == 0 { rest.chars().next().map_or(0, char::len_utf8) } else { end };
+        let (line, more) = rest.split_at(end);
+        lines.push(line.to_owned());
+        if more.is_empty() {
+            return lines;
+        }
+        rest = more;
+    }
+}
+
+/// Draws a text on the first row of an area.
+pub(super) fn put(buffer: &mut Buffer, area: Rect, text: &str, style: Style) {
+    let area = area.intersection(buffer.area);
+    if area.width > 0 && area.height > 0 {
+        buffer.set_stringn(area.x, area.y, shown(text), usize::from(area.width), style);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_cut_and_wrapped_by_columns() {
+        assert_eq!(cut("日本語", 6), "日本語");
+        assert_eq!(cut("日本語", 5), "日本…");
+        assert_eq!(cut("日本語", 4), "日…");
+        assert_eq!(cut("abc", 0), "");
+        assert_eq!(cut("a\u{202e}b", 20), "a\\u{202e}b");
+        assert_eq!(wrap("abcdef", 4), ["abcd", "ef"]);
+        assert_eq!(wrap("日本語", 3), ["日", "本", "語"]);
+        assert_eq!(wrap("日", 1), ["日"]);
+        assert_eq!(wrap("", 4), [""]);
+        assert_eq!(wrap("ab", 0), ["a", "b"]);
+    }
+
+    #[test]
+    fn beginning_is_left_out_so_that_the_end_fits() {
+        assert_eq!(&"abcdef"[skip("abcdef", 4)..], "cdef");
+        assert_eq!(skip("abc", 4), 0);
+        assert_eq!(&"日本語"[skip("日本語", 5)..], "本語");
+    }
+}
