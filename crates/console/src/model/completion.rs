@@ -3,7 +3,7 @@
 use super::line::{COLONS, IT, quote_word};
 use stickpin_client::ClientCommands;
 use stickpin_kernel::registry::{self, COMMANDS, CommandDefinition};
-use stickpin_kernel::schema::{Field, Kind};
+use stickpin_kernel::schema::{Field, Kind, kebab_case};
 
 /// The most candidates that are offered.
 const MAX_CANDIDATES: usize = 50;
@@ -85,11 +85,17 @@ fn candidates(
                     .filter_map(|arg| arg.get_long().map(|long| format!("--{long}"))),
             );
         } else {
-            found.extend(fields.iter().filter_map(|field| words_of(&field.kind)).flatten());
-            if fields.iter().any(takes_target) {
+            let option = given.last().and_then(|last| last.strip_prefix("--"));
+            let is_asked = |field: &&Field| match (option, field.positional) {
+                (Some(option), _) if kebab_case(&field.name) == option => true,
+                (_, positional) => positional.is_some(),
+            };
+            let asked: Vec<&Field> = fields.iter().filter(is_asked).collect();
+            if asked.iter().any(|field| takes_target(field)) {
                 found.push(IT.to_owned());
                 found.extend(targets.map(|target| quote_word(&target)));
             }
+            found.extend(asked.iter().filter_map(|field| words_of(&field.kind)).flatten());
         }
     }
     // What is typed without a quote may become a quoted word.
@@ -157,6 +163,8 @@ mod tests {
         offers("press role=li", "'role=link \"Orders\"'");
         offers("press 'role=li", "'role=link \"Orders\"'");
         offers("scroll d", "down");
+        offers("press @e1 --button r", "right");
+        assert_eq!(completed("press ").candidates[..2], ["it", "@e1"]);
         assert_eq!(completed("nonsense ").candidates, Vec::<String>::new());
         assert_eq!(completed("turn state @").candidates, Vec::<String>::new());
     }

@@ -200,6 +200,8 @@ fn describe(kind: &str, event: &FeedEvent) -> String {
     words.extend(event.body.as_ref().map(quoted));
     words.extend(event.reason.as_ref().and_then(Value::as_str).map(|word| format!("({})", escape(word, 80))));
     let member = event.payload["member"]["display"].as_str().or(event.payload["agentId"].as_str());
+    // Whoever joins or leaves is named before.
+    let member = member.filter(|name| Some(*name) != event.from.as_deref());
     words.extend(member.map(|name| escape(name, 80)));
     words.join(" ")
 }

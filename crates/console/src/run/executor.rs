@@ -7,6 +7,7 @@ use crate::model::outcome::{Outcome, Printed};
 use crate::setup::Setup;
 use serde_json::Value;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use stickpin_client::{AllowAll, Call as ClientCall};
 use stickpin_kernel::{CancellationToken, Error, ErrorCode, Format, Render, Request, Response, Result, Text};
 use tokio::sync::mpsc;
@@ -15,6 +16,8 @@ use tokio::sync::mpsc;
 pub(crate) struct Executor {
     setup: Setup,
     store: Arc<dyn ContextStore>,
+    /// Whether this console is, or may become, a member of its own.
+    is_member: AtomicBool,
 }
 
 impl Executor {
@@ -31,7 +34,7 @@ impl Executor {
     }
 
     pub(crate) fn with_store(setup: Setup, store: Arc<dyn ContextStore>) -> Self {
-        Self { setup, store }
+        Self { setup, store, is_member: AtomicBool::new(false) }
     }
 
     pub(crate) fn setup(&self) -> &Setup {
@@ -61,26 +64,47 @@ impl Executor {
     }
 
     /// Becomes a member of the session that only watches. Does nothing where there is no session
-    /// yet.
+    /// yet, and for an agent that runs a console: it stays the member that it is.
     ///
     /// # Errors
     /// Returns the errors of `turn join`, and those of finding or starting the daemon.
     pub(crate) async fn join(&self) -> Result<()> {
-        let joined =
-            self.ask(Request::new("turn join", self.setup.caller.clone()).argument("observer", true));
-        match joined.await.error {
+        if !self.is_own_member().await? {
+            return Ok(());
+        }
+        self.is_member.store(true, Ordering::Relaxed);
+        let request = Request::new("turn join", self.setup.caller.clone()).argument("observer", true);
+        match self.ask(request).await.error {
             Some(e) if !matches!(e.code, ErrorCode::SessionNotFound | ErrorCode::SessionClosed) => Err(e),
             _ => Ok(()),
         }
     }
 
-    /// Ends the membership. A session that is gone has no members.
+    /// Ends the membership. Returns why it could not; a session that is gone has no members.
     pub(crate) async fn leave(&self) -> Option<Error> {
-        let request = Request::new("turn leave", self.setup.caller.clone()).argument("release", true);
+        if !self.is_member.load(Ordering::Relaxed) {
+            return None;
+        }
+        let request = Request::new("turn leave", self.setup.caller.clone())
+            .argument("release", true)
+            .argument("status", "A person worked here and closed the console.")
+            .argument("nextAction", "Look at the screen and go on.");
         self.ask(request).await.error.filter(|e| {
             use ErrorCode::{DaemonUnreachable, SessionClosed, SessionNotFound, UnknownMember};
             !matches!(e.code, DaemonUnreachable | SessionClosed | SessionNotFound | UnknownMember)
         })
+    }
+
+    /// Whether this console is a member of its own, and not an agent that runs it.
+    async fn is_own_member(&self) -> Result<bool> {
+        let me = self.ask(Request::new("whoami", self.setup.caller.clone())).await;
+        match me.error {
+            Some(e) => Err(e),
+            None => {
+                let id = me.output.as_ref().and_then(|agent| agent["agentId"].as_str());
+                Ok(id.is_some_and(|id| id.starts_with("human:") && id.contains(":console:")))
+            }
+        }
     }
 
     /// Runs a command of the console itself in its session, for the typed output.
