@@ -76,8 +76,8 @@ pub use replies::{GrantReason, Granted, Guardian, NotYet, TakeoverAvailable, Tur
 pub use retention::Dormant;
 pub use session::{
     Admission, Assigned, Closing, ContextEntry, ContextPage, Conversations, Delivery, Ended, EventQuery,
-    Events, EventsOfAll, Joined, Kicked, MemberState, NewCommand, Note, Released, Sent, SessionAuthority, SessionState,
-    TakeOptions, TakeoverState, Talk, Ticket, WaitOptions, WaitReply, Waiter,
+    Events, EventsOfAll, Joined, Kicked, MemberState, NewCommand, Note, Released, Sent, SessionAuthority,
+    SessionState, TakeOptions, TakeoverState, Talk, Ticket, WaitOptions, WaitReply, Waiter,
 };
 pub use snapshots::StoredTree;
 pub use stickpin_store::{DiskFiles, Files, Handle, Migrated, Start};

@@ -312,8 +312,7 @@ pub(crate) async fn end_child(mut child: Child, label: &str) -> Result<()> {
 
 /// Returns the error for an app that is gone.
 pub(crate) fn lost(what: &str) -> Error {
-    Error::backend_lost(what.to_owned())
-        .hint("run `stickpin open linux:APP` to start it again")
+    Error::backend_lost(what.to_owned()).hint("run `stickpin open linux:APP` to start it again")
 }
 
 /// Timeout for an app to end on request.

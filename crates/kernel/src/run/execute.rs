@@ -4,12 +4,12 @@
 use crate::act::context_rule;
 use crate::api::request::Response;
 use crate::api::spec::{Effect, Lane, Scope};
+use crate::command::begun::Begun;
 use crate::command::context::Cx;
 use crate::command::entry::{Entry, ErasedOutput, Prepared};
 use crate::host::SessionSlot;
 use crate::observe::navigation;
 use crate::recording;
-use crate::command::begun::Begun;
 use crate::run::authority::{self, Admitted};
 use crate::run::respond;
 use std::sync::Arc;

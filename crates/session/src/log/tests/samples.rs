@@ -4,13 +4,10 @@ use crate::log::{
     AgentSuperseded, Arguments, BlobId, BlobRef, ChildSpawned, ChildStateChanged, CommandBegin, CommandEnd,
     CommandError, CommandId, ContextAdded, ContextCleared, DaemonStarted, Evidence, Kind, LoanOpened,
     LoanReclaimed, LogRepaired, MemberJoined, MemberKicked, MemberLeft, Message, MessageHint, NoteAdded,
-    NoteResolved, Outcome, PeerAdded, PeerRemoved, PolicyChanged, Record, RecordedStep, RecordingEnded, RecordingStarted,
-    Redacted, RedactedHandoff,
-    Redactor, RefPin, ReleaseReason, RepairCause, RepairStarted, RepairedTurn,
-    ReservationExpired, SegmentEnd, SegmentStart,
-    Snapshot, StartReason, SurrenderReason, TurnAssigned,
-    TurnClaimed, TurnClosed, TurnLeaseStale,
-    TurnReleased, TurnSurrendered, TurnTaken, Via,
+    NoteResolved, Outcome, PeerAdded, PeerRemoved, PolicyChanged, Record, RecordedStep, RecordingEnded,
+    RecordingStarted, Redacted, RedactedHandoff, Redactor, RefPin, ReleaseReason, RepairCause, RepairStarted,
+    RepairedTurn, ReservationExpired, SegmentEnd, SegmentStart, Snapshot, StartReason, SurrenderReason,
+    TurnAssigned, TurnClaimed, TurnClosed, TurnLeaseStale, TurnReleased, TurnSurrendered, TurnTaken, Via,
 };
 use crate::timestamp::Timestamp;
 use crate::turn::{
