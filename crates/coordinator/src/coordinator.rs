@@ -207,7 +207,7 @@ impl Coordinator {
         Ok(session)
     }
 
-    /// Whether a state directory has a session of this name, without opening the directory.
+    /// Returns whether a state directory has a session of this name, without opening the directory.
     #[must_use]
     pub fn has_session(state_dir: &Path, name: &str) -> bool {
         Store::has_session(state_dir, name)

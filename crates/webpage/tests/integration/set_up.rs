@@ -18,8 +18,8 @@ impl Sink for Deaf {
     fn lost(&mut self, _: &str) {}
 }
 
-/// Simulates a browser that accepts all commands but two: one that it does not have, and one for a document
-/// that is gone.
+/// Simulates a browser that accepts all commands but two: one that it does not have, and one for a
+/// document that is gone.
 async fn answer(commands: pipe::Receiver, mut answers: pipe::Sender) {
     let mut commands = BufReader::new(commands);
     let mut frame = Vec::new();

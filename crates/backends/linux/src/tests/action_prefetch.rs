@@ -181,7 +181,7 @@ pub(super) fn reads(located: &LocatedElement) -> &str {
     located.tree.node(located.node).name()
 }
 
-/// The identity of an element and what was read along with it.
+/// Returns the identity of an element and what was read along with it.
 async fn located(device: &mut LinuxDevice, button: Handle) -> LocatedElement {
     device.locate(button, &[]).await.unwrap().expect("it is there")
 }
