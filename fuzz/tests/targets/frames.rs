@@ -53,8 +53,7 @@ fn split(bytes: &[u8], mut size: impl FnMut() -> usize) -> Vec<Frame> {
     found
 }
 
-/// Returns whether a line is a value of this type. Such a value must survive writing and reading
-///.
+/// Returns whether a line is a value of this type. Such a value must survive writing and reading.
 fn reads<T: DeserializeOwned + Serialize>(line: &[u8]) -> Result<bool, String> {
     let Ok(value) = serde_json::from_slice::<T>(line) else { return Ok(false) };
     let written = encode(&value);
