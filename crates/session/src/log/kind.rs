@@ -27,7 +27,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 pub enum Group {
     /// Boundaries of segments.
     Segment,
-    /// Commands, snapshots and recordings.
+    /// Commands, snapshots, and what a console records about them.
     Run,
     /// Membership.
     Member,
