@@ -56,7 +56,7 @@ pub fn read(definition: &CommandDefinition, args: Vec<String>) -> Result<ParsedA
     Ok(ParsedArguments::Input(input, options))
 }
 
-/// Refuses `--follow` where nothing could end it, and `--stdin` where there is no standard input.
+/// Refuses `--follow` if nothing could end it, and `--stdin` if there is no standard input.
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` if the option is set.

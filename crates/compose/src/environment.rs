@@ -78,7 +78,7 @@ pub trait Environment: Send + fmt::Debug {
     /// messages.
     ///
     /// # Errors
-    /// Returns `UNSUPPORTED` where there is no input by position.
+    /// Returns `UNSUPPORTED` if there is no input by position.
     async fn window_at(
         &mut self,
         parts: &Members<Self::Member>,

@@ -1,4 +1,4 @@
-//! What a device does that lacks a facet, in one place: a default where there is one, else
+//! What a device does that lacks a facet, in one place: a default if there is one, else
 //! `UNSUPPORTED`.
 
 use crate::device::{Device, unsupported};
@@ -9,8 +9,8 @@ use stickpin_tree::{Handle, Rect};
 use tokio_util::sync::CancellationToken;
 
 impl dyn Device + '_ {
-    /// Calls [`Geometry::visible_rects`](crate::Geometry::visible_rects), or [`Device::rects`]
-    /// where the device has no geometry facet.
+    /// Calls [`Geometry::visible_rects`](crate::Geometry::visible_rects), or [`Device::rects`] if
+    /// the device has no geometry facet.
     ///
     /// # Errors
     /// Returns the errors of `capture`.
@@ -24,7 +24,7 @@ impl dyn Device + '_ {
     /// Calls [`Geometry::element_at`](crate::Geometry::element_at).
     ///
     /// # Errors
-    /// Returns `UNSUPPORTED` where the device has no geometry facet, and the errors of `capture`.
+    /// Returns `UNSUPPORTED` if the device has no geometry facet, and the errors of `capture`.
     pub async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
         match self.geometry() {
             Some(geometry) => geometry.element_at(x, y).await,
@@ -32,8 +32,8 @@ impl dyn Device + '_ {
         }
     }
 
-    /// Calls [`Geometry::move_pointer`](crate::Geometry::move_pointer); does nothing where the
-    /// device has no geometry facet.
+    /// Calls [`Geometry::move_pointer`](crate::Geometry::move_pointer); does nothing if the device
+    /// has no geometry facet.
     ///
     /// # Errors
     /// Returns the errors of `capture`.
@@ -44,7 +44,7 @@ impl dyn Device + '_ {
         }
     }
 
-    /// Calls [`Geometry::scroll_offset`](crate::Geometry::scroll_offset); returns zero where the
+    /// Calls [`Geometry::scroll_offset`](crate::Geometry::scroll_offset); returns zero if the
     /// device has no geometry facet.
     ///
     /// # Errors
@@ -70,14 +70,14 @@ impl dyn Device + '_ {
         Ok(self.page().await?.map(|page| page.url))
     }
 
-    /// Calls [`Dialogs::dialog`](crate::Dialogs::dialog); returns `None` where the device has no
+    /// Calls [`Dialogs::dialog`](crate::Dialogs::dialog); returns `None` if the device has no
     /// dialogs facet.
     pub fn dialog(&mut self) -> Option<Dialog> {
         self.dialogs().and_then(|dialogs| dialogs.dialog())
     }
 
-    /// Calls [`Popups::close_popup`](crate::Popups::close_popup); returns false where the device
-    /// has no popups facet.
+    /// Calls [`Popups::close_popup`](crate::Popups::close_popup); returns false if the device has
+    /// no popups facet.
     ///
     /// # Errors
     /// Returns the errors of `perform`.
@@ -88,7 +88,7 @@ impl dyn Device + '_ {
         }
     }
 
-    /// Calls [`Events::wait_event`](crate::Events::wait_event), or [`Device::changed`] where the
+    /// Calls [`Events::wait_event`](crate::Events::wait_event), or [`Device::changed`] if the
     /// device has no events facet.
     ///
     /// # Errors
@@ -100,7 +100,7 @@ impl dyn Device + '_ {
         }
     }
 
-    /// Calls [`Events::wait_effect`](crate::Events::wait_effect), or [`Device::changed`] where the
+    /// Calls [`Events::wait_effect`](crate::Events::wait_effect), or [`Device::changed`] if the
     /// device has no events facet.
     ///
     /// # Errors

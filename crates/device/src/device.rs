@@ -34,8 +34,8 @@ pub struct DeviceInfo {
     /// then be older than the target.
     pub partial: bool,
     /// Whether any call can be dropped at any moment without harm, including one that sends input.
-    /// True where a call is a single request to another process, for example over HTTP. An action
-    /// that takes too long then ends in `TIMEOUT` without ending its session.
+    /// True if a call is a single request to another process, for example over HTTP. An action that
+    /// takes too long then ends in `TIMEOUT` without ending its session.
     pub drop_safe: bool,
 }
 
@@ -105,8 +105,8 @@ pub trait Device: Send + fmt::Debug {
     /// Returns the errors of `capture`.
     async fn aim(&mut self, handle: Handle, options: AimOptions<'_>) -> Result<Aim>;
 
-    /// Prepares an action: aims at an element and, where an input would reach it, locates it again
-    /// as [`Device::locate`] does.
+    /// Prepares an action: aims at an element and, if an input would reach it, locates it again as
+    /// [`Device::locate`] does.
     ///
     /// Nothing is committed: the caller judges the result. `seen` is the ticket of the previous
     /// [`LocatedElement`].
@@ -150,8 +150,8 @@ pub trait Device: Send + fmt::Debug {
         self.perform(action, cancel).await
     }
 
-    /// Locates the target of an input afterwards, as [`Device::locate`] does, where that is
-    /// possible without reading the whole app. `performed` is the ticket of the input.
+    /// Locates the target of an input afterwards, as [`Device::locate`] does, if that is possible
+    /// without reading the whole app. `performed` is the ticket of the input.
     ///
     /// `None` also means that only a capture can tell. A vanished parent need not show.
     ///
@@ -217,7 +217,7 @@ pub trait Device: Send + fmt::Debug {
         None
     }
 
-    /// Returns the facet for tabs and windows; `None` where the app has only one.
+    /// Returns the facet for tabs and windows; `None` if the app has only one.
     fn tabs(&mut self) -> Option<&mut dyn Tabs> {
         None
     }

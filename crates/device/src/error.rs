@@ -210,7 +210,7 @@ pub struct Error {
     /// Machine-readable details (`reason`, `candidates`, ...); null if there are none.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub details: Value,
-    /// The underlying error, where it is known. It stays in the process that it occurred in.
+    /// The underlying error, if known. It stays in the process that it occurred in.
     #[serde(skip)]
     pub source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }

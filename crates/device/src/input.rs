@@ -21,8 +21,8 @@ pub struct AimOptions<'a> {
     pub pointer: bool,
     /// The pointer is needed for a press.
     pub press: bool,
-    /// That press is plain ([`is_plain`]). Where the platform presses an element by other means,
-    /// the pointer may stay where it is.
+    /// That press is plain ([`is_plain`]). If the platform presses an element by other means, the
+    /// pointer may stay where it is.
     pub plain: bool,
     /// The content guard: elements and text leaves whose content must not change until the input
     /// has been delivered.
@@ -72,7 +72,7 @@ pub struct PreparedInput {
     pub aim: Aim,
     /// The element after the aim, because scrolling or the pointer may have changed it.
     ///
-    /// `None` where an input would not reach the element, or where only
+    /// `None` if an input would not reach the element, or if only
     /// [`Device::locate`](crate::Device::locate) can tell.
     pub located: Option<LocatedElement>,
     /// The ticket to pass to [`Device::commit`](crate::Device::commit).
@@ -306,7 +306,7 @@ impl Action {
         }
     }
 
-    /// Replaces each target of the action. A target that maps to `None` is removed where the action
+    /// Replaces each target of the action. A target that maps to `None` is removed if the action
     /// does not require one, and kept otherwise.
     pub fn retain_targets(&mut self, replace: impl Fn(Handle) -> Option<Handle>) {
         match self {
@@ -332,7 +332,7 @@ impl Action {
 pub struct InputOutcome {
     /// Whether the device accepted the action at all (see [`Action::Select`]).
     pub handled: bool,
-    /// What received the input, where the platform can tell.
+    /// What received the input, if the platform can tell.
     pub delivery: Delivery,
     /// The value of the field afterwards (fill, select).
     pub value: Option<String>,

@@ -53,8 +53,8 @@ pub trait Provider: Send + Sync + fmt::Debug {
         Vec::new()
     }
 
-    /// Returns what the provider's devices support where the machine allows it, for a list without
-    /// a device. Each device answers for itself ([`Device::capabilities`]).
+    /// Returns what the provider's devices support if the machine allows it, for a list without a
+    /// device. Each device answers for itself ([`Device::capabilities`]).
     fn capabilities(&self) -> &'static [Capability];
 
     /// Checks everything that the platform requires, for `doctor`.

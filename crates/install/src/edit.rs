@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 /// The syntax of a configuration file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
-    /// JSON, with comments and trailing commas where the file has them.
+    /// JSON, with comments and trailing commas if the file has them.
     Json,
     /// TOML.
     Toml,

@@ -14,7 +14,7 @@ pub struct Ancestor {
 }
 
 /// Returns a process and its ancestors, at most `max` of them, the process itself first. Ends early
-/// where a process is gone or belongs to another namespace. Empty on platforms without `/proc`.
+/// if a process is gone or belongs to another namespace. Empty on platforms without `/proc`.
 #[must_use]
 pub fn ancestry(pid: u32, max: usize) -> Vec<Ancestor> {
     let mut found = Vec::new();

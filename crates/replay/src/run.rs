@@ -1,5 +1,5 @@
-//! Runs a plan. Each step waits for an actionable target, is checked against the recording, and
-//! acts. No step settles afterwards: the next step's wait does that.
+//! Runs a plan. Each step waits for an actionable target, checks it against the recording, and acts
+//! on it. No step settles afterwards: the next step's wait does that.
 
 mod calls;
 mod run_state;

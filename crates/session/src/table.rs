@@ -59,7 +59,7 @@ pub(crate) struct Entry {
 
 #[derive(Debug)]
 pub(crate) struct Element {
-    /// The element's handle; `None` where there is none or it is no longer reliable.
+    /// The element's handle; `None` if there is none or it is no longer reliable.
     pub(crate) handle: Option<Handle>,
     /// The element's handle before it became unreliable. Reported when a ref has ended, but never
     /// used to find the element.

@@ -122,8 +122,8 @@ fn release(tab: &Tab, world: &World) {
     drop(tab.client.send(Some(&world.session), &cdp::ReleaseObjectGroup { object_group: GROUP }));
 }
 
-/// Sends many commands at once and returns their answers; `None` where the browser refuses because
-/// the node is gone.
+/// Sends many commands at once and returns their answers; `None` if the browser refuses because the
+/// node is gone.
 async fn call_all<M: Method>(
     tab: &Tab,
     world: &World,

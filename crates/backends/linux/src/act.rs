@@ -41,7 +41,7 @@ pub(crate) type TargetSnapshot = FreshAnswer<Arc<Tree>>;
 /// An action in progress.
 pub(crate) struct Act<'d> {
     pub(crate) device: &'d mut LinuxDevice,
-    /// Cancels the action where nothing is half done.
+    /// Cancels the action at a point where nothing is half done.
     pub(crate) cancel: &'d CancellationToken,
 }
 

@@ -155,7 +155,7 @@ pub(crate) async fn replace_tab(
     Box::pin(navigate::navigate(web, &Navigation::To(what), LeavePolicy::Discard, deadline, cancel)).await
 }
 
-/// Returns the URL that a navigation leads to; `None` where it leads nowhere.
+/// Returns the URL that a navigation leads to; `None` if it leads nowhere.
 async fn address_of(web: &DrivenBrowser, to: &Navigation) -> Result<Option<String>> {
     match to {
         Navigation::To(what) => Ok(Some(what.clone())),

@@ -15,8 +15,8 @@ pub trait Geometry: Send {
     /// Returns the errors of `capture`.
     async fn visible_rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>>;
 
-    /// Returns the innermost element at a point of the viewport; `None` outside the viewport or
-    /// where there is no element.
+    /// Returns the innermost element at a point of the viewport; `None` outside the viewport or if
+    /// there is no element.
     ///
     /// # Errors
     /// Returns the errors of `capture`.
@@ -42,7 +42,7 @@ pub trait Geometry: Send {
     /// Resizes the viewport.
     ///
     /// # Errors
-    /// Returns `UNSUPPORTED` where the size is fixed.
+    /// Returns `UNSUPPORTED` if the size is fixed.
     async fn resize(&mut self, _width: u32, _height: u32) -> Result<()> {
         Err(Error::unsupported("the size of this viewport is fixed"))
     }

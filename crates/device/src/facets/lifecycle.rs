@@ -29,8 +29,8 @@ pub trait Lifecycle: Send {
     /// Returns when reading ahead would save the next command a capture: the app changed since it
     /// was last read and has become quiet.
     ///
-    /// Never returns where the device does not read ahead or has no need to. Called while no
-    /// command holds the session, and dropped as soon as one arrives.
+    /// Never returns if the device does not read ahead or has no need to. Called while no command
+    /// holds the session, and dropped as soon as one arrives.
     async fn idle_for_readahead(&mut self) {
         std::future::pending().await
     }
@@ -42,10 +42,10 @@ pub trait Lifecycle: Send {
     /// takes long. A failure is left for the next command to find.
     async fn read_ahead(&mut self, _watch: &[Handle]) {}
 
-    /// Returns how the app ended, where it exited normally, for example because its last window was
+    /// Returns how the app ended if it exited normally, for example because its last window was
     /// closed: `zenity has ended (exit status: 0)`.
     ///
-    /// `None` while the app runs, and where it crashed or was lost.
+    /// `None` while the app runs, and if it crashed or was lost.
     async fn ended(&mut self) -> Option<String> {
         None
     }
@@ -61,8 +61,8 @@ pub trait Lifecycle: Send {
         Vec::new()
     }
 
-    /// Returns what removed an element that is gone, where that is known: `the app "zenity", which
-    /// has closed`.
+    /// Returns what removed an element that is gone, if that is known: `the app "zenity", which has
+    /// closed`.
     fn gone_with(&self, _handle: Handle) -> Option<String> {
         None
     }

@@ -10,8 +10,8 @@ pub trait Popups: Send {
     /// Closes the list, menu or other popup that a press on `opener` opened, by means that affect
     /// nothing else.
     ///
-    /// `older` contains the lists that existed before the press. Returns false where no popup is
-    /// open or the device cannot close it.
+    /// `older` contains the lists that existed before the press. Returns false if no popup is open
+    /// or the device cannot close it.
     ///
     /// # Errors
     /// Returns the errors of `perform`.

@@ -11,7 +11,7 @@ use stickpin_tree::Handle;
 pub struct ScriptValue {
     /// Whether the language treats the value as true.
     pub truthy: bool,
-    /// The value as bounded text: JSON where it can be serialized.
+    /// The value as bounded text: JSON if it can be serialized.
     pub text: String,
 }
 
@@ -38,6 +38,6 @@ pub trait Script: Send {
     /// addresses are those of the last capture.
     ///
     /// # Errors
-    /// Returns `UNSUPPORTED` where there is no CSS, and `INVALID_ARGS` for a malformed selector.
+    /// Returns `UNSUPPORTED` if there is no CSS, and `INVALID_ARGS` for a malformed selector.
     async fn css(&mut self, selector: &str) -> Result<Vec<Handle>>;
 }

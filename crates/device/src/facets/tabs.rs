@@ -84,7 +84,7 @@ pub trait Tabs: Send {
     /// Returns all tabs and windows, oldest first.
     ///
     /// # Errors
-    /// Returns `UNSUPPORTED` where there is only one, and `BACKEND_LOST`.
+    /// Returns `UNSUPPORTED` if there is only one, and `BACKEND_LOST`.
     async fn list_tabs(&mut self) -> Result<Vec<TabEntry>>;
 
     /// Opens a tab in the background, makes it active, and navigates to `what` if given. On failure
@@ -116,7 +116,7 @@ pub trait Tabs: Send {
     /// method does that.
     ///
     /// # Errors
-    /// Returns `UNSUPPORTED` where there is no window.
+    /// Returns `UNSUPPORTED` if there is no window.
     async fn show_tab(&mut self) -> Result<()>;
 
     /// Returns the tabs that ended since the last call. If the active tab is among them, this call

@@ -33,8 +33,7 @@ pub(crate) struct ActionTarget {
     pub(crate) before: Option<TargetState>,
     /// The device's ticket from preparing the input, and later from performing it.
     pub(crate) ticket: Ticket,
-    /// The target after the pointer arrived, where it was read. The arrival alone may have changed
-    /// it.
+    /// The target after the pointer arrived, if it was read. The arrival alone may have changed it.
     pub(crate) after_aim: Option<TargetState>,
     /// Whether a press on the target has an effect, as far as the device knows.
     pub(crate) actionable: bool,
@@ -52,7 +51,7 @@ impl ActionTarget {
         self.after_aim.as_ref().or(self.before.as_ref())
     }
 
-    /// Returns the element that a press must reach; `None` where any element may receive it.
+    /// Returns the element that a press must reach; `None` if any element may receive it.
     pub(crate) fn receiver(&self) -> Option<Handle> {
         self.handle.filter(|_| !self.forced)
     }
@@ -105,7 +104,7 @@ impl TargetState {
         }
     }
 
-    /// Returns whether the element is on; `None` where it has no such state. A mixed box is not on,
+    /// Returns whether the element is on; `None` if it has no such state. A mixed box is not on,
     /// but not off either.
     pub(crate) fn checked(&self) -> Option<bool> {
         let on = self.states.intersects(States::CHECKED | States::PRESSED);

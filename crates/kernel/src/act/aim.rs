@@ -31,8 +31,8 @@ pub(super) async fn prepare(
     prepared
 }
 
-/// Overrides a refusal where the caller forces the input and it can be sent. Returns whether the
-/// input goes to whatever element is there.
+/// Overrides a refusal if the caller forces the input and it can be sent. Returns whether the input
+/// goes to whatever element is there.
 ///
 /// # Errors
 /// Returns the refusal, with a hint that names the caller's options.

@@ -1,4 +1,4 @@
-//! Selects options of a list: natively where the device can, otherwise by opening the list and
+//! Selects options of a list: natively if the device can, otherwise by opening the list and
 //! pressing options.
 
 use crate::act::action_target::{ActionTarget, Actionability};
@@ -37,8 +37,8 @@ struct OptionMatch {
 
 /// The list to select from.
 struct SelectionList {
-    /// The target that finds the list again: its ref, where it has one. The popup of a list may
-    /// carry the same name.
+    /// The target that finds the list again: its ref, if it has one. The popup of a list may carry
+    /// the same name.
     target: Target,
     ready: ActionTarget,
     /// Whether the list was pressed to show its options.

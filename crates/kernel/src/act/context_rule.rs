@@ -29,7 +29,7 @@ const MAX_GUARDED_NODES: usize = 512;
 /// shown from here on.
 ///
 /// # Errors
-/// Returns `CONTEXT_CHANGED` where the session reports changes before it acts.
+/// Returns `CONTEXT_CHANGED` if the session reports changes before it acts.
 pub(crate) fn check_context(
     cx: &mut Cx,
     found: &ResolvedTarget,

@@ -164,7 +164,7 @@ fn veto(cx: &mut Cx, opts: ActionOptions, e: Error) -> Result<()> {
     Ok(())
 }
 
-/// Locates the element at a point; `None` where no tree contains it, like the page around a short
+/// Locates the element at a point; `None` if no tree contains it, like the page around a short
 /// body.
 ///
 /// # Errors
@@ -316,9 +316,9 @@ async fn adorns(
     Ok(is_small && touches && rect == Rect { x, y, ..mark.rect })
 }
 
-/// Returns whether a screenshot covers an element at a point outside all remembered boxes. True
-/// where the screenshot says nothing about the point, and for an element that extends beyond its
-/// box and has not moved.
+/// Returns whether a screenshot covers an element at a point outside all remembered boxes. True if
+/// the screenshot says nothing about the point, and for an element that extends beyond its box and
+/// has not moved.
 async fn shows(
     cx: &mut Cx,
     picture: &ClientScreenshot,

@@ -85,8 +85,8 @@ impl Text {
 
     /// Adds lines of the app that are already escaped.
     ///
-    /// Where a reader could mistake them for ours, a fence line before and after them contains a
-    /// word that no app can know.
+    /// If a reader could mistake them for ours, a fence line before and after them contains a word
+    /// that no app can know.
     pub fn escaped_lines(&mut self, said: &str) {
         // An app that guessed the fence word could close the fence.
         while let Some(word) = self.fence.as_ref().filter(|word| said.contains(word.as_str())) {

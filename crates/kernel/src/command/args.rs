@@ -97,7 +97,7 @@ pub(crate) struct ActionOptions {
     pub(crate) allow_changed: bool,
     /// Send the input despite obstacles.
     pub(crate) force: bool,
-    /// Send nothing where the device has no hit test.
+    /// Send nothing if the device has no hit test.
     pub(crate) strict: bool,
     /// Wait up to this long for a quiet app after the action, and show what changed.
     pub(crate) settle: Option<Duration>,
@@ -151,7 +151,7 @@ pub struct ActOptions<'c> {
     pub allow_changed: &'c mut bool,
     /// Send the input despite obstacles.
     pub force: &'c mut bool,
-    /// Send nothing where the device has no hit test.
+    /// Send nothing if the device has no hit test.
     pub strict: &'c mut bool,
     /// How long to wait for the target to become actionable, in milliseconds.
     pub timeout: &'c mut Option<u64>,

@@ -29,8 +29,8 @@ pub struct TimeLimits {
 /// `x-text` free text that may begin with a hyphen, and `x-stdin` a value that `--stdin` reads.
 ///
 /// Two annotations mark access to files: `x-path` a path of the caller, which a field of the type
-/// [`PathArg`](crate::PathArg) has by itself (`"written"` where it is written), and `x-opens`
-/// an address or a file that the app goes to.
+/// [`PathArg`](crate::PathArg) has by itself (`"written"` if it is written), and `x-opens` an
+/// address or a file that the app goes to.
 pub trait Command: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static {
     /// The properties of the command that every surface needs.
     const SPEC: Spec;

@@ -10,7 +10,7 @@ macro_rules! facets {
         /// Returns the facet; `what` describes its purpose for the error message.
         ///
         /// # Errors
-        /// Returns `UNSUPPORTED` where the device lacks the facet.
+        /// Returns `UNSUPPORTED` if the device lacks the facet.
         pub(crate) fn $name<'d>(device: &'d mut dyn Device, what: &str) -> Result<&'d mut dyn $facet> {
             let kind = device.info().kind;
             device.$name().ok_or_else(|| unsupported(kind, what))

@@ -106,7 +106,7 @@ impl<C: Acting> Call<'_, C> {
         self.option(|o| *o.allow_changed = true)
     }
 
-    /// Sends the input even where the target is covered, disabled or out of view.
+    /// Sends the input even if the target is covered, disabled or out of view.
     pub fn force(self) -> Self {
         self.option(|o| *o.force = true)
     }

@@ -24,7 +24,7 @@ pub trait ScriptWriter: Send + Sync + fmt::Debug {
     /// Returns the script lines of one command with its targets. Secrets become variables.
     ///
     /// # Errors
-    /// Returns `UNSUPPORTED` where the host writes no scripts.
+    /// Returns `UNSUPPORTED` if the host writes no scripts.
     fn lines(&self, _step: &RecordedCommand) -> Result<String> {
         Err(no_scripts())
     }
@@ -32,7 +32,7 @@ pub trait ScriptWriter: Send + Sync + fmt::Debug {
     /// Returns the text of the script.
     ///
     /// # Errors
-    /// Returns `UNSUPPORTED` where the host writes no scripts.
+    /// Returns `UNSUPPORTED` if the host writes no scripts.
     fn script(&self, _recording: &Recording) -> Result<String> {
         Err(no_scripts())
     }
@@ -40,7 +40,7 @@ pub trait ScriptWriter: Send + Sync + fmt::Debug {
     /// Returns the text of a repaired script and its patch.
     ///
     /// # Errors
-    /// Returns `UNSUPPORTED` where the host writes no scripts.
+    /// Returns `UNSUPPORTED` if the host writes no scripts.
     fn repaired_script(&self, _repair: &ScriptRepair) -> Result<(String, String)> {
         Err(no_scripts())
     }

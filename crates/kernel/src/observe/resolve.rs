@@ -49,7 +49,7 @@ pub(crate) enum Presence {
     Present(Arc<Tree>, NodeId),
     /// The element does not exist, for this reason.
     Absent(String),
-    /// This many elements match, where any of them is an answer.
+    /// This many elements match, and any of them is an answer.
     Several(usize),
 }
 

@@ -45,7 +45,7 @@ pub enum Clause {
     RowText,
     /// The numbers that distinguished the row from others.
     RowNumbers,
-    /// The position of the row, where nothing else distinguishes the rows.
+    /// The position of the row, if nothing else distinguishes the rows.
     RowPosition,
     /// The element that opened the menu or dialog.
     Opener,

@@ -25,7 +25,7 @@ use stickpin_devtools::Reply;
 use stickpin_devtools::protocol as cdp;
 use stickpin_tree::{Handle, NodeId, SurfaceId, Tree};
 
-/// The browser's counts per session; `None` where the session is gone.
+/// The browser's counts per session; `None` if the session is gone.
 type Counts = BTreeMap<String, Option<SessionCounts>>;
 
 /// The browser's counts in one session.

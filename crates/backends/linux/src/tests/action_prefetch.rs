@@ -242,7 +242,7 @@ async fn prefetch_is_valid_until_a_signal_or_timeout() {
         }
         let prepared = device.prepare(save, &[], PRESS, ticket).await.unwrap();
         assert_eq!(reads(&prepared.located.expect("it is there")), "Delete");
-        // The actions are also requested again where the check before the press is no longer valid.
+        // The actions are also requested again if the check before the press is no longer valid.
         app.becomes(|now| now.actions = vec!["win.undo", "click"]);
         app.signals(&heard).await;
         app.asked();

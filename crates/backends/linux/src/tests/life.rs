@@ -75,7 +75,7 @@ async fn title_from_windows_equals_title_of_the_tree() {
         assert_eq!(page.as_ref().map(|page| page.title.as_str()), title, "{twin:?}");
         let asked = app.asked();
         assert!(asked.len() <= 6 && asked.iter().all(|(path, ..)| path != FIRST), "{asked:?}");
-        // Where the windows alone are not conclusive, a capture is.
+        // If the windows alone are not conclusive, a capture is.
         let CaptureResult::Tree(tree) = device.capture(CaptureRequest::default()).await.unwrap() else {
             panic!("nothing was stored")
         };

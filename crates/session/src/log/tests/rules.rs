@@ -68,7 +68,7 @@ fn every_broken_rule_is_found() {
     assert_eq!(found, Finding::Illegal { seq: 4, illegal });
 }
 
-/// Where a person discarded a line, its neighbors may refer to its content.
+/// If a person discarded a line, its neighbors may refer to its content.
 #[test]
 fn stub_explains_what_its_line_said() {
     for lost in 1..38 {

@@ -1,4 +1,4 @@
-//! Detects rows that moved by their field values, where nothing else distinguishes them.
+//! Detects rows that moved by their field values, if nothing else distinguishes them.
 
 use std::sync::Arc;
 
