@@ -1,4 +1,4 @@
-// The page: what comes from the server goes to the panels, what the person does goes to the server.
+// The page: data from the server goes to the panels, and actions of the person go to the server.
 
 import { arrows, byId, plain } from "./dom.js";
 import { act, invite, isLetIn, listen, step } from "./link.js";
@@ -15,7 +15,7 @@ let mine = false;
 let connected = true;
 let session = null;
 
-// What the server sends.
+// Data from the server.
 
 function onSession(state) {
   session = state;
@@ -116,7 +116,7 @@ function changeTime() {
   if (session) onSession(session);
 }
 
-// What the person does.
+// Actions of the person.
 
 async function perform(what) {
   const done = await act(what);
@@ -174,7 +174,7 @@ byId("invite").addEventListener("click", async () => {
   }
 });
 
-// Panels as tabs, where there is no room for all of them.
+// Panels become tabs if there is not enough space for all of them.
 
 const tabs = [...document.querySelectorAll('[role="tab"]')];
 function open(tab) {
@@ -192,7 +192,7 @@ arrows(document.querySelector('[role="tablist"]'), '[role="tab"]', (tab) => (ope
   "ArrowRight",
 ]);
 open(tabs[0]);
-// A wide window shows the outline beside the others.
+// A wide window shows the outline next to the others.
 matchMedia("(min-width: 900px)").addEventListener("change", (wide) => {
   if (wide.matches && document.body.dataset.panel === "tab-outline") open(tabs[0]);
 });

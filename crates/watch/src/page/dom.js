@@ -7,7 +7,7 @@ export function byId(id) {
   return found;
 }
 
-/** Makes an element with a class, a text and attributes. */
+/** Creates an element with a class, a text and attributes. */
 export function make(tag, className, text, attributes = {}) {
   const made = document.createElement(tag);
   if (className) made.className = className;
@@ -16,10 +16,10 @@ export function make(tag, className, text, attributes = {}) {
   return made;
 }
 
-/** Control and direction characters, which could make a text look like another one. */
+/** Control and direction characters, which could make a text look like a different one. */
 const INVISIBLE = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
-/** Returns a text of an app without characters that nobody sees, and not longer than `most`. */
+/** Returns a text of an app without invisible characters, cut to `most` characters. */
 export function plain(text, most = 400) {
   const shown = String(text ?? "").replace(INVISIBLE, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
   return shown.length > most ? `${shown.slice(0, most)}…` : shown;

@@ -1,23 +1,23 @@
-// The connection to the server: the key of this visit, the stream, and acts.
+// The connection to the server: the key of this visit, the stream, and actions.
 
 const NAME = "stickpin-watch-key";
 const given = document.querySelector('meta[name="watch-key"]').content;
 if (given) {
   sessionStorage.setItem(NAME, given);
-  // The token in the address worked once and is worthless now.
+  // The token in the address was valid only once and is now useless.
   history.replaceState(null, "", "/");
 }
 const key = sessionStorage.getItem(NAME) ?? "";
 
-/** Whether this tab was let in. Another tab of the same browser has the cookie, but no key. */
+/** Whether this tab was admitted. Another tab of the same browser has the cookie, but no key. */
 export const isLetIn = key !== "";
 
-/** Returns an address of the server that proves the visit. */
+/** Returns an address of the server that contains the key of the visit. */
 export function address(path) {
   return `${path}?key=${key}`;
 }
 
-/** Calls the handlers, by the names of events, for what the server sends. */
+/** Calls the handlers, by event name, for messages from the server. */
 export function listen(handlers, onState) {
   const source = new EventSource(address("/stream"));
   source.addEventListener("open", () => onState(true));
@@ -39,19 +39,19 @@ async function post(path, body) {
 
 let queue = Promise.resolve();
 
-/** Does an act behind all earlier ones, and returns how it ended. */
+/** Performs an action after all earlier ones, and returns the result. */
 export function act(what) {
   const done = queue.then(() => post("/act", what)).catch((e) => ({ ok: false, message: e.message, receipt: [] }));
   queue = done;
   return done;
 }
 
-/** Returns a link that lets one more browser watch. */
+/** Returns a link that admits one more browser to watch. */
 export function invite() {
   return post("/invite", {});
 }
 
-/** Returns the frame behind a command. */
+/** Returns the frame after a command. */
 export async function step(command) {
   const response = await fetch(address(`/step/${command}`));
   return response.ok ? response.json() : null;

@@ -12,7 +12,7 @@ const SIGNS = { running: "…", ok: "✓", error: "✕", interrupted: "!" };
 let chosen = () => {};
 let failed = [];
 
-/** Tells what to do with an entry that is chosen. */
+/** Sets the handler for a selected entry. */
 export function onLog(choose) {
   chosen = choose;
 }
@@ -22,13 +22,13 @@ export function all() {
   return [...entries.values()].map((kept) => kept.entry);
 }
 
-/** Forgets everything. */
+/** Removes all entries. */
 export function clear() {
   entries.clear();
   list.replaceChildren();
 }
 
-/** Adds entries, or replaces them. */
+/** Adds or replaces entries. */
 export function add(changed) {
   const atEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 40;
   for (const entry of changed) {
@@ -92,7 +92,7 @@ export function selectCall(id) {
   }
 }
 
-/** Shows the failed requests of the page, beside the errors in receipts. */
+/** Shows the failed requests of the page, in addition to the errors in receipts. */
 export function showFailed(requests) {
   if (requests.join("\n") === failed.join("\n")) return;
   failed = requests;

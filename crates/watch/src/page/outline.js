@@ -9,7 +9,7 @@ const LINE = /^( *)(?:(@e\d+) )?(\S+)(.*)$/s;
 let text = null;
 let chosen = () => {};
 
-/** Tells what to do with a line that is chosen. */
+/** Sets the handler for a selected line. */
 export function onOutline(choose) {
   chosen = choose;
 }

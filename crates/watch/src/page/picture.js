@@ -1,11 +1,11 @@
-// The picture of the app with boxes and refs, and what a person does on it.
+// The screenshot of the app with boxes and refs, and the person's actions on it.
 
 import { byId, make, plain } from "./dom.js";
 import { address } from "./link.js";
 
-/** The maximum number of boxes; a person cannot tell more apart. */
+/** The maximum number of boxes; a person cannot distinguish more. */
 const MAX_BOXES = 500;
-/** The space around the picture, in pixels. */
+/** The space around the screenshot, in pixels. */
 const MARGIN = 20;
 const WHEEL_PAUSE = 150;
 const TYPING_PAUSE = 120;
@@ -21,20 +21,20 @@ let mine = false;
 let acts = () => {};
 let pointed = () => {};
 
-/** Tells what to do with acts on the picture, and with elements under the pointer. */
+/** Sets the handlers for actions on the screenshot and for elements under the pointer. */
 export function onPicture(handlers) {
   ({ act: acts, point: pointed } = handlers);
 }
 
-/** Lets the person act on the picture, or not. */
+/** Sets whether the person may act on the screenshot. */
 export function setMine(value) {
   mine = value;
   picture.classList.toggle("mine", value);
   for (const box of boxes.children) box.tabIndex = value ? 0 : -1;
 }
 
-/** Shows a frame once its picture is there, and calls `then` at that moment. Frames that come
- * meanwhile replace each other: a slow connection skips what is over. */
+/** Shows a frame once its screenshot has loaded, and calls `then` at that moment. Frames that arrive meanwhile replace
+ * each other, so that a slow connection skips outdated ones. */
 export async function show(frame, then) {
   pending = { frame, then };
   if (loading) return;
@@ -57,7 +57,7 @@ async function load(frame) {
   try {
     await loaded.decode();
   } catch {
-    // It was replaced meanwhile: the next frame is on its way.
+    // The frame was replaced meanwhile: the next one is being loaded.
     return false;
   }
   image.src = loaded.src;
@@ -79,11 +79,11 @@ function draw(frame) {
   if (focused) made.find((box) => box.dataset.id === focused)?.focus({ preventScroll: true });
 }
 
-/** Makes the picture as large as its place allows, and no larger than it is. */
+/** Scales the screenshot to the available space, but not above its own size. */
 function fit() {
   if (!shown?.picture) return;
   const { clientWidth, clientHeight } = byId("frame");
-  // A narrow window scrolls, so that only its width limits the picture.
+  // A narrow window scrolls, so that only its width limits the screenshot.
   const high = matchMedia("(min-width: 900px)").matches ? clientHeight - MARGIN : Infinity;
   const scale = Math.min(1, (clientWidth - MARGIN) / shown.width, high / shown.height);
   picture.style.width = `${Math.floor(shown.width * scale)}px`;
@@ -154,7 +154,7 @@ function scroll() {
   scrolled = 0;
 }
 
-/** Keys that go to the app as they are. Tab stays with this page, so that nobody is caught here. */
+/** Keys that are passed to the app unchanged. Tab stays with this page, so that keyboard users are not trapped. */
 const KEYS = new Set([
   "Enter", "Backspace", "Delete", "Escape", "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "Home", "End",
   "PageUp", "PageDown",

@@ -1,4 +1,4 @@
-// The time line: one tile per command, with its picture where somebody watched.
+// The timeline: one tile per command, with a screenshot if the command was watched.
 
 import { arrows, byId, make, plain } from "./dom.js";
 import { address } from "./link.js";
@@ -10,12 +10,12 @@ const MAX_TILES = 300;
 
 let chosen = () => {};
 
-/** Tells what to do with a step that is chosen. */
+/** Sets the handler for a selected step. */
 export function onStep(choose) {
   chosen = choose;
 }
 
-/** Forgets everything. */
+/** Removes all steps. */
 export function clearSteps() {
   tiles.clear();
   strip.replaceChildren();
@@ -59,7 +59,7 @@ function tile(entry, known) {
   return made;
 }
 
-/** Selects the tile of a step; none for the live picture. */
+/** Selects the tile of a step, or none for the live screenshot. */
 export function selectStep(id) {
   for (const [known, tile] of tiles) {
     tile.setAttribute("aria-selected", String(known === id));

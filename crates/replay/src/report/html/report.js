@@ -1,5 +1,5 @@
 'use strict';
-// Keys, filters and what is pointed at. Without it the page can be read all the same.
+// Keys, filters and highlighting. The page can also be read without this script.
 {
   /** @param {string} css @param {ParentNode} [within] @returns {HTMLElement[]} */
   const all = (css, within = document) => [...within.querySelectorAll(css)].filter((e) => e instanceof HTMLElement);
@@ -7,14 +7,14 @@
   const one = (css) => all(css)[0];
   const help = /** @type {HTMLDialogElement} */ (one('#keys'));
 
-  // A picture that is shown again is in the page once.
+  // A screenshot that is shown repeatedly is in the page only once.
   for (const img of document.querySelectorAll('img[data-same]')) {
     const same = document.getElementById(img.getAttribute('data-same') ?? '');
     img.setAttribute('src', same?.getAttribute('src') ?? '');
   }
   for (const time of document.querySelectorAll('time')) time.title = new Date(time.dateTime).toLocaleString();
 
-  /** Opens what holds an element, and goes there. @param {HTMLElement | undefined} target */
+  /** Opens the containers of an element, and scrolls to it. @param {HTMLElement | undefined} target */
   const show = (target) => {
     if (!target) return;
     for (let e = target.parentElement; e; e = e.parentElement) if (e instanceof HTMLDetailsElement) e.open = true;
@@ -23,11 +23,11 @@
     if (focus instanceof HTMLElement) focus.focus({ preventScroll: true });
   };
 
-  /** The steps that can be gone to: not those of scripts that are hidden, nor of attempts that are closed. */
+  /** The steps that can be navigated to: not those of hidden scripts or collapsed attempts. */
   const steps = () => all('.step').filter((step) => step.checkVisibility());
   const scripts = () => all('article').filter((script) => !script.hidden);
 
-  /** The one after the one that has the focus, or before it. @param {HTMLElement[]} list @param {number} way */
+  /** Returns the element after the focused one, or before it. @param {HTMLElement[]} list @param {number} way */
   const next = (list, way) => {
     const at = document.activeElement;
     const inside = list.findIndex((e) => e.contains(at));
@@ -65,7 +65,7 @@
       await navigator.clipboard.writeText(code?.textContent ?? '');
       button.textContent = 'Copied';
     } catch {
-      // A file may not reach the clipboard: selected, it is one key away.
+      // A local file may have no clipboard access: select the text, so that it can be copied with one key.
       if (code) getSelection()?.selectAllChildren(code);
       button.textContent = 'Selected';
     }
@@ -84,7 +84,7 @@
     }
   });
 
-  // A ref in a text and its frame in the picture of the same step or attempt.
+  // Highlights a ref in a text and its frame in the screenshot of the same step or attempt.
   const point = (/** @type {Event} */ event, /** @type {boolean} */ on) => {
     const ref = event.target instanceof Element ? event.target.closest('[data-ref]') : null;
     const scope = ref?.closest('.step, .attempt');
@@ -127,7 +127,7 @@
     event.preventDefault();
   });
 
-  // Which script is being read.
+  // Marks the script that is being read.
   const links = new Map(all('nav a').map((link) => [link.getAttribute('href')?.slice(1), link]));
   const seen = new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) {

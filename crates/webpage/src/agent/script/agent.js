@@ -1,64 +1,65 @@
-// The agent's face: what the Rust side calls, as `__stickpin.NAME(...)` in the isolated world of each document (the
-// tab's and each frame's own). Ids are the numbers of the columns; a function that is given the id of an element that
-// is gone (not connected) answers null. Points and rectangles are CSS pixels of the document's own viewport.
+// The interface of the agent: the functions that the Rust side calls, as `__stickpin.NAME(...)` in the isolated world
+// of each document (the tab's and each frame's own). Ids are the numbers of the columns. Given the id of an element
+// that is gone (not connected), a function returns null. Points and rectangles are CSS pixels of the document's own
+// viewport.
 //
 // Reading (capture.js, locate.js)
-//   capture({watch: [id, id]})  -> JSON text for Columns::parse; what is watched are ranges, first and last in turns
-//   locate(id, [id, id])        -> the same, or null; `id` is among what is watched
+//   capture({watch: [id, id]})  -> JSON text for Columns::parse; `watch` has ranges of ids, alternately first and last
+//   locate(id, [id, id])        -> the same, or null; the ranges include `id`
 //   find(id, [id, id], guard?)  -> [locate, glimpse] or null
-//   unchanged(seal)             -> whether a capture would read like the one with this seal, if the browser's counts of
-//                                  style and layout are equal, too (unchanged.js)
+//   unchanged(seal)             -> whether a capture would equal the one with this seal, provided that the browser's
+//                                  counts of style and layout are also equal (unchanged.js)
 //   uncollected()               -> whether no garbage was collected between the last two calls of `unchanged`
 //   css(selector)               -> {ids: [id]} | {bad: true}
 //   adoptRoot(root)             -> whether a closed shadow root, resolved into this world, was new
-//   rootsAsked([id])            the debugger was asked whether these have one
-//   idOf(element), nodeOf(id)   -> between numbers and objects that the debugger resolved into this world
-//   heard([element])            -> [[id], whether a drawing is read now that was not before]: these listen for presses
+//   rootsAsked([id])            the debugger was queried for the roots of these
+//   idOf(element), nodeOf(id)   -> convert between numbers and objects that the debugger resolved into this world
+//   heard([element])            -> [[id], whether a drawing is read now that was not before]: these elements listen for presses
 //
 // Aiming (aim.js)
-//   aim(id, guard?)             -> {rect: [x,y,w,h] | null, point: [x,y] | null, hit?, at?}; scrolls into view if need be
+//   aim(id, guard?)             -> {rect: [x,y,w,h] | null, point: [x,y] | null, hit?, at?}; scrolls into view if needed
 //   glimpse(id)                 -> the same without scrolling; null unless it is in view and free
-//   arrived(id, x, y, at, guard) -> Promise of [hit, rect], when the page has answered the pointer
-//   arrivedLook(id, x, y, at, press, [id, id], guard) -> Promise of [hit, rect, look, watched]: the second look, of that moment
-//   frame()                     -> Promise: a frame was made, or 100 ms went by without one
+//   arrived(id, x, y, at, guard) -> Promise of [hit, rect], when the page has reacted to the pointer
+//   arrivedLook(id, x, y, at, press, [id, id], guard) -> Promise of [hit, rect, look, watched]: with `locate` at that moment
+//   frame()                     -> Promise: a frame was drawn, or 100 ms passed without one
 //   hit(id, x, y)               -> {target: true} | {target: false, by: id or 0, what: `dialog "Cookies"`}
 //   elementAt(x, y)             -> {id, frame: whether it shows a frame} | null
 //   rects([id])                 -> [[x,y,w,h] | null]
-//   frameBox(id)                -> [x, y, scale x, scale y] of the inside of a frame
+//   frameBox(id)                -> [x, y, scale x, scale y] of the content of a frame
 //   words(id)                   -> `dialog "Cookies"`, `div.overlay`
 //
-// The content guard (guard.js): `guard` is [key, [id, id], wide]; where an input runs under it, [key] if it was copied
-//   guardContent(id | 0, key, [id, id], wide) copies what is guarded with a target; 0: that is in another document
-//   aroundHolds(key)            -> whether what this document guards for a target in another one is as it was
+// The content guard (guard.js): `guard` is [key, [id, id], wide]; for an input, [key] if it was copied
+//   guardContent(id | 0, key, [id, id], wide) copies the content guarded with a target; 0: the target is in another document
+//   aroundHolds(key)            -> whether the content that this document guards for a target in another one is unchanged
 //
 // Acting (press.js, typing.js, input.js)
-//   expectClick(id, until, guard, [id | 0, guard]) -> true: watching the next press; id -1: stop any, 0: stop none;
-//                                  false: gone; null: what this document guards has changed. The last: the end of a drag
+//   expectClick(id, until, guard, [id | 0, guard]) -> true: tracking the next press; id -1: stop any, 0: stop none;
+//                                  false: gone; null: guarded content has changed. The last argument: the end of a drag
 //   clickVerdict()              -> {landed: 'target' | 'elsewhere' | 'changed' | 'none', what, stopped, complete, drawn?: 'canvas'}
-//   answered()                  -> Promise: the page has done what it put off at a press
-//   pressed(id, [id, id])       -> Promise of what `locate` answers then; ends the watch
-//   pointerAt(forget)           -> [x, y] where the pointer was seen last, or null; `forget`: from now on
+//   answered()                  -> Promise: the page has done what it deferred at a press
+//   pressed(id, [id, id])       -> Promise of the result of `locate` then; ends the tracking
+//   pointerAt(forget)           -> [x, y] where the pointer was last seen, or null; `forget`: only from now on
 //   focusField(id, guard)       -> {changed?, focused, fill: 'text' | 'set' | 'code' | 'none', id, value, editor, accepts, why}; selects all
 //   focus(id, guard)            -> {changed?, focused, fill, id}; caret at the end
 //   setValue(id, text, key)     -> {value} | {refused: true, value, accepts} | {changed}; for fill 'set'
-//   pasteText(id, text, key)    -> {pasted, changed?}; readCode(id) -> {text: null where it does not say, focused}; for fill 'code'
+//   pasteText(id, text, key)    -> {pasted, changed?}; readCode(id) -> {text: null if unknown, focused}; for fill 'code'
 //   readValue(id)               -> [text, endText]
 //   endText()                   -> {landed: 'elsewhere' | 'changed', what, stopped} | null: nothing of the text was stopped
 //   select(id, [text], guard)   -> {handled, changed?, value?, refused?, missing?, several?, options?, why?}
-//   scroller(id | 0, dx, dy)    -> {point: [x,y] | null, left, top}: what would scroll, and where a wheel reaches it
+//   scroller(id | 0, dx, dy)    -> {point: [x,y] | null, left, top}: what would scroll, and where the wheel reaches it
 //   scrollBy(id | 0, dx, dy)    -> {moved, left, top}
-//   scrolled()                  -> [x, y]: how far the page is scrolled
+//   scrolled()                  -> [x, y]: the scroll offset of the page
 //   attrs(id), html(id), text(id)
 //
 // Closing a list that was opened in vain (fold.js)
 //   opened(id, [id])            -> {expanded, press, key}: how the list that an element opened can be closed | null: it is not open
 //   takesKeys(id)               -> whether it has the focus
-//   expectEscape(id, [id])      Escape is heard inside of what is around the element only, until `folded`
+//   expectEscape(id, [id])      Escape is received only inside the element around the element, until `folded`
 //   folded(id, [id], expanded)  -> Promise of whether it is closed
 //
 // Files (files.js)
 //   fileInput(id, loose)        -> {id, multiple, directory, accept, holds: [{name, size, modified}]} | {} | null: gone
-//   expectFiles(id, loose), filesTaken() -> whether an input is still in use, and was when it got its files
+//   expectFiles(id, loose), filesTaken() -> whether an input is in use, and was when it got its files
 //   expectDrop(id, x, y, guard), dropVerdict() -> {landed, taken, what, changed}: what the last dragover of files reached
 //   dropStopped()               -> whether the drop was stopped
 //
@@ -66,11 +67,11 @@
 //   changes()                   -> {count, quiet_for (ms), animations: [words], mutated: words}
 //   changed(since, ms)          -> Promise of the counter, as soon as it differs from `since` or after `ms`
 //   settled(quiet, cap)         -> Promise of {settled, still: [words]}
-//   turn()                      -> Promise: what the page's timers owed by now is done
-//   tell()                      tells of what changed by now, and of the next change as soon as it comes
+//   turn()                      -> Promise: the page's overdue timers have run
+//   tell()                      reports what has changed, and the next change as soon as it happens
 //   announcements()             -> [text] since the last call
 
-// What is loaded in this order becomes one script (bundle.rs): circles are fine among functions only.
+// The modules are concatenated in this order (bundle.rs): cycles are allowed among functions only.
 import './dom.js';
 import './read/roles.js';
 import './scope.js';

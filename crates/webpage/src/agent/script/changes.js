@@ -1,4 +1,4 @@
-// Noticing: a counter of changes, quiet, running animations, and texts that came and went in live regions.
+// Noticing: a counter of changes, quiet, running animations, and texts that appeared and disappeared in live regions.
 
 import {
   $closest, $documentElement, $firstElementChild, $host, $isConnected, $listen, $matches, $nodeType, $parentNode,
@@ -8,14 +8,14 @@ import { words } from './act/aim.js';
 
 export let changeCount = 0;
 export const countChange = () => { changeCount++; };
-/** How many of them were more than a focus that moved, which a press does by itself. */
+/** The number of changes other than a moved focus, which a press causes by itself. */
 export let reactions = 0;
 let changedAt = performance.now();
-/** What changed lately, for words: the last few targets. */
+/** The recent changes, for descriptions: the last few targets. */
 let lately = [];
 let waiting = [];
 let announced = [];
-/** When the last signal went out, and the timer of the next. */
+/** When the last signal was sent, and the timer of the next one. */
 let signalledAt = -Infinity;
 let signalTimer = 0;
 const SIGNAL_EVERY = 50;
@@ -27,17 +27,17 @@ const $docAnimations = DOC.getAnimations;
 const observer = new MutationObserver(records => {
   reactions++;
   note(records[0].target);
-  // A flood is not read through: its first records tell as much.
+  // A flood of records is not read completely: its first records are sufficient.
   for (const r of records.length > 200 ? records.slice(0, 200) : records) listen(r);
 });
 
-/** Watches a document or a shadow root from now on. */
+/** Observes a document or a shadow root from now on. */
 export function observe(root) {
   if (observedRoots.has(root)) return;
   observedRoots.add(root);
   if ($nodeType.call(root) === FRAGMENT) shadowRoots.push(new WeakRef(root));
   observer.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
-  // State that changes without touching the document.
+  // State that changes without a change of the document.
   for (const type of ['input', 'change', 'focusin', 'focusout', 'toggle', 'animationend', 'transitionend', 'load']) {
     $listen.call(root, type, onEvent, { capture: true, passive: true });
   }
@@ -71,7 +71,7 @@ function signalChange() {
   signal({ changed: changeCount });
 }
 
-/** Tells of what changed by now, and of the next change as soon as it comes: somebody who acts waits for it. */
+/** Reports what has changed so far, and the next change as soon as it happens, because an action waits for it. */
 export function tell() {
   takePending();
   if (signalTimer) {
@@ -81,7 +81,7 @@ export function tell() {
   signalledAt = -Infinity;
 }
 
-/** Tells the Rust side, if it gave us a way: a function that is bound into this world. */
+/** Sends a message to the Rust side, if it has bound a function into this world. */
 export function signal(message) {
   if (typeof globalThis.__stickpinSignal === 'function') globalThis.__stickpinSignal(JSON.stringify(message));
 }
@@ -90,7 +90,7 @@ export function signal(message) {
 
 const LIVE = '[aria-live=polite],[aria-live=assertive],[role=alert],[role=status],[role=log],output,[class*=toast i],[class*=snackbar i]';
 
-/** Notes the text of a live region that a record touches. */
+/** Records the text of a live region that a record touches. */
 function listen(record) {
   if (record.type === 'attributes') return;
   const target = $nodeType.call(record.target) === ELEMENT ? record.target : $parentNode.call(record.target);
@@ -115,7 +115,7 @@ function announce(region) {
   }
 }
 
-/** The texts noted since the last call. */
+/** The texts recorded since the last call. */
 export function announcements() {
   const texts = announced;
   announced = [];
@@ -124,7 +124,7 @@ export function announcements() {
 
 // ---- Quiet ----
 
-/** Records that are not delivered yet count, too. */
+/** Records that have not been delivered yet also count. */
 export function takePending() {
   const pending = observer.takeRecords();
   if (pending.length) {
@@ -134,7 +134,7 @@ export function takePending() {
   }
 }
 
-/** How many changes there were, for how many ms there has been none, what moves, and where the last changes were. */
+/** The number of changes, the ms since the last one, what moves, and where the last changes were. */
 export function changes() {
   takePending();
   return {
@@ -145,7 +145,7 @@ export function changes() {
   };
 }
 
-/** Resolves to the counter as soon as it is not `since`, or when `ms` are over. */
+/** Resolves to the counter as soon as it differs from `since`, or after `ms`. */
 export function changed(since, ms) {
   takePending();
   if (changeCount !== since) return Promise.resolve(changeCount);
@@ -170,7 +170,7 @@ function animations() {
   });
 }
 
-/** Where the last changes were, in words; empty if all of it is gone. */
+/** Describes where the last changes were; empty if all of it is gone. */
 function mutated() {
   for (let i = lately.length - 1; i >= 0; i--) {
     let node = lately[i].deref();
@@ -199,7 +199,7 @@ export function settled(quiet, cap) {
           resolve({ settled: true, still: [] });
           return;
         }
-        // On a busy machine the page's own timers may be overdue: they go first, then it counts.
+        // On a busy machine the page's own timers may be overdue: they run first, then the result counts.
         calmAt = changeCount;
         later(look);
         return;
@@ -217,7 +217,7 @@ export function settled(quiet, cap) {
   });
 }
 
-/** Resolves behind the page's timers that are due: on a busy machine they are late, and so is what they do. */
+/** Resolves after the page's timers that are due: on a busy machine they are late, and so are their effects. */
 export const turn = () => new Promise(done => later(done));
 
 observe(document);

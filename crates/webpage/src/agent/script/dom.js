@@ -1,8 +1,8 @@
-// Primitives: the DOM as the browser made it, whatever a page named its fields.
+// Primitives: the DOM as the browser built it, whatever names a page gave to its fields.
 //
-// The script lives in an isolated world, so prototypes and globals are ours. Named properties are not: a form with
-// `<input name="firstChild">` answers with that input, and `<img name="body">` does it to the document. So every
-// read of a node goes through the getters and methods of the prototypes.
+// The script runs in an isolated world, so prototypes and globals are ours. Named properties are not: a form with
+// `<input name="firstChild">` returns that input for `firstChild`, and `<img name="body">` does so for the document.
+// Every read of a node therefore uses the getters and methods of the prototypes.
 
 import { countChange } from './changes.js';
 
@@ -57,7 +57,7 @@ export const $host = getterOf(ShadowRoot.prototype, 'host');
 
 const $namespace = getterOf(P, 'namespaceURI');
 const $editable = getterOf(HTMLElement.prototype, 'isContentEditable');
-/** In browsers that have it. */
+/** In browsers that support it. */
 const $editContext = 'editContext' in HTMLElement.prototype ? getterOf(HTMLElement.prototype, 'editContext') : null;
 export const $labelledBy = getterOf(P, 'ariaLabelledByElements');
 export const $innerText = getterOf(HTMLElement.prototype, 'innerText');
@@ -71,14 +71,15 @@ export const $getSelection = DOC.getSelection;
 export const $createRange = DOC.createRange;
 export const $listen = EventTarget.prototype.addEventListener;
 
-/** A text without halves of surrogate pairs, in browsers that can say so; what they send otherwise is mended later. */
+/** A text without lone surrogates, in browsers that support this; the output of others is corrected later. */
 export const wellFormed = s => (s.toWellFormed ? s.toWellFormed() : s);
 
 /** @type {{ postTask(f: () => void, options: { delay: number }): Promise<void> } | undefined} */
 const $scheduler = Reflect.get(globalThis, 'scheduler');
-/** A document that may run no scripts, as in a sandboxed frame, runs no timers either, ours included; tasks it does. */
+/** A document that may not run scripts, as in a sandboxed frame, does not run timers either, including ours. Tasks do
+ * run. */
 const TIMERLESS = matchMedia('(scripting: none)').matches && $scheduler !== undefined;
-/** As a timer that nobody clears: what it does a second time is idle. */
+/** Like a timer that is never cleared: running twice has no effect. */
 function afterTask(f, delay = 0) {
   $scheduler.postTask(f, { delay });
   return ownTimers;
@@ -86,7 +87,7 @@ function afterTask(f, delay = 0) {
 
 export let ownTimers = 0;
 export let ownFrames = 0;
-/** Timers and callbacks for frames of ours are counted: what is left of the document's is the page's. */
+/** Our timers and frame callbacks are counted: the rest of the document's are the page's. */
 export const later = (f, ms) => (ownTimers++, TIMERLESS ? afterTask(f, ms) : setTimeout(f, ms));
 export const inFrame = f => (ownFrames++, requestAnimationFrame(f));
 
@@ -94,37 +95,38 @@ export const ELEMENT = 1;
 export const TEXT = 3;
 export const FRAGMENT = 11;
 
-/** HTML elements that are asked for more than any element has: of another namespace they are something else. */
+/** HTML elements that are requested for properties that not every element has. In another namespace, they are different
+ * elements. */
 const OF_HTML = new Set(('input textarea select option optgroup label button details dialog progress meter output img area table fieldset '
   + 'iframe frame audio video ol td th slot canvas object embed summary').split(' '));
 
 /** Elements that can show a document of its own (HTML 7.3.1 "content navigables"). */
 export const FRAMES = new Set(['iframe', 'frame', 'object', 'embed']);
 
-/** The tag of an element; of one that only has the name of an HTML element, that name after a colon. */
+/** The tag of an element. For an element that only has the name of an HTML element, that name after a colon. */
 export function tagOf(e) {
   const tag = $localName.call(e);
   return OF_HTML.has(tag) && $namespace.call(e) !== 'http://www.w3.org/1999/xhtml' ? ':' + tag : tag;
 }
 
-/** Whether a person can edit what is in an element (HTML 6.8.1). */
+/** Whether a person can edit the content of an element (HTML 6.8.1). */
 export const isEditable = e => e instanceof HTMLElement && ($editable.call(e) || hasEditContext(e));
 
-/** Whether an element takes text through an EditContext: its content is drawn by a script (EditContext API, 3). */
+/** Whether an element receives text through an EditContext: its content is drawn by a script (EditContext API, 3). */
 export const hasEditContext = e => $editContext !== null && e instanceof HTMLElement && $editContext.call(e) !== null;
 
-/** The focus goes to an element; nothing scrolls. */
+/** Focuses an element without scrolling. */
 export const giveFocus = e => (e instanceof SVGElement ? SVGElement : HTMLElement).prototype.focus.call(e, { preventScroll: true });
 
-/** Options of checkVisibility that also count `visibility: hidden`. */
+/** Options for checkVisibility that also count `visibility: hidden`. */
 export const VISIBLE = { visibilityProperty: true };
 
-/** Closed shadow roots that the debugger handed over, by their host: no script could ask for them. */
+/** Closed shadow roots that the debugger provided, by host: scripts have no access to them. */
 export const closedRoots = new WeakMap();
 export let anyClosed = false;
 export const shadowOf = e => $shadowRoot.call(e) || (anyClosed && closedRoots.get(e)) || null;
 
-/** Makes a closed shadow root known; from then on it is read like an open one. */
+/** Registers a closed shadow root; from then on it is read like an open one. */
 export function adoptRoot(root) {
   const host = root instanceof ShadowRoot ? $host.call(root) : null;
   if (!host || closedRoots.has(host)) return false;
@@ -135,17 +137,16 @@ export function adoptRoot(root) {
 }
 
 /**
- * HTML elements besides custom ones that can have a shadow root (DOM 4.2.14 "valid shadow host name"), as far as
- * pages give them one.
+ * Built-in HTML elements that can have a shadow root (DOM 4.2.14 "valid shadow host name"), as far as pages use them.
  */
 export const HOSTS = new Set('div span section article aside main nav header footer p'.split(' '));
-/** What an element looked like when the debugger was asked for its root; asked again when it looks different. */
+/** What an element looked like when the debugger was queried for its root; queried again when it looks different. */
 export const rootAsked = new WeakMap();
 export const hostLook = (e, tag) => (tag.includes('-') && $matches.call(e, ':defined') ? 'd' : '') + $offsetWidth.call(e) + 'x' + $offsetHeight.call(e);
 
 /**
- * Whether an element without an open shadow root may have a closed one: a custom element, or one that shows something
- * though nothing is in it. Pictures made of style are no sign.
+ * Whether an element without an open shadow root may have a closed one: a custom element, or one that shows content
+ * although it is empty. Images from style are no evidence.
  */
 export function mayHideRoot(e, tag) {
   const custom = tag.includes('-');
@@ -160,7 +161,7 @@ export function mayHideRoot(e, tag) {
   return false;
 }
 
-/** The debugger was asked for the shadow roots of these. */
+/** Records that the debugger was queried for the shadow roots of these elements. */
 export function rootsAsked(list) {
   for (const id of list) {
     const e = nodeOf(id);
@@ -168,7 +169,7 @@ export function rootsAsked(list) {
   }
 }
 
-/** The slot of a closed root that shows a child of its host: only from the slot's side can it be asked for. */
+/** The slot of a closed root that shows a child of its host: only the slot reveals this. */
 function closedSlot(node, host) {
   const root = closedRoots.get(host);
   if (root) for (const slot of $rootQueryAll.call(root, 'slot')) if ($assigned.call(slot).includes(node)) return slot;
@@ -179,23 +180,23 @@ export const attr = (e, name) => $getAttribute.call(e, name);
 export const has = (e, name) => $hasAttribute.call(e, name);
 export const styleOf = (e, pseudo) => getComputedStyle(e, pseudo);
 
-/** Characters of a page that are looked at in one text: it may have millions. */
+/** The maximum number of characters of a page that are examined in one text: it may have millions. */
 export const SQUEEZE_LIMIT = 100000;
 
-/** ASCII white space to single spaces, ends cut: what HTML and AccName call white space. */
+/** Collapses ASCII white space to single spaces and trims both ends, as HTML and AccName define white space. */
 export const squeeze = text => {
   const s = text.length > SQUEEZE_LIMIT ? text.slice(0, SQUEEZE_LIMIT) : text;
   return (/[\t\n\f\r]|^ | $|  /.test(s) ? s.replace(/[\t\n\f\r ]+/g, ' ').replace(/^ | $/g, '') : s);
 };
 
-// The element whose text was asked for last, and that text.
+// The element whose text was requested last, and that text.
 let soleOf = null;
 let soleText = null;
 export const forgetSole = () => { soleOf = null; };
 
 /**
- * The text of an element that holds no elements, else null. Asked for twice: by its name, and by the leaf below it.
- * Two reads, where its nodes one by one are four, and each text node gets an object of its own.
+ * The text of an element without child elements, else null. Requested twice: for its name, and for the leaf below it.
+ * Takes two reads, whereas its nodes one by one take four, and creates no object for each text node.
  */
 export function textOf(e) {
   if (soleOf !== e) {
@@ -205,7 +206,7 @@ export function textOf(e) {
   return soleText;
 }
 
-/** The parent in the flat tree: slots and shadow hosts included. */
+/** The parent in the flat tree, including slots and shadow hosts. */
 export function flatParent(node) {
   if ($nodeType.call(node) === ELEMENT) {
     const slot = $assignedSlot.call(node);
@@ -217,13 +218,13 @@ export function flatParent(node) {
   return $nodeType.call(parent) === FRAGMENT ? (parent instanceof ShadowRoot ? $host.call(parent) : null) : parent;
 }
 
-/** The element of the same tree scope with an id. */
+/** The element with an id in the same tree scope. */
 export function byIdIn(e, id) {
   const root = $getRootNode.call(e);
   return $nodeType.call(root) === 9 ? DOC.getElementById.call(root, id) : root instanceof ShadowRoot ? root.getElementById(id) : null;
 }
 
-/** The focused element, through shadow roots. */
+/** The focused element, also inside shadow roots. */
 export function deepActive(doc) {
   let e = $active.call(doc);
   while (e) {
@@ -235,21 +236,21 @@ export function deepActive(doc) {
   return null;
 }
 
-// ---- Identity (refs.md 1, grade NeverReused): a number per element for as long as this world lives ----
+// ---- Identity (grade NeverReused): a number per element for as long as this world exists ----
 
 const ids = new WeakMap();
 export let nextId = 1;
-/** id -> WeakRef; entries of collected elements are swept when half of the map may be dead. */
+/** id -> WeakRef; entries of collected elements are removed when half of the map may be dead. */
 const byId = new Map();
 let sweepAt = 4096;
 /**
- * Nodes that were numbered a moment ago, the first with the number `newFrom`. A WeakRef costs more than all else about
- * a number, so that they are made when nobody waits for a walk; until then the nodes are held.
+ * Nodes that were numbered recently, the first with the number `newFrom`. A WeakRef costs more than everything else
+ * about a number, so they are created when nothing waits for a walk. Until then, the nodes are held strongly.
  */
 const newNodes = [];
 let newFrom = 1;
 let weakening = false;
-/** WeakRefs that are made in one go: about a millisecond. */
+/** The number of WeakRefs that are created at once: about a millisecond. */
 const WEAKEN = 1000;
 
 export function idOf(node) {
@@ -266,7 +267,7 @@ export function idOf(node) {
   return id;
 }
 
-/** Lets go of nodes that were numbered, some at a time. */
+/** Releases numbered nodes in batches. */
 function weaken() {
   const end = Math.min(newNodes.length, WEAKEN);
   for (let i = 0; i < end; i++) byId.set(newFrom + i, new WeakRef(newNodes[i]));
@@ -276,7 +277,7 @@ function weaken() {
   if (weakening) later(weaken);
 }
 
-/** The node with a number, also a detached one; undefined when it was collected or never numbered. */
+/** The node with a number, even if detached; undefined if it was collected or never numbered. */
 export function nodeOf(id) {
   if (id >= newFrom) return newNodes[id - newFrom];
   const ref = byId.get(id);

@@ -1,5 +1,5 @@
-// What has to be known of a whole document before its elements can be named: labels, aria-owns, and which looks at
-// computed style are needed at all. Built once per capture and document; shadow roots add to it as they are met.
+// What must be known about a whole document before its elements can be named: labels, aria-owns, and whether certain
+// computed styles are needed at all. Built once per capture and document; shadow roots add to it when they are reached.
 
 import {
   $adopted, $baseURI, $body, $checkVisibility, $docQueryAll, $hasAttributes, $matches, $nodeType, $sheets, $url,
@@ -12,10 +12,10 @@ import { observe } from './changes.js';
 /** The document that is being read. */
 export let scope = null;
 
-/** What is read from here on is of the document of `s`; null: of none. */
+/** Sets the document that is read from here on to that of `s`; null: none. */
 export const enterScope = s => { scope = s; };
 
-/** Style sheet facts per document and root, kept while the sheets have as many rules as they had. */
+/** Style sheet facts per document and root, kept while the number of rules in the sheets stays equal. */
 const sheetFacts = new WeakMap();
 
 export function newScope(doc) {
@@ -23,18 +23,18 @@ export function newScope(doc) {
     doc,
     active: deepActive(doc),
     body: $body.call(doc),
-    /** control -> its labels. `input.labels` is quadratic when it is cold. */
+    /** control -> its labels. `input.labels` takes quadratic time when it is not cached. */
     labels: new Map(),
-    /** aria-owns (ARIA 1.2, 6.6): owner -> owned, and back. */
+    /** aria-owns (ARIA 1.2, 6.6): owner -> owned, and vice versa. */
     owned: null,
     ownerOf: null,
-    /** Roles of elements with a role attribute, once they were asked for. */
+    /** Roles of elements with a role attribute, once computed. */
     roles: new Map(),
     /** Whether some table has a role attribute. */
     tableRoles: false,
     modal: null,
     modalPath: null,
-    /** What an element must have for its ::before or ::after to make text: name -> BEFORE | AFTER. */
+    /** What an element must have for its ::before or ::after to have text: name -> BEFORE | AFTER. */
     pseudo: { any: 0, classes: new Map(), tags: new Map(), ids: new Map(), on: false },
     transform: false,
     /** Whether there is an icon font (icons.js). */
@@ -42,9 +42,9 @@ export function newScope(doc) {
     pointer: false,
     /** See counters.js. */
     counts: null,
-    /** Whether something may scroll besides the page. */
+    /** Whether something other than the page may scroll. */
     scrolls: false,
-    /** Whether nothing was met that can change unnoticed (unchanged.js); what has to be looked at again for that. */
+    /** Whether nothing was found that can change unnoticed (unchanged.js), and what must be checked again for that. */
     provable: true,
     unrendered: [],
     undefined: [],
@@ -66,7 +66,7 @@ export function newScope(doc) {
   return s;
 }
 
-/** Adds what a document or a shadow root contributes to the scope. */
+/** Adds the information of a document or a shadow root to the scope. */
 export function readRoot(root) {
   observe(root);
   const query = $nodeType.call(root) === 9 ? s => $docQueryAll.call(root, s) : s => root.querySelectorAll(s);
@@ -78,11 +78,11 @@ export function readRoot(root) {
     else scope.labels.set(control, [label]);
   }
   for (const owner of query('[aria-owns]')) {
-    // What shows no content, or is not shown itself, would take what it owns out of the tree.
+    // An owner that shows no content, or is not shown itself, would remove what it owns from the tree.
     if (CHILDLESS.has(tagOf(owner)) || !$checkVisibility.call(owner)) continue;
     for (const id of attr(owner, 'aria-owns').split(/\s+/)) {
       const e = id && byIdIn(owner, id);
-      // An element has one owner, and cannot own what it is inside of.
+      // An element has one owner, and cannot own an ancestor.
       if (!e || (scope.ownerOf && scope.ownerOf.has(e)) || isInside(owner, e)) continue;
       scope.owned ??= new Map();
       scope.ownerOf ??= new Map();
@@ -94,13 +94,13 @@ export function readRoot(root) {
   }
   scope.tableRoles ||= query('table[role]').length > 0;
   const facts = factsOf(root);
-  // Each question reads the whole document: four of them are not asked where no element has a style of its own.
+  // Each query reads the whole document: four of them are skipped if no element has an inline style.
   const styled = query('[style]').length > 0;
   const own = part => styled && query(`[style*="${part}"]`).length > 0;
   scope.transform ||= facts.transform || own('text-transform');
   scope.pointer ||= facts.pointer || own('pointer');
   scope.scrolls ||= facts.scrolls || own('overflow');
-  // Style below a skipped `content-visibility: auto` is worked out only when it is asked for.
+  // Style below a skipped `content-visibility: auto` is computed only on request.
   if (facts.skips || own('content-visibility')) scope.provable = false;
   const p = scope.pseudo;
   p.on ||= facts.on;
@@ -108,16 +108,17 @@ export function readRoot(root) {
   for (const k of ['classes', 'tags', 'ids']) for (const [x, which] of facts[k]) p[k].set(x, p[k].get(x) | which);
 }
 
-/** Elements whose content is no part of the tree. */
+/** Elements whose content is not part of the tree. */
 const CHILDLESS = new Set('input textarea select img hr progress meter audio video embed iframe frame canvas'.split(' '));
 
-/** Whether an element is another one or inside of it, by aria-owns too. */
+/** Whether an element is another one or is inside it, also through aria-owns. */
 function isInside(e, other) {
   for (let p = e; p; p = (scope.ownerOf && scope.ownerOf.get(p)) || flatParent(p)) if (p === other) return true;
   return false;
 }
 
-/** One scan of the style sheets of a root: may ::before or ::after make text, is text transformed, are there hand cursors? */
+/** Scans the style sheets of a root once: may ::before or ::after have text, is text transformed, are there hand
+ * cursors? */
 export function factsOf(root) {
   const sheets = $nodeType.call(root) === 9 ? [...$sheets.call(root), ...$adopted.call(root)] : [...root.styleSheets, ...root.adoptedStyleSheets];
   let key = '';
@@ -174,21 +175,21 @@ const makesText = content => !!content && !/^(none|normal|inherit|initial|unset)
 export const BEFORE = 1;
 export const AFTER = 2;
 
-/** A selector list without what stands in parentheses and brackets: it only narrows what matches. */
+/** A selector list without the parts in parentheses and brackets, which only narrow the matches. */
 function bare(list) {
   let text = list.replace(/\[(?:"[^"]*"|'[^']*'|\\.|[^\]])*\]/g, '[]');
   while (/\([^()]+\)/.test(text)) text = text.replace(/\((?:\\.|[^()])+\)/g, '()');
   return text;
 }
 
-/** The last compound of a selector: an escaped character is no combinator. */
+/** The last compound of a selector. An escaped character is not a combinator. */
 const LAST_COMPOUND = /(?:\\[0-9a-f]{1,6}\s?|\\.|[^\s>+~\\])+$/i;
 const IDENT = '((?:[\\w-]|[^\\x00-\\x7f]|\\\\[0-9a-f]{1,6}\\s?|\\\\.)+)';
 const CLASS_IN = new RegExp('\\.' + IDENT, 'i');
 const ID_IN = new RegExp('#' + IDENT, 'i');
 const TAG_IN = new RegExp('^' + IDENT, 'i');
 
-/** Notes what an element must have for its ::before or ::after to match: a class, id or tag of the last compound. */
+/** Records what an element must have for its ::before or ::after to match: a class, id or tag of the last compound. */
 function addSubject(selector, facts) {
   const made = /::?(before|after)(?![\w-])/.exec(selector);
   if (made === null) return;
@@ -203,7 +204,7 @@ function addSubject(selector, facts) {
   else facts.any |= which;
 }
 
-/** Which of ::before and ::after of an element may make text: BEFORE | AFTER. */
+/** Which of ::before and ::after of an element may have text: BEFORE | AFTER. */
 export function mayHavePseudo(e, tag) {
   const p = scope.pseudo;
   let which = p.any | p.tags.get(tag);

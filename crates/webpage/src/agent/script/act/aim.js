@@ -1,5 +1,5 @@
 // Where an element is, which point of it to press, and what a press there would reach. Coordinates are CSS pixels of
-// this document's viewport; what a frame shows is its own script's business.
+// this document's viewport. The content of a frame is handled by its own script.
 
 import {
   $body, $clientHeight, $clientLeft, $clientTop, $clientWidth, $closest, $contains, $createRange, $docQuery,
@@ -24,7 +24,7 @@ const meet = (a, b) => [Math.max(a[0], b[0]), Math.max(a[1], b[1]), Math.min(a[2
 const area = b => Math.max(0, b[2] - b[0]) * Math.max(0, b[3] - b[1]);
 const round = n => Math.round(n * 100) / 100;
 
-/** What of a rectangle of `e` the scrollers and clips around it let through (CSS Overflow 3, 3). */
+/** The part of a rectangle of `e` that the scrollers and clips around it leave visible (CSS Overflow 3, 3). */
 function clipped(b, e) {
   let position = styleOf(e).position;
   for (let p = flatParent(e); p && $nodeType.call(p) === ELEMENT; p = flatParent(p)) {
@@ -34,7 +34,7 @@ function clipped(b, e) {
     // No box, no scroller and no containing block.
     if (style.display === 'contents') continue;
     if (position === 'fixed') {
-      // Only a transformed ancestor holds a fixed box.
+      // Only a transformed ancestor contains a fixed box.
       if (style.transform === 'none' && style.filter === 'none' && style.contain === 'none') continue;
       position = style.position;
     } else if (position === 'absolute' && style.position === 'static' && style.transform === 'none') continue;
@@ -43,7 +43,7 @@ function clipped(b, e) {
       const r = $rect.call(p);
       const left = r.left + $clientLeft.call(p), top = r.top + $clientTop.call(p);
       const inner = [left, top, left + $clientWidth.call(p), top + $clientHeight.call(p)];
-      // CSS Overflow 3, 3: it applies to block, flex and grid containers.
+      // CSS Overflow 3, 3: `overflow` applies to block, flex and grid containers.
       if (style.display === 'inline' || style.display.startsWith('table-row') || /^table-(header|footer|column)/.test(style.display)) continue;
       if (style.overflowX === 'visible') inner[0] = -Infinity, inner[2] = Infinity;
       if (style.overflowY === 'visible') inner[1] = -Infinity, inner[3] = Infinity;
@@ -53,7 +53,7 @@ function clipped(b, e) {
   return b;
 }
 
-/** The boxes of an element in its own document: its lines; without a box of its own those of its content. */
+/** The boxes of an element in its own document: its lines; without a box of its own, the boxes of its content. */
 export function boxesOf(e) {
   const tag = tagOf(e);
   if (tag === 'area') return areaBoxes(e);
@@ -72,7 +72,7 @@ export function boxesOf(e) {
   return list;
 }
 
-/** The box around the shape of an `area`, at the image that uses its map (HTML 4.8.14). */
+/** The bounding box of an `area`, in the image that uses its map (HTML 4.8.14). */
 function areaBoxes(e) {
   const map = $closest.call(e, 'map');
   const name = map && attr(map, 'name');
@@ -88,7 +88,7 @@ function areaBoxes(e) {
   return xs.length >= 2 ? [[r.left + Math.min(...xs), r.top + Math.min(...ys), r.left + Math.max(...xs), r.top + Math.max(...ys)]] : [];
 }
 
-/** The whole box of an element, [x, y, width, height]; null without one. */
+/** The bounding box of an element, [x, y, width, height]; null without one. */
 function rectOf(e) {
   const boxes = boxesOf(e);
   if (!boxes.length) return null;
@@ -97,8 +97,8 @@ function rectOf(e) {
 }
 
 /**
- * The point to press: the middle of the largest part that can be seen, or, where something lies on it, another point
- * of that part that is free. null: no part can be seen. `thorough`: every corner of it is tried.
+ * The point to press: the middle of the largest visible part or, if something covers it, another point of that part
+ * that is free. null: no part is visible. `thorough`: tries every corner of the part.
  */
 export function pointOf(e, target, thorough) {
   let best = null;
@@ -109,17 +109,17 @@ export function pointOf(e, target, thorough) {
   if (best === null) return null;
   const at = ([x, y]) => [round(best[0] + (best[2] - best[0]) * x), round(best[1] + (best[3] - best[1]) * y)];
   const points = [[0.5, 0.5], [0.5, 0.2], [0.5, 0.8], [0.2, 0.5], [0.8, 0.5]].map(at);
-  // The field itself, where it is free, before what is drawn over it.
+  // The field itself, if it is free, before content that is drawn over it.
   return points.find(point => hits(target, point) && isIn(deepAt(point[0], point[1]), target)) || points.find(point => hits(target, point))
     || (thorough && freePoint(best, target)) || points[0];
 }
 
-/** Points along each side of a box that are tried, and along an outline. */
+/** The number of points that are tried along each side of a box, and along an outline. */
 const TRIED = 7;
 
 /**
- * A free point of a box, the nearest to its middle: what lies on an element may leave a part of it, and what is drawn (an
- * arc, a line) often is not where the middle of its box is. null: there is none.
+ * A free point of a box, nearest to its middle: a cover may leave a part of the element free, and a drawn shape (an
+ * arc, a line) often does not include the middle of its box. null: there is none.
  */
 function freePoint(seen, target) {
   const [left, top, right, bottom] = seen;
@@ -131,7 +131,7 @@ function freePoint(seen, target) {
   return found || outlinePoint(target);
 }
 
-/** A point on the line of a drawn shape that is free: a thin line is missed by all others. */
+/** A free point on the line of a drawn shape: all other points miss a thin line. */
 function outlinePoint(target) {
   if (!(target instanceof SVGGeometryElement)) return null;
   const matrix = target.getScreenCTM();
@@ -157,16 +157,16 @@ export function deepAt(x, y) {
   return e;
 }
 
-/** Roles of what a person would not take for a part of a field, whatever it is inside of. */
+/** Roles of elements that a person would not take for a part of a field, whatever contains them. */
 const OWN_POPUPS = /^(alert|alertdialog|dialog|grid|listbox|menu|progressbar|status|tooltip|tree)$/;
-/** What is pressed for itself. */
+/** Elements that are pressed for their own sake. */
 const PRESSED_ITSELF = 'a[href],button,input:not([type=hidden]),select,textarea,summary,label,iframe,[tabindex]:not([tabindex^="-"]),[contenteditable]:not([contenteditable=false]),'
   + '[onclick],[role=button],[role=checkbox],[role=combobox],[role=link],[role=menuitem],[role=option],[role=radio],[role=slider],[role=spinbutton],[role=switch],[role=tab],[role=textbox],[role=searchbox]';
-/** How far a control's box goes beyond the field in it: paddings, an icon, a caption. */
+/** How far the box of a control extends beyond the field in it: padding, an icon, a caption. */
 const CONTROL_MARGIN = 48;
 const CONTROL_DEPTH = 5;
 
-/** Whether an element is a field or a box, whose look pages draw around it or over it. */
+/** Whether an element is a field or a box, whose appearance pages draw around it or over it. */
 function isDrawnField(e) {
   const tag = tagOf(e);
   if (tag === 'input') return !/^(button|submit|reset|image|hidden)$/.test(e.type);
@@ -174,8 +174,8 @@ function isDrawnField(e) {
 }
 
 /**
- * The box that a page draws a field as: the outermost element around it that is about as large and holds nothing else that
- * is pressed. null: there is none.
+ * The box that a page draws for a field: the outermost element around it that is about as large and contains nothing
+ * else that can be pressed. null: there is none.
  */
 function controlAround(target) {
   if (!isDrawnField(target)) return null;
@@ -197,8 +197,9 @@ function controlAround(target) {
 }
 
 /**
- * Whether what lies over a field is the field as a person sees it: the box that it is drawn in, or a part of that. A press
- * there is what the page takes for a press on the field. What has a life of its own or bars the way is a cover.
+ * Whether an element over a field is the field as a person sees it: the box that it is drawn in, or a part of that box.
+ * The page takes a press there for a press on the field. An element with its own function, or one that blocks the
+ * field, is a cover.
  */
 function reachesControl(at, target) {
   if (!at || !isDrawnField(target)) return false;
@@ -218,26 +219,27 @@ function reachesControl(at, target) {
 
 const ONE_WITH_ITS_INSIDE = /^(button|checkbox|menuitemcheckbox|menuitemradio|option|radio|switch|tab)$/;
 
-/** Whether an event at `at` is one for `target`: it, something inside it, or its label. */
+/** Whether an event at `at` is for `target`: the target, a descendant, or its label. */
 export function reaches(at, target) {
   for (let p = at; p; p = flatParent(p)) {
     if (p === target) return true;
     if ($nodeType.call(p) !== ELEMENT) continue;
     const tag = tagOf(p);
     if (tag === 'label') return p.control === target;
-    // What is pressed inside a label by itself does not press the label's control (HTML 4.10.4).
+    // A press on an interactive element inside a label does not press the label's control (HTML 4.10.4).
     if (tag === 'a' || tag === 'button' || tag === 'input' || tag === 'select' || tag === 'textarea') {
       if (tagOf(target) === 'label' && target.control === p) return true;
-      // The inside of a tab or the like is one with it (ARIA 1.2, "children presentational"): a tab of jQuery UI is a link in a tab.
+      // The content of a tab or similar element is part of it (ARIA 1.2, "children presentational"): a tab of jQuery UI
+      // is a link in a tab.
       if (ONE_WITH_ITS_INSIDE.test(attr(target, 'role') || '') && $contains.call(target, p)) continue;
-      // An image map's area is at its image; an option at its list.
+      // The area of an image map is reported at its image, an option at its list.
       return (tag === 'select' && $contains.call(p, target));
     }
   }
   return (tagOf(target) === 'area' && tagOf(at) === 'img' && has(at, 'usemap')) || reachesControl(at, target);
 }
 
-/** Where an element would be aimed at, as `aim` says it, if that is in view and free: nothing is scrolled. Else null. */
+/** The result of `aim` for an element that is in view and free: nothing is scrolled. Else null. */
 export function glimpse(id) {
   const e = nodeOf(id);
   if (!e || !$isConnected.call(e) || !boxesOf(e).length) return null;
@@ -248,13 +250,14 @@ export function glimpse(id) {
 }
 
 /**
- * Brings an element into view, chooses the point to press, and looks at what is there. null: gone; rect null: no box;
- * point null: no part of it can be brought into view. `at`: how often the document had changed by then, -1 where it
- * was scrolled: that is answered with the next frame only. `guard`: what guardContent is given behind the id, or null.
+ * Brings an element into view, chooses the point to press, and hit-tests it. null: gone; rect null: no box; point null:
+ * no part of it can be brought into view. `at`: the change count of the document at that time, -1 if it was scrolled,
+ * because changes by scrolling are known only in the next frame. `guard`: the arguments of guardContent after the id,
+ * or null.
  */
 export function aim(id, guard) {
   if (guard) guardContent(id, ...guard);
-  // What is in view and free is left where it is: scrolling moves things under a person's eyes.
+  // An element that is in view and free is not moved: scrolling moves content that a person is looking at.
   const free = glimpse(id);
   if (free) return free;
   const e = nodeOf(id);
@@ -274,7 +277,7 @@ export function aim(id, guard) {
     show(aimed);
     point = pointOf(aimed, e, true);
   }
-  // A control that is there for assistive technology only is pressed through its label.
+  // A control that exists only for assistive technology is pressed through its label.
   if (point === null || !hits(e, point)) {
     const label = labelWithBox(e);
     if (label && label !== aimed) {
@@ -291,8 +294,8 @@ export function aim(id, guard) {
 
 /**
  * What a press at a point would reach now that the pointer is there, and the box of the element: [hit, rect]. A page
- * that answered the pointer, in its handlers or in what they put off until they were done, gets a frame to draw it.
- * `at` is from `aim`, `guard` as there.
+ * that reacted to the pointer, in its handlers or in work that they deferred, gets a frame to draw the result. `at`
+ * comes from `aim`, `guard` is as there.
  */
 export async function arrived(id, x, y, at, guard) {
   await turn();
@@ -304,8 +307,9 @@ export async function arrived(id, x, y, at, guard) {
 }
 
 /**
- * As `arrived`, with what is asked next anyway, of the same moment: [hit, rect, look, watched]. `look` is what `locate`
- * answers to these ranges of ids. `press`: the press that follows is watched as `expectClick` does, for a while.
+ * Like `arrived`, together with the data that is requested next anyway, from the same moment: [hit, rect, look,
+ * watched]. `look` is the result of `locate` for these ranges of ids. `press`: the press that follows is watched as by
+ * `expectClick`, for a while.
  */
 export async function arrivedLook(id, x, y, at, press, ranges, guard) {
   const until = performance.now() + WATCH_MS;
@@ -314,7 +318,7 @@ export async function arrivedLook(id, x, y, at, press, ranges, guard) {
   return [there, rect, locate(id, ranges), press && expectClick(id, until, guard && [guard[0]])];
 }
 
-/** A frame was made, or is not going to be. */
+/** Resolves when a frame was drawn, or will not be. */
 export const frame = () => new Promise(done => {
   inFrame(() => later(done));
   later(done, 100);
@@ -345,7 +349,7 @@ export function hit(id, x, y) {
   return { target: false, by: idOf(cover), what: words(cover) };
 }
 
-/** The element to blame: the dialog or popup that the covering element belongs to, else it itself. */
+/** The covering element to report: the dialog or popup that it belongs to, else the element itself. */
 function coverOf(at, target) {
   for (let p = at; p && $nodeType.call(p) === ELEMENT; p = flatParent(p)) {
     if (insideFlat(target, p)) break;
@@ -354,7 +358,7 @@ function coverOf(at, target) {
   return at;
 }
 
-/** An element in words: `dialog "Cookies"`, `div.overlay`. */
+/** Describes an element: `dialog "Cookies"`, `div.overlay`. */
 export function words(e) {
   const tag = tagOf(e);
   const outer = scope;
@@ -376,12 +380,13 @@ export function words(e) {
   }
 }
 
-/** Whether `aria-hidden` keeps an element out of the tree: not where the last capture has it, because it holds the focus. */
+/** Whether `aria-hidden` excludes an element from the tree: not if the last capture contains it because it has the
+ * focus. */
 const isAuthorHidden = e => (attr(e, 'aria-hidden') || '').toLowerCase() === 'true' && tagOf(e) !== 'body' && walkOf[idOf(e)] !== walkNumber;
 
 /**
- * The element at a point as the tree has it: of a picture its root unless it is read part by part, of a button's inside the button. null: none;
- * `frame`: it shows a frame, and the search goes on inside.
+ * The element at a point as it is in the tree: for a picture, its root unless it is read part by part; for the inside
+ * of a button, the button. null: none; `frame`: it shows a frame, and the search continues inside.
  */
 export function elementAt(x, y) {
   let e = deepAt(x, y);
@@ -390,7 +395,8 @@ export function elementAt(x, y) {
     const tag = tagOf(p);
     if ((tag === 'svg' && walkOf[idOf(e)] !== walkNumber) || tag === 'button' || LEAF_CONTROLS.has(attr(p, 'role'))) e = p;
   }
-  // What its author hides from assistive technology is in no tree: what it is drawn in stands for it.
+  // An element that its author hides from assistive technology is in no tree: the element in which it is drawn
+  // represents it.
   for (let p = e; p && $nodeType.call(p) === ELEMENT; p = flatParent(p)) {
     const outer = flatParent(p);
     if (isAuthorHidden(p) && outer && $nodeType.call(outer) === ELEMENT) e = outer;
@@ -405,7 +411,7 @@ export const rects = list => list.map(id => {
   return e && $isConnected.call(e) ? rectOf(e) : null;
 });
 
-/** Where the inside of a frame lies: [x, y, scale x, scale y] of the frame's own pixels in this document's. */
+/** The position of the content of a frame: [x, y, scale x, scale y] of the frame's own pixels in this document's. */
 export function frameBox(id) {
   const e = nodeOf(id);
   if (!e || !$isConnected.call(e)) return null;

@@ -1,6 +1,7 @@
-// Code editors by name: Monaco, CodeMirror 5 and 6, Ace. They keep their text in a model of their own, draw the lines that
-// are in view, and take keys through a field that is hidden or holds a part of the text only. A text that is inserted into
-// that field is typed to them character by character, with brackets closed and lines indented; a pasted one is not.
+// Code editors by name: Monaco, CodeMirror 5 and 6, Ace. They keep their text in their own model, draw only the lines
+// in view, and receive keys through a field that is hidden or contains only a part of the text. They treat text that is
+// inserted into that field as typed character by character: they close brackets and indent lines. They do not do this
+// for pasted text.
 
 import {
   $closest, $getSelection, $isConnected, $matches, $nodeType, $rect, $textContent, ELEMENT, P, deepActive,
@@ -9,7 +10,7 @@ import {
 import { contentChanged, guardAgain, guards } from './guard.js';
 import { awaited } from './typing.js';
 
-/** The box of an editor, the field that takes its keys, the lines that it draws. */
+/** The box of an editor, the field that receives its keys, and the lines that it draws. */
 const CODE_EDITORS = [
   { box: '.monaco-editor', field: 'textarea.inputarea, .native-edit-context', lines: '.view-line' },
   { box: '.CodeMirror', field: '.CodeMirror > div > textarea, .CodeMirror-code', lines: '.CodeMirror-code .CodeMirror-line' },
@@ -17,7 +18,7 @@ const CODE_EDITORS = [
   { box: '.ace_editor', field: 'textarea.ace_text-input', lines: '.ace_line' },
 ];
 
-/** The editor that a field takes keys for: its box, and the selector of its lines. null: none. */
+/** The editor that a field receives keys for: its box, and the selector of its lines. null: none. */
 export function codeEditor(e) {
   if (tagOf(e) !== 'textarea' && !isEditable(e)) return null;
   for (const { box: around, field, lines } of CODE_EDITORS) {
@@ -28,20 +29,21 @@ export function codeEditor(e) {
   return null;
 }
 
-/** How Ace says where the caret is, in place of a name. */
+/** The caret position that Ace reports in place of a name. */
 export const CARET_LABEL = /^Cursor at row \d+$/;
 
-/** What a person sees and presses instead of a field that only takes the keys of an editor. null: the field itself. */
+/** The element that a person sees and presses instead of a field that only receives the keys of an editor. null: the
+ * field itself. */
 export function surfaceOf(e) {
   if (tagOf(e) !== 'textarea' && !hasEditContext(e)) return null;
   const code = codeEditor(e);
   return code && code.editor;
 }
 
-/** What is pressed for itself inside of an editor: the buttons of its search, what it suggests. */
+/** Elements inside an editor that are pressed for their own sake: the buttons of its search, its suggestions. */
 const IN_EDITOR = 'a[href],button,input,select,textarea,[role=button],[role=checkbox],[role=dialog],[role=link],[role=listbox],[role=menu],[role=option],[role=tooltip],[role=tree]';
 
-/** Whether a press at `at` is one on the text of an editor. */
+/** Whether a press at `at` is on the text of an editor. */
 export function reachesSurface(at, surface) {
   for (let p = at; p && $nodeType.call(p) === ELEMENT; p = flatParent(p)) {
     if (p === surface) return true;
@@ -53,33 +55,35 @@ export function reachesSurface(at, surface) {
 /** The lines that an editor draws, from the top, as one text. */
 export function shownLines({ editor, lines }) {
   const drawn = Array.from(P.querySelectorAll.call(editor, lines), line => [$rect.call(line).top, $textContent.call(line)]);
-  // They are put where they belong by style, in any order.
+  // Style positions them, so their order in the document is arbitrary.
   drawn.sort(([a], [b]) => a - b);
   return drawn.map(([, text]) => text.replace(/[\u200b\ufeff]/g, '').replace(/\u00a0/g, ' ')).join('\n');
 }
 
-/** Whether an editor shows that it holds nothing: one line without a character. */
+/** Whether an editor shows that it is empty: one line without a character. */
 function isBlank(code) {
   return P.querySelectorAll.call(code.editor, code.lines).length === 1 && squeeze(shownLines(code)) === '';
 }
 
-/** What is selected in an editor, by its own answer to a copy; null: nothing is, or it does not say. The clipboard stays as it is. */
+/** The selection of an editor, from its own reaction to a copy event; null: nothing is selected, or the editor does not
+ * reveal it. The clipboard does not change. */
 function copyFrom(field) {
   const data = new DataTransfer();
   const event = new ClipboardEvent('copy', { clipboardData: data, bubbles: true, cancelable: true, composed: true });
   EventTarget.prototype.dispatchEvent.call(field, event);
   const area = tagOf(field) === 'textarea';
-  // CodeMirror 5 leaves the copy to the browser, which takes what is selected in the field.
+  // CodeMirror 5 leaves the copy to the browser, which copies the selection of the field.
   const text = event.defaultPrevented ? data.getData('text/plain') : area ? field.value.slice(field.selectionStart, field.selectionEnd) : '';
-  // Without a selection some give the line of the caret.
+  // Without a selection, some editors copy the line of the caret.
   const line = /"isFromEmptySelection":true/.test(data.getData('vscode-editor-data'));
   const caret = !area && !hasEditContext(field) && $getSelection.call(document).isCollapsed;
   return text === '' || line || caret ? null : text.replace(/\r\n?/g, '\n');
 }
 
 /**
- * Pastes a text over what is selected in the editor of a field, which must be everything. {changed}: as focusField, or
- * another field has the focus; {pasted: false}: not everything is selected, or the editor takes no paste. null: gone.
+ * Pastes a text over the selection in the editor of a field, which must be all of its content. {changed}: as in
+ * focusField, or another field has the focus; {pasted: false}: not everything is selected, or the editor does not
+ * accept pasting. null: gone.
  */
 export function pasteText(id, text, key) {
   const field = nodeOf(id);
@@ -99,8 +103,8 @@ export function pasteText(id, text, key) {
 }
 
 /**
- * What an editor holds in which everything is selected: {text}; null where it does not say. null instead of it all: gone.
- * `focused`: whether keys still go to it.
+ * The content of an editor in which everything is selected: {text}; null if the editor does not reveal it. null instead
+ * of the object: gone. `focused`: whether keys still go to it.
  */
 export function readCode(id) {
   const field = nodeOf(id);

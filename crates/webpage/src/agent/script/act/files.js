@@ -1,4 +1,4 @@
-// Files for the page: which input takes them, and where dropped ones would land.
+// Files for the page: which input takes them, and where dropped files would land.
 
 import {
   $closest, $contains, $isConnected, $listen, $matches, P, flatParent, idOf, later, nodeOf, shadowOf, tagOf,
@@ -7,7 +7,8 @@ import { hits, reaches, words } from './aim.js';
 import { DROPS, addressNow, contentChanged, entryChanged, guardAgain, takeGuard } from './guard.js';
 import { innermost } from './press.js';
 
-/** The input that takes the files meant for an element: it itself, the one that it labels, the only one inside it. */
+/** The input that takes the files meant for an element: the element itself, the input that it labels, or the only input
+ * inside it. */
 function fileInputOf(e) {
   const isOne = x => tagOf(x) === 'input' && x.type === 'file';
   if (isOne(e)) return e;
@@ -30,7 +31,7 @@ function fileInputOf(e) {
   return label && label.control && isOne(label.control) && !insideControl(e, label) ? label.control : null;
 }
 
-/** Whether a press on `e` is for a control of its own, between it and the label around it (HTML 4.10.4). */
+/** Whether a press on `e` is for a different control between it and the label around it (HTML 4.10.4). */
 function insideControl(e, label) {
   for (let p = e; p && p !== label; p = flatParent(p)) if (/^(a|button|input|select|textarea)$/.test(tagOf(p))) return true;
   return false;
@@ -38,15 +39,16 @@ function insideControl(e, label) {
 
 let receiving = null;
 
-/** How long the page may take to hear of files that it was given: the browser looks at them first. */
+/** The maximum delay before the page is notified of files that it was given: the browser inspects them first. */
 const HEARD_MS = 200;
 
-/** From now on it is watched whether an input is still in use when it gets files. false: gone. `loose`: it may be outside of the document. */
+/** From now on, tracks whether an input is still in use when it gets files. false: gone. `loose`: the input may be
+ * outside of the document. */
 export function expectFiles(id, loose) {
   const e = nodeOf(id);
   const inUse = () => loose || $isConnected.call(e);
   if (!e || !inUse()) return false;
-  // Its own page may take it out as soon as it hears of the files: this hears of them first.
+  // The page may remove the input as soon as it is notified of the files: this listener is notified first.
   receiving = new Promise(done => {
     $listen.call(e, 'input', () => done(inUse()), { capture: true, once: true });
     later(() => done(inUse()), HEARD_MS);
@@ -54,12 +56,12 @@ export function expectFiles(id, loose) {
   return true;
 }
 
-/** Resolves to whether the input that files were expected for was in use when it got them. */
+/** Resolves to whether the input for which files were expected was in use when it got them. */
 export const filesTaken = () => receiving;
 
 /**
- * The input for an element's files and what it takes and holds; {}: none. null: gone. `loose`: an input that only its page
- * holds on to, outside of the document, is there.
+ * The input for an element's files, and what it accepts and contains; {}: none. null: gone. `loose`: an input outside
+ * of the document, referenced only by its page, counts as present.
  */
 export function fileInput(id, loose) {
   const e = nodeOf(id);
@@ -80,7 +82,7 @@ const DROP_EVENTS = ['dragenter', 'dragover', 'drop'];
 function watchDrop(event) {
   if (dropping === null || !event.isTrusted) return;
   const { guard } = dropping;
-  // The first event finds what was judged; what the page shows for a drag is its answer to that.
+  // The first event must find the state that was judged; what the page shows for a drag is its reaction to that event.
   if (guard !== null && (event.type === 'drop' || !dropping.entered)) dropping.changed = dropping.stopped = contentChanged(guard);
   dropping.entered = true;
   if (dropping.stopped) {
@@ -93,8 +95,8 @@ function watchDrop(event) {
 }
 
 /**
- * From now on it is watched what a dragover at a point reaches, and files are dropped only if what is guarded (`asked`, of
- * takeGuard) holds. false: gone.
+ * From now on, tracks what a dragover at a point reaches. Files are dropped only if the guarded content (`asked`, see
+ * takeGuard) has not changed. false: gone.
  */
 export function expectDrop(id, x, y, asked) {
   const target = nodeOf(id);
@@ -105,26 +107,27 @@ export function expectDrop(id, x, y, asked) {
 }
 
 /**
- * Whether the last dragover reached the element, or what the page put over it for the drag and takes the files; whether the
- * page would take a drop there; and whether the guard holds, of which the target's own inside may say that files are over it.
+ * Whether the last dragover reached the element, or what the page put over it for the drag and takes the files; whether
+ * the page would accept a drop there; and whether the guarded content is unchanged. The inside of the target itself may
+ * show that files are over it.
  */
 export function dropVerdict() {
   if (!dropping || !dropping.last) return { landed: false, taken: false, what: '', changed: dropping !== null && dropping.changed };
   const { last: { event, at }, guard, target, free } = dropping;
-  // Its dispatch is over: what the page's own listeners decided stands in it.
+  // Its dispatch has ended: the event contains the decision of the page's own listeners.
   const taken = event.defaultPrevented;
   const landed = reaches(at, target) || (free && taken);
   const around = entry => entry.node !== target && !$contains.call(target, entry.node);
   const changed = dropping.changed || (guard !== null && (guard.address !== addressNow() || guard.entries.some(entry => around(entry) && entryChanged(entry, DROPS))));
   if (guard !== null && !changed) {
     guardAgain(guard);
-    // It may have given way to what takes the files.
+    // The target may have been replaced by the element that takes the files.
     if (!$isConnected.call(target)) guard.target = null;
   }
   return { landed, taken, what: words(at), changed };
 }
 
-/** Whether the drop was kept from the page because what is guarded changed. Ends the watch. */
+/** Whether the drop was kept from the page because guarded content changed. Ends the tracking. */
 export function dropStopped() {
   const stopped = dropping !== null && dropping.stopped;
   dropping = null;

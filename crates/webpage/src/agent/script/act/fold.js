@@ -1,5 +1,5 @@
-// Closing a list that was opened in vain: by the press that opened it where the element says that it is expanded, else by
-// Escape, which must be felt by the list and not by what the list is part of.
+// Closing a list that was opened in vain: by the press that opened it if the element reports that it is expanded, else
+// by Escape, which must reach the list but not what contains the list.
 
 import {
   $checkVisibility, $docQueryAll, $getRootNode, $isConnected, $listen, $matches, $nodeType, $rootQueryAll, ELEMENT,
@@ -9,14 +9,14 @@ import { insideFlat } from '../read/capture.js';
 import { frame } from './aim.js';
 
 const POPUP_LISTS = '[role="listbox" i], [role="menu" i]';
-/** What Escape would close or give up around a list: a dialog, a row that is edited. */
+/** What Escape would close or cancel around a list: a dialog, a row that is being edited. */
 const AROUND = 'dialog, [role="dialog" i], [role="alertdialog" i], tr, [role="row" i]';
 /** How long a list may take to close. */
 const FOLD_MS = 500;
 
 const expandedOf = e => (e && $isConnected.call(e) ? attr(e, 'aria-expanded') : null);
 
-/** The lists on show that were not there before: `older` holds the numbers of those that were. */
+/** The visible lists that did not exist before: `older` contains the numbers of those that did. */
 function newLists(e, older) {
   const root = e && $isConnected.call(e) ? $getRootNode.call(e) : document;
   const found = new Set($docQueryAll.call(document, POPUP_LISTS));
@@ -24,7 +24,7 @@ function newLists(e, older) {
   return [...found].filter(list => $checkVisibility.call(list, VISIBLE) && !older.includes(idOf(list)));
 }
 
-/** The nearest thing around an element that would feel Escape. */
+/** The nearest ancestor of an element that would react to Escape. */
 function aroundOf(e) {
   for (let p = e && flatParent(e); p && $nodeType.call(p) === ELEMENT; p = flatParent(p)) {
     if ($matches.call(p, AROUND)) return p;
@@ -33,8 +33,8 @@ function aroundOf(e) {
 }
 
 /**
- * Whether what an element opened is open: null, or how it can be closed: {press: by a press on it, key: by Escape, because
- * it or a list has the focus, expanded: what it says of itself}.
+ * Whether what an element opened is open: null, or how it can be closed: {press: by a press on the element, key: by
+ * Escape, because the element or a list has the focus, expanded: the state that the element reports}.
  */
 export function opened(id, older) {
   const e = nodeOf(id);
@@ -43,21 +43,21 @@ export function opened(id, older) {
   if (!expanded && !lists.length) return null;
   const focus = deepActive(document);
   const mine = [e, ...lists].filter(x => x && $isConnected.call(x));
-  // A field that narrows the list stands beside it, in the same pop-up.
+  // A field that filters the list is next to it, in the same pop-up.
   const popups = lists.map(aroundOf).filter(p => p && !(e && within(e, p)));
   const key = focus !== null && [...mine, ...popups].some(x => within(focus, x));
   const typed = e && $isConnected.call(e) && (isEditable(e) || /^(input|textarea)$/.test(tagOf(e)));
   return { expanded, press: expanded && !typed, key };
 }
 
-/** Whether an element is where keys go in this document, as a frame is whose document has them. */
+/** Whether an element is where keys go in this document, including a frame whose document has the focus. */
 export const takesKeys = id => deepActive(document) === nodeOf(id);
 
 const within = (e, outer) => e === outer || insideFlat(e, outer);
 
 let edge = null;
 
-/** Nobody outside of what is around the list hears the key. */
+/** Listeners outside of the element around the list do not receive the key. */
 function keepInside(event) {
   if (edge === null || !event.isTrusted) return;
   const path = event.composedPath();
@@ -70,7 +70,8 @@ const keepOpen = event => {
   if (edge !== null && event.target instanceof Node && within(edge, event.target)) event.preventDefault();
 };
 
-/** From now on Escape is heard inside of what is around an element only, or of its list where it is gone itself. */
+/** From now on, Escape is received only inside the element around an element, or around its list if the element is
+ * gone. */
 export function expectEscape(id, older) {
   const e = nodeOf(id);
   edge = aroundOf(e && $isConnected.call(e) ? e : newLists(e, older)[0]);
@@ -78,7 +79,8 @@ export function expectEscape(id, older) {
   window.addEventListener('cancel', keepOpen, { capture: true });
 }
 
-/** Resolves to whether what an element opened is closed, which may take a moment; `was`: it said that it is expanded. */
+/** Resolves to whether what an element opened is closed, which may take a moment; `was`: the element reported that it
+ * was expanded. */
 export async function folded(id, older, was) {
   const until = performance.now() + FOLD_MS;
   const closed = () => (was ? expandedOf(nodeOf(id)) !== 'true' : !newLists(nodeOf(id), older).length);

@@ -1,11 +1,11 @@
-// The content guard: what an element and the things that it belongs to hold, copied in the task of the last look that was
-// judged, and compared in the task in which the page receives each event of the input. Nothing is computed for it, no name
-// and no layout. Where no node was touched since the copy, only what no mutation tells of is compared: what controls hold,
-// and the address.
+// The content guard: the content of an element and of its context is copied in the task of the last capture that was
+// judged, and compared in the task in which the page receives each event of the input. This computes nothing, neither
+// names nor layout. If no node was touched since the copy, only the state that no mutation reports is compared: the
+// content of controls, and the address.
 //
-// Guarded nodes of other documents are compared in the same task where this document can reach theirs (the same origin):
-// an event with a name that only our worlds know is dispatched at their windows, and answered by `preventDefault`. Those of
-// other origins are compared before the input is sent (`aroundHolds`).
+// Guarded nodes of other documents are compared in the same task if this document can access theirs (in the same
+// origin): an event with a name that only our worlds know is dispatched to their windows, and answered by
+// `preventDefault`. Those of other origins are compared before the input is sent (`aroundHolds`).
 
 import {
   $attributeNames, $contains, $data, $firstChild, $firstElementChild, $getRootNode, $hasAttributes, $host,
@@ -13,24 +13,25 @@ import {
   isEditable, nodeOf, shadowOf, tagOf,
 } from '../dom.js';
 
-/** Attributes that say what an element is. */
+/** Attributes that describe an element. */
 const GUARDED_WORDS = new Set(['alt', 'src', 'aria-label', 'aria-labelledby', 'aria-describedby', 'aria-description', 'aria-valuetext', 'title', 'placeholder', 'href']);
-/** Attributes that say which thing among others is meant. */
+/** Attributes that indicate which one of several elements is meant. */
 const GUARDED_STATES = ['aria-selected', 'aria-current', 'aria-checked', 'aria-expanded'];
-/** Attributes by which an element shows that it took a press. */
+/** Attributes by which an element shows that it received a press. */
 const ANSWERS = [...GUARDED_STATES, 'aria-pressed', 'data-state'];
-/** Elements inside a target that are read; ancestors of it that may show that it took a press. */
+/** The maximum number of elements inside a target that are read, and of its ancestors that may show that it received a
+ * press. */
 export const INSIDE = 300;
 const CHAIN = 12;
-/** Nodes of an element that are read for its own text. */
+/** The maximum number of nodes of an element that are read for its own text. */
 const OWN_NODES = 200;
-/** Guards that are kept: a drag has two. */
+/** The maximum number of guards that are kept: a drag has two. */
 const GUARDS = 4;
 
-/** Guards of targets in this document, and of nodes around a target in another one, by key. */
+/** The guards of targets in this document, and of nodes around a target in another document, by key. */
 export const guards = new Map();
 
-/** What a node says by itself, whatever is in its elements. */
+/** The own text of a node, without that of its elements. */
 function ownText(node) {
   if ($nodeType.call(node) !== ELEMENT) return $nodeType.call(node) === TEXT ? $data.call(node) : '';
   const root = shadowOf(node);
@@ -43,7 +44,7 @@ function ownText(node) {
   return text;
 }
 
-/** What a control holds; null for anything else. */
+/** The content of a control; null for any other element. */
 function heldBy(e, tag) {
   if (tag === 'input') return e.type === 'checkbox' || e.type === 'radio' ? e.checked : e.type === 'file' ? null : e.value;
   if (tag === 'textarea') return e.value;
@@ -52,7 +53,7 @@ function heldBy(e, tag) {
 
 const NO_WORDS = [];
 
-/** The attributes of an element that say what it is: [name, value] each. */
+/** The attributes of an element that describe it: [name, value] each. */
 function wordsIn(e) {
   if (!$hasAttributes.call(e)) return NO_WORDS;
   const found = [];
@@ -70,14 +71,14 @@ function entryOf(node) {
   return { node, tag, text: ownText(node), words: wordsIn(node), states, held: heldBy(node, tag), image: tag === 'img' ? node.currentSrc : '' };
 }
 
-/** Whether something stands in the place of what was there: what was empty before may be filled. */
+/** Whether a value replaced another one: an empty value may be filled. */
 const replaced = (before, now) => before !== now && before.trim() !== '';
 
-/** Whether two texts are the same but for their numbers. */
+/** Whether two texts differ only in their numbers. */
 const countsOn = (before, now) => withoutNumbers(before) === withoutNumbers(now);
 const withoutNumbers = text => text.replace(/\d+/g, '0');
 
-/** `bears`: what is no change by now, because the input itself brings it about. */
+/** `bears`: differences that are no change, because the input itself causes them. */
 export function entryChanged(entry, bears) {
   const { node, tag } = entry;
   const counts = (before, now) => bears.numbers && countsOn(before, now);
@@ -96,7 +97,7 @@ export function entryChanged(entry, bears) {
   return !bears.states && GUARDED_STATES.some((name, i) => !(bears.pressed && name === 'aria-expanded') && attr(node, name) !== entry.states[i]);
 }
 
-/** What an element and its inside say, as one text, and the elements in it. What is typed into a field is no part of it. */
+/** The text of an element and its descendants, and the elements in it. Text typed into a field is not part of it. */
 export function insideOf(e) {
   const parts = [];
   if (isEditable(e) || tagOf(e) === 'textarea') return { text: '', parts };
@@ -111,7 +112,7 @@ export function insideOf(e) {
       parts.push(c);
       const tag = tagOf(c);
       const words = wordsIn(c);
-      // What an image shows may change its address (lit, pressed) while its text stays.
+      // The state that an image shows (lit, pressed) may change its address while its text stays.
       const named = tag === 'img' && words.some(([name]) => name === 'alt');
       for (const [name, value] of words) if (!(named && name === 'src')) text += `\0${name}=${value}\0`;
       if (tag === 'option') text += `\0${c.value}\0`;
@@ -129,14 +130,14 @@ export function insideOf(e) {
 const isDisabled = e => $matches.call(e, ':disabled') || attr(e, 'aria-disabled') === 'true';
 export const addressNow = () => location.pathname + location.search;
 
-/** Whether an element shows that it is the one that is selected. */
+/** Whether an element shows that it is the selected one. */
 function showsSelected(e) {
   const current = attr(e, 'aria-current');
   return attr(e, 'aria-selected') === 'true' || (current !== null && current !== 'false') || SELECTED.test(attr(e, 'class') || '');
 }
 const SELECTED = /(^|[\s_-])(is)?selected($|[\s_-])/i;
 
-/** The elements from a target outwards that may show that it took a press. */
+/** The elements from a target outwards that may show that it received a press. */
 function answersOf(target) {
   const chain = [];
   for (let p = target; p && chain.length < CHAIN; p = flatParent(p)) {
@@ -151,8 +152,8 @@ export function copyTarget(target) {
 }
 
 /**
- * From now on a target (`id`; 0: it is in another document) and guarded nodes are as they were judged. `ranges`: their ids,
- * first and last in turns; `wide`: other documents guard for the same target, under the same key.
+ * Starts guarding a target (`id`; 0: it is in another document) and nodes in their judged state. `ranges`: the ids of
+ * the nodes, alternately first and last; `wide`: other documents guard for the same target, under the same key.
  */
 export function guardContent(id, key, ranges, wide) {
   const target = id > 0 ? nodeOf(id) : null;
@@ -161,7 +162,7 @@ export function guardContent(id, key, ranges, wide) {
   for (let i = 0; i < ranges.length; i += 2) {
     for (let n = ranges[i]; n <= ranges[i + 1]; n++) {
       const node = n === id ? null : nodeOf(n);
-      // Whoever judged this look knows what was gone by then.
+      // The caller that judged this state knows which nodes were gone by then.
       if (node && $isConnected.call(node)) entries.push(entryOf(node));
     }
   }
@@ -173,7 +174,7 @@ export function guardContent(id, key, ranges, wide) {
   if (!target) $listen.call(window, key, answerAround);
 }
 
-/** Notes the first mutation from now on. */
+/** Records the first mutation from now on. */
 export function watchGuard(guard) {
   const { entries, target } = guard;
   guard.controls = entries.filter(entry => entry.held !== null || entry.image !== '');
@@ -192,7 +193,7 @@ export function watchGuard(guard) {
 
 export function noteMutation(guard) {
   guard.mutated = true;
-  // One is enough: a page that changes all the time is not slowed down by it.
+  // One mutation is enough, so that a page that changes constantly is not slowed down.
   guard.observer.disconnect();
 }
 
@@ -209,7 +210,8 @@ function unguard(key) {
   guards.delete(key);
 }
 
-/** The guard that an input runs under. `asked`: [key], or [key, ranges, wide] where it was not copied before; null: none. */
+/** The guard that an input runs under. `asked`: [key], or [key, ranges, wide] if it was not copied before; null: none.
+ */
 export function takeGuard(id, asked) {
   if (!asked) return null;
   const [key, ranges, wide] = asked;
@@ -217,14 +219,14 @@ export function takeGuard(id, asked) {
   return guards.get(key) || null;
 }
 
-/** What is in an editor is what its field holds: no part of what is guarded. */
+/** The content of an editor is the content of its field, and is not guarded. */
 export function leaveEditor(guard, editor) {
   const outside = entry => entry.node !== editor && !$contains.call(editor, entry.node);
   guard.entries = guard.entries.filter(outside);
   guard.controls = guard.controls.filter(outside);
 }
 
-/** Copies anew: what was done by an event of our own is known to whoever sent it. */
+/** Copies again: the sender of our own event knows what it did. */
 export function guardAgain(guard) {
   guard.entries = guard.entries.filter(entry => $isConnected.call(entry.node)).map(entry => entryOf(entry.node));
   guard.address = addressNow();
@@ -232,7 +234,7 @@ export function guardAgain(guard) {
   watchGuard(guard);
 }
 
-/** Copies anew what controls hold: no mutation tells of it. */
+/** Copies the content of controls again: no mutation reports it. */
 export function holdAgain(guard) {
   for (const entry of guard.entries) if (entry.held !== null) entry.held = heldBy(entry.node, entry.tag);
 }
@@ -240,20 +242,20 @@ export function holdAgain(guard) {
 export const NOTHING = {};
 const NAMES = new Set(['aria-label', 'aria-labelledby']);
 
-/** Whether a target reads differently by itself. */
+/** Whether the own content of a target has changed. */
 function targetChanged({ node, text, words, disabled }, bears) {
   const same = (before, now) => now === before || (bears.numbers && countsOn(before, now));
   if (!$isConnected.call(node) || (!disabled && isDisabled(node)) || !same(text, insideOf(node).text)) return true;
   const now = wordsIn(node);
   const was = new Map(words);
-  // Tooltips come and go; a label that comes is another name.
+  // Tooltips appear and disappear; a label that appears is a different name.
   return now.some(([name, value]) => (was.has(name) ? !same(was.get(name), value) : NAMES.has(name)));
 }
 
-/** Whether a node is outside of what a press has selected: what changes there says that it is. */
+/** Whether a node is outside of what a press has selected: changes there show the selection. */
 const isBeside = ({ node }, bears) => Boolean(bears.selected) && node !== bears.selected && !$contains.call(bears.selected, node);
 
-/** Whether anything that is guarded holds something else than it did. */
+/** Whether any guarded content has changed. */
 export function contentChanged(guard, bears = NOTHING) {
   if (guard.address !== addressNow()) return true;
   const mutated = hasMutated(guard);
@@ -262,8 +264,8 @@ export function contentChanged(guard, bears = NOTHING) {
 }
 
 /**
- * Whether the end of a drag means something else than it did. What is dragged leaves its place, and gaps open for it: only
- * what was there counts, and nothing of the source.
+ * Whether the end of a drag means something else than before. The dragged element leaves its position, and gaps open
+ * for it: only what was there before counts, and nothing of the source.
  */
 export function dropChanged(guard, source) {
   const own = node => source !== null && (node === source || $contains.call(source, node));
@@ -274,10 +276,10 @@ export function dropChanged(guard, source) {
 }
 export const DROPS = { states: true };
 
-/** Whether a target shows by its own state, or that of what it is in, that it took a press. */
+/** Whether a target shows, by its own state or that of an ancestor, that it received a press. */
 export const tookPress = ({ chain }) => chain.some(([e, before]) => ANSWERS.some((name, i) => attr(e, name) !== before[i]));
 
-/** The element that a target is in, or is, which shows itself selected since. */
+/** The target or ancestor that has shown itself as selected since. */
 export function selectedSince({ chain }) {
   const found = chain.find(([e, , before]) => !before && $isConnected.call(e) && showsSelected(e));
   return found ? found[0] : null;
@@ -290,7 +292,7 @@ function answerAround(event) {
   if (guard && contentChanged(guard)) event.preventDefault();
 }
 
-/** Whether a document of this origin guards something under a key that has changed. */
+/** Whether a document of this origin guards content under a key that has changed. */
 function aroundChanged(key) {
   const ask = w => {
     if (w !== window && isReachable(w) && !EventTarget.prototype.dispatchEvent.call(w, new Event(key, { cancelable: true }))) return true;
@@ -304,13 +306,13 @@ function isReachable(w) {
   try {
     return w.document !== null;
   } catch (e) {
-    // Of another origin.
+    // A document of another origin.
     if (e instanceof DOMException) return false;
     throw e;
   }
 }
 
-/** Whether what this document guards for a target in another one holds. */
+/** Whether the content that this document guards for a target in another one is unchanged. */
 export function aroundHolds(key) {
   const guard = guards.get(key);
   return !guard || !contentChanged(guard);

@@ -1,5 +1,5 @@
-// The inside half of acting: focus and selection for filling, native lists and fields that typing cannot set, scrolling,
-// and questions about one element.
+// The part of actions that runs inside the page: focus and selection for filling, native lists and fields that typing
+// cannot set, scrolling, and queries about one element.
 
 import {
   $attributeNames, $body, $checkVisibility, $clientHeight, $clientWidth, $documentElement, $getSelection,
@@ -20,11 +20,12 @@ const valueSetter = proto => Object.getOwnPropertyDescriptor(proto, 'value').set
 const $setInput = valueSetter(HTMLInputElement.prototype);
 const $setArea = valueSetter(HTMLTextAreaElement.prototype);
 
-/** Types that typing cannot set, or not by their value. */
+/** Input types whose value cannot be set by typing. */
 const SET_TYPES = new Set(['color', 'range', 'date', 'month', 'week', 'time', 'datetime-local']);
 const NO_TEXT = new Set(['checkbox', 'radio', 'button', 'submit', 'reset', 'image', 'file', 'hidden']);
 
-/** The element that takes the text: it itself, or the only field inside it (a combobox around its input). */
+/** The element that receives the text: the element itself, or the only field inside it (a combobox around its input).
+ */
 function fieldIn(e) {
   if (fieldKind(e)) return e;
   const inside = [];
@@ -44,7 +45,8 @@ function fieldIn(e) {
   return control && fieldKind(control) ? control : null;
 }
 
-/** `type`: select all and insert text; `set`: through the native setter; `edit`: an editing host; `code`: editors.js; '' for no field. */
+/** `type`: select all and insert text; `set`: through the native setter; `edit`: an editing host; `code`: editors.js;
+ * '' if it is no field. */
 export function fieldKind(e) {
   const tag = tagOf(e);
   if (codeEditor(e)) return 'code';
@@ -54,9 +56,10 @@ export function fieldKind(e) {
 }
 
 /**
- * Focuses a field and selects what is in it, so that inserted text replaces it. null: gone. `fill`: `text` by
- * inserting text, `set` by setValue, `code` by pasteText once a key has selected everything, `none`: it cannot be filled, because of `why`. `id`: the field itself. `changed`: what
- * is guarded with it (`asked`, of takeGuard) is something else now, and nothing was done.
+ * Focuses a field and selects its content, so that inserted text replaces it. null: gone. `fill`: `text` by inserting
+ * text, `set` by setValue, `code` by pasteText once a key has selected everything, `none`: it cannot be filled, because
+ * of `why`. `id`: the field itself. `changed`: the content guarded with it (`asked`, see takeGuard) has changed, and
+ * nothing was done.
  */
 export function focusField(id, asked) {
   const e = nodeOf(id);
@@ -80,8 +83,8 @@ export function focusField(id, asked) {
 }
 
 /**
- * Focuses an element; in a field the caret goes to the end, and keys are expected. null: gone; else {focused, fill, changed}
- * as focusField.
+ * Focuses an element; in a field, the caret goes to the end, and keys are expected. null: gone; else {focused, fill,
+ * changed} as in focusField.
  */
 export async function focusOn(id, asked) {
   endText();
@@ -98,12 +101,12 @@ export async function focusOn(id, asked) {
     try {
       field.setSelectionRange(field.value.length, field.value.length);
     } catch {
-      // Number and e-mail fields have no selection to set; focusing put the caret somewhere sensible.
+      // Number and e-mail fields have no selection to set; focusing put the caret in a reasonable position.
     }
   } else if (kind === 'edit') {
     placeCaret(field);
     await frame();
-    // Editors restore what was selected in a frame of their own, when one of their buttons was pressed before.
+    // Editors restore their selection in a frame of their own if one of their buttons was pressed before.
     if (!$getSelection.call(document).isCollapsed && deepActive(document) === field) {
       placeCaret(field);
       await frame();
@@ -113,14 +116,14 @@ export async function focusOn(id, asked) {
   return { focused: deepActive(document) === field, fill: kind === 'set' || kind === 'code' ? kind : kind ? 'text' : 'none', id: idOf(field) };
 }
 
-/** Puts the caret at the end of what is edited. */
+/** Puts the caret at the end of the edited content. */
 function placeCaret(field) {
   const selection = $getSelection.call(document);
   selection.selectAllChildren(field);
   selection.collapseToEnd();
 }
 
-/** What a field takes, in words; empty for any text. */
+/** The values that a field accepts, in words; empty for any text. */
 function accepts(field) {
   const kinds = {
     date: 'a date like 2026-11-22', time: 'a time like 09:30', 'datetime-local': 'a date and time like 2026-11-22T09:30', month: 'a month like 2026-11',
@@ -133,8 +136,9 @@ function accepts(field) {
 }
 
 /**
- * Sets a field through the browser's own setter and says so to the page, as the browser's picker would. null: gone;
- * {value}; {refused: true, value, accepts}: it cannot hold that, and the page heard nothing; {changed}: as focusField.
+ * Sets a field through the browser's own setter and dispatches the events that the browser's picker would. null: gone;
+ * {value}; {refused: true, value, accepts}: the field cannot have that value, and the page received nothing; {changed}:
+ * as in focusField.
  */
 export function setValue(id, text, key) {
   const e = nodeOf(id);
@@ -144,7 +148,7 @@ export function setValue(id, text, key) {
   const want = field.type === 'datetime-local' ? text.trim().replace(' ', 'T') : text.trim();
   const guard = key ? guards.get(key) : null;
   if (guard && contentChanged(guard)) return { changed: true, value: '' };
-  // A field of the same kind that nobody sees says what becomes of the value.
+  // An invisible field of an equal type shows how the value is converted.
   const probe = DOC.createElement.call(document, 'input');
   for (const name of ['type', 'min', 'max', 'step', 'value']) if (has(field, name)) probe.setAttribute(name, attr(field, name));
   $setInput.call(probe, want);
@@ -174,7 +178,8 @@ export function fieldValue(e) {
   return ((e instanceof HTMLElement && $innerText.call(e)) || '').replace(/\n$/, '');
 }
 
-/** What a field holds now, and how the text for it went: [value, verdict of endText]; value null: gone. Ends its watch. */
+/** The current content of a field, and the result for its text: [value, verdict of endText]; value null: gone. Ends the
+ * tracking of the text. */
 export function readValue(id) {
   const verdict = endText();
   const e = nodeOf(id);
@@ -183,7 +188,7 @@ export function readValue(id) {
 
 /**
  * Chooses options of a native list by label or value. {handled: false}: no native list; {missing, options}, {several},
- * {why} or {changed} (as focusField): nothing was changed; {value}: done. null: gone.
+ * {why} or {changed} (as in focusField): nothing was changed; {value}: done. null: gone.
  */
 export function select(id, wanted, asked) {
   let e = nodeOf(id);
@@ -199,11 +204,11 @@ export function select(id, wanted, asked) {
   const missing = [];
   for (const text of wanted) {
     const want = squeeze(text);
-    // By label, then by value, then by label whatever its case: the first that there is decides.
+    // By label, then by value, then by label ignoring case: the first kind with a match decides.
     const ways = [o => squeeze(o.label) === want, o => o.value === text, o => squeeze(o.label).toLowerCase() === want.toLowerCase()];
     const found = ways.map(way => options.filter(way)).find(list => list.length) || [];
     const usable = found.filter(o => !$matches.call(o, ':disabled'));
-    // The value decides between labels that are equal.
+    // The value decides between equal labels.
     const one = usable.length > 1 ? only(usable.filter(o => o.value === text)) : usable[0];
     if (one) chosen.push(one);
     else if (usable.length) return { handled: true, several: text, options: usable.slice(0, 50).map(o => o.value) };
@@ -213,7 +218,7 @@ export function select(id, wanted, asked) {
   if (missing.length) return { handled: true, missing, options: options.slice(0, 50).map(o => squeeze(o.label)) };
   if (!e.multiple && chosen.length !== 1) return { handled: true, why: 'it accepts one option' };
   giveFocus(e);
-  // The page was told of the focus.
+  // The page was notified of the focus.
   if (changed()) return { handled: true, changed: true };
   const before = options.filter(o => o.selected);
   if (e.multiple) for (const o of options) o.selected = chosen.includes(o);
@@ -232,7 +237,7 @@ const only = list => (list.length === 1 ? list[0] : undefined);
 
 // ---- Scrolling ----
 
-/** The scroll container of an element that can still move that way; of none (0), the page. */
+/** The scroll container of an element that can still move in that direction; for no element (0), the page. */
 function scrollerOf(e, dx, dy) {
   for (let p = e; p && $nodeType.call(p) === ELEMENT; p = flatParent(p)) {
     if (p === $documentElement.call(document) || p === $body.call(document)) break;
@@ -243,23 +248,24 @@ function scrollerOf(e, dx, dy) {
   return $scrolling.call(document);
 }
 
-/** Which container would scroll, how far it is, and a point where the wheel would reach it (else null). null: gone. */
+/** Which container would scroll, how far it is scrolled, and a point where the wheel would reach it (else null). null:
+ * gone. */
 export function scroller(id, dx, dy) {
   const e = id ? nodeOf(id) : null;
   if (id && (!e || !$isConnected.call(e))) return null;
   const container = scrollerOf(e, dx, dy);
   if (!container) return { point: null, left: 0, top: 0 };
   const point = container === $scrolling.call(document) ? [innerWidth / 2, innerHeight / 2] : pointOf(container, container);
-  // Another scroller under the pointer would take the wheel for itself.
+  // Another scroller under the pointer would receive the wheel.
   const under = point && deepAt(point[0], point[1]);
   const reached = under && scrollerOf(under, dx, dy) === container;
   return { point: reached ? point : null, left: $scrollLeft.call(container), top: $scrollTop.call(container) };
 }
 
-/** How far the page is scrolled. */
+/** The scroll offset of the page. */
 export const scrolled = () => [scrollX, scrollY];
 
-/** Scrolls the container of an element, or the page (0), by pixels at once. null: gone. */
+/** Scrolls the container of an element, or the page (0), immediately by pixels. null: gone. */
 export function scrollBy(id, dx, dy) {
   const e = id ? nodeOf(id) : null;
   if (id && (!e || !$isConnected.call(e))) return null;
@@ -270,19 +276,19 @@ export function scrollBy(id, dx, dy) {
   return { moved: $scrollLeft.call(container) !== left || $scrollTop.call(container) !== top, left: $scrollLeft.call(container), top: $scrollTop.call(container) };
 }
 
-// ---- Questions ----
+// ---- Queries ----
 
 export function attrs(id) {
   const e = nodeOf(id);
   if (!e || !$isConnected.call(e)) return null;
   const out = {};
-  // A secret that the server filled in stays one.
+  // A secret that the server filled in remains secret.
   const secret = tagOf(e) === 'input' && e.type === 'password';
   for (const name of $attributeNames.call(e)) if (!(secret && name === 'value')) out[name] = attr(e, name);
   return out;
 }
 
-/** Characters that are answered at most; who asked cuts further, and says so. */
+/** The maximum number of characters that are returned; the caller truncates further, and reports that. */
 const HTML_LIMIT = 8 << 20;
 
 export function html(id) {

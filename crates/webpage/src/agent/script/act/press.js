@@ -1,4 +1,4 @@
-// Presses and the pointer: the net that confirms where a press landed, and stops it where it is not for its target.
+// Presses and the pointer: the check that confirms where a press landed, and stops it if it is not for its target.
 
 import {
   $contains, $firstChild, $firstElementChild, $getRootNode, $isConnected, $nextElementSibling, $nextSibling,
@@ -18,32 +18,33 @@ import { reactions, signal, takePending } from '../changes.js';
 let expected = null;
 const GESTURE = ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'auxclick', 'dblclick', 'contextmenu', 'dragover', 'drop'];
 
-/** Listeners are there from the document's first moment: whatever the page adds to the window comes after them. */
+/** The listeners exist from the document's first moment: listeners that the page adds to the window run after them. */
 function watchGestures() {
   for (const type of GESTURE) window.addEventListener(type, watchGesture, { capture: true });
 }
 watchGestures();
 
-/** What these show is drawn by themselves: no mutation tells of it. */
+/** Elements that draw their own content: no mutation reports it. */
 const DRAWN = new Set(['canvas', 'embed', 'object']);
 
-/** For expectClick: the press is meant for another frame, or for no one in particular. */
+/** For expectClick: the press is meant for another frame, or for no particular element. */
 const NOBODY = -1;
 const ANYBODY = 0;
 
-/** How long a press is watched for that is announced before it is certain: who does not come then does not come. */
+/** How long a press that is announced before it is certain is watched for. */
 export const WATCH_MS = 5000;
 
-/** Events in which a drag is let go. `mouseup` follows `pointerup` in the same task: what changed between them, the app made of it. */
+/** Events in which a drag is released. `mouseup` follows `pointerup` in the same task: what changed between them was
+ * done by the app. */
 const RELEASES = new Set(['pointerup', 'dragover', 'drop']);
 /** The last events of a press. */
 const LAST = new Set(['click', 'auxclick']);
 
 /**
- * From now on presses must land on `id`, its label or its inside, and find what is guarded with it as it was (`guard`, of
- * takeGuard); what does not is stopped. NOBODY: all is stopped; ANYBODY: nothing is, and the verdict says what was hit. A
- * press that is made after `until` is not the one. `drag`: [id of the end or 0, its guard]. false: gone; null: what this
- * document guards for a target in another one has changed.
+ * From now on, presses must land on `id`, its label or its descendants, and must find the content guarded with it
+ * (`guard`, see takeGuard) unchanged; others are stopped. NOBODY: all are stopped; ANYBODY: none is, and the verdict
+ * names what was hit. A press that is made after `until` does not count. `drag`: [id of the end or 0, its guard].
+ * false: gone; null: content that this document guards for a target in another one has changed.
  */
 export function expectClick(id, until, guard, drag) {
   clickVerdict();
@@ -51,14 +52,15 @@ export function expectClick(id, until, guard, drag) {
   if (id > 0 && (!target || !$isConnected.call(target))) return false;
   if (!target && guard && !aroundHolds(guard[0])) return null;
   const press = { id, target, until: until || Infinity, verdict: null, reactions, guard: target && takeGuard(id, guard) };
-  // `delivered`: the page saw an event of it; `stopping`: it sees no more; `clicked`: it was a click; `adopted`: the target was drawn anew since.
+  // `delivered`: the page received an event of the press; `stopping`: it receives no more; `clicked`: there was a
+  // click; `adopted`: the target was re-rendered since.
   expected = { ...press, drag: drag ? dragTo(...drag) : null, delivered: false, stopping: false, clicked: false, adopted: false, focus: null };
-  // `document.open()` takes all listeners away; adding them twice does nothing.
+  // `document.open()` removes all listeners; adding them twice has no effect.
   watchGestures();
   return true;
 }
 
-/** The end of a drag, and what stood beside it before. */
+/** The end of a drag, and its previous siblings. */
 function dragTo(id, guard) {
   const target = id > 0 ? nodeOf(id) : null;
   const parent = target && $parentNode.call(target);
@@ -69,7 +71,7 @@ function dragTo(id, guard) {
 
 function watchGesture(event) {
   if (expected === null || !event.isTrusted) return;
-  // By when it was made: a page that is busy hears of it late.
+  // By the time of the event: a busy page receives it late.
   if (event.timeStamp > expected.until) {
     expected = null;
     return;
@@ -79,7 +81,7 @@ function watchGesture(event) {
   if (at && !expected.stopping) judgeGesture(event, at);
   if (expected.stopping) {
     event.stopImmediatePropagation();
-    // A dragover that nobody takes is not followed by a drop.
+    // A dragover that nobody accepts is not followed by a drop.
     if (event.type !== 'dragover') event.preventDefault();
     return;
   }
@@ -89,13 +91,13 @@ function watchGesture(event) {
   if (LAST.has(event.type)) signal({ press: { ...expected.verdict, complete: true } });
 }
 
-/** `landed`: 'target', 'elsewhere' or 'changed'. What is stopped stays so until the press is over. */
+/** `landed`: 'target', 'elsewhere' or 'changed'. Stopped events remain stopped until the press is over. */
 function decide(landed, what) {
   expected.stopping = landed !== 'target';
   expected.verdict = { landed, what, stopped: expected.stopping && !expected.delivered, complete: expected.stopping };
 }
 
-/** Decides about an event for `at`: whether it is for the target, and the target still what was judged. */
+/** Decides about an event for `at`: whether it is for the target, and whether the target is still what was judged. */
 function judgeGesture(event, at) {
   const { id, guard, drag, delivered } = expected;
   if (delivered && guard && !drag) adoptRedrawn(at);
@@ -109,14 +111,14 @@ function judgeGesture(event, at) {
     if (RELEASES.has(event.type)) judgeRelease(event);
   } else {
     const down = event.type === 'pointerdown';
-    // The first press may bring something else under the pointer, or the page may do so by itself.
+    // The first press may bring another element under the pointer, or the page may do so by itself.
     const reached = reaches(at, target) || (!down && (!guard || isCaptured(event, at, target)));
     const changed = reached && ((guard && contentChanged(guard, borne(event, guard))) || (first && drag && drag.guard && contentChanged(drag.guard)));
     if (reached && !changed) {
       if (first) decide('target', '');
     } else if (!down && delivered && ((expected.adopted && $contains.call(at, target)) || tookPress(guard.target) || hasLeft(target, at) || (!changed && fieldKind(target)))) {
-      // It did what it is for when the button went down; a field took the focus, whatever the page shows for that. The
-      // rest goes on as it does for a person: widgets wait for the button to come up, wherever that is.
+      // The press had its effect when the button went down: a field took the focus, whatever the page shows for that.
+      // The rest continues as it does for a person: widgets wait for the release of the button, wherever that is.
       expected.verdict.complete = true;
     } else decide(changed ? 'changed' : 'elsewhere', changed ? '' : words(at));
   }
@@ -125,26 +127,28 @@ function judgeGesture(event, at) {
 }
 
 /**
- * The first events of a press may have its target drawn anew, as rows are that show that they are selected: what stands in
- * its place then gets the rest, if all that was drawn anew with it reads as before, so that it is no other row.
+ * The first events of a press may re-render the target, for example rows that show their selection: the element in its
+ * place then receives the rest, if everything that was re-rendered with it has the same text as before, so that it is
+ * not another row.
  */
 function adoptRedrawn(at) {
   const { target: old, guard } = expected;
   if ($isConnected.call(old)) return;
   const place = placeAnew(guard.target, at);
   if (place === null) return;
-  // What stood in the part that reads as before is as it was.
+  // The content of the part whose text is unchanged is as it was.
   guard.entries = guard.entries.filter(({ node }) => $isConnected.call(node) || !$contains.call(place.old, node));
   const { chain } = guard.target;
   const fresh = copyTarget(place.target);
-  // What it showed before the press, and shows now, is its answer.
+  // The difference between what it showed before the press and shows now is its reaction.
   guard.target = { ...fresh, chain: fresh.chain.map(([e, ...now], i) => (i < chain.length ? [e, chain[i][1], chain[i][2]] : [e, ...now])) };
   Object.assign(expected, { target: place.target, adopted: true });
   watchGuard(guard);
   noteMutation(guard);
 }
 
-/** The outermost part that was drawn anew with a target (`old`), and the target in what is there now. null: that is something else. */
+/** The outermost part that was re-rendered with a target (`old`), and the target in its replacement. null: that is a
+ * different element. */
 function placeAnew({ node, chain }, at) {
   const above = chain.map(([e]) => e);
   const kept = above.find(e => $isConnected.call(e));
@@ -153,7 +157,7 @@ function placeAnew({ node, chain }, at) {
   let now = at;
   while (now && flatParent(now) !== kept) now = flatParent(now);
   if (!now || !readsAs(now, old)) return null;
-  // One of several that read the same may be another one.
+  // One of several elements with equal text may be a different one.
   for (let c = $firstElementChild.call(kept); c; c = $nextElementSibling.call(c)) if (c !== now && readsAs(c, old)) return null;
   if (node === old) return { old, target: now };
   const before = insideOf(old).parts, parts = insideOf(now).parts;
@@ -162,7 +166,7 @@ function placeAnew({ node, chain }, at) {
   return found.length === 1 ? { old, target: found[0] } : null;
 }
 
-/** Whether two elements read the same, as far as all of it can be compared. */
+/** Whether two elements have equal text and states, as far as all of it can be compared. */
 function readsAs(e, other) {
   if (tagOf(e) !== tagOf(other) || attr(e, 'role') !== attr(other, 'role')) return false;
   const [a, b] = [insideOf(e), insideOf(other)];
@@ -170,9 +174,9 @@ function readsAs(e, other) {
 }
 
 /**
- * The changes that a press brings about by itself: the focus leaves a field, a list beside it closes, a box is checked, a
- * row is selected and words beside it say so; and what the first press of a double one counts up. Other words may be
- * another record.
+ * The changes that a press causes by itself: the focus leaves a field, a list next to it closes, a box is checked, a
+ * row is selected and text next to it reports so; and what the first press of a double press counts up. Other changed
+ * text may mean another record.
  */
 function borne(event, guard) {
   if (!expected.delivered) return NOTHING;
@@ -180,10 +184,10 @@ function borne(event, guard) {
   return { pressed: true, states: tookPress(guard.target), selected: selectedSince(guard.target), field: expected.focus, checked: clicked || event.type === 'click', numbers: clicked };
 }
 
-/** Whether something around the target took the pointer (`setPointerCapture`), which is still over it. */
+/** Whether an element around the target captured the pointer (`setPointerCapture`), which is still over the target. */
 const isCaptured = (event, at, target) => insideFlat(target, at) && hits(target, [event.clientX, event.clientY]);
 
-/** Whether the target went away when it was pressed, as what closes does, and nothing like it came in its place. */
+/** Whether the target disappeared when it was pressed, as closing elements do, and no similar element replaced it. */
 function hasLeft(target, at) {
   if ($isConnected.call(target) && boxesOf(target).length) return false;
   const role = attr(target, 'role');
@@ -191,20 +195,21 @@ function hasLeft(target, at) {
   return true;
 }
 
-/** Decides about the end of a drag: whether it is still what was judged, and not one of its neighbours. */
+/** Decides about the end of a drag: whether it is still what was judged, and not one of its neighbors. */
 function judgeRelease(event) {
   const { target: source, drag } = expected;
   if (!drag.target) return;
   let other = deepAt(event.clientX, event.clientY);
-  // What is dragged lies under the pointer, or beside it where it comes a frame late: what holds the source comes along.
+  // The dragged element is under the pointer, or next to it if it follows a frame later: the element that contains the
+  // source moves along.
   while (other && !drag.beside.has(other)) other = other === drag.target || (source !== null && (other === source || insideFlat(source, other))) ? null : flatParent(other);
   if (other && other !== source) decide('elsewhere', words(other));
   else if (drag.guard && dropChanged(drag.guard, source)) decide('changed', '');
 }
 
 /**
- * What an event is for. Its path ends at the host of a closed shadow root; what is inside is where the pointer is, or
- * the focus.
+ * The element that an event is for. Its path ends at the host of a closed shadow root; the inner element is the one
+ * under the pointer, or the focused one.
  */
 export function innermost(event) {
   let e = event.composedPath().find(n => n instanceof Node && $nodeType.call(n) === ELEMENT);
@@ -216,7 +221,8 @@ export function innermost(event) {
   return e;
 }
 
-/** How the press that was expected went: {landed: 'target' | 'elsewhere' | 'changed' | 'none', what, stopped}. Ends the watch. */
+/** The result of the expected press: {landed: 'target' | 'elsewhere' | 'changed' | 'none', what, stopped}. Ends the
+ * tracking. */
 export function clickVerdict() {
   const verdict = (expected && expected.verdict) || { landed: 'none', what: '', stopped: false };
   expected = null;
@@ -224,8 +230,8 @@ export function clickVerdict() {
 }
 
 /**
- * How many callbacks for frames and timers the page has asked for: both are counted per document, whoever asks. That the
- * next number is asked for brings a frame about, which a press does anyway.
+ * How many callbacks for frames and timers the page has requested: both are numbered per document, whoever requests
+ * them. Requesting the next number causes a frame, which a press does anyway.
  */
 function putOff() {
   const frames = inFrame(() => {});
@@ -237,8 +243,8 @@ function putOff() {
 let putOffAtPress = [0, 0];
 
 /**
- * Resolves when the page has done what it put off at the press, at most until the second frame. After a press the browser
- * runs no timer before the frame, so that a page that asked for one gets a frame, too.
+ * Resolves when the page has done what it deferred at the press, at the latest at the second frame. After a press the
+ * browser runs no timer before the frame, so that a page that requested a timer also gets a frame.
  */
 export async function answered() {
   let before = putOffAtPress;
@@ -251,8 +257,8 @@ export async function answered() {
 }
 
 /**
- * Reads an element as `locate` does when the page has answered a press. Where it showed nothing since the watch began but
- * a focus that moved, it gets a frame in any case.
+ * Reads an element like `locate` when the page has reacted to a press. If it showed nothing since the tracking began
+ * except a moved focus, it gets a frame in any case.
  */
 export async function pressed(id, watch) {
   takePending();
@@ -264,7 +270,7 @@ export async function pressed(id, watch) {
 
 // ---- The pointer ----
 
-/** Where the pointer was seen last, and whether it was since it was asked about. */
+/** Where the pointer was last seen, and whether it was seen since the last query. */
 let pointer = null;
 
 function watchPointer(event) {
@@ -272,7 +278,7 @@ function watchPointer(event) {
 }
 window.addEventListener('mousemove', watchPointer, { capture: true, passive: true });
 
-/** Where the pointer was seen last; null: it was not. With `forget`, only from now on. */
+/** Where the pointer was last seen; null: it was not seen. With `forget`, only from now on. */
 export function pointerAt(forget) {
   const at = pointer;
   if (forget) {

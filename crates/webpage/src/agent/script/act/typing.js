@@ -1,8 +1,9 @@
-// Text on its way to a field: each of its events must find the field focused, and what is guarded with it as it was.
+// Text that is being sent to a field: at each of its events, the field must be focused, and the content guarded with it
+// must be unchanged.
 //
-// What the page does while it is told of one of these events is its answer to our own text (a counter of characters, a
-// message about the value), and the guard is copied anew then. What changes between them stops the rest, and so do other
-// words around the field that come before the character of a key: they answer nothing.
+// What the page does while it handles one of these events is its reaction to our own text (a counter of characters, a
+// message about the value), and the guard is copied again then. A change between the events stops the rest. So does
+// other text around the field that appears before the character of a key, because it is not a reaction.
 
 import { $contains, $getRootNode, flatParent, getterOf, tagOf } from '../dom.js';
 import { insideFlat } from '../read/capture.js';
@@ -12,16 +13,17 @@ import { innermost } from './press.js';
 import { codeEditor } from './editors.js';
 import { fieldKind } from './input.js';
 
-/** The text that is expected. `event`: its last one; `moved`: where the page put the focus meanwhile; `down`: keys held. */
+/** The expected text. `event`: its last event; `moved`: where the page moved the focus meanwhile; `down`: pressed keys.
+ */
 export let awaited = null;
 /** How long the next event of a text is expected. */
 const AWAITED_MS = 2000;
 const TEXT_EVENTS = ['keydown', 'keypress', 'beforeinput', 'input', 'keyup'];
-/** Elements from a field outwards that hold the other boxes of a code. */
+/** How many levels above a field the other boxes of a code are searched. */
 const BOXES = 2;
 const $eventPhase = getterOf(Event.prototype, 'eventPhase');
 
-/** Sees what the page does during an event of ours, also where it keeps the event from going on. */
+/** Observes what the page does during an event of ours, even if it stops the event from propagating. */
 const textObserver = new MutationObserver(() => {
   if (answersText() && awaited.guard) noteAnswer(awaited);
 });
@@ -41,7 +43,7 @@ function watchTexts() {
 }
 watchTexts();
 
-/** From now on text is for `field`. `keys`: by keys, between which the page may move the focus on. */
+/** From now on, text is for `field`. `keys`: by keys, between which the page may move the focus. */
 export function expectText(field, guard, keys) {
   endText();
   awaited = { field, guard, keys, until: performance.now() + AWAITED_MS, verdict: null, stopping: false, delivered: false, event: null, moved: null, last: '', down: new Set() };
@@ -51,7 +53,8 @@ export function expectText(field, guard, keys) {
   for (const root of roots) textObserver.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
 }
 
-/** How the text went: {landed: 'elsewhere' | 'changed', what, stopped}; null: nothing of it was stopped. Ends the watch. */
+/** The result of the text: {landed: 'elsewhere' | 'changed', what, stopped}; null: nothing of it was stopped. Ends the
+ * tracking. */
 export function endText() {
   const verdict = awaited && awaited.verdict;
   awaited = null;
@@ -69,7 +72,7 @@ function watchText(event) {
   const { type } = event;
   const tells = type === 'input' || type === 'keyup';
   if (!tells && !awaited.stopping) judgeText(event);
-  // The page hears of the release of a key that it saw go down.
+  // The page receives the release of a key whose press it received.
   if (awaited.stopping && type !== 'input' && !(type === 'keyup' && awaited.down.has(event.code))) {
     event.stopImmediatePropagation();
     event.preventDefault();
@@ -86,7 +89,7 @@ function watchText(event) {
   }
 }
 
-/** Decides about an event of the text: whether it is for the field, and the field still what was judged. */
+/** Decides about an event of the text: whether it is for the field, and whether the field is still what was judged. */
 function judgeText(event) {
   const { field, guard, keys, delivered } = awaited;
   const at = innermost(event);
@@ -96,10 +99,10 @@ function judgeText(event) {
       return;
     }
     awaited.field = at;
-    // The field that it left may be taken away now.
+    // The field that the focus left may be removed now.
     if (guard) guard.target = null;
   }
-  // The field of a code editor says in its name where the caret is.
+  // The field of a code editor contains the caret position in its name.
   const numbers = codeEditor(awaited.field) !== null;
   if (guard && contentChanged(guard, { field: awaited.field, numbers })) stopText('changed', '');
 }
@@ -109,16 +112,16 @@ function stopText(landed, what) {
   awaited.verdict = { landed, what, stopped: !awaited.delivered };
 }
 
-/** Whether the page, or a key that does so, moved the focus on from the field, which the text follows. */
+/** Whether the page, or a key that does so, moved the focus on from the field, so that the text follows it. */
 function movesOn(at) {
   const { field, last, moved } = awaited;
-  // What is done to a code editor is done with keys that command.
+  // A code editor is operated with command keys.
   if (fieldKind(field) === 'code') return false;
   if (!fieldKind(field) || last === 'Tab' || last === 'Enter') return true;
   return fieldKind(at) !== '' && (moved === at || isNextBox(field, at));
 }
 
-/** Whether a field is full, and another one takes what follows: the boxes of a code. */
+/** Whether a field is full and another one takes what follows: the boxes of a code. */
 function isNextBox(field, at) {
   if (tagOf(field) !== 'input' || tagOf(at) !== 'input') return false;
   if (field.maxLength > 0 && field.value.length >= field.maxLength) return true;
@@ -127,14 +130,14 @@ function isNextBox(field, at) {
   return field.value.length === 1 && around !== null && insideFlat(at, around);
 }
 
-/** Whether the page is being told of an event of the text. */
+/** Whether the page is handling an event of the text. */
 const answersText = () => awaited !== null && !awaited.stopping && awaited.event !== null && $eventPhase.call(awaited.event) !== 0;
 
 function movedText(event) {
   if (answersText()) awaited.moved = innermost(event);
 }
 
-/** The page was told of an event: what it did by then is its answer. */
+/** The page has handled an event: what it did until now is its reaction. */
 function answeredText() {
   if (!answersText() || !awaited.guard) return;
   if (textObserver.takeRecords().length) noteAnswer(awaited);

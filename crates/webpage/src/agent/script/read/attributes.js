@@ -1,4 +1,4 @@
-// One pass over the attributes of an element: the values that the capture looks at land in one reused array.
+// One pass over the attributes of an element: the values that the capture needs are written to one reused array.
 
 import { $attributeNames, $getAttribute } from '../dom.js';
 
@@ -27,7 +27,7 @@ const SLOT_OF = new Map(WANTED.map((name, i) => [name, i]));
 const values = WANTED.map(() => null);
 const filled = [];
 
-/** The wanted attributes of `e`, by A_*; the array is overwritten by the next call. */
+/** The needed attributes of `e`, by A_*. The next call overwrites the array. */
 export function readAttributes(e) {
   while (filled.length) values[filled.pop()] = null;
   for (const name of $attributeNames.call(e)) {
@@ -39,7 +39,7 @@ export function readAttributes(e) {
   return values;
 }
 
-/** Attr of crates/tree for attributes that are reported as they stand. */
+/** Attr of crates/tree for attributes that are reported unchanged. */
 export const KEY_ATTRS = [
   [A_ID, 'id'], [A_TESTID, 'testId'], [A_DATA_TEST, 'dataTest'], [A_DATA_CY, 'dataCy'], [A_DATA_TEST_ID, 'dataTestId'],
   [A_DATA_ID, 'dataId'], [A_DATA_KEY, 'dataKey'], [A_DATA_ROW_KEY, 'dataRowKey'], [A_DATA_ITEM_ID, 'dataItemId'],

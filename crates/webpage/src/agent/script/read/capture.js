@@ -1,7 +1,7 @@
-// The capture: one walk of the flat tree into columns and tables (crates/webpage/src/capture/columns.rs reads them).
-// A column has one number per row: its depth; its kind, which is a place in the table of (role, tag, states); its name,
-// counted back from the last one that was new. The numbers of elements are runs: (first, how many) in turns. Rare
-// things (level, value, attributes) are lists of (row, ...) beside them.
+// The capture: one walk of the flat tree into columns and tables (crates/webpage/src/capture/columns.rs reads them). A
+// column has one number per row: its depth; its kind, which is an index into the table of (role, tag, states); its
+// name, counted back from the last new one. The numbers of elements are runs, alternately (first, count). Rare
+// properties (level, value, attributes) are separate lists of (row, ...).
 
 import {
   $assigned, $checkVisibility, $clientHeight, $clientWidth, $contains, $data, $documentElement, $firstChild,
@@ -25,31 +25,32 @@ import { noteCustom, seal } from './unchanged.js';
 import { changeCount } from '../changes.js';
 
 const NODE_LIMIT = 250000;
-/** Characters of all names, values and attributes together. */
+/** The maximum number of characters of all names, values and attributes together. */
 const TEXT_BUDGET = 16 << 20;
-/** The parser nests 512 deep at most (its own limit); the stack of a page's script is full at about 1,300 levels. */
+/** The HTML parser nests at most 512 levels; the stack of a script in the page is full at about 1,300. */
 const DEPTH_LIMIT = 700;
-/** Characters of an attribute. */
+/** The maximum number of characters of an attribute. */
 const ATTR_LIMIT = 2000;
-/** Texts that are looked for when one comes again: of a list of thousands most are new, and a larger map is slow. */
+/** The number of texts that are searched for a repeated one: in a list of thousands most are new, and a larger map is
+ * slow. */
 const KNOWN_TEXTS = 4096;
 
-// The columns of the walk that is going on.
+// The columns of the current walk.
 let out = null;
 let strings = null;
 let stringIndex = null;
 let nameIndex = null;
 /** tag -> [{role, states, kind}]. */
 let kindsOf = null;
-/** The number of this walk, and of the last walk in which each numbered node had a row. */
+/** The number of this walk, and for each numbered node the last walk in which it had a row. */
 export let walkNumber = 0;
 export let walkOf = new Uint32Array(4096);
 /** The number that continues the last run. */
 let inRun = 0;
-/** Characters of the texts so far. */
+/** The number of characters of the texts so far. */
 let textLength = 0;
 
-/** Whether the capture takes no more rows. */
+/** Whether the capture accepts no more rows. */
 const isFull = () => out.depth.length >= NODE_LIMIT || textLength > TEXT_BUDGET;
 
 function str(s) {
@@ -74,12 +75,12 @@ function kindOf(role, tag, states) {
   return kind;
 }
 
-/** 0: none; 1: the next name of the table; n: the one n - 1 names before that. */
+/** 0: no name; 1: the next name of the table; n: the name n - 1 before that. */
 function nameBack(name) {
   if (name === '') return 0;
   const { names } = out;
   const n = names.length;
-  // A link, and the text in it.
+  // A link and the text in it.
   if (n > 0 && names[n - 1] === name) return 2;
   const at = nameIndex.get(name);
   if (at !== undefined) return n - at + 1;
@@ -101,7 +102,7 @@ function begin() {
   out = { depth: [], kind: [], kinds: [], name: [], names: [], ids: [], level: [], value: [], attrs: [], custom: [], hosts: [], truncated: false };
 }
 
-/** Adds a row. Only text has no number: `id` is 0. */
+/** Adds a row. Only text has no number: its `id` is 0. */
 function row(depth, role, tag, name, states, id) {
   const limit = role === 'text' ? SQUEEZE_LIMIT : NAME_LIMIT;
   if (name.length > limit) name = name.slice(0, limit);
@@ -126,7 +127,8 @@ export const putAttr = (at, key, text) => { if (text) out.attrs.push(at, str(key
 
 const PDF = 'application/pdf';
 
-/** Captures the document. `options.watch`: ids that are asked about, (first, last) in turns. Frames are elements without content here. */
+/** Captures the document. `options.watch`: queried ids, alternately (first, last). Frames are elements without content
+ * here. */
 export function capture(options) {
   const started = performance.now();
   sweepIds();
@@ -139,7 +141,7 @@ export function capture(options) {
   const body = scope.body;
   if (body) walk(body, at, false);
   else if (root) walk(root, at, false);
-  // What hangs beside the body is on the page, too: popups of careless libraries.
+  // Siblings of the body are also part of the page: popups of careless libraries.
   if (body) for (let c = $firstElementChild.call(root); c; c = $nextElementSibling.call(c)) if (c !== body) walk(c, at, false);
   const hidden = [];
   const watch = (options && options.watch) || [];
@@ -147,12 +149,12 @@ export function capture(options) {
     const end = Math.min(watch[i + 1], nextId - 1);
     for (let id = watch[i]; id <= end; id++) {
       if (walkOf[id] === walkNumber) continue;
-      // Connected but not in the tree: hidden is not gone.
+      // Connected but not in the tree: hidden, not gone.
       const node = nodeOf(id);
       if (node && $isConnected.call(node)) hidden.push(id);
     }
   }
-  // The viewer's document has nothing of the PDF in it.
+  // The viewer's document contains nothing of the PDF.
   if (document.contentType === PDF) out.truncated = true;
   const result = { v: 2, url: $url.call(document), title: $title.call(document), ...out, hidden, strings, seal: seal(), changes: changeCount, ms: 0 };
   result.ms = Math.round((performance.now() - started) * 10) / 10;
@@ -164,13 +166,13 @@ export function capture(options) {
 
 const COUNT = /^\s*\d+\s*\+?\s*$/;
 
-/** Elements that flow with the text around them unless styled otherwise: their text leaves are no blocks. */
+/** Elements that flow with the surrounding text unless styled otherwise: their text leaves are not blocks. */
 const INLINE = new Set('a abbr b bdi bdo cite code data del dfn em font i ins kbd label mark q s samp small span strike strong sub sup time tt u var slot'.split(' '));
 
 /**
- * Walks one element. `at.depth`: its depth; `at.pointer`: the parent has a hand cursor; `at.inside`: inside something
- * actionable; `at.lean`: wrappers are not reported here; `at.disabled`: disabled from above;
- * `at.block`: text here stands in a block; `at.label`: the label that it is inside of.
+ * Walks one element. `at.depth`: its depth; `at.pointer`: the parent has a hand cursor; `at.inside`: inside an
+ * actionable element; `at.lean`: wrappers are not reported here; `at.disabled`: an ancestor is disabled; `at.block`:
+ * text here is in a block; `at.label`: the label that contains it.
  */
 function walk(e, at, fromOwner) {
   const tag = tagOf(e);
@@ -186,18 +188,18 @@ function walk(e, at, fromOwner) {
     const style = styleOf(e);
     if (style.display === 'contents') invisible = style.visibility !== 'visible';
     else if (!$checkVisibility.call(e)) {
-      // Not in the flat tree at all: its parent has a shadow root that no slot of shows it.
+      // Not in the flat tree at all: its parent has a shadow root without a slot that shows it.
       if (style.display === '') suspect($parentNode.call(e));
       return;
     } else invisible = true; // `visibility` can be undone below
   }
   const v = $hasAttributes.call(e) ? readAttributes(e) : null;
   if (v !== null) {
-    // On the body it is a mistake that browsers pass over.
+    // On the body, this is a mistake that browsers ignore.
     if (v[A_HIDDEN] !== null && v[A_HIDDEN].toLowerCase() === 'true' && tag !== 'body' && !holdsFocus(e)) return;
     if (v[A_INERT] !== null) return;
   }
-  // HTML 6.7.4: below a modal dialog everything else is inert; what leads to it stays as wrappers.
+  // HTML 6.7.4: while a modal dialog is open, everything else is inert; the ancestors of the dialog remain as wrappers.
   if (scope.modal !== null && !scope.modalPath.has(e) && !$contains.call(scope.modal, e) && !insideFlat(e, scope.modal)) return;
   if (invisible) {
     walkChildren(e, tag, at, true);
@@ -227,7 +229,7 @@ function report(e, tag, v, at, style) {
   let pointer = at.pointer;
   if (style !== null && !at.pointer) pointer = style.cursor === 'pointer';
   if (role === 'generic') {
-    // Content that a person edits is a text box, whatever its element (HTML-AAM has no role for it).
+    // Content that a person can edit is a text box, whatever its element (HTML-AAM has no role for it).
     if (states & S.EDIT_HOST) role = 'textbox';
     // Clickable without a role: outermost only.
     else if (!at.inside && tag !== 'html' && tag !== 'body' && ((v !== null && (v[A_ONCLICK] !== null || (v[A_TABINDEX] !== null && !(v[A_TABINDEX] < 0 && !pointer))))
@@ -235,7 +237,7 @@ function report(e, tag, v, at, style) {
   }
   const icon = role === 'generic' ? iconOf(e) : '';
   if (icon !== '') {
-    // In a control that is named without it an icon is decoration; elsewhere it is a picture.
+    // In a control that has a name without it, an icon is decoration; elsewhere it is an image.
     if (at.lean) return;
     role = 'img';
   }
@@ -265,7 +267,7 @@ function report(e, tag, v, at, style) {
     if (tag === 'select') putAttr(index, 'options', optionsPrint(e.options, false));
     else if (tag === 'input' && v !== null && v[A_LIST] !== null && e.list) putAttr(index, 'options', optionsPrint(e.list.options, true));
     if (tag === 'pre') preformatted(e, index);
-    // Only a defined one can have internals (HTML 4.13.7.1).
+    // Only a defined element can have internals (HTML 4.13.7.1).
     if (tag.includes('-') && $matches.call(e, ':defined') && e instanceof HTMLElement) out.custom.push(index);
   }
   if (icon !== '') return;
@@ -290,7 +292,8 @@ function report(e, tag, v, at, style) {
   walkChildren(e, tag, below, false);
 }
 
-/** Whether an `object` or `embed` shows a PDF, whose text only the viewer has; one without a viewer shows its fallback. */
+/** Whether an `object` or `embed` shows a PDF, whose text only the viewer has. Without a viewer, it shows its fallback.
+ */
 function showsPdf(e) {
   if (!navigator.pdfViewerEnabled || !(e.type === PDF || /\.pdf([?#]|$)/i.test(e.data || e.src || ''))) return false;
   const fallback = $firstElementChild.call(e);
@@ -299,22 +302,22 @@ function showsPdf(e) {
 
 const PREFORMATTED_LIMIT = 50000;
 
-/** Text whose white space counts, where it has more of that than a text leaf can say. */
+/** Text whose white space is significant, if it has more of it than a text leaf can represent. */
 function preformatted(e, index) {
   const text = e instanceof HTMLElement ? $innerText.call(e) : '';
   if (/[\n\t]|  /.test(text)) putAttr(index, 'preformatted', text.slice(0, PREFORMATTED_LIMIT));
 }
 
-/** Whether a wrapper carries something besides what is in it. */
+/** Whether a wrapper has information besides its content. */
 const tellsMore = v => v !== null && (v[A_TITLE] !== null || v[A_DESCRIBEDBY] !== null || v[A_DESCRIPTION] !== null || v[A_CURRENT] !== null || v[A_SELECTED] !== null);
 
-/** A count that stands by itself, as in a badge: what is around it has a name without it. */
+/** A separate count, as in a badge: the element around it has a name without the count. */
 function isBadge(e) {
   const c = $firstChild.call(e);
   return c !== null && $nodeType.call(c) === TEXT && COUNT.test($data.call(c));
 }
 
-/** Whether a person can scroll inside. Sizes first: they are cheaper than style, and most elements fit. */
+/** Whether a person can scroll inside. Compares sizes first: they are cheaper than style, and most elements fit. */
 function canScroll(e) {
   const down = $scrollHeight.call(e) > $clientHeight.call(e) + 1;
   const right = $scrollWidth.call(e) > $clientWidth.call(e) + 1;
@@ -323,7 +326,7 @@ function canScroll(e) {
   return (down && SCROLLS.test(style.overflowY)) || (right && SCROLLS.test(style.overflowX));
 }
 
-/** The children in the flat tree; text nodes of one parent that follow each other are one leaf. */
+/** Walks the children in the flat tree; consecutive text nodes of one parent are one leaf. */
 function walkChildren(e, tag, at, invisible) {
   if (tag === 'slot') {
     const assigned = $assigned.call(e);
@@ -340,7 +343,7 @@ function walkChildren(e, tag, at, invisible) {
   if (shadow !== null) readRoot(shadow);
   else if (mayHideRoot(e, tag)) out.hosts.push(idOf(e));
   const generated = scope.pseudo.on && !invisible ? mayHavePseudo(e, tag) : 0;
-  // What style puts in front of the next text, as it is shown.
+  // The text that style adds before the next text, as shown.
   let before = generated & BEFORE ? generatedText(e, '::before') : '';
   const after = generated & AFTER ? generatedText(e, '::after') : '';
   if (shadow === null) {
@@ -368,20 +371,20 @@ function walkChildren(e, tag, at, invisible) {
   walkOwned(e, at);
 }
 
-/** What an element owns by aria-owns comes behind its children. */
+/** Walks the elements that an element owns through aria-owns, after its children. */
 function walkOwned(e, at) {
   const owned = scope.owned === null ? undefined : scope.owned.get(e);
   if (owned) for (const c of owned) walk(c, at, true);
 }
 
-/** Notes an element whose children are not shown, and no slot of an open root explains it. */
+/** Records an element whose children are not shown although no slot of an open root explains this. */
 function suspect(e) {
   if (!(e instanceof HTMLElement) || shadowOf(e) !== null || rootAsked.get(e) === hostLook(e, tagOf(e))) return;
   const id = idOf(e);
   if (HOSTS.has(tagOf(e)) && out.hosts[out.hosts.length - 1] !== id) out.hosts.push(id);
 }
 
-/** Text of an element as style transforms it. */
+/** The text of an element as transformed by style. */
 const asShown = (parent, text) => (scope.transform && text !== '' ? transformed(parent, text) : text);
 
 function textLeaf(text, at) {
@@ -394,7 +397,8 @@ function textLeaf(text, at) {
   row(at.depth, 'text', '', shown, at.block ? S.BLOCK : 0, 0);
 }
 
-/** Options of a native list. Those of a closed drop-down are not on the screen: chosen, not pressed. */
+/** Walks the options of a native list. Those of a closed drop-down are not on the screen: they are selected, not
+ * pressed. */
 function walkOptions(select, depth, open) {
   const visit = (parent, d) => {
     for (let c = $firstElementChild.call(parent); c; c = $nextElementSibling.call(c)) {

@@ -1,11 +1,11 @@
-// CSS counters in generated text (CSS Lists 3, 4): style says what a pseudo-element counts, not how far it is. So the
-// document is counted through once, when a name first asks.
+// CSS counters in generated text (CSS Lists 3, 4): style reveals what a pseudo-element counts, but not the current
+// value. The document is therefore counted once, when a name first needs it.
 
 import { $documentElement, $firstElementChild, $nextElementSibling, shadowOf, styleOf } from '../dom.js';
 import { scope } from '../scope.js';
 import { unescapeCss } from './names.js';
 
-/** Longer documents are not counted: their counters say nothing. */
+/** Longer documents are not counted: their counters have no text. */
 const COUNTED_LIMIT = 3000;
 
 /** The text of counter(name) or counters(name, separator) in a pseudo-element. */
@@ -16,10 +16,10 @@ export function counterText(e, which, name, separator) {
   return values ? (separator === undefined ? String(values[values.length - 1]) : values.join(unescapeCss(separator))) : '';
 }
 
-/** Per element, what its ::before and ::after see of the counters: {'::before': name -> values, outermost first}. */
+/** For each element, the counters that its ::before and ::after see: {'::before': name -> values, outermost first}. */
 function countAll() {
   const seen = new Map();
-  /** name -> counters in scope, the innermost last: {value, depth}. */
+  /** name -> counters in scope, innermost last: {value, depth}. */
   const counters = new Map();
   let left = COUNTED_LIMIT;
   const touch = (style, depth) => {

@@ -1,5 +1,5 @@
-// What tells nodes apart that read the same: where a picture comes from, what the options of a list stand for, what
-// describes an element, and which item of a list is the chosen one. Keys are those of Attr in crates/tree.
+// Details that distinguish nodes with equal text: the source of an image, the values of the options of a list, the
+// description of an element, and the selected item of a list. Keys are those of Attr in crates/tree.
 
 import {
   $baseURI, $firstElementChild, $localName, $nextElementSibling, $nodeType, $parentNode, $textContent, ELEMENT, P,
@@ -17,15 +17,16 @@ import { LIVE_ROLES, S, is } from './states.js';
 import { ICON_FONT } from './icons.js';
 import { putAttr } from './capture.js';
 
-/** Characters of a picture's source; of a longer one the end and a fingerprint of the whole stand for it. */
+/** The maximum number of characters of an image source; a longer one is represented by its end and a fingerprint of the
+ * whole. */
 const SOURCE_LIMIT = 48;
 const SOURCE_END = 30;
-/** Characters of the text of an active descendant. */
+/** The maximum number of characters of the text of an active descendant. */
 const ACTIVE_LIMIT = 200;
 
 // ---- Attributes ----
 
-/** Attributes that few elements carry; names are those of Attr in crates/tree. */
+/** Attributes that few elements have; names are those of Attr in crates/tree. */
 export function rareAttributes(e, tag, role, states, v, at) {
   for (const [slot, key] of KEY_ATTRS) if (v[slot] !== null) putAttr(at, key, v[slot]);
   const index = v[A_ROWINDEX] ?? v[A_DATA_INDEX];
@@ -39,12 +40,12 @@ export function rareAttributes(e, tag, role, states, v, at) {
   if (placeholder !== null && role !== 'generic') putAttr(at, 'placeholder', squeeze(placeholder));
   if (v[A_CURRENT] !== null && !is(v[A_CURRENT], 'false')) putAttr(at, 'current', v[A_CURRENT]);
   else putAttr(at, 'chosen', chosenBy(states, v));
-  // ARIA 1.2, 6.6: the item that the keys go to while the focus stays on its container.
+  // ARIA 1.2, 6.6: the item that receives the keys while the focus stays on its container.
   if (v[A_ACTIVE_DESCENDANT]) putAttr(at, 'activeDescendant', (referenced(e, v[A_ACTIVE_DESCENDANT]) || v[A_ACTIVE_DESCENDANT]).slice(0, ACTIVE_LIMIT));
   const live = v[A_LIVE] ?? LIVE_ROLES.get(role);
   if (live && live !== 'off') putAttr(at, 'live', live);
   if (v[A_VALUETEXT] !== null) putAttr(at, 'valueText', v[A_VALUETEXT]);
-  // HTML 4.9.11 and 4.4.5: what says where a cell or an item stands.
+  // HTML 4.9.11 and 4.4.5: attributes that state the position of a cell or an item.
   if (tag === 'td' || tag === 'th') {
     if (v[A_COLSPAN] !== null && e.colSpan > 1) putAttr(at, 'colSpan', String(e.colSpan));
     if (v[A_ROWSPAN] !== null && e.rowSpan !== 1) putAttr(at, 'rowSpan', String(e.rowSpan || 65534));
@@ -54,12 +55,12 @@ export function rareAttributes(e, tag, role, states, v, at) {
 
 const POPUPS = new Set(['menu', 'dialog', 'alertdialog', 'listbox']);
 
-/** Path and query of a link, with the origin if it is another one; a fragment alone stays one. */
+/** Path and query of a link, with the origin if it differs; a mere fragment remains one. */
 function address(e, href) {
   if (href.startsWith('#')) return href;
-  // The usual case needs no parsing: an absolute path of this origin.
+  // The usual case needs no parsing: an absolute path on this origin.
   if (scope.plainBase && /^\/(?![/\\])[^#.\s\\]*$/.test(href)) return href;
-  // A document without an origin has nothing to resolve a path with.
+  // A document without an origin cannot resolve a path.
   if (scope.origin === 'null' && !/^[a-z][a-z0-9+.-]*:/i.test(href)) return href.slice(0, 500);
   try {
     const url = new URL(href, $baseURI.call(e));
@@ -74,7 +75,7 @@ function address(e, href) {
 
 // ---- Fingerprints ----
 
-/** Feeds a text into a running fingerprint: [state, state]. */
+/** Adds a text to a running fingerprint: [state, state]. */
 function feed(state, text) {
   let [a, b] = state;
   for (let i = 0; i < text.length; i++) {
@@ -90,7 +91,7 @@ function feed(state, text) {
 const newPrint = () => [0x2545f491, 0x41c6ce57];
 const printed = ([a, b]) => ((a ^ (a >>> 16)) >>> 0).toString(36) + ((b ^ (b >>> 13)) >>> 0).toString(36);
 
-/** Fingerprints of long attribute values, per element: a picture in a `data:` address may have a million characters. */
+/** Fingerprints of long attribute values, per element: an image in a `data:` address may have a million characters. */
 const longPrints = new WeakMap();
 
 function fingerprint(e, text) {
@@ -103,11 +104,11 @@ function fingerprint(e, text) {
   return print;
 }
 
-// ---- Pictures ----
+// ---- Images ----
 
 /**
- * The source of a picture: path and query, or the fingerprint of a `data:` address; '' where an element shows none.
- * Read from attributes only: which candidate of `srcset` the browser took depends on the window, the picture does not.
+ * The source of an image: path and query, or the fingerprint of a `data:` address; '' if an element shows none. Read
+ * from attributes only: which candidate of `srcset` the browser chose depends on the window, but the image does not.
  */
 export function sourceOf(e, tag, v, lean) {
   switch (tag) {
@@ -116,7 +117,7 @@ export function sourceOf(e, tag, v, lean) {
     case 'video': case 'audio': return pictureAt(e, attr(e, 'poster') || attr(e, 'src') || childSource(e, 'src'));
     case 'image': return e instanceof SVGElement ? pictureAt(e, hrefOf(e)) : '';
     case 'svg': {
-      // In a control with a name it is decoration that follows the control's own state.
+      // In a control with a name, it is decoration that follows the control's own state.
       const use = lean ? null : P.querySelector.call(e, 'use');
       return use === null ? '' : pictureAt(e, hrefOf(use));
     }
@@ -126,7 +127,7 @@ export function sourceOf(e, tag, v, lean) {
 
 const hrefOf = e => attr(e, 'href') || attr(e, 'xlink:href');
 
-/** The address of an image; the first candidate where it has several. */
+/** The address of an image; the first candidate if it has several. */
 function imageAddress(e) {
   const parent = $parentNode.call(e);
   const picture = parent && $nodeType.call(parent) === ELEMENT && $localName.call(parent) === 'picture';
@@ -148,14 +149,14 @@ function childSource(e, name) {
   return '';
 }
 
-/** The first picture in an inline style: `background`, `background-image` and the like. */
+/** The first image in an inline style: `background`, `background-image` or similar. */
 function backgroundOf(e, style) {
   if (!style.includes('url(')) return '';
   const found = /(?:background|mask|content|list-style)[\w-]*\s*:[^;]*?url\(\s*(?:"([^"]*)"|'([^']*)'|([^)'"]*))\s*\)/i.exec(style);
   return found === null ? '' : pictureAt(e, found[1] ?? found[2] ?? found[3].trim());
 }
 
-/** Transparent pictures that stand in until the real one is loaded. */
+/** Transparent placeholder images that are shown until the real one is loaded. */
 const BLANK = /^data:image\/gif[^,]*,.{0,110}$/i;
 
 function pictureAt(e, address) {
@@ -168,7 +169,7 @@ function pictureAt(e, address) {
   if (!/^\/(?![/\\])[^\s\\#]*$/.test(address) && !address.startsWith('#')) {
     try {
       const url = new URL(address, $baseURI.call(e));
-      // A part of a file of symbols is the symbol.
+      // The fragment in a file of symbols identifies the symbol.
       path = url.protocol === 'blob:' ? url.href : url.pathname + url.search + (e instanceof SVGElement ? url.hash : '');
     } catch {
       path = address; // no address, but it tells pictures apart all the same
@@ -179,7 +180,7 @@ function pictureAt(e, address) {
 
 // ---- Options ----
 
-/** The fingerprint of values and labels of native options; '' where every value is its label, which the tree has. */
+/** The fingerprint of values and labels of native options; '' if every value equals its label, which is in the tree. */
 export function optionsPrint(options, always) {
   const state = newPrint();
   let differs = always;
@@ -197,8 +198,8 @@ export function optionsPrint(options, always) {
 // ---- Descriptions ----
 
 /**
- * The description of an element (AccName 1.2, 4.3.1; ARIA 1.3 aria-description; HTML-AAM 1.0, 5): what it refers to, what it
- * says itself, what its language says, and a title that is not its name already.
+ * The description of an element (AccName 1.2, 4.3.1; ARIA 1.3 aria-description; HTML-AAM 1.0, 5): the elements that it
+ * refers to, its own attribute, its host language, and a title that is not already its name.
  */
 export function descriptionOf(e, tag, role, v, name) {
   if (v !== null) {
@@ -225,20 +226,21 @@ function nativeDescription(e, tag, role, v) {
   }
 }
 
-/** SVG-AAM 1.0, 8.2: a `desc` child, else the `title` child where something else gives the name. */
+/** SVG-AAM 1.0, 8.2: a `desc` child, else the `title` child if the name comes from elsewhere. */
 function svgDescription(e) {
   for (let c = $firstElementChild.call(e); c; c = $nextElementSibling.call(c)) if (tagOf(c) === 'desc') return squeeze($textContent.call(c));
   return squeeze(svgTitle(e));
 }
 
-// ---- The chosen item ----
+// ---- The selected item ----
 
-/** Words of class names for the chosen item of a list, at the end of a part: `is-active`, `Mui-selected`, `item--current`. */
+/** Parts of class names for the selected item of a list, at the end of a part: `is-active`, `Mui-selected`,
+ * `item--current`. */
 const CHOSEN = /(?:^|[\s_-])(active|selected|sel|current)(?=$|\s)/i;
 
 /**
- * How an element says that it is the chosen one where its role has no state for it: by an attribute that ARIA gives to
- * other roles, or by its class. '' where it does not.
+ * How an element shows that it is selected if its role has no state for that: by an attribute that ARIA gives to other
+ * roles, or by its class. '' if it does not.
  */
 function chosenBy(states, v) {
   if (states & (S.SELECTABLE | S.CHECKABLE | S.PRESSABLE)) return '';
@@ -249,12 +251,12 @@ function chosenBy(states, v) {
 
 // ---- Generated text ----
 
-/** Something to read: a letter, a number, or a sign that is no separator, arrow or shape. */
+/** Readable content: a letter, a number, or a sign that is no separator, arrow or shape. */
 const READABLE = /[\p{L}\p{N}]|(?![\x00-\x7f\u2190-\u21ff\u25a0-\u25ff\u2b00-\u2b4f])\p{S}/u;
 
 /**
- * Text of ::before or ::after that a person reads as part of the page, '' if there is none. Counters say where something
- * stands, not what it is, and counting takes a walk of its own: they are left out.
+ * The text of ::before or ::after that a person reads as part of the page, '' if there is none. Counters are omitted:
+ * they show a position, not content, and counting takes a separate walk.
  */
 export function generatedText(e, which) {
   const text = pseudoText(e, which, false);

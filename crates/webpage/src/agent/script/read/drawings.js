@@ -1,17 +1,19 @@
-// Drawings (SVG): which of them have parts that are read or pressed by themselves. All others are one picture.
+// Drawings (SVG): which of them have parts that are read or pressed separately. All others are one image.
 
 import { P, idOf, styleOf } from '../dom.js';
 import { scope } from '../scope.js';
 
 const PARTS = 'text,a,image,[role],[tabindex],foreignObject,:scope * > title,:scope [aria-label]';
 const SHAPES = 'circle,ellipse,g,line,path,polygon,polyline,rect,use';
-/** Shapes of a drawing that is pressed part by part. One with more is a picture, which is pressed by points. */
+/** The maximum number of shapes of a drawing that is pressed part by part. A drawing with more is an image, which is
+ * pressed by points. */
 const MOST_SHAPES = 200;
 
-/** Drawings in which a shape listens for presses, as the debugger told. */
+/** Drawings in which a shape listens for presses, as reported by the debugger. */
 const heardIn = new WeakSet();
 
-/** Notes elements that listen for presses. Their numbers, and whether a drawing is to be walked now that was not before. */
+/** Records elements that listen for presses. Returns their numbers, and whether a drawing must be walked now that was
+ * not before. */
 export function heard(elements) {
   let anew = false;
   const ids = elements.map(e => {
@@ -25,7 +27,7 @@ export function heard(elements) {
   return [ids, anew];
 }
 
-/** Whether a drawing is walked. `at`: what the walk knows inside of it. */
+/** Whether a drawing is walked. `at`: the walk's state inside it. */
 export function hasParts(svg, at) {
   if (P.querySelector.call(svg, PARTS) !== null) return true;
   if (at.lean) return false;

@@ -1,4 +1,4 @@
-// Looking for one element again, at the moment of an act.
+// Locating one element again, at the time of an action.
 
 import { $docQueryAll, $isConnected, $rootQueryAll, idOf, nodeOf, shadowOf } from '../dom.js';
 import { capture } from './capture.js';
@@ -6,9 +6,9 @@ import { glimpse } from '../act/aim.js';
 import { guardContent } from '../act/guard.js';
 
 /**
- * A capture of the whole document as it is now, or null when the element with `id` is no longer connected. Judging a
- * record needs the siblings of rows, the leaves of sections and the headings around them: short of the whole tree
- * there is no part that surely holds them. `watch` as in capture, `id` among it.
+ * A capture of the current document, or null if the element with `id` is no longer connected. Judging a record needs
+ * the siblings of rows, the leaves of sections and the headings around them, and only the whole tree is sure to contain
+ * these. `watch` as in capture, including `id`.
  */
 export function locate(id, watch) {
   const e = nodeOf(id);
@@ -17,8 +17,8 @@ export function locate(id, watch) {
 }
 
 /**
- * The same, and where it would be aimed at: [what `locate` answers, what `glimpse` does]. null: gone. `guard`: as for `aim`;
- * what is looked at last is judged last.
+ * The capture, and where the element would be aimed at: [result of `locate`, result of `glimpse`]. null: gone. `guard`:
+ * as for `aim`; what is read last is judged last.
  */
 export function find(id, watch, guard) {
   if (guard) guardContent(id, ...guard);
@@ -27,8 +27,8 @@ export function find(id, watch, guard) {
 }
 
 /**
- * The ids of all elements that a CSS selector matches, inside shadow roots too (a selector never reaches across their
- * edge): {ids} or {bad: true} when the browser cannot read it.
+ * The ids of all elements that a CSS selector matches, also inside shadow roots (a selector never crosses their
+ * boundary): {ids}, or {bad: true} if the browser cannot parse it.
  */
 export function css(selector) {
   const ids = [];

@@ -1,4 +1,4 @@
-// Accessible names: AccName 1.2, 4.3.2 "Computation steps"; letters are that section's. Native mechanisms by
+// Accessible names: AccName 1.2, 4.3.2 "Computation steps"; letters refer to that section. Native mechanisms by
 // HTML-AAM 1.0, 5 "Accessible name and description computation".
 
 import {
@@ -17,31 +17,31 @@ import { ICON_FONT, LIGATURE, ligature } from './icons.js';
 import { noteUnrendered } from './unchanged.js';
 import { CARET_LABEL } from '../act/editors.js';
 
-/** Longer names are cut: a name is for telling things apart, and nested cells would repeat the page. */
+/** Longer names are cut: a name distinguishes elements, and nested cells would repeat the page. */
 export const NAME_LIMIT = 4000;
 
-/** Content nested deeper than that says no more. */
+/** Content that is nested deeper contributes nothing. */
 const NAME_DEPTH = 150;
 let nameDepth = 0;
 
 /** Whether the last name came from the element's content. */
 export let fromContent = false;
 
-/** Whether the words of icons count: only where nothing else names an element. */
+/** Whether the words of icons count: only if nothing else names an element. */
 let wordsOfIcons = false;
 
-// The text being put together, and the elements whose borders lie between its end and what comes next.
+// The text being composed, and the elements whose boundaries are between its end and what follows.
 let buffer = '';
 let borders = [];
 
-/** Nothing is being named; also after a walk that threw. */
+/** Resets the state: nothing is being named. Also needed after a walk that threw. */
 export function beginNames() {
   nameDepth = 0;
   buffer = '';
   borders = [];
 }
 
-/** Appends text; where a border of something that is not inline lies in between, words are kept apart (2F.ii). */
+/** Appends text. If the boundary of a non-inline element is in between, words are separated (2F.ii). */
 function pushText(text) {
   if (text === '' || buffer.length > NAME_LIMIT) return;
   if (borders.length && buffer !== '' && !endsInSpace(buffer) && !startsWithSpace(text) && borders.some(apart)) buffer += ' ';
@@ -53,7 +53,7 @@ const isSpace = c => c === 32 || c === 9 || c === 10 || c === 13 || c === 12;
 const endsInSpace = s => isSpace(s.charCodeAt(s.length - 1));
 const startsWithSpace = s => isSpace(s.charCodeAt(0));
 
-/** Whether an element stands apart from its neighbours in a line of text. */
+/** Whether an element is separate from its neighbors in a line of text. */
 function apart(e) {
   const tag = tagOf(e);
   if (tag === 'br' || tag === 'input' || tag === 'select' || tag === 'textarea' || tag === 'button' || tag === 'img' || tag === 'svg') return true;
@@ -61,7 +61,7 @@ function apart(e) {
   return display !== 'inline' && display !== 'none' && display !== 'contents' && !display.startsWith('ruby');
 }
 
-/** Runs `fill` with an empty buffer and gives what it put together. */
+/** Runs `fill` with an empty buffer and returns the text that it composed. */
 export function collect(fill) {
   const outer = buffer, outerBorders = borders;
   buffer = '';
@@ -73,10 +73,7 @@ export function collect(fill) {
   return squeeze(text);
 }
 
-/**
- * The name of an element. `v` has its attributes (see attributes.js), `role` its role.
- * Sets `fromContent`.
- */
+/** The name of an element. `v` contains its attributes (see attributes.js), `role` its role. Sets `fromContent`. */
 export function nameOf(e, tag, role, v) {
   fromContent = false;
   if (v !== null) {
@@ -117,7 +114,7 @@ export function nameOf(e, tag, role, v) {
   return scope.icons && NAME_FROM_CONTENT.has(role) && !CHECKABLE_ROLES.has(role) && !EMBEDDED.has(tag) ? iconName(e, tag) : '';
 }
 
-/** The name of a control that shows nothing but an icon: its word. A box draws its state, which is no name. */
+/** The name of a control that shows only an icon: its word. A box draws its state, which is no name. */
 function iconName(e, tag) {
   wordsOfIcons = true;
   const name = contentName(e, tag);
@@ -131,16 +128,16 @@ const HAS_PLACEHOLDER = new Set(['text', 'search', 'url', 'tel', 'email', 'passw
 const EMBEDDED = new Set(['input', 'select', 'textarea']);
 
 export function contentName(e, tag) {
-  // The usual case, a single text: nothing to put together.
+  // The usual case, a single text: nothing to compose.
   const text = isPlain(e, tag) ? textOf(e) : null;
   if (text !== null && !wordsOfIcons && ligature(e, text)) return '';
   return text === null ? collect(() => addContent(e, tag, new Set([e]), { byRef: false, hidden: false }, false)) : squeeze(text);
 }
 
-/** Whether what an element contributes to a name is the text in its document: nothing styled, slotted or owned. */
+/** Whether an element contributes only the text in its document to a name: nothing styled, slotted or owned. */
 const isPlain = (e, tag) => !scope.transform && !(scope.pseudo.on && mayHavePseudo(e, tag)) && tag !== 'slot' && scope.owned === null && shadowOf(e) === null;
 
-/** 2B: the texts of the elements that aria-labelledby names, in its order, each once. */
+/** 2B: the texts of the elements that aria-labelledby names, in that order, each once. */
 export function referenced(e, list) {
   const targets = [];
   const given = list.trim() === '' ? $labelledBy.call(e) : null;
@@ -151,7 +148,8 @@ export function referenced(e, list) {
   }
   const out = [];
   for (const target of targets) {
-    // 2A: a hidden target counts with all that it holds. What is inside a hidden one is hidden because of it.
+    // 2A: a hidden target counts with all of its content. The content of a hidden target is hidden because of the
+    // target.
     const hidden = !isRendered(target) || hiddenByAria(target);
     if (hidden) noteUnrendered(target);
     const text = collect(() => addNode(target, new Set([target]), { byRef: true, hidden }, true));
@@ -173,7 +171,7 @@ function isRendered(e) {
   return true;
 }
 
-/** The label that the walk is inside of: it is rendered. */
+/** The label that contains the walk: it is rendered. */
 let withinLabel = null;
 export const nameWithin = label => { withinLabel = label; };
 
@@ -192,7 +190,7 @@ function labelText(e, seen) {
   return out.length ? out.join(' ') : null;
 }
 
-/** The text of a label that holds nothing but text and the control, the usual case; null for any other. */
+/** The text of a label that contains nothing but text and the control, the usual case; null for any other. */
 function plainLabel(label, control) {
   if ($hasAttributes.call(label) || !isPlain(label, 'label')) return null;
   let text = '';
@@ -204,7 +202,7 @@ function plainLabel(label, control) {
   return squeeze(text);
 }
 
-/** 2E by HTML-AAM 5.1-5.13: what the language itself says names an element; null where it says nothing. */
+/** 2E by HTML-AAM 5.1-5.13: the name from the host language; null if there is none. */
 function nativeName(e, tag, seen) {
   switch (tag) {
     case 'input': {
@@ -257,9 +255,9 @@ export function childText(e, tag) {
 }
 
 /**
- * Adds what one element contributes to the name of another. `how.byRef`: the walk began at aria-labelledby or a
- * label, so references are not followed again (2B); `how.hidden`: it began at something hidden (2A); `root`: it is
- * that beginning.
+ * Adds what one element contributes to the name of another. `how.byRef`: the walk began at aria-labelledby or a label,
+ * so references are not followed again (2B); `how.hidden`: it began at a hidden element (2A); `root`: it is that first
+ * element.
  */
 function addNode(e, seen, how, root) {
   const tag = tagOf(e);
@@ -291,7 +289,7 @@ function addNode(e, seen, how, root) {
   // Slots have no role and take no name (ARIA in HTML, "slot": no aria-*).
   if (tag !== 'slot') {
     const role = roleOf(e, tag, attr(e, 'role'));
-    // 2C Embedded control: its value stands for it, whatever it is called; also where it is referenced itself.
+    // 2C Embedded control: its value replaces its name; also if it is referenced itself.
     if (!root || how.byRef) {
       const value = embeddedValue(e, tag, role);
       if (value || (value !== null && !root)) {
@@ -333,14 +331,14 @@ function addNode(e, seen, how, root) {
   }
   const before = buffer.length;
   addContent(e, tag, seen, how, false);
-  // 2I, only where the content gave nothing.
+  // 2I, only if the content gave nothing.
   if (buffer.length === before || buffer.slice(before).trim() === '') {
     const title = attr(e, 'title');
     if (title && !(tag === 'img' && attr(e, 'alt') === '')) pushText(title);
   }
 }
 
-/** The native name of an element inside another's name: as nativeName, but labels of others are not asked. */
+/** The native name of an element inside another's name: like nativeName, but without labels of others. */
 function nativeInContent(e, tag, seen) {
   switch (tag) {
     case 'input': case 'img': case 'area': case 'svg': case 'fieldset': case 'table': case 'optgroup': case 'option': return nativeName(e, tag, seen);
@@ -348,7 +346,7 @@ function nativeInContent(e, tag, seen) {
   }
 }
 
-/** 2C: the value of a control inside the label of another one; null if it is none of those. */
+/** 2C: the value of a control inside the label of another one; null for any other element. */
 function embeddedValue(e, tag, role) {
   switch (role) {
     case 'textbox': case 'searchbox':
@@ -376,7 +374,7 @@ export function selectedText(select) {
   return text;
 }
 
-/** 2F-2H: the content in the order of the flat tree, with generated text and what aria-owns adds. */
+/** 2F-2H: the content in the order of the flat tree, with generated text and the elements that aria-owns adds. */
 export function addContent(e, tag, seen, how, invisible) {
   const generated = scope.pseudo.on && !invisible ? mayHavePseudo(e, tag) : 0;
   if (generated & BEFORE) pushText(pseudoText(e, '::before'));
@@ -413,7 +411,8 @@ function addChild(e, c, seen, how, invisible, owned) {
   borders.push(c);
 }
 
-/** 2F.ii: text of CSS generated content. An alternative text (`content: x / "alt"`) stands for it; `counted`: with counters. */
+/** 2F.ii: text of CSS generated content. An alternative text (`content: x / "alt"`) replaces it; `counted`: with
+ * counters. */
 export function pseudoText(e, which, counted = true) {
   const style = styleOf(e, which);
   const content = style.content;
@@ -432,12 +431,13 @@ export function pseudoText(e, which, counted = true) {
   return text && (alternative || style.display !== 'inline') ? ' ' + text + ' ' : text;
 }
 
-/** A part of a computed `content`: a string, a counter, the slash before the alternative; other functions are no text. */
+/** A part of a computed `content`: a string, a counter, the slash before the alternative. Other functions are no text.
+ */
 const CONTENT = /"((?:[^"\\]|\\.)*)"|counters?\(([^(),]+)(?:, "((?:[^"\\]|\\.)*)")?[^()]*\)|[\w-]+\([^()]*\)|\//g;
 
 export const unescapeCss = s => s.replace(/\\(?:([0-9a-f]{1,6}) ?|(.))/gi, (_, code, c) => (code ? String.fromCodePoint(Math.min(parseInt(code, 16), 0x10ffff)) : c));
 
-/** Text as `text-transform` shows it. */
+/** Text as shown by `text-transform`. */
 export const transformed = (parent, text) => recase(text, styleOf(parent).textTransform);
 
 function recase(text, transform) {

@@ -1,5 +1,5 @@
 // Roles: the role attribute (ARIA 1.2, 5.4 and 7.1), else the element's own (HTML-AAM 1.0, 4 "Mapping of elements").
-// `generic` stands for no role, in the names of crates/tree (`img` for `image`).
+// `generic` means no role, in the names of crates/tree (`img` for `image`).
 
 import {
   $closest, $documentElement, $firstElementChild, $hasAttributes, $matches, $nextElementSibling, $nodeType,
@@ -7,7 +7,7 @@ import {
 } from '../dom.js';
 import { scope } from '../scope.js';
 
-/** Elements that are never rendered as content of their own. */
+/** Elements that are never rendered as content. */
 export const SKIP = new Set('script style template noscript head meta link title base param source track col colgroup datalist br wbr'.split(' '));
 
 // HTML-AAM 4.1: elements whose role does not depend on attributes or context.
@@ -24,13 +24,13 @@ const TAG_ROLE = new Map(Object.entries({
   tr: 'row', ul: 'list', video: 'video',
 }));
 
-// HTML-AAM 4.1 `input`. Types without an ARIA role (color, date and its kin) are text boxes here: they are filled.
+// HTML-AAM 4.1 `input`. Types without an ARIA role (such as color and date) are text boxes here: they are filled.
 const INPUT_ROLE = new Map(Object.entries({
   button: 'button', submit: 'button', reset: 'button', image: 'button', file: 'button', checkbox: 'checkbox',
   radio: 'radio', range: 'slider', number: 'spinbutton', search: 'searchbox',
 }));
 
-// ARIA 1.2, 5.4: the roles that authors may use (the abstract ones of 5.3.1 are none).
+// ARIA 1.2, 5.4: the roles that authors may use, without the abstract ones of 5.3.1.
 const ARIA_ROLES = new Set(('alert alertdialog application article banner blockquote button caption cell checkbox code '
   + 'columnheader combobox complementary contentinfo definition deletion dialog directory document emphasis feed figure '
   + 'form generic grid gridcell group heading image img insertion link list listbox listitem log main mark marquee math '
@@ -39,8 +39,8 @@ const ARIA_ROLES = new Set(('alert alertdialog application article banner blockq
   + 'status strong subscript suggestion superscript switch tab table tablist tabpanel term textbox time timer toolbar '
   + 'tooltip tree treegrid treeitem').split(' '));
 
-// DPUB-ARIA 1.1, 4 and Graphics ARIA 1.0, 4: each as the ARIA role that it is a kind of, which says what a person can
-// do with it. Kinds of `section` have no role of ARIA 1.2.
+// DPUB-ARIA 1.1, 4 and Graphics ARIA 1.0, 4: each as the ARIA role that it is derived from, which determines what a
+// person can do with it. Roles derived from `section` have no role of ARIA 1.2.
 /** @type {Map<string, string>} */
 const OTHER_ROLES = new Map();
 for (const [role, kinds] of Object.entries({
@@ -55,7 +55,7 @@ for (const [role, kinds] of Object.entries({
 })) for (const kind of kinds.split(' ')) OTHER_ROLES.set('doc-' + kind, role);
 for (const [kind, role] of [['document', 'document'], ['object', 'group'], ['symbol', 'img']]) OTHER_ROLES.set('graphics-' + kind, role);
 
-// ARIA 1.2, 6.5: global attributes; with one of them `none` does not count (ARIA 1.2, 7.1 conflict resolution).
+// ARIA 1.2, 6.5: global attributes; with one of them, `none` is ignored (ARIA 1.2, 7.1 conflict resolution).
 const GLOBAL_ARIA = ['aria-atomic', 'aria-busy', 'aria-controls', 'aria-current', 'aria-describedby', 'aria-details',
   'aria-flowto', 'aria-keyshortcuts', 'aria-label', 'aria-labelledby', 'aria-live', 'aria-owns', 'aria-relevant',
   'aria-roledescription', 'aria-description', 'aria-haspopup', 'aria-errormessage'];
@@ -66,7 +66,7 @@ const NEEDS_PARENT = new Map(Object.entries({
   menuitemcheckbox: 'menu menubar group', menuitemradio: 'menu menubar group', treeitem: 'tree group treeitem',
 }).map(([role, parents]) => [role, new Set(parents.split(' '))]));
 
-/** Parts of a table: something else is made of the table, so are they (HTML-AAM 4.1; ARIA 1.2, 5.4 presentation). */
+/** Parts of a table: if the table has another role, so do they (HTML-AAM 4.1; ARIA 1.2, 5.4 presentation). */
 const TABLE_PARTS = new Set('tr td th tbody thead tfoot caption'.split(' '));
 const LISTS = new Set('ul ol menu dir'.split(' '));
 const TABLES = new Set('table grid treegrid'.split(' '));
@@ -75,7 +75,8 @@ const TABLES = new Set('table grid treegrid'.split(' '));
 export const NAME_FROM_CONTENT = new Set(('button cell checkbox columnheader gridcell heading link menuitem menuitemcheckbox '
   + 'menuitemradio option radio rowheader switch tab term tooltip treeitem').split(' '));
 
-/** Whether a row belongs to a grid: ARIA 1.2, 5.4 row names it by its content; browsers do so where it can be chosen. */
+/** Whether a row belongs to a grid: ARIA 1.2, 5.4 row is named by its content; browsers do this if the row can be
+ * selected. */
 export function ofGrid(row) {
   for (let p = flatParent(row); p && $nodeType.call(p) === ELEMENT; p = flatParent(p)) {
     const tag = tagOf(p);
@@ -86,15 +87,15 @@ export function ofGrid(row) {
 }
 
 /**
- * Containers of many things: they give nothing but a name of their own to the name of what holds them. AccName 1.2
- * leaves open what a container in a name says; this is what the browser does, and cells of nested tables would
+ * Containers of many elements: they contribute only their own name to the name of their container. AccName 1.2 leaves
+ * open what a container contributes to a name; this is what the browser does, and cells of nested tables would
  * otherwise repeat the page.
  */
 const CONTAINERS = new Set(('alert alertdialog application article banner blockquote complementary contentinfo dialog '
   + 'feed figure form grid group iframe listbox log main marquee menu menubar navigation note radiogroup row search '
   + 'status table tablist tabpanel timer toolbar tree treegrid').split(' '));
 
-/** Whether an element keeps its content from the names of what holds it. */
+/** Whether an element keeps its content from the names of its ancestors. */
 export function isContainer(e, tag, role) {
   if (!CONTAINERS.has(role) || tag === 'details' || has(e, 'tabindex')) return false;
   // Tables without headers are layout.
@@ -102,11 +103,11 @@ export function isContainer(e, tag, role) {
   return tag !== 'tr';
 }
 
-/** ARIA 1.2, 5.2.8.6: roles that have no name; a title says something else about them. */
+/** ARIA 1.2, 5.2.8.6: roles that have no name; a title describes them in another way. */
 export const NAME_PROHIBITED = new Set(('caption code definition deletion emphasis generic insertion legend mark paragraph strong '
   + 'subscript superscript suggestion time').split(' '));
 
-/** What a person presses, sets or types into; the same as Role::is_control. */
+/** What a person presses, sets or types into; equals Role::is_control. */
 export const CONTROLS = new Set(('button link checkbox radio switch menuitem menuitemcheckbox menuitemradio option tab treeitem '
   + 'textbox searchbox combobox listbox slider spinbutton clickable').split(' '));
 
@@ -122,13 +123,13 @@ const inSection = e => {
 
 const hasAuthorName = e => !!((attr(e, 'aria-label') || '').trim() || refersToSomething(e) || (attr(e, 'title') || '').trim());
 
-/** Whether aria-labelledby names an element that is there. */
+/** Whether aria-labelledby refers to an existing element. */
 function refersToSomething(e) {
   const list = attr(e, 'aria-labelledby');
   return list !== null && list.split(/[ \t\n\f\r]+/).some(id => id && byIdIn(e, id));
 }
 
-/** Whether the element can take the focus at all (HTML 6.6.2), apart from being rendered. */
+/** Whether the element can take the focus at all (HTML 6.6.2), regardless of rendering. */
 function focusable(e, tag) {
   if (has(e, 'tabindex')) return true;
   switch (tag) {
@@ -141,7 +142,7 @@ function focusable(e, tag) {
   }
 }
 
-/** Whether some ancestor has one of these roles. Wrappers with roles of their own in between are common, and harmless. */
+/** Whether some ancestor has one of these roles. Wrappers with other roles in between are common and harmless. */
 function hasParentRole(e, allowed) {
   const owner = scope.ownerOf && scope.ownerOf.get(e);
   for (let p = owner || flatParent(e); p && $nodeType.call(p) === ELEMENT; p = flatParent(p)) {
@@ -154,7 +155,7 @@ function hasParentRole(e, allowed) {
 /** The role of an element; `given` is its role attribute or null. */
 export function roleOf(e, tag, given) {
   if (!given) return roleBy(e, tag, null);
-  // Asked for again by names and by what is inside, and an answer may depend on all that is around.
+  // Requested again for names and by descendants, and the result may depend on all ancestors.
   let role = scope.roles.get(e);
   if (role === undefined) {
     role = roleBy(e, tag, given);
@@ -175,10 +176,10 @@ function roleBy(e, tag, given) {
         if (focusable(e, tag) || GLOBAL_ARIA.some(name => has(e, name))) break;
         return 'generic';
       }
-      // ARIA 1.2, 5.4 form, region: "authors MUST give a name"; without one the next token counts.
+      // ARIA 1.2, 5.4 form, region: "authors MUST give a name"; without one, the next token counts.
       if ((token === 'form' || token === 'region') && !hasAuthorName(e)) continue;
-      // An orphan falls back to what its element is (ARIA 1.3, 5.2.7); one that is nothing else keeps its word, because
-      // popups are full of menu items without a menu.
+      // An orphan falls back to the role of its element (ARIA 1.3, 5.2.7). If the element has none, the given role
+      // stays, because popups are full of menu items without a menu.
       const parents = NEEDS_PARENT.get(token);
       if (parents && !hasParentRole(e, parents) && (token === 'listitem' || nativeRole(e, tag) !== 'generic')) continue;
       return token === 'image' ? 'img' : token === 'directory' ? 'list' : token;
@@ -191,7 +192,7 @@ function roleBy(e, tag, given) {
   return nativeRole(e, tag);
 }
 
-/** HTML-AAM 4.1: the role of an element by its tag, attributes and place. */
+/** HTML-AAM 4.1: the role of an element by its tag, attributes and position. */
 export function nativeRole(e, tag) {
   switch (tag) {
     case 'html': case 'body': case 'div': case 'span': return 'generic';
@@ -204,19 +205,19 @@ export function nativeRole(e, tag) {
     }
     case 'select': return e.multiple || e.size > 1 ? 'listbox' : 'combobox';
     case 'img': return attr(e, 'alt') === '' && !hasAuthorName(e) && !has(e, 'tabindex') ? 'generic' : 'img';
-    // The root of a document of its own is the page.
+    // The root of an SVG document is the page.
     case 'svg': return e !== $documentElement.call($ownerDocument.call(e)) && (svgTitle(e) || hasAuthorName(e)) ? 'img' : 'generic';
     case 'header': return inSection(e) ? 'generic' : 'banner';
     case 'footer': return inSection(e) ? 'generic' : 'contentinfo';
     case 'section': return hasAuthorName(e) ? 'region' : 'generic';
     case 'aside': {
-      // HTML-AAM `aside`: scoped to sectioning content it needs a name.
+      // HTML-AAM `aside`: inside sectioning content, it needs a name.
       const parent = $parentNode.call(e);
       const nested = parent && $nodeType.call(parent) === ELEMENT && $closest.call(parent, 'article,aside,nav,section');
       return nested && !hasAuthorName(e) ? 'generic' : 'complementary';
     }
     case 'li':
-      // HTML-AAM `li`: of a list; wrappers without a role may be in between.
+      // HTML-AAM `li`: in a list; wrappers without a role may be in between.
       for (let p = flatParent(e); p && $nodeType.call(p) === ELEMENT; p = flatParent(p)) {
         const list = tagOf(p);
         if (list === 'li') return 'generic';
@@ -226,7 +227,7 @@ export function nativeRole(e, tag) {
       return 'generic';
     case 'td': return inGrid(e) ? 'gridcell' : 'cell';
     case 'th': {
-      // HTML-AAM `th`: by its scope; without one a header of the row where the row has data cells.
+      // HTML-AAM `th`: by its scope; without one, a row header if the row has data cells.
       const s = (attr(e, 'scope') || '').toLowerCase();
       if (s === 'row' || s === 'rowgroup') return 'rowheader';
       if (s === 'col' || s === 'colgroup') return 'columnheader';
@@ -244,7 +245,7 @@ export function nativeRole(e, tag) {
   }
 }
 
-/** SVG-AAM 1.0, 5.3: what is drawn has a role where its author named it. */
+/** SVG-AAM 1.0, 5.3: a shape has a role if its author named it. */
 function svgRole(e, tag) {
   if (tag === 'image') return 'img';
   if (!SVG_DRAWN.has(tag) || !(svgTitle(e) || hasAuthorName(e))) return 'generic';

@@ -20,18 +20,18 @@ export const S = {
   NAME_FROM_CONTENT: 1 << 25, HAS_POPUP: 1 << 26, EDIT_HOST: 1 << 27, TIME: 1 << 28, BLOCK: 1 << 29,
 };
 
-/** Values are shown, not stored: longer ones are cut. */
+/** Values are shown, not stored, so longer ones are cut. */
 const VALUE_LIMIT = 10000;
 
 export const CHECKABLE_ROLES = new Set(['checkbox', 'radio', 'switch', 'menuitemcheckbox', 'menuitemradio']);
 export const LIVE_ROLES = new Map([['alert', 'assertive'], ['status', 'polite'], ['log', 'polite'], ['timer', 'off']]);
 const RANGE_ROLES = new Set(['slider', 'spinbutton', 'progressbar', 'meter', 'scrollbar', 'separator']);
 
-// What statesOf found besides the bits.
+// The results of statesOf besides the bits.
 export let level = 0;
 export let value = '';
 
-/** The states of an element; `v` has its attributes or is null. Sets `level` and `value`. */
+/** The states of an element; `v` contains its attributes or is null. Sets `level` and `value`. */
 export function statesOf(e, tag, role, v) {
   let s = 0;
   level = 0;
@@ -99,20 +99,21 @@ const TYPED = new Set(['text', 'search', 'email', 'tel', 'url', 'password', 'num
 
 const formControl = e => ($matches.call(e, ':disabled') ? S.DISABLED : S.FOCUSABLE);
 
-/** ARIA 1.2, 6.6: the roles that aria-selected and the kinds that aria-haspopup have. */
+/** ARIA 1.2, 6.6: the roles that may have aria-selected, and the kinds of aria-haspopup. */
 const SELECTABLE_ROLES = new Set(['gridcell', 'option', 'row', 'tab', 'columnheader', 'rowheader', 'treeitem']);
 const POPUP_KINDS = new Set(['true', 'menu', 'listbox', 'tree', 'grid', 'dialog']);
 
-/** Whether an attribute has this value, in any case. */
+/** Whether an attribute has this value, ignoring case. */
 export const is = (given, word) => given === word || (given !== null && given.length === word.length && given.toLowerCase() === word);
 
-/** ARIA 1.2, 6.6: states and properties by attribute; native ones win where HTML has them (ARIA in HTML, 4). */
+/** ARIA 1.2, 6.6: states and properties by attribute; native ones take precedence if HTML has them (ARIA in HTML, 4).
+ */
 function ariaStates(e, tag, role, v, s) {
   if (v[A_TABINDEX] !== null && !(s & S.DISABLED)) s |= S.FOCUSABLE;
   if (is(v[A_DISABLED], 'true')) s |= S.DISABLED;
   if (CHECKABLE_ROLES.has(role) && !(s & S.CHECKABLE)) {
     s |= S.CHECKABLE;
-    // Pages say `aria-pressed` of a box, or say nothing and draw it.
+    // Pages set `aria-pressed` on a box, or set nothing and only draw the state.
     const given = v[A_CHECKED] === null ? v[A_PRESSED] : v[A_CHECKED];
     if (given === null) s |= drawnState(e);
     else if (is(given, 'true')) s |= S.CHECKED;
@@ -154,7 +155,7 @@ function ariaStates(e, tag, role, v, s) {
     const code = codeEditor(e);
     value = squeeze(code ? shownLines(code) : $textContent.call(e));
   } else if (role === 'combobox' && tag !== 'input' && tag !== 'select') {
-    // ARIA 1.2, 5.4 combobox: the value of a list to choose from is what it shows; around a field it is the field's.
+    // ARIA 1.2, 5.4 combobox: the value of a list is what it shows; around a field, it is the value of the field.
     const field = P.querySelector.call(e, 'input,textarea');
     value = field !== null ? (field.type === 'password' ? '' : field.value) : shownText(e, tag);
   } else if ((role === 'textbox' || role === 'searchbox') && tag !== 'input' && tag !== 'textarea') {
@@ -170,5 +171,5 @@ export function isEditHost(e) {
   return !(parent && $nodeType.call(parent) === ELEMENT && isEditable(parent));
 }
 
-/** What a person reads in an element: its content as a name would have it. */
+/** The text that a person reads in an element: its content as a name would contain it. */
 const shownText = (e, tag) => collect(() => addContent(e, tag, new Set([e]), { byRef: false, hidden: false }, false));

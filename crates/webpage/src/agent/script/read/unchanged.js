@@ -1,12 +1,12 @@
-// Whether a capture now would read as the last one did, without walking. Sound, not complete: "no" costs a walk.
+// Determines, without a walk, whether a capture now would equal the last one. Sound, not complete: "no" costs a walk.
 //
-// What a walk reads is the document, computed style and layout, and what controls hold. Here, one kind after the other:
-// - the document: a MutationObserver on every root that a walk entered. Its records are taken at once, none is late;
-// - style and layout: nothing in here. The Rust side compares the browser's own counts of style recalculations and
-//   layouts, which it asks for after this function has brought both up to date;
+// A walk reads the document, computed style and layout, and the content of controls. These are checked as follows:
+// - the document: by a MutationObserver on every root that a walk entered. Its records are taken immediately;
+// - style and layout: not here. The Rust side compares the browser's own counts of style recalculations and layouts,
+//   which it requests after this function has updated both;
 // - click listeners: the Rust side compares the browser's count of listeners, see `canary`;
-// - what neither of them tells: LIVE below, compared by value.
-// Where something could change that nobody counts, a capture gets no seal, and the next one is a walk.
+// - state that none of these report: LIVE below, compared by value.
+// If something could change that is not counted, a capture gets no seal, and the next one is a walk.
 
 import {
   $docQueryAll, $documentElement, $firstChild, $localName, $matches, $nextSibling, $nodeType, $rootQueryAll,
@@ -15,24 +15,25 @@ import {
 import { factsOf, mayHavePseudo, scope } from '../scope.js';
 import { changeCount, shadowRoots, takePending } from '../changes.js';
 
-/** The last capture that can be compared with, or null. */
+/** The last capture that can be compared, or null. */
 let sealed = null;
 let lastSeal = 0;
 
-/** Lives until the browser collects garbage: only then can listeners vanish from its count of them. One per check. */
+/** Exists until the browser collects garbage: only then can listeners vanish from its count of them. One per check. */
 let canary = new WeakRef({});
-/** Whether the canary of the check before the last one still lived at the last one. */
+/** Whether the canary of the check before the last one still existed at the last one. */
 let kept = false;
 
-/** Controls whose state is no part of the document. (`progress`, `meter`, `details` and `dialog` reflect attributes.) */
+/** Controls whose state is not part of the document. (`progress`, `meter`, `details` and `dialog` reflect attributes.)
+ */
 const HOLDING = 'input,textarea,select';
 
-/** What is shown in the top layer: opened by script, without a trace in the document where it is not rendered. */
+/** Elements in the top layer: opened by script, without a trace in the document where they are not rendered. */
 const ON_TOP = ':popover-open,dialog:modal';
 
 const $designMode = getterOf(DOC, 'designMode');
 
-/** Reads everything that may change without a record, a new style or a new layout: a list of values. */
+/** Reads everything that may change without a mutation record, a new style or a new layout: a list of values. */
 function liveState(controls, names) {
   const active = deepActive(document);
   const state = [$url.call(document), $title.call(document), $designMode.call(document), active ? idOf(active) : 0];
@@ -45,7 +46,7 @@ function liveState(controls, names) {
       else state.push(e.value);
     } else if (tag === 'textarea') state.push(e.value);
     else {
-      // The options of a closed list are not rendered: no count tells that style hides one.
+      // The options of a closed list are not rendered: no count reveals that style hides one.
       let bits = '';
       for (const option of e.options) bits += (option.selected ? 's' : '.') + (styleOf(option).display === 'none' ? 'h' : '');
       for (const group of P.querySelectorAll.call(e, 'optgroup')) bits += styleOf(group).display === 'none' ? 'H' : '|';
@@ -54,7 +55,7 @@ function liveState(controls, names) {
   }
   for (const root of rootsNow()) {
     for (const e of queryIn(root, ON_TOP)) state.push(idOf(e));
-    // New rules for what is not rendered are not counted either.
+    // New rules for elements that are not rendered are not counted either.
     if (names.length) state.push(factsOf(root).key);
   }
   return state;
@@ -72,8 +73,8 @@ function rootsNow() {
 }
 
 /**
- * Seals the capture that is being made, at its end: from now on `unchanged(number)` compares with it. 0 where nothing
- * could be proven.
+ * Seals the current capture, at its end: from now on, `unchanged(number)` compares with it. 0 if nothing could be
+ * proven.
  */
 export function seal() {
   const before = sealed;
@@ -83,14 +84,14 @@ export function seal() {
   const { unrendered } = scope;
   for (const root of rootsNow()) for (const e of queryIn(root, HOLDING)) if (e instanceof HTMLElement) controls.push(e);
   sealed = { number: 0, count: changeCount, controls, state: liveState(controls, unrendered), unrendered, undefined: scope.undefined };
-  // Two captures between which nothing changed have one number.
+  // Two captures without a change in between have one number.
   sealed.number = before !== null && before.count === changeCount && same(before.state, sealed.state) ? before.number : ++lastSeal;
   return sealed.number;
 }
 
 /**
- * Whether a capture with this seal would read the same now, as far as that can be told here. Brings style and layout
- * up to date in any case, so that the browser's counts stand for what a walk would see.
+ * Whether a capture with this seal would read the same now, as far as that can be determined here. Updates style and
+ * layout in any case, so that the browser's counts match what a walk would see.
  */
 export function unchanged(number) {
   kept = canary.deref() !== undefined;
@@ -99,9 +100,9 @@ export function unchanged(number) {
   if (root) $scrollHeight.call(root);
   takePending();
   if (sealed === null || sealed.number !== number || sealed.count !== changeCount) return false;
-  // A shadow root on something that is not rendered comes without a word.
+  // A shadow root on an element that is not rendered is not reported.
   for (const e of sealed.unrendered) if (shadowOf(e) !== null) return false;
-  // An element that becomes what it was named after may say anything of itself.
+  // Once defined, a custom element may report any role or state.
   for (const e of sealed.undefined) if ($matches.call(e, ':defined')) return false;
   const { state, controls, unrendered } = sealed;
   return same(state, liveState(controls, unrendered));
@@ -112,14 +113,15 @@ const same = (a, b) => a.length === b.length && a.every((x, i) => x === b[i]);
 /** Whether no garbage was collected between the last two checks. */
 export const uncollected = () => kept;
 
-/** Notes in a scope that an element names another although it is not rendered: style in there is not counted. */
+/** Records in a scope that an element refers to another one although that is not rendered: style in it is not counted.
+ */
 export function noteUnrendered(target) {
   for (let c = $firstChild.call(target); c; c = $nextSibling.call(c)) if ($nodeType.call(c) === ELEMENT) scope.provable = false;
   if (shadowOf(target) !== null || scope.transform || (scope.pseudo.on && mayHavePseudo(target, $localName.call(target)))) scope.provable = false;
   scope.unrendered.push(target);
 }
 
-/** Notes a custom element: through ElementInternals it may change its role and name by itself. */
+/** Records a custom element: through ElementInternals, it may change its role and name by itself. */
 export function noteCustom(e) {
   if (!(e instanceof HTMLElement)) return;
   if ($matches.call(e, ':defined')) scope.provable = false;
