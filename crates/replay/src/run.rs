@@ -204,7 +204,7 @@ impl Runner<'_> {
             kinds.join(", ")
         );
         let error = Error::new(ErrorCode::Unsupported, message)
-            .hint("set the platform in its first line: context platform=...");
+            .hint("set the platform in the first line of the script: context platform=...");
         Err(StopReason::Broken { step: first.number, error })
     }
 
@@ -372,7 +372,7 @@ impl Runner<'_> {
                 ErrorCode::Unsupported,
                 format!("the script is for {}, but the session is {kind}", stickpin_tree::quote(expected)),
             )
-            .hint("set the platform in its first line: context platform=..."),
+            .hint("set the platform in the first line of the script: context platform=..."),
         )
     }
 
@@ -398,7 +398,7 @@ impl Runner<'_> {
     fn deadline_error(&self, step: &Step) -> Error {
         let limit = self.options.deadline.unwrap_or_default().as_millis();
         Error::new(ErrorCode::Timeout, format!("the script exceeded {limit} ms at {}", step.at))
-            .hint("allow more time with `--timeout MS`, or with context timeout=MS in its first line")
+            .hint("allow more time with `--timeout MS`, or with context timeout=MS in the first line of the script")
             .dispatched(Dispatched::Unknown)
     }
 }

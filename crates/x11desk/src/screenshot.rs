@@ -92,7 +92,7 @@ fn layout(d: &Display) -> X11Result<[usize; 3]> {
         (usize::from(format.bits_per_pixel) == 8 * PIXEL).then_some(places)
     });
     found
-        .ok_or_else(|| X11Error::Refused("pictures: its pixels do not have 32 bits with 8 per colour".into()))
+        .ok_or_else(|| X11Error::Refused("pictures: its pixels do not have 32 bits, 8 per color".into()))
 }
 
 #[cfg(test)]
