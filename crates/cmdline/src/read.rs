@@ -255,10 +255,7 @@ mod tests {
         let error = steps(&["batch", "-"], "press @e3\npres @e4\n").unwrap_err();
         assert!(error.message.starts_with("line 2 of standard input: there is no command"), "{error}");
         assert!(
-            steps(&["batch", "press @e3 --session x"], "")
-                .unwrap_err()
-                .message
-                .contains("options of its own")
+            steps(&["batch", "press @e3 --session x"], "").unwrap_err().message.contains("its own options")
         );
     }
 }

@@ -91,8 +91,7 @@ fn layout(d: &Display) -> X11Result<[usize; 3]> {
         let places = [byte(visual.red_mask)?, byte(visual.green_mask)?, byte(visual.blue_mask)?];
         (usize::from(format.bits_per_pixel) == 8 * PIXEL).then_some(places)
     });
-    found
-        .ok_or_else(|| X11Error::Refused("pictures: its pixels do not have 32 bits, 8 per color".into()))
+    found.ok_or_else(|| X11Error::Refused("pictures: its pixels do not have 32 bits, 8 per color".into()))
 }
 
 #[cfg(test)]

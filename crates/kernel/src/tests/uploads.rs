@@ -31,7 +31,7 @@ async fn upload_of_unaccepted_files_sends_nothing() {
     let b = bench().await;
     b.fake.world().file_inputs.insert(3, input(3).accept("image/*".into()));
     for (files, code, words) in [
-        (vec!["a.txt"], "INVALID_ARGS", "takes image/*, not \"a.txt\""),
+        (vec!["a.txt"], "INVALID_ARGS", "accepts image/*, not \"a.txt\""),
         (vec!["b.png", "b.png"], "INVALID_ARGS", "accepts one file, not 2"),
         (vec!["none.png"], "IO", "none.png"),
         (vec!["."], "INVALID_ARGS", "is a folder"),
