@@ -103,6 +103,7 @@ const PLAIN: &[&str] = &[
     "events target",
     "events from",
     "events event",
+    "events cursor",
     "msg send to",
     "msg send body",
     "msg recv from",
