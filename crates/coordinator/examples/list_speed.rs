@@ -23,6 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         kind: MemberKind::Harness,
         anchor: None,
         ambiguous: Vec::new(),
+        replaces: Vec::new(),
         via: Via::Cli,
     };
     begin(&open(folder.path())?, "shop", &ada)?;

@@ -79,6 +79,7 @@ impl SessionAuthority {
                     state.renew(renewed, now, STORE_EVERY_MS)?;
                 }
             }
+            state.report_stale_lease(environment, now)?;
             Ok(state.next_due(environment, now))
         });
         guarded.unwrap_or_else(|e| {

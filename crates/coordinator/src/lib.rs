@@ -29,6 +29,7 @@
 //!     kind: MemberKind::Harness,
 //!     anchor: None,
 //!     ambiguous: Vec::new(),
+//!     replaces: Vec::new(),
 //!     via: Via::Cli,
 //! };
 //! let start = Start {

@@ -17,6 +17,8 @@ pub struct Participant {
     pub anchor: Option<Anchor>,
     /// Agents that the request could also come from. If there are any, the request may only read.
     pub ambiguous: Vec<AgentId>,
+    /// Agents that it replaced in the same harness, whose turns it may take.
+    pub replaces: Vec<AgentId>,
     /// The surface.
     pub via: Via,
 }
@@ -35,6 +37,7 @@ impl Participant {
             kind,
             anchor: resolution.anchor.clone(),
             ambiguous: resolution.ambiguous.clone(),
+            replaces: resolution.replaces.clone(),
             via,
         }
     }

@@ -1,5 +1,6 @@
 //! Resolves which agent a call comes from, and keeps the directory of agents on disk.
 
+use crate::authority::liveness;
 use crate::files;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -9,10 +10,13 @@ use std::time::SystemTime;
 use stickpin_kernel::{Connected, Error, ErrorCode, Identities, IssuedCode, Result, io_error};
 use stickpin_session::Timestamp;
 use stickpin_session::agent::{AgentRecord, Directory, Evidence, LinkCodes, Place, Process, Resolution};
-use stickpin_session::turn::{AgentId, Anchor};
+use stickpin_session::turn::{AgentId, Anchor, Liveness};
 
 /// The maximum number of ancestors of a client that are read.
 const MAX_ANCESTORS: usize = 20;
+
+/// How long the record of an agent is kept whose processes have all ended, in milliseconds.
+const KEPT_MS: u64 = 30 * 86_400_000;
 
 /// The identity of the host in this state directory.
 #[derive(Serialize, Deserialize)]
@@ -58,7 +62,10 @@ impl Agents {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => Vec::new(),
             Err(e) => return Err(io_error("read", &file, &e)),
         };
-        let directory = Mutex::new(Directory::new(agents));
+        let mut directory = Directory::new(agents);
+        let before = Timestamp::from_millis(now().millis().saturating_sub(KEPT_MS));
+        directory.drop_unused(before, |anchor| liveness(anchor, &place.boot_id) == Liveness::Alive);
+        let directory = Mutex::new(directory);
         Ok(Self { place, file, directory, codes: Mutex::default(), connections: Mutex::default() })
     }
 

@@ -68,7 +68,7 @@ pub(crate) fn monotonic_ms() -> u64 {
 
 /// Returns whether the root process of a harness is running. Its id may now belong to another
 /// process.
-fn liveness(anchor: &Anchor, boot_id: &str) -> Liveness {
+pub(crate) fn liveness(anchor: &Anchor, boot_id: &str) -> Liveness {
     if anchor.boot_id != boot_id {
         return Liveness::Gone;
     }

@@ -59,6 +59,8 @@ pub(crate) struct State {
     pub(super) idle_since: Option<u64>,
     /// When the lease was last stored, on the monotonic clock.
     pub(super) lease_stored: u64,
+    /// The deadline of the lease that was reported as stale.
+    pub(crate) stale: Option<u64>,
     /// The turn that was last reported to each agent.
     pub(super) reported: BTreeMap<AgentId, u64>,
     /// When the session was loaded, on the monotonic clock. As far as this host knows, no agent has
@@ -112,6 +114,7 @@ impl SessionAuthority {
             running: Vec::new(),
             idle_since: None,
             lease_stored: 0,
+            stale: None,
             reported: BTreeMap::new(),
             loaded: (shared.environment.now)().mono_ms,
             repaired,

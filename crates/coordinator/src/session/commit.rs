@@ -6,9 +6,10 @@ use crate::error;
 use stickpin_device::Result;
 use stickpin_session::log::{
     Kind, MemberKicked, MemberLeft, Redacted, RedactedHandoff, ReleaseReason, ReservationExpired,
-    SurrenderReason, TurnAssigned, TurnClaimed, TurnClosed, TurnReleased, TurnSurrendered, TurnTaken,
+    SurrenderReason, TurnAssigned, TurnClaimed, TurnClosed, TurnLeaseStale, TurnReleased, TurnSurrendered,
+    TurnTaken,
 };
-use stickpin_session::turn::{AgentId, Now, Transition, TurnEvent, TurnPhase, TurnState, machine};
+use stickpin_session::turn::{AgentId, Label, Now, Transition, TurnEvent, TurnPhase, TurnState, machine};
 use stickpin_store::Origin;
 
 /// The contents of a record in addition to the change itself.
@@ -47,6 +48,24 @@ impl State {
         self.idle_since = becomes_idle.then_some(now.mono_ms);
         self.repaired = false;
         Ok(seq)
+    }
+
+    /// Takes down once that a lease ended without renewal. The owner keeps the turn until another
+    /// member takes it.
+    pub(crate) fn report_stale_lease(&mut self, environment: &Environment, now: &Now) -> Result<()> {
+        if self.judge(environment, now, stickpin_session::turn::label) != Label::OwnerStale {
+            return Ok(());
+        }
+        let turn_after = self.log.meta().turn.clone();
+        let deadline = turn_after.lease.as_ref().map(|lease| lease.deadline_mono_ms);
+        if turn_after.implicit || self.stale == deadline {
+            return Ok(());
+        }
+        let mut origin = Origin::daemon(now.wall);
+        origin.to.clone_from(&turn_after.owner);
+        self.append(&origin, Kind::TurnLeaseStale(Box::new(TurnLeaseStale { turn_after })))?;
+        self.stale = deadline;
+        Ok(())
     }
 
     /// Commits the changes that have become due. Nothing is due for an owner that is acting: it is

@@ -153,8 +153,9 @@ impl SessionAuthority {
 /// Makes an agent a member on behalf of another agent.
 pub(crate) fn admit_member(session: &SessionAuthority, agent: AgentId) -> Result<()> {
     let harness = agent.as_str().split(':').next().unwrap_or_default().to_owned();
-    let (kind, anchor, ambiguous, via) = (MemberKind::Harness, None, Vec::new(), Via::Daemon);
-    let who = Participant { agent, harness, kind, anchor, ambiguous, via };
+    let (kind, anchor, via) = (MemberKind::Harness, None, Via::Daemon);
+    let (ambiguous, replaces) = (Vec::new(), Vec::new());
+    let who = Participant { agent, harness, kind, anchor, ambiguous, replaces, via };
     session.change(|state, now| state.put_member(&who, MemberRole::Driver, None, now).map(drop))
 }
 

@@ -378,10 +378,7 @@ impl State {
 
     /// Returns whether the caller replaced the owner in the same process of a harness.
     fn replaces_owner(&self, who: &Participant) -> bool {
-        let Some(owner) = &self.log.meta().turn.owner else { return false };
-        let of_owner = self.seen.get(owner).and_then(|seen| seen.anchor.as_ref());
-        let of_owner = of_owner.or_else(|| self.member(owner).and_then(|m| m.anchor.as_ref()));
-        *owner != who.agent && who.anchor.is_some() && of_owner == who.anchor.as_ref()
+        self.log.meta().turn.owner.as_ref().is_some_and(|owner| who.replaces.contains(owner))
     }
 }
 

@@ -152,6 +152,7 @@ pub(crate) fn agent(name: &str, pid: u32) -> Participant {
         kind: MemberKind::Harness,
         anchor: Some(anchor),
         ambiguous: Vec::new(),
+        replaces: Vec::new(),
         via: Via::Cli,
     }
 }

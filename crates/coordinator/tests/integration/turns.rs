@@ -6,6 +6,7 @@ use std::time::Duration;
 use stickpin_coordinator::Participant;
 use stickpin_coordinator::{GrantReason, Granted, SessionAuthority, TakeOptions, TurnReply, WaitOptions};
 use stickpin_device::ErrorCode;
+use stickpin_session::log::Kind;
 use stickpin_session::turn::{Handoff, Label, TurnPhase};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -312,4 +313,53 @@ async fn command_that_is_abandoned_while_it_waits_leaves_its_place() {
     waits.abort();
     assert!(waits.await.unwrap_err().is_cancelled());
     assert_eq!(shop.state(None).unwrap().waiters, []);
+}
+
+/// An owner whose process nobody can see keeps its turn after the lease ended, until it is taken.
+#[tokio::test(start_paused = true)]
+async fn lease_that_ends_without_renewal_is_in_the_log_once() {
+    let world = World::new();
+    let (ada, bob) = (Participant { anchor: None, ..agent("ada", 1) }, agent("bob", 2));
+    let shop = world.open(&ada);
+    granted(wait(&shop, &ada, 0).await);
+    shop.join(&bob, false, None).unwrap();
+    tokio::time::sleep(Duration::from_secs(3_600)).await;
+    let stale = || {
+        let records = shop.records_after(0, 999).unwrap();
+        records
+            .iter()
+            .filter(|record| matches!(record.kind, Kind::TurnLeaseStale(_)))
+            .cloned()
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(stale().len(), 1);
+    assert_eq!(
+        (&stale()[0].to, &shop.meta().turn.owner),
+        (&Some(ada.agent.clone()), &Some(ada.agent.clone()))
+    );
+    // The owner comes back, and is late again.
+    assert!(granted(wait(&shop, &ada, 0).await).lease_renewed);
+    tokio::time::sleep(Duration::from_secs(3_600)).await;
+    assert_eq!(stale().len(), 2);
+    assert!(world.coordinator.verify("shop").unwrap().findings.is_empty());
+}
+
+/// Fault 34: the session of a harness that replaced another one may take its turn, and no other.
+#[tokio::test(start_paused = true)]
+async fn only_the_session_that_replaced_the_owner_takes_its_turn_at_once() {
+    let world = World::new();
+    // Two threads of one process.
+    let (ada, bob) = (agent("ada", 1), agent("bob", 1));
+    let shop = world.open(&ada);
+    granted(wait(&shop, &ada, 0).await);
+    let take = async |who: &Participant| {
+        let options = TakeOptions { reason: Some("mine".into()), ..TakeOptions::default() };
+        shop.take(who, options, &Plain).await.map_err(|e| e.code)
+    };
+    assert_eq!(take(&bob).await.unwrap_err(), ErrorCode::TakeoverNotAvailable);
+    let newer = Participant { replaces: vec![ada.agent.clone()], ..agent("eve", 1) };
+    let taken = granted(take(&newer).await.unwrap());
+    assert_eq!((taken.reason, taken.revoked), (GrantReason::SessionReplaced, Some(ada.agent.clone())));
+    shop.state(Some(&ada)).unwrap();
+    assert_eq!(take(&ada).await.unwrap_err(), ErrorCode::TakeoverNotAvailable, "it does not come back");
 }

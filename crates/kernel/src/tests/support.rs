@@ -111,6 +111,7 @@ pub(crate) fn agent(id: &str) -> Resolution {
         aliases: Vec::new(),
         anchor: None,
         ambiguous: Vec::new(),
+        replaces: Vec::new(),
         attempts: Vec::new(),
     }
 }

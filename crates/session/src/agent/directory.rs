@@ -185,6 +185,11 @@ impl Directory {
                 self.revision += 1;
             }
         }
+        // A session that its harness goes back to is current again.
+        if let Some(at) = self.position(component).filter(|&at| self.agents[at].superseded_by.is_some()) {
+            self.agents[at].superseded_by = None;
+            self.revision += 1;
+        }
         let Some(older) = replaced.filter(|_| !many).and_then(|older| self.position(&older)) else { return };
         let newer = self.position(component).map_or_else(
             || agent_id(&anchor.harness, component, place),
@@ -195,6 +200,21 @@ impl Directory {
             older.superseded_by = Some(newer);
             self.revision += 1;
         }
+    }
+
+    /// Returns the agents that an agent replaced, directly or through others.
+    fn replaced_by(&self, agent: &AgentId) -> Vec<AgentId> {
+        let mut replaced: Vec<AgentId> = Vec::new();
+        let mut newer = vec![agent];
+        while let Some(by) = newer.pop() {
+            for older in self.agents.iter().filter(|older| older.superseded_by.as_ref() == Some(by)) {
+                if older.agent_id != *agent && !replaced.contains(&older.agent_id) {
+                    replaced.push(older.agent_id.clone());
+                    newer.push(&older.agent_id);
+                }
+            }
+        }
+        replaced
     }
 
     fn position(&self, component: &str) -> Option<usize> {
@@ -249,6 +269,7 @@ impl Directory {
             aliases: agent.aliases.clone(),
             anchor: root.map(|root| anchor_of(&root, place)),
             ambiguous,
+            replaces: self.replaced_by(&agent.agent_id),
             attempts,
         }
     }

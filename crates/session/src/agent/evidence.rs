@@ -150,6 +150,8 @@ pub struct Resolution {
     /// Agents that the caller could also be. If there are any, the request may read but not change
     /// anything.
     pub ambiguous: Vec<AgentId>,
+    /// Agents that it replaced in the same harness, whose turns it may take.
+    pub replaces: Vec<AgentId>,
     /// All sources, in order of rank.
     pub attempts: Vec<Attempt>,
 }

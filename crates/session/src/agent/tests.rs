@@ -175,6 +175,11 @@ fn session_after_clear_replaces_the_older_and_carries_mcp_along() {
     assert_eq!(stage.directory.agent(&old.agent_id).unwrap().superseded_by, Some(new.agent_id.clone()));
     let by_mcp = stage.mcp(&vars("s1"), &[], &claude());
     assert_eq!(by_mcp.agent_id, new.agent_id, "what the server saw at its start is older");
+    assert_eq!((by_mcp.replaces, old.replaces), (vec![old.agent_id.clone()], vec![]));
+    let newest = stage.shell(&vars("s3"), &claude());
+    assert_eq!(newest.replaces, [new.agent_id.clone(), old.agent_id.clone()]);
+    let back = stage.shell(&vars("s1"), &claude());
+    assert_eq!((back.agent_id, back.replaces), (old.agent_id, vec![newest.agent_id, new.agent_id]));
 }
 
 #[test]
@@ -185,6 +190,7 @@ fn server_of_several_sessions_is_ambiguous_without_metadata() {
     let two = stage.mcp(&[], &[("threadId", "t2")], &server);
     assert_ne!(one.agent_id, two.agent_id);
     assert_eq!(stage.directory.agent(&one.agent_id).unwrap().superseded_by, None);
+    assert_eq!(two.replaces, [], "both are there");
     let unknown = stage.mcp(&[], &[], &server);
     assert_eq!(unknown.ambiguous, [two.agent_id.clone(), one.agent_id]);
     stage.minutes += 61;
