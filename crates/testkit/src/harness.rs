@@ -4,7 +4,7 @@ use crate::expect::differences;
 use crate::normalise::Normaliser;
 use crate::pages::PageServer;
 use crate::scenario::{Scenario, Step, split};
-use crate::surface::Surface;
+use crate::surface::{Caller, Surface};
 use crate::workspace_root;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -67,7 +67,8 @@ impl ScenarioRun {
         let words = split(&self.normaliser.with_kept(&line))?;
         let folder = step.caller.as_ref().map_or_else(|| self.dir.clone(), |name| self.dir.join(name));
         std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-        let mut outcome = surface.call(&words, &folder);
+        let caller = Caller { folder: &folder, agent: step.agent.as_deref() };
+        let mut outcome = surface.call(&words, caller);
         if let Some(name) = &step.keep {
             let generation = outcome.generation().ok_or("it answers with no generation to keep")?;
             self.normaliser.keep(name, generation);

@@ -11,6 +11,7 @@ mod expect;
 pub mod floors;
 mod harness;
 mod hints;
+mod in_process;
 mod listing;
 mod mcp;
 mod normalise;
@@ -27,6 +28,7 @@ pub use desktop::{desktop, heavy_desktop, installed_desktop};
 pub use expect::Outcome;
 pub use harness::{ScenarioRun, run_file, scenario_files};
 pub use hints::hint_mentions;
+pub use in_process::{InProcess, Script};
 pub use listing::{Listing, ListingLine};
 pub use mcp::{McpClient, McpSurface};
 pub use normalise::Normaliser;
@@ -35,7 +37,7 @@ pub use pages::{PageRequest, PageResponse, PageServer, RequestHandler};
 pub use scenario::{Scenario, Step, SurfaceName, split};
 pub use shared_desktop::{SharedDesktop, shared_desktop};
 pub use skip::skipped;
-pub use surface::{InProcess, ProcessJson, ProcessText, Script, Socket, Surface};
+pub use surface::{Caller, ProcessJson, ProcessText, Socket, Surface};
 
 use std::path::PathBuf;
 

@@ -3,7 +3,7 @@
 
 use crate::expect::Outcome;
 use crate::scenario::SurfaceName;
-use crate::surface::{Binary, Surface};
+use crate::surface::{Binary, Caller, Surface};
 use rmcp::model::CallToolRequestParams;
 use rmcp::service::RunningService;
 use rmcp::{RoleClient, ServiceExt};
@@ -30,7 +30,7 @@ pub enum McpClient {
 pub struct McpSurface {
     client: McpClient,
     runtime: tokio::runtime::Runtime,
-    connections: BTreeMap<PathBuf, CallerConnection>,
+    connections: BTreeMap<(PathBuf, Option<String>), CallerConnection>,
     http: Option<Http>,
     binary: Binary,
 }
@@ -64,7 +64,7 @@ impl McpSurface {
         }
     }
 
-    fn connect(&mut self, folder: &Path) -> CallerConnection {
+    fn connect(&mut self, caller: Caller<'_>) -> CallerConnection {
         // Other tests check which files a client may name.
         let args =
             ["mcp", "--profile=full", "--structured", "--allow-path=/", "--allow-script", "--allow-programs"];
@@ -72,7 +72,7 @@ impl McpSurface {
         let args = args.map(str::to_owned).into_iter().chain([elsewhere]).collect::<Vec<_>>();
         let set_env = |command: &mut Command| {
             self.binary
-                .set_environment(command, folder)
+                .set_environment(command, caller)
                 .env_remove("STICKPIN_MCP_PROFILE")
                 .env_remove("STICKPIN_MCP_TOKEN")
                 .stdin(Stdio::piped())
@@ -122,11 +122,16 @@ impl McpSurface {
     /// # Panics
     /// Panics when the server does not answer.
     pub fn tool(&mut self, folder: &Path, name: &str, args: Value) -> Value {
-        if !self.connections.contains_key(folder) {
-            let link = self.connect(folder);
-            self.connections.insert(folder.to_owned(), link);
+        self.tool_as(Caller { folder, agent: None }, name, args)
+    }
+
+    fn tool_as(&mut self, caller: Caller<'_>, name: &str, args: Value) -> Value {
+        let key = (caller.folder.to_owned(), caller.agent.map(str::to_owned));
+        if !self.connections.contains_key(&key) {
+            let link = self.connect(caller);
+            self.connections.insert(key.clone(), link);
         }
-        match self.connections.get_mut(folder).expect("it was just put there") {
+        match self.connections.get_mut(&key).expect("it was just put there") {
             CallerConnection::Rust(client, _) => {
                 let mut params = CallToolRequestParams::new(name.to_owned());
                 params.arguments = args.as_object().cloned();
@@ -199,9 +204,9 @@ impl Surface for McpSurface {
         }
     }
 
-    fn call(&mut self, words: &[String], folder: &Path) -> Outcome {
-        let (name, args) = tool(words, folder);
-        let result = self.tool(folder, &name, args);
+    fn call(&mut self, words: &[String], caller: Caller<'_>) -> Outcome {
+        let (name, args) = tool(words, caller.folder);
+        let result = self.tool_as(caller, &name, args);
         let text = result["content"][0]["text"].as_str().expect("a text comes first");
         let envelope: Response =
             serde_json::from_value(result["structuredContent"].clone()).expect("an envelope");

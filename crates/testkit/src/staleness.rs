@@ -1,6 +1,6 @@
 //! Runs the outcome table of `fixtures/staleness.toml` on an app through the kernel.
 
-use crate::surface::InProcess;
+use crate::in_process::InProcess;
 use crate::workspace_root;
 use serde::Deserialize;
 use std::collections::BTreeMap;

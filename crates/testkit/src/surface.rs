@@ -4,15 +4,10 @@ use crate::expect::Outcome;
 use crate::scenario::SurfaceName;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 use stickpin_cli::Env;
 use stickpin_client::{Client, SocketClient, Start};
-use stickpin_daemon::DiskNumbers;
-use stickpin_device::Provider;
-use stickpin_kernel::{CancellationToken, Error, ErrorCode, Format, Host, Request, Response, Secret};
-use stickpin_replay::script::{Node, NodeKind, Script as ScriptOf, Template, write};
-use stickpin_replay::{AdScriptWriter, Plan, RunOptions, Vars, run};
+use stickpin_kernel::{CancellationToken, Format, Request, Response, Secret};
 use stickpin_wire::StateDir;
 
 /// A way to call commands. Owns what it started, and ends it when dropped.
@@ -25,15 +20,34 @@ pub trait Surface {
         false
     }
 
-    /// Runs one command line in a folder, given as words without the program's name.
-    fn call(&mut self, words: &[String], folder: &Path) -> Outcome;
+    /// Runs one command line, given as words without the program's name.
+    fn call(&mut self, words: &[String], caller: Caller<'_>) -> Outcome;
+}
+
+/// Who runs a command, and where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Caller<'a> {
+    /// The working directory.
+    pub folder: &'a Path,
+    /// The agent that the caller says it is.
+    pub agent: Option<&'a str>,
+}
+
+/// The variable by which an agent names itself.
+pub(crate) const AGENT: &str = "STICKPIN_AGENT_ID";
+
+/// Returns the environment of a caller.
+pub(crate) fn env_of(env: &Env, caller: Caller<'_>) -> Env {
+    let mut env = Env { cwd: caller.folder.to_owned(), ..env.clone() };
+    env.evidence.extend(caller.agent.map(|agent| (AGENT.to_owned(), agent.to_owned())));
+    env
 }
 
 /// The name and value of the secret that every caller of a scenario has.
 pub(crate) const TOKEN: (&str, &str) = ("TOKEN", "tok-5f2a91c7e0b3");
 
 /// Returns the environment of a test, with its own state directory, home and working directory.
-fn env(dir: &Path, program: &Path) -> Env {
+pub(crate) fn env(dir: &Path, program: &Path) -> Env {
     Env {
         cwd: dir.to_owned(),
         home: Some(dir.to_owned()),
@@ -58,11 +72,11 @@ fn env(dir: &Path, program: &Path) -> Env {
     }
 }
 
-fn runtime() -> tokio::runtime::Runtime {
+pub(crate) fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime can be built")
 }
 
-fn request(words: &[String], env: &Env) -> Result<Request, Box<Response>> {
+pub(crate) fn request(words: &[String], env: &Env) -> Result<Request, Box<Response>> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let mut request = stickpin_cli::request(&words, env).map_err(|e| {
         Box::new(stickpin_client::failed_response(words.first().copied().unwrap_or(""), None, e))
@@ -71,7 +85,7 @@ fn request(words: &[String], env: &Env) -> Result<Request, Box<Response>> {
     Ok(request)
 }
 
-fn outcome(response: Response) -> Outcome {
+pub(crate) fn outcome(response: Response) -> Outcome {
     let text = match &response.error {
         Some(e) => {
             let text = response.text.clone().unwrap_or_default();
@@ -88,155 +102,6 @@ fn outcome(response: Response) -> Outcome {
         envelope: Some(response),
         received: Vec::new(),
     }
-}
-
-/// A `Host` in this process.
-pub struct InProcess {
-    runtime: tokio::runtime::Runtime,
-    host: Host,
-    env: Env,
-}
-
-impl InProcess {
-    /// Creates a host with these providers.
-    ///
-    /// # Panics
-    /// Panics if the state directory cannot be created.
-    #[must_use]
-    pub fn new(dir: &Path, providers: Vec<Arc<dyn Provider>>) -> Self {
-        let runtime = runtime();
-        let env = env(dir, Path::new("stickpin"));
-        let state = dir.join("state");
-        std::fs::create_dir_all(&state).expect("a state dir");
-        // Numbers continue from one lifetime to the next, as in the daemon.
-        let numbers = DiskNumbers::new(&state, Arc::new(SystemTime::now));
-        let host = Host::builder(&state)
-            .providers(providers)
-            .numbers(move |session| Ok(numbers.for_session(session)))
-            .script_writer(Arc::new(AdScriptWriter));
-        let host = host.build().expect("no command is added");
-        Self { runtime, host, env }
-    }
-
-    /// Runs a request with changes that a command line cannot express (pins, `since`).
-    pub fn request(&mut self, words: &[&str], change: impl FnOnce(&mut Request)) -> Response {
-        let words: Vec<String> = words.iter().map(|&w| w.to_owned()).collect();
-        match request(&words, &self.env) {
-            Ok(mut request) => {
-                change(&mut request);
-                self.runtime.block_on(self.host.call(request, CancellationToken::new()))
-            }
-            Err(response) => *response,
-        }
-    }
-}
-
-impl Surface for InProcess {
-    fn name(&self) -> SurfaceName {
-        SurfaceName::InProcess
-    }
-
-    fn call(&mut self, words: &[String], folder: &Path) -> Outcome {
-        let env = Env { cwd: folder.to_owned(), ..self.env.clone() };
-        outcome(match request(words, &env) {
-            Ok(request) => self.runtime.block_on(self.host.call(request, CancellationToken::new())),
-            Err(response) => *response,
-        })
-    }
-}
-
-impl Drop for InProcess {
-    fn drop(&mut self) {
-        self.runtime.block_on(self.host.shutdown());
-    }
-}
-
-/// Scripts: each command is written as a line, parsed, planned and run, in a run that continues the
-/// previous one. The run does not wait, because command lines do not wait either.
-pub struct Script {
-    host: InProcess,
-    client_refs: Vec<(u32, u32)>,
-}
-
-impl Script {
-    /// Creates a host with these providers.
-    #[must_use]
-    pub fn new(dir: &Path, providers: Vec<Arc<dyn Provider>>) -> Self {
-        Self { host: InProcess::new(dir, providers), client_refs: Vec::new() }
-    }
-}
-
-/// Keeps the answer to a script's single command. Other questions that a failed run asks would
-/// issue refs that no other surface issues.
-struct CapturingClient {
-    host: Host,
-    command: &'static str,
-    answer: Mutex<Option<Response>>,
-}
-
-#[async_trait::async_trait]
-impl Client for CapturingClient {
-    async fn call(&self, request: Request, cancel: CancellationToken) -> Response {
-        if request.command != self.command || self.answer.lock().expect("no call panicked").is_some() {
-            let e = Error::new(ErrorCode::Unsupported, "this surface answers one command");
-            return stickpin_client::failed_response(&request.command, None, e);
-        }
-        let response = self.host.call(request, cancel).await;
-        self.answer.lock().expect("no call panicked").insert(response).clone()
-    }
-
-    fn parallel_client(self: Arc<Self>) -> Arc<dyn Client> {
-        self
-    }
-}
-
-impl Surface for Script {
-    fn name(&self) -> SurfaceName {
-        SurfaceName::Script
-    }
-
-    fn call(&mut self, words: &[String], folder: &Path) -> Outcome {
-        let InProcess { runtime, host, env } = &self.host;
-        let words = words.iter().map(Template::text).collect();
-        let body = vec![Node { line: 0, kind: NodeKind::Command(words) }];
-        let text = write(&ScriptOf { body, ..ScriptOf::default() });
-        let plan = Plan::read(Path::new("step.ad"), &Vars::default(), &|_| Ok(text.clone()));
-        let plan = match plan {
-            Ok(plan) => plan,
-            Err(e) => return outcome(stickpin_client::failed_response("", None, e)),
-        };
-        let options = RunOptions {
-            session: env.session.clone(),
-            client_refs: self.client_refs.clone(),
-            wait: Duration::ZERO,
-            ..RunOptions::new(Env { cwd: folder.to_owned(), ..env.clone() }.caller(None))
-        };
-        let command = plan.first_step().map_or("", |step| step.line.entry.spec.name);
-        let client = CapturingClient { host: host.clone(), command, answer: Mutex::default() };
-        let ran = runtime.block_on(run(&plan, &client, &options, &mut |_| {}));
-        match client.answer.into_inner().expect("no call panicked") {
-            Some(answer) => {
-                self.client_refs.extend(issued_refs(&answer));
-                outcome(answer)
-            }
-            None => {
-                let error = ran.steps.into_iter().find_map(|step| step.error).expect("it was not sent");
-                outcome(stickpin_client::failed_response("", None, error))
-            }
-        }
-    }
-}
-
-/// Returns the refs that a response issues, including those of a batch's steps.
-fn issued_refs(response: &Response) -> Vec<(u32, u32)> {
-    let steps = response.output.as_ref().and_then(|output| output["steps"].as_array());
-    let read = |step: &serde_json::Value| serde_json::from_value::<Response>(step.clone()).ok();
-    let steps = steps.into_iter().flatten().filter_map(read);
-    std::iter::once(response.clone())
-        .chain(steps)
-        .filter_map(|response| response.refs)
-        .flat_map(|refs| refs.issued)
-        .collect()
 }
 
 /// The daemon's socket.
@@ -278,9 +143,8 @@ impl Surface for Socket {
         SurfaceName::Socket
     }
 
-    fn call(&mut self, words: &[String], folder: &Path) -> Outcome {
-        let env = Env { cwd: folder.to_owned(), ..self.env.clone() };
-        outcome(match request(words, &env) {
+    fn call(&mut self, words: &[String], caller: Caller<'_>) -> Outcome {
+        outcome(match request(words, &env_of(&self.env, caller)) {
             Ok(request) => self.runtime.block_on(self.client.call(request, CancellationToken::new())),
             Err(response) => *response,
         })
@@ -299,9 +163,16 @@ impl Binary {
     }
 
     /// Sets the environment that the binary reads.
-    pub(crate) fn set_environment<'c>(&self, command: &'c mut Command, folder: &Path) -> &'c mut Command {
+    pub(crate) fn set_environment<'c>(
+        &self,
+        command: &'c mut Command,
+        caller: Caller<'_>,
+    ) -> &'c mut Command {
+        if let Some(agent) = caller.agent {
+            command.env(AGENT, agent);
+        }
         command
-            .current_dir(folder)
+            .current_dir(caller.folder)
             .env("HOME", &self.dir)
             .env("STICKPIN_STATE_DIR", self.dir.join("state"))
             .env("STICKPIN_SESSION", "scenario")
@@ -310,15 +181,16 @@ impl Binary {
             .stdin(Stdio::null())
     }
 
-    fn run(&self, words: &[String], folder: &Path) -> std::process::Output {
+    fn run(&self, words: &[String], caller: Caller<'_>) -> std::process::Output {
         let mut command = Command::new(&self.program);
-        self.set_environment(&mut command, folder).args(words).output().expect("the binary runs")
+        self.set_environment(&mut command, caller).args(words).output().expect("the binary runs")
     }
 }
 
 impl Drop for Binary {
     fn drop(&mut self) {
-        let output = self.run(&["daemon", "stop", "--force"].map(str::to_owned), &self.dir);
+        let caller = Caller { folder: &self.dir, agent: None };
+        let output = self.run(&["daemon", "stop", "--force"].map(str::to_owned), caller);
         if !output.status.success() {
             eprintln!("daemon stop: {}", String::from_utf8_lossy(&output.stderr));
         }
@@ -345,8 +217,8 @@ impl Surface for ProcessText {
         SurfaceName::ProcessText
     }
 
-    fn call(&mut self, words: &[String], folder: &Path) -> Outcome {
-        let output = self.0.run(words, folder);
+    fn call(&mut self, words: &[String], caller: Caller<'_>) -> Outcome {
+        let output = self.0.run(words, caller);
         let out = String::from_utf8_lossy(&output.stdout).into_owned();
         let err = String::from_utf8_lossy(&output.stderr).into_owned();
         let (warnings, errors): (Vec<&str>, Vec<&str>) =
@@ -373,12 +245,12 @@ impl Surface for ProcessJson {
         SurfaceName::ProcessJson
     }
 
-    fn call(&mut self, words: &[String], folder: &Path) -> Outcome {
+    fn call(&mut self, words: &[String], caller: Caller<'_>) -> Outcome {
         let mut words = words.to_vec();
         // Inserted before `--`, after which everything is text.
         let at = words.iter().position(|w| w == "--").unwrap_or(words.len());
         words.insert(at, "--json".to_owned());
-        let output = self.0.run(&words, folder);
+        let output = self.0.run(&words, caller);
         let out = String::from_utf8_lossy(&output.stdout);
         match serde_json::from_str::<Response>(&out) {
             Ok(envelope) => Outcome {

@@ -8,8 +8,8 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_testkit::{
-    InProcess, McpClient, McpSurface, Outcome, PageServer, ProcessJson, ProcessText, Scenario, Script,
-    Surface, SurfaceName, chromium, npm, run_file, scenario_files, workspace_root,
+    Caller, InProcess, McpClient, McpSurface, Outcome, PageServer, ProcessJson, ProcessText, Scenario,
+    Script, Surface, SurfaceName, chromium, npm, run_file, scenario_files, workspace_root,
 };
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_stickpin");
@@ -98,9 +98,9 @@ impl Surface for Mixed {
         !self.guest
     }
 
-    fn call(&mut self, words: &[String], folder: &Path) -> Outcome {
-        self.guest = folder.ends_with("guest");
-        if self.guest { self.line.call(words, folder) } else { self.mcp.call(words, folder) }
+    fn call(&mut self, words: &[String], caller: Caller<'_>) -> Outcome {
+        self.guest = caller.folder.ends_with("guest");
+        if self.guest { self.line.call(words, caller) } else { self.mcp.call(words, caller) }
     }
 }
 
