@@ -51,19 +51,19 @@ pub fn legal_turn(kind: &Kind, before: &TurnState) -> Result<(), Illegal> {
         Kind::TurnLeaseStale(_) => (matches!(change, (Owned, Owned)), false),
         Kind::TurnClosed(_) => (matches!(change, (Idle | Owned | Reserved, Closed)), false),
         Kind::MemberLeft(_) | Kind::MemberKicked(_) => {
-            (matches!(change, (Owned | Reserved, Idle | Reserved)) || before == after, false)
+            (matches!(change, (Owned | Reserved, Idle | Reserved)) || is_same(before, after), false)
         }
         // A new lifetime grants nothing, and keeps the turn of a lifetime that was not closed.
         Kind::SegmentStart(start) => match start.reason {
             StartReason::Open | StartReason::Restore => {
-                (matches!(change, (_, Idle)) || before == after, false)
+                (matches!(change, (_, Idle)) || is_same(before, after), false)
             }
-            StartReason::Rotate | StartReason::Migrate => (before == after, false),
+            StartReason::Rotate | StartReason::Migrate => (is_same(before, after), false),
         },
         Kind::LogRepaired(repair) => match repair.cause {
             // The number is skipped so that no earlier fence matches.
             RepairCause::MetaAhead | RepairCause::MetaLost => return skip(name, before, after),
-            RepairCause::TornTail | RepairCause::CorruptLine => (before == after, false),
+            RepairCause::TornTail | RepairCause::CorruptLine => (is_same(before, after), false),
         },
         _ => return Ok(()),
     };
@@ -74,6 +74,15 @@ pub fn legal_turn(kind: &Kind, before: &TurnState) -> Result<(), Illegal> {
         return Err(Illegal::Number { kind: name, before: before.turn_id, after: after.turn_id });
     }
     fields(after)
+}
+
+/// Whether both are one grant or one reservation. The rest changes without a record: a lease is
+/// renewed, a grant is delivered, a handoff is read.
+fn is_same(before: &TurnState, after: &TurnState) -> bool {
+    let grant = |turn: &TurnState| {
+        (turn.state, turn.turn_id, turn.owner.clone(), turn.lease_id.clone(), turn.reserved_for.clone())
+    };
+    grant(before) == grant(after)
 }
 
 /// Checks the skip of turn numbers by a repair.

@@ -1,9 +1,11 @@
 //! The findings of `log verify`, and which turns may follow each other.
 
-use super::samples::{begin, claim, end, every_kind, idle, owned, reserved};
+use super::samples::{begin, claim, end, every_kind, idle, owned, reserved, start};
 use crate::log::{
-    Finding, Illegal, Kind, LogRepaired, Record, RepairCause, SegmentEnd, Summary, Verifier, legal_turn,
+    Finding, Illegal, Kind, LogRepaired, Record, RepairCause, SegmentEnd, StartReason, Summary, Verifier,
+    legal_turn,
 };
+use crate::turn::{Grant, LeaseId, TurnState};
 
 fn verified(records: &[Record], second: usize) -> (Summary, Vec<Finding>) {
     let mut verifier = Verifier::default();
@@ -106,4 +108,19 @@ fn turn_number_advances_with_a_grant_only() {
     let mut ownerless = owned(5, "a");
     ownerless.lease_id = None;
     assert!(matches!(legal_turn(&claim(ownerless), &idle(4)), Err(Illegal::Fields(_))));
+}
+
+/// A lease is renewed and a grant is delivered without a record.
+#[test]
+fn segment_keeps_the_turn_whose_lease_was_renewed() {
+    let before = owned(4, "a");
+    let mut renewed = TurnState { grant: Grant { delivered: true, ..before.grant }, ..before.clone() };
+    renewed.lease.as_mut().unwrap().deadline_mono_ms += 60_000;
+    let mut granted_anew = before.clone();
+    granted_anew.lease_id = Some(LeaseId::new("another"));
+    for reason in [StartReason::Open, StartReason::Restore, StartReason::Rotate] {
+        assert_eq!(legal_turn(&start(reason, Some(1), renewed.clone()), &before), Ok(()), "{reason:?}");
+        let other = legal_turn(&start(reason, Some(1), granted_anew.clone()), &before);
+        assert!(matches!(other, Err(Illegal::Transition { .. })), "{reason:?}");
+    }
 }
