@@ -307,11 +307,16 @@ pub fn take(s: Situation<'_>, by: &AgentId, lease_id: LeaseId, how: Takeover) ->
     Ok(Claim::Granted(Transition { after: granted(s, by, lease_id, false), event }))
 }
 
-/// Returns the change of the turn when a member leaves, if any.
+/// Returns the change of the turn when a member leaves, if any. An implicit turn
+/// ends with its owner's membership: there is nothing to hand over.
 ///
 /// # Errors
-/// Returns [`TurnError::MustReleaseFirst`] for the owner.
+/// Returns [`TurnError::MustReleaseFirst`] for the owner of a turn that it claimed.
 pub fn leave(s: Situation<'_>, who: &AgentId) -> Result<Option<Transition>, TurnError> {
+    if s.is_owner(who) && s.turn.implicit {
+        let event = TurnEvent::Left { who: who.clone() };
+        return Ok(Some(Transition { after: without_owner(s, None, None), event }));
+    }
     if s.is_owner(who) {
         return Err(TurnError::MustReleaseFirst { agent: who.clone(), turn_id: s.turn.turn_id });
     }

@@ -382,6 +382,17 @@ fn member_leaves_or_is_removed() {
 }
 
 #[test]
+fn owner_of_an_implicit_turn_leaves_without_a_handoff() {
+    let mut room = Room::of(&["a", "b"]);
+    room.enter("a").unwrap();
+    assert!(room.turn.implicit);
+    let to = leave(room.situation(), &agent("a")).unwrap().unwrap();
+    room.commit(to);
+    assert_eq!((room.turn.state, room.turn.pending_handoff_seq), (TurnPhase::Idle, None));
+    room.enter("b").unwrap();
+}
+
+#[test]
 fn closed_turn_reopens_with_its_number() {
     let mut room = Room::of(&["a"]);
     room.claim("a").unwrap();
