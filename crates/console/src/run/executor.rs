@@ -85,11 +85,17 @@ impl Executor {
         if !self.is_member.load(Ordering::Relaxed) {
             return None;
         }
-        let request = Request::new("turn leave", self.setup.caller.clone())
-            .argument("release", true)
-            .argument("status", "A person worked here and closed the console.")
-            .argument("nextAction", "Look at the screen and go on.");
-        self.ask(request).await.error.filter(|e| {
+        let leave = Request::new("turn leave", self.setup.caller.clone());
+        let mut error = self.ask(leave.clone()).await.error;
+        // A turn that a command took ends by itself; one that the person claimed is handed over.
+        if error.as_ref().is_some_and(|e| e.code == ErrorCode::MustReleaseFirst) {
+            let request = leave
+                .argument("release", true)
+                .argument("status", "A person worked here and closed the console.")
+                .argument("nextAction", "Look at the screen and go on.");
+            error = self.ask(request).await.error;
+        }
+        error.filter(|e| {
             use ErrorCode::{DaemonUnreachable, SessionClosed, SessionNotFound, UnknownMember};
             !matches!(e.code, DaemonUnreachable | SessionClosed | SessionNotFound | UnknownMember)
         })

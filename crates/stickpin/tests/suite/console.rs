@@ -60,10 +60,10 @@ fn conversation_goes_on_in_the_next_console_until_it_is_cleared() {
     let world = World::new();
     let first = console(&world, "", "open sim:shop\nget text 'role=link label=Orders'\n");
     assert_eq!(first.code, 0, "{first:?}");
-    let second = console(&world, "", "press it\n");
+    let second = console(&world, "", ":drive\npress it\n");
     assert_eq!(second.code, 0, "{second:?}");
-    assert!(second.out.starts_with("it is role=link label=Orders\npressed "), "{second:?}");
-    assert_eq!(prompts(&world).len(), 3);
+    assert!(second.out.contains("\nit is role=link label=Orders\npressed "), "{second:?}");
+    assert_eq!(prompts(&world).len(), 4);
     let cleared = console(&world, "", ":clear\npress it\n");
     assert_eq!(cleared.code, 2, "{cleared:?}");
     assert!(cleared.err.contains("`it` stands for nothing yet"), "{cleared:?}");
@@ -99,10 +99,14 @@ fn killed_console_leaves_each_complete_entry_once() {
 fn console_watches_until_it_drives() {
     let world = World::new();
     assert!(agent(&world, "open sim:shop").status.success());
-    assert!(agent(&world, "turn wait").status.success());
+    // Nobody has the turn, and an observer may not take it.
+    assert!(agent(&world, "turn leave").status.success());
+    let me = console(&world, "", ":who\n");
+    assert!(me.out.starts_with("human:") && me.out.contains(":console:"), "{me:?}");
     let watching = console(&world, "", ":state\npress 'role=link label=Orders'\n");
     assert!(watching.out.contains("you, observer"), "{watching:?}");
     assert!(watching.err.starts_with("ROLE_OBSERVER: "), "{watching:?}");
+    assert!(agent(&world, "turn wait").status.success());
     let driving =
         console(&world, "", ":drive\npress 'role=link label=Orders'\n:msg claude:ada it's my turn now\n");
     assert!(driving.err.contains("NOT_YOUR_TURN: "), "{driving:?}");
@@ -245,7 +249,7 @@ fn screen_has_no_colors_where_they_are_unwanted() {
         screen.shows("link \"Orders\"");
         let shown = screen.run(&["capture-pane", "-p", "-e"]).stdout;
         let shown = String::from_utf8_lossy(&shown).into_owned();
-        assert_eq!(shown.contains("\u{1b}[36m@e"), colored, "{shown:?}");
+        assert_eq!(shown.contains("\u{1b}[38;5;6m"), colored, "{shown:?}");
         screen.keys(&["C-d"]);
         eventually("the console ends", || screen.has_ended());
     }
