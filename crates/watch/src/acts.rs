@@ -101,7 +101,10 @@ pub(crate) async fn perform(act: Act, board: &Board, remote: &Remote) -> Result<
         }
         Act::Press { frame, x, y, count } => {
             let target = target(board, frame, x, y)?;
-            ("press", json!({ "target": target, "count": count }))
+            let response = remote.call("press", object(json!({ "target": target, "count": count }))).await;
+            // A warning says how old the reading is that a ref comes from; the person looked at the
+            // picture.
+            return Ok(ActAnswer { warning: None, ..response.into() });
         }
         Act::Type { text } if text.len() > MAX_TEXT => {
             let message = format!("the text is longer than {MAX_TEXT} bytes");

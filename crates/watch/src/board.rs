@@ -95,8 +95,9 @@ impl Board {
     }
 
     /// Shows a frame, and the receipts that came with it.
-    pub(crate) fn add_frame(&self, frame: Frame, receipts: Vec<FrameReceipt>) {
+    pub(crate) fn add_frame(&self, mut frame: Frame, receipts: Vec<FrameReceipt>) {
         self.change(|content, version| {
+            frame.step = frame.step.or_else(|| content.log.last_command());
             for receipt in receipts {
                 let Some(command) = receipt.command else { continue };
                 content.log.change(command, version, |entry| {

@@ -25,8 +25,9 @@ const FRAME_INTERVAL: Duration = Duration::from_millis(80);
 /// The pause after a failure.
 const RETRY: Duration = Duration::from_millis(500);
 
-/// How long a request for events waits.
-const EVENT_WAIT: Duration = Duration::from_secs(20);
+/// How long a request for events waits. Then the turn is read again: a turn that a command took
+/// becomes one that stays without an event.
+const EVENT_WAIT: Duration = Duration::from_secs(1);
 
 /// The number of old entries at the start of the log.
 const HISTORY: usize = 300;

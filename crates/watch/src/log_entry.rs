@@ -88,6 +88,11 @@ impl Log {
         }
     }
 
+    /// Returns the id of the last command.
+    pub(crate) fn last_command(&self) -> Option<u64> {
+        self.entries.iter().rev().find(|entry| entry.outcome.is_some()).map(|entry| entry.id)
+    }
+
     /// Removes all entries, because the log is a different one.
     pub(crate) fn clear(&mut self, version: u64) {
         self.entries.clear();

@@ -61,11 +61,18 @@ function row(entry) {
     make("span", "words", plain(entry.detail)),
     make("span", "took", duration(entry.durationMs)),
   );
-  const foot = make("div", "foot");
   const who = make("span", "who", plain(entry.who, 40));
   who.dataset.hue = hue(entry.who);
-  foot.append(who, make("time", "when", clock(entry.at), { datetime: entry.at }));
-  made.append(head, foot);
+  const when = make("time", "when", clock(entry.at), { datetime: entry.at });
+  made.append(head);
+  if (entry.outcome) {
+    const foot = make("div", "foot");
+    foot.append(who, when);
+    made.append(foot);
+  } else {
+    head.children[0].after(who);
+    head.append(when);
+  }
   if (entry.error) made.append(make("p", "line bad", plain(entry.error)));
   for (const line of entry.receipt) made.append(make("p", line.isError ? "line bad" : "line", plain(line.text)));
   made.addEventListener("click", () => choose(made));
