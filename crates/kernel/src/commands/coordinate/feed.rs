@@ -104,7 +104,7 @@ pub struct MsgRecv {
 
 /// Show the log of the session: every command with who ran it, its outcome and how long it took.
 ///
-/// Without the trees that commands stored: `events --include run` shows those.
+/// The records of stored trees are left out unless --after is given.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SessionLog {
@@ -308,8 +308,11 @@ impl Command for SessionLog {
 
     async fn run(self, cx: &mut Cx) -> Result<SessionLogOutput> {
         let (session, who) = authority::require(cx)?;
-        let kinds = KindName::ALL.iter().copied().filter(|kind| *kind != KindName::Snapshot).collect();
-        let filter = Filter { kinds: Some(kinds), ..Filter::default() };
+        let but_trees = || KindName::ALL.iter().copied().filter(|kind| *kind != KindName::Snapshot).collect();
+        let filter = match self.after {
+            Some(_) => Filter { breadth: Breadth::All, ..Filter::default() },
+            None => Filter { kinds: Some(but_trees()), ..Filter::default() },
+        };
         let query = EventQuery { filter, ..query(self.after, self.wait, self.limit) };
         read(cx, &session, &who, query, self.timeout).await.map(SessionLogOutput)
     }
@@ -485,6 +488,8 @@ fn describe(event: &Event) -> String {
 fn details(event: &Event) -> Vec<String> {
     let mut words = Vec::new();
     words.extend(number(event, "noteId").map(|id| format!("note {id}")));
+    let tree = number(event, "generation").filter(|_| event.kind == KindName::Snapshot);
+    words.extend(tree.map(|generation| format!("s{generation}")));
     words.extend(event.hint.as_ref().filter(|hint| *hint == "interrupt").map(|_| "(interrupt)".to_owned()));
     words.extend(event.body.as_ref().map(quoted));
     for (name, word) in [("status", "done"), ("nextAction", "next")] {
