@@ -149,12 +149,8 @@ impl Command for SessionList {
                 None => sessions.push(SessionEntry::not_open(listed)),
             }
         }
-        let mut hidden = listing.hidden;
-        // What a caller opened is its own, whichever agent it is now.
-        let own: BTreeSet<_> = sessions.iter().filter(|s| s.yours).map(|s| s.name.clone()).collect();
-        hidden.retain(|name| !own.contains(name));
-        sessions.retain(|session| !hidden.contains(&session.name));
-        Ok(SessionListOutput { sessions, hidden: hidden.len() })
+        sessions.retain(|session| !listing.hidden.contains(&session.name));
+        Ok(SessionListOutput { sessions, hidden: listing.hidden.len() })
     }
 }
 
@@ -180,10 +176,7 @@ impl Command for SessionShow {
         let coordinator = cx.host.config.coordinator.as_ref();
         let who = authority::participant(cx);
         let listed = coordinator.map(|coordinator| coordinator.listed(name, who.as_ref(), slot.is_ok()));
-        let yours = slot.as_ref().is_ok_and(|slot| slot.owner == cx.caller.key);
-        if let (Some(listed), Some(who)) = (&listed, &who)
-            && !yours
-        {
+        if let (Some(listed), Some(who)) = (&listed, &who) {
             require_visible(listed, who)?;
         }
         let mut entry = match (slot, listed) {
@@ -255,7 +248,8 @@ impl SessionEntry {
     /// a session of others.
     fn add(&mut self, listed: ListedSession, who: Option<&Participant>) {
         let is_agent = who.is_some_and(|who| !who.is_person());
-        if is_agent && !self.yours && listed.visibility == Visibility::Host {
+        if is_agent && listed.visibility == Visibility::Host {
+            self.yours = false;
             for text in [&mut self.owner, &mut self.url, &mut self.title] {
                 text.clear();
             }
