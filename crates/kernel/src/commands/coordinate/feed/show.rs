@@ -1,0 +1,132 @@
+//! The feed and the log as text.
+
+use super::{EventsOutput, FeedStatus, SessionLogOutput};
+use crate::api::render::{Cell, Show, Text, json_excerpt};
+use crate::commands::coordinate::claim::{CLOSED, NOT_YET};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use stickpin_coordinator::{Event, EventScope};
+use stickpin_session::log::KindName;
+use stickpin_tree::{escape, quote_whole};
+
+impl Show for EventsOutput {
+    fn exit(&self) -> u8 {
+        match self.status {
+            FeedStatus::Ok => 0,
+            FeedStatus::NotYet => NOT_YET,
+            FeedStatus::Closed => CLOSED,
+        }
+    }
+
+    fn show(&self, text: &mut Text) {
+        for event in &self.events {
+            let to = match (event.scope, &event.to) {
+                (EventScope::Direct, Some(to)) => format!(" -> {to}"),
+                (EventScope::Broadcast, _) => " -> room".to_owned(),
+                _ => String::new(),
+            };
+            let (seq, at, from) = (event.seq, clock(event), from(event));
+            let session = if self.cursors.is_empty() { String::new() } else { format!("{} ", event.session) };
+            text.line(format_args!("{session}{seq} {at} {from}{to}: {}", describe(event)));
+        }
+    }
+}
+
+impl Show for SessionLogOutput {
+    fn exit(&self) -> u8 {
+        self.0.exit()
+    }
+
+    /// Prints one row per record. A command whose end is also shown gets a single row.
+    fn show(&self, text: &mut Text) {
+        let events = &self.0.events;
+        let ended: BTreeSet<u64> = events
+            .iter()
+            .filter(|event| event.kind == KindName::CommandEnd)
+            .filter_map(|event| number(event, "cmdId"))
+            .collect();
+        let shown = events.iter().filter(|e| e.kind != KindName::CommandBegin || !ended.contains(&e.seq));
+        let rows = shown.map(|event| {
+            let (what, detail) = match string(event, "verb") {
+                Some(verb) => (verb.to_owned(), string(event, "summary").unwrap_or_default().to_owned()),
+                None => (event.kind.as_str().to_owned(), details(event).join(" ")),
+            };
+            vec![
+                Cell::Word(event.seq.to_string()),
+                Cell::Word(clock(event)),
+                Cell::Word(from(event)),
+                Cell::Word(escape(&what, usize::MAX)),
+                Cell::Prose(escape(&detail, usize::MAX)),
+                Cell::Word(outcome(event).unwrap_or_default()),
+            ]
+        });
+        text.table(&rows.collect::<Vec<_>>(), "  ");
+    }
+}
+
+/// Returns the time of day, in UTC.
+fn clock(event: &Event) -> String {
+    event.ts.to_string().get(11..19).unwrap_or_default().to_owned()
+}
+
+fn from(event: &Event) -> String {
+    event.from.as_ref().map_or_else(|| "daemon".to_owned(), ToString::to_string)
+}
+
+fn field<'e>(event: &'e Event, name: &str) -> Option<&'e Value> {
+    event.payload.as_ref()?.get(name)
+}
+
+fn string<'e>(event: &'e Event, name: &str) -> Option<&'e str> {
+    field(event, name)?.as_str()
+}
+
+fn number(event: &Event, name: &str) -> Option<u64> {
+    field(event, name)?.as_u64()
+}
+
+/// Describes an event in one line.
+fn describe(event: &Event) -> String {
+    let mut words = vec![event.kind.as_str().to_owned()];
+    if let Some(verb) = string(event, "verb") {
+        words.push(escape(&format!("{verb} {}", string(event, "summary").unwrap_or_default()), usize::MAX));
+    }
+    words.extend(details(event));
+    words.extend(outcome(event));
+    words.join(" ").trim_end().to_owned()
+}
+
+/// Returns the details of a record about members or messages, quoted.
+fn details(event: &Event) -> Vec<String> {
+    let mut words = Vec::new();
+    words.extend(number(event, "noteId").map(|id| format!("note {id}")));
+    let tree = number(event, "generation").filter(|_| event.kind == KindName::Snapshot);
+    words.extend(tree.map(|generation| format!("s{generation}")));
+    words.extend(event.hint.as_ref().filter(|hint| *hint == "interrupt").map(|_| "(interrupt)".to_owned()));
+    words.extend(event.body.as_ref().map(quoted));
+    for (name, word) in [("status", "done"), ("nextAction", "next")] {
+        let said = event.handoff.as_ref().and_then(|handoff| handoff.get(name));
+        words.extend(said.map(|said| format!("{word} {}", quoted(said))));
+    }
+    words.extend(event.reason.as_ref().map(|reason| match reason.as_str() {
+        Some(word) if word.bytes().all(|b| b.is_ascii_lowercase() || b == b'_') => format!("({word})"),
+        _ => quoted(reason),
+    }));
+    words.extend(field(event, "note").map(quoted));
+    let member = field(event, "member").and_then(|member| member.get("display"));
+    words.extend(member.or_else(|| field(event, "agentId")).map(quoted));
+    words
+}
+
+/// Describes how a command ended and how long it took.
+fn outcome(event: &Event) -> Option<String> {
+    let outcome = string(event, "outcome")?;
+    let code = field(event, "error").and_then(|error| error.get("code")?.as_str()).unwrap_or(outcome);
+    let late = if field(event, "late") == Some(&Value::Bool(true)) { ", late" } else { "" };
+    Some(format!("{code} in {} ms{late}", number(event, "durationMs").unwrap_or_default()))
+}
+
+/// Quotes a text that came from an agent.
+fn quoted(value: &Value) -> String {
+    value.as_str().map_or_else(|| escape(&json_excerpt(value), usize::MAX), quote_whole)
+}
