@@ -82,8 +82,15 @@ impl Loans<'_> {
                 next = Some(next.map_or(left, |known: Duration| known.min(left)));
                 continue;
             }
-            self.end_loan(lender, &loan.loan_id, true, "expired", None)?;
-            self.set_child(lender, &loan.borrower, ChildState::Stopped)?;
+            match loan.state {
+                // Its last command is waited for.
+                LoanState::Reclaiming => {}
+                _ if self.is_used(&loan)? => self.end_behind(lender, loan)?,
+                _ => {
+                    self.end_loan(lender, &loan.loan_id, true, "expired", None)?;
+                    self.set_child(lender, &loan.borrower, ChildState::Stopped)?;
+                }
+            }
         }
         Ok(next)
     }
@@ -110,6 +117,26 @@ impl Loans<'_> {
         Ok(None)
     }
 
+    /// Whether a command runs on the device through a loan, or one that was made out of it.
+    fn is_used(&self, loan: &Loan) -> Result<bool> {
+        let device = self.0.session(&self.device_of(&loan.lender))?;
+        let members = self.members_under(device.name(), loan, true);
+        Ok(device.lock().running_of(&|agent: &AgentId| members.contains(agent)).is_some())
+    }
+
+    /// Stops the borrowers of a loan whose time is over, and ends it behind their last command.
+    fn end_behind(&self, lender: &SessionAuthority, loan: Loan) -> Result<()> {
+        stop_dispatch(lender, &loan)?;
+        let (coordinator, lender) = (self.0.clone(), self.0.session(lender.name())?);
+        // A host that ends meanwhile leaves the loan to its next start.
+        drop(tokio::spawn(async move {
+            if let Err(e) = coordinator.loans().drain_and_end(&lender, &loan, true, "expired").await {
+                tracing::warn!(session = lender.name(), "an expired loan could not be ended: {e}");
+            }
+        }));
+        Ok(())
+    }
+
     /// Stops the borrower, waits for its last command, and ends the loan.
     pub(super) async fn take_back(
         &self,
@@ -118,8 +145,17 @@ impl Loans<'_> {
         cascade: bool,
         reason: &str,
     ) -> Result<Vec<EndedLoan>> {
-        let reclaiming = Loan { state: LoanState::Reclaiming, ..loan.clone() };
-        record(lender, None, |_, _| vec![Kind::LoanOpened(Box::new(LoanOpened { loan: reclaiming }))])?;
+        stop_dispatch(lender, loan)?;
+        self.drain_and_end(lender, loan, cascade, reason).await
+    }
+
+    async fn drain_and_end(
+        &self,
+        lender: &SessionAuthority,
+        loan: &Loan,
+        cascade: bool,
+        reason: &str,
+    ) -> Result<Vec<EndedLoan>> {
         let device = self.0.session(&self.device_of(lender.name()))?;
         let members = self.members_under(device.name(), loan, cascade);
         let late = drain(&device, &|agent: &AgentId| members.contains(agent)).await;
@@ -188,4 +224,10 @@ impl Loans<'_> {
         let heirs: Option<&dyn Fn(&AgentId) -> bool> = if loan.turn_bound { Some(&acts) } else { None };
         end_turn_of(&device, &borrowers, heirs)
     }
+}
+
+/// Takes down that a loan comes back: from here on, nothing more begins through it.
+fn stop_dispatch(lender: &SessionAuthority, loan: &Loan) -> Result<()> {
+    let reclaiming = Loan { state: LoanState::Reclaiming, ..loan.clone() };
+    record(lender, None, |_, _| vec![Kind::LoanOpened(Box::new(LoanOpened { loan: reclaiming }))])
 }

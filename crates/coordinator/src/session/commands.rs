@@ -215,7 +215,8 @@ pub(crate) async fn drain(
 }
 
 impl State {
-    fn running_of(&self, of: &dyn Fn(&AgentId) -> bool) -> Option<CommandId> {
+    /// Returns the first command that such an agent runs on the device.
+    pub(crate) fn running_of(&self, of: &dyn Fn(&AgentId) -> bool) -> Option<CommandId> {
         self.running.iter().find(|running| of(&running.agent)).map(|running| running.command)
     }
 

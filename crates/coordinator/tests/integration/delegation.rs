@@ -116,6 +116,35 @@ async fn a_loan_ends_at_its_time_without_anybody_asking() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn loan_that_expires_waits_for_the_command_that_uses_it() {
+    let world = World::new();
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    let shop = world.open(&ada);
+    let spawn = Spawn { ttl: Some(Duration::from_secs(60)), ..spawn("act:*", Some(&bob)) };
+    world.coordinator.loans().spawn("shop", "pay", &ada, spawn).await.unwrap();
+    tokio::time::sleep(Duration::from_secs(58)).await;
+    let cancel = CancellationToken::new();
+    let admission = shop.admit(&bob, Duration::from_secs(10), &cancel).await.unwrap();
+    let ticket = shop.begin(&bob, Some(admission), press(), &cancel).unwrap();
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    assert_eq!(shop.meta().loans[0].state, LoanState::Reclaiming);
+    assert_eq!((permit(&world, &shop, &ada), permit(&world, &shop, &bob)), (DENIED, DENIED));
+    assert!(!cancel.is_cancelled());
+    tokio::time::sleep(Duration::from_millis(shop.meta().policy.drain_ms)).await;
+    assert!(cancel.is_cancelled(), "a command that does not end is cancelled");
+    let meta = shop.meta();
+    assert_eq!((meta.loans.len(), meta.reclaimed[0].reason.as_str()), (0, "expired"));
+    assert_eq!(child_states(&world.coordinator, "shop"), [("pay".to_owned(), ChildState::Stopped)]);
+    let late = shop.records_after(0, 1_000).unwrap().into_iter().find_map(|record| match &record.kind {
+        Kind::LoanReclaimed(back) => Some(back.late_command),
+        _ => None,
+    });
+    assert!(late.flatten().is_some(), "its log says that a command was still running");
+    shop.end(ticket, None, None, None);
+    assert_eq!(permit(&world, &shop, &ada), Ok(()));
+}
+
+#[tokio::test(start_paused = true)]
 async fn loans_outlive_the_host_and_end_with_the_lender() {
     let mut world = World::new();
     let (ada, bob) = (agent("ada", 1), agent("bob", 2));
