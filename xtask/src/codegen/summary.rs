@@ -15,6 +15,7 @@ const PAGES: &[(usize, &str)] = &[
     (0, "sessions.md"),
     (1, "watch.md"),
     (0, "console.md"),
+    (1, "faults.md"),
     (0, "mcp.md"),
     (0, "replay.md"),
     (0, "reading.md"),

@@ -10,6 +10,8 @@ mod daemon;
 mod delegation;
 #[cfg(all(feature = "web", target_os = "linux"))]
 mod docs;
+#[cfg(feature = "sim")]
+mod faults;
 #[cfg(feature = "web")]
 mod flows;
 #[cfg(feature = "web")]

@@ -5,6 +5,7 @@ mod bad_input;
 mod desktop;
 mod opening;
 mod portal;
+mod restore;
 mod scenarios;
 mod shifts;
 mod staleness;

@@ -1,0 +1,152 @@
+//! What must hold of the logs of a session and its child, however often their daemon was killed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use stickpin_session::Timestamp;
+use stickpin_session::log::{Argument, CommandId, Kind, Outcome, Record, SessionMeta};
+use stickpin_session::turn::scope::{Facts, Holding, Ledger};
+use stickpin_session::turn::{AgentId, BaseScope, LoanState, TargetId, TurnPhase, TurnState, Verb};
+use stickpin_store::{Phase, Store};
+
+/// The commands of the runs that change the app.
+const ACTS: &[&str] = &["press"];
+
+/// Checks everything that can be read from the state directory and from the app's own record of
+/// what it received.
+///
+/// # Panics
+/// When a rule is broken; `case` names the run.
+pub fn assert_whole(state_dir: &Path, session: &str, child: &str, received: &Path, case: &str) {
+    let store = Store::open(state_dir).expect("a store");
+    let verified = store.verify(session).unwrap_or_else(|e| panic!("{case}: {e}"));
+    assert_eq!((&verified.findings, verified.torn_bytes), (&Vec::new(), 0), "{case}");
+    assert_eq!(verified.summary.open_commands, 0, "{case}: a command has no end");
+    if store.names().expect("names").iter().any(|name| name == child) {
+        // A child whose first record was never written has no log.
+        match store.verify(child) {
+            Ok(verified) => assert_eq!(verified.findings, [], "{case}: {child}"),
+            Err(e) => assert_eq!(e.code(), "SESSION_NOT_FOUND", "{case}: {child}: {e}"),
+        }
+    }
+    let records = store.records_after(session, 0, usize::MAX, Phase::Verify).expect("records");
+    turns_are_granted_once(&records, case);
+    acts_are_inside_their_turn(&records, case);
+    one_session_has_the_scope(&records, session, child, case);
+    app_received_what_the_log_says(&records, received, case);
+    let folded = folded(&records, session, |_| {});
+    let (stored, _) = store.meta(session).expect("metadata");
+    assert_eq!(stored.turn.turn_id, folded.turn.turn_id, "{case}");
+    assert_eq!((stored.loans, stored.children), (folded.loans, folded.children), "{case}");
+}
+
+/// At most one owner per turn, and no turn number twice or backwards.
+fn turns_are_granted_once(records: &[Record], case: &str) {
+    let mut owners: BTreeMap<u64, AgentId> = BTreeMap::new();
+    let mut last = 0;
+    for record in records {
+        let Some(turn) = record.kind.turn_after() else { continue };
+        assert!(turn.turn_id >= last, "{case}: record {} goes back to turn {}", record.seq, turn.turn_id);
+        if let Some(owner) = &turn.owner {
+            let first = owners.entry(turn.turn_id).or_insert_with(|| owner.clone());
+            assert_eq!(first, owner, "{case}: turn {} has two owners", turn.turn_id);
+        }
+        let grants = matches!(record.kind, Kind::TurnClaimed(_) | Kind::TurnTaken(_));
+        assert!(
+            !grants || turn.turn_id == last + 1,
+            "{case}: record {} grants turn {}",
+            record.seq,
+            turn.turn_id
+        );
+        last = turn.turn_id;
+    }
+    assert!(!owners.is_empty(), "{case}: nobody ever had the turn");
+}
+
+fn acts_are_inside_their_turn(records: &[Record], case: &str) {
+    let mut turn = TurnState::default();
+    for record in records {
+        if let Some(after) = record.kind.turn_after() {
+            turn = after.clone();
+        }
+        if let Kind::CommandBegin(begin) = &record.kind
+            && ACTS.contains(&begin.verb.as_str())
+        {
+            assert_eq!(turn.state, TurnPhase::Owned, "{case}: record {} acts without a turn", record.seq);
+            assert_eq!(turn.owner, record.agent, "{case}: record {} acts in another's turn", record.seq);
+            assert_eq!(turn.turn_id, record.turn_id, "{case}: record {}", record.seq);
+        }
+    }
+}
+
+fn folded(records: &[Record], session: &str, mut each: impl FnMut(&SessionMeta)) -> SessionMeta {
+    let mut meta = SessionMeta::pending(session, Timestamp::from_millis(0));
+    let mut segment = 0;
+    for record in records {
+        segment += u32::from(matches!(record.kind, Kind::SegmentStart(_)));
+        meta.fold(segment, record).expect("records follow one another");
+        each(&meta);
+    }
+    meta
+}
+
+/// Behind every record, exactly one of session, child and a loan on its way has the right to act,
+/// and the session's own scope is what it was.
+fn one_session_has_the_scope(records: &[Record], session: &str, child: &str, case: &str) {
+    let mut base: Option<BaseScope> = None;
+    let target = TargetId::new(session);
+    folded(records, session, |meta| {
+        let first = base.get_or_insert_with(|| meta.base_scope.clone());
+        assert_eq!(first, &meta.base_scope, "{case}: record {}", meta.applied_seq);
+        let mut ledger = Ledger::default();
+        let targets = meta.targets.iter().map(|target| target.target_id.clone()).collect();
+        ledger.set_session(session, Holding { targets, scope: meta.base_scope.clone() });
+        ledger.set_session(child, Holding::default());
+        meta.loans.iter().for_each(|loan| ledger.restore_loan(loan.clone()));
+        let may = |name: &str| ledger.permit(name, Verb::Act, &target, &Facts::default()).is_ok();
+        let moving = meta.loans.iter().filter(|loan| loan.state != LoanState::Active).count();
+        let holders = usize::from(may(session)) + usize::from(may(child)) + moving;
+        assert_eq!(holders, 1, "{case}: record {}: {:?}", meta.applied_seq, meta.loans);
+    });
+}
+
+/// Every input that the app received belongs to a command of the log, and every command that the
+/// log calls successful reached the app.
+fn app_received_what_the_log_says(records: &[Record], received: &Path, case: &str) {
+    let text = std::fs::read_to_string(received).unwrap_or_default();
+    let mut presses: BTreeMap<String, usize> = BTreeMap::new();
+    for line in text.lines() {
+        let entry: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        if entry["event"] == "press" {
+            let element = entry["element"].as_str().expect("a name").to_owned();
+            *presses.entry(element).or_default() += 1;
+        }
+    }
+    let mut ends: BTreeMap<CommandId, Outcome> = BTreeMap::new();
+    for record in records {
+        if let Kind::CommandEnd(end) = &record.kind {
+            assert_eq!(ends.insert(end.cmd_id, end.outcome), None, "{case}: {} ends twice", end.cmd_id);
+        }
+    }
+    let (mut begun, mut succeeded): (BTreeMap<&str, usize>, BTreeMap<&str, usize>) = Default::default();
+    for record in records {
+        let Kind::CommandBegin(begin) = &record.kind else { continue };
+        if !ACTS.contains(&begin.verb.as_str()) {
+            continue;
+        }
+        let Some(Argument::Text(target)) = begin.args_raw.get("target") else { panic!("{case}: no target") };
+        let target = target.text().expect("short");
+        let rows = [("Oak lamp", "add lamp"), ("Birch chair", "add chair"), ("Wall shelf", "add shelf")];
+        let (_, element) = rows.into_iter().find(|(row, _)| target.contains(row)).expect("a known row");
+        *begun.entry(element).or_default() += 1;
+        let ok = ends.get(&begin.cmd_id) == Some(&Outcome::Ok);
+        *succeeded.entry(element).or_default() += usize::from(ok);
+    }
+    let elements: BTreeSet<&str> = presses.keys().map(String::as_str).chain(begun.keys().copied()).collect();
+    for element in elements {
+        let got = presses.get(element).copied().unwrap_or(0);
+        let (most, least) =
+            (begun.get(element).copied().unwrap_or(0), succeeded.get(element).copied().unwrap_or(0));
+        assert!(got <= most, "{case}: the app received {got} of {element}, and the log knows {most}");
+        assert!(got >= least, "{case}: the log says {least} of {element}, and the app received {got}");
+    }
+}

@@ -1,0 +1,46 @@
+//! `session restore` of a desktop app: the app is started again after a `kill -9` of the daemon.
+
+use crate::support::shared::PYTHON;
+use crate::support::{World, eventually};
+use stickpin_testkit::{desktop, workspace_root};
+
+#[test]
+fn app_is_started_again_after_kill_9_and_says_what_is_lost() {
+    if desktop(&["python3"]).is_none() {
+        return;
+    }
+    let world = World::new();
+    let log = world.path().join("log");
+    let script = workspace_root().join("fixtures/linux/widgets/app.py");
+    let app = format!("linux:{PYTHON} -B {} 3 {} fields", script.display(), log.display());
+    let open = ["--session", "form", "open", &app, "--private", "-i"];
+    let opened = world.run(&open);
+    assert_eq!(opened.code, 0, "{opened:?}");
+    world.ok("--session form fill label=Name Grace");
+    let snapshot = world.ok("--session form snapshot -i");
+    assert!(snapshot.contains("Grace"), "{snapshot}");
+    let stale =
+        snapshot.lines().find_map(|line| line.contains("\"Name\"").then(|| line.trim())).expect("a field");
+    let stale = stale.split_whitespace().find(|word| word.starts_with('@')).expect("a ref").to_owned();
+
+    let pid = world.pid().expect("a daemon");
+    world.signal("-KILL", pid);
+    eventually("the process is gone", || world.pid().is_none());
+    let list = world.run(&["session", "list", "--json"]).json();
+    assert_eq!(list["output"]["sessions"][0]["state"], "restorable", "{list}");
+
+    let restored = world.run(&["session", "restore", "form", "--json"]).json();
+    let output = &restored["output"];
+    assert_eq!((&output["action"], &output["lifetime"]), (&"restored".into(), &2.into()), "{restored}");
+    let lost = output["lost"].to_string();
+    assert!(lost.contains("refs") && lost.contains("had not saved"), "{restored}");
+    let snapshot = world.ok("--session form snapshot -i");
+    assert!(
+        snapshot.contains("textbox \"Name\"") && !snapshot.contains("Grace"),
+        "another process: {snapshot}"
+    );
+    let refused = world.run(&["--session", "form", "press", &stale]);
+    assert!(refused.err.starts_with("REF_NOT_FOUND"), "{stale} of the lifetime before: {refused:?}");
+    world.ok("--session form fill label=Name Ada");
+    world.ok("--session form close");
+}
