@@ -14,6 +14,7 @@
 //! ```
 
 mod ancestry;
+mod desktop_entry;
 mod find;
 mod mounts;
 mod process;
@@ -22,6 +23,7 @@ mod remove;
 mod table;
 
 pub use ancestry::{Ancestor, ancestry};
+pub use desktop_entry::DesktopEntry;
 pub use find::{find_on_path, is_program};
 pub use process::{Process, kill_group, kill_one, terminate_group};
 pub use process_record::{ProcessRecord, sweep};

@@ -22,7 +22,7 @@ use stickpin_device::{
     Capability, Check, Device, DeviceEntry, Error, ErrorCode, FieldSchema, Geometry, OpenRequest, Provider,
     Result, SettleRequest, Viewport,
 };
-use stickpin_process::find_running;
+use stickpin_process::{DesktopEntry, find_running};
 use stickpin_tree::quote;
 use tokio::process::Child;
 use tokio::sync::Mutex;
@@ -160,7 +160,7 @@ impl Provider for LinuxProvider {
     }
 
     fn installed_apps(&self) -> Vec<String> {
-        installed::installed(&self.config.data).into_iter().map(|id| format!("{PREFIX}{id}")).collect()
+        DesktopEntry::ids(&self.config.data).into_iter().map(|id| format!("{PREFIX}{id}")).collect()
     }
 
     async fn open(&self, request: OpenRequest) -> Result<Box<dyn Device>> {

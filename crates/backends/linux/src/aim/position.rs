@@ -48,53 +48,38 @@ fn whereabouts(picture: &ObjectTree, at: usize) -> Vec<String> {
     all.map(|i| picture[i].path.clone()).collect()
 }
 
-/// The rectangles of windows according to the toolkit, by the index of the window.
-type Frames = HashMap<usize, Option<Rect>>;
-
 /// Returns the bounding boxes of elements on the screen.
 pub(crate) async fn boxes(view: AppView<'_>, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
     let relative = view.app.profile().places_are_in_the_window;
-    let (mut rects, frames) = ask_boxes(view, handles, relative).await?;
-    if relative && let Some(sight) = WindowStack::of(view.app).await? {
-        move_to_screen(view, handles, &mut rects, &frames, &sight).await?;
-    }
-    Ok(rects)
+    let sight = if relative { WindowStack::of(view.app).await? } else { None };
+    Ok(boxes_with_frames(view, handles, sight.as_ref()).await?.0)
 }
 
-/// Asks for the rectangles of elements and, if `framed`, of their windows, all in one trip.
-async fn ask_boxes(
+/// Returns the bounding boxes of elements on the screen. With `sight`, also returns the rectangles
+/// of their windows according to the toolkit, by index, which are asked in the same trip.
+async fn boxes_with_frames(
     view: AppView<'_>,
     handles: &[Handle],
-    framed: bool,
-) -> Result<(Vec<Option<Rect>>, Frames)> {
+    sight: Option<&WindowStack>,
+) -> Result<(Vec<Option<Rect>>, HashMap<usize, Option<Rect>>)> {
     // An element without a path has no position.
     let path =
         |handle: &Handle| view.app.path(*handle).map_or_else(|_| String::new(), |path| path.to_string());
     let tops = handles.iter().filter_map(|handle| Some(view.last.top(view.index(*handle)?)));
-    let mut tops: Vec<usize> = tops.filter(|_| framed).collect();
+    let mut tops: Vec<usize> = tops.filter(|_| sight.is_some()).collect();
     tops.sort_unstable();
     tops.dedup();
     let paths: Vec<String> = handles.iter().map(path).chain(view.last.paths(&tops)).collect();
     let mut rects = ask::extents_of(view.app, &paths).await?;
-    let frames = tops.into_iter().zip(rects.split_off(handles.len())).collect();
+    let frames: HashMap<_, _> = tops.into_iter().zip(rects.split_off(handles.len())).collect();
     rects.iter_mut().for_each(|rect| *rect = rect.filter(|rect| !nowhere(*rect)));
-    Ok((rects, frames))
-}
-
-/// Converts rectangles from the coordinates of their windows to those of the screen.
-async fn move_to_screen(
-    view: AppView<'_>,
-    handles: &[Handle],
-    rects: &mut [Option<Rect>],
-    frames: &Frames,
-    sight: &WindowStack,
-) -> Result<()> {
-    for (handle, rect) in handles.iter().zip(rects) {
-        let Some((at, rect)) = view.index(*handle).zip(rect.as_mut()) else { continue };
-        let frame = frames.get(&view.last.top(at)).copied().flatten();
-        *rect = rect.translate(offset(view, at, frame, sight).await?);
+    if let Some(sight) = sight.filter(|_| view.app.profile().places_are_in_the_window) {
+        for (handle, rect) in handles.iter().zip(&mut rects) {
+            let Some((at, rect)) = view.index(*handle).zip(rect.as_mut()) else { continue };
+            *rect = rect.translate(offset(view, at, frames[&view.last.top(at)], sight).await?);
+        }
     }
-    Ok(())
+    Ok((rects, frames))
 }
 
 /// Returns the bounding box of one element on the screen.
@@ -106,10 +91,7 @@ pub(crate) async fn box_of(view: AppView<'_>, handle: Handle) -> Result<Option<R
 /// covers.
 pub(crate) async fn boxes_on_top(view: AppView<'_>, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
     let Some(sight) = WindowStack::of(view.app).await? else { return boxes(view, handles).await };
-    let (mut rects, frames) = ask_boxes(view, handles, true).await?;
-    if view.app.profile().places_are_in_the_window {
-        move_to_screen(view, handles, &mut rects, &frames, &sight).await?;
-    }
+    let (mut rects, frames) = boxes_with_frames(view, handles, Some(&sight)).await?;
     let mut shown_by: HashMap<usize, Option<u32>> = HashMap::new();
     for (handle, rect) in handles.iter().zip(&mut rects) {
         let Some((at, place)) = view.index(*handle).zip(*rect) else { continue };
@@ -121,8 +103,7 @@ pub(crate) async fn boxes_on_top(view: AppView<'_>, handles: &[Handle]) -> Resul
         }
         let top = view.last.top(at);
         if !shown_by.contains_key(&top) {
-            let frame = frames.get(&top).copied().flatten();
-            let window = window::window_with(view, top, frame, &sight.windows).await?;
+            let window = window::window_with(view, top, frames[&top], &sight.windows).await?;
             shown_by.insert(top, window.map(|window| window.id));
         }
         if shown_by[&top].is_some_and(|window| is_behind(&sight.windows, window, place.center())) {

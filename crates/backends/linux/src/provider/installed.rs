@@ -2,9 +2,9 @@
 //! command line.
 
 use crate::provider::config::LinuxConfig;
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use stickpin_device::{Error, Result};
+use stickpin_process::DesktopEntry;
 use stickpin_tree::quote;
 
 /// A command to start.
@@ -27,9 +27,9 @@ pub(crate) fn find(name: &str, config: &LinuxConfig, cwd: &Path) -> Result<Launc
         ));
     };
     if rest.is_empty()
-        && let Some((launch, _)) = by_desktop_id(first, &config.data)
+        && let Some(app) = DesktopEntry::find(first, &config.data)
     {
-        return Ok(launch);
+        return Ok(Launch { program: app.program, arguments: app.arguments });
     }
     let here = first.contains('/').then_some(cwd);
     let path = config.path.iter().filter(|_| here.is_none()).flat_map(std::env::split_paths);
@@ -43,81 +43,12 @@ pub(crate) fn find(name: &str, config: &LinuxConfig, cwd: &Path) -> Result<Launc
         .hint("use its desktop id (org.gnome.Calculator), a program on PATH, or a path; run `stickpin devices` to list the running apps"))
 }
 
-/// Returns the command and the text of `NAME.desktop`. Only full ids count: `Calculator` does not
-/// find `org.gnome.Calculator`.
-fn by_desktop_id(id: &str, data: &[PathBuf]) -> Option<(Launch, String)> {
-    if id.contains('/') {
-        return None;
-    }
-    let file = format!("{}.desktop", id.strip_suffix(".desktop").unwrap_or(id));
-    // Dashes in an id may stand for folders.
-    let below = file.replace('-', "/");
-    if below.split('/').any(|part| part == "..") {
-        return None;
-    }
-    data.iter().find_map(|data| {
-        let applications = data.join("applications");
-        let text =
-            [&file, &below].iter().find_map(|name| std::fs::read_to_string(applications.join(name)).ok())?;
-        Some((exec(&text)?, text))
-    })
-}
-
 /// Returns whether a name can only mean an installed app. Terminals count as programs, because they
 /// run whatever is typed into them.
 pub(crate) fn is_installed(name: &str, data: &[PathBuf]) -> bool {
     let words = shlex::split(name).unwrap_or_default();
     let [id] = &*words else { return false };
-    by_desktop_id(id, data).is_some_and(|(_, text)| {
-        let is_terminal =
-            value(&text, "Categories").is_some_and(|all| all.split(';').any(|one| one == "TerminalEmulator"));
-        !is_terminal && value(&text, "Terminal") != Some("true")
-    })
-}
-
-/// Returns the ids of the desktop files that an application menu would show.
-pub(crate) fn installed(data: &[PathBuf]) -> BTreeSet<String> {
-    let mut ids = BTreeSet::new();
-    for data in data {
-        list(&data.join("applications"), "", &mut ids);
-    }
-    ids
-}
-
-/// Adds the ids in a folder of desktop files. A subfolder is a part of the id, followed by a dash.
-fn list(folder: &Path, prefix: &str, ids: &mut BTreeSet<String>) {
-    // A folder that is missing or unreadable contains no apps for this user.
-    let Ok(entries) = std::fs::read_dir(folder) else { return };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let Some(name) = name.to_str() else { continue };
-        if let Some(id) = name.strip_suffix(".desktop") {
-            let shown = std::fs::read_to_string(entry.path()).is_ok_and(|text| {
-                let flag = |key| value(&text, key) == Some("true");
-                exec(&text).is_some() && !flag("NoDisplay") && !flag("Hidden") && !flag("Terminal")
-            });
-            if shown {
-                ids.insert(format!("{prefix}{id}"));
-            }
-        } else if prefix.matches('-').count() < 3 && entry.path().is_dir() {
-            list(&entry.path(), &format!("{prefix}{name}-"), ids);
-        }
-    }
-}
-
-/// Returns the value of a key in the first section, which is the app's.
-fn value<'t>(text: &'t str, key: &str) -> Option<&'t str> {
-    let section = text.split("\n[").next()?;
-    section.lines().find_map(|line| line.strip_prefix(key)?.trim_start().strip_prefix('=')).map(str::trim)
-}
-
-/// Returns the command of a desktop file without the placeholders for files (`%U`).
-fn exec(text: &str) -> Option<Launch> {
-    let mut words = shlex::split(value(text, "Exec")?)?.into_iter().filter_map(|word| match word.as_str() {
-        code if code.len() == 2 && code.starts_with('%') && code != "%%" => None,
-        word => Some(word.replace("%%", "%")),
-    });
-    Some(Launch { program: words.next()?, arguments: words.collect() })
+    DesktopEntry::find(id, data).is_some_and(|app| !app.is_terminal())
 }
 
 #[cfg(test)]
@@ -132,16 +63,6 @@ mod tests {
         assert_eq!(words(r#"a "b \" c" d\ e ''"#), ["a", "b \" c", "d e", ""]);
         assert!(words("  ").is_empty());
         assert_eq!(shlex::split("a 'b"), None);
-    }
-
-    #[test]
-    fn a_desktop_file_says_its_command() {
-        let text = "[Desktop Entry]\nName=Files\nExec=sh -c \"exec files %%x\" %U\n\n[Desktop Action new]\nExec=other\n";
-        let launch = exec(text).unwrap();
-        assert_eq!(launch.program, "sh");
-        assert_eq!(launch.arguments, ["-c", "exec files %x"]);
-        assert_eq!(exec("[Desktop Entry]\nName=x\n"), None);
-        assert_eq!(exec("[Desktop Entry]\nName=x\n\n[Desktop Action y]\nExec=z\n"), None);
     }
 
     #[test]
@@ -182,7 +103,7 @@ mod tests {
             std::fs::write(applications.join(file), format!("[Desktop Entry]\n{text}")).unwrap();
         }
         let data = [dir.path().to_owned()];
-        assert_eq!(Vec::from_iter(installed(&data)), ["org-Tool", "term"]);
+        assert_eq!(Vec::from_iter(DesktopEntry::ids(&data)), ["org-Tool", "term"]);
         for (name, is) in [
             ("org-Tool", true),
             ("hidden", true),
