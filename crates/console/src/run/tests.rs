@@ -1,10 +1,10 @@
 //! Prompts one after another, with a conversation in memory and one in a log.
 
 use super::executor::Executor;
-use super::plain;
-use crate::context::{ContextStore, LogBacked, Memory};
+use super::plain::{self, Terminal};
+use crate::context::{ContextStore, Conversation, LogBacked, Memory};
 use crate::model::outcome::{Outcome, Printed};
-use crate::{Setup, Terminal};
+use crate::setup::Setup;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -145,7 +145,7 @@ async fn entries_before_a_panic_are_there_exactly_once() {
         let panicking = Arc::clone(&executor);
         let ended = tokio::spawn(async move { typed(&panicking, "hover @e5").await }).await;
         assert!(ended.is_err_and(|e| e.is_panic()));
-        let prompts = |conversation: crate::Conversation| {
+        let prompts = |conversation: Conversation| {
             conversation.entries().iter().map(|entry| entry.prompt.clone()).collect::<Vec<_>>()
         };
         assert_eq!(prompts(store.snapshot().await.expect("a conversation")), ["press @e3"]);

@@ -1,0 +1,3 @@
+//! The inside of the crate.
+
+mod floors;
