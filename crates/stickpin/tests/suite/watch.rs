@@ -30,7 +30,8 @@ const HOSTILE: &str = r#"<!doctype html><title></title><script>pwned=1</script>"
 <button aria-label="&quot; onfocus=pwned=1 autofocus x=&quot;">b</button>
 <a href="javascript:pwned=1">&lt;script&gt;pwned=1&lt;/script&gt;</a>
 <p>data: x&#10;&#10;event: session&#10;data: {}</p>
-<button>&#x202e;reversed&#x200b;</button></main>"#;
+<button>&#x202e;reversed&#x200b;</button></main>
+<script>location.hash = 'x'.repeat(300)</script>"#;
 
 /// A running `stickpin watch`, ended with the test.
 struct Watch {

@@ -87,6 +87,7 @@ function fit() {
   const high = matchMedia("(min-width: 900px)").matches ? clientHeight - MARGIN : Infinity;
   const scale = Math.min(1, (clientWidth - MARGIN) / shown.width, high / shown.height);
   picture.style.width = `${Math.floor(shown.width * scale)}px`;
+  picture.classList.toggle("small", scale < 0.75);
   picture.style.aspectRatio = `${shown.width} / ${shown.height}`;
 }
 new ResizeObserver(fit).observe(byId("frame"));
