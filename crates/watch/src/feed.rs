@@ -18,6 +18,9 @@ use tokio::time::Instant;
 /// canvases change without events.
 const REFRESH: Duration = Duration::from_millis(400);
 
+/// How long it waits at most, when one frame after another shows nothing new.
+const MAX_REFRESH: Duration = Duration::from_millis(1_600);
+
 /// The minimum time between two frames, so that an animation does not keep the app busy with
 /// screenshots.
 const FRAME_INTERVAL: Duration = Duration::from_millis(80);
@@ -122,7 +125,9 @@ pub(crate) async fn take_frames(board: &Board, remote: &Remote) {
         match frame(remote, &last, points).await {
             Ok(output) => {
                 board.update(|session| session.problem = None);
-                if let Some((frame, receipts)) = last.frame(output, points) {
+                let new = last.frame(output, points);
+                last.refresh = if new.is_some() { REFRESH } else { MAX_REFRESH.min(last.refresh * 2) };
+                if let Some((frame, receipts)) = new {
                     board.add_frame(frame, receipts);
                 }
             }
@@ -137,7 +142,7 @@ pub(crate) async fn take_frames(board: &Board, remote: &Remote) {
 }
 
 async fn frame(remote: &Remote, last: &Last, points: bool) -> Result<WatchFrameOutput> {
-    let refresh = if last.points == points { REFRESH } else { Duration::ZERO };
+    let refresh = if last.points == points { last.refresh } else { Duration::ZERO };
     let input = json!({
         "wait": u64::try_from(refresh.as_millis()).unwrap_or(u64::MAX),
         "picture": last.picture,
@@ -157,6 +162,8 @@ struct Last {
     commands: Option<u64>,
     receipts: u64,
     points: bool,
+    /// How long the next frame waits for a change.
+    refresh: Duration,
     /// What the viewers received besides the screenshot.
     shown: Option<WatchFrameOutput>,
 }

@@ -69,9 +69,7 @@ impl Steps {
         }
         self.recent.push_back(Arc::clone(&frame));
         let step = frame.step?;
-        if frame.picture.is_none() {
-            return None;
-        }
+        frame.picture.as_ref()?;
         // The last frame before the next command shows the effect of the command.
         let known = self.kept.back().is_some_and(|last| last.step == Some(step));
         if known {
