@@ -60,7 +60,7 @@ pub(crate) fn run(
     code
 }
 
-/// Behind which entries to go on: in one session, or in each of several.
+/// The entries after which to continue, in one session or in each of several.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Cursor {
     one: Option<u64>,
@@ -68,7 +68,7 @@ struct Cursor {
 }
 
 impl Cursor {
-    /// Returns the place that the caller gave.
+    /// Returns the position that the caller gave.
     fn given(request: &Request, follow: Follow) -> Self {
         let mut cursor =
             Self { one: request.input.get(follow.after).and_then(Value::as_u64), ..Self::default() };
@@ -83,7 +83,7 @@ impl Cursor {
         cursor
     }
 
-    /// Returns the place behind the entries of an answer.
+    /// Returns the position after the entries of an answer.
     fn behind(response: &Response) -> Self {
         let Some(output) = &response.output else { return Self::default() };
         let of = output["cursors"].as_object().into_iter().flatten();
@@ -93,13 +93,13 @@ impl Cursor {
         }
     }
 
-    /// Moves on to another place, where it is known.
+    /// Advances to another position, if it is known.
     fn advance(&mut self, to: Self) {
         self.one = to.one.or(self.one);
         self.of.extend(to.of);
     }
 
-    /// Moves on behind an entry.
+    /// Advances past an entry.
     fn pass(&mut self, entry: &Value, several: bool) {
         let Some(seq) = entry["seq"].as_u64() else { return };
         match entry["session"].as_str().filter(|_| several) {
@@ -108,7 +108,7 @@ impl Cursor {
         }
     }
 
-    /// Makes a request begin here.
+    /// Makes a request start at this position.
     fn put(&self, input: &mut Map<String, Value>, follow: Follow) {
         if let Some(seq) = self.one {
             input.insert(follow.after.to_owned(), seq.into());

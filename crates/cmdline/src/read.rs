@@ -114,8 +114,8 @@ pub fn wants_stdin(entry: &Entry, input: &mut Map<String, Value>) -> bool {
     step_lines(entry, input).any(|step| step.as_str() == Some(STDIN))
 }
 
-/// Inserts the text from standard input as the value of the argument that reads it. A last newline
-/// is not a part of it.
+/// Inserts the text from standard input as the value of the argument that reads it. A trailing
+/// newline is not part of it.
 pub fn insert_stdin_text(entry: &Entry, input: &mut Map<String, Value>, text: &str) {
     let text = text.strip_suffix('\n').unwrap_or(text);
     for field in entry.fields().iter().filter(|field| field.reads_stdin) {

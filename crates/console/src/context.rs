@@ -1,4 +1,5 @@
-//! The conversation of a console: what a prompt may refer to because an earlier one established it.
+//! The conversation of a console: what a prompt can refer to because an earlier prompt established
+//! it.
 //!
 //! A store is the only owner of a conversation. The console reads it for each prompt and keeps no
 //! copy. Each entry is committed when its command is complete, so a crash loses at most the entry
@@ -20,13 +21,13 @@ pub struct Entry {
     pub prompt: String,
     /// The outcome in one line.
     pub result: String,
-    /// The element that `it` stands for from now on.
+    /// The element that `it` refers to from now on.
     pub target: Option<String>,
     /// The generation of the refs that the entry showed.
     pub generation: Option<u64>,
 }
 
-/// The entries that count, oldest first.
+/// The entries that are in effect, oldest first.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Conversation {
     entries: Vec<Entry>,
@@ -49,17 +50,17 @@ impl Conversation {
         &self.entries
     }
 
-    /// Returns the element that `it` stands for: that of the last entry that has one.
+    /// Returns the element that `it` refers to: that of the last entry that has one.
     #[must_use]
     pub fn target(&self) -> Option<&str> {
         self.entries.iter().rev().find_map(|entry| entry.target.as_deref())
     }
 }
 
-/// Where a conversation is kept.
+/// The storage of a conversation.
 #[async_trait]
 pub trait ContextStore: Send + Sync {
-    /// Returns the conversation as it is now.
+    /// Returns the current conversation.
     ///
     /// # Errors
     /// Returns the errors of the command that reads the log.
@@ -68,15 +69,15 @@ pub trait ContextStore: Send + Sync {
     /// Commits a completed entry.
     ///
     /// # Errors
-    /// Returns the errors of the command that writes to the log; the entry is not kept then.
+    /// Returns the errors of the command that writes to the log; the entry is then not stored.
     async fn append(&self, entry: Entry) -> Result<()>;
 
-    /// Empties the context for following prompts.
+    /// Clears the context for later prompts.
     ///
     /// # Errors
-    /// Returns the errors of the command that writes to the log; the context is unchanged then.
+    /// Returns the errors of the command that writes to the log; the context is then unchanged.
     async fn clear(&self) -> Result<()>;
 
-    /// The name of the conversation.
+    /// Returns the name of the conversation.
     fn id(&self) -> &str;
 }

@@ -1,12 +1,12 @@
-//! The interactive console: a person's place beside the agents of a session.
+//! The interactive console: the interface of a person in a session with agents.
 //!
 //! [`run`] opens a full-screen view of one session: the tree of its app, the log of calls as they
-//! happen, and a prompt that takes the commands of the command line. [`Mode::Plain`] has the same
+//! happen, and a prompt that takes the commands of the command line. [`Mode::Plain`] shows the
 //! prompt line by line, for pipes and screen readers. A console is a client of the daemon like any
 //! other: it joins its session as an observer and acts through the same commands as an agent.
 //!
-//! `model` is the state and what changes it, without input or output; `view` draws it; `context`
-//! keeps what a prompt may refer to; `run` connects terminal and daemon.
+//! `model` contains the state and its changes, without input or output; `view` draws it; `context`
+//! stores what a prompt can refer to; `run` connects the terminal and the daemon.
 
 mod context;
 mod model;
@@ -21,19 +21,19 @@ pub use setup::Setup;
 
 use stickpin_kernel::Result;
 
-/// The name of the conversation of a session, unless another one is chosen.
+/// The name of a session's conversation, unless another one is chosen.
 pub const MAIN_CONTEXT: &str = "main";
 
-/// How the console shows itself.
+/// How the console is displayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// As a screen, on a terminal.
+    /// As a full screen, on a terminal.
     Screen,
     /// Line by line.
     Plain,
 }
 
-/// Runs a console until its person leaves it. Returns the exit code: that of the last command of a
+/// Runs a console until the person leaves it. Returns the exit code: that of the last command of a
 /// plain console whose input ended, else 0.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! The state of the console and what changes it, without input or output.
+//! The state of the console and its changes, without input or output.
 
 pub(crate) mod app;
 pub(crate) mod completion;

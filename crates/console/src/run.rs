@@ -1,4 +1,4 @@
-//! Connects the console with the daemon and the terminal.
+//! Connects the console to the daemon and the terminal.
 
 pub(crate) mod executor;
 pub(crate) mod feed;

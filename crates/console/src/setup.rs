@@ -1,4 +1,4 @@
-//! What the binary provides, because only it knows the command line and the environment.
+//! The configuration from the binary, because only it knows the command line and the environment.
 
 use crate::model::outcome::Printed;
 use std::collections::BTreeMap;
@@ -7,14 +7,14 @@ use std::sync::Arc;
 use stickpin_client::{Client, ClientCommands, Installation};
 use stickpin_kernel::{Caller, Response, Result};
 
-/// What the binary provides, because only it knows the command line and the environment.
+/// The configuration from the binary, because only it knows the command line and the environment.
 #[derive(Clone)]
 pub struct Setup {
     /// Runs commands on the daemon.
     pub client: Arc<dyn Client>,
     /// The person, with the number of this console as evidence.
     pub caller: Caller,
-    /// The session; the caller's own if absent.
+    /// The session; by default the caller's own.
     pub session: Option<String>,
     /// The conversation to continue; `None` for one that ends with the console.
     pub context: Option<String>,
@@ -30,7 +30,7 @@ pub struct Setup {
     pub variables: BTreeMap<String, String>,
     /// The installation, for commands that run in this process.
     pub installation: Arc<Installation>,
-    /// Prints a response as the command line does; the flag asks for JSON.
+    /// Formats a response as the command line does; the flag requests JSON.
     pub print: fn(&Response, bool) -> Printed,
     /// Returns the help of a topic or a command.
     pub help: Arc<dyn Fn(&str) -> Result<String> + Send + Sync>,

@@ -1,5 +1,5 @@
-//! Draws the state of the console. Everything is escaped before it comes here, and escaped again
-//! where it is drawn, so that no text of an app or an agent can leave its cell.
+//! Draws the state of the console. All text is escaped before it arrives here, and again when it is
+//! drawn, so that no text of an app or an agent can leave its cell.
 
 mod log;
 #[cfg(test)]
@@ -25,7 +25,7 @@ pub(crate) fn draw(app: &App, theme: Theme, frame: &mut Frame<'_>) {
     }
 }
 
-/// Draws into a buffer and returns where the cursor is.
+/// Draws into a buffer and returns the position of the cursor.
 fn render(app: &App, theme: Theme, area: Rect, buffer: &mut Buffer) -> Option<Position> {
     if area.width == 0 || area.height == 0 {
         return None;
@@ -72,7 +72,7 @@ fn panes(app: &App, theme: Theme, area: Rect, buffer: &mut Buffer) {
     log::draw(app, theme, right, buffer);
 }
 
-/// Shows the words that fit, or a hint, over the lowest row of the panes.
+/// Shows the matching words, or a hint, over the lowest row of the panes.
 fn offer(app: &App, theme: Theme, body: Rect, buffer: &mut Buffer) {
     let text = match (&app.hint, app.completion.candidates.as_slice()) {
         (Some(hint), _) => hint.clone(),
@@ -115,7 +115,7 @@ fn status(app: &App, theme: Theme, area: Rect, buffer: &mut Buffer) {
     put(buffer, area, &cut(&format!(" {}", words.join(" · ")), area.width), theme.bar());
 }
 
-/// Draws what is typed, scrolled so that the cursor is visible.
+/// Draws the typed text, scrolled so that the cursor is visible.
 fn prompt(app: &App, theme: Theme, area: Rect, buffer: &mut Buffer) -> Option<Position> {
     let (label, typed, before) = match app.focus {
         Focus::Search => ("/".to_owned(), app.search.as_str(), app.search.as_str()),

@@ -1,4 +1,4 @@
-//! `session show --evidence`: where to see what was done in a session, and what is unfinished.
+//! `session show --evidence`: where the activity of a session is recorded, and what is unfinished.
 
 use crate::session::SessionAuthority;
 use serde::{Deserialize, Serialize};
@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use stickpin_session::log::{CommandId, OpenCommand};
 use stickpin_session::turn::{Loan, LoanState};
 
-/// Where to see what was done in a session, and what is unfinished.
+/// Where the activity of a session is recorded, and what is unfinished.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionEvidence {
-    /// The end of its log.
+    /// The end of the session's log.
     pub log: LogPosition,
     /// The command that began last: the `seq` of its `command_begin`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -18,10 +18,10 @@ pub struct SessionEvidence {
     /// The generation of the last tree in the log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_snapshot_generation: Option<u64>,
-    /// Commands that began and did not end.
+    /// Commands that have begun but not ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub open_commands: Vec<OpenCommand>,
-    /// The numbers of the notes that nobody has resolved.
+    /// The numbers of the unresolved notes.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub open_notes: BTreeSet<u64>,
     /// Loans of the session that are between two states: reserved for a child that is not open yet,

@@ -118,7 +118,7 @@ pub struct Listing {
 }
 
 impl ListedSession {
-    /// Leaves out what only members, parents and peers of a session see.
+    /// Omits what only members, parents and peers of a session see.
     fn strip_details(&mut self) {
         self.address = None;
         self.parent = None;
@@ -203,8 +203,8 @@ impl Coordinator {
         })
     }
 
-    /// Returns why `who` sees a session: `Host` for one that is none of its own, their children and
-    /// their peers.
+    /// Returns why `who` sees a session: `Host` for a session that is neither its own nor a child
+    /// or peer of one.
     ///
     /// # Errors
     /// Returns `IO` when the folder of the sessions cannot be read.

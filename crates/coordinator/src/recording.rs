@@ -1,5 +1,5 @@
-//! The recording of a session as a part of its log: where it began, the steps that commands became,
-//! and where it ended.
+//! The recording of a session as part of its log: its start, the steps that commands became, and
+//! its end.
 
 use crate::error;
 use crate::participant::Participant;
@@ -15,7 +15,7 @@ use stickpin_store::{CommandOutcome, EndStatus, Origin, Phase, SessionLog};
 #[derive(Debug, Clone)]
 pub struct RecordingLog(Arc<SessionAuthority>);
 
-/// What happened in a recording, as the log has it.
+/// An event of a recording, as recorded in the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RecordingEvent {
     /// The recording began.
@@ -52,7 +52,7 @@ impl RecordingLog {
         Self(session)
     }
 
-    /// Whether a recording is in progress, or was when its lifetime ended.
+    /// Returns whether a recording is in progress, or was when its lifetime ended.
     #[must_use]
     pub fn is_in_progress(&self) -> bool {
         self.0.lock().log.meta().recording.is_some()
@@ -82,8 +82,8 @@ impl RecordingLog {
         self.append(who, Kind::RecordingEnded(RecordingEnded { written }))
     }
 
-    /// Takes down a command that succeeded and whose beginning is not in the log: the host knows no
-    /// agents, or the recording began with this command.
+    /// Records a successful command whose begin is not in the log: the host knows no agents, or the
+    /// recording began with this command.
     ///
     /// # Errors
     /// Returns errors of the log.
@@ -105,8 +105,8 @@ impl RecordingLog {
         })
     }
 
-    /// Reads the recording in progress from its first record on; `None` if there is none. The end
-    /// of a command that could not be written before is written first.
+    /// Reads the recording in progress from its first record on; `None` if there is none. First
+    /// writes the ends of commands that could not be written before.
     ///
     /// # Errors
     /// Returns `LOG_CORRUPT` for a damaged line or a missing blob, and other errors of the log.

@@ -1,4 +1,5 @@
-//! Sessions that nobody uses any more. Only a person has them removed; nothing expires by itself.
+//! Sessions that are no longer used. Only a person can have them removed; nothing expires
+//! automatically.
 
 use crate::coordinator::Coordinator;
 use crate::error;
@@ -11,19 +12,19 @@ use stickpin_device::Result;
 use stickpin_session::log::{SessionMeta, Status};
 use stickpin_session::turn::ChildState;
 
-/// A session that nobody uses.
+/// An unused session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Dormant {
     /// The name.
     pub name: String,
-    /// Milliseconds since it was used.
+    /// Milliseconds since the last use.
     pub unused_ms: u64,
 }
 
 impl Coordinator {
-    /// Returns the sessions that were not used for `older`, by default for as long as their policy
-    /// keeps them. Those of `open` are in use. Reads no log.
+    /// Returns the sessions that were not used for `older`, by default the retention time of their
+    /// policy. Those of `open` are in use. Reads no log.
     ///
     /// # Errors
     /// Returns `SCOPE_DENIED` unless a person asks, and `IO`.
@@ -37,7 +38,7 @@ impl Coordinator {
         let lent = self.loans().borrowers()?;
         let mut dormant = Vec::new();
         for name in self.names()?.into_iter().filter(|name| !open.contains(name) && !lent.contains(name)) {
-            // What cannot be read is not known to be unused.
+            // A session that cannot be read is not known to be unused.
             let Ok((meta, _)) = self.cached_meta(&name) else { continue };
             let kept = older.map_or(meta.policy.idle_session_retention_ms, millis);
             let unused_ms = unused_ms(self, &meta);
@@ -61,7 +62,7 @@ impl Coordinator {
     ) -> Result<Vec<Dormant>> {
         let dormant = self.dormant(who, open, older)?;
         for session in &dormant {
-            // Nobody loads it meanwhile.
+            // No other thread loads it meanwhile.
             let mut loaded = self.loaded();
             loaded.remove(&session.name);
             self.store().remove(&session.name).map_err(error::of_store)?;
@@ -70,7 +71,7 @@ impl Coordinator {
     }
 }
 
-/// Returns for how long no member has made a request, in milliseconds.
+/// Returns how long no member has made a request, in milliseconds.
 fn unused_ms(coordinator: &Coordinator, meta: &SessionMeta) -> u64 {
     let environment = &coordinator.shared().environment;
     let now = (environment.now)();

@@ -1,4 +1,4 @@
-//! Stored trees in the log. A thread writes them behind the commands that captured them, so that a
+//! Stored trees in the log. A thread writes them after the commands that captured them, so that a
 //! command only queues its tree.
 
 use crate::error;
@@ -11,14 +11,14 @@ use stickpin_device::Result;
 use stickpin_session::log::{Kind, Redacted, Snapshot};
 use stickpin_store::{Blobs, Origin};
 
-/// The most bytes of one tree. A longer one is left out.
+/// The maximum size of one tree, in bytes. A larger one is omitted.
 const MAX_TREE_BYTES: usize = 4 << 20;
 
 /// A tree that a session stored.
 pub struct StoredTree {
     /// The generation of the tree.
     pub generation: u64,
-    /// The number of its nodes.
+    /// The number of nodes.
     pub node_count: u64,
     /// Returns the text of the tree. Called later, on another thread.
     pub text: Box<dyn FnOnce() -> Redacted + Send>,
@@ -31,8 +31,8 @@ impl fmt::Debug for StoredTree {
 }
 
 impl StoredTree {
-    /// Queues the tree for the log of its session. Returns at once; a tree that cannot be written
-    /// later is left out.
+    /// Queues the tree for the log of its session. Returns immediately; a tree that cannot be
+    /// written later is omitted.
     pub fn log(self, session: &Arc<SessionAuthority>, who: Option<&Participant>) {
         let now = session.now();
         let origin = who.map_or_else(|| Origin::daemon(now.wall), |who| State::origin(who, &now));

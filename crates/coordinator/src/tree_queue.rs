@@ -1,18 +1,18 @@
-//! A thread that works behind the commands, and the trees that each session keeps.
+//! A thread that works in the background of the commands, and the trees that each session keeps.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use stickpin_session::log::BlobId;
 
-/// The most trees that wait. Beyond it, the oldest one that waits is left out.
+/// The maximum number of waiting trees. Above it, the oldest one is omitted.
 const MAX_QUEUED: usize = 8;
 
-/// The bytes of trees that one session keeps; the oldest ones are removed beyond it. Their records
-/// stay.
+/// The maximum size of the trees that one session keeps, in bytes. Above it, the oldest ones are
+/// removed; their records stay.
 const SESSION_BYTES: u64 = 32 << 20;
 
-/// What the thread knows of the trees of each session.
+/// What the thread knows about the trees of each session.
 pub(crate) type Trees = BTreeMap<String, KeptTrees>;
 
 /// Writes one tree.
@@ -50,7 +50,7 @@ impl Waiting {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for the next job; `None` when there will be none.
+    /// Waits for the next job; `None` if there will be no more.
     fn next(&self) -> Option<Job> {
         let mut jobs = self.lock();
         loop {
@@ -108,10 +108,10 @@ pub(crate) struct KeptTrees {
 }
 
 impl KeptTrees {
-    /// Adds a blob, and returns those that have to go.
+    /// Adds a blob, and returns the blobs that must be removed.
     pub(crate) fn add(&mut self, id: &BlobId, bytes: u64) -> Vec<BlobId> {
         if let Some(at) = self.blobs.iter().position(|(known, _)| known == id) {
-            // The same tree again: it is the newest one now.
+            // This tree is stored again: it is now the newest one.
             let known = self.blobs.remove(at);
             self.blobs.extend(known);
             return Vec::new();
@@ -144,7 +144,7 @@ mod tests {
         let half = SESSION_BYTES / 2;
         assert_eq!(kept.add(&id(1), half), []);
         assert_eq!(kept.add(&id(2), half), []);
-        // Stored again, so the other one is older now.
+        // Stored again, so the other one is now older.
         assert_eq!(kept.add(&id(1), half), []);
         assert_eq!(kept.add(&id(3), 1), [id(2)]);
         assert_eq!(kept.bytes, half + 1);

@@ -96,13 +96,13 @@ impl Agents {
         })
     }
 
-    /// Forgets a connection that ended, with its link.
+    /// Removes a connection that ended, with its link.
     pub(crate) fn disconnect(&self, connection: &str) {
         lock(&self.connections).remove(connection);
         self.change(|directory| directory.unlink(connection));
     }
 
-    /// Changes the directory, and stores it if that is worth it.
+    /// Changes the directory, and stores it if the change is significant.
     fn change<T>(&self, with: impl FnOnce(&mut Directory) -> T) -> T {
         let mut directory = lock(&self.directory);
         let before = directory.revision();
@@ -135,7 +135,7 @@ impl Identities for Agents {
         let resolved = known.into_iter().filter_map(|Connection { ancestry, evidence }| {
             let agent = self.change(|directory| directory.resolve(&evidence, &ancestry, &self.place, now()));
             let pid = ancestry.first().map(|process| process.pid);
-            // A connection whose evidence is refused never got an answer.
+            // A connection whose evidence is refused never received an answer.
             agent.ok().map(|agent| Connected { pid, agent })
         });
         resolved.filter(|connected| connected.agent.anchor.as_ref() == Some(anchor)).collect()
@@ -216,7 +216,8 @@ mod tests {
         assert_ne!(other.identify(&[], &by_thread).unwrap().agent_id, first);
     }
 
-    /// Fault 42: the process of a client in a container with its own processes is not visible.
+    /// Fault 42: the process of a client in a container with its own process namespace is not
+    /// visible.
     #[test]
     fn client_without_a_visible_process_is_linked_by_a_code() {
         let tmp = tempfile::tempdir().unwrap();

@@ -87,7 +87,7 @@ struct Peer {
     calls: Mutex<HashMap<String, CancellationToken>>,
     /// Sessions that end with the connection.
     bound: Mutex<BTreeSet<String>>,
-    /// The MCP connections whose requests came over this one.
+    /// The MCP connections whose requests arrived over this one.
     connections: Mutex<BTreeSet<String>>,
     /// Limits the number of concurrent calls.
     free: Arc<Semaphore>,

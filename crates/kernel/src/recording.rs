@@ -126,8 +126,8 @@ fn focus_is_secret(cx: &mut Cx) -> bool {
     tree.is_some_and(|tree| tree.nodes().any(|n| n.is(States::FOCUSED) && n.is(States::PROTECTED)))
 }
 
-/// Returns the step that a command which succeeded contributes to the recording of its session, if
-/// there is one.
+/// Returns the step that a successful command contributes to the recording of its session, if there
+/// is one.
 pub(crate) fn step(
     cx: &mut Cx,
     entry: &'static Entry,

@@ -10,7 +10,7 @@ use stickpin_console::{MAIN_CONTEXT, Mode, Printed, Setup, Terminal};
 use stickpin_kernel::{Caller, Response, Result};
 use stickpin_wire::StateDir;
 
-/// Runs a console until its person leaves it.
+/// Runs a console until the person leaves it.
 pub(crate) fn run(console: &Console, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
     let prompts = std::io::stdin().is_terminal() && env.answer_on_terminal;
     let mode = if console.plain || !prompts || env.dumb_terminal { Mode::Plain } else { Mode::Screen };
@@ -38,7 +38,7 @@ fn setup(console: &Console, env: &Env, colors: bool) -> Result<Setup> {
     let context = (!console.ephemeral).then_some(context);
     let mut caller = env.caller(None);
     caller.evidence.console = Some(number);
-    // What a console shows was not shown to the agents of the same folder.
+    // What a console showed was not shown to the agents of the same folder.
     let caller = Caller {
         client: Some(format!("console:{}", context.clone().unwrap_or_else(|| format!("{number:04x}")))),
         ..caller
@@ -61,13 +61,13 @@ fn setup(console: &Console, env: &Env, colors: bool) -> Result<Setup> {
     })
 }
 
-/// Prints as the command line does, without colors: the console has its own.
+/// Formats a response as the command line does, without colors: the console has its own.
 fn print(response: &Response, json: bool) -> Printed {
     let (out, err) = stickpin_cli::printed(response, json, Colors::default());
     Printed { out, err }
 }
 
-/// Returns a number that tells this console from others of the same person.
+/// Returns a number that distinguishes this console from others of the same person.
 fn number() -> u16 {
     let hash = RandomState::new().build_hasher().finish().to_le_bytes();
     u16::from_le_bytes([hash[0], hash[1]])

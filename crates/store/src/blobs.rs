@@ -32,18 +32,18 @@ impl Blobs {
         }
     }
 
-    /// Writes a blob, unless it is there. On disk with the next sync of the log.
+    /// Writes a blob unless it exists. It is on disk after the next sync of the log.
     ///
     /// # Errors
-    /// If it cannot be written; nothing is left of it then.
+    /// Returns an error if the blob cannot be written; nothing of it then remains.
     pub fn put(&self, bytes: &[u8]) -> Result<BlobRef> {
         put(&*self.files, &self.dir, &self.unsynced, bytes)
     }
 
-    /// Removes a blob, if it is there. Records that refer to it stay.
+    /// Removes a blob if it exists. Records that refer to it stay.
     ///
     /// # Errors
-    /// If it cannot be removed.
+    /// Returns an error if the blob cannot be removed.
     pub fn remove(&self, id: &BlobId) -> Result<()> {
         let path = path(&self.dir, id);
         absent_is_fine(self.files.remove(&path)).map_err(|e| StoreError::io("remove", &path, e))

@@ -1,4 +1,4 @@
-//! `log migrate`: a log of an earlier version in the current one, beside the original.
+//! `log migrate`: converts a log of an earlier version to the current one and keeps the original.
 
 use crate::atomic::replace;
 use crate::error::{Phase, Result, StoreError};
@@ -8,44 +8,45 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use stickpin_session::log::{self, CONVERTERS, Converter, Corruption, LineFault, last_commit};
 
-/// What a migration wrote.
+/// The result of a migration.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Migrated {
-    /// The segments that were written anew.
+    /// The number of rewritten segments.
     pub segments: u64,
-    /// The records that were converted.
+    /// The number of converted records.
     pub records: u64,
-    /// The segments of before, as they were.
+    /// The original segments, unchanged.
     pub originals: Vec<PathBuf>,
 }
 
-/// A segment of which at least one record is of an earlier version.
+/// A segment with at least one record of an earlier version.
 struct Converted {
     bytes: Vec<u8>,
     records: u64,
-    /// The earliest version among its records.
+    /// The earliest version of its records.
     from: u32,
 }
 
 impl Store {
-    /// Converts the log of a session to the current version. The original segments stay as they
-    /// were, in a folder of the log that is named by their version, such as `v1`. Only while the session is not open.
+    /// Converts the log of a session to the current version. The original segments are kept
+    /// unchanged, in a folder of the log that is named after their version, such as `v1`. The
+    /// session must not be open.
     ///
     /// # Errors
-    /// `LOG_VERSION_UNSUPPORTED` for a newer version and for one without a converter, `LOG_CORRUPT`
-    /// for a damaged line; nothing was changed then. Errors of the file system, after which the
-    /// migration can be repeated.
+    /// Returns `LOG_VERSION_UNSUPPORTED` for a newer version and for one without a converter, and
+    /// `LOG_CORRUPT` for a damaged line; nothing is then changed. Also returns errors of the file
+    /// system, after which the migration can be repeated.
     pub fn migrate(&self, name: &str) -> Result<Migrated> {
         self.migrate_by(name, CONVERTERS)
     }
 
-    /// Does what [`Self::migrate`] does, with other converters.
+    /// Works like [`Self::migrate`], with other converters.
     ///
     /// # Errors
-    /// As [`Self::migrate`].
+    /// Returns the errors of [`Self::migrate`].
     pub fn migrate_by(&self, name: &str, converters: &[Converter]) -> Result<Migrated> {
         let dir = self.dir(name)?;
-        // Everything can be converted before anything is written.
+        // Checks that everything can be converted before anything is written.
         self.each_segment(&dir, |number, bytes| {
             converted(&dir.segment(number), bytes, converters).map(|_| true)
         })?;
@@ -66,12 +67,12 @@ impl Store {
         Ok(migrated)
     }
 
-    /// Gives a segment a second name, under which it stays.
+    /// Gives a segment a second name, under which it is kept.
     fn keep(&self, path: &Path, original: &Path) -> Result<()> {
         let folder = original.parent().unwrap_or(original);
         self.files.make_dir(folder).map_err(|e| StoreError::io("make", folder, e))?;
         let linked = match self.files.link(path, original) {
-            // By a migration that was cut short.
+            // From a migration that was interrupted.
             Err(e) if e.kind() == ErrorKind::AlreadyExists => Ok(()),
             linked => linked,
         };
@@ -101,7 +102,7 @@ fn converted(path: &Path, bytes: &[u8], converters: &[Converter]) -> Result<Opti
         }
         at = end + 1;
     }
-    // What was not committed stays for the repair of the tail.
+    // Uncommitted bytes are left for the repair of the tail.
     out.extend_from_slice(&bytes[committed..]);
     Ok((records > 0).then_some(Converted { bytes: out, records, from }))
 }

@@ -97,7 +97,7 @@ impl Store {
         Ok(names)
     }
 
-    /// Whether a state directory has metadata of a session. Reads none of it.
+    /// Returns whether a state directory has metadata of a session. Does not read the metadata.
     #[must_use]
     pub fn has_session(state_dir: &Path, name: &str) -> bool {
         SessionDir::new(state_dir, name).is_ok_and(|dir| dir.meta().exists() || dir.previous_meta().exists())
@@ -138,13 +138,14 @@ impl Store {
         Ok(self.dir(name)?.root)
     }
 
-    /// Removes a session with its log. A crash leaves the whole session or none of it.
+    /// Removes a session with its log. After a crash, either the whole session or nothing of it
+    /// remains.
     ///
     /// # Errors
     /// Returns an error if the session cannot be removed.
     pub fn remove(&self, name: &str) -> Result<()> {
         let root = self.dir(name)?.root;
-        // No session has such a name.
+        // No session can have such a name.
         let removed = layout::sessions(&self.state_dir).join(format!(".{name}"));
         let failed = |e| StoreError::io("remove", &root, e);
         match std::fs::remove_dir_all(&removed) {

@@ -23,7 +23,7 @@ pub struct ScreenPixels {
 }
 
 impl ScreenPixels {
-    /// Encodes the picture as a PNG.
+    /// Encodes the screenshot as a PNG.
     ///
     /// # Errors
     /// Returns errors of the encoder.

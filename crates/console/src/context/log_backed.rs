@@ -13,8 +13,8 @@ use tokio::sync::Mutex;
 
 /// A conversation that is stored in the session log, through the daemon.
 ///
-/// What was read is kept as a projection of the log, and each read continues behind it. Entries of
-/// this console arrive in it only by way of the log.
+/// The records that were read are kept as a projection of the log, and each read continues after
+/// them. Entries of this console also reach it only through the log.
 pub struct LogBacked {
     client: Arc<dyn Client>,
     caller: Caller,
@@ -27,7 +27,7 @@ pub struct LogBacked {
 #[derive(Debug, Default)]
 struct Projection {
     conversation: Conversation,
-    /// The last record that was looked at.
+    /// The last record that was examined.
     cursor: u64,
 }
 
@@ -41,7 +41,7 @@ struct Page {
     cursor_seq: u64,
 }
 
-/// An entry as the log has it. A text that is a secret or too long for the log is an object.
+/// An entry as it is in the log. A text that is a secret, or too long for the log, is an object.
 #[derive(Debug, Deserialize)]
 struct Stored {
     body: Value,
@@ -63,8 +63,8 @@ impl From<Stored> for Entry {
 }
 
 impl Projection {
-    /// Adds what was read. Returns false if the page comes from another log, which has to be read
-    /// from its beginning.
+    /// Adds the records that were read. Returns false if the page comes from another log, which
+    /// must be read from its beginning.
     fn add(&mut self, page: Page) -> bool {
         if page.cursor_seq < self.cursor {
             *self = Self::default();
@@ -80,7 +80,7 @@ impl Projection {
 }
 
 impl LogBacked {
-    /// Creates a store of the conversation `id` in a session; by default the caller's own session.
+    /// Creates a store for the conversation `id` in a session; by default the caller's own session.
     #[must_use]
     pub fn new(client: Arc<dyn Client>, caller: Caller, session: Option<String>, id: String) -> Self {
         Self { client, caller, session, id, read: Mutex::default() }
@@ -133,7 +133,7 @@ impl ContextStore for LogBacked {
         arguments.extend(entry.generation.map(|generation| ("generation", generation.into())));
         match self.call("context add", &arguments).await {
             Ok(_) => Ok(()),
-            // Before a session exists, there is nothing to refer to either.
+            // Before a session exists, there is also nothing to refer to.
             Err(e) if e.code == ErrorCode::SessionNotFound => Ok(()),
             Err(e) => Err(e),
         }

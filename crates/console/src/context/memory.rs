@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use std::sync::{PoisonError, RwLock};
 use stickpin_kernel::Result;
 
-/// A conversation that is written nowhere.
+/// A conversation that is not stored.
 #[derive(Debug)]
 pub struct Memory {
     id: String,
@@ -20,7 +20,7 @@ impl Memory {
     }
 }
 
-// A panic elsewhere leaves the conversation whole: each change is one call.
+// A panic elsewhere leaves the conversation consistent: each change is one call.
 #[async_trait]
 impl ContextStore for Memory {
     async fn snapshot(&self) -> Result<Conversation> {

@@ -1,4 +1,4 @@
-//! The whole state of the console, and what each input changes.
+//! The whole state of the console, and the changes that each input makes.
 
 use super::completion::{self, Completion};
 use super::event::{FeedPage, TurnView};
@@ -9,7 +9,7 @@ use super::prompt::Prompt;
 use super::tree::Tree;
 use stickpin_client::ClientCommands;
 
-/// Which part of the screen the keys go to.
+/// The part of the screen that receives the keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Focus {
     /// The prompt; other keys scroll the log.
@@ -21,53 +21,53 @@ pub(crate) enum Focus {
     Search,
 }
 
-/// What is known about the session.
+/// The known state of the session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) enum Phase {
-    /// Not asked yet.
+    /// Not requested yet.
     #[default]
     Connecting,
     /// Open.
     Live,
-    /// There is no session of that name yet.
+    /// There is no session with that name yet.
     Absent,
     /// Closed, or its app is gone.
     Ended,
-    /// The daemon does not answer; the reason.
+    /// The daemon does not answer, for this reason.
     Lost(String),
 }
 
-/// Something that happened.
+/// An event that the console reacts to.
 #[derive(Debug)]
 pub(crate) enum Input {
     /// A key.
     Key(Key),
-    /// Text from the clipboard.
+    /// Text pasted from the clipboard.
     Paste(String),
-    /// The screen has another size: columns and rows.
+    /// The size of the screen changed: columns and rows.
     Resize(u16, u16),
     /// New entries of the log.
     Feed(FeedPage),
-    /// The log cannot be read any more.
+    /// The log can no longer be read.
     FeedEnded(Phase),
-    /// The outline of the app, or why there is none.
+    /// The outline of the app, or the reason why there is none.
     Tree(Result<(String, String), String>),
     /// Who has the turn.
     Turn(TurnView),
-    /// A typed line is done.
+    /// A typed line has ended.
     Done(Outcome),
 }
 
-/// What the driver has to do.
+/// An action that the driver must perform.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// Run a line.
     Run(String),
     /// Cancel the running line.
     Cancel,
-    /// Read the tree anew.
+    /// Read the tree again.
     ReadTree,
-    /// Ask who has the turn.
+    /// Query the turn.
     ReadTurn,
     /// Read the log again.
     Follow,
@@ -80,13 +80,13 @@ pub(crate) enum Effect {
 pub(crate) struct App {
     /// The session.
     pub(crate) session: String,
-    /// What is known about it.
+    /// The known state of the session.
     pub(crate) phase: Phase,
     /// Who has the turn.
     pub(crate) turn: TurnView,
     /// The outline of the app.
     pub(crate) tree: Tree,
-    /// Why there is no outline.
+    /// The reason why there is no outline.
     pub(crate) tree_error: Option<String>,
     /// The calls.
     pub(crate) log: Log,
@@ -94,11 +94,11 @@ pub(crate) struct App {
     pub(crate) prompt: Prompt,
     /// The text of a search.
     pub(crate) search: String,
-    /// Where keys go.
+    /// The part of the screen that receives the keys.
     pub(crate) focus: Focus,
-    /// Whether a typed line runs.
+    /// Whether a typed line is running.
     pub(crate) running: bool,
-    /// Words that fit, after Tab.
+    /// Matching words, after Tab.
     pub(crate) completion: Completion,
     /// A short message until the next key.
     pub(crate) hint: Option<String>,
@@ -107,7 +107,7 @@ pub(crate) struct App {
     client_commands: ClientCommands,
 }
 
-/// The smallest width at which tree and log stand side by side.
+/// The minimum width at which tree and log are shown side by side.
 pub(crate) const WIDE: u16 = 60;
 
 impl App {
@@ -166,8 +166,8 @@ impl App {
         let (mut tree, mut turn) = (false, false);
         for event in &page.events {
             match event.kind.as_str() {
-                // Its own readings of the tree are not in the log, so that one does not cause the
-                // next.
+                // The console's own reads of the tree are not in the log, so that one read does not
+                // cause the next.
                 "command_end" => tree = true,
                 "command_begin" | "context" | "context_cleared" => {}
                 _ => turn = true,
@@ -373,7 +373,7 @@ mod tests {
         assert_eq!(app.update(page("context", false)), []);
         assert_eq!(app.update(page("turn_closed", true)), [Effect::ReadTurn]);
         assert_eq!(app.phase, Phase::Ended);
-        // The next command may open it again.
+        // The next command may open the session again.
         let done = app.update(Input::Done(Outcome { ran: true, ..Outcome::default() }));
         assert_eq!(done[0], Effect::Follow);
     }

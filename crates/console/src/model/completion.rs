@@ -5,20 +5,20 @@ use stickpin_client::ClientCommands;
 use stickpin_kernel::registry::{self, COMMANDS, CommandDefinition};
 use stickpin_kernel::schema::{Field, Kind, kebab_case};
 
-/// The most candidates that are offered.
+/// The maximum number of candidates that are offered.
 const MAX_CANDIDATES: usize = 50;
 
-/// What the word before the cursor could become.
+/// Completions of the word before the cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Completion {
-    /// Byte index where the word begins.
+    /// The byte index at which the word begins.
     pub(crate) start: usize,
-    /// The words that fit, in order.
+    /// The matching words, in order.
     pub(crate) candidates: Vec<String>,
 }
 
 impl Completion {
-    /// Returns what all candidates have in common.
+    /// Returns the common prefix of all candidates.
     pub(crate) fn common(&self) -> &str {
         let Some((first, rest)) = self.candidates.split_first() else { return "" };
         let shared = |other: &String| {
@@ -42,7 +42,7 @@ pub(crate) fn complete(
     Completion { start, candidates }
 }
 
-/// Returns where the last word begins. An open quote is part of it.
+/// Returns the index at which the last word begins. An open quote is part of it.
 fn word_start(line: &str) -> usize {
     let (mut start, mut quote) = (0, None);
     for (at, c) in line.char_indices() {
@@ -98,7 +98,7 @@ fn candidates(
             found.extend(asked.iter().filter_map(|field| words_of(&field.kind)).flatten());
         }
     }
-    // What is typed without a quote may become a quoted word.
+    // A word that is typed without a quote may become a quoted word.
     let fits = |candidate: &String| {
         candidate.starts_with(word)
             || (!word.is_empty() && candidate.trim_start_matches(['\'', '"']).starts_with(word))

@@ -3,28 +3,28 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-/// An entry of the feed. Fields that the console does not show are left out.
+/// An entry of the feed, without the fields that the console does not show.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct FeedEvent {
-    /// The record.
+    /// The `seq` of the record.
     pub(crate) seq: u64,
-    /// When, as RFC 3339 in UTC.
+    /// The time, as RFC 3339 in UTC.
     pub(crate) ts: String,
     /// The kind of the record.
     #[serde(rename = "type")]
     pub(crate) kind: String,
-    /// Who did it; `None` for the daemon.
+    /// The originator; `None` for the daemon.
     pub(crate) from: Option<String>,
-    /// Whom it concerns.
+    /// The agent that it concerns.
     pub(crate) to: Option<String>,
     /// The text of a message or note.
     #[serde(default)]
     pub(crate) body: Option<Value>,
-    /// Why it happened.
+    /// The reason.
     #[serde(default)]
     pub(crate) reason: Option<Value>,
-    /// Everything else that the record says.
+    /// All other content of the record.
     #[serde(default)]
     pub(crate) payload: Value,
 }
@@ -35,14 +35,14 @@ pub(crate) struct FeedEvent {
 pub(crate) struct FeedPage {
     /// The entries, oldest first.
     pub(crate) events: Vec<FeedEvent>,
-    /// Where reading continues.
+    /// The record after which reading continues.
     pub(crate) cursor_seq: u64,
     /// Whether the session is closed.
     #[serde(default)]
     pub(crate) closed: bool,
 }
 
-/// Who has the turn, and the role of this member.
+/// The owner of the turn, and the role of this member.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TurnView {
@@ -52,7 +52,7 @@ pub(crate) struct TurnView {
     /// The number of the turn.
     #[serde(default)]
     pub(crate) turn_id: u64,
-    /// The holder.
+    /// The owner.
     #[serde(default)]
     pub(crate) owner: Option<String>,
     /// The agent that may claim the turn next.
@@ -75,18 +75,18 @@ pub(crate) struct Member {
     /// `driver` or `observer`.
     #[serde(default)]
     pub(crate) role: String,
-    /// Whether it is this console.
+    /// Whether the member is this console.
     #[serde(default)]
     pub(crate) you: bool,
 }
 
 impl TurnView {
-    /// Returns the member that this console is.
+    /// Returns the member that represents this console.
     pub(crate) fn me(&self) -> Option<&Member> {
         self.members.iter().find(|member| member.you)
     }
 
-    /// Says who has the turn.
+    /// Returns a description of the owner of the turn.
     pub(crate) fn holder(&self) -> String {
         let is_me = |agent: &str| self.me().is_some_and(|me| me.agent_id == agent);
         match (&self.owner, &self.reserved_for) {

@@ -1,4 +1,4 @@
-//! Keys as the console knows them, whatever terminal they come from.
+//! Keys as the console represents them, independent of the terminal.
 
 /// A key press.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

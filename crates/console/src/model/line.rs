@@ -1,4 +1,4 @@
-//! From what was typed to what it asks for: a command of stickpin, or a colon command.
+//! Parses a typed line: a command of stickpin, or a colon command.
 
 use crate::context::Conversation;
 use serde_json::{Map, Value};
@@ -9,24 +9,24 @@ use stickpin_kernel::registry::{self, CommandDefinition};
 use stickpin_kernel::schema::{Field, NestedTargets};
 use stickpin_kernel::{Error, ErrorCode, PathArg, Result, Scope};
 
-/// The word that stands for the target of an earlier prompt.
+/// The word that refers to the target of an earlier prompt.
 pub const IT: &str = "it";
 
-/// Stands for text that may be a secret.
+/// Replaces text that may be a secret.
 const MASK: &str = "•••";
 
-/// A colon command: a short form of a command of stickpin, or one of the console itself.
+/// A colon command: a short form of a command of stickpin, or a command of the console itself.
 pub(crate) struct Colon {
     pub(crate) name: &'static str,
     /// The arguments, for help.
     arguments: &'static str,
-    /// The command that it stands for; empty for one of the console itself.
+    /// The command that it abbreviates; empty for a command of the console itself.
     command: &'static str,
-    /// What it does.
+    /// A description, for help.
     summary: &'static str,
 }
 
-/// The colon commands, in the order of help.
+/// The colon commands, in help order.
 pub(crate) const COLONS: &[Colon] = &[
     Colon { name: ":help", arguments: "[TOPIC]", command: "", summary: "this list, a topic or a command" },
     Colon {
@@ -57,16 +57,16 @@ pub(crate) const COLONS: &[Colon] = &[
     Colon { name: ":quit", arguments: "", command: "", summary: "leave the console" },
 ];
 
-/// What a line asks for.
+/// The action that a line requests.
 #[derive(Debug)]
 pub enum Parsed {
-    /// Nothing: an empty line or a comment.
+    /// None, for an empty line or a comment.
     Nothing,
     /// Print a text.
     Print(String),
     /// Print the help of a topic or a command.
     Help(String),
-    /// Empty the context.
+    /// Clear the context.
     Clear,
     /// Leave the console.
     Quit,
@@ -79,7 +79,7 @@ pub enum Parsed {
 pub struct Call {
     /// The command.
     pub definition: &'static CommandDefinition,
-    /// Set if the command runs in this process.
+    /// The command, if it runs in this process.
     pub client_command: Option<&'static dyn ClientCommand>,
     /// The input by field name.
     pub input: Map<String, Value>,
@@ -87,22 +87,22 @@ pub struct Call {
     pub options: Options,
 }
 
-/// What a line is read against.
+/// The information that is needed to parse a line.
 #[derive(Debug, Clone, Copy)]
 pub struct Grammar<'a> {
     /// Commands that run in this process.
     pub client_commands: ClientCommands,
-    /// Names of commands that only a shell has.
+    /// The names of commands that only a shell has.
     pub shell_only: &'a [&'static str],
     /// The session of the console.
     pub session: &'a str,
 }
 
 impl Grammar<'_> {
-    /// Reads a line.
+    /// Parses a line.
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS` that names what is not understood.
+    /// Returns `INVALID_ARGS`, which names the part that is not understood.
     pub fn read(&self, line: &str) -> Result<Parsed> {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
@@ -112,7 +112,7 @@ impl Grammar<'_> {
             return self.read_colon(line);
         }
         let mut words = stickpin_cmdline::split(line)?;
-        // A line that was copied from a shell.
+        // A line copied from a shell.
         if words.first().is_some_and(|word| word == "stickpin") {
             words.remove(0);
         }
@@ -138,7 +138,7 @@ impl Grammar<'_> {
             ":help" => return Ok(Parsed::Help(rest.to_owned())),
             ":clear" => return own(Parsed::Clear),
             ":quit" => return own(Parsed::Quit),
-            // The text is taken as it is, with its quotes and apostrophes.
+            // The text is used unchanged, with its quotes and apostrophes.
             ":msg" => {
                 let (to, body) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
                 let given = [to, "--", body.trim()];
@@ -193,7 +193,7 @@ impl Grammar<'_> {
         Ok(Parsed::Command(Box::new(Call { definition, client_command, input, options })))
     }
 
-    /// Returns the command that a line names and only a shell has.
+    /// Returns the command that a line names, if only a shell has it.
     fn shell_command(&self, words: &[String], own: &[&'static CommandDefinition]) -> Option<&'static str> {
         let known = |name: &str| registry::find(name).is_some() || own.iter().any(|d| d.name() == name);
         let mut names = self.shell_only.iter().copied().chain(["watch"]).filter(|name| !known(name));
@@ -226,7 +226,7 @@ pub fn help() -> String {
 }
 
 impl Call {
-    /// Replaces `it` by the target that it stands for. Returns that target.
+    /// Replaces `it` by the target that it refers to, and returns that target.
     ///
     /// # Errors
     /// Returns `INVALID_ARGS` if nothing established it.
@@ -258,7 +258,7 @@ impl Call {
         last
     }
 
-    /// Returns the command line without what is typed into an app, which may be a secret.
+    /// Returns the command line without text that is typed into an app, which may be a secret.
     #[must_use]
     pub fn without_secrets(&self) -> String {
         let mut input = self.input.clone();
@@ -278,7 +278,7 @@ impl Call {
     }
 }
 
-/// Quotes a word so that a line with it is split as it was.
+/// Quotes a word so that it remains one word when the line is split.
 pub(crate) fn quote_word(word: &str) -> String {
     let plain = |c: char| !c.is_whitespace() && c != '"' && c != '\'';
     if !word.is_empty() && word.chars().all(plain) {

@@ -1,20 +1,20 @@
-//! The calls of a session and what is said in it, as rows that change while calls run.
+//! The calls and messages of a session, as rows that change while calls run.
 
 use super::event::FeedEvent;
 use serde_json::Value;
 use std::collections::VecDeque;
 use stickpin_tree::escape;
 
-/// The most rows that are kept.
+/// The maximum number of rows.
 const MAX_ROWS: usize = 4_000;
 
-/// The most lines that one answer adds.
+/// The maximum number of lines that one answer adds.
 const MAX_ANSWER_LINES: usize = 500;
 
-/// How a call went.
+/// The progress or result of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum CallOutcome {
-    /// Not ended yet.
+    /// Still running.
     Running,
     /// Succeeded, after this many milliseconds.
     Ok(u64),
@@ -33,7 +33,7 @@ impl CallOutcome {
     }
 }
 
-/// Returns a duration in at most five characters.
+/// Formats a duration in at most five characters.
 fn duration(ms: u64) -> String {
     match ms {
         0..=999 => format!("{ms}ms"),
@@ -47,56 +47,56 @@ fn duration(ms: u64) -> String {
 pub(crate) enum Row {
     /// A command of a member.
     Call {
-        /// The record of its beginning.
+        /// The `seq` of its begin.
         seq: u64,
         /// The time of day, in UTC.
         time: String,
-        /// Who called.
+        /// The caller.
         who: String,
         /// The command and a summary of its arguments.
         what: String,
-        /// How it went.
+        /// The outcome.
         outcome: CallOutcome,
     },
-    /// Something else that happened in the session.
+    /// Another event in the session.
     Note {
         /// The time of day, in UTC.
         time: String,
-        /// Who did it.
+        /// The originator.
         who: String,
-        /// What.
+        /// A description.
         what: String,
     },
-    /// A line that was typed here.
+    /// A line typed here.
     Typed(String),
-    /// A line of an answer to what was typed here.
+    /// A line of the answer to a line typed here.
     Answer(String),
     /// A line of an error or a warning.
     Error(String),
 }
 
-/// The rows, oldest first, and which of them is shown last.
+/// The rows, oldest first, and the last one that is shown.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Log {
     rows: VecDeque<Row>,
-    /// How many rows below the shown part there are; 0 follows the newest.
+    /// The number of rows below the visible part; 0 follows the newest.
     below: usize,
     /// The newest record that was added.
     seq: u64,
 }
 
 impl Log {
-    /// The rows, oldest first.
+    /// Returns the rows, oldest first.
     pub(crate) fn rows(&self) -> &VecDeque<Row> {
         &self.rows
     }
 
-    /// How many rows are below the shown part.
+    /// Returns the number of rows below the visible part.
     pub(crate) fn below(&self) -> usize {
         self.below
     }
 
-    /// Adds an entry of the feed. An entry that was added before is ignored.
+    /// Adds an entry of the feed. Ignores an entry that was added before.
     pub(crate) fn add(&mut self, event: &FeedEvent) {
         if event.seq <= self.seq {
             return;
@@ -112,7 +112,7 @@ impl Log {
                 self.push(Row::Call { seq: event.seq, time, who, what, outcome: CallOutcome::Running });
             }
             "command_end" => self.end(event),
-            // The console shows what it typed itself.
+            // The console already shows what was typed in it.
             "context" | "context_cleared" | "snapshot" | "segment_end" => {}
             kind => self.push(Row::Note { time, who, what: describe(kind, event) }),
         }
@@ -169,7 +169,7 @@ impl Log {
             self.rows.pop_front();
         }
         self.rows.push_back(row);
-        // What is read stays where it is.
+        // Rows that are being read do not move.
         if self.below > 0 {
             self.below = (self.below + 1).min(self.rows.len());
         }
@@ -187,7 +187,7 @@ impl Log {
     }
 }
 
-/// Says in one line what a record other than a command says.
+/// Describes a record other than a command, in one line.
 fn describe(kind: &str, event: &FeedEvent) -> String {
     let mut words = vec![escape(&kind.replace('_', " "), 40)];
     if let Some(to) = &event.to {
@@ -200,7 +200,7 @@ fn describe(kind: &str, event: &FeedEvent) -> String {
     words.extend(event.body.as_ref().map(quoted));
     words.extend(event.reason.as_ref().and_then(Value::as_str).map(|word| format!("({})", escape(word, 80))));
     let member = event.payload["member"]["display"].as_str().or(event.payload["agentId"].as_str());
-    // Whoever joins or leaves is named before.
+    // A member that joins or leaves has already been named.
     let member = member.filter(|name| Some(*name) != event.from.as_deref());
     words.extend(member.map(|name| escape(name, 80)));
     words.join(" ")

@@ -3,9 +3,9 @@
 /// A response as the command line prints it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Printed {
-    /// What belongs on stdout.
+    /// The text for stdout.
     pub out: String,
-    /// What belongs on stderr: errors and warnings.
+    /// The text for stderr: errors and warnings.
     pub err: String,
 }
 
@@ -14,7 +14,7 @@ pub struct Printed {
 pub(crate) struct Outcome {
     /// What the line printed.
     pub(crate) printed: Printed,
-    /// The exit code that the command line would have.
+    /// The exit code that the command line would return.
     pub(crate) exit: u8,
     /// Whether the line leaves the console.
     pub(crate) quit: bool,

@@ -1,40 +1,40 @@
-//! The line that is being typed, and the lines before it.
+//! The line that is being typed, and the earlier lines.
 
 use super::key::Key;
 
-/// The most lines that are remembered.
+/// The maximum number of remembered lines.
 const MAX_HISTORY: usize = 1_000;
 
 /// A line editor.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Prompt {
     text: String,
-    /// Byte index of the cursor, at the beginning of a character.
+    /// The byte index of the cursor, at a character boundary.
     cursor: usize,
     history: Vec<String>,
     /// Index into the history while an older line is shown.
     shown: Option<usize>,
-    /// What was typed before an older line was shown.
+    /// The text that was typed before an older line was shown.
     draft: String,
 }
 
 impl Prompt {
-    /// Creates an empty line with the lines of an earlier console behind it.
+    /// Creates an empty line, with the lines of an earlier console as history.
     pub(crate) fn new(history: Vec<String>) -> Self {
         Self { history, ..Self::default() }
     }
 
-    /// What was typed.
+    /// Returns the typed text.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// What stands before the cursor.
+    /// Returns the text before the cursor.
     pub(crate) fn before_cursor(&self) -> &str {
         &self.text[..self.cursor]
     }
 
-    /// Takes the line and remembers it.
+    /// Returns the line, clears it and adds it to the history.
     pub(crate) fn take(&mut self) -> String {
         let line = std::mem::take(&mut self.text);
         (self.cursor, self.shown) = (0, None);
@@ -48,7 +48,7 @@ impl Prompt {
         line
     }
 
-    /// Empties the line.
+    /// Clears the line.
     pub(crate) fn clear(&mut self) {
         self.set(String::new());
         self.shown = None;
@@ -59,20 +59,21 @@ impl Prompt {
         self.text = text;
     }
 
-    /// Inserts text at the cursor. Line breaks become spaces: a pasted line does not run by itself.
+    /// Inserts text at the cursor. Line breaks become spaces, so that a pasted line does not run by
+    /// itself.
     pub(crate) fn insert(&mut self, text: &str) {
         let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         self.text.insert_str(self.cursor, &line);
         self.cursor += line.len();
     }
 
-    /// Replaces what stands before the cursor, from a byte index on.
+    /// Replaces the text from a byte index to the cursor.
     pub(crate) fn replace_from(&mut self, start: usize, text: &str) {
         self.text.replace_range(start..self.cursor, text);
         self.cursor = start + text.len();
     }
 
-    /// Applies a key. Returns false for a key that means nothing here.
+    /// Applies a key. Returns false for a key that has no meaning here.
     pub(crate) fn key(&mut self, key: Key) -> bool {
         match key {
             Key::Char(c) => self.insert(c.encode_utf8(&mut [0; 4])),

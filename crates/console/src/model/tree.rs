@@ -1,4 +1,4 @@
-//! The outline of the app as lines that fold.
+//! The outline of the app as foldable lines.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -8,20 +8,20 @@ use stickpin_tree::escape;
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct TreeLine {
     depth: u16,
-    /// The line without its indentation, in the text.
+    /// The range of the line in the text, without its indentation.
     text: Range<usize>,
-    /// Index of the first line behind this one and what is below it.
+    /// The index of the first line after this one and its descendants.
     end: u32,
 }
 
-/// The outline, which lines are folded, and where the selection is.
+/// The outline, the folded lines and the selection.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Tree {
     /// The outline, escaped line by line.
     text: String,
     lines: Vec<TreeLine>,
-    /// Folded elements, by the text of their lines, so that they stay folded when the tree is read
-    /// anew.
+    /// The folded elements, by the text of their lines, so that they stay folded when the tree is
+    /// read again.
     folded: BTreeSet<String>,
     /// Indices of the lines that are not below a folded one.
     visible: Vec<u32>,
@@ -29,12 +29,12 @@ pub(crate) struct Tree {
     selected: usize,
     /// The last search.
     query: String,
-    /// What stands above the outline.
+    /// The text above the outline.
     pub(crate) header: String,
 }
 
 impl Tree {
-    /// Replaces the outline. The selection stays on its line if there still is one like it.
+    /// Replaces the outline. The selection stays on its line if an equal line still exists.
     pub(crate) fn replace(&mut self, header: &str, outline: &str) {
         let selected = self.selected_text().map(str::to_owned);
         self.header = escape(header, usize::MAX);
@@ -99,17 +99,17 @@ impl Tree {
         self.selected_line().map(|at| self.line_text(at))
     }
 
-    /// Whether there is nothing to show.
+    /// Returns whether there is nothing to show.
     pub(crate) fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
 
-    /// The number of lines that are not below a folded one.
+    /// Returns the number of lines that are not below a folded one.
     pub(crate) fn len(&self) -> usize {
         self.visible.len()
     }
 
-    /// The position of the selection among the visible lines.
+    /// Returns the position of the selection among the visible lines.
     pub(crate) fn selected(&self) -> usize {
         self.selected
     }
@@ -133,7 +133,7 @@ impl Tree {
         self.selected = self.selected.saturating_add_signed(lines).min(last);
     }
 
-    /// Folds the selected element, or moves to the element around it if there is nothing to fold.
+    /// Folds the selected element, or selects its parent if there is nothing to fold.
     pub(crate) fn fold(&mut self) {
         let Some(at) = self.selected_line() else { return };
         let line = &self.lines[at as usize];
@@ -165,8 +165,8 @@ impl Tree {
             self.visible.partition_point(|&line| line < at).min(self.visible.len().saturating_sub(1));
     }
 
-    /// Selects the next line that contains a text, whatever its case; the lines before the
-    /// selection come last. Unfolds what hides it. Returns false if there is none.
+    /// Selects the next line that contains a text, ignoring case; the lines before the selection
+    /// come last. Unfolds the ancestors of the line. Returns false if there is none.
     pub(crate) fn search(&mut self, query: &str) -> bool {
         self.query = query.to_lowercase();
         self.search_on(true)
@@ -194,7 +194,7 @@ impl Tree {
         true
     }
 
-    /// Returns the ref of the selected line, or a selector by its role and name.
+    /// Returns the ref of the selected line, or a selector with its role and name.
     pub(crate) fn target(&self) -> Option<String> {
         target_of(self.selected_text()?)
     }
@@ -228,7 +228,7 @@ fn selector_of(text: &str) -> Option<String> {
     })?;
     let name = &name[..end];
     let is_role = !role.is_empty() && role.bytes().all(|b| b.is_ascii_lowercase());
-    // A name that was cut is not the whole name.
+    // A truncated name is not the whole name.
     (is_role && !name.is_empty() && !name.ends_with('…')).then(|| format!("role={role} \"{name}\""))
 }
 

@@ -1,5 +1,5 @@
-//! Runs what was typed: the same request as the command line makes, and the entry of the
-//! conversation behind it.
+//! Runs typed lines: sends the request that the command line would send, and then adds the entry of
+//! the conversation.
 
 use crate::context::{ContextStore, Entry, LogBacked, Memory};
 use crate::model::line::{Call, Grammar, Parsed};
@@ -16,12 +16,12 @@ use tokio::sync::mpsc;
 pub(crate) struct Executor {
     setup: Setup,
     store: Arc<dyn ContextStore>,
-    /// Whether this console is, or may become, a member of its own.
+    /// Whether this console is, or may become, a separate member.
     is_member: AtomicBool,
 }
 
 impl Executor {
-    /// Creates an executor with the store that the setup asks for.
+    /// Creates an executor with the store that the setup specifies.
     pub(crate) fn new(setup: Setup) -> Self {
         let store: Arc<dyn ContextStore> = match setup.context.clone() {
             Some(id) => {
@@ -63,8 +63,8 @@ impl Executor {
         Ok(conversation.entries().iter().map(|entry| entry.prompt.clone()).collect())
     }
 
-    /// Becomes a member of the session that only watches. Does nothing where there is no session
-    /// yet, and for an agent that runs a console: it stays the member that it is.
+    /// Joins the session as a member that only watches. Does nothing if there is no session yet, or
+    /// if an agent runs the console, because it is already a member.
     ///
     /// # Errors
     /// Returns the errors of `turn join`, and those of finding or starting the daemon.
@@ -80,7 +80,8 @@ impl Executor {
         }
     }
 
-    /// Ends the membership. Returns why it could not; a session that is gone has no members.
+    /// Ends the membership. Returns the reason if that failed. A session that is gone has no
+    /// members.
     pub(crate) async fn leave(&self) -> Option<Error> {
         if !self.is_member.load(Ordering::Relaxed) {
             return None;
@@ -101,7 +102,7 @@ impl Executor {
         })
     }
 
-    /// Whether this console is a member of its own, and not an agent that runs it.
+    /// Returns whether this console is a separate member, and not the agent that runs it.
     async fn is_own_member(&self) -> Result<bool> {
         let me = self.ask(Request::new("whoami", self.setup.caller.clone())).await;
         match me.error {
@@ -113,14 +114,14 @@ impl Executor {
         }
     }
 
-    /// Runs a command of the console itself in its session, for the typed output.
+    /// Runs a command for the console itself in its session, and returns the typed output.
     pub(crate) async fn ask(&self, mut request: Request) -> Response {
         request.session.clone_from(&self.setup.session);
         request.render = Render { format: Format::Both, ..request.render };
         self.setup.client.call(request, CancellationToken::new()).await
     }
 
-    /// Runs one line to its end. Its entry is in the conversation when this returns.
+    /// Runs one line until it ends. When this returns, its entry is in the conversation.
     pub(crate) async fn run(&self, line: &str, cancel: CancellationToken) -> Outcome {
         let parsed = match self.grammar().read(line) {
             Ok(parsed) => parsed,
@@ -204,10 +205,10 @@ impl Executor {
     }
 }
 
-/// Makes the entry of a command that was answered.
+/// Creates the entry of a completed command.
 fn entry(call: &Call, response: &Response) -> Entry {
     let refs = response.refs.as_ref();
-    // A reading that found one element establishes it as an action does.
+    // A read that found one element establishes it, as an action does.
     let found = refs.and_then(|refs| match refs.issued[..] {
         [(first, last)] if first == last => Some(format!("@e{first}")),
         _ => None,

@@ -1,4 +1,4 @@
-//! Readers of the session: its log as it grows, its stored tree, and its turn. Each has a task and
+//! Readers of the session: its growing log, its stored tree, and its turn. Each has a task that
 //! sends what it reads to the screen.
 
 use super::executor::Executor;
@@ -13,16 +13,16 @@ use stickpin_client::Client;
 use stickpin_kernel::{CancellationToken, Error, ErrorCode, Format, Render, Request, Result};
 use tokio::sync::{Notify, mpsc};
 
-/// How many calls of the past are shown.
+/// The number of past calls that are shown.
 const HISTORY: u64 = 200;
 
-/// The interval at which a session that is not open is looked for.
+/// The interval at which the console checks whether a session has been opened.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The longest outline that is read, in bytes.
+/// The maximum length of an outline that is read, in bytes.
 const MAX_TREE_BYTES: u64 = 8 << 20;
 
-/// Tells the readers to read.
+/// Wakes the readers.
 #[derive(Debug, Default)]
 pub(super) struct Bells {
     /// The tree.
@@ -33,7 +33,7 @@ pub(super) struct Bells {
     pub(super) log: Notify,
 }
 
-/// Starts the readers, each with a connection of its own.
+/// Starts the readers, each with its own connection.
 pub(super) fn start(executor: &Arc<Executor>, bells: &Arc<Bells>, tell: &mpsc::Sender<Input>) {
     let follower = Follower {
         executor: Arc::clone(executor),
@@ -47,7 +47,7 @@ pub(super) fn start(executor: &Arc<Executor>, bells: &Arc<Bells>, tell: &mpsc::S
         client: Arc::clone(&executor.setup().client).parallel_client(),
     };
     let (bells, tell) = (Arc::clone(bells), tell.clone());
-    // A bell that rings while its reader reads makes it read once more.
+    // A wake-up during a read makes the reader read once more.
     tokio::spawn(async move {
         loop {
             let input = tokio::select! {
@@ -84,7 +84,7 @@ impl Reader {
         })
     }
 
-    /// Returns who has the turn. Where nobody can tell, the log says why.
+    /// Returns the state of the turn. If it cannot be read, the log states the reason.
     async fn turn(&self) -> Option<Input> {
         output(&*self.client, self.request("turn state")).await.ok().map(Input::Turn)
     }
@@ -95,7 +95,7 @@ impl Reader {
     }
 }
 
-/// Reads the log of the session, and goes on where it stopped.
+/// Reads the log of the session, and continues where it stopped.
 struct Follower {
     executor: Arc<Executor>,
     client: Arc<dyn Client>,
@@ -103,8 +103,8 @@ struct Follower {
 }
 
 impl Follower {
-    /// Reads until nobody hears it. A daemon that is gone is not started again before the person
-    /// types a command: it may have been stopped on purpose.
+    /// Reads until nobody listens. If the daemon has ended, it is not started again before the
+    /// person types a command, because it may have been stopped on purpose.
     async fn run(mut self, bell: &Notify, tell: &mpsc::Sender<Input>) {
         let (mut phase, mut waits) = (Phase::Connecting, false);
         loop {
@@ -116,7 +116,7 @@ impl Follower {
                 Err(e) => Phase::Lost(e.message.clone()),
             };
             if next == Phase::Live && matches!(phase, Phase::Absent | Phase::Ended) {
-                // Who opened the session is a driver; this does not change that.
+                // The agent that opened the session is a driver; this does not change that.
                 if let Err(e) = self.executor.join().await {
                     let lost = Phase::Lost(e.message);
                     if tell.send(Input::FeedEnded(lost)).await.is_err() {
@@ -134,7 +134,7 @@ impl Follower {
                 }
                 Err(e) => {
                     if e.code == ErrorCode::InvalidCursor {
-                        // Another log has the name of this session.
+                        // The session with this name has another log.
                         self.cursor = None;
                         continue;
                     }

@@ -1,4 +1,4 @@
-//! The console line by line: for pipes, slow connections and screen readers.
+//! The console in line mode: for pipes, slow connections and screen readers.
 
 use super::executor::Executor;
 use crate::model::outcome::Outcome;
@@ -14,13 +14,13 @@ const INTERRUPTED: u8 = 130;
 
 /// The streams of a plain console.
 pub struct Terminal<'a> {
-    /// Lines to run.
+    /// The lines to run.
     pub input: &'a mut (dyn AsyncBufRead + Unpin),
     /// Receives answers.
     pub out: &'a mut dyn Write,
     /// Receives errors and warnings.
     pub err: &'a mut dyn Write,
-    /// Whether a person types the lines, who needs a prompt.
+    /// Whether a person types the lines and needs a prompt.
     pub prompts: bool,
 }
 
@@ -83,7 +83,7 @@ async fn read_lines(executor: &Executor, terminal: &mut Terminal<'_>) -> Result<
         if !line.trim().is_empty() {
             last_exit = exit;
         }
-        // What is printed on stderr is for a person, who may not want it.
+        // Output on stderr is for a person, who may not want it.
         write_all(terminal.err, &ended(printed.err))?;
         if !write_all(terminal.out, &ended(printed.out))? {
             return Ok(last_exit);
@@ -98,8 +98,8 @@ struct Events {
 }
 
 impl Events {
-    /// Returns lines about what happened since the last call. What cannot be read is not lost: the
-    /// next call reads it.
+    /// Returns lines about the events since the last call. Events that cannot be read are not lost:
+    /// the next call reads them.
     async fn next(&mut self, executor: &Executor) -> String {
         let request = Request::new("events", executor.setup().caller.clone()).argument("target", "self");
         let request = match self.cursor {
@@ -110,7 +110,7 @@ impl Events {
         let known = self.cursor.is_some();
         let found = response.output.as_ref().and_then(|output| output["cursorSeq"].as_u64());
         self.cursor = match &response.error {
-            // The log begins anew.
+            // The log starts again from its beginning.
             Some(e) if e.code == ErrorCode::InvalidCursor => None,
             _ => found.or(self.cursor),
         };
@@ -130,7 +130,7 @@ fn ended(mut text: String) -> String {
     text
 }
 
-/// Writes a text at once. Returns false if its reader has enough.
+/// Writes a text immediately. Returns false if the reader has closed the stream.
 fn write_all(to: &mut dyn Write, text: &str) -> Result<bool> {
     match to.write_all(text.as_bytes()).and_then(|()| to.flush()) {
         Ok(()) => Ok(true),

@@ -1,4 +1,4 @@
-//! The console as a screen: draws the state, and does what it asks for.
+//! The console as a screen: draws the state and performs its effects.
 
 use super::executor::Executor;
 use super::feed::{self, Bells};
@@ -12,17 +12,17 @@ use stickpin_kernel::{CancellationToken, Error, ErrorCode, Result};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
-/// How many inputs may wait for the screen before their readers do.
+/// The maximum number of inputs that wait for the screen before their readers must wait.
 const INPUTS: usize = 64;
 
-/// Runs the console until its person leaves it.
+/// Runs the console until the person leaves it.
 pub(crate) async fn run(setup: Setup) -> Result<u8> {
     let theme = Theme { colors: setup.colors };
     let executor = Arc::new(Executor::new(setup));
     executor.join().await?;
     let history = executor.prompts().await?;
     let ended = show(&executor, theme, history).await;
-    // The terminal is put back before anything is printed on it.
+    // The terminal is restored before anything is printed on it.
     let left = executor.leave().await;
     ended.and(left.map_or(Ok(0), Err))
 }
@@ -63,7 +63,7 @@ async fn show(executor: &Arc<Executor>, theme: Theme, history: Vec<String>) -> R
             },
             Some(input) = heard.recv() => input,
         };
-        // Everything that is there already is shown at once.
+        // All inputs that have already arrived are shown at once.
         loop {
             for effect in app.update(input) {
                 if driver.perform(effect) {
@@ -82,7 +82,7 @@ async fn show(executor: &Arc<Executor>, theme: Theme, history: Vec<String>) -> R
     }
 }
 
-/// Does what the state asks for.
+/// Performs the effects that the state requests.
 struct Driver {
     executor: Arc<Executor>,
     bells: Arc<Bells>,
@@ -102,7 +102,7 @@ impl Driver {
                 let run = tokio::spawn(async move { executor.run(&line, cancel).await });
                 tokio::spawn(async move {
                     let outcome = run.await.unwrap_or_else(|e| broken(&e.to_string()));
-                    // Nobody hears it once the console ends.
+                    // Nobody receives it once the console has ended.
                     let _ = tell.send(Input::Done(outcome)).await;
                 });
             }
@@ -116,7 +116,8 @@ impl Driver {
     }
 }
 
-/// The outcome of a line whose task ended without one. The console and its context go on.
+/// Returns the outcome of a line whose task ended without one. The console and its context
+/// continue.
 fn broken(why: &str) -> Outcome {
     let err = format!("INTERNAL: internal error in this command (this is a bug in stickpin): {why}\n");
     let exit = ErrorCode::Internal.exit();

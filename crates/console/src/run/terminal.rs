@@ -1,4 +1,4 @@
-//! The terminal of the screen: its modes, and what is typed at it.
+//! The terminal of the screen: its modes and its input.
 
 use crate::model::app::Input;
 use crate::model::key::Key;
@@ -15,13 +15,13 @@ use std::io::{self, Stdout};
 use stickpin_kernel::{Error, ErrorCode, Result};
 use tokio::sync::mpsc;
 
-/// A terminal that shows the console, and is put back when this is dropped.
+/// A terminal that shows the console, and is restored on drop.
 pub(super) struct Screen {
     pub(super) terminal: Terminal<CrosstermBackend<Stdout>>,
 }
 
 impl Screen {
-    /// Takes the terminal.
+    /// Takes over the terminal.
     ///
     /// # Errors
     /// Returns `IO` when there is no terminal.
@@ -45,7 +45,7 @@ impl Drop for Screen {
     }
 }
 
-/// Puts the terminal back. A terminal that is gone needs nothing.
+/// Restores the terminal. A terminal that is gone needs nothing.
 fn restore() {
     let _ = execute!(
         io::stdout(),
@@ -61,7 +61,7 @@ pub(super) fn failed(what: &str, e: &io::Error) -> Error {
         .hint("run `stickpin console --plain`, which needs no terminal")
 }
 
-/// Reads what is typed, on a thread that ends with the process or when nobody listens.
+/// Reads the input, on a thread that ends with the process or when nobody listens.
 pub(super) fn read_events() -> mpsc::UnboundedReceiver<io::Result<Input>> {
     let (tell, heard) = mpsc::unbounded_channel();
     std::thread::spawn(move || {

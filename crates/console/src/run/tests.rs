@@ -1,4 +1,4 @@
-//! Prompts one after another, with a conversation in memory and one in a log.
+//! Consecutive prompts, with a conversation in memory and one in a log.
 
 use super::executor::Executor;
 use super::plain::{self, Terminal};
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use stickpin_client::{Client, Installation};
 use stickpin_kernel::{Caller, CancellationToken, Error, ErrorCode, RefsEnvelope, Request, Response, Text};
 
-/// A daemon with one session whose log is a list. `hover` ends in a panic.
+/// A daemon with one session whose log is a list. `hover` panics.
 #[derive(Default)]
 struct Daemon {
     log: Mutex<Vec<Value>>,
@@ -33,7 +33,7 @@ impl Daemon {
         json!({"entries": entries, "cleared": clear.is_some(), "cursorSeq": log.len()})
     }
 
-    /// The targets of the commands that acted, in order.
+    /// Returns the targets of the commands that acted, in order.
     fn targets(&self) -> Vec<String> {
         let calls = self.calls.lock().expect("no panic here");
         calls.iter().filter_map(|call| call.input.get("target")?.as_str()).map(str::to_owned).collect()
@@ -105,7 +105,7 @@ fn log_backed(daemon: &Arc<Daemon>) -> Arc<dyn ContextStore> {
     Arc::new(LogBacked::new(client, Caller::new("shop"), None, "main".to_owned()))
 }
 
-/// Each test runs with both stores.
+/// Returns both stores; each test runs with both.
 fn stores(daemon: &Arc<Daemon>) -> [Arc<dyn ContextStore>; 2] {
     [Arc::new(Memory::new("main")), log_backed(daemon)]
 }
@@ -153,7 +153,7 @@ async fn entries_before_a_panic_are_there_exactly_once() {
         assert_eq!(daemon.targets(), ["@e3", "@e3"]);
         assert_eq!(prompts(store.snapshot().await.expect("a conversation")), ["press @e3", "press @e3"]);
         if at == 1 {
-            // The next console of the session goes on with it.
+            // The next console of the session continues it.
             let next = log_backed(&daemon).snapshot().await.expect("a conversation");
             assert_eq!(prompts(next), ["press @e3", "press @e3"]);
         }

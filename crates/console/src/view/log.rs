@@ -8,10 +8,10 @@ use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::Style;
 
-/// The width from which on rows begin with the time.
+/// The minimum width at which rows begin with the time.
 const ROOMY: u16 = 44;
 
-/// The widest name of a caller.
+/// The maximum width of a caller's name.
 const MAX_WHO: u16 = 18;
 
 pub(super) fn draw(app: &App, theme: Theme, area: Rect, buffer: &mut Buffer) {
@@ -39,7 +39,7 @@ pub(super) fn draw(app: &App, theme: Theme, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// Draws a wrapped text above the row `bottom`, and returns its first row.
+/// Draws a wrapped text above the row `bottom`, and returns the first row of the text.
 fn lines(text: &str, style: Style, area: Rect, mut bottom: u16, buffer: &mut Buffer) -> u16 {
     for line in wrap(text, area.width).iter().rev() {
         if bottom <= area.top() {
@@ -62,7 +62,7 @@ fn name<'a>(app: &App, who: &'a str) -> &'a str {
     }
 }
 
-/// Draws a call: when, who, what, and at the right end how it went.
+/// Draws a call: time, caller and command, with the outcome at the right end.
 fn call(
     app: &App,
     theme: Theme,

@@ -1,4 +1,4 @@
-//! Text in cells: how wide it is, where it is cut, and how it is drawn.
+//! Text in cells: its width, where it is cut, and how it is drawn.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
@@ -15,7 +15,7 @@ fn char_width(c: char) -> usize {
     c.width().unwrap_or(0)
 }
 
-/// Returns a text without characters that could change what is around it.
+/// Returns a text without characters that could affect its surroundings.
 pub(super) fn shown(text: &str) -> Cow<'_, str> {
     match text.chars().any(stickpin_tree::is_unsafe) {
         true => Cow::Owned(stickpin_tree::escape(text, usize::MAX)),
@@ -23,7 +23,7 @@ pub(super) fn shown(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns a text of at most this many columns. A cut text ends in `…`.
+/// Returns a text of at most this many columns. A truncated text ends in `…`.
 pub(super) fn cut(text: &str, columns: u16) -> Cow<'_, str> {
     let columns = usize::from(columns);
     let text = shown(text);
@@ -47,7 +47,7 @@ fn fitting(text: &str, columns: usize) -> usize {
     text.len()
 }
 
-/// Returns how many bytes have to be left out at the beginning so that the rest fits into this many
+/// Returns how many bytes must be omitted at the beginning so that the rest fits into this many
 /// columns.
 pub(super) fn skip(text: &str, columns: usize) -> usize {
     let mut rest = width(text);
@@ -66,7 +66,7 @@ pub(super) fn wrap(text: &str, columns: u16) -> Vec<String> {
     let (mut rest, mut lines) = (&*text, Vec::new());
     loop {
         let end = fitting(rest, usize::from(columns));
-        // A character wider than the line is drawn nowhere; without it the rest would not end.
+        // A character wider than the line is not drawn; keeping it would cause an endless loop.
         let end = if end == 0 { rest.chars().next().map_or(0, char::len_utf8) } else { end };
         let (line, more) = rest.split_at(end);
         lines.push(line.to_owned());

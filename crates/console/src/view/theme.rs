@@ -1,8 +1,8 @@
-//! Styles. Without colors, everything is told apart by words and by bold, dim or reversed text.
+//! Styles. Without colors, everything is distinguished by words and by bold, dim or reversed text.
 
 use ratatui_core::style::{Color, Modifier, Style};
 
-/// How parts of the screen look.
+/// The appearance of the parts of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Theme {
     /// Whether colors are shown.
@@ -18,7 +18,7 @@ impl Theme {
         Style::new()
     }
 
-    /// Title and status.
+    /// Returns the style of title and status.
     pub(super) fn bar(self) -> Style {
         Style::new().add_modifier(Modifier::REVERSED)
     }
@@ -31,12 +31,12 @@ impl Theme {
         Style::new().add_modifier(Modifier::DIM)
     }
 
-    /// The selected line of the pane that has the keys.
+    /// Returns the style of the selected line in the pane that receives the keys.
     pub(super) fn selected(self) -> Style {
         Style::new().add_modifier(Modifier::REVERSED)
     }
 
-    /// Words that could be typed, and hints.
+    /// Returns the style of completions and hints.
     pub(super) fn offer(self) -> Style {
         self.colored(Color::Yellow).add_modifier(Modifier::BOLD)
     }

@@ -1,4 +1,4 @@
-//! The tree pane. Only the lines on the screen are visited, however many there are.
+//! The tree pane. Only the visible lines are processed, however many there are.
 
 use super::text::{cut, put};
 use super::theme::Theme;
@@ -6,7 +6,7 @@ use crate::model::app::{App, Focus};
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 
-/// The width from which on elements are indented by two columns.
+/// The minimum width at which elements are indented by two columns.
 const ROOMY: u16 = 40;
 
 pub(super) fn draw(app: &App, theme: Theme, area: Rect, buffer: &mut Buffer) {
@@ -21,7 +21,7 @@ pub(super) fn draw(app: &App, theme: Theme, area: Rect, buffer: &mut Buffer) {
         let Some((depth, mark, text)) = tree.row(position) else { return };
         let Some(y) = u16::try_from(row).ok().map(|row| area.y + row) else { return };
         let step = if area.width >= ROOMY { 2 } else { 1 };
-        // A deep element is still seen.
+        // A deep element is still visible.
         let indent = depth.saturating_mul(step).min(area.width / 2);
         let line = Rect { y, height: 1, ..area };
         let is_selected = position == tree.selected() && app.focus != Focus::Prompt;

@@ -53,7 +53,7 @@ impl Loans<'_> {
     /// Ends the loans that a closed session had made or received.
     pub(crate) fn end_loans_of(&self, session: &SessionAuthority) -> Result<()> {
         let meta = session.meta();
-        // What a child lent on passes to its lender first: that work goes on.
+        // Loans that a child has made pass to its lender first, so that the work continues.
         if meta.parent.is_some() {
             for loan in self.loans_where(|loan| loan.borrower == meta.name)? {
                 let lender = self.0.session(&loan.lender)?;
@@ -215,8 +215,8 @@ impl Loans<'_> {
         Ok(ended)
     }
 
-    /// Takes the device's turn from a member of the borrower, who may no longer act. A loan
-    /// that is bound to the turn gives it back to the last holder of the lender.
+    /// Takes the device's turn from a member of the borrower, who may no longer act. A loan that is
+    /// bound to the turn gives the turn back to its last holder in the lending session.
     fn end_turn_of(&self, loan: &Loan) -> Result<()> {
         let borrowers = self.members(&loan.borrower);
         let device = self.0.session(&self.device_of(&loan.lender))?;

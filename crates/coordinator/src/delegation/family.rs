@@ -59,8 +59,8 @@ impl Loans<'_> {
         Ok(metas.flat_map(|(meta, _)| meta.loans.clone()).filter(holds).collect())
     }
 
-    /// Returns which agents act for a session on its device: its members, without those of the
-    /// children for a session that has the device.
+    /// Returns which agents act for a session on its device: its members, but for a session that
+    /// has the device, without those of the children.
     pub(super) fn acts_for(&self, session: &str) -> impl Fn(&AgentId) -> bool + Send + Sync + use<> {
         let device = self.device_of(session);
         let has_device = device == session;

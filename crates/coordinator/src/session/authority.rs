@@ -143,7 +143,7 @@ impl SessionAuthority {
         self.lock().log.meta().clone()
     }
 
-    /// Whether an agent is a member.
+    /// Returns whether an agent is a member.
     #[must_use]
     pub fn is_member(&self, agent: &AgentId) -> bool {
         self.lock().log.meta().members.iter().any(|member| member.agent_id == *agent)

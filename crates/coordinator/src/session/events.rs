@@ -112,9 +112,9 @@ impl EventQuery {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EventsOfAll {
-    /// The events. Those of one session are in order, the oldest first.
+    /// The events, those of one session in order, oldest first.
     pub events: Vec<Event>,
-    /// The last record of each session that was looked at, by the name of the session.
+    /// The last examined record of each session, by session name.
     pub cursors: BTreeMap<String, u64>,
     /// Whether all sessions are closed.
     pub closed: bool,
@@ -122,7 +122,8 @@ pub struct EventsOfAll {
 
 impl EventQuery {
     /// Reads the feeds of several sessions, and waits for an event in any of them if the query says
-    /// so. Reading begins behind the record in `cursors`, and for other sessions as the query says.
+    /// so. Reading begins after the record in `cursors`, and for other sessions as the query
+    /// specifies.
     ///
     /// # Errors
     /// Returns the errors of [`Self::read`].
@@ -204,7 +205,7 @@ impl EventQuery {
     }
 }
 
-/// Merges the events of several sessions by time. Within a session, the order of the log stays.
+/// Merges the events of several sessions by time. The order within a session is preserved.
 fn interleaved(mut of_each: Vec<Peekable<std::vec::IntoIter<Event>>>) -> Vec<Event> {
     let mut events = Vec::new();
     loop {
@@ -217,7 +218,7 @@ fn interleaved(mut of_each: Vec<Peekable<std::vec::IntoIter<Event>>>) -> Vec<Eve
     }
 }
 
-/// Returns when one of several futures has returned.
+/// Returns when one of several futures has completed.
 async fn any<F: Future + Unpin>(futures: impl Iterator<Item = F>) {
     let mut futures: Vec<F> = futures.collect();
     std::future::poll_fn(|cx| {

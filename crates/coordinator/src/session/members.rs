@@ -159,7 +159,7 @@ pub(crate) fn admit_member(session: &SessionAuthority, agent: AgentId) -> Result
     session.change(|state, now| state.put_member(&who, MemberRole::Driver, None, now).map(drop))
 }
 
-/// The records that are searched for the last handoff of a session.
+/// The maximum number of records that are searched for the last handoff of a session.
 const HANDOFF_SPAN: u64 = 10_000;
 
 /// Takes the turn from one of these agents, which thereby leaves the session. The turn becomes idle,

@@ -326,7 +326,8 @@ async fn work_goes_on_that_a_child_lent_on_before_it_ended() {
                 tokio::time::sleep(Duration::from_secs(300)).await;
             }
             _ => {
-                // As if a host had been killed between the end of the child and that of its loan.
+                // Simulates a host that was killed between the end of the child and that of its
+                // loan.
                 let pay = world.coordinator.session("pay").unwrap();
                 pay.close(None, stickpin_coordinator::Closing { force: true }).unwrap();
                 world.restart();

@@ -50,7 +50,7 @@ async fn the_recorder_reads_the_session_log() {
     let expected = [RecordingEvent::Started(started()), step("press text=Cart\n"), step("back\n")];
     assert_eq!(log.read().unwrap().unwrap(), expected);
 
-    // The host is killed, and the session goes on in another lifetime and segment.
+    // The host is killed, and the session continues in another lifetime and segment.
     world.restart();
     let shop = world.begin("shop", StartReason::Restore, &ada);
     let log = RecordingLog::new(shop.clone());
@@ -148,7 +148,8 @@ async fn equal_trees_share_one_blob() {
     assert_eq!(shop.meta().last_snapshot_generation, Some(9));
 }
 
-/// The text of a tree is made by another thread, which is busy for as long as this test wants.
+/// The text of a tree is built by another thread, which stays busy for as long as this test
+/// requires.
 #[tokio::test]
 async fn a_command_does_not_wait_for_its_tree() {
     let world = World::new();

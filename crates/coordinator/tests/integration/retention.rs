@@ -1,4 +1,4 @@
-//! `session gc`: removes what nobody uses, and only for a person.
+//! `session gc`: removes unused sessions, and only for a person.
 
 use crate::support::{World, agent};
 use std::collections::BTreeSet;

@@ -220,19 +220,19 @@ pub struct Response {
     /// The path of a screenshot that this command wrote, for surfaces that can show images.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<PathBuf>,
-    /// What is wrong with the session log; absent while nothing is.
+    /// A problem with the session log; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_status: Option<LogStatus>,
     /// The exit status for the command line.
     pub exit: u8,
 }
 
-/// What is wrong with the session log after a command.
+/// A problem with the session log after a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LogStatus {
-    /// The command ran, and its end could not be written. The log accepts no further command until
-    /// it is.
+    /// The command ran, but its end could not be written. The log accepts no further command until
+    /// the end is written.
     EndNotPersisted,
 }
 

@@ -78,8 +78,8 @@ impl Spec {
 /// The arguments with which a front end follows a command. The front end waits for the next
 /// entries, prints them, and repeats the command from there on. The output contains the entries as
 /// `events`, each with its `seq`, the position after them as `cursorSeq`, and `closed` when no
-/// further entries can come. An output with
-/// entries of several sessions has the place in each session as `cursors` instead.
+/// further entries can come. An output with entries of several sessions contains the position in
+/// each session as `cursors` instead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Follow {
     /// The flag that makes the command wait for an entry.
@@ -88,7 +88,7 @@ pub struct Follow {
     pub timeout: &'static str,
     /// The argument for the position after which to begin.
     pub after: &'static str,
-    /// The places in several sessions behind which to begin, as `NAME=SEQ`.
+    /// The positions in several sessions after which to begin, as `NAME=SEQ`.
     pub cursors: Option<&'static str>,
 }
 

@@ -42,7 +42,7 @@ fn text(tree: &Tree) -> String {
 }
 
 /// Keeps secrets out of the log: those that the caller named, those that were filled in before, and
-/// what is typed where it may go into a field that hides it.
+/// text that may be typed into a field that hides it.
 #[derive(Debug)]
 pub(crate) struct CommandRedactor {
     pub(crate) secrets: Vec<Secret>,

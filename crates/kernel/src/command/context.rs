@@ -101,7 +101,7 @@ pub(crate) struct Envelope {
     pub(crate) unrecorded_effects: Option<(Arc<Tree>, Option<Handle>)>,
     /// What the targets were, for the recording.
     pub(crate) recorded_targets: Vec<RecordedTarget>,
-    /// The beginning of the command in the session log, until its end is there too.
+    /// The begin of the command in the session log, until its end is also there.
     pub(crate) begun: Option<Begun>,
 }
 

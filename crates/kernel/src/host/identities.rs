@@ -1,4 +1,4 @@
-//! What a host knows about its callers beyond the agent of each request.
+//! What a host knows about its callers in addition to the agent of each request.
 
 use std::fmt::Debug;
 use stickpin_device::Result;
@@ -13,7 +13,7 @@ pub trait Identities: Debug + Send + Sync {
     /// Makes all requests over a connection come from the agent to which the code was issued.
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS` for a code that is wrong, used or too old.
+    /// Returns `INVALID_ARGS` for a code that is invalid, used or expired.
     fn link(&self, code: &str, connection: &str) -> Result<AgentId>;
 
     /// Returns the open connections of MCP servers below the root process of a harness, each with
@@ -26,14 +26,14 @@ pub trait Identities: Debug + Send + Sync {
 pub struct IssuedCode {
     /// The code.
     pub code: String,
-    /// The time in milliseconds after which it ends.
+    /// The time in milliseconds after which the code expires.
     pub ttl_ms: u64,
 }
 
 /// An open connection of an MCP server.
 #[derive(Debug, Clone)]
 pub struct Connected {
-    /// The process of the server, where this host can see it.
+    /// The process of the server, if this host can see it.
     pub pid: Option<u32>,
     /// The agent that a request over the connection comes from now.
     pub agent: Resolution,

@@ -161,7 +161,7 @@ pub(crate) enum NewStep {
 }
 
 impl Recording {
-    /// Makes the recording from what the log says of it.
+    /// Creates the recording from its events in the log.
     pub(crate) fn of(events: Vec<RecordingEvent>) -> Self {
         let mut this = Self { platform: String::new(), steps: Vec::new(), repairs: Vec::new(), path: None };
         events.into_iter().for_each(|event| this.apply(event));
@@ -232,13 +232,14 @@ impl Recording {
     }
 }
 
-/// What decides whether a command of an open session is recorded. The steps are in the session log.
+/// The state that determines whether a command of an open session is recorded. The steps are in the
+/// session log.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     log: RecordingLog,
     /// Whether commands that only read are recorded too.
     keep_reads: bool,
-    /// The scripts under repair with their exact texts, which the log has without secrets.
+    /// The scripts under repair with their exact texts, which the log contains without secrets.
     scripts: Vec<(PathBuf, String)>,
     /// Whether commands go into a repair site.
     repairing: bool,
@@ -272,7 +273,7 @@ impl Recorder {
         self.repairing
     }
 
-    /// Whether the recording repairs scripts instead of making one.
+    /// Returns whether the recording repairs scripts instead of making a new one.
     pub(crate) fn repairs_scripts(&self) -> bool {
         !self.scripts.is_empty()
     }
@@ -282,7 +283,7 @@ impl Recorder {
         self.scripts.iter().find(|(known, _)| known == file).map(|(_, text)| text.as_str())
     }
 
-    /// Lets the following commands go into a repair site of a script.
+    /// Makes the following commands part of a repair site of a script.
     pub(crate) fn start_repair(&mut self, file: &Path, text: &str) {
         self.repairing = true;
         if self.script_text(file).is_none() {

@@ -1,5 +1,5 @@
-//! The arguments of a command as the session log keeps them: as the caller gave them, and resolved;
-//! in both cases without secrets.
+//! The arguments of a command in the form in which the session log stores them: as the caller gave
+//! them, and resolved; both without secrets.
 
 use crate::api::command_definition::CommandDefinition;
 use crate::api::request::Caller;
@@ -73,7 +73,8 @@ fn resolve_paths(caller: &Caller, field: &Field, value: &mut Value) {
     }
 }
 
-/// Returns what keeps the secrets of a command out of the log. `acts` states that it may type.
+/// Returns the redactor that keeps the secrets of a command out of the log. `acts` states that the
+/// command may type.
 pub(super) fn redactor(
     cx: &mut Cx,
     definition: &CommandDefinition,
@@ -91,10 +92,10 @@ pub(super) fn redactor(
     CommandRedactor { secrets, typed }
 }
 
-/// Whether text of a command may go into a field that hides it: its target is one, or is not known
-/// yet while the app shows one.
+/// Returns whether text of a command may be typed into a field that hides it: its target is such a
+/// field, or is not known yet while the app shows one.
 fn may_type_secret(cx: &mut Cx, definition: &CommandDefinition, input: &Map<String, Value>) -> bool {
-    // Before the first snapshot, nobody knows what the app shows.
+    // Before the first snapshot, the content of the app is unknown.
     let Ok(tree) = cx.tree() else { return true };
     if !tree.nodes().any(|node| node.is(States::PROTECTED)) {
         return false;
@@ -123,7 +124,7 @@ fn pins(definition: &CommandDefinition, input: &Map<String, Value>) -> Vec<RefPi
     refs.map(pin).collect()
 }
 
-/// Returns the targets of an input in order; `None` for one that is not understood.
+/// Returns the targets of an input in order; `None` for a target that is not understood.
 fn targets(definition: &CommandDefinition, input: &Map<String, Value>) -> Vec<Option<Target>> {
     let mut targets = Vec::new();
     let mut input = input.clone();

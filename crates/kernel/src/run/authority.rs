@@ -100,7 +100,7 @@ pub(crate) async fn admit(cx: &mut Cx, effect: Effect) -> Result<Option<Admitted
     Ok(Some(Admitted { session, who, turn }))
 }
 
-/// Records the beginning of a command, before the device is touched. [`end`] takes down its end.
+/// Records the begin of a command, before the device is used. [`end`] records its end.
 ///
 /// # Errors
 /// Returns `TURN_MISMATCH` when the turn has passed on since the command was admitted, and errors
@@ -219,8 +219,8 @@ pub(crate) fn close(cx: &Cx, name: &str, force: bool) -> Result<()> {
     }
 }
 
-/// Records how a command ended whose beginning is in the log, and what it contributed to the
-/// recording of its session.
+/// Records the end of a command whose begin is in the log, and its contribution to the recording of
+/// its session.
 pub(crate) fn end(cx: &mut Cx, failed: Option<&Error>, step: Option<NewStep>) {
     let Some(Begun { session, mut ticket, redactor, .. }) = cx.envelope.begun.take() else { return };
     let failure = failed.map(|e| CommandError {
@@ -246,8 +246,8 @@ pub(crate) fn end(cx: &mut Cx, failed: Option<&Error>, step: Option<NewStep>) {
     }
 }
 
-/// Takes down a command that contributes to the recording of its session and whose beginning is not
-/// in the log.
+/// Records a command that contributes to the recording of its session and whose begin is not in the
+/// log.
 pub(crate) fn record(cx: &mut Cx, definition: &CommandDefinition, input: &Map<String, Value>, step: NewStep) {
     let Ok(live) = cx.open_session() else { return };
     let Some(log) = live.recorder.as_ref().map(|recorder| recorder.log().clone()) else { return };
@@ -259,7 +259,7 @@ pub(crate) fn record(cx: &mut Cx, definition: &CommandDefinition, input: &Map<St
     }
 }
 
-/// Redacts a step. Its script writer put variables in place of secrets where it knew of them.
+/// Redacts a step. Its script writer has replaced the secrets that it knew by variables.
 fn recorded_step(cx: &mut Cx, step: NewStep, redactor: &CommandRedactor) -> RecordedStep {
     let lines = match step {
         NewStep::ScriptResumed => return RecordedStep::ScriptResumed,

@@ -1,4 +1,4 @@
-//! What the session log keeps of commands and of the trees that they captured.
+//! The commands and captured trees in the session log.
 
 use super::support::Bench;
 use super::two_agents::two;
@@ -12,7 +12,7 @@ fn log_of(bench: &Bench) -> Arc<SessionAuthority> {
     coordinator.session("mine").expect("an open session")
 }
 
-/// The last command of a name.
+/// Returns the last command with a name.
 fn last(bench: &Bench, verb: &str) -> CommandBegin {
     let records = log_of(bench).records_after(0, usize::MAX).expect("a log");
     let begin = records.iter().rev().find_map(|record| match &record.kind {

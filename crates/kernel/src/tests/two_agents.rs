@@ -102,7 +102,7 @@ async fn app_that_does_not_open_again_in_time_is_given_up() {
     assert_eq!(restored.output.as_ref().expect("JSON")["action"], "restored");
 }
 
-/// What the former owner wrote for the next one is not lost with the turn.
+/// The handoff of the former owner is not lost with the turn.
 #[tokio::test(start_paused = true)]
 async fn handoff_of_a_turn_that_was_taken_comes_back() {
     let (ada, bob) = two().await;

@@ -367,7 +367,8 @@ fn anchor_component(anchor: &Anchor) -> String {
     format!("anchor:{}:{}@{}:{}", anchor.harness, anchor.pid, anchor.process_start, anchor.boot_id)
 }
 
-/// What a linked connection is known by. Stored with its agent, so that it outlives the daemon.
+/// Returns the component that identifies a linked connection. Stored with its agent, so that it
+/// outlives the daemon.
 fn connection_component(connection: &str) -> String {
     format!("connection:{connection}")
 }

@@ -1,17 +1,17 @@
-//! One-time codes by which a connection shows which agent it belongs to.
+//! One-time codes with which a connection proves which agent it belongs to.
 
 use crate::turn::AgentId;
 
-/// The characters of a code: no two of them look alike.
+/// The characters of a code, of which no two look alike.
 const ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
 
 /// The number of characters of a code.
 const LENGTH: usize = 6;
 
-/// The number of wrong codes after which all codes end.
+/// The number of wrong codes after which all codes expire.
 const MAX_WRONG: u32 = 10;
 
-/// The codes that were issued and not used yet.
+/// The codes that were issued and not yet used.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LinkCodes {
     codes: Vec<Issued>,
@@ -26,11 +26,11 @@ struct Issued {
 }
 
 impl LinkCodes {
-    /// The time in milliseconds after which a code ends.
+    /// The time in milliseconds after which a code expires.
     pub const TTL_MS: u64 = 120_000;
 
-    /// Issues a code for an agent, whose earlier codes end. `random` decides the code, `now_ms` is
-    /// on a monotonic clock.
+    /// Issues a code for an agent, whose earlier codes expire. `random` determines the code;
+    /// `now_ms` is on a monotonic clock.
     pub fn issue(&mut self, agent: &AgentId, random: u128, now_ms: u64) -> String {
         let mut rest = random;
         let code: String = std::iter::repeat_with(|| {
@@ -40,15 +40,15 @@ impl LinkCodes {
         })
         .take(LENGTH)
         .collect();
-        // A code that is outstanding belongs to the agent that got it last.
+        // An unused code belongs to the agent that received it last.
         self.codes.retain(|issued| issued.until_ms > now_ms && issued.agent != *agent && issued.code != code);
         let until_ms = now_ms.saturating_add(Self::TTL_MS);
         self.codes.push(Issued { code: code.clone(), agent: agent.clone(), until_ms });
         code
     }
 
-    /// Returns the agent to which a code was issued, and ends the code. After ten wrong codes, all
-    /// codes end.
+    /// Returns the agent to which a code was issued, and invalidates the code. After ten wrong
+    /// codes, all codes expire.
     pub fn redeem(&mut self, code: &str, now_ms: u64) -> Option<AgentId> {
         let code = code.to_ascii_lowercase();
         self.codes.retain(|issued| issued.until_ms > now_ms);

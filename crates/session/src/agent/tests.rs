@@ -198,7 +198,7 @@ fn server_of_several_sessions_is_ambiguous_without_metadata() {
     assert_eq!(idle.ambiguous, [], "sessions of an hour ago do not count");
     assert!(!stage.directory.link("c1", &crate::turn::AgentId::new("codex:nobody")));
     assert!(stage.directory.link("c1", &two.agent_id));
-    // A host that starts again reads it from disk.
+    // A restarted host reads it from disk.
     stage.directory = Directory::new(stage.directory.agents().to_vec());
     assert_eq!(stage.mcp(&[], &[], &server).agent_id, two.agent_id);
     stage.directory.unlink("c1");

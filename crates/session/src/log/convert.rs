@@ -1,31 +1,32 @@
-//! Records of earlier versions, converted version by version.
+//! Records of earlier versions, which are converted version by version.
 
 use super::framing::{self, LineFault};
 use super::record::{Record, VERSION};
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
 
-/// One step: from the records of a version to those of the next one.
+/// One step, which converts the records of a version to the next version.
 #[derive(Debug, Clone, Copy)]
 pub struct Converter {
-    /// The version that it reads.
+    /// The version that the step reads.
     pub from: u32,
-    /// Changes the fields of a record, except for its version and its checksum. Returns what it
-    /// cannot convert.
+    /// Changes the fields of a record, except for its version and its checksum. Returns a
+    /// description of what it cannot convert.
     pub convert: fn(&mut Map<String, Value>) -> Result<(), String>,
 }
 
-/// The steps from each earlier version to the current one. The current version is the first.
+/// The steps from each earlier version to the current one. There is no earlier version yet.
 pub const CONVERTERS: &[Converter] = &[];
 
 /// The fields of the envelope, in their order.
 const ENVELOPE: [&str; 9] = ["seq", "ts", "lifetime", "turnId", "agent", "to", "bcast", "via", "kind"];
 
-/// Converts the line of a record, without its newline. Returns the record with the version that it
-/// had, and `None` for one of the current version.
+/// Converts the line of a record, without its newline. Returns the record with its earlier version,
+/// or `None` for a record of the current version.
 ///
 /// # Errors
-/// If the line is damaged, of a newer version, or of a version that no converter reads.
+/// Returns an error if the line is damaged, of a newer version, or of a version that no converter
+/// reads.
 pub fn convert(line: &[u8], converters: &[Converter]) -> Result<Option<(u32, Record)>, LineFault> {
     let written = framing::line_version(line)?;
     if written == u64::from(VERSION) {
@@ -41,7 +42,7 @@ pub fn convert(line: &[u8], converters: &[Converter]) -> Result<Option<(u32, Rec
     }
     fields.remove("crc");
     fields.remove("v");
-    // The order of the envelope is a part of the format.
+    // The order of the envelope is part of the format.
     let mut text = format!(r#"{{"crc":"","v":{VERSION}"#);
     let envelope = ENVELOPE.map(|name| (name.to_owned(), fields.remove(name).unwrap_or_default()));
     for (name, value) in envelope.into_iter().chain(fields) {

@@ -87,10 +87,10 @@ fn version(covered: &[u8]) -> Option<u64> {
     digits.enumerate().try_fold(0_u64, |v, (at, digit)| (at < 18).then(|| v * 10 + u64::from(digit - b'0')))
 }
 
-/// The version of the record on a line, without the newline.
+/// Returns the version of the record on a line, given without its newline.
 ///
 /// # Errors
-/// If the line is damaged, or has no version.
+/// Returns an error if the line is damaged or has no version.
 pub(super) fn line_version(line: &[u8]) -> Result<u64, LineFault> {
     let covered = covered(line).ok_or(LineFault::Checksum)?;
     version(covered).ok_or_else(|| LineFault::Content("no version".to_owned()))

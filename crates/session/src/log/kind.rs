@@ -186,8 +186,8 @@ impl Kind {
         }
     }
 
-    /// Whether the record has to be on disk before anyone learns of it. Beside the groups of which
-    /// that is true, whatever a recording consists of: a recorded step survives a power cut.
+    /// Returns whether the record must be on disk before anyone learns of it. This applies to some
+    /// groups, and to all records of a recording, so that a recorded step survives a power cut.
     #[must_use]
     pub const fn is_durable_at_once(&self) -> bool {
         match self {

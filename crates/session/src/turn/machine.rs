@@ -363,18 +363,18 @@ pub fn kick(
     Ok(drop_reservation(s, who))
 }
 
-/// Where the turn goes of an agent that had it through a loan.
+/// The next owner of a turn that an agent held through a loan.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Reversion {
-    /// The agent that held the turn last for the lender.
+    /// The agent that last held the turn for the lender.
     pub to: Option<AgentId>,
     /// The record of the last handoff, and its author.
     pub handoff: Option<(u64, AgentId)>,
 }
 
 /// Returns the change that the end of a loan makes to a turn that `who` had through it: the turn is
-/// reserved for the last holder of the lender. If that agent is gone or cannot hold the turn, it
-/// becomes idle.
+/// reserved for the last holder of the lender. If that agent is gone or cannot hold the turn, the
+/// turn becomes idle.
 #[must_use]
 pub fn revert(s: Situation<'_>, who: &AgentId, back: Reversion) -> Option<Transition> {
     let owns = s.is_owner(who);

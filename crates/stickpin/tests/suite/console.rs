@@ -33,7 +33,7 @@ impl Plain {
     }
 }
 
-/// Runs lines in a console of their own.
+/// Runs lines in a separate console.
 fn console(world: &World, options: &str, lines: &str) -> Ran {
     let line = format!("--session shop console --plain {options}");
     let mut command = world.command(&words(&line));
@@ -43,7 +43,7 @@ fn console(world: &World, options: &str, lines: &str) -> Ran {
     child.wait_with_output().expect("the console ends").into()
 }
 
-/// The prompts that a console may refer to.
+/// Returns the prompts that a console may refer to.
 fn prompts(world: &World) -> Vec<String> {
     let read = world.run(&words("--session shop context read main --json")).json();
     let entries = read["output"]["entries"].as_array().cloned().unwrap_or_default();
@@ -81,7 +81,7 @@ fn killed_console_leaves_each_complete_entry_once() {
     let mut plain = Plain::start(&world, "");
     assert!(plain.line("open sim:shop").starts_with("opened sim:shop"));
     plain.line("get text 'role=link label=Orders'");
-    // Nothing ends this wait before the console does.
+    // Nothing ends this wait before the console ends.
     writeln!(plain.input, "wait 'role=button \"nowhere\"' --timeout 60000").expect("the console reads");
     eventually("the wait runs", || {
         let log = world.run(&words("--session shop session log --json")).json();
@@ -172,7 +172,7 @@ impl<'w> Screen<'w> {
         self.keys(&["Enter"]);
     }
 
-    /// What is on the screen; nothing once the console has ended.
+    /// Returns the content of the screen; nothing once the console has ended.
     fn shown(&self) -> String {
         String::from_utf8_lossy(&self.run(&["capture-pane", "-p"]).stdout).into_owned()
     }
@@ -225,7 +225,7 @@ fn screen_follows_an_agent_and_takes_lines() {
     screen.shows("shop> @e");
     screen.keys(&["C-c"]);
 
-    // Another size in the middle.
+    // The size changes meanwhile.
     assert!(screen.run(&["resize-window", "-x", "20", "-y", "10"]).status.success());
     eventually("the screen is small", || {
         let shown = screen.shown();

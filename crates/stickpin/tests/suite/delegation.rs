@@ -108,7 +108,7 @@ fn agent_sees_its_sessions_their_children_and_their_peers() {
     assert!(refused.code == 6 && refused.err.starts_with("SESSION_NOT_VISIBLE: "), "{refused:?}");
     let unknown = run(&world, BOB, "session show none");
     assert!(unknown.code == 6 && unknown.err.starts_with("SESSION_NOT_FOUND: "), "{unknown:?}");
-    // With --all, the others by name, platform and turn.
+    // With --all, the other sessions with name, platform and turn.
     let all = run(&world, BOB, "session list --all --json").json()["output"]["sessions"].clone();
     let shop = all.as_array().unwrap().iter().find(|s| s["name"] == "shop").unwrap().clone();
     assert_eq!((&shop["visibility"], &shop["kind"]), (&"host".into(), &"sim".into()));
@@ -118,7 +118,7 @@ fn agent_sees_its_sessions_their_children_and_their_peers() {
     ok(&world, BOB, "session peer mail shop");
     assert_eq!(listed(BOB, "session list --json"), [of("shop", "peer"), of("mail", "self")]);
     assert!(ok(&world, BOB, "session show shop").contains("Nordic Shop"));
-    // A person sees all that is open.
+    // A person sees all open sessions.
     let person = world.run(&["session", "list", "--json"]);
     assert!(person.out.contains("Nordic Shop"), "{person:?}");
 }

@@ -1,4 +1,4 @@
-//! Agents whose MCP server cannot tell by itself which of them asks, and the codes that link it.
+//! Agents whose MCP server cannot determine which of them asks, and the codes that link them.
 
 use crate::mcp::Harness;
 use crate::support::client::{Client, text};
@@ -71,7 +71,7 @@ fn code_is_for_mcp_and_mcp_gets_none() {
     assert!(checked.contains("no MCP server"), "{checked}");
 }
 
-/// `core` does not list the command: it is a step of a batch there.
+/// `core` does not list the command: there it is a step of a batch.
 #[test]
 fn code_is_given_by_a_step_of_a_batch() {
     let world = World::new();

@@ -215,13 +215,13 @@ fn new_recording_puts_a_lost_one_aside() {
     );
 }
 
-/// The files below a folder.
+/// Returns the files below a folder.
 fn files_below(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
 }
 
-/// The log of the only session.
+/// Returns the log of the only session.
 fn session_log(world: &World) -> String {
     let logs: Vec<_> = files_below(&world.state_dir().join("sessions"))
         .into_iter()
@@ -248,7 +248,7 @@ fn recording_log_holds_no_password() {
     }
 }
 
-/// What was recorded is in the records of the commands, and nowhere else.
+/// Recorded steps are in the records of the commands and nowhere else.
 #[test]
 fn the_recorder_reads_the_session_log() {
     let world = World::new();

@@ -119,7 +119,7 @@ impl SessionLog {
     /// Writes the ends of commands that could not be written earlier.
     ///
     /// # Errors
-    /// If one still cannot be written.
+    /// Returns an error if one still cannot be written.
     pub fn flush_ends(&mut self) -> Result<()> {
         while let Some((origin, kind)) = self.pending_ends.first().cloned() {
             if let Err(error) = self.commit(&origin, kind) {

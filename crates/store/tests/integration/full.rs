@@ -85,7 +85,7 @@ fn end_that_cannot_be_logged_stops_further_commands() {
     assert_eq!(ends(&other), ["Interrupted"]);
 }
 
-/// A recorded step is not lost: it is written as soon as there is room.
+/// A recorded step is not lost: it is written as soon as there is space.
 #[test]
 fn step_that_cannot_be_logged_is_written_with_the_next() {
     let files = MemoryFiles::default();

@@ -1,4 +1,4 @@
-//! `log migrate`: from an earlier version to the current one, beside the original.
+//! `log migrate`: from an earlier version to the current one, with the original kept.
 
 use crate::support::memory::MemoryFiles;
 use crate::support::{
@@ -20,7 +20,7 @@ fn written() -> MemoryFiles {
     files
 }
 
-/// Writes the lines of a segment as another version did.
+/// Writes the lines of a segment as another version would.
 fn rewrite(files: &MemoryFiles, version: u32, change: impl Fn(&str) -> String) {
     files.change(&segment(1), |data| {
         let text = String::from_utf8(data.clone()).unwrap();
@@ -33,7 +33,7 @@ fn rewrite(files: &MemoryFiles, version: u32, change: impl Fn(&str) -> String) {
     });
 }
 
-/// The version that never was: it called the number of a turn `turn`.
+/// A fictitious version, which called the number of a turn `turn`.
 const FROM_ZERO: Converter = Converter {
     from: 0,
     convert: |fields| {

@@ -49,7 +49,7 @@ impl Meaning {
         &self.0.name
     }
 
-    /// The label of the row that contains the element, if it stands in one.
+    /// Returns the label of the row that contains the element, if there is one.
     #[must_use]
     pub fn row_label(&self) -> Option<&str> {
         self.0.container.as_ref().filter(|(what, _)| *what == "row").map(|(_, label)| &**label)

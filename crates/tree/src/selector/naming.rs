@@ -32,8 +32,8 @@ impl Selector {
         (!alternatives.is_empty()).then_some(Self { alternatives })
     }
 
-    /// Returns the selector that reads as a meaning: role, name and row. Whether only one element
-    /// matches it, no tree has proven.
+    /// Returns the selector that corresponds to a meaning: role, name and row. No tree has proven
+    /// that only one element matches it.
     #[must_use]
     pub fn for_meaning(meaning: &Meaning) -> Self {
         let mut terms = vec![Term::Role(meaning.role())];

@@ -11,7 +11,7 @@ use std::path::Path;
 use stickpin_device::{AimOptions, Device, ErrorCode, HitResult};
 use stickpin_x11desk::windows;
 
-/// A display of its own with a window of this process, and an app that has read as much.
+/// Starts a private display with a window of this process, and an app that has read as much.
 async fn shown(dir: &Path, toolkit: Toolkit) -> Option<(TestWindow, Speaker, LinuxDevice)> {
     let private = desktop(dir).await?;
     let window = TestWindow::show(&private, "Window", (0, 0, 600, 500));
@@ -30,7 +30,8 @@ async fn shown(dir: &Path, toolkit: Toolkit) -> Option<(TestWindow, Speaker, Lin
     Some((window, app, device))
 }
 
-/// GTK 4 says places relative to windows, whose places are asked along with those inside.
+/// GTK 4 reports positions relative to windows, whose positions are queried together with those
+/// inside.
 #[tokio::test]
 async fn boxes_of_all_elements_are_one_trip() {
     for toolkit in [Toolkit::Gtk4, Toolkit::Gtk3] {

@@ -208,7 +208,7 @@ impl Events {
         let cursors = cursors(&self.cursor)?;
         let listed = coordinator.list(Some(&who), &BTreeSet::new(), false)?.sessions;
         let own = listed.into_iter().filter(|session| session.visibility == Visibility::Own);
-        // A session that was closed since the last answer says so once more.
+        // A session that was closed since the last answer reports that once more.
         let names: BTreeSet<String> = own.map(|own| own.name).chain(cursors.keys().cloned()).collect();
         let mut sessions = Vec::new();
         for name in names {
@@ -346,7 +346,7 @@ async fn read(
     })
 }
 
-/// Returns how long to wait at most: over MCP no longer than a tool call may last.
+/// Returns the maximum wait: over MCP, no longer than a tool call may last.
 fn timeout(cx: &Cx, session: &SessionAuthority, ms: Option<u64>) -> Option<Duration> {
     let timeout = ms.map(Duration::from_millis);
     match claim::slice(cx, session) {

@@ -1,4 +1,4 @@
-//! `session gc`, `log migrate`: sessions that nobody uses any more, and logs of earlier versions.
+//! `session gc`, `log migrate`: sessions that are no longer used, and logs of earlier versions.
 
 use crate::api::render::Cell;
 use crate::commands::prelude::*;

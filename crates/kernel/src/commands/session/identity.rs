@@ -1,4 +1,5 @@
-//! `identity link`, `doctor identity`: the shell and the MCP server of one agent are one agent.
+//! `identity link`, `doctor identity`: make the shell and the MCP server of one agent the same
+//! agent.
 
 use crate::commands::prelude::*;
 use crate::host::identities::Identities;

@@ -204,7 +204,7 @@ impl Open {
     ) -> Result<OpenOutput> {
         match self.navigate(cx).await {
             Err(e) if e.code == ErrorCode::BackendLost => {
-                // What follows is in the next lifetime.
+                // The next commands are in the next lifetime.
                 authority::end(cx, Some(&e), None);
                 cx.warn(format!("{}: a new lifetime begins, and earlier refs have ended.", e.message));
                 // The recording continues in the new lifetime.

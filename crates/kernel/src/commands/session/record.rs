@@ -188,7 +188,7 @@ pub(crate) fn start_recording(cx: &mut Cx, path: Option<PathBuf>, keep_reads: bo
     Ok(())
 }
 
-/// Returns a path as the log keeps it.
+/// Returns a path in the form in which the log stores it.
 fn utf8(path: &Path) -> Result<String> {
     path.to_str().map(str::to_owned).ok_or_else(|| {
         Error::invalid_args(format!("the path {} is not UTF-8", path.display()))
@@ -288,7 +288,7 @@ fn recorded(cx: &mut Cx) -> Result<Recording> {
     if let Ok(live) = cx.open_session()
         && let Some(recorder) = &live.recorder
     {
-        // The log has the texts of scripts without secrets.
+        // The log contains the texts of scripts without secrets.
         for repair in &mut recording.repairs {
             if let Some(text) = recorder.script_text(&repair.file) {
                 text.clone_into(&mut repair.text);

@@ -198,7 +198,7 @@ impl Command for SessionShow {
     }
 }
 
-/// Refuses an agent that is a member neither of the session nor of a parent or peer of it.
+/// Refuses an agent that is not a member of the session or of a parent or peer of it.
 fn require_visible(listed: &ListedSession, who: &Participant) -> Result<()> {
     if who.is_person() || listed.visibility != Visibility::Host || listed.state == ListedState::Missing {
         return Ok(());
@@ -244,8 +244,8 @@ impl SessionEntry {
         }
     }
 
-    /// Adds the metadata of an open session, and leaves out what an agent must not see of
-    /// a session of others.
+    /// Adds the metadata of an open session, and omits what an agent must not see of other agents'
+    /// sessions.
     fn add(&mut self, listed: ListedSession, who: Option<&Participant>) {
         let is_agent = who.is_some_and(|who| !who.is_person());
         if is_agent && listed.visibility == Visibility::Host {

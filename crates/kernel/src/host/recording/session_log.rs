@@ -50,8 +50,8 @@ impl HostInner {
         coordinator.begin_lifetime(name, start, StartReason::Open, None).map(RecordingLog::new)
     }
 
-    /// Returns the coordinator of the logs of a host that was given none. No command is admitted by
-    /// it.
+    /// Returns the coordinator for the logs of a host that was configured without one. It admits no
+    /// commands.
     fn own_coordinator(&self) -> Result<&Coordinator> {
         if let Some(coordinator) = self.own_coordinator.get() {
             return Ok(coordinator);

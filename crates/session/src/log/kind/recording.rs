@@ -1,10 +1,10 @@
-//! Bodies of the kinds about recordings. The steps themselves are in the `command_end` records of
-//! the commands that they were made from.
+//! Bodies of the recording kinds. The steps themselves are in the `command_end` records of their
+//! commands.
 
 use super::super::redacted::Redacted;
 use serde::{Deserialize, Serialize};
 
-/// A recording of the session began. Commands that end after this record carry their step.
+/// A recording of the session began. Commands that end after this record contain their step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RecordingStarted {
@@ -44,7 +44,7 @@ pub struct RecordingEnded {
     pub written: bool,
 }
 
-/// What a command contributed to the recording of its session.
+/// The contribution of a command to the recording of its session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum RecordedStep {

@@ -51,7 +51,7 @@ fn metadata_names_the_first_record_of_a_recording() {
     assert_eq!(folded(meta, &records[last..], second).recording, None);
 }
 
-/// A step that was acknowledged survives a power cut, other commands may not.
+/// An acknowledged step survives a power cut; other commands may not.
 #[test]
 fn recorded_commands_are_durable_at_once() {
     let (records, _) = every_kind();
