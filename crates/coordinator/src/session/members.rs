@@ -162,8 +162,8 @@ pub(crate) fn admit_member(session: &SessionAuthority, agent: AgentId) -> Result
 /// The maximum number of records that are searched for the last handoff of a session.
 const HANDOFF_SPAN: u64 = 10_000;
 
-/// Takes the turn from one of these agents, which thereby leaves the session. The turn becomes idle,
-/// or goes back to the one among `heirs` who held it last.
+/// Takes the turn from one of these agents, which thereby leaves the session. The turn becomes
+/// idle, or returns to the heir in `heirs` that held it last.
 pub(crate) fn end_turn_of(
     session: &SessionAuthority,
     agents: &BTreeSet<AgentId>,

@@ -5,9 +5,9 @@
 //! because a replay could act on another element. The element's meaning is recorded too, and a
 //! replay requires the same one. A [`ScriptWriter`] determines the format of a script.
 //!
-//! A recording is a part of the session log: its steps are in the records of the commands that they
-//! were made from, on disk before the response is sent. A script can therefore still be written when
-//! the app, the daemon or the machine is gone.
+//! A recording is part of the session log: its steps are in the records of their commands, on disk
+//! before the response is sent. A script can therefore still be written after the app, the daemon
+//! or the machine has gone.
 
 mod session_log;
 
