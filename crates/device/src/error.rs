@@ -87,7 +87,7 @@ codes! {
     InvalidCursor = "INVALID_CURSOR", 2, invalid_cursor;
     /// The session has had no such turn.
     InvalidTurnId = "INVALID_TURN_ID", 2, invalid_turn_id;
-    /// An agent has to say why it takes a turn.
+    /// An agent must give a reason to take a turn.
     ReasonRequired = "REASON_REQUIRED", 2, reason_required;
     /// A member cannot remove itself.
     CannotKickSelf = "CANNOT_KICK_SELF", 2, cannot_kick_self;
@@ -113,7 +113,7 @@ codes! {
     TakeoverNotAvailable = "TAKEOVER_NOT_AVAILABLE", 5, takeover_not_available;
     /// Another wait of the same agent is connected.
     DuplicateListener = "DUPLICATE_LISTENER", 5, duplicate_listener;
-    /// The owner of the turn has to release it first.
+    /// The owner of the turn must release it first.
     MustReleaseFirst = "MUST_RELEASE_FIRST", 5, must_release_first;
     /// The member is active.
     TargetActive = "TARGET_ACTIVE", 5, target_active;

@@ -54,7 +54,7 @@ pub struct NotesList {
     pub limit: Option<usize>,
 }
 
-/// Resolve a note. Its author and the holder of the turn may do so.
+/// Resolve a note. Only its author and the owner of the turn can do so.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NotesResolve {
