@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 /// Returns the client commands that the binary provides.
 pub(crate) fn client_commands() -> ClientCommands {
-    [stickpin_replay::COMMANDS, stickpin_install::COMMANDS].concat().leak()
+    [stickpin_replay::COMMANDS, stickpin_watch::COMMANDS, stickpin_install::COMMANDS].concat().leak()
 }
 
 fn env() -> Env {

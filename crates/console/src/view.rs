@@ -106,7 +106,8 @@ fn status(app: &App, theme: Theme, area: Rect, buffer: &mut Buffer) {
         words.push(me.agent_id.clone());
     }
     if app.turn.open_notes > 0 {
-        words.push(format!("{} open notes", app.turn.open_notes));
+        let notes = app.turn.open_notes;
+        words.push(format!("{notes} open note{}", if notes == 1 { "" } else { "s" }));
     }
     words.push(match app.focus {
         Focus::Prompt => "Shift-Tab tree".to_owned(),

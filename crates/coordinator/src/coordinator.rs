@@ -121,7 +121,7 @@ impl Coordinator {
         let mut log = opened.log;
         // Without the segment, nothing can be written before the session is restored.
         let lost = opened.diagnostics.contains(&Diagnostic::LogMissing);
-        let repaired = !lost && self.repair_turn(&mut log)?;
+        let repaired = !lost && repair_turn(self, &mut log)?;
         let session = Arc::new(SessionAuthority::new(log, Arc::clone(&self.shared), repaired));
         loaded.insert(name.to_owned(), Arc::clone(&session));
         drop(loaded);
@@ -130,32 +130,6 @@ impl Coordinator {
         }
         self.shared.guardian.send_modify(|count| *count += 1);
         Ok(session)
-    }
-
-    /// Returns the turn of a host that ended to its owner, or surrenders it after a reboot.
-    fn repair_turn(&self, log: &mut SessionLog) -> Result<bool> {
-        let now = (self.shared.environment.now)();
-        let before = log.meta().turn.clone();
-        if !matches!(before.state, TurnPhase::Owned | TurnPhase::Reserved)
-            || log.meta().status != Status::Open
-        {
-            return Ok(false);
-        }
-        let after = machine::after_restart(&before, &now);
-        let daemon = Origin::daemon(now.wall);
-        let owned = after.state == TurnPhase::Owned;
-        let owner = after.owner.clone().filter(|_| owned);
-        let repaired =
-            owner.into_iter().map(|owner| RepairedTurn { turn_id: after.turn_id, owner }).collect();
-        let started = DaemonStarted { epoch: self.shared.epoch, repaired };
-        if after.state == before.state {
-            log.amend(Amendment::Turn(Box::new(after)));
-        } else {
-            let surrendered = crate::session::surrendered_by_reboot(&before, after);
-            log.append(&daemon, surrendered).map_err(error::of_store)?;
-        }
-        log.append(&daemon, Kind::DaemonStarted(started)).map_err(error::of_store)?;
-        Ok(owned)
     }
 
     /// Begins a lifetime of a session: the first one, or a new one after the session was closed or
@@ -286,4 +260,27 @@ impl Coordinator {
     pub fn store(&self) -> &Store {
         &self.store
     }
+}
+
+/// Returns the turn of a host that ended to its owner, or surrenders it after a reboot.
+fn repair_turn(coordinator: &Coordinator, log: &mut SessionLog) -> Result<bool> {
+    let now = (coordinator.shared.environment.now)();
+    let before = log.meta().turn.clone();
+    if !matches!(before.state, TurnPhase::Owned | TurnPhase::Reserved) || log.meta().status != Status::Open {
+        return Ok(false);
+    }
+    let after = machine::after_restart(&before, &now);
+    let daemon = Origin::daemon(now.wall);
+    let owned = after.state == TurnPhase::Owned;
+    let owner = after.owner.clone().filter(|_| owned);
+    let repaired = owner.into_iter().map(|owner| RepairedTurn { turn_id: after.turn_id, owner }).collect();
+    let started = DaemonStarted { epoch: coordinator.shared.epoch, repaired };
+    if after.state == before.state {
+        log.amend(Amendment::Turn(Box::new(after)));
+    } else {
+        let surrendered = crate::session::surrendered_by_reboot(&before, after);
+        log.append(&daemon, surrendered).map_err(error::of_store)?;
+    }
+    log.append(&daemon, Kind::DaemonStarted(started)).map_err(error::of_store)?;
+    Ok(owned)
 }

@@ -177,7 +177,7 @@ impl Coordinator {
                 listing.hidden.insert(name.clone());
                 continue;
             }
-            let mut listed = self.describe(name, read, visibility.unwrap_or(Visibility::Host), live);
+            let mut listed = describe(self, name, read, visibility.unwrap_or(Visibility::Host), live);
             if beyond {
                 listed.strip_details();
             }
@@ -219,7 +219,7 @@ impl Coordinator {
         let read = self.cached_meta(name);
         let seen = who.and_then(|who| self.visibility(name, who).ok());
         let visibility = seen.unwrap_or(Visibility::Host);
-        self.describe(name, Some(&read), visibility, live)
+        describe(self, name, Some(&read), visibility, live)
     }
 
     /// Returns the metadata of a session, from memory as long as its file is unchanged.
@@ -243,103 +243,106 @@ impl Coordinator {
         }
         Ok((meta, diagnostics))
     }
+}
 
-    fn describe(&self, name: &str, read: Option<&Read>, visibility: Visibility, live: bool) -> ListedSession {
-        let mut listed = ListedSession {
-            name: name.to_owned(),
-            visibility,
-            state: if live { ListedState::Live } else { ListedState::Missing },
-            platform: String::new(),
-            lifetime: None,
-            address: None,
-            turn: None,
-            parent: None,
-            children: Vec::new(),
-            peers: BTreeSet::new(),
-            restore: None,
-            diagnostics: Vec::new(),
-        };
-        let (meta, diagnostics) = match read {
-            Some(Ok((meta, diagnostics))) => (meta, diagnostics),
-            Some(Err(e)) if e.code != ErrorCode::SessionNotFound => {
-                listed.restore = Some(Restorability { possible: false, reason: Some(e.message.clone()) });
-                listed.diagnostics.push(e.code.name().to_owned());
-                if !live {
-                    listed.state = ListedState::Corrupt;
-                }
-                return listed;
+fn describe(
+    coordinator: &Coordinator,
+    name: &str,
+    read: Option<&Read>,
+    visibility: Visibility,
+    live: bool,
+) -> ListedSession {
+    let mut listed = ListedSession {
+        name: name.to_owned(),
+        visibility,
+        state: if live { ListedState::Live } else { ListedState::Missing },
+        platform: String::new(),
+        lifetime: None,
+        address: None,
+        turn: None,
+        parent: None,
+        children: Vec::new(),
+        peers: BTreeSet::new(),
+        restore: None,
+        diagnostics: Vec::new(),
+    };
+    let (meta, diagnostics) = match read {
+        Some(Ok((meta, diagnostics))) => (meta, diagnostics),
+        Some(Err(e)) if e.code != ErrorCode::SessionNotFound => {
+            listed.restore = Some(Restorability { possible: false, reason: Some(e.message.clone()) });
+            listed.diagnostics.push(e.code.name().to_owned());
+            if !live {
+                listed.state = ListedState::Corrupt;
             }
-            Some(Err(_)) | None => {
-                let reason = Some("it has no metadata".to_owned());
-                listed.restore = Some(Restorability { possible: false, reason });
-                return listed;
-            }
-        };
-        let not_restorable = meta.restorable().err();
-        listed.state = match meta.status {
-            _ if live => ListedState::Live,
-            _ if meta.active.is_none() => ListedState::Pending,
-            // A child session has no app itself: the app of its parent can be restored.
-            Status::Open if meta.parent.is_some() => ListedState::Live,
-            Status::Closed => ListedState::Stopped,
-            _ if not_restorable.is_some() => ListedState::Stopped,
-            Status::Pending | Status::Open | Status::Interrupted => ListedState::Restorable,
-        };
-        listed.platform.clone_from(&meta.platform);
-        listed.lifetime = Some(meta.lifetime);
-        listed.address = meta.address().map(str::to_owned);
-        listed.turn = meta.active.map(|_| self.turn_summary(name, meta));
-        listed.parent = meta.parent.as_ref().map(|parent| parent.session.clone());
-        listed.children = meta
-            .children
-            .iter()
-            .map(|child| ListedChild {
-                session: child.session.clone(),
-                state: child.state,
-                agent_id: child.agent_id.clone(),
-            })
-            .collect();
-        listed.peers.clone_from(&meta.peers);
-        let reason = not_restorable.map(|why| why.to_string());
-        listed.restore = Some(Restorability { possible: reason.is_none(), reason });
-        listed.diagnostics.extend(diagnostics.iter().map(|found| found.name().to_owned()));
-        if let Some(active) = meta.active
-            && !self.store().has_segment(name, active.segment)
-        {
-            listed.diagnostics.push(Diagnostic::LogMissing.name().to_owned());
+            return listed;
         }
-        listed
+        Some(Err(_)) | None => {
+            let reason = Some("it has no metadata".to_owned());
+            listed.restore = Some(Restorability { possible: false, reason });
+            return listed;
+        }
+    };
+    let not_restorable = meta.restorable().err();
+    listed.state = match meta.status {
+        _ if live => ListedState::Live,
+        _ if meta.active.is_none() => ListedState::Pending,
+        // A child session has no app itself: the app of its parent can be restored.
+        Status::Open if meta.parent.is_some() => ListedState::Live,
+        Status::Closed => ListedState::Stopped,
+        _ if not_restorable.is_some() => ListedState::Stopped,
+        Status::Pending | Status::Open | Status::Interrupted => ListedState::Restorable,
+    };
+    listed.platform.clone_from(&meta.platform);
+    listed.lifetime = Some(meta.lifetime);
+    listed.address = meta.address().map(str::to_owned);
+    listed.turn = meta.active.map(|_| turn_summary(coordinator, name, meta));
+    listed.parent = meta.parent.as_ref().map(|parent| parent.session.clone());
+    listed.children = meta
+        .children
+        .iter()
+        .map(|child| ListedChild {
+            session: child.session.clone(),
+            state: child.state,
+            agent_id: child.agent_id.clone(),
+        })
+        .collect();
+    listed.peers.clone_from(&meta.peers);
+    let reason = not_restorable.map(|why| why.to_string());
+    listed.restore = Some(Restorability { possible: reason.is_none(), reason });
+    listed.diagnostics.extend(diagnostics.iter().map(|found| found.name().to_owned()));
+    if let Some(active) = meta.active
+        && !coordinator.store().has_segment(name, active.segment)
+    {
+        listed.diagnostics.push(Diagnostic::LogMissing.name().to_owned());
     }
+    listed
+}
 
-    /// Summarizes the turn. Uses the presence of the members for a session that is in use, and
-    /// otherwise whether their harnesses run.
-    fn turn_summary(&self, name: &str, meta: &SessionMeta) -> TurnSummary {
-        let environment = &self.shared().environment;
-        let now = (environment.now)();
-        let session = self.loaded().get(name).cloned();
-        let label = match session {
-            Some(session) => session.lock().judge(environment, &now, turn::label),
-            None => {
-                let alive = |member: &turn::Member| {
-                    let liveness = member.anchor.as_ref().map(|anchor| (environment.liveness)(anchor));
-                    let liveness = liveness.unwrap_or_default();
-                    (
-                        member.agent_id.clone(),
-                        Presence { liveness, silent_ms: u64::MAX, ..Presence::default() },
-                    )
-                };
-                let presence = meta.members.iter().map(alive).collect();
-                turn::label(Situation {
-                    turn: &meta.turn,
-                    members: &meta.members,
-                    policy: &meta.policy,
-                    presence: &presence,
-                    idle_ms: None,
-                    now: &now,
-                })
-            }
-        };
-        let turn = &meta.turn;
-        TurnSummary { label, owner: turn.owner.clone(), reserved_for: turn.reserved_for.clone() }
-    }
+/// Summarizes the turn. Uses the presence of the members for a session that is in use, and
+/// otherwise whether their harnesses run.
+fn turn_summary(coordinator: &Coordinator, name: &str, meta: &SessionMeta) -> TurnSummary {
+    let environment = &coordinator.shared().environment;
+    let now = (environment.now)();
+    let session = coordinator.loaded().get(name).cloned();
+    let label = match session {
+        Some(session) => session.lock().judge(environment, &now, turn::label),
+        None => {
+            let alive = |member: &turn::Member| {
+                let liveness = member.anchor.as_ref().map(|anchor| (environment.liveness)(anchor));
+                let liveness = liveness.unwrap_or_default();
+                (member.agent_id.clone(), Presence { liveness, silent_ms: u64::MAX, ..Presence::default() })
+            };
+            let presence = meta.members.iter().map(alive).collect();
+            turn::label(Situation {
+                turn: &meta.turn,
+                members: &meta.members,
+                policy: &meta.policy,
+                presence: &presence,
+                idle_ms: None,
+                now: &now,
+            })
+        }
+    };
+    let turn = &meta.turn;
+    TurnSummary { label, owner: turn.owner.clone(), reserved_for: turn.reserved_for.clone() }
 }

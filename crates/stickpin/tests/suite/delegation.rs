@@ -86,7 +86,7 @@ fn turn_of_a_lent_device_goes_back_to_the_agent_that_lent_it() {
     let granted = ok(&world, ADA, "--session shop turn try --json");
     assert!(granted.contains("\"reason\":\"direct\"") && granted.contains("cart filled"), "{granted}");
     ok(&world, ADA, "--session shop scroll down");
-    assert!(ok(&world, ADA, "log verify shop").contains("keeps all rules"));
+    assert!(ok(&world, ADA, "log verify shop").contains("follows all rules"));
 }
 
 #[test]
