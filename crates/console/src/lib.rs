@@ -17,7 +17,7 @@ mod view;
 pub use context::{ContextStore, Conversation, Entry, LogBacked, Memory};
 pub use model::outcome::Printed;
 pub use run::plain::Terminal;
-pub use setup::Setup;
+pub use setup::{Help, Setup};
 
 use stickpin_kernel::Result;
 

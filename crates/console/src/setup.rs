@@ -7,6 +7,9 @@ use std::sync::Arc;
 use stickpin_client::{Client, ClientCommands, Installation};
 use stickpin_kernel::{Caller, Response, Result};
 
+/// Returns the help of a topic or a command.
+pub type Help = Arc<dyn Fn(&str) -> Result<String> + Send + Sync>;
+
 /// The configuration from the binary, because only it knows the command line and the environment.
 #[derive(Clone)]
 pub struct Setup {
@@ -33,7 +36,7 @@ pub struct Setup {
     /// Formats a response as the command line does; the flag requests JSON.
     pub print: fn(&Response, bool) -> Printed,
     /// Returns the help of a topic or a command.
-    pub help: Arc<dyn Fn(&str) -> Result<String> + Send + Sync>,
+    pub help: Help,
 }
 
 impl fmt::Debug for Setup {

@@ -237,7 +237,7 @@ impl App {
             Key::Tab => self.complete(),
             Key::PageUp => self.log.scroll(-page),
             Key::PageDown => self.log.scroll(page),
-            Key::Escape => self.log.to_end(),
+            Key::Escape => self.log.follow_newest(),
             key => {
                 self.prompt.key(key);
             }

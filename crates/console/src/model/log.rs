@@ -182,7 +182,7 @@ impl Log {
     }
 
     /// Follows the newest rows.
-    pub(crate) fn to_end(&mut self) {
+    pub(crate) fn follow_newest(&mut self) {
         self.below = 0;
     }
 }

@@ -92,7 +92,6 @@ impl Prompt {
             Key::Ctrl('w') => {
                 let kept = self.before_cursor().trim_end();
                 let start = kept.rfind(char::is_whitespace).map_or(0, |at| at + 1);
-                let start = kept[start..].is_empty().then_some(0).unwrap_or(start);
                 self.replace_from(start, "");
             }
             Key::Up => return self.older(),

@@ -60,7 +60,8 @@ pub(super) fn skip(text: &str, columns: usize) -> usize {
     text.len()
 }
 
-/// Splits a text into pieces of at most this many columns.
+/// Splits a text into lines of at most this many columns, between words where that leaves no line
+/// half empty.
 pub(super) fn wrap(text: &str, columns: u16) -> Vec<String> {
     let text = shown(text);
     let (mut rest, mut lines) = (&*text, Vec::new());
@@ -68,12 +69,14 @@ pub(super) fn wrap(text: &str, columns: u16) -> Vec<String> {
         let end = fitting(rest, usize::from(columns));
         // A character wider than the line is not drawn; keeping it would cause an endless loop.
         let end = if end == 0 { rest.chars().next().map_or(0, char::len_utf8) } else { end };
-        let (line, more) = rest.split_at(end);
-        lines.push(line.to_owned());
-        if more.is_empty() {
+        if end == rest.len() {
+            lines.push(rest.to_owned());
             return lines;
         }
-        rest = more;
+        let gap = rest[..end].rfind(' ').filter(|gap| *gap > end / 2 && !rest[end..].starts_with(' '));
+        let (line, more) = rest.split_at(gap.unwrap_or(end));
+        lines.push(line.to_owned());
+        rest = more.strip_prefix(' ').unwrap_or(more);
     }
 }
 
@@ -101,6 +104,9 @@ mod tests {
         assert_eq!(wrap("日", 1), ["日"]);
         assert_eq!(wrap("", 4), [""]);
         assert_eq!(wrap("ab", 0), ["a", "b"]);
+        assert_eq!(wrap("one two three", 9), ["one two", "three"]);
+        assert_eq!(wrap("one two", 3), ["one", "two"]);
+        assert_eq!(wrap("a longword", 6), ["a long", "word"]);
     }
 
     #[test]
