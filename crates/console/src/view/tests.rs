@@ -153,7 +153,7 @@ fn hostile_names_stay_in_their_cells() {
     answered(&mut app, "get text @e1", "\u{1b}[2J\u{1b}[1;1Howned\r\nnext\n", "");
     let terminal = drawn(&app, true);
     let cells = terminal.backend().buffer().content();
-    let unsafe_cell = cells.iter().find(|cell| cell.symbol().chars().any(|c| stickpin_tree::is_unsafe(c)));
+    let unsafe_cell = cells.iter().find(|cell| cell.symbol().chars().any(stickpin_tree::is_unsafe));
     assert_eq!(unsafe_cell, None);
     insta::assert_snapshot!(screen(&app));
 }
