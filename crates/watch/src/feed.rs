@@ -16,10 +16,10 @@ use tokio::time::Instant;
 
 /// How long the host waits for a change before it takes a frame anyway, because animations and
 /// canvases change without events.
-const REFRESH: Duration = Duration::from_millis(400);
+const REFRESH: Duration = Duration::from_millis(600);
 
 /// How long it waits at most, when one frame after another shows nothing new.
-const MAX_REFRESH: Duration = Duration::from_millis(1_600);
+const MAX_REFRESH: Duration = Duration::from_millis(2_400);
 
 /// The minimum time between two frames, so that an animation does not keep the app busy with
 /// screenshots.

@@ -22,10 +22,10 @@ const MAX_WAIT: u64 = 10_000;
 
 /// How long the session must be idle after a command before a watcher uses the device, so that the
 /// next command of a busy agent does not wait for a screenshot.
-const ROOM: Duration = Duration::from_millis(25);
+const ROOM: Duration = Duration::from_millis(80);
 
 /// The maximum time that a busy agent can keep a watcher waiting for a screenshot.
-const MAX_ROOM: Duration = Duration::from_millis(750);
+const MAX_ROOM: Duration = Duration::from_millis(1_500);
 
 /// The maximum number of failed requests.
 const MAX_FAILED: usize = 20;
