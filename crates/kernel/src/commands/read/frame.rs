@@ -14,7 +14,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use stickpin_device::{CaptureRequest, CaptureResult, RequestEnd, ScreenshotImage, ScreenshotRequest};
 use stickpin_refs::{Ref, RefToken};
-use stickpin_tree::{DEFAULT_MAX_BYTES, Handle, NodeId, NodeRef, Outline, OutlineQueries, Tree, View};
+use stickpin_tree::{
+    DEFAULT_MAX_BYTES, Handle, IdentityGrade, NodeId, NodeRef, Outline, OutlineQueries, Tree, View,
+};
 use tokio::time::Instant;
 
 /// The maximum wait for a change, in milliseconds.
@@ -26,6 +28,9 @@ const ROOM: Duration = Duration::from_millis(80);
 
 /// The maximum time that a busy agent can keep a watcher waiting for a screenshot.
 const MAX_ROOM: Duration = Duration::from_millis(1_500);
+
+/// The maximum number of attempts until nothing moves while the picture is taken.
+const MAX_ROUNDS: usize = 3;
 
 /// The maximum number of failed requests.
 const MAX_FAILED: usize = 20;
@@ -189,14 +194,7 @@ impl WatchFrame {
     }
 
     async fn read(&self, cx: &mut Cx) -> Result<WatchFrameOutput> {
-        let tree = read(cx).await?;
-        waiting::let_others_pass(cx).await?;
-        let placed = points::actionable_boxes(cx, &tree).await?;
-        waiting::let_others_pass(cx).await?;
-        let shot = match cx.device()?.screenshots() {
-            Some(screenshots) => Some(screenshots.screenshot(ScreenshotRequest::default()).await?),
-            None => None,
-        };
+        let (tree, placed, shot) = picture(cx).await?;
         let refs = Refs::of(cx, &tree)?;
         let outline = outline(&tree, &refs);
         let boxes = shot.as_ref().map_or_else(Vec::new, |shot| boxes(&tree, &placed, &refs, shot));
@@ -259,6 +257,42 @@ async fn leave_room(cx: &mut Cx) -> Result<()> {
     let end = Instant::now() + MAX_ROOM;
     while Instant::now() < end && waiting::stay_idle(cx, ROOM).await? == PauseEnd::Yield {}
     Ok(())
+}
+
+/// Takes a picture, and reads the app before and behind it: returns the later tree with the elements
+/// that are the same in both. Repeated while the app moves.
+///
+/// A picture makes an app lay itself out, and what was read before can then not be proven any more.
+/// The later reading leaves the next command one that can.
+async fn picture(cx: &mut Cx) -> Result<(Arc<Tree>, Vec<PlacedElement>, Option<ScreenshotImage>)> {
+    let mut round = 1;
+    loop {
+        let before = read(cx).await?;
+        waiting::let_others_pass(cx).await?;
+        let first = points::actionable_boxes(cx, &before).await?;
+        waiting::let_others_pass(cx).await?;
+        let Some(screenshots) = cx.device()?.screenshots() else { return Ok((before, first, None)) };
+        let shot = screenshots.screenshot(ScreenshotRequest::default()).await?;
+        let tree = read(cx).await?;
+        let mut placed = points::actionable_boxes(cx, &tree).await?;
+        let graded = tree.grade() != IdentityGrade::None;
+        let corner = |p: &PlacedElement| (p.rect.x.to_bits(), p.rect.y.to_bits());
+        let mut known: HashMap<_, Vec<&PlacedElement>> = HashMap::new();
+        for p in &first {
+            known.entry(corner(p)).or_default().push(p);
+        }
+        let same = |a: &PlacedElement, b: &PlacedElement| {
+            a.rect == b.rect
+                && (!graded || a.handle == b.handle)
+                && reads_same(before.node(a.node), tree.node(b.node))
+        };
+        let all = placed.len();
+        placed.retain(|b| known.get(&corner(b)).is_some_and(|at| at.iter().any(|a| same(a, b))));
+        if (placed.len() == all && all == first.len()) || round == MAX_ROUNDS {
+            return Ok((tree, placed, Some(shot)));
+        }
+        round += 1;
+    }
 }
 
 /// Captures the app without storing the tree.
