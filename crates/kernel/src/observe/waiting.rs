@@ -132,6 +132,7 @@ pub(crate) async fn wait_for_change(cx: &mut Cx, at_most: Duration) -> Result<()
 ///
 /// # Errors
 /// Returns the errors of waiting for the session again.
+#[cfg(feature = "pictures")]
 pub(crate) async fn let_others_pass(cx: &mut Cx) -> Result<()> {
     let requested = cx.checkout.as_ref().is_some_and(|checkout| checkout.requested.is_cancelled());
     if requested { cx.yield_checkout().await } else { Ok(()) }
@@ -141,6 +142,7 @@ pub(crate) async fn let_others_pass(cx: &mut Cx) -> Result<()> {
 ///
 /// # Errors
 /// Returns the errors of waiting for the session again.
+#[cfg(feature = "pictures")]
 pub(crate) async fn stay_idle(cx: &mut Cx, time: Duration) -> Result<PauseEnd> {
     let Some(checkout) = &cx.checkout else {
         return Err(crate::host::queue::not_open_error(&cx.session_name));
