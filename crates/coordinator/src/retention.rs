@@ -49,8 +49,8 @@ impl Coordinator {
         Ok(dormant)
     }
 
-    /// Removes the sessions that [`Self::dormant`] returns, with their logs. Returns those that were
-    /// removed.
+    /// Removes the sessions that [`Self::dormant`] returns, with their logs. Returns those that
+    /// were removed.
     ///
     /// # Errors
     /// Returns the errors of [`Self::dormant`], and `IO` if a folder cannot be removed.

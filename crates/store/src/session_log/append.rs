@@ -17,8 +17,8 @@ const RECENT: usize = 1_024;
 
 impl SessionLog {
     /// Appends a record and returns its `seq`. The record is on disk when this function returns,
-    /// except for commands that are not recorded, snapshots, messages and notes, which a power failure can still lose for
-    /// 200 ms.
+    /// except for commands that are not recorded, snapshots, messages and notes, which a power
+    /// failure can still lose for 200 ms.
     ///
     /// # Errors
     /// Returns an error if the record cannot or must not be written. Nothing is then changed, on

@@ -259,8 +259,8 @@ async fn leave_room(cx: &mut Cx) -> Result<()> {
     Ok(())
 }
 
-/// Takes a picture, and reads the app before and behind it: returns the later tree with the elements
-/// that are the same in both. Repeated while the app moves.
+/// Takes a picture, and reads the app before and behind it: returns the later tree with the
+/// elements that are the same in both. Repeated while the app moves.
 ///
 /// A picture makes an app lay itself out, and what was read before can then not be proven any more.
 /// The later reading leaves the next command one that can.
