@@ -33,7 +33,7 @@ fn app_is_started_again_after_kill_9_and_says_what_is_lost() {
     let output = &restored["output"];
     assert_eq!((&output["action"], &output["lifetime"]), (&"restored".into(), &2.into()), "{restored}");
     let lost = output["lost"].to_string();
-    assert!(lost.contains("refs") && lost.contains("had not saved"), "{restored}");
+    assert!(lost.contains("refs") && lost.contains("unsaved changes"), "{restored}");
     let snapshot = world.ok("--session form snapshot -i");
     assert!(
         snapshot.contains("textbox \"Name\"") && !snapshot.contains("Grace"),
