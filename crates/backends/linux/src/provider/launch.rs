@@ -273,7 +273,7 @@ mod tests {
             let child = Command::new("true").spawn().unwrap();
             let hint = Inaccessible { child, what: String::new(), lacks: None }.error(what, true).hint;
             let words = shlex::split(&hint.replace('`', "")).unwrap();
-            assert!(words.contains(&format!("{what}:")), "{hint}");
+            assert!(words.contains(&format!("{what},")), "{hint}");
         }
     }
 }

@@ -298,7 +298,7 @@ mod tests {
         let said = hint(&titled("Open"), false, true, "linux:env A=1 gedit");
         assert!(
             said.ends_with(
-                "open --private linux:desktop`; `stickpin --session all open 'linux:env A=1 gedit'`"
+                "open --private linux:desktop`, then `stickpin --session all open 'linux:env A=1 gedit'`"
             ),
             "{said}"
         );
