@@ -211,7 +211,7 @@ mod tests {
         let error = nameless.x11("type keys").await.unwrap_err();
         assert_eq!(error.code, ErrorCode::Unsupported);
         assert!(error.message.contains("the process of the app"), "{error}");
-        assert!(error.hint.starts_with("press, fill and select work"), "{error}");
+        assert!(error.hint.starts_with("use press, fill and select"), "{error}");
         assert!(error.hint.ends_with("--private --session NAME`"), "{error}");
         assert_eq!(nameless.unseen("scroll").code, ErrorCode::Unsupported);
     }

@@ -298,6 +298,6 @@ mod tests {
             "{error}"
         );
         let error = strayed("textbox \"A\"", "textbox \"B\"", progress, None);
-        assert!(error.message.contains("70 of 80 characters were sent; how many"), "{error}");
+        assert!(error.message.contains("70 of 80 characters were sent; an unknown number"), "{error}");
     }
 }

@@ -367,7 +367,7 @@ mod tests {
             for (refuses, says) in [
                 (&[(WINDOW, POINT)][..], "not now"),
                 (&[(FIRST, POINT)], "not now"),
-                (&[(FIRST, "GetState")], "has just gone"),
+                (&[(FIRST, "GetState")], "has just disappeared"),
             ] {
                 let (hit, _) = within(toolkit, &[(WINDOW, FIRST)], refuses).await;
                 assert!(hit.as_ref().is_err_and(|why| why.contains(says)), "{toolkit:?} {says}: {hit:?}");

@@ -144,11 +144,11 @@ mod tests {
             ..LinuxConfig::default()
         };
         let is_on = toolkits(&on, Some(true));
-        assert!(is_on.ok && is_on.found.contains("started before it was may say nothing"), "{is_on:?}");
+        assert!(is_on.ok && is_on.found.contains("were started earlier may be unreadable"), "{is_on:?}");
         let waits = toolkits(&on, Some(false));
         assert!(waits.ok && waits.found.contains("gsettings set"), "{waits:?}");
         let unknown = toolkits(&on, None);
-        assert!(unknown.ok && unknown.found.contains("does not say"), "{unknown:?}");
+        assert!(unknown.ok && unknown.found.contains("does not report"), "{unknown:?}");
     }
 
     #[tokio::test]
