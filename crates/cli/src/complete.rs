@@ -3,7 +3,8 @@
 use crate::local::FrontEndCommand;
 use clap::builder::{EnumValueParser, PossibleValuesParser};
 use clap::{Arg, ColorChoice, Command};
-use clap_complete::Shell;
+use clap_complete::{Generator, Shell};
+use clap_complete_nushell::Nushell;
 use std::collections::BTreeSet;
 use stickpin_client::Connection;
 use stickpin_cmdline::LocalCommand;
@@ -12,13 +13,20 @@ use stickpin_kernel::Result;
 use stickpin_kernel::registry::COMMANDS;
 use stickpin_wire::StateDir;
 
+/// The shells that have completions.
+pub(crate) const SHELLS: [&str; 5] = ["bash", "zsh", "fish", NUSHELL, "powershell"];
+
+/// The shell that `clap_complete` itself does not know.
+const NUSHELL: &str = "nushell";
+
 /// Returns the completion script for a shell. For names that change (sessions, apps), the script
-/// calls the hidden `complete` command.
+/// calls the hidden `complete` command, except in PowerShell.
 pub(crate) fn script(shell: &str, others: &[FrontEndCommand]) -> Option<String> {
+    if shell == NUSHELL {
+        return Some(with_nushell_values(&generated(Nushell, others)));
+    }
     let shell: Shell = shell.parse().ok()?;
-    let mut out = Vec::new();
-    clap_complete::generate(shell, &mut command_tree(others), "stickpin", &mut out);
-    let script = String::from_utf8_lossy(&out).into_owned();
+    let script = generated(shell, others);
     Some(match shell {
         Shell::Bash => script + BASH,
         // `_arguments` evaluates the words between parentheses.
@@ -37,6 +45,35 @@ pub(crate) fn script(shell: &str, others: &[FrontEndCommand]) -> Option<String> 
     })
 }
 
+/// Returns the script that a generator writes for all commands.
+fn generated(generator: impl Generator, others: &[FrontEndCommand]) -> String {
+    let mut out = Vec::new();
+    clap_complete::generate(generator, &mut command_tree(others), "stickpin", &mut out);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// Adds the names of sessions and apps to a script for nushell. A `string@"COMMAND"` takes its
+/// values from a command of the module.
+fn with_nushell_values(script: &str) -> String {
+    let mut command = "";
+    let lines = script.lines().map(|line| {
+        let declared = line.trim_start();
+        command = declared.strip_prefix("export extern ").unwrap_or(command);
+        if declared.starts_with("module ") {
+            return format!("{line}\n{NUSHELL_VALUES}");
+        }
+        let opens_app = command.starts_with("\"stickpin open\"") && declared.starts_with("what");
+        match declared.starts_with("--session: string") {
+            true => line.replacen(": string", ": string@\"nu-complete stickpin sessions\"", 1) + "\n",
+            false if opens_app => {
+                line.replacen(": string", ": string@\"nu-complete stickpin apps\"", 1) + "\n"
+            }
+            false => format!("{line}\n"),
+        }
+    });
+    lines.collect()
+}
+
 /// Argument of `complete` for the names of apps.
 pub(crate) const APPS: &str = "apps";
 /// Argument of `complete` for the names of sessions.
@@ -48,6 +85,8 @@ const BASH: &str = include_str!("../completions/values.bash");
 const ZSH_APPS: &str = "{compadd -- ${(f)\"$(stickpin complete apps 2>/dev/null)\"}; _files}";
 
 const FISH: &str = include_str!("../completions/values.fish");
+
+const NUSHELL_VALUES: &str = include_str!("../completions/values.nu");
 
 /// Returns the names of the open sessions. Starts no daemon: without one no session is open.
 ///
@@ -105,6 +144,9 @@ fn command_tree(others: &[FrontEndCommand]) -> Command {
     let mut root = add_known_values(root, others);
     for (name, aliases, leaf) in registry.chain(own) {
         let leaf = add_known_values(leaf.no_binary_name(false).name(name), others);
+        let about = leaf.get_about().map(ToString::to_string).unwrap_or_default();
+        // A second line would not be a comment in the script for nushell.
+        let leaf = leaf.about(about.lines().next().unwrap_or_default().to_owned());
         root = match name.split_once(' ') {
             None => add_command(root, leaf.name(name).visible_aliases(aliases)),
             Some((group, member)) => {
@@ -155,14 +197,58 @@ mod tests {
 
     #[test]
     fn every_shell_script_contains_the_commands() {
+        for shell in SHELLS {
+            let script = script(shell, &front_end_commands(client_commands())).unwrap();
+            for word in ["snapshot", "title", "max-bytes", "console", "watch"] {
+                assert!(script.contains(word), "{shell}: {word}");
+            }
+        }
         for shell in ["bash", "zsh", "fish"] {
             let script = script(shell, &front_end_commands(client_commands())).unwrap();
-            for word in
-                ["snapshot", "title", "max-bytes", "click", "selectors", "digest", "stickpin complete"]
-            {
+            for word in ["click", "selectors", "digest", "stickpin complete"] {
                 assert!(script.contains(word), "{shell}: {word}");
             }
         }
         assert!(script("tcsh", &[]).is_none());
+    }
+
+    #[test]
+    fn nushell_script_takes_values_from_commands() {
+        let script = script(NUSHELL, &front_end_commands(client_commands())).unwrap();
+        assert_eq!(script.lines().filter(|line| line.starts_with("module ")).count(), 1);
+        let of = |name: &str| {
+            let (_, after) = script.split_once(&format!("export extern \"stickpin {name}\" [")).unwrap();
+            after.split_once("\n  ]\n").unwrap().0
+        };
+        assert!(
+            of("open").contains("what?: string@\"nu-complete stickpin apps\"")
+                || of("open").contains("what: string@\"nu-complete stickpin apps\""),
+            "{}",
+            of("open")
+        );
+        for name in ["press", "get title", "console"] {
+            assert!(of(name).contains("--session: string@\"nu-complete stickpin sessions\""), "{}", of(name));
+        }
+        // Every other line is a declaration, a comment or a bracket: none belongs to a text.
+        for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            let starts = ["module", "export", "def", "use", "#", "[", "]", "{", "}", "-", "...", "^"];
+            let positional = line.split([':', '?', ' ']).next().unwrap_or_default();
+            let is_name = positional.chars().all(|c| c.is_ascii_alphanumeric());
+            assert!(
+                starts.iter().any(|start| line.starts_with(start)) || (is_name && line.contains(": ")),
+                "{line}"
+            );
+        }
+    }
+
+    #[test]
+    fn powershell_script_offers_options_below_their_command() {
+        let script = script("powershell", &front_end_commands(client_commands())).unwrap();
+        let (_, after) = script.split_once("'stickpin;screenshot' {").unwrap();
+        let (offered, _) = after.split_once("break").unwrap();
+        assert!(
+            offered.contains("'--overlay', '--overlay', [CompletionResultType]::ParameterName"),
+            "{offered}"
+        );
     }
 }

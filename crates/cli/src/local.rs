@@ -147,7 +147,7 @@ pub(crate) const LOCAL_COMMANDS: &[CliCommand] = &[
     },
     CliCommand {
         grammar: |command| {
-            let shells = ["bash", "zsh", "fish"];
+            let shells = crate::complete::SHELLS;
             command.arg(
                 Arg::new("shell").value_name("SHELL").required(true).value_parser(shells).help("Which shell"),
             )

@@ -66,6 +66,10 @@ mod tests {
             let page = page(name, &others).unwrap_or_else(|e| panic!("{name}: {e}"));
             assert!(page.contains(".SH NAME") && page.contains("state\\-dir"), "{name}: {page}");
         }
+        for (name, option) in [("console", "ephemeral"), ("watch", "port")] {
+            let page = page(name, &others).unwrap();
+            assert!(page.contains(&format!(".TH stickpin-{name} 1")) && page.contains(option), "{page}");
+        }
         assert!(page("", &others).unwrap().contains("snapshot"));
         assert!(page("fill", &others).unwrap().contains("stickpin fill @e2"));
         assert_eq!(page("nonsense", &others).unwrap_err().code, ErrorCode::InvalidArgs);

@@ -217,6 +217,14 @@ fn completions_offer_what_there_is() {
     let zsh = world.ok("completions zsh");
     assert!(zsh.contains("($(stickpin complete sessions 2>/dev/null))"), "sessions");
     assert!(zsh.contains("stickpin complete apps 2>/dev/null"), "apps");
+    for (shell, offered) in [
+        ("nushell", "export extern \"stickpin snapshot\" ["),
+        ("nushell", "--session: string@\"nu-complete stickpin sessions\""),
+        ("powershell", "'stickpin;snapshot' {"),
+        ("powershell", "'--max-bytes', '--max-bytes'"),
+    ] {
+        assert!(world.ok(&format!("completions {shell}")).contains(offered), "{shell}: {offered}");
+    }
 }
 
 #[test]
