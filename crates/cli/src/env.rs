@@ -45,6 +45,10 @@ pub struct Env {
     pub dumb_terminal: bool,
     /// The width of the terminal on stdout.
     pub columns: Option<u16>,
+    /// The width of a character cell on stdout in pixels, if the terminal reports it.
+    pub cell_width: Option<u16>,
+    /// Variables that reveal the kind of the terminal, by name.
+    pub terminal_variables: BTreeMap<String, String>,
     /// Environment variables about colors.
     pub color: ColorVariables,
     /// This program, which is started again as the daemon.

@@ -26,6 +26,7 @@ mod man;
 mod mcp;
 mod output;
 mod parse;
+mod picture;
 
 pub use caller::caller;
 pub use console::Console;
@@ -33,6 +34,7 @@ pub use daemon::start;
 pub use env::{ColorVariables, Env};
 pub use mcp::Mcp;
 pub use output::{Colors, Streams, printed};
+pub use picture::terminal_variables;
 pub use stickpin_client::ClientCommands;
 
 use local::{CliCommand, FrontEndCommand, LocalAction};
@@ -175,7 +177,13 @@ fn call(request: &Request, options: &Options, env: &Env, hooks: Hooks, streams: 
         Connection::run(&state_dir, &daemon::start(env), request)
     });
     match ran {
-        Ok(response) => streams.respond(&response, options.json),
+        Ok(response) => {
+            let code = streams.respond(&response, options.json);
+            if options.show {
+                picture::show(&response, options, env, streams);
+            }
+            code
+        }
         Err(error) => streams.fail(&request.command, error, options.json),
     }
 }

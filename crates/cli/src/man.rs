@@ -66,7 +66,7 @@ mod tests {
             let page = page(name, &others).unwrap_or_else(|e| panic!("{name}: {e}"));
             assert!(page.contains(".SH NAME") && page.contains("state\\-dir"), "{name}: {page}");
         }
-        for (name, option) in [("console", "ephemeral"), ("watch", "port")] {
+        for (name, option) in [("console", "ephemeral"), ("watch", "port"), ("screenshot", "show")] {
             let page = page(name, &others).unwrap();
             assert!(page.contains(&format!(".TH stickpin-{name} 1")) && page.contains(option), "{page}");
         }

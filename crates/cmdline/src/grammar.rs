@@ -15,6 +15,7 @@ pub fn command_grammar(definition: &CommandDefinition) -> Command {
     let spec = &definition.spec;
     build_grammar(spec.name, definition.doc(), after_help(definition), definition.fields())
         .args(spec.follows.map(options::follow))
+        .args(spec.makes_picture.then(options::show))
         .args(definition.fields().iter().find(|field| field.reads_stdin).map(options::stdin))
 }
 

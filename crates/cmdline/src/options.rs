@@ -48,6 +48,8 @@ pub struct Options {
     pub follow: bool,
     /// `--stdin`, of commands that read an argument from standard input.
     pub stdin: bool,
+    /// `--show`, of commands that make a picture.
+    pub show: bool,
 }
 
 impl Options {
@@ -93,6 +95,17 @@ pub(crate) fn follow(how: Follow) -> Arg {
         .help(help)
         .action(ArgAction::SetTrue)
         .conflicts_with_all([how.wait, how.timeout])
+}
+
+/// The clap id of the switch that shows the picture of a response.
+const SHOW: &str = "--show";
+
+/// Returns the switch that shows the picture of a response in the terminal.
+pub(crate) fn show() -> Arg {
+    Arg::new(SHOW)
+        .long("show")
+        .help("Show the picture in the terminal, if it is one that can (kitty, iTerm2, sixel)")
+        .action(ArgAction::SetTrue)
 }
 
 /// The clap id of the switch that reads an argument from standard input.
@@ -157,6 +170,7 @@ pub fn read(matches: &ArgMatches) -> Result<Options> {
         color,
         follow: switch(FOLLOW),
         stdin: switch(STDIN),
+        show: switch(SHOW),
     })
 }
 

@@ -56,7 +56,8 @@ pub fn read(definition: &CommandDefinition, args: Vec<String>) -> Result<ParsedA
     Ok(ParsedArguments::Input(input, options))
 }
 
-/// Refuses `--follow` if nothing could end it, and `--stdin` if there is no standard input.
+/// Refuses `--follow` if nothing could end it, `--stdin` if there is no standard input, and
+/// `--show` if there is no terminal.
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` if the option is set.
@@ -64,6 +65,10 @@ pub fn refuse_following(options: &Options) -> Result<()> {
     if options.stdin {
         return Err(Error::new(ErrorCode::InvalidArgs, "`--stdin` works only at a command line of its own")
             .hint("write the text as an argument"));
+    }
+    if options.show {
+        return Err(Error::new(ErrorCode::InvalidArgs, "`--show` works only at a command line of its own")
+            .hint("omit `--show`; the answer names the file of the picture"));
     }
     if !options.follow {
         return Ok(());
@@ -211,6 +216,23 @@ mod tests {
         assert!(matches!(read("msg recv -h"), Ok(ParsedArguments::Help(text)) if text.contains("--follow")));
         let refused = steps(&["batch", "events --follow"], "").unwrap_err();
         assert!(refused.message.contains("`--follow`"), "{refused}");
+    }
+
+    #[test]
+    fn showing_is_an_option_of_commands_that_make_pictures() {
+        let read = |line: &str| {
+            let words = crate::split(line)?;
+            let found =
+                resolve::resolve_command::<&'static CommandDefinition>(&words, &[])?.expect("a command");
+            read(registry::lookup(found.name)?, found.args)
+        };
+        for line in ["screenshot --show", "diff screenshot a.png --show"] {
+            let Ok(ParsedArguments::Input(input, options)) = read(line) else { panic!("{line}") };
+            assert!(options.show && !input.contains_key("show"), "{line}: {input:?}");
+        }
+        assert!(read("snapshot --show").is_err(), "no picture");
+        let refused = steps(&["batch", "screenshot --show"], "").unwrap_err();
+        assert!(refused.message.contains("`--show`"), "{refused}");
     }
 
     #[test]

@@ -92,5 +92,7 @@ pub use host::identities::{Connected, Identities, IssuedCode};
 pub use host::recording::{
     RecordedCommand, RecordedTarget, Recording, RepairSite, ScriptRepair, ScriptWriter,
 };
+#[cfg(feature = "pictures")]
+pub use picture::image::Image;
 pub use stickpin_device::{CancellationToken, Dispatched, Error, ErrorCode, Result, io_error};
 pub use stickpin_session::agent::{EnvAge, Evidence};

@@ -1,9 +1,11 @@
 //! All environment variables, each named once. No other file of the workspace reads one.
 
+use rustix::termios::{Winsize, tcgetwinsize};
 use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsString;
 use std::io::IsTerminal;
+use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 #[cfg(feature = "linux")]
@@ -193,7 +195,9 @@ pub(crate) fn command_line_env() -> Result<Env> {
         terminal: std::io::stderr().is_terminal(),
         answer_on_terminal: std::io::stdout().is_terminal(),
         dumb_terminal: text(TERM).is_some_and(|value| value == "dumb"),
-        columns: terminal_width(),
+        columns: terminal_size().map(|size| size.ws_col),
+        cell_width: terminal_size().and_then(cell_width),
+        terminal_variables: terminal_variables(),
         color: ColorVariables {
             no_color: text(NO_COLOR).is_some(),
             force: text(CLICOLOR_FORCE).is_some_and(|value| value != "0"),
@@ -205,14 +209,27 @@ pub(crate) fn command_line_env() -> Result<Env> {
     })
 }
 
-/// Returns the width of the terminal on stdout. `None` if stdout is not a terminal, 80 if the
-/// terminal does not report its width.
-fn terminal_width() -> Option<u16> {
+/// Returns the size of the terminal on stdout. `None` if stdout is not a terminal; 80 columns if the
+/// terminal does not report its size.
+fn terminal_size() -> Option<Winsize> {
     let stdout = std::io::stdout();
-    stdout.is_terminal().then(|| {
-        let width = rustix::termios::tcgetwinsize(&stdout).map_or(0, |size| size.ws_col);
-        if width == 0 { 80 } else { width }
-    })
+    stdout.is_terminal().then(|| size_of(&stdout))
+}
+
+fn size_of(terminal: impl AsFd) -> Winsize {
+    let unknown = Winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
+    let size = tcgetwinsize(terminal).unwrap_or(unknown);
+    if size.ws_col == 0 { Winsize { ws_col: 80, ..size } } else { size }
+}
+
+/// Returns the width of a character cell in pixels, if the terminal reports its size in pixels.
+fn cell_width(size: Winsize) -> Option<u16> {
+    Some(size.ws_xpixel / size.ws_col).filter(|width| *width > 0)
+}
+
+/// Returns the variables that reveal the kind of the terminal.
+fn terminal_variables() -> BTreeMap<String, String> {
+    stickpin_cli::terminal_variables().filter_map(|name| Some((name.to_owned(), text(name)?))).collect()
 }
 
 /// Returns the variables that reveal which agent runs this program.

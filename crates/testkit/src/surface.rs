@@ -63,6 +63,8 @@ pub(crate) fn env(dir: &Path, program: &Path) -> Env {
         answer_on_terminal: false,
         dumb_terminal: false,
         columns: None,
+        cell_width: None,
+        terminal_variables: Default::default(),
         color: Default::default(),
         program: program.to_owned(),
         of_daemon: &[],

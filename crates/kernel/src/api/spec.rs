@@ -40,6 +40,9 @@ pub struct Spec {
     pub asserts: bool,
     /// How a front end repeats the command to follow new entries.
     pub follows: Option<Follow>,
+    /// Whether the command makes a picture, the `image` of its response, which a front end can
+    /// show.
+    pub makes_picture: bool,
     /// Valid command lines, for help and docs.
     pub examples: &'static [&'static str],
 }
@@ -61,6 +64,7 @@ impl Spec {
         logged: true,
         asserts: false,
         follows: None,
+        makes_picture: false,
         examples: &[],
     };
 

@@ -83,13 +83,54 @@ fn rgb(raw: Vec<u8>, samples: usize) -> Vec<u8> {
 
 /// An image in memory, with 8 bits each of red, green and blue.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Image {
+pub struct Image {
     pub(crate) width: u32,
     pub(crate) height: u32,
     rgb: Vec<u8>,
 }
 
 impl Image {
+    /// Decodes the bytes of a PNG or WebP file.
+    ///
+    /// # Errors
+    /// Returns `INVALID_ARGS` for any other format, and for an image that is too large.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        Self::from_file(bytes).map_err(|why| {
+            Error::invalid_args(format!("the file is not a PNG or WebP picture: {why}"))
+                .hint("write the picture as PNG: `--format png`")
+        })
+    }
+
+    /// Returns the width and height in pixels.
+    #[must_use]
+    pub fn dimensions(&self) -> (u32, u32) {
+        (self.width, self.height)
+    }
+
+    /// Returns the pixels in rows from the top, three bytes each: red, green and blue.
+    #[must_use]
+    pub fn rgb(&self) -> &[u8] {
+        &self.rgb
+    }
+
+    /// Shrinks the image, if necessary, to at most `width` pixels per row. Keeps its proportions.
+    #[must_use]
+    pub fn fit_width(self, width: u32) -> Self {
+        if self.width <= width || width == 0 {
+            return self;
+        }
+        let longest = u64::from(self.width.max(self.height)) * u64::from(width) / u64::from(self.width);
+        self.shrink(u32::try_from(longest.max(1)).unwrap_or(u32::MAX))
+    }
+
+    /// Encodes the image as PNG.
+    ///
+    /// # Errors
+    /// Returns `INTERNAL` if the encoder fails.
+    pub fn to_png(&self) -> Result<Vec<u8>> {
+        encode_png(&self.rgb, self.width, self.height)
+    }
+
     /// Creates an image of one color.
     #[cfg(test)]
     pub(crate) fn filled(width: u32, height: u32, color: [u8; 3]) -> Self {
@@ -137,11 +178,15 @@ impl Image {
     /// # Errors
     /// Returns `INVALID_ARGS` for any other format, and for an image that is too large.
     pub(crate) fn read(path: &Path, bytes: &[u8]) -> Result<Self> {
-        let read = if bytes.starts_with(b"RIFF") { Self::from_webp } else { Self::from_png };
-        read(bytes, MAX_PIXELS).map_err(|why| {
+        Self::from_file(bytes).map_err(|why| {
             Error::invalid_args(format!("{} cannot be compared: {why}", path.display()))
                 .hint("save the screenshots to compare as PNG or WebP: `stickpin screenshot before.png`")
         })
+    }
+
+    fn from_file(bytes: &[u8]) -> Result<Self, Box<dyn std::error::Error>> {
+        let decode = if bytes.starts_with(b"RIFF") { Self::from_webp } else { Self::from_png };
+        decode(bytes, MAX_PIXELS)
     }
 
     /// Encodes the image.
@@ -151,7 +196,7 @@ impl Image {
     pub(crate) fn encode(&self, format: Format) -> Result<Vec<u8>> {
         let mut out = Vec::new();
         match format {
-            Format::Png => return encode_png(&self.rgb, self.width, self.height),
+            Format::Png => return self.to_png(),
             Format::Webp => image_webp::WebPEncoder::new(&mut out)
                 .encode(&self.rgb, self.width, self.height, image_webp::ColorType::Rgb8)
                 .map_err(|e| self.no_place(format, &e))?,
@@ -301,6 +346,7 @@ mod tests {
         for format in [Format::Png, Format::Webp] {
             let written = image.encode(format).unwrap();
             assert_eq!(Image::read(Path::new("a"), &written).unwrap(), image);
+            assert_eq!(Image::from_bytes(&written).unwrap(), image);
         }
         let jpeg = image.encode(Format::Jpeg).unwrap();
         assert!(jpeg.starts_with(&[0xff, 0xd8, 0xff]) && jpeg.ends_with(&[0xff, 0xd9]));
@@ -339,6 +385,9 @@ mod tests {
         assert_eq!(fit_size((200, 100), 50), ((50, 25), 0.25));
         assert_eq!(fit_size((1, 1000), 10).0, (1, 10));
         assert_eq!(small.rgb[..3], [10, 20, 30]);
+        assert_eq!(image.clone().fit_width(50).dimensions(), (50, 25));
+        assert_eq!(Image::filled(40, 400, [0; 3]).fit_width(20).dimensions(), (20, 200));
+        assert_eq!(image.clone().fit_width(200), image);
         assert_eq!(image.clone().shrink(200), image);
         assert_eq!(image.clone().shrink(0), image);
     }

@@ -228,6 +228,39 @@ fn completions_offer_what_there_is() {
 }
 
 #[test]
+fn picture_is_shown_in_a_terminal_that_can() {
+    const KITTY: &str = "\u{1b}_Ga=T,f=100,q=2";
+    let world = World::new();
+    world.ok("open sim:shop");
+    let kitty = [("TERM", "xterm-kitty")];
+    let Some(shown) = on_terminal(&world, 100, &kitty, "screenshot before.png --show") else { return };
+    let (text, picture) = shown.split_once('\n').expect("two parts");
+    assert!(text.contains("before.png · ") && picture.starts_with(KITTY), "{shown:?}");
+    assert!(picture.ends_with("\u{1b}\\\n"), "{shown:?}");
+    world.ok("press 'text=\"Add to cart\" nth=1'");
+    let shown = on_terminal(&world, 100, &kitty, "diff screenshot before.png --show").expect("a terminal");
+    assert!(shown.contains(" pixels differ, ") && shown.contains(KITTY), "{shown:?}");
+    let shown = on_terminal(&world, 100, &[("TERM", "foot")], "screenshot --show").expect("a terminal");
+    assert!(shown.contains("\u{1b}P"), "{shown:?}");
+    for (env, line, why) in [
+        (&kitty[..], "screenshot", None),
+        (&kitty, "screenshot --show --json", Some("the output is JSON")),
+        (&[("TERM", "xterm-kitty"), ("TMUX", "1")], "screenshot --show", Some("multiplexer")),
+        (&[], "screenshot --show", Some("not known to support")),
+    ] {
+        let shown = on_terminal(&world, 100, env, line).expect("a terminal");
+        assert!(!shown.contains(ESCAPE), "{env:?} {line}: {shown:?}");
+        let note = shown.lines().find(|line| line.starts_with("the picture is not shown: "));
+        assert_eq!(note.is_some(), why.is_some(), "{shown:?}");
+        assert!(why.is_none_or(|why| shown.contains(why)), "{shown:?}");
+    }
+    let ran: Ran =
+        world.command(&["screenshot", "--show"]).env("TERM", "xterm-kitty").output().expect("it runs").into();
+    assert!(ran.code == 0 && !ran.out.contains(ESCAPE), "{ran:?}");
+    assert_eq!(ran.err, "the picture is not shown: the output does not go to a terminal\n");
+}
+
+#[test]
 fn manual_pages_are_written_for_every_command() {
     let world = World::new();
     let said = world.ok("man --out pages");

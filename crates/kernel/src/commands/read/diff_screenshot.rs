@@ -61,6 +61,7 @@ impl Command for DiffScreenshot {
     const SPEC: Spec = Spec {
         name: "diff screenshot",
         needs: &[Capability::Screenshot],
+        makes_picture: true,
         examples: &[
             "stickpin diff screenshot before.png",
             "stickpin diff screenshot before.png after.png --out diff.png",

@@ -97,6 +97,7 @@ impl Command for Screenshot {
     const SPEC: Spec = Spec {
         name: "screenshot",
         needs: &[Capability::Screenshot],
+        makes_picture: true,
         examples: &[
             "stickpin screenshot --overlay",
             "stickpin screenshot ~/shop.png --full",
