@@ -3,10 +3,11 @@
 
 use crate::env::Env;
 use crate::output::Streams;
+use crate::progress::ProgressView;
 use crate::{Hooks, daemon, first_run, parse, state_dir};
 use serde_json::{Map, Value};
 use std::sync::Arc;
-use stickpin_client::{AllowAll, Call, ClientCommand, Installation, Progress, SocketClient};
+use stickpin_client::{AllowAll, Call, ClientCommand, Installation, SocketClient};
 use stickpin_cmdline::Options;
 use stickpin_kernel::{CancellationToken, Error, ErrorCode, Response, Result};
 use tokio::signal::unix::SignalKind;
@@ -14,9 +15,6 @@ use tokio::sync::mpsc;
 
 /// The exit code of an interrupted program (128 plus the signal number).
 const INTERRUPTED: u8 = 130;
-
-/// The width of the progress bar in characters.
-const BAR_WIDTH: usize = 24;
 
 /// Runs a client command and returns the exit code.
 pub(crate) fn run(
@@ -67,11 +65,12 @@ fn run_until_interrupted(
         };
         // A person's Ctrl-C, or the termination that the parent process requests.
         let mut interrupts = listen_for_signals(&[SignalKind::interrupt(), SignalKind::terminate()])?;
+        let mut view = ProgressView::new(env);
         let mut run = command.run(input, call);
         let response = loop {
             tokio::select! {
                 biased;
-                Some(progress) = heard.recv() => print_progress(&progress, env.terminal, streams),
+                Some(progress) = heard.recv() => view.show(&progress, streams),
                 Some(()) = interrupts.recv() => {
                     if cancel.is_cancelled() {
                         break None;
@@ -82,11 +81,9 @@ fn run_until_interrupted(
             }
         };
         while let Ok(progress) = heard.try_recv() {
-            print_progress(&progress, env.terminal, streams);
+            view.show(&progress, streams);
         }
-        if env.terminal {
-            streams.print_to_stderr("\r\u{1b}[K");
-        }
+        view.finish(streams);
         Ok(response)
     })
 }
@@ -101,20 +98,4 @@ pub(crate) fn listen_for_signals(kinds: &[SignalKind]) -> Result<mpsc::Unbounded
         tokio::spawn(async move { while signal.recv().await.is_some() && sender.send(()).is_ok() {} });
     }
     Ok(heard)
-}
-
-/// Prints a lasting line, and below it the progress bar if stderr is a terminal.
-fn print_progress(progress: &Progress, terminal: bool, streams: &mut Streams<'_>) {
-    if progress.lasting {
-        let clear = if terminal { "\r\u{1b}[K" } else { "" };
-        streams.print_to_stderr(&format!("{clear}{}\n", progress.line));
-    }
-    if terminal && progress.total > 0 {
-        let done = (BAR_WIDTH * progress.done).checked_div(progress.total).unwrap_or(0);
-        let line = if progress.lasting { "" } else { &progress.line };
-        let bar = format!("{}{}", "█".repeat(done), "░".repeat(BAR_WIDTH.saturating_sub(done)));
-        let shown: String =
-            format!("{bar} {}/{} {line}", progress.done, progress.total).chars().take(78).collect();
-        streams.print_to_stderr(&format!("\r\u{1b}[K{shown}"));
-    }
 }

@@ -45,6 +45,8 @@ pub struct Env {
     pub dumb_terminal: bool,
     /// The width of the terminal on stdout.
     pub columns: Option<u16>,
+    /// Returns the current width of the terminal on stderr; 80 by default.
+    pub progress_columns: Option<fn() -> u16>,
     /// The width of a character cell on stdout in pixels, if the terminal reports it.
     pub cell_width: Option<u16>,
     /// Variables that reveal the kind of the terminal, by name.

@@ -27,6 +27,7 @@ mod mcp;
 mod output;
 mod parse;
 mod picture;
+mod progress;
 
 pub use caller::caller;
 pub use console::Console;

@@ -86,6 +86,20 @@ pub struct Progress {
     pub line: String,
     /// Whether the line stays on screen when the next one arrives.
     pub lasting: bool,
+    /// The part that the event belongs to, if parts run side by side. The last event of a part is a
+    /// lasting one.
+    pub part: Option<ProgressPart>,
+}
+
+/// The progress of one of several parts that run side by side.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProgressPart {
+    /// The name of the part, which no other running part has.
+    pub name: String,
+    /// The number of finished steps.
+    pub done: usize,
+    /// The number of steps.
+    pub total: usize,
 }
 
 /// The permissions of a caller. A command that consists of others checks each of them before it

@@ -21,7 +21,9 @@ mod connection;
 mod socket;
 mod start;
 
-pub use command::{AllowAll, Call, ClientCommand, ClientCommands, Installation, Policy, Progress};
+pub use command::{
+    AllowAll, Call, ClientCommand, ClientCommands, Installation, Policy, Progress, ProgressPart,
+};
 pub use connection::{Connection, failed_response, runtime};
 pub use socket::{Client, SocketClient};
 pub use start::Start;

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
-use stickpin_client::Progress;
+use stickpin_client::{Progress, ProgressPart};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 
@@ -115,17 +115,19 @@ async fn run_worker(shared: Arc<SuiteState>, mut worker: Worker) {
             return;
         }
         let total = shared.suite.files.len();
-        let mut progress = |line: String, lasting: bool| {
+        let mut progress = |line: String, lasting: bool, part: Option<ProgressPart>| {
             let done = shared.done.load(Ordering::Relaxed);
             // Fails only if the receiver is gone.
-            let _ = shared.suite.attempts.call.progress.send(Progress { done, total, line, lasting });
+            let _ = shared.suite.attempts.call.progress.send(Progress { done, total, line, lasting, part });
         };
         let report = worker.run_script(file, at, shared.started, &mut progress).await;
         if matches!(report.outcome, Outcome::Failed | Outcome::Broken) {
             shared.failed.store(true, Ordering::Relaxed);
         }
         shared.done.fetch_add(1, Ordering::Relaxed);
-        progress(crate::report::text::file_line(&report), true);
+        let steps = report.attempts.last().map_or(0, |attempt| attempt.steps.len());
+        let part = ProgressPart { name: report.file.clone(), done: steps, total: steps };
+        progress(crate::report::text::file_line(&report), true, Some(part));
         shared.reports.lock().unwrap_or_else(PoisonError::into_inner)[at] = Some(report);
     }
 }

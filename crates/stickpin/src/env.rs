@@ -196,6 +196,7 @@ pub(crate) fn command_line_env() -> Result<Env> {
         answer_on_terminal: std::io::stdout().is_terminal(),
         dumb_terminal: text(TERM).is_some_and(|value| value == "dumb"),
         columns: terminal_size().map(|size| size.ws_col),
+        progress_columns: Some(|| size_of(std::io::stderr()).ws_col),
         cell_width: terminal_size().and_then(cell_width),
         terminal_variables: terminal_variables(),
         color: ColorVariables {

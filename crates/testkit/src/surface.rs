@@ -63,6 +63,7 @@ pub(crate) fn env(dir: &Path, program: &Path) -> Env {
         answer_on_terminal: false,
         dumb_terminal: false,
         columns: None,
+        progress_columns: None,
         cell_width: None,
         terminal_variables: Default::default(),
         color: Default::default(),

@@ -83,7 +83,7 @@ async fn watch(input: Map<String, Value>, call: &Call) -> Result<Watched> {
     let link = gate.invite(Role::Operator);
     let line = format!("session {}: {link}", remote.session);
     // If nothing is printed, nobody listens.
-    let _ = call.progress.send(Progress { done: 0, total: 0, line, lasting: true });
+    let _ = call.progress.send(Progress { done: 0, total: 0, line, lasting: true, part: None });
 
     let site = Site { gate, board: Arc::clone(&board), remote: remote.parallel() };
     let (frames, events) = (remote.parallel(), remote.parallel());

@@ -157,7 +157,8 @@ async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, Run
     let (began_at, started) = (SystemTime::now(), Instant::now());
     let mut watch = |step: &Step| {
         let line = format!("{} {}", step.at, step.line);
-        report_progress(call, Progress { done: step.number, total: plan.steps, line, lasting: false });
+        let (done, total) = (step.number, plan.steps);
+        report_progress(call, Progress { done, total, line, lasting: false, part: None });
     };
     let ran = run(&plan, &*call.client, &options, &mut watch).await;
     let mut repairing = false;

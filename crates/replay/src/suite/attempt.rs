@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-use stickpin_client::Call;
+use stickpin_client::{Call, ProgressPart};
 use stickpin_kernel::{Error, Result, files};
 
 /// Limits on retries and times.
@@ -39,6 +39,9 @@ pub(crate) struct Attempts {
     pub(crate) pictures: Option<PathBuf>,
 }
 
+/// Reports an event of a script: its line, whether that stays on screen, and the steps so far.
+type ReportEvent<'a> = dyn FnMut(String, bool, Option<ProgressPart>) + Send + 'a;
+
 /// A worker, which runs its scripts one by one.
 pub(crate) struct Worker {
     attempts: Attempts,
@@ -65,7 +68,7 @@ impl Worker {
         file: &Path,
         at: usize,
         suite_started: Instant,
-        progress: &mut (dyn FnMut(String, bool) + Send),
+        progress: &mut ReportEvent<'_>,
     ) -> FileReport {
         let name = file.display().to_string();
         let started = Instant::now();
@@ -108,7 +111,7 @@ impl Worker {
                 break;
             }
             if number < max_attempts {
-                progress(format!("{name}: attempt {number} of {max_attempts} failed"), false);
+                progress(format!("{name}: attempt {number} of {max_attempts} failed"), false, None);
             }
         }
         report.millis = millis(started.elapsed());
@@ -138,7 +141,7 @@ impl Attempts {
         suite_started: Instant,
         artifacts: Option<&Path>,
         pictures: Option<PathBuf>,
-        progress: &mut (dyn FnMut(String, bool) + Send),
+        progress: &mut ReportEvent<'_>,
     ) -> (Attempt, bool) {
         let started = Instant::now();
         let options = RunOptions {
@@ -150,7 +153,10 @@ impl Attempts {
             cancel: self.call.cancel.clone(),
             ..RunOptions::new(self.call.caller.clone())
         };
-        let mut watch = |step: &Step| progress(format!("{} {}", step.at, step.line), false);
+        let mut watch = |step: &Step| {
+            let part = ProgressPart { name: plan.file.clone(), done: step.number, total: plan.steps };
+            progress(format!("{} {}", step.at, step.line), false, Some(part));
+        };
         let result = run(plan, &*self.call.client, &options, &mut watch).await;
         let (duration, outcome) = (millis(started.elapsed()), result.end.outcome());
         if let Some(folder) = artifacts.filter(|_| outcome != Outcome::Passed) {
@@ -184,7 +190,7 @@ impl Attempts {
             if let Err(error) = keep_artifacts(self.call.caller.file_roots.as_deref(), folder, &attempt) {
                 // A run matters more than its files; the failure to write them is reported.
                 attempt.artifacts = None;
-                progress(format!("{}: {error}", plan.file), true);
+                progress(format!("{}: {error}", plan.file), true, None);
             }
         }
         (attempt, reusable)

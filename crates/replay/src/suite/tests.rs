@@ -7,9 +7,9 @@ use crate::run::DEFAULT_WAIT;
 use crate::vars::Vars;
 use async_trait::async_trait;
 use std::time::Duration;
-use stickpin_client::{AllowAll, Call, Client};
+use stickpin_client::{AllowAll, Call, Client, Progress};
 use stickpin_kernel::{Caller, CancellationToken, Error, ErrorCode, Render, Request, Response};
-use tokio::sync::mpsc::unbounded_channel;
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 /// Answers everything. Presses fail while failures are left, and take time.
 struct App {
@@ -80,7 +80,17 @@ impl Client for App {
 }
 
 fn run(app: &Arc<App>, files: usize, workers: usize, retries: Option<u32>, fail_fast: bool) -> Report {
-    let (progress, _) = unbounded_channel();
+    run_reporting(app, files, workers, retries, fail_fast, unbounded_channel().0)
+}
+
+fn run_reporting(
+    app: &Arc<App>,
+    files: usize,
+    workers: usize,
+    retries: Option<u32>,
+    fail_fast: bool,
+    progress: UnboundedSender<Progress>,
+) -> Report {
     let call = Call {
         client: Arc::clone(app) as Arc<dyn Client>,
         caller: Caller { own_session: "own".to_owned(), ..Caller::default() },
@@ -107,6 +117,25 @@ fn run(app: &Arc<App>, files: usize, workers: usize, retries: Option<u32>, fail_
 
 fn outcomes(report: &Report) -> Vec<Outcome> {
     report.files.iter().map(|file| file.outcome).collect()
+}
+
+#[test]
+fn progress_counts_the_steps_of_each_script() {
+    let (progress, mut heard) = unbounded_channel();
+    run_reporting(&App::new(&[]), 2, 1, None, false, progress);
+    let mut events = Vec::new();
+    while let Ok(Progress { done, total, lasting, part, line }) = heard.try_recv() {
+        let part = part.unwrap_or_else(|| panic!("{line} belongs to no script"));
+        assert_eq!(total, 2, "{line}");
+        events.push((part.name, part.done, part.total, done, lasting));
+    }
+    let expected = [("1.ad", 1, 0, false), ("1.ad", 2, 0, false), ("1.ad", 2, 1, true)];
+    let expected =
+        expected.into_iter().chain([("2.ad", 1, 1, false), ("2.ad", 2, 1, false), ("2.ad", 2, 2, true)]);
+    assert_eq!(
+        events,
+        Vec::from_iter(expected.map(|(name, step, done, lasting)| (name.to_owned(), step, 2, done, lasting)))
+    );
 }
 
 #[test]

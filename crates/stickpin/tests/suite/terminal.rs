@@ -1,4 +1,5 @@
-//! Output for a person at a terminal: colors, tables, completions, steps from standard input.
+//! Output for a person at a terminal: colors, tables, pictures, progress, completions, steps from
+//! standard input.
 
 use crate::support::{Ran, World};
 use std::io::Write;
@@ -258,6 +259,41 @@ fn picture_is_shown_in_a_terminal_that_can() {
         world.command(&["screenshot", "--show"]).env("TERM", "xterm-kitty").output().expect("it runs").into();
     assert!(ran.code == 0 && !ran.out.contains(ESCAPE), "{ran:?}");
     assert_eq!(ran.err, "the picture is not shown: the output does not go to a terminal\n");
+}
+
+#[test]
+fn progress_moves_on_a_terminal_and_is_plain_lines_in_a_pipe() {
+    let world = World::new();
+    let folder = world.path().join("shop");
+    for name in ["a", "b"] {
+        let script = "open sim:shop\nget title\nclose\n";
+        std::fs::write(folder.join(format!("{name}.ad")), script).expect("a file");
+    }
+    let plain: Ran = world.run(&["test", "a.ad", "b.ad"]);
+    assert!(plain.code == 0 && !plain.err.contains([ESCAPE, '█', '░']), "{plain:?}");
+    assert_eq!(plain.err.lines().count(), 2, "{plain:?}");
+    for columns in [20, 80] {
+        let Some(shown) = on_terminal(&world, columns, &[("NO_COLOR", "1")], "test a.ad b.ad") else {
+            return;
+        };
+        assert!(shown.contains("░ 0/2") && shown.contains("░ 1/2"), "{columns}: {shown:?}");
+        assert!(shown.contains("1/3 a.ad:1 open"), "{columns}: {shown:?}");
+        // Cursor movements only: no escape sequence sets a color.
+        assert!(
+            shown.contains("\u{1b}[2K") && !shown.split(ESCAPE).any(|s| s.starts_with("[3")),
+            "{shown:?}"
+        );
+        let bars = shown.split(['\n', '\r', ESCAPE]).filter(|line| line.contains('░'));
+        for bar in bars.map(|line| line.trim_end()) {
+            assert!(bar.chars().count() <= usize::from(columns), "{columns}: {bar:?}");
+        }
+        let after = shown.rsplit("\u{1b}[2K").next().expect("a part");
+        assert!(!after.contains(['█', '░']), "the bars stay: {shown:?}");
+        let shown = on_terminal(&world, columns, &[], "replay a.ad").expect("a terminal");
+        assert!(shown.contains("░ 1/3 a.ad:1 "), "{columns}: {shown:?}");
+    }
+    let dumb = on_terminal(&world, 80, &[("TERM", "dumb")], "test a.ad b.ad").expect("a terminal");
+    assert!(!dumb.contains([ESCAPE, '█', '░']), "{dumb:?}");
 }
 
 #[test]

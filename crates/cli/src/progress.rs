@@ -1,0 +1,279 @@
+//! Progress of client commands on stderr: bars on a terminal, and elsewhere only the lines that stay.
+
+use crate::env::Env;
+use crate::output::Streams;
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use stickpin_client::Progress;
+
+/// The largest width of the bar in characters.
+const MAX_BAR_WIDTH: u16 = 24;
+
+/// The progress of a command on stderr.
+pub(crate) struct ProgressView(Option<TerminalBars>);
+
+/// Bars, and the terminal that they are drawn on.
+struct TerminalBars {
+    bars: Bars,
+    terminal: BufferedTerminal,
+}
+
+impl ProgressView {
+    /// Shows bars if stderr is a terminal that can move its cursor.
+    pub(crate) fn new(env: &Env) -> Self {
+        if !env.terminal || env.dumb_terminal {
+            return Self(None);
+        }
+        let terminal = BufferedTerminal::new(env.progress_columns);
+        Self(Some(TerminalBars { bars: Bars::new(Box::new(terminal.clone())), terminal }))
+    }
+
+    /// Shows an event.
+    pub(crate) fn show(&mut self, progress: &Progress, streams: &mut Streams<'_>) {
+        let Some(TerminalBars { bars, terminal }) = &mut self.0 else {
+            if progress.lasting {
+                streams.print_error(&progress.line);
+            }
+            return;
+        };
+        bars.show(progress, terminal.width());
+        streams.print_to_stderr(&terminal.take());
+    }
+
+    /// Removes the bars. The lines that stay are kept.
+    pub(crate) fn finish(self, streams: &mut Streams<'_>) {
+        if let Some(TerminalBars { bars, terminal }) = self.0 {
+            bars.clear();
+            streams.print_to_stderr(&terminal.take());
+        }
+    }
+}
+
+/// A bar for the whole command, below one line for each of its parts that runs.
+struct Bars {
+    all: MultiProgress,
+    whole: Option<ProgressBar>,
+    parts: BTreeMap<String, ProgressBar>,
+}
+
+impl Bars {
+    fn new(terminal: Box<dyn TermLike>) -> Self {
+        let all = MultiProgress::with_draw_target(ProgressDrawTarget::term_like(terminal));
+        Self { all, whole: None, parts: BTreeMap::new() }
+    }
+
+    fn show(&mut self, progress: &Progress, columns: u16) {
+        if let Some(part) = &progress.part {
+            if progress.lasting {
+                if let Some(bar) = self.parts.remove(&part.name) {
+                    self.all.remove(&bar);
+                }
+            } else {
+                let whole = whole_bar(&mut self.whole, &self.all);
+                let bar = self.parts.entry(part.name.clone()).or_insert_with(|| {
+                    self.all.insert_before(whole, ProgressBar::no_length().with_style(style(PART)))
+                });
+                bar.set_length(part.total as u64);
+                bar.set_position(part.done as u64);
+                bar.set_message(shown(&progress.line));
+            }
+        }
+        if progress.lasting {
+            // The bars are drawn on a buffer, which accepts every line.
+            let _ = self.all.println(&progress.line);
+        }
+        if progress.total == 0 {
+            return;
+        }
+        let bar = whole_bar(&mut self.whole, &self.all);
+        let width = (columns / 4).clamp(1, MAX_BAR_WIDTH);
+        bar.set_style(style(&format!("{{bar:{width}}} {PART}")).progress_chars("█░"));
+        bar.set_length(progress.total as u64);
+        bar.set_position(progress.done as u64);
+        let is_own = progress.part.is_none() && !progress.lasting;
+        bar.set_message(if is_own { shown(&progress.line) } else { String::new() });
+    }
+
+    fn clear(&self) {
+        // The bars are drawn on a buffer, which accepts every line.
+        let _ = self.all.clear();
+    }
+}
+
+/// Returns the bar of the whole command, which is added at the bottom when it is first needed.
+fn whole_bar<'a>(whole: &'a mut Option<ProgressBar>, all: &MultiProgress) -> &'a ProgressBar {
+    whole.get_or_insert_with(|| all.add(ProgressBar::no_length().with_style(style(PART))))
+}
+
+/// The counts and the last event. A message that does not fit the line is cut.
+const PART: &str = "{pos}/{len} {wide_msg}";
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+/// Returns a line without characters that would move the cursor or reorder the text.
+fn shown(line: &str) -> String {
+    line.chars().map(|c| if stickpin_tree::is_unsafe(c) { '\u{fffd}' } else { c }).collect()
+}
+
+/// A terminal whose output is collected for [`Streams`].
+#[derive(Debug, Clone)]
+struct BufferedTerminal {
+    columns: Option<fn() -> u16>,
+    out: Arc<Mutex<String>>,
+}
+
+impl BufferedTerminal {
+    fn new(columns: Option<fn() -> u16>) -> Self {
+        Self { columns, out: Arc::default() }
+    }
+
+    /// Returns what was written since the last call.
+    fn take(&self) -> String {
+        std::mem::take(&mut self.out.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn push(&self, text: std::fmt::Arguments<'_>) -> io::Result<()> {
+        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        out.write_fmt(text).map_err(io::Error::other)
+    }
+
+    fn move_cursor(&self, n: usize, direction: char) -> io::Result<()> {
+        if n == 0 { Ok(()) } else { self.push(format_args!("\x1b[{n}{direction}")) }
+    }
+}
+
+impl TermLike for BufferedTerminal {
+    fn width(&self) -> u16 {
+        self.columns.map_or(80, |columns| columns())
+    }
+
+    fn move_cursor_up(&self, n: usize) -> io::Result<()> {
+        self.move_cursor(n, 'A')
+    }
+
+    fn move_cursor_down(&self, n: usize) -> io::Result<()> {
+        self.move_cursor(n, 'B')
+    }
+
+    fn move_cursor_right(&self, n: usize) -> io::Result<()> {
+        self.move_cursor(n, 'C')
+    }
+
+    fn move_cursor_left(&self, n: usize) -> io::Result<()> {
+        self.move_cursor(n, 'D')
+    }
+
+    fn write_line(&self, text: &str) -> io::Result<()> {
+        self.push(format_args!("{text}\n"))
+    }
+
+    fn write_str(&self, text: &str) -> io::Result<()> {
+        self.push(format_args!("{text}"))
+    }
+
+    fn clear_line(&self) -> io::Result<()> {
+        self.push(format_args!("\r\x1b[2K"))
+    }
+
+    fn flush(&self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use indicatif::InMemoryTerm;
+    use stickpin_client::ProgressPart;
+
+    fn event(done: usize, total: usize, line: &str) -> Progress {
+        Progress { done, total, line: line.to_owned(), lasting: false, part: None }
+    }
+
+    fn step(script: &str, done: usize, total: usize) -> Progress {
+        let part = ProgressPart { name: script.to_owned(), done, total };
+        Progress { part: Some(part), ..event(1, 3, &format!("{script}:{done} press @e{done}")) }
+    }
+
+    fn lasting(line: &str) -> Progress {
+        Progress { lasting: true, ..event(2, 3, line) }
+    }
+
+    /// Shows events on a terminal of this width, and returns its contents after each.
+    fn contents(columns: u16, events: &[Progress]) -> (Vec<String>, String) {
+        let terminal = InMemoryTerm::new(10, columns);
+        let mut bars = Bars::new(Box::new(terminal.clone()));
+        let each = events.iter().map(|event| {
+            bars.show(event, columns);
+            terminal.contents()
+        });
+        let each = each.collect();
+        bars.clear();
+        (each, terminal.contents())
+    }
+
+    #[test]
+    fn replay_shows_its_step_beside_the_bar() {
+        let (shown, after) =
+            contents(60, &[event(1, 4, "shop.ad:2 press @e1"), event(2, 4, "shop.ad:3 back")]);
+        assert_eq!(shown, ["███░░░░░░░░░░░░ 1/4 shop.ad:2 press @e1", "███████░░░░░░░░ 2/4 shop.ad:3 back"]);
+        assert_eq!(after, "");
+    }
+
+    #[test]
+    fn suite_shows_each_running_script_and_keeps_finished_ones() {
+        let done = Progress {
+            part: Some(ProgressPart { name: "a.ad".to_owned(), done: 2, total: 2 }),
+            ..lasting("ok a.ad 12 ms")
+        };
+        let (shown, after) = contents(60, &[step("a.ad", 1, 2), step("b.ad", 1, 5), done]);
+        assert_eq!(shown[1], "1/2 a.ad:1 press @e1\n1/5 b.ad:1 press @e1\n█████░░░░░░░░░░ 1/3");
+        assert_eq!(shown[2], "ok a.ad 12 ms\n1/5 b.ad:1 press @e1\n██████████░░░░░ 2/3");
+        assert_eq!(after, "ok a.ad 12 ms");
+    }
+
+    #[test]
+    fn twenty_columns_hold_every_line() {
+        let events =
+            [step("checkout/very-long-name.ad", 3, 40), event(1, 3, "漢字漢字漢字漢字漢字\u{1b}[2J")];
+        let (shown, after) = contents(20, &events);
+        assert_eq!(shown[0].lines().count(), 2, "{shown:?}");
+        assert_eq!(shown[1].lines().count(), 2, "{shown:?}");
+        assert!(shown[1].ends_with("1/3 漢字漢字漢"), "{shown:?}");
+        assert_eq!(after, "");
+    }
+
+    #[test]
+    fn pipe_gets_only_the_lines_that_stay() {
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let mut streams = Streams::new(&mut out, &mut err);
+        let dumb = Env { terminal: true, dumb_terminal: true, ..Env::default() };
+        for env in [Env::default(), dumb] {
+            let mut view = ProgressView::new(&env);
+            view.show(&event(1, 2, "shop.ad:1 press @e1"), &mut streams);
+            view.show(&lasting("ok shop.ad"), &mut streams);
+            view.finish(&mut streams);
+        }
+        assert_eq!(String::from_utf8(err).unwrap(), "ok shop.ad\nok shop.ad\n");
+    }
+
+    #[test]
+    fn terminal_gets_bars_that_are_removed_at_the_end() {
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let mut streams = Streams::new(&mut out, &mut err);
+        let env = Env { terminal: true, progress_columns: Some(|| 40), ..Env::default() };
+        let mut view = ProgressView::new(&env);
+        view.show(&event(1, 2, "shop.ad:1 press @e1"), &mut streams);
+        view.finish(&mut streams);
+        let err = String::from_utf8(err).unwrap();
+        assert!(err.contains("█████░░░░░ 1/2 shop.ad:1 press @e1"), "{err:?}");
+        assert!(err.trim_end().ends_with("\u{1b}[2K"), "{err:?}");
+        assert!(!err.contains("\u{1b}[3"), "no colors: {err:?}");
+        assert!(out.is_empty());
+    }
+}
