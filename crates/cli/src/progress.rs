@@ -1,4 +1,5 @@
-//! Progress of client commands on stderr: bars on a terminal, and elsewhere only the lines that stay.
+//! Progress of client commands on stderr: bars on a terminal, and elsewhere only the lines that
+//! stay.
 
 use crate::env::Env;
 use crate::output::Streams;

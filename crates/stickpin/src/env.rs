@@ -210,8 +210,8 @@ pub(crate) fn command_line_env() -> Result<Env> {
     })
 }
 
-/// Returns the size of the terminal on stdout. `None` if stdout is not a terminal; 80 columns if the
-/// terminal does not report its size.
+/// Returns the size of the terminal on stdout. `None` if stdout is not a terminal; 80 columns if
+/// the terminal does not report its size.
 fn terminal_size() -> Option<Winsize> {
     let stdout = std::io::stdout();
     stdout.is_terminal().then(|| size_of(&stdout))

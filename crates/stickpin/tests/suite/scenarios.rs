@@ -177,8 +177,8 @@ fn every_command_has_a_scenario_on_sim_and_web() {
     let without = ["upload", "wait request", "wait download", "wait fn", "clipboard read", "clipboard write"];
     assert_eq!(device, without);
     // The id of a loan is random: `delegation.rs` of the coordinator. Only a person, and only on
-    // damaged or old files: `upkeep.rs` and `retention.rs` there, `migrate.rs` of the store. A shell
-    // and an MCP server of one harness: `identity.rs`.
+    // damaged or old files: `upkeep.rs` and `retention.rs` there, `migrate.rs` of the store. A
+    // shell and an MCP server of one harness: `identity.rs`.
     let elsewhere = [
         "doctor identity",
         "session reclaim",
