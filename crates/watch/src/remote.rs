@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use stickpin_client::{Call, Client};
-use stickpin_kernel::{Caller, CancellationToken, Error, Format, Render, Request, Response, Result};
+use stickpin_kernel::{Caller, CancellationToken, Format, Render, Request, Response, Result};
 
 /// The environment variable in which a caller names itself.
 const AGENT_ID: &str = "STICKPIN_AGENT_ID";
@@ -61,12 +61,7 @@ impl Remote {
             Value::Object(input) => input,
             _ => Map::new(),
         };
-        let response = self.call(command, input).await;
-        if let Some(error) = response.error {
-            return Err(error);
-        }
-        serde_json::from_value(response.output.unwrap_or_default())
-            .map_err(|e| Error::internal(format!("`{command}` answered something else than expected: {e}")))
+        self.call(command, input).await.take_output()
     }
 }
 

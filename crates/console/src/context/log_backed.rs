@@ -3,12 +3,11 @@
 use super::{ContextStore, Conversation, Entry};
 use async_trait::async_trait;
 use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 use std::sync::Arc;
 use stickpin_client::Client;
-use stickpin_kernel::{
-    Caller, CancellationToken, Error, ErrorCode, Format, Render, Request, Response, Result,
-};
+use stickpin_kernel::{Caller, CancellationToken, ErrorCode, Format, Render, Request, Result};
 use tokio::sync::Mutex;
 
 /// A conversation that is stored in the session log, through the daemon.
@@ -86,32 +85,32 @@ impl LogBacked {
         Self { client, caller, session, id, read: Mutex::default() }
     }
 
-    async fn call(&self, command: &str, arguments: &[(&str, Value)]) -> Result<Response> {
+    async fn call<T: DeserializeOwned>(&self, command: &str, arguments: &[(&str, Value)]) -> Result<T> {
         let mut request = Request::new(command, self.caller.clone()).argument("context", self.id.as_str());
         for (name, value) in arguments {
             request = request.argument(*name, value.clone());
         }
         request.session.clone_from(&self.session);
         request.render = Render { format: Format::Json, ..Render::default() };
-        let response = self.client.call(request, CancellationToken::new()).await;
-        match response.error {
-            Some(error) => Err(error),
-            None => Ok(response),
+        self.client.call(request, CancellationToken::new()).await.take_output()
+    }
+
+    async fn write(&self, command: &str, arguments: &[(&str, Value)]) -> Result<()> {
+        match self.call::<IgnoredAny>(command, arguments).await {
+            // Before a session exists, there is also nothing to refer to.
+            Err(e) if e.code == ErrorCode::SessionNotFound => Ok(()),
+            written => written.map(drop),
         }
     }
 
     async fn page(&self, after: u64) -> Result<Page> {
-        let read = match self.call("context read", &[("after", after.into())]).await {
-            Ok(response) => response.output.unwrap_or_default(),
+        match self.call("context read", &[("after", after.into())]).await {
             // A session that does not exist has no conversation.
             Err(e) if e.code == ErrorCode::SessionNotFound => {
-                return Ok(Page { entries: Vec::new(), cleared: true, cursor_seq: after });
+                Ok(Page { entries: Vec::new(), cleared: true, cursor_seq: after })
             }
-            Err(e) => return Err(e),
-        };
-        serde_json::from_value(read).map_err(|e| {
-            Error::new(ErrorCode::Internal, format!("the conversation of the session cannot be read: {e}"))
-        })
+            page => page,
+        }
     }
 }
 
@@ -131,20 +130,11 @@ impl ContextStore for LogBacked {
         let mut arguments = vec![("body", entry.prompt.into()), ("result", entry.result.into())];
         arguments.extend(entry.target.map(|target| ("target", target.into())));
         arguments.extend(entry.generation.map(|generation| ("generation", generation.into())));
-        match self.call("context add", &arguments).await {
-            Ok(_) => Ok(()),
-            // Before a session exists, there is also nothing to refer to.
-            Err(e) if e.code == ErrorCode::SessionNotFound => Ok(()),
-            Err(e) => Err(e),
-        }
+        self.write("context add", &arguments).await
     }
 
     async fn clear(&self) -> Result<()> {
-        match self.call("context clear", &[]).await {
-            Ok(_) => Ok(()),
-            Err(e) if e.code == ErrorCode::SessionNotFound => Ok(()),
-            Err(e) => Err(e),
-        }
+        self.write("context clear", &[]).await
     }
 
     fn id(&self) -> &str {

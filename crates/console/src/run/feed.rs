@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_client::Client;
-use stickpin_kernel::{CancellationToken, Error, ErrorCode, Format, Render, Request, Result};
+use stickpin_kernel::{CancellationToken, ErrorCode, Format, Render, Request, Result};
 use tokio::sync::{Notify, mpsc};
 
 /// The number of past calls that are shown.
@@ -171,12 +171,5 @@ impl Follower {
 /// Calls a command for its typed output.
 async fn output<T: DeserializeOwned>(client: &dyn Client, mut request: Request) -> Result<T> {
     request.render = Render { format: Format::Json, ..Render::default() };
-    let command = request.command.clone();
-    let response = client.call(request, CancellationToken::new()).await;
-    match response.error {
-        Some(error) => Err(error),
-        None => serde_json::from_value(response.output.unwrap_or_default()).map_err(|e| {
-            Error::new(ErrorCode::Internal, format!("the output of `{command}` is not understood: {e}"))
-        }),
-    }
+    client.call(request, CancellationToken::new()).await.take_output()
 }

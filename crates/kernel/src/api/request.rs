@@ -2,11 +2,12 @@
 
 use crate::api::expectation::Expectation;
 use crate::api::secret::Secret;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use stickpin_device::{Dialog, Error};
+use stickpin_device::{Dialog, Dispatched, Error, Result};
 use stickpin_session::agent::{Evidence, Resolution};
 
 /// One command of one caller.
@@ -237,6 +238,22 @@ pub enum LogStatus {
 }
 
 impl Response {
+    /// Takes the output as a type, such as [`Command::Output`](crate::Command::Output).
+    ///
+    /// # Errors
+    /// Returns the error of the response, and `INTERNAL` for an output of another type.
+    pub fn take_output<T: DeserializeOwned>(&mut self) -> Result<T> {
+        if let Some(e) = self.error.take() {
+            return Err(e);
+        }
+        let output = self.output.take().unwrap_or_default();
+        serde_json::from_value(output).map_err(|e| {
+            Error::internal(format!("the output of `{}` does not match its type", self.command))
+                .caused_by(e)
+                .dispatched(Dispatched::Unknown)
+        })
+    }
+
     /// Returns the errors of the app since the action. The text omits them, because a command line
     /// writes them to another stream.
     pub fn app_errors(&self) -> impl Iterator<Item = &str> {

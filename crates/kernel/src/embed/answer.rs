@@ -2,10 +2,9 @@
 
 use crate::api::request::{RefDetail, Response};
 use crate::command::definition::Command;
-use serde::Deserialize as _;
 use std::fmt;
 use std::ops::Deref;
-use stickpin_device::{Error, Result};
+use stickpin_device::Result;
 
 /// The result of a successful command: its output, and the envelope that every surface shows.
 ///
@@ -25,18 +24,8 @@ impl<C: Command> Answer<C> {
     /// # Errors
     /// Returns the error of the response.
     pub(crate) fn of(mut response: Response) -> Result<Self> {
-        if let Some(e) = response.error {
-            return Err(e);
-        }
-        let json = response.output.take().unwrap_or_default();
-        match C::Output::deserialize(json) {
-            Ok(output) => Ok(Self { output, response }),
-            Err(e) => {
-                Err(Error::internal(format!("the output of `{}` does not match its type", C::SPEC.name))
-                    .caused_by(e)
-                    .dispatched(stickpin_device::Dispatched::Unknown))
-            }
-        }
+        let output = response.take_output()?;
+        Ok(Self { output, response })
     }
 
     /// Returns observations of the app since the action, at most five lines: messages, failed
