@@ -19,24 +19,14 @@ pub(crate) async fn capture_app(cx: &mut Cx, origin: Origin) -> Result<Arc<Tree>
     if let Some(dialog) = live.device.dialog() {
         return Err(dialog_error(&dialog));
     }
-    let watch = live.session.watched_handles();
-    let stored = live.session.tree().cloned();
-    let request = CaptureRequest::default().watch(&watch).stored(stored.as_ref());
-    let captured = live.device.capture(request).await?;
+    let (tree, is_new) = capture_against_stored(cx).await?;
     let live = cx.open_session()?;
     live.captured = Some(Instant::now());
-    let replaced = match (captured, stored) {
-        (CaptureResult::Tree(tree), _) => live.session.replace_tree(tree, origin),
-        // A snapshot always gets its own generation, even when nothing changed.
-        (CaptureResult::Unchanged, Some(tree)) if origin == Origin::Snapshot => {
-            live.session.replace_tree(tree, origin)
-        }
-        (CaptureResult::Unchanged, Some(tree)) => return Ok(tree),
-        (CaptureResult::Unchanged, None) => {
-            return Err(Error::internal("the device compared against a capture that it never made"));
-        }
-        (other, _) => return Err(Error::internal(format!("the device returned {other:?} for a capture"))),
-    };
+    // A snapshot always gets its own generation, even when nothing changed.
+    if !is_new && origin != Origin::Snapshot {
+        return Ok(tree);
+    }
+    let replaced = live.session.replace_tree(tree, origin);
     let tree = live.session.tree().cloned();
     let stored = live.session.generation().map(|generation| generation.get()).zip(tree.clone());
     if let Some(document) = tree.as_ref().and_then(|t| t.documents().first()) {
@@ -47,6 +37,26 @@ pub(crate) async fn capture_app(cx: &mut Cx, origin: Origin) -> Result<Arc<Tree>
         begun.log_tree(generation, tree);
     }
     tree.ok_or_else(|| Error::internal("a stored tree is missing"))
+}
+
+/// Captures the whole UI, which the device may compare with the stored tree. Returns the tree, and
+/// whether it differs from the stored one. Stores nothing.
+///
+/// # Errors
+/// Returns errors of the device.
+pub(crate) async fn capture_against_stored(cx: &mut Cx) -> Result<(Arc<Tree>, bool)> {
+    let live = cx.open_session()?;
+    let watch = live.session.watched_handles();
+    let stored = live.session.tree().cloned();
+    let request = CaptureRequest::default().watch(&watch).stored(stored.as_ref());
+    match (live.device.capture(request).await?, stored) {
+        (CaptureResult::Tree(tree), _) => Ok((tree, true)),
+        (CaptureResult::Unchanged, Some(tree)) => Ok((tree, false)),
+        (CaptureResult::Unchanged, None) => {
+            Err(Error::internal("the device compared against a capture that it never made"))
+        }
+        (other, _) => Err(Error::internal(format!("the device returned {other:?} for a capture"))),
+    }
 }
 
 /// Captures the app for a reader. While another agent holds the turn, the reader gets the stored

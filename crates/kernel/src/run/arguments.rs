@@ -5,7 +5,7 @@ use crate::api::command_definition::CommandDefinition;
 use crate::api::request::Caller;
 use crate::api::schema::Field;
 use crate::api::secret::Secret;
-use crate::api::target::{RefTarget, Target};
+use crate::api::target::Target;
 use crate::api::target_rewrite;
 use crate::command::begun::CommandRedactor;
 use crate::command::context::Cx;
@@ -23,7 +23,7 @@ pub(super) fn new_command(
     redactor: &CommandRedactor,
 ) -> NewCommand {
     let args_raw = Arguments::new(input, redactor);
-    let resolved = resolved(cx, definition, input);
+    let (resolved, ref_pins) = resolved(cx, definition, input);
     NewCommand {
         verb: definition.spec.name.to_owned(),
         args_resolved: match resolved == *input {
@@ -32,14 +32,18 @@ pub(super) fn new_command(
         },
         args_raw,
         summary: Redacted::new(summarize(input, redactor), redactor),
-        ref_pins: pins(definition, input),
+        ref_pins,
     }
 }
 
 /// Returns the arguments with absolute paths, and with selectors in place of refs: what each ref
 /// means, without the tree that proves it. An argument that cannot be resolved stays as it is; the
-/// command reports why.
-fn resolved(cx: &mut Cx, definition: &CommandDefinition, input: &Map<String, Value>) -> Map<String, Value> {
+/// command reports why. Also returns the refs with their pins.
+fn resolved(
+    cx: &mut Cx,
+    definition: &CommandDefinition,
+    input: &Map<String, Value>,
+) -> (Map<String, Value>, Vec<RefPin>) {
     let mut resolved = input.clone();
     for field in definition.fields() {
         if let Some(value) = resolved.get_mut(&field.name) {
@@ -47,13 +51,16 @@ fn resolved(cx: &mut Cx, definition: &CommandDefinition, input: &Map<String, Val
         }
     }
     let client = cx.client_id();
-    let Ok(live) = cx.open_session() else { return resolved };
+    let live = cx.open_session().ok();
+    let mut pins = Vec::new();
     target_rewrite::rewrite_targets(definition, &mut resolved, &mut |target| {
         let Ok(Target::Ref(r)) = target.parse() else { return None };
-        let found = live.session.resolve(&client, r.token()).ok()?;
+        let token = r.token();
+        pins.push(RefPin { r#ref: r.without_pin().to_string(), pin: token.pin.map(|pin| pin.get()) });
+        let found = live.as_ref()?.session.resolve(&client, token).ok()?;
         Some(Selector::for_meaning(&found.meaning).to_string())
     });
-    resolved
+    (resolved, pins)
 }
 
 fn resolve_paths(caller: &Caller, field: &Field, value: &mut Value) {
@@ -111,17 +118,6 @@ fn may_type_secret(cx: &mut Cx, definition: &CommandDefinition, input: &Map<Stri
     };
     let targets = targets(definition, input);
     targets.is_empty() || !targets.into_iter().all(is_plain)
-}
-
-/// Returns the refs of an input with their pins.
-fn pins(definition: &CommandDefinition, input: &Map<String, Value>) -> Vec<RefPin> {
-    let refs = targets(definition, input).into_iter().filter_map(|target| match target {
-        Some(Target::Ref(r)) => Some(r),
-        _ => None,
-    });
-    let pin =
-        |r: RefTarget| RefPin { r#ref: r.without_pin().to_string(), pin: r.token().pin.map(|pin| pin.get()) };
-    refs.map(pin).collect()
 }
 
 /// Returns the targets of an input in order; `None` for a target that is not understood.

@@ -4,6 +4,7 @@
 use crate::act::points;
 use crate::commands::prelude::*;
 use crate::host::screenshots::{ClientScreenshot, PageIdentity, PlacedElement};
+use crate::observe::capture;
 use crate::observe::traffic::describe_network_request;
 use crate::observe::waiting::{self, PauseEnd, WakeOn};
 use crate::picture::image::Image;
@@ -12,7 +13,7 @@ use base64::prelude::BASE64_STANDARD;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
-use stickpin_device::{CaptureRequest, CaptureResult, RequestEnd, ScreenshotImage, ScreenshotRequest};
+use stickpin_device::{RequestEnd, ScreenshotImage, ScreenshotRequest};
 use stickpin_refs::{Ref, RefToken};
 use stickpin_tree::{
     DEFAULT_MAX_BYTES, Handle, IdentityGrade, NodeId, NodeRef, Outline, OutlineQueries, Tree, View,
@@ -184,13 +185,12 @@ impl WatchFrame {
         let live = cx.open_session()?;
         let (commands, last_command) = (live.watch.commands, live.watch.last_command);
         let dialog = live.device.dialog().map(|dialog| dialog.describe());
-        let frame = if dialog.is_some() { self.frame_of_dialog(cx).await? } else { self.read(cx).await? };
+        let frame = match dialog {
+            // The app only waits for an answer to its dialog.
+            Some(_) => self.frame(cx, None, String::new(), Vec::new(), None).await?,
+            None => self.read(cx).await?,
+        };
         Ok(WatchFrameOutput { dialog, commands, last_command, ..frame })
-    }
-
-    /// Describes an app that only waits for an answer to its dialog.
-    async fn frame_of_dialog(&self, cx: &mut Cx) -> Result<WatchFrameOutput> {
-        self.frame(cx, None, String::new(), Vec::new(), None).await
     }
 
     async fn read(&self, cx: &mut Cx) -> Result<WatchFrameOutput> {
@@ -298,14 +298,7 @@ async fn picture(cx: &mut Cx) -> Result<(Arc<Tree>, Vec<PlacedElement>, Option<S
 /// Captures the app without storing the tree.
 async fn read(cx: &mut Cx) -> Result<Arc<Tree>> {
     cx.check()?;
-    let live = cx.open_session()?;
-    let watch = live.session.watched_handles();
-    let stored = live.session.tree().cloned();
-    let request = CaptureRequest::default().watch(&watch).stored(stored.as_ref());
-    match (live.device.capture(request).await?, stored) {
-        (CaptureResult::Tree(tree), _) | (CaptureResult::Unchanged, Some(tree)) => Ok(tree),
-        (other, _) => Err(Error::internal(format!("the device answered a capture with {other:?}"))),
-    }
+    capture::capture_against_stored(cx).await.map(|(tree, _)| tree)
 }
 
 /// The refs of the stored tree, for nodes of a later tree that are still the same elements.
