@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use stickpin_device::{ErrorCode, Result};
 use stickpin_session::log::{DaemonStarted, Kind, RepairedTurn, SessionMeta, StartReason, Status};
-use stickpin_session::turn::{AgentId, Policy, TurnPhase, machine};
+use stickpin_session::turn::{AgentId, Policy, TurnPhase, deadlines};
 use stickpin_store::{Amendment, Diagnostic, DiskFiles, Files, Origin, SessionLog, Start, Store, Verified};
 use tokio::sync::watch;
 
@@ -269,7 +269,7 @@ fn repair_turn(coordinator: &Coordinator, log: &mut SessionLog) -> Result<bool> 
     if !matches!(before.state, TurnPhase::Owned | TurnPhase::Reserved) || log.meta().status != Status::Open {
         return Ok(false);
     }
-    let after = machine::after_restart(&before, &now);
+    let after = deadlines::after_restart(&before, &now);
     let daemon = Origin::daemon(now.wall);
     let owned = after.state == TurnPhase::Owned;
     let owner = after.owner.clone().filter(|_| owned);

@@ -5,7 +5,7 @@ use crate::session::{STORE_EVERY_MS, SessionAuthority};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use stickpin_device::Result;
-use stickpin_session::turn::machine;
+use stickpin_session::turn::{deadlines, machine};
 use tokio_util::sync::CancellationToken;
 
 impl Coordinator {
@@ -71,7 +71,7 @@ impl SessionAuthority {
             if !state.log.meta().turn.implicit || someone_waits {
                 state.commit_due(environment, now, None)?;
             }
-            if state.judge(environment, now, machine::is_renewable) {
+            if state.judge(environment, now, deadlines::is_renewable) {
                 let policy = &state.log.meta().policy;
                 let due = state.lease_left(now) + policy.renew_ms <= policy.lease_ttl_ms;
                 if due {

@@ -1,5 +1,6 @@
 //! The rules of who may change a session: turns, members and lent scope.
 
+pub mod deadlines;
 mod delegation;
 mod event;
 pub mod machine;

@@ -15,7 +15,7 @@ use serde_json::json;
 use std::time::Duration;
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::log::{CommandError, CommandId, RecordedStep, Redacted};
-use stickpin_session::turn::{AgentId, Fence, Now, machine};
+use stickpin_session::turn::{AgentId, Fence, Now, deadlines, machine};
 use stickpin_store::{Amendment, CommandOutcome, EndStatus, Origin};
 use tokio_util::sync::CancellationToken;
 
@@ -147,7 +147,7 @@ impl SessionAuthority {
                 let fence = Fence { agent: who.agent.clone(), turn_id: Some(turn), lease_id: None };
                 let proven = state.judge(&self.shared.environment, now, |s| machine::check(s, &fence));
                 proven.map_err(|e| self.turn_error(e))?;
-                let amended = machine::after_command(&state.log.meta().turn);
+                let amended = deadlines::after_command(&state.log.meta().turn);
                 state.log.amend(Amendment::Turn(Box::new(amended)));
             }
             let origin = State::origin(who, now);

@@ -9,7 +9,7 @@ use stickpin_session::log::{
     SurrenderReason, TurnAssigned, TurnClaimed, TurnClosed, TurnLeaseStale, TurnReleased, TurnSurrendered,
     TurnTaken,
 };
-use stickpin_session::turn::{AgentId, Label, Now, Transition, TurnEvent, TurnPhase, TurnState, machine};
+use stickpin_session::turn::{AgentId, Label, Now, Transition, TurnEvent, TurnPhase, TurnState, deadlines};
 use stickpin_store::Origin;
 
 /// The contents of a record in addition to the change itself.
@@ -80,7 +80,7 @@ impl State {
             if acting.is_some() && self.log.meta().turn.owner.as_ref() == acting {
                 return Ok(());
             }
-            let Some(transition) = self.judge(environment, now, machine::due) else { return Ok(()) };
+            let Some(transition) = self.judge(environment, now, deadlines::due) else { return Ok(()) };
             self.commit(None, transition, Remarks::default(), now)?;
         }
     }

@@ -9,6 +9,7 @@ use serde_json::json;
 use std::sync::atomic::Ordering;
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::log::{Kind, Redacted, RedactedHandoff, Redactor};
+use stickpin_session::turn::deadlines;
 use stickpin_session::turn::machine::{self, Claim, Takeover};
 use stickpin_session::turn::{AgentId, Fence, Handoff, Now, Transition, TurnError, TurnEvent, TurnPhase};
 use stickpin_store::{Amendment, Phase};
@@ -204,7 +205,7 @@ impl SessionAuthority {
             }
             Claim::AlreadyOwner { renewed } => {
                 let (lease_renewed, guardian_repaired) = (renewed.is_some(), state.repaired);
-                let turn = state.judge(&self.shared.environment, now, machine::confirmed);
+                let turn = state.judge(&self.shared.environment, now, deadlines::confirmed);
                 let was_implicit = state.log.meta().turn.implicit;
                 state.log.amend(Amendment::Turn(Box::new(turn.clone())));
                 // The request for the turn must survive this process.
@@ -326,7 +327,7 @@ impl SessionAuthority {
         self.confirm_cursor(&mut state, agent);
         let turn = &state.log.meta().turn;
         if turn.owner.as_ref() == Some(agent) && !turn.grant.delivered {
-            let amended = machine::acknowledged(turn);
+            let amended = deadlines::acknowledged(turn);
             state.log.amend(Amendment::Turn(Box::new(amended)));
         }
     }

@@ -1,6 +1,7 @@
 //! Unit tests of single transitions, and invariants over random runs of several agents.
 
 use crate::timestamp::Timestamp;
+use crate::turn::deadlines::*;
 use crate::turn::machine::*;
 use crate::turn::*;
 use proptest::prelude::*;

@@ -1,0 +1,119 @@
+//! What time does to a turn: its lease, its deadlines, and what is left of it after a restart.
+//!
+//! Every function is pure, like the transitions that agents request ([`super::machine`]).
+
+use super::machine::{pass_on, prev_of_handoff, reserved, without_owner};
+use super::{AgentId, Grant, Liveness, Now, Situation, Transition, TurnEvent, TurnPhase, TurnState};
+
+/// The extra time that owners and waiters have to reconnect after the daemon restarted.
+const RESTART_GRACE_MS: u64 = 60_000;
+
+/// How long an adapter may take to acknowledge a grant before the turn is reserved for its agent.
+const DELIVERY_MS: u64 = 10_000;
+
+/// Returns the turn of an owner that requests it again: with a full lease, and no longer implicit.
+#[must_use]
+pub fn confirmed(s: Situation<'_>) -> TurnState {
+    let lease = Some(s.now.lease(s.policy.lease_ttl_ms));
+    TurnState { lease, implicit: false, ..s.turn.clone() }
+}
+
+/// Returns whether the guardian renews the lease: the owner's harness is alive, or the owner made a
+/// request within the grace period.
+#[must_use]
+pub fn is_renewable(s: Situation<'_>) -> bool {
+    s.turn.state == TurnPhase::Owned
+        && !s.turn.implicit
+        && s.turn.owner.as_ref().is_some_and(|owner| {
+            let presence = s.presence_of(owner);
+            presence.liveness == Liveness::Alive || presence.silent_ms <= s.policy.gone_grace_ms
+        })
+}
+
+/// Returns the turn after the owner's first command: its handoff was read.
+#[must_use]
+pub fn after_command(turn: &TurnState) -> TurnState {
+    let grant = Grant { delivered: true, ..turn.grant };
+    TurnState { pending_handoff_seq: None, grant, ..turn.clone() }
+}
+
+/// Returns the turn after its adapter acknowledged the grant.
+#[must_use]
+pub fn acknowledged(turn: &TurnState) -> TurnState {
+    TurnState { grant: Grant { delivered: true, ..turn.grant }, ..turn.clone() }
+}
+
+/// Returns the change that is due because of the time, if any. Call this function again after each
+/// commit, until it returns `None`.
+#[must_use]
+pub fn due(s: Situation<'_>) -> Option<Transition> {
+    match s.turn.state {
+        TurnPhase::Owned => due_for_owner(s, s.turn.owner.as_ref()?),
+        TurnPhase::Reserved => {
+            let missed = s.turn.reserved_for.clone()?;
+            if !s.now.has_passed(s.turn.claim_deadline.as_ref()?) {
+                return None;
+            }
+            let (after, to) = pass_on(s, &missed, prev_of_handoff(s), s.turn.pending_handoff_seq);
+            Some(Transition { after, event: TurnEvent::ReservationExpired { missed, to } })
+        }
+        TurnPhase::Idle | TurnPhase::Closed => None,
+    }
+}
+
+fn due_for_owner(s: Situation<'_>, owner: &AgentId) -> Option<Transition> {
+    let presence = s.presence_of(owner);
+    if s.owner_is_gone() {
+        let after = without_owner(s, Some(owner.clone()), None);
+        return Some(Transition { after, event: TurnEvent::Surrendered { by: owner.clone() } });
+    }
+    if s.turn.implicit && !presence.in_flight {
+        let idle = presence.silent_ms >= s.policy.implicit_idle_ms && s.has_waiter_besides(owner);
+        if idle || presence.silent_ms >= s.policy.implicit_lease_ms {
+            let (after, to) = pass_on(s, owner, None, None);
+            let event = TurnEvent::Released { by: owner.clone(), to, implicit_end: true };
+            return Some(Transition { after, event });
+        }
+    }
+    if !s.turn.grant.delivered && !presence.waiting && presence.silent_ms >= DELIVERY_MS {
+        let prev = s.turn.prev_owner.clone();
+        let after = reserved(s, owner, true, prev, s.turn.pending_handoff_seq);
+        return Some(Transition { after, event: TurnEvent::Undelivered { to: owner.clone() } });
+    }
+    None
+}
+
+/// Returns the turn as a restarted daemon continues it. In the same boot, owners and reservations
+/// keep their deadlines, but get at least a grace period to reconnect. After a reboot, no process
+/// of an agent is left: the turn is idle, and a handoff waits for the next agent to claim the turn.
+#[must_use]
+pub fn after_restart(turn: &TurnState, now: &Now) -> TurnState {
+    let grace = now.mono_ms.saturating_add(RESTART_GRACE_MS);
+    let mut after = turn.clone();
+    let boot = turn.lease.as_ref().map(|l| &l.boot_id);
+    let boot = boot.or_else(|| turn.claim_deadline.as_ref().map(|d| &d.boot_id));
+    match turn.state {
+        TurnPhase::Idle | TurnPhase::Closed => {}
+        TurnPhase::Owned | TurnPhase::Reserved if boot != Some(&now.boot_id) => {
+            let reserved = turn.state == TurnPhase::Reserved;
+            after = TurnState {
+                turn_id: turn.turn_id,
+                loan_id: turn.loan_id.clone(),
+                pending_handoff_seq: turn.pending_handoff_seq.filter(|_| reserved),
+                prev_owner: if reserved { turn.prev_owner.clone() } else { turn.owner.clone() },
+                ..TurnState::default()
+            };
+        }
+        TurnPhase::Owned => {
+            if let Some(lease) = &mut after.lease {
+                lease.deadline_mono_ms = lease.deadline_mono_ms.max(grace);
+            }
+        }
+        TurnPhase::Reserved => {
+            if let Some(deadline) = &mut after.claim_deadline {
+                deadline.mono_ms = deadline.mono_ms.max(grace);
+            }
+        }
+    }
+    after
+}
