@@ -7,7 +7,7 @@ use crate::progress::ProgressView;
 use crate::{Hooks, daemon, first_run, parse, state_dir};
 use serde_json::{Map, Value};
 use std::sync::Arc;
-use stickpin_client::{AllowAll, Call, ClientCommand, Installation, SocketClient};
+use stickpin_client::{AllowAll, Call, ClientCommand, SocketClient};
 use stickpin_cmdline::Options;
 use stickpin_kernel::{CancellationToken, Error, ErrorCode, Response, Result};
 use tokio::signal::unix::SignalKind;
@@ -43,12 +43,7 @@ fn run_until_interrupted(
 ) -> Result<Option<Response>> {
     let state_dir = state_dir(options, env)?;
     first_run(&state_dir, options, env, hooks, streams);
-    let installation = Installation {
-        program: env.program.clone(),
-        state_dir: state_dir.path().to_owned(),
-        variables: env.harness_variables.clone(),
-        private: env.private.clone(),
-    };
+    let installation = env.installation(&state_dir);
     stickpin_client::runtime()?.block_on(async {
         let (progress, mut heard) = mpsc::unbounded_channel();
         let cancel = CancellationToken::new();

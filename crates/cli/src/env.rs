@@ -6,7 +6,9 @@ use clap::ColorChoice;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use stickpin_client::Installation;
 use stickpin_kernel::{Caller, Error, ErrorCode, Evidence, ResolvedPath, Result, Secret};
+use stickpin_wire::StateDir;
 
 /// The environment of one call.
 #[derive(Debug, Clone, Default)]
@@ -90,6 +92,17 @@ impl Env {
     #[must_use]
     pub fn is_person(&self) -> bool {
         self.terminal && self.evidence.is_empty()
+    }
+
+    /// Returns the installation whose state is in a directory.
+    #[must_use]
+    pub fn installation(&self, state_dir: &StateDir) -> Installation {
+        Installation {
+            program: self.program.clone(),
+            state_dir: state_dir.path().to_owned(),
+            variables: self.harness_variables.clone(),
+            private: self.private.clone(),
+        }
     }
 
     /// Returns the caller, with the secrets that its commands may use. A named client has its own

@@ -84,7 +84,7 @@ impl Cursor {
     }
 
     /// Returns the position after the entries of an answer.
-    fn behind(response: &Response) -> Self {
+    fn after(response: &Response) -> Self {
         let Some(output) = &response.output else { return Self::default() };
         let of = output["cursors"].as_object().into_iter().flatten();
         Self {
@@ -148,7 +148,7 @@ async fn print_until_signalled(
             answer = heard.recv() => answer,
         };
         let Some(Answer { response, last }) = answer.transpose()? else { return Ok(0) };
-        let behind = Cursor::behind(&response);
+        let after = Cursor::after(&response);
         let printed = match (response.error.is_some(), once) {
             (true, _) => return Ok(streams.respond(&response, json)),
             (false, true) if last => {
@@ -160,7 +160,7 @@ async fn print_until_signalled(
         };
         match printed {
             Ok(ended) => {
-                cursor.advance(behind);
+                cursor.advance(after);
                 if let Some(code) = ended {
                     return Ok(code);
                 }
@@ -186,7 +186,7 @@ fn print_entries(
         return streams.print_line(response.text.as_deref().unwrap_or_default());
     }
     let entries = entries(response);
-    let several = !Cursor::behind(response).of.is_empty();
+    let several = !Cursor::after(response).of.is_empty();
     for (at, entry) in entries.iter().enumerate() {
         streams.print_line(&entry.to_string())?;
         // All entries of one record are read again together.
@@ -244,7 +244,7 @@ impl Reader {
             let closed = response.output.as_ref().is_some_and(|output| output["closed"] == true);
             let found = self.once && (!entries(&response).is_empty() || !waits);
             let last = response.error.is_some() || closed || found;
-            Cursor::behind(&response).put(&mut self.request.input, self.follow);
+            Cursor::after(&response).put(&mut self.request.input, self.follow);
             // The receiver is gone once the program ends.
             if tell.blocking_send(Ok(Answer { response, last })).is_err() || last {
                 return;

@@ -199,14 +199,20 @@ mod tests {
         Ok(line.input["steps"].take())
     }
 
+    /// Reads a whole command line.
+    fn entry_and_arguments(line: &str) -> Result<(&'static Entry, ParsedArguments)> {
+        let words = crate::split(line)?;
+        let found = resolve::resolve_command::<&'static CommandDefinition>(&words, &[])?.expect("a command");
+        let entry = registry::lookup(found.name)?;
+        Ok((entry, super::read(entry, found.args)?))
+    }
+
+    fn read(line: &str) -> Result<ParsedArguments> {
+        entry_and_arguments(line).map(|(_, arguments)| arguments)
+    }
+
     #[test]
     fn following_is_for_a_command_line_of_its_own() {
-        let read = |line: &str| {
-            let words = crate::split(line)?;
-            let found =
-                resolve::resolve_command::<&'static CommandDefinition>(&words, &[])?.expect("a command");
-            read(registry::lookup(found.name)?, found.args)
-        };
         let Ok(ParsedArguments::Input(input, options)) = read("events --follow --after 3") else {
             panic!("no input")
         };
@@ -220,12 +226,6 @@ mod tests {
 
     #[test]
     fn showing_is_an_option_of_commands_that_make_pictures() {
-        let read = |line: &str| {
-            let words = crate::split(line)?;
-            let found =
-                resolve::resolve_command::<&'static CommandDefinition>(&words, &[])?.expect("a command");
-            read(registry::lookup(found.name)?, found.args)
-        };
         for line in ["screenshot --show", "diff screenshot a.png --show"] {
             let Ok(ParsedArguments::Input(input, options)) = read(line) else { panic!("{line}") };
             assert!(options.show && !input.contains_key("show"), "{line}: {input:?}");
@@ -238,11 +238,8 @@ mod tests {
     #[test]
     fn text_from_stdin_takes_the_place_of_an_argument() {
         let input = |line: &str, text: &str| {
-            let words = crate::split(line)?;
-            let found =
-                resolve::resolve_command::<&'static CommandDefinition>(&words, &[])?.expect("a command");
-            let entry = registry::lookup(found.name)?;
-            let ParsedArguments::Input(mut input, options) = read(entry, found.args)? else { panic!("help") };
+            let (entry, read) = entry_and_arguments(line)?;
+            let ParsedArguments::Input(mut input, options) = read else { panic!("help") };
             assert!(options.stdin, "{line}");
             insert_stdin_text(entry, &mut input, text);
             entry.check(&input).map(|()| Value::Object(input))

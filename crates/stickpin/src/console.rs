@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, Hasher};
 use std::io::IsTerminal;
 use std::sync::Arc;
 use stickpin_cli::{Colors, Console, Env, Streams};
-use stickpin_client::{Installation, SocketClient};
+use stickpin_client::SocketClient;
 use stickpin_console::{MAIN_CONTEXT, Mode, Printed, Setup, Terminal};
 use stickpin_kernel::{Caller, Response, Result};
 use stickpin_wire::StateDir;
@@ -27,12 +27,7 @@ pub(crate) fn run(console: &Console, env: &Env, streams: &mut Streams<'_>) -> Re
 
 fn setup(console: &Console, env: &Env, colors: bool) -> Result<Setup> {
     let state_dir = StateDir::open(&env.state_dir(console.state_dir.as_deref())?)?;
-    let installation = Installation {
-        program: env.program.clone(),
-        state_dir: state_dir.path().to_owned(),
-        variables: env.harness_variables.clone(),
-        private: env.private.clone(),
-    };
+    let installation = env.installation(&state_dir);
     let number = number();
     let context = console.context.clone().unwrap_or_else(|| MAIN_CONTEXT.to_owned());
     let context = (!console.ephemeral).then_some(context);

@@ -53,7 +53,7 @@ pub(crate) const COLONS: &[Colon] = &[
     Colon { name: ":note", arguments: "TEXT", command: "notes add", summary: "leave a note in the session" },
     Colon { name: ":peer", arguments: "NAME", command: "session peer", summary: "make a session a peer" },
     Colon { name: ":watch", arguments: "", command: "watch", summary: "show the live view in a browser" },
-    Colon { name: ":clear", arguments: "", command: "", summary: "forget what `it` stands for" },
+    Colon { name: ":clear", arguments: "", command: "", summary: "forget what `it` refers to" },
     Colon { name: ":quit", arguments: "", command: "", summary: "leave the console" },
 ];
 
@@ -209,7 +209,7 @@ impl Grammar<'_> {
 pub fn help() -> String {
     let mut text = String::from(
         "Type commands as on the command line, without the word stickpin: snapshot -i, press @e3.\n\
-         `it` stands for the element of the last command that had one: press it.\n\n",
+         `it` refers to the element of the last command that had one: press it.\n\n",
     );
     for colon in COLONS {
         // Writing to a string cannot fail.
@@ -242,7 +242,7 @@ impl Call {
         match (used, target) {
             (false, _) => Ok(None),
             (true, Some(target)) => Ok(Some(target.to_owned())),
-            (true, None) => Err(Error::new(ErrorCode::InvalidArgs, "`it` stands for nothing yet")
+            (true, None) => Err(Error::new(ErrorCode::InvalidArgs, "`it` refers to nothing yet")
                 .hint("name an element first: `press @e3`")),
         }
     }
@@ -380,7 +380,7 @@ mod tests {
         assert_eq!(text.resolve_it(&conversation("@e9")).unwrap(), None, "text is not a target");
         assert_eq!(text.input["text"], "it");
         let error = call("press it").resolve_it(&Conversation::default()).unwrap_err();
-        assert!(error.message.contains("stands for nothing"), "{error}");
+        assert!(error.message.contains("refers to nothing"), "{error}");
     }
 
     #[test]

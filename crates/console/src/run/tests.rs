@@ -169,7 +169,7 @@ async fn cleared_context_is_empty_and_its_history_stays_in_the_log() {
         typed(&executor, "press @e3").await;
         typed(&executor, ":clear").await;
         let refused = typed(&executor, "press it").await;
-        assert!(refused.exit == 2 && refused.printed.err.contains("stands for nothing"), "{refused:?}");
+        assert!(refused.exit == 2 && refused.printed.err.contains("refers to nothing"), "{refused:?}");
         typed(&executor, "press @e4").await;
         typed(&executor, "press it").await;
         assert_eq!(daemon.targets(), ["@e3", "@e4", "@e4"]);
