@@ -16,9 +16,8 @@ const QUICK_SUITES: &str = "quick suites";
 const ALL: &str = "all";
 
 /// The number of tests that run concurrently on two cores. Most wait for a browser, an app or a
-/// time limit, and use a third of a core. Tests of large apps count as two
-/// (`.config/nextest.toml`).
-const TESTS_PER_TWO_CORES: usize = 5;
+/// time limit, and use a third of a core; with five, large apps miss their time limits.
+const TESTS_PER_TWO_CORES: usize = 4;
 
 /// Lints and runs the suites that need neither a browser nor a desktop.
 pub fn quick() -> Result {

@@ -210,7 +210,8 @@ async fn an_act_waits_for_a_navigation_under_way() {
         assert!(started.elapsed() < Duration::from_secs(3));
     }
     assert!(page.device.aim(delete, stickpin_device::AimOptions::PLAIN_PRESS).await.is_err());
-    page.until("location.pathname=='/two'").await;
+    // The address changes before the script of the new page runs.
+    page.until("location.pathname=='/two'&&window.log").await;
     assert_eq!(page.log().await, Vec::<String>::new());
     page.close().await;
 }
