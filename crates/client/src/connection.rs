@@ -1,13 +1,14 @@
 //! A blocking connection to a daemon. A command line that makes a single call starts fastest
 //! without an async runtime.
 
+use crate::reconnect::{self, Reconnect};
 use crate::start::Start;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use stickpin_kernel::{Dispatched, Error, ErrorCode, Request, Response, Result};
 use stickpin_wire::StateDir;
 use stickpin_wire::rpc::{Answer, Hello, Message, Status, Stop, Stopping, Verdict, Welcome, method};
@@ -44,18 +45,28 @@ impl Connection {
 
     /// Connects, starts a daemon if needed, and runs one command that is sent along with `hello`.
     /// The daemon answers `hello` before it runs anything, and refuses a command that is not meant
-    /// for it. Without an answer to `hello`, nothing was run.
+    /// for it. Without an answer to `hello`, nothing was run. A command that waits for the turn is
+    /// repeated with the same id if the daemon ends meanwhile.
     ///
     /// # Errors
     /// Returns the errors of [`Connection::find_or_start`]; nothing was run then.
     pub fn run(state_dir: &StateDir, start: &Start, request: &Request) -> Result<Response> {
         let mut request = request.clone();
         let secrets = request.keep_used_secrets();
-        let mut connection = Self::connect_welcomed(state_dir, start, Some(&request))?;
-        let answer = connection.wait(&request).and_then(|()| connection.receive(connection.last_id));
-        let mut response = connection.respond(&request, answer);
-        response.hide_secrets(&secrets);
-        Ok(response)
+        reconnect::set_id(&mut request);
+        let mut reconnect = Reconnect::new(&request);
+        loop {
+            let sent = Instant::now();
+            let mut connection = Self::connect_welcomed(state_dir, start, Some(&request))?;
+            let answer = connection.wait(&request).and_then(|()| connection.receive(connection.last_id));
+            if answer.as_ref().is_err_and(is_lost) && reconnect.again(sent) {
+                std::thread::sleep(reconnect::PAUSE);
+                continue;
+            }
+            let mut response = connection.respond(&request, answer);
+            response.hide_secrets(&secrets);
+            return Ok(response);
+        }
     }
 
     /// Returns a connection that serves calls; its last message is the one that was sent along.
@@ -138,6 +149,7 @@ impl Connection {
     pub fn call(&mut self, request: &Request) -> Response {
         let mut request = request.clone();
         let secrets = request.keep_used_secrets();
+        reconnect::set_id(&mut request);
         let answer = self.wait(&request).and_then(|()| self.exchange(method::CALL, &request));
         let mut response = self.respond(&request, answer);
         response.hide_secrets(&secrets);
@@ -156,11 +168,9 @@ impl Connection {
                 Ok(response) => return response,
                 Err(error) => error,
             },
+            Err(e) if is_lost(&e) => connection_lost(&request.command),
             Err(e) if e.kind() == ErrorKind::InvalidData => unreadable(&e).dispatched(Dispatched::Unknown),
-            Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
-                daemon_hangs(&request.command, self.welcome.pid)
-            }
-            Err(_) => connection_lost(&request.command),
+            Err(_) => daemon_hangs(&request.command, self.welcome.pid),
         };
         failed_response(&request.command, request.session.clone(), error)
     }
@@ -286,6 +296,11 @@ pub fn failed_response(command: &str, session: Option<String>, error: Error) -> 
         error: Some(error),
         ..Response::default()
     }
+}
+
+/// Returns whether a connection ended, as opposed to a daemon that is silent or sends nonsense.
+fn is_lost(e: &io::Error) -> bool {
+    !matches!(e.kind(), ErrorKind::InvalidData | ErrorKind::WouldBlock | ErrorKind::TimedOut)
 }
 
 fn take_result<R>(answer: Answer<R>) -> Result<R> {

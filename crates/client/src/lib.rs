@@ -18,6 +18,7 @@
 
 mod command;
 mod connection;
+mod reconnect;
 mod socket;
 mod start;
 

@@ -4,6 +4,7 @@ use crate::connection::{
     ANSWER_ALLOWANCE, Connection, connection_lost, daemon_hangs, failed_response, protocol_violation,
     unreadable,
 };
+use crate::reconnect::{self, Reconnect};
 use crate::start::Start;
 use async_trait::async_trait;
 use serde::Serialize;
@@ -12,6 +13,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 use stickpin_kernel::{CancellationToken, Dispatched, Error, ErrorCode, Host, Request, Response, Result};
 use stickpin_wire::StateDir;
 use stickpin_wire::rpc::{Answer, Bind, Cancel, Message, code, method};
@@ -86,7 +88,9 @@ impl Drop for Link {
 enum CallError {
     /// The daemon did not begin the call, so it may be sent again.
     NotBegun(Error),
-    /// A retry does not help, or could run the call twice.
+    /// The connection ended before the answer.
+    Lost(Error),
+    /// A retry does not help.
     Failed(Error),
 }
 
@@ -110,12 +114,22 @@ impl Client for SocketClient {
     async fn call(&self, request: Request, cancel: CancellationToken) -> Response {
         let mut request = request;
         let secrets = request.keep_used_secrets();
-        let mut answered = self.call_once(&request, &cancel).await;
-        if let Err(CallError::NotBegun(_)) = answered {
-            answered = self.call_once(&request, &cancel).await;
-        }
+        reconnect::set_id(&mut request);
+        let mut reconnect = Reconnect::new(&request);
+        let answered = loop {
+            let sent = Instant::now();
+            let mut answered = self.call_once(&request, &cancel).await;
+            if let Err(CallError::NotBegun(_)) = answered {
+                answered = self.call_once(&request, &cancel).await;
+            }
+            let is_lost = matches!(answered, Err(CallError::Lost(_)));
+            if !is_lost || cancel.is_cancelled() || !reconnect.again(sent) {
+                break answered;
+            }
+            tokio::time::sleep(reconnect::PAUSE).await;
+        };
         let mut response = answered.unwrap_or_else(|reason| {
-            let (CallError::NotBegun(error) | CallError::Failed(error)) = reason;
+            let (CallError::NotBegun(error) | CallError::Lost(error) | CallError::Failed(error)) = reason;
             failed_response(&request.command, request.session, error)
         });
         response.hide_secrets(&secrets);
@@ -168,7 +182,7 @@ impl SocketClient {
                 Err(if is_stopping { CallError::NotBegun(error) } else { CallError::Failed(error) })
             }
             Ok(_) => Err(CallError::Failed(protocol_violation())),
-            Err(_) => Err(CallError::Failed(connection_lost(&request.command))),
+            Err(_) => Err(CallError::Lost(connection_lost(&request.command))),
         }
     }
 

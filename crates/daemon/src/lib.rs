@@ -29,6 +29,7 @@ mod lock;
 mod log;
 mod numbers;
 mod peer;
+mod response_cache;
 mod serve;
 mod thread_pool;
 

@@ -1,17 +1,18 @@
 //! One connection: its messages, its calls, and the sessions bound to its client.
 
 use crate::agents;
+use crate::response_cache::{Lookup, MAX_ID};
 use crate::serve::Daemon;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
-use stickpin_kernel::{CancellationToken, Error, ErrorCode, Request};
+use stickpin_kernel::{CancellationToken, Dispatched, Error, ErrorCode, Request, Response};
 use stickpin_session::agent::Process;
 use stickpin_wire::rpc::{
     self, Answer, Bind, Cancel, Hello, Message, Stop, Stopping, Verdict, Welcome, code, method,
@@ -255,6 +256,10 @@ impl Peer {
             Ok(request) => request,
             Err(e) => return self.fault(id, code::INVALID_PARAMS, e).await,
         };
+        if request.request_id.as_ref().is_some_and(|id| id.is_empty() || id.len() > MAX_ID) {
+            let why = invalid(format!("`requestId` needs 1 to {MAX_ID} bytes"));
+            return self.fault(id, code::INVALID_PARAMS, why).await;
+        }
         if let Some(connection) = &request.caller.evidence.connection {
             let mut known = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
             if !known.contains(connection) {
@@ -281,10 +286,8 @@ impl Peer {
         let peer = Arc::clone(self);
         tokio::spawn(async move {
             let agent = request.caller.agent.as_ref().map(|agent| agent.agent_id.clone());
-            let response = peer.daemon.host.call(request, token).await;
-            peer.calls().remove(&id.to_string());
             // If the client is gone, a turn that was granted to it is reserved for its agent again.
-            if peer.result(id, response).await
+            if peer.answer(id, request, token).await
                 && let Some(agent) = agent
             {
                 peer.daemon.coordinator.delivered(&agent);
@@ -293,6 +296,36 @@ impl Peer {
             peer.daemon.calls.fetch_sub(1, Ordering::Relaxed);
             peer.daemon.touch();
         });
+    }
+
+    /// Runs a request and sends the response. A repeated request gets the response to the first
+    /// one. Returns whether the client received it.
+    async fn answer(&self, id: Value, mut request: Request, token: CancellationToken) -> bool {
+        let mut running = None;
+        if let Some((request_id, agent)) = request.request_id.take().zip(request.caller.agent.as_ref()) {
+            running = loop {
+                match self.daemon.responses.lookup(&agent.agent_id, &request_id) {
+                    Lookup::New(running) => break Some(running),
+                    Lookup::Stored(response) => {
+                        self.calls().remove(&id.to_string());
+                        return self.result(id, &*response).await;
+                    }
+                    Lookup::Running(mut ended) => tokio::select! {
+                        _ = ended.changed() => {}
+                        () = self.gone.cancelled() => return false,
+                    },
+                }
+            };
+        }
+        let response = self.daemon.host.call(request, token.clone()).await;
+        self.calls().remove(&id.to_string());
+        let stored = running.and_then(|running| Some((running, to_raw_value(&response).ok()?)));
+        let Some((running, json)) = stored else { return self.result(id, response).await };
+        let json: Arc<RawValue> = json.into();
+        if is_conclusive(&response, token.is_cancelled()) {
+            running.store(Arc::clone(&json));
+        }
+        self.result(id, &*json).await
     }
 
     /// Closes the sessions bound to a client that disconnected or crashed: no other client knows of
@@ -366,6 +399,16 @@ type Params = Option<Box<RawValue>>;
 fn params_of<P: DeserializeOwned>(params: Params) -> Result<P, Error> {
     serde_json::from_str(params.as_deref().unwrap_or(RawValue::NULL).get())
         .map_err(|e| invalid(format!("the params do not match the method: {e}")))
+}
+
+/// Returns whether a repeated request gets this response. A cancelled request without effect runs
+/// again.
+fn is_conclusive(response: &Response, cancelled: bool) -> bool {
+    let has_effect = match &response.error {
+        Some(e) => e.dispatched != Dispatched::No,
+        None => response.exit == 0,
+    };
+    has_effect || !cancelled
 }
 
 fn invalid(why: String) -> Error {

@@ -1,6 +1,7 @@
 //! The daemon's main loop: the host behind all connections, and the reasons to shut down.
 
 use crate::agents::Agents;
+use crate::response_cache::ResponseCache;
 use crate::thread_pool::ThreadPool;
 use crate::{DiskNumbers, Options, authority, leftovers, peer};
 use std::os::unix::net::UnixListener as StdListener;
@@ -28,6 +29,8 @@ pub(crate) struct Daemon {
     pub(crate) agents: Arc<Agents>,
     pub(crate) coordinator: Coordinator,
     numbers: Arc<DiskNumbers>,
+    /// For clients that repeat a request.
+    pub(crate) responses: Arc<ResponseCache>,
     pub(crate) state_dir: StateDir,
     started: Instant,
     /// The number of calls that are read and not yet answered.
@@ -112,6 +115,7 @@ impl Daemon {
             coordinator,
             numbers,
             host,
+            responses: Arc::default(),
             state_dir,
             started: Instant::now(),
             calls: AtomicUsize::new(0),

@@ -65,6 +65,12 @@ impl Request {
         self.timeout_ms.map_or_else(own, Duration::from_millis).saturating_add(GRACE)
     }
 
+    /// Returns whether a client repeats this request when the daemon ends while the command runs.
+    #[must_use]
+    pub fn reconnects(&self) -> bool {
+        registry::find(&self.command).is_some_and(|entry| entry.spec.reconnects)
+    }
+
     /// Returns the timeout that the caller set.
     fn given(&self, time: TimeLimits) -> Option<Duration> {
         let asked = self.timeout_ms.map(Duration::from_millis);

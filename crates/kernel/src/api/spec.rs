@@ -43,6 +43,8 @@ pub struct Spec {
     /// Whether the command makes a picture, the `image` of its response, which a front end can
     /// show.
     pub makes_picture: bool,
+    /// Whether a client repeats the request when the daemon ends while the command runs.
+    pub reconnects: bool,
     /// Valid command lines, for help and docs.
     pub examples: &'static [&'static str],
 }
@@ -65,6 +67,7 @@ impl Spec {
         asserts: false,
         follows: None,
         makes_picture: false,
+        reconnects: false,
         examples: &[],
     };
 

@@ -159,10 +159,8 @@ fn request(command: &str, input: Map<String, Value>, session: Option<String>, ca
         session,
         caller: caller.clone(),
         render: Render { format: Format::Both, ..Render::default() },
-        timeout_ms: None,
-        since: None,
-        expect: Vec::new(),
         replayed: true,
+        ..Request::default()
     }
 }
 

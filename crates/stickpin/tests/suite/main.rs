@@ -34,6 +34,8 @@ mod report;
 #[cfg(feature = "sim")]
 mod restore;
 #[cfg(feature = "sim")]
+mod retries;
+#[cfg(feature = "sim")]
 mod scenarios;
 #[cfg(feature = "sim")]
 mod scripts;

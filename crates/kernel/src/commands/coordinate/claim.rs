@@ -94,6 +94,7 @@ pub enum WakeReason {
 impl Command for TurnWait {
     const SPEC: Spec = Spec {
         name: "turn wait",
+        reconnects: true,
         examples: &["stickpin turn wait", "stickpin --session shop turn wait --timeout 60000"],
         ..Spec::HOST
     };
@@ -125,7 +126,8 @@ impl Command for TurnWait {
 }
 
 impl Command for TurnTry {
-    const SPEC: Spec = Spec { name: "turn try", examples: &["stickpin turn try"], ..Spec::HOST };
+    const SPEC: Spec =
+        Spec { name: "turn try", reconnects: true, examples: &["stickpin turn try"], ..Spec::HOST };
     type Output = TurnOutput;
 
     async fn run(self, cx: &mut Cx) -> Result<TurnOutput> {

@@ -63,10 +63,7 @@ impl Stage {
             session: None,
             caller: self.caller(),
             render: Render { format: Format::Both, ..Render::default() },
-            timeout_ms: None,
-            since: None,
-            expect: Vec::new(),
-            replayed: false,
+            ..Request::default()
         };
         self.runtime.block_on(self.host.call(request, CancellationToken::new()))
     }
