@@ -95,6 +95,8 @@ pub(crate) struct HostInner {
     slots: Mutex<IndexMap<String, Arc<SessionSlot>>>,
     endings: Mutex<IndexMap<String, Error>>,
     pub(crate) running: AtomicUsize,
+    /// Held while `open` checks that no other session has the app, until its own is on record.
+    pub(crate) opening: Mutex<()>,
     /// Keeps the logs of recorded sessions if the configuration has no coordinator. Opened when the
     /// first recording begins or is read.
     own_coordinator: OnceLock<Coordinator>,
@@ -137,6 +139,7 @@ impl HostInner {
             slots: Mutex::default(),
             endings: Mutex::default(),
             running: AtomicUsize::new(0),
+            opening: Mutex::default(),
             own_coordinator: OnceLock::new(),
         }
     }

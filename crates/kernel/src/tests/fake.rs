@@ -134,7 +134,8 @@ impl Provider for Fake {
         world.opened += 1;
         world.url = request.what;
         world.lives = request.options.lives;
-        let info = DeviceInfo::new("fake", "Fake 1", world.grade);
+        let mut info = DeviceInfo::new("fake", "Fake 1", world.grade);
+        info.pid = world.pid;
         let described =
             [(false, false), (true, false), (false, true), (true, true)].map(|(partial, drop_safe)| {
                 let mut info = info.clone();

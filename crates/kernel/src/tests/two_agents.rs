@@ -118,3 +118,37 @@ async fn handoff_of_a_turn_that_was_taken_comes_back() {
         (&json!("cart filled"), &json!("pay"))
     );
 }
+
+/// Two sessions would act on one app, each in its own turn.
+#[tokio::test(start_paused = true)]
+async fn app_that_another_session_has_is_not_opened_again() {
+    let (ada, bob) = two().await;
+    let open = async |who: &Bench, session: &str, input: serde_json::Value| {
+        let request = crate::Request { session: Some(session.into()), ..who.request("open", input) };
+        who.host.call(request, tokio_util::sync::CancellationToken::new()).await
+    };
+    let (attached, kept) =
+        (json!({ "what": "fake:/app", "attach": true }), json!({ "what": "fake:/other", "profile": "kept" }));
+    assert!(open(&ada, "first", attached.clone()).await.ok);
+    assert!(open(&ada, "second", kept.clone()).await.ok);
+    let opened = ada.fake.world().opened;
+    for (input, session) in [(&attached, "first"), (&kept, "second")] {
+        let refused = open(&bob, "third", input.clone()).await.error.expect("an error");
+        assert_eq!(refused.code.name(), "DEVICE_IN_USE", "{refused}");
+        assert_eq!(refused.details, json!({ "session": session, "holder": "claude:ada" }));
+        assert!(refused.hint.contains(&format!("stickpin --session {session} close")), "{}", refused.hint);
+    }
+    assert_eq!(ada.fake.world().opened, opened, "nothing was started");
+    assert!(ada.host.inner.slot("third").is_err(), "no session is left behind");
+    ada.fake.world().pid = Some(77);
+    assert!(open(&ada, "started", json!({ "what": "fake:/started" })).await.ok);
+    let by_name = open(&bob, "third", json!({ "what": "fake:/name", "attach": true })).await;
+    let refused = by_name.error.expect("an error");
+    assert_eq!((refused.code.name(), &refused.details["session"]), ("DEVICE_IN_USE", &json!("started")));
+    assert!(refused.message.contains("process 77"), "{refused}");
+    ada.fake.world().pid = None;
+    assert!(open(&bob, "third", json!({ "what": "fake:/app" })).await.ok, "an app of its own");
+    let close = crate::Request { session: Some("first".into()), ..ada.request("close", json!({})) };
+    assert!(ada.host.call(close, tokio_util::sync::CancellationToken::new()).await.ok);
+    assert!(open(&bob, "fourth", attached).await.ok);
+}

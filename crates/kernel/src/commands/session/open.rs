@@ -1,5 +1,6 @@
 //! `open`: starts an app in a session, or navigates in the session's app.
 
+mod in_use;
 mod manifest;
 pub(super) mod options;
 mod values;
@@ -20,6 +21,7 @@ use crate::observe::navigation;
 use crate::run::authority;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
+use std::sync::PoisonError;
 use stickpin_device::{AppFolders, LeavePolicy, Navigation, NavigationResult, OpenRequest, Viewport};
 use stickpin_refs::Generation;
 use stickpin_session::log::StartReason;
@@ -296,6 +298,10 @@ impl Open {
     /// Starts the app in a new lifetime, whose beginning is in the log before the app starts. With
     /// a limit, an app that takes longer is ended. `given` are the arguments as the caller gave
     /// them.
+    ///
+    /// # Errors
+    /// Returns `DEVICE_IN_USE` if another session has the app or the profile, errors of the log,
+    /// and those of the device.
     pub(super) async fn launch(
         &self,
         cx: &mut Cx,
@@ -306,7 +312,13 @@ impl Open {
     ) -> Result<OpenOutput> {
         let manifest = self.manifest(cx)?;
         let platform = cx.host.provider(&self.what)?.kind();
-        let lifetime = authority::begin_lifetime(cx, &DEFINITION, &manifest, platform, reason)?;
+        let host = cx.host.clone();
+        let lifetime = {
+            // Of two sessions that attach to one app at the same time, the second sees the first.
+            let _opening = host.opening.lock().unwrap_or_else(PoisonError::into_inner);
+            self.refuse_device_in_use(cx)?;
+            authority::begin_lifetime(cx, &DEFINITION, &manifest, platform, reason)?
+        };
         let admitted = lifetime.as_ref().map(|lifetime| lifetime.admitted());
         authority::begin(cx, &DEFINITION, admitted, given)?;
         let opened = match limit {
@@ -348,7 +360,14 @@ impl Open {
         };
         request.file_roots.clone_from(&cx.caller.file_roots);
         (request.ready_timeout, request.cancel) = (READY_TIMEOUT, cx.cancel.clone());
-        let device = host.provider(&self.what)?.open(request).await?;
+        let mut device = host.provider(&self.what)?.open(request).await?;
+        if let Err(e) = self.refuse_process_in_use(cx, device.info().pid) {
+            // Leaves an app running that was attached to.
+            if let Err(failed) = device.close().await {
+                cx.warn(format!("{failed}."));
+            }
+            return Err(e);
+        }
         let idle_timeout = match self.idle_timeout {
             Some(minutes) => idle(minutes),
             None => (!self.headed).then_some(host.config.idle_timeout),

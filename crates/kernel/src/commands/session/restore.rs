@@ -12,7 +12,7 @@ use std::sync::Arc;
 use stickpin_coordinator::ListedChild;
 use stickpin_device::{LeavePolicy, Navigation};
 use stickpin_session::log::{SessionMeta, StartReason};
-use stickpin_tree::{bare_url, quote};
+use stickpin_tree::bare_url;
 
 /// The maximum time until the app is open again.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -106,7 +106,6 @@ async fn restore(
     if let Some(cwd) = cwd {
         cx.caller.cwd = cwd;
     }
-    refuse_device_in_use(cx, &open)?;
     open.check_program(cx)?;
     let options = open.device_options(cx)?;
     let opened = open.launch(cx, &open.arguments()?, options, StartReason::Restore, Some(LIMIT)).await?;
@@ -147,31 +146,6 @@ async fn is_live(cx: &mut Cx) -> bool {
         // A slow app is not gone.
         Ok(Ok(_)) | Err(_) => true,
     }
-}
-
-/// Refuses to open an app that an open session already drives, unless the app can be driven twice.
-fn refuse_device_in_use(cx: &Cx, open: &Open) -> Result<()> {
-    let Some(coordinator) = &cx.host.config.coordinator else { return Ok(()) };
-    let profile = cx.resolve_optional_path(open.profile.as_ref())?;
-    for other in cx.host.all_slots().iter().filter(|other| other.name != cx.session_name) {
-        let Ok((meta, _)) = coordinator.meta(&other.name) else { continue };
-        let Some(theirs) = meta.restorable().ok().and_then(|manifest| Open::of_manifest(manifest).ok())
-        else {
-            continue;
-        };
-        let (theirs, _) = theirs;
-        let same_app = open.attach && theirs.attach && open.what == theirs.what;
-        let their_profile = theirs.profile.as_ref().map(PathArg::as_written);
-        let same_profile = profile.as_ref().is_some_and(|p| their_profile == p.to_str());
-        if same_app || same_profile {
-            let what = if same_app { quote(&open.what).to_string() } else { "the profile".to_owned() };
-            let message = format!("session `{}` has {what} open", other.name);
-            return Err(Error::device_in_use(message)
-                .hint(format!("run `stickpin --session {} close` first", other.name))
-                .details(serde_json::json!({ "session": other.name })));
-        }
-    }
-    Ok(())
 }
 
 fn answer(cx: &Cx, action: &str, meta: &SessionMeta) -> SessionRestoreOutput {

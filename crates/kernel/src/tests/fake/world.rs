@@ -77,6 +77,8 @@ pub(crate) struct World {
     pub(crate) partial: bool,
     /// Whether its calls can be dropped.
     pub(crate) drop_safe: bool,
+    /// The process of the apps that are opened from now on.
+    pub(crate) pid: Option<u32>,
     /// Whether it has no hit test.
     pub(crate) blind: bool,
     /// Whether the app changed and became quiet, so that it can be read ahead.
@@ -130,6 +132,7 @@ impl World {
             shots: 0,
             partial: false,
             drop_safe: false,
+            pid: None,
             blind: false,
             captures: 0,
             rests: false,
