@@ -73,12 +73,12 @@ pub struct EndedLoan {
     pub late_command: Option<String>,
 }
 
-/// Returns whether a session has loans or children. For most sessions, this check is the only cost
-/// of delegation.
-fn delegates(session: &SessionAuthority) -> bool {
+/// Returns whether a session has loans, children or denials. For most sessions, this check is the
+/// only cost of scope.
+fn has_limited_scope(session: &SessionAuthority) -> bool {
     let state = session.lock();
     let meta = state.log.meta();
-    !meta.loans.is_empty() || !meta.children.is_empty()
+    !meta.loans.is_empty() || !meta.children.is_empty() || !meta.base_scope.deny.is_empty()
 }
 
 /// The loans between the sessions of a coordinator.
@@ -98,10 +98,10 @@ impl Loans<'_> {
     /// app. A member of a child acts for the child.
     ///
     /// # Errors
-    /// Returns `SCOPE_DENIED`, which names the borrower of the scope, and errors of the metadata of
-    /// the family.
+    /// Returns `SCOPE_DENIED`, which names the rule and the borrower of the scope, and errors of the
+    /// metadata of the family.
     pub fn permit(&self, session: &SessionAuthority, who: &Participant, address: Option<&str>) -> Result<()> {
-        if !delegates(session) {
+        if !has_limited_scope(session) {
             return Ok(());
         }
         self.end_expired(session)?;
@@ -122,10 +122,7 @@ impl Loans<'_> {
             Some(e) => Err(e),
             None => family.ledger.permit(session.name(), Verb::Act, &target.target_id, &facts),
         };
-        refused.map_err(|e| {
-            let hint = "run `stickpin session show` to see who borrowed it, or `stickpin session stop CHILD` to take it back";
-            error::of_scope(e).hint(hint)
-        })
+        refused.map_err(error::of_scope)
     }
 
     /// Creates a child of `parent` and lends it scope. Returns once no member of the lender acts on

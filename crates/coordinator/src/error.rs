@@ -2,8 +2,8 @@
 
 use serde_json::json;
 use stickpin_device::{Error, ErrorCode};
-use stickpin_session::turn::TurnError;
-use stickpin_session::turn::scope::ScopeError;
+use stickpin_session::turn::{TargetId, TurnError};
+use stickpin_session::turn::scope::{Denial, ScopeError};
 use stickpin_store::StoreError;
 
 /// Converts an error of the store.
@@ -84,9 +84,7 @@ pub(crate) fn of_turn(session: &str, e: TurnError) -> Error {
 /// Converts an error about scope.
 pub(crate) fn of_scope(e: ScopeError) -> Error {
     let (code, details) = match &e {
-        ScopeError::Denied { target, lent_to, .. } => {
-            (ErrorCode::ScopeDenied, json!({ "target": target, "lentTo": lent_to }))
-        }
+        ScopeError::Denied { target, cause, .. } => return of_denial(target, cause, &e),
         ScopeError::LoanNotSubset { rule, .. } => (ErrorCode::LoanNotSubset, json!({ "rule": rule })),
         ScopeError::LoanConflict { holder, rule } => {
             (ErrorCode::LoanConflict, json!({ "session": holder, "rule": rule }))
@@ -96,4 +94,25 @@ pub(crate) fn of_scope(e: ScopeError) -> Error {
         ScopeError::LoanCycle { .. } => (ErrorCode::LoanConflict, serde_json::Value::Null),
     };
     Error::new(code, e.to_string()).details(details).caused_by(e)
+}
+
+/// Converts a refusal because of scope, with the rule that is the reason.
+fn of_denial(target: &TargetId, cause: &Denial, e: &ScopeError) -> Error {
+    let (hint, details) = match cause {
+        Denial::NotAllowed => (
+            "run `stickpin session show` to see the loans of the session".to_owned(),
+            json!({ "target": target }),
+        ),
+        Denial::Denied { by, rule } => (
+            format!("run `stickpin session policy {by}` to list what it denies; only a person can remove a rule"),
+            json!({ "target": target, "rule": rule.to_string(), "deniedBy": by }),
+        ),
+        Denial::Lent { to, rule } => (
+            format!(
+                "run `stickpin session show` to see who borrowed it, or `stickpin session stop {to}` to take it back"
+            ),
+            json!({ "target": target, "rule": rule.to_string(), "lentTo": to }),
+        ),
+    };
+    Error::new(ErrorCode::ScopeDenied, e.to_string()).hint(hint).details(details).caused_by(e.clone())
 }

@@ -1,17 +1,21 @@
-//! The limits of a session, and repairs of its files that only a person may request.
+//! The limits and denials of a session, and repairs of its files that only a person may request.
 
 use crate::coordinator::Coordinator;
 use crate::error;
 use crate::participant::Participant;
+use crate::rule;
 use crate::session::{SessionAuthority, State};
 use serde_json::{Value, json};
 use stickpin_device::{Error, ErrorCode, Result};
-use stickpin_session::log::{Kind, PolicyChanged};
-use stickpin_session::turn::{Policy, TurnError};
+use stickpin_session::log::{Kind, PolicyChanged, SessionMeta};
+use stickpin_session::turn::{Policy, ScopeRule, TurnError};
 use stickpin_store::{Migrated, Repaired, SessionLog};
 
 /// The minimum of a limit whose expiry wakes the guardian, in milliseconds.
 const LEAST_MS: u64 = 1_000;
+
+/// The maximum number of denials of a session.
+const MAX_DENIALS: usize = 64;
 
 /// Refuses an agent while another one holds the turn. A person is never refused.
 pub(crate) fn require_turn_or_idle(
@@ -70,19 +74,84 @@ fn camel_case(name: &str) -> String {
     camel
 }
 
+/// A change of the denials of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum DenialChange {
+    Add,
+    Remove,
+}
+
+impl DenialChange {
+    /// Parses the name of a change.
+    fn named(name: &str) -> Option<Self> {
+        match name {
+            "deny+" => Some(Self::Add),
+            "deny-" => Some(Self::Remove),
+            _ => None,
+        }
+    }
+}
+
+/// Returns the denials of a session with changed rules; `None` if no rule changes.
+fn changed_denials(
+    meta: &SessionMeta,
+    who: &Participant,
+    changes: &[(DenialChange, &str)],
+) -> Result<Option<Vec<ScopeRule>>> {
+    let mut deny = meta.base_scope.deny.clone();
+    for (change, text) in changes {
+        let rule = rule::parse(text, &meta.targets)?;
+        let known = deny.iter().position(|known| *known == rule);
+        match (change, known) {
+            (DenialChange::Add, Some(_)) => {}
+            (DenialChange::Add, None) if deny.len() >= MAX_DENIALS => {
+                let message = format!("session `{}` has {MAX_DENIALS} denials, the maximum", meta.name);
+                return Err(Error::invalid_args(message).hint("deny more with fewer rules: act:* concerns every origin"));
+            }
+            (DenialChange::Add, None) => deny.push(rule),
+            (DenialChange::Remove, Some(at)) => {
+                require_person(who, "remove a denial")?;
+                deny.remove(at);
+            }
+            (DenialChange::Remove, None) => {
+                let message = format!("session `{}` does not deny {rule}", meta.name);
+                let hint = format!("run `stickpin session policy {}` to list what it denies", meta.name);
+                return Err(Error::invalid_args(message).hint(hint));
+            }
+        }
+    }
+    Ok((deny != meta.base_scope.deny).then_some(deny))
+}
+
 impl Coordinator {
-    /// Changes the limits of a session, given as names and values.
+    /// Returns what a session must not do, which outlives its lifetimes.
+    #[must_use]
+    pub fn denials(&self, name: &str) -> Vec<ScopeRule> {
+        self.meta(name).map(|(meta, _)| meta.base_scope.deny).unwrap_or_default()
+    }
+
+    /// Changes the limits of a session, given as names and values. `deny+` adds a rule to what the
+    /// session must not do, and `deny-` removes one, which only a person may do.
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS` for an unknown limit or an invalid value, `NOT_YOUR_TURN` while
-    /// another agent holds the turn unless the caller is a person, and errors of the log.
+    /// Returns `INVALID_ARGS` for an unknown limit, an invalid value or an invalid rule,
+    /// `NOT_YOUR_TURN` while another agent holds the turn unless the caller is a person,
+    /// `SCOPE_DENIED` for an agent that removes a denial, and errors of the log.
     pub fn set_policy(&self, name: &str, who: &Participant, changes: &[(String, String)]) -> Result<Policy> {
         let session = self.session(name)?;
         session.change(|state, now| {
             state.touch(who, now);
             require_turn_or_idle(&session, state, who)?;
-            let policy = changed(&state.log.meta().policy, changes)?;
-            let kind = Kind::PolicyChanged(Box::new(PolicyChanged { policy: policy.clone() }));
+            let (mut limits, mut rules) = (Vec::new(), Vec::new());
+            for (name, value) in changes {
+                match DenialChange::named(name) {
+                    Some(change) => rules.push((change, value.as_str())),
+                    None => limits.push((name.clone(), value.clone())),
+                }
+            }
+            let policy = changed(&state.log.meta().policy, &limits)?;
+            let deny = changed_denials(state.log.meta(), who, &rules)?;
+            let kind = Kind::PolicyChanged(Box::new(PolicyChanged { policy: policy.clone(), deny }));
             state.append(&State::origin(who, now), kind)?;
             Ok(policy)
         })

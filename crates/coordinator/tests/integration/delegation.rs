@@ -42,6 +42,8 @@ async fn what_is_lent_only_the_child_may_do_until_it_comes_back() {
     assert_eq!(spawned.device, "shop");
     let refused = world.coordinator.loans().permit(&shop, &ada, None).unwrap_err();
     assert_eq!((refused.code, &refused.details["lentTo"]), (ErrorCode::ScopeDenied, &"pay".into()));
+    assert_eq!(refused.details["rule"], "act:*");
+    assert!(refused.hint.contains("stickpin session stop pay"), "{}", refused.hint);
     assert!(refused.message.contains("act on"), "{}", refused.message);
     assert_eq!(permit(&world, &shop, &bob), Ok(()));
     act(&shop, &bob).await.unwrap();

@@ -1,12 +1,15 @@
 //! Faults of the disk, as sessions in use see them.
 
-use crate::support::{World, act, agent, press};
+use crate::support::{World, act, agent, press, start};
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use stickpin_coordinator::{Ended, ListedState, Participant, WaitOptions};
-use stickpin_device::ErrorCode;
-use stickpin_session::turn::MemberKind;
+use stickpin_coordinator::{Ended, ListedState, Participant, Spawn, Start, WaitOptions};
+use stickpin_device::{Error, ErrorCode};
+use stickpin_session::log::StartReason;
+use stickpin_session::turn::{
+    BaseScope, Constraint, LoanState, MemberKind, ScopeRule, TargetSelector, Verb,
+};
 use tokio_util::sync::CancellationToken;
 
 /// Fault 23: the refused command leaves no trace, and records that end something need only the
@@ -114,4 +117,70 @@ async fn jumps_of_the_wall_clock_change_no_owner() {
     world.restart();
     let turn = world.coordinator.session("shop").unwrap().meta().turn;
     assert_eq!((turn.turn_id, turn.owner), (before.turn_id, before.owner));
+}
+
+/// Opens a session that denies a bank, lends a shop to a child, which acts, and stops the child.
+async fn lend_and_take_back(world: &World, ada: &Participant, bob: &Participant) -> Result<(), ErrorCode> {
+    let everywhere = start("shop");
+    let at = |origin: &str| Constraint { origins: Some([origin.to_owned()].into()), ..Constraint::default() };
+    let bank = ScopeRule {
+        verbs: [Verb::Act].into(),
+        target: TargetSelector::Any,
+        constraint: Some(at("https://bank.test")),
+    };
+    let base_scope = BaseScope { deny: vec![bank], ..everywhere.base_scope };
+    let start = Start { base_scope, ..everywhere };
+    let coordinator = &world.coordinator;
+    let code = |e: Error| e.code;
+    let shop = coordinator.begin_lifetime("shop", start, StartReason::Open, Some(ada)).map_err(code)?;
+    let rules = vec!["act:*,origins=https://shop.test".to_owned()];
+    let spawn = Spawn { rules, agent: Some(bob.agent.clone()), ttl: None };
+    coordinator.loans().spawn("shop", "pay", ada, spawn).await.map_err(code)?;
+    act(&shop, bob).await?;
+    coordinator.loans().stop_child("pay", ada).await.map_err(code).map(drop)
+}
+
+/// Acceptance test 8: wherever the host is killed, at most one session may act in the shop, and none
+/// in the bank.
+#[tokio::test(start_paused = true)]
+async fn denials_and_loans_hold_wherever_the_host_is_killed() {
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    let whole = World::new();
+    whole.files.stop_after(u64::MAX);
+    lend_and_take_back(&whole, &ada, &bob).await.unwrap();
+    let operations = whole.files.stop_after(u64::MAX);
+    assert!(operations > 60, "{operations}");
+    let mut states = BTreeSet::new();
+    for stop in (0..operations).step_by(3) {
+        let mut world = World::new();
+        world.files.stop_after(stop);
+        lend_and_take_back(&world, &ada, &bob).await.unwrap_err();
+        world.files.stop_after(u64::MAX);
+        world.restart();
+        let Ok(shop) = world.coordinator.session("shop") else { continue };
+        if shop.meta().active.is_none() {
+            continue;
+        }
+        let may = |who: &Participant, address: &str| {
+            world.coordinator.loans().permit(&shop, who, Some(address)).is_ok()
+        };
+        let loans: Vec<_> = shop.meta().loans.iter().map(|loan| loan.state).collect();
+        let of_shop = (may(&ada, "https://shop.test/"), may(&bob, "https://shop.test/"));
+        match *loans {
+            [] => assert!(of_shop.0, "{stop}: nothing is lent"),
+            [LoanState::Active] => assert_eq!(of_shop, (false, true), "{stop}"),
+            [_] => assert_eq!(of_shop, (false, false), "{stop}: the loan is changing hands"),
+            _ => panic!("{stop}: {loans:?}"),
+        }
+        states.insert(format!("{loans:?}"));
+        assert!(!may(&ada, "https://bank.test/") && !may(&bob, "https://bank.test/"), "{stop}: {loans:?}");
+        assert_eq!(world.coordinator.verify("shop").unwrap().findings, [], "{stop}");
+        if shop.meta().children.iter().any(|child| child.session == "pay") {
+            // A child that never began is no session.
+            let stopped = world.coordinator.loans().stop_child("pay", &ada).await;
+            assert!(stopped.is_ok() || loans.is_empty(), "{stop}: {stopped:?}");
+        }
+        assert!(may(&ada, "https://shop.test/") && !may(&ada, "https://bank.test/"), "{stop}");
+    }
+    assert!(states.len() >= 2, "{states:?}");
 }

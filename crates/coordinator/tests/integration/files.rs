@@ -1,18 +1,40 @@
-//! File systems that log which files are read, and that can be full.
+//! File systems that log which files are read, and that can be full or stop working.
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use stickpin_coordinator::{DiskFiles, Files, Handle};
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct WatchedFiles(Arc<Watch>);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Watch {
     read: Mutex<Vec<PathBuf>>,
     full: AtomicBool,
+    /// The number of operations that changed something.
+    changes: AtomicU64,
+    /// The number of changes after which all fail.
+    stop_after: AtomicU64,
+}
+
+impl Default for Watch {
+    fn default() -> Self {
+        let (read, full, changes) = Default::default();
+        Self { read, full, changes, stop_after: AtomicU64::new(u64::MAX) }
+    }
+}
+
+impl Watch {
+    /// Counts a change. Fails, as all later changes do, if the host counts as killed.
+    fn change(&self) -> io::Result<()> {
+        let before = self.changes.fetch_add(1, Ordering::SeqCst);
+        if before < self.stop_after.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        Err(io::Error::other("the host was killed"))
+    }
 }
 
 impl WatchedFiles {
@@ -24,6 +46,13 @@ impl WatchedFiles {
     /// Makes all writes fail, or lets them succeed again.
     pub(crate) fn set_full(&self, full: bool) {
         self.0.full.store(full, Ordering::SeqCst);
+    }
+
+    /// Makes all changes after this number fail, counted from now. Returns the number of changes so
+    /// far.
+    pub(crate) fn stop_after(&self, operations: u64) -> u64 {
+        self.0.stop_after.store(operations, Ordering::SeqCst);
+        self.0.changes.swap(0, Ordering::SeqCst)
     }
 
     fn note(&self, path: &Path) {
@@ -41,11 +70,12 @@ impl Handle for WatchedHandle {
     fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         match self.watch.full.load(Ordering::SeqCst) {
             true => Err(io::ErrorKind::StorageFull.into()),
-            false => self.inner.write(bytes),
+            false => self.watch.change().and_then(|()| self.inner.write(bytes)),
         }
     }
 
     fn truncate(&self, len: u64) -> io::Result<()> {
+        self.watch.change()?;
         self.inner.truncate(len)
     }
 
@@ -79,18 +109,22 @@ impl Files for WatchedFiles {
     }
 
     fn make_dir(&self, dir: &Path) -> io::Result<()> {
+        self.0.change()?;
         DiskFiles.make_dir(dir)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.0.change()?;
         DiskFiles.rename(from, to)
     }
 
     fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.0.change()?;
         DiskFiles.link(from, to)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
+        self.0.change()?;
         DiskFiles.remove(path)
     }
 

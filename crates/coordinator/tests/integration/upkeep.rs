@@ -1,7 +1,7 @@
 //! Limits of a session, and operations on its files that only a person may perform.
 
 use crate::support::{World, act, agent};
-use stickpin_coordinator::Participant;
+use stickpin_coordinator::{Participant, Spawn};
 use stickpin_device::{Error, ErrorCode};
 use stickpin_session::turn::{ImplicitTurns, MemberKind, TurnPhase};
 
@@ -28,6 +28,50 @@ async fn limits_are_changed_by_the_holder_and_survive_the_host() {
     }
     world.restart();
     assert_eq!(world.coordinator.session("shop").unwrap().meta().policy, policy);
+}
+
+/// The rules hold at once, also for those who borrow from the session.
+#[tokio::test(start_paused = true)]
+async fn denials_are_set_by_the_holder_and_removed_by_a_person() {
+    let mut world = World::new();
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    let person = Participant { kind: MemberKind::Human, ..agent("eve", 3) };
+    let shop = world.open(&ada);
+    let rules = vec!["act:*,origins=https://shop.test,origins=https://bank.test".to_owned()];
+    let spawn = Spawn { rules, agent: Some(bob.agent.clone()), ttl: None };
+    world.coordinator.loans().spawn("shop", "pay", &ada, spawn).await.unwrap();
+    let bank = "deny+=act:*,origins=https://bank.test";
+    let set = |world: &World, who: &Participant, text: &str| {
+        world.coordinator.set_policy("shop", who, &changes(text)).map(drop).map_err(|e: Error| e.code)
+    };
+    assert_eq!(set(&world, &bob, bank), Err(ErrorCode::NotYourTurn));
+    set(&world, &ada, bank).unwrap();
+    set(&world, &ada, bank).unwrap();
+    let refused = |world: &World, who: &Participant| {
+        let shop = world.coordinator.session("shop").unwrap();
+        world.coordinator.loans().permit(&shop, who, Some("https://bank.test/pay")).unwrap_err().details
+    };
+    let rule = "act:*,origins=https://bank.test";
+    for who in [&ada, &bob] {
+        let details = refused(&world, who);
+        assert_eq!((&details["rule"], &details["deniedBy"]), (&rule.into(), &"shop".into()), "{details}");
+    }
+    world.coordinator.loans().permit(&shop, &bob, Some("https://shop.test/")).unwrap();
+    world.restart();
+    assert_eq!(refused(&world, &bob)["rule"], rule);
+    assert_eq!(world.coordinator.denials("shop").len(), 1);
+    for (who, text, code) in [
+        (&ada, "deny-=act:*,origins=https://bank.test", ErrorCode::ScopeDenied),
+        (&person, "deny-=act:*", ErrorCode::InvalidArgs),
+        (&person, "deny+=act", ErrorCode::InvalidArgs),
+    ] {
+        assert_eq!(set(&world, who, text), Err(code), "{text}");
+    }
+    set(&world, &person, "deny-=act:*,origins=https://bank.test leaseTtlMs=60000").unwrap();
+    assert_eq!(world.coordinator.denials("shop"), []);
+    assert_eq!(world.coordinator.policy("shop").lease_ttl_ms, 60_000);
+    let findings = world.coordinator.verify("shop").unwrap().findings;
+    assert!(findings.is_empty(), "{findings:?}");
 }
 
 /// Fault 27: never automatically, and not by an agent.

@@ -187,7 +187,7 @@ pub(crate) fn begin_lifetime(
         manifest: Arguments::new(manifest, &redactor),
         policy: coordinator.policy(&cx.session_name),
         targets: vec![target],
-        base_scope: BaseScope { allow: vec![everything], deny: Vec::new() },
+        base_scope: BaseScope { allow: vec![everything], deny: coordinator.denials(&cx.session_name) },
     };
     let session = coordinator.begin_lifetime(&cx.session_name, start, reason, Some(&who))?;
     Ok(Some(Lifetime { session, who, first }))

@@ -5,6 +5,7 @@ use serde_json::json;
 use std::sync::Arc;
 use stickpin_coordinator::{Coordinator, Environment};
 use stickpin_session::Timestamp;
+use stickpin_session::agent::{AgentKind, Resolution};
 use stickpin_session::turn::{Liveness, Now};
 
 const PAGE: &str = "heading \"Shop\" #2\nbutton \"Buy\" #3\n";
@@ -151,4 +152,34 @@ async fn app_that_another_session_has_is_not_opened_again() {
     let close = crate::Request { session: Some("first".into()), ..ada.request("close", json!({})) };
     assert!(ada.host.call(close, tokio_util::sync::CancellationToken::new()).await.ok);
     assert!(open(&bob, "fourth", attached).await.ok);
+}
+
+/// A session must not forget in its next lifetime what it must not do.
+#[tokio::test(start_paused = true)]
+async fn denials_outlive_the_lifetime_in_which_they_were_set() {
+    let (ada, bob) = two().await;
+    ada.ok("snapshot", json!({})).await;
+    let deny = |change: &str| json!({ "name": "mine", "set": [format!("{change}=act:*")] });
+    assert_eq!(bob.fails("session policy", deny("deny+")).await.0, "NOT_YOUR_TURN");
+    let set = ada.ok("session policy", deny("deny+")).await;
+    assert_eq!(set.output.as_ref().expect("JSON")["deny"], json!(["act:*"]));
+    let log = ada.log();
+    for _ in 0..2 {
+        let (code, refused) = ada.fails("press", json!({ "target": "role=button" })).await;
+        assert_eq!(code, "SCOPE_DENIED");
+        let e = refused.error.expect("an error");
+        assert_eq!((&e.details["rule"], &e.details["deniedBy"]), (&json!("act:*"), &json!("mine")));
+        assert!(e.message.contains("session mine denies act:*"), "{e}");
+        assert!(!ada.log().iter().skip(log.len()).any(|call| call.contains("press")), "{:?}", ada.log());
+        ada.ok("close", json!({})).await;
+        ada.ok("open", json!({ "what": "fake:/" })).await;
+        ada.ok("turn wait", json!({})).await;
+    }
+    assert_eq!(ada.fails("session policy", deny("deny-")).await.0, "SCOPE_DENIED", "an agent cannot allow it");
+    let mut person = ada.clone();
+    let resolution = agent("human:ada");
+    person.caller.agent =
+        Some(Resolution { kind: AgentKind::Human, harness: "human".into(), ..resolution });
+    person.ok("session policy", deny("deny-")).await;
+    ada.ok("press", json!({ "target": "role=button" })).await;
 }

@@ -134,7 +134,12 @@ impl SessionMeta {
             Kind::PeerRemoved(removed) => {
                 self.peers.remove(&removed.peer);
             }
-            Kind::PolicyChanged(changed) => self.policy.clone_from(&changed.policy),
+            Kind::PolicyChanged(changed) => {
+                self.policy.clone_from(&changed.policy);
+                if let Some(deny) = &changed.deny {
+                    self.base_scope.deny.clone_from(deny);
+                }
+            }
             // These kinds change only the turn, which the caller stores, or nothing.
             Kind::SegmentEnd(_)
             | Kind::RepairStarted(_)

@@ -4,6 +4,7 @@ use super::{AgentId, Deadline, LoanId, TargetId};
 use crate::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use std::fmt;
 
 /// What a rule permits to do with a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -56,6 +57,34 @@ pub struct ScopeRule {
     /// The limits within the targets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub constraint: Option<Constraint>,
+}
+
+/// Writes a rule as its text form: `act:target=shop,origins=https://shop.test`.
+impl fmt::Display for ScopeRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, verb) in self.verbs.iter().enumerate() {
+            let word = match verb {
+                Verb::Observe => "observe",
+                Verb::Act => "act",
+                Verb::Admin => "admin",
+            };
+            write!(f, "{}{word}", if at > 0 { "+" } else { "" })?;
+        }
+        match &self.target {
+            TargetSelector::Any => f.write_str(":*")?,
+            TargetSelector::Target(target) => write!(f, ":target={target}")?,
+        }
+        let Some(limits) = &self.constraint else { return Ok(()) };
+        let Constraint { origins, packages, window_roles, file_roots } = limits;
+        let named =
+            [("origins", origins), ("packages", packages), ("windows", window_roles), ("roots", file_roots)];
+        for (name, values) in named {
+            for value in values.iter().flatten() {
+                write!(f, ",{name}={value}")?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The scope that a session has by itself. Denials survive every loan and reclaim.

@@ -6,6 +6,7 @@
 
 use super::{BaseScope, Constraint, Loan, LoanId, LoanState, Now, ScopeRule, TargetId, TargetSelector, Verb};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 /// The known facts about the location of an action. A limit on an unknown fact denies the action.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -24,7 +25,7 @@ pub struct Facts {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ScopeError {
     /// The action is outside the session's scope.
-    #[error("session {session} may not {} {target}", verb.word())]
+    #[error("session {session} may not {} {target}{cause}", verb.word())]
     Denied {
         /// The session.
         session: String,
@@ -32,8 +33,8 @@ pub enum ScopeError {
         verb: Verb,
         /// The target.
         target: TargetId,
-        /// The session that has borrowed the scope, if that is the reason.
-        lent_to: Option<String>,
+        /// The rule that is the reason.
+        cause: Denial,
     },
     /// The lender does not have the scope that it would lend.
     #[error("session {lender} does not have the scope of rule {rule} of the loan")]
@@ -65,6 +66,38 @@ pub enum ScopeError {
         /// The session that would borrow.
         borrower: String,
     },
+}
+
+/// The reason why an action is outside a session's scope.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Denial {
+    /// No rule allows the action.
+    NotAllowed,
+    /// A rule of a session denies the action.
+    Denied {
+        /// The session itself, or one that it borrows from.
+        by: String,
+        /// The rule.
+        rule: ScopeRule,
+    },
+    /// The session has lent the scope.
+    Lent {
+        /// The borrower.
+        to: String,
+        /// The rule of the loan.
+        rule: ScopeRule,
+    },
+}
+
+/// Continues a sentence about the refused action.
+impl fmt::Display for Denial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotAllowed => f.write_str(": no rule of the session allows it"),
+            Self::Denied { by, rule } => write!(f, ": session {by} denies {rule}"),
+            Self::Lent { to, rule } => write!(f, ": session {to} has borrowed {rule}"),
+        }
+    }
 }
 
 impl Verb {
@@ -233,7 +266,7 @@ impl Ledger {
     /// Checks that `session` may apply `verb` to `target` at a location with these facts.
     ///
     /// # Errors
-    /// Returns [`ScopeError::Denied`], which names the borrower if the scope was lent.
+    /// Returns [`ScopeError::Denied`] with the rule that is the reason.
     pub fn permit(
         &self,
         session: &str,
@@ -241,19 +274,40 @@ impl Ledger {
         target: &TargetId,
         facts: &Facts,
     ) -> Result<(), ScopeError> {
-        let denied = |lent_to| {
-            Err(ScopeError::Denied { session: session.to_owned(), verb, target: target.clone(), lent_to })
+        let denied = |cause| {
+            Err(ScopeError::Denied { session: session.to_owned(), verb, target: target.clone(), cause })
         };
         if !self.has(session, verb, target, facts) {
-            return denied(None);
+            return denied(self.denial(session, verb, target, facts));
         }
         if verb.is_exclusive() {
-            let concerns = |loan: &&Loan| loan.rules.iter().any(|r| r.may_concern(verb, target, facts));
-            if let Some(loan) = self.lent_by(session).find(concerns) {
-                return denied(Some(loan.borrower.clone()));
+            let lent = self.lent_by(session).find_map(|loan| {
+                let rule = loan.rules.iter().find(|rule| rule.may_concern(verb, target, facts))?;
+                Some(Denial::Lent { to: loan.borrower.clone(), rule: rule.clone() })
+            });
+            if let Some(cause) = lent {
+                return denied(cause);
             }
         }
         Ok(())
+    }
+
+    /// Returns why a session does not have the scope: a denial of its own or of a lender, else that
+    /// nothing allows it.
+    fn denial(&self, session: &str, verb: Verb, target: &TargetId, facts: &Facts) -> Denial {
+        let own = self.sessions.get(session).map_or(&[][..], |own| own.scope.deny.as_slice());
+        if let Some(rule) = own.iter().find(|rule| rule.may_concern(verb, target, facts)) {
+            return Denial::Denied { by: session.to_owned(), rule: rule.clone() };
+        }
+        let lenders = self.loans.values().filter(|loan| {
+            loan.borrower == session
+                && loan.state == LoanState::Active
+                && loan.rules.iter().any(|rule| rule.allows(verb, target, facts))
+        });
+        lenders
+            .map(|loan| self.denial(&loan.lender, verb, target, facts))
+            .find(|denial| *denial != Denial::NotAllowed)
+            .unwrap_or(Denial::NotAllowed)
     }
 
     /// Returns whether the session has the scope, whether its own or borrowed, ignoring what it has

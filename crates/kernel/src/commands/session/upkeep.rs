@@ -8,16 +8,18 @@ use serde_json::Value;
 use stickpin_session::turn::Policy;
 use stickpin_tree::quote;
 
-/// Show or change the limits of a session.
+/// Show or change the limits of a session and what it must not do.
 ///
-/// Only the owner of its turn or a person can change them. Times are in milliseconds.
+/// Only the owner of its turn or a person can change them, and only a person can remove a denial.
+/// Denials outlive lifetimes and apply to child sessions too. Times are in milliseconds.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SessionPolicy {
     /// The session.
     #[schemars(extend("x-positional" = 0))]
     pub name: String,
-    /// New values: `leaseTtlMs=60000`, `implicitTurns=never`.
+    /// New values: `leaseTtlMs=60000`, `implicitTurns=never`. `deny+=RULE` adds a denial, such as
+    /// `deny+=act:*,origins=https://bank.test`, and `deny-=RULE` removes it.
     #[serde(default)]
     #[schemars(extend("x-positional" = 1, "x-trailing" = true, "x-placeholder" = "KEY=VALUE"))]
     pub set: Vec<String>,
@@ -66,6 +68,9 @@ pub struct SessionPolicyOutput {
     pub session: String,
     /// The limits in effect.
     pub policy: Policy,
+    /// The rules that deny something.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deny: Vec<String>,
 }
 
 /// A session whose metadata was restored.
@@ -118,6 +123,7 @@ impl Command for SessionPolicy {
         examples: &[
             "stickpin session policy checkout",
             "stickpin session policy checkout leaseTtlMs=60000 renewMs=5000",
+            "stickpin session policy checkout 'deny+=act:*,origins=https://bank.test'",
         ],
         ..Spec::HOST
     };
@@ -138,7 +144,8 @@ impl Command for SessionPolicy {
             true => session.meta().policy,
             false => authority::coordinator(cx)?.0.set_policy(session.name(), &who, &changes)?,
         };
-        Ok(SessionPolicyOutput { session: session.name().to_owned(), policy })
+        let deny = session.meta().base_scope.deny.iter().map(ToString::to_string).collect();
+        Ok(SessionPolicyOutput { session: session.name().to_owned(), policy, deny })
     }
 }
 
@@ -218,6 +225,9 @@ impl Show for SessionPolicyOutput {
                 Value::String(word) => text.line(format_args!("{key}={word}")),
                 value => text.line(format_args!("{key}={value}")),
             }
+        }
+        for rule in &self.deny {
+            text.line(format_args!("deny={}", quote(rule)));
         }
     }
 }

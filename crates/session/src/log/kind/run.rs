@@ -3,7 +3,7 @@
 use super::super::meta::Parent;
 use super::super::redacted::{Arguments, BlobRef, Redacted};
 use super::recording::RecordedStep;
-use crate::turn::{AgentId, BaseScope, Policy, TargetRef, TurnState};
+use crate::turn::{AgentId, BaseScope, Policy, ScopeRule, TargetRef, TurnState};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -251,10 +251,13 @@ pub struct ContextCleared {
     pub upto_seq: u64,
 }
 
-/// The policy changed.
+/// The policy or the denials of a session changed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PolicyChanged {
     /// The policy after this record.
     pub policy: Policy,
+    /// The denials of the base scope after this record; absent if they did not change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deny: Option<Vec<ScopeRule>>,
 }

@@ -310,7 +310,7 @@ pub(super) fn every_kind() -> (Vec<Record>, usize) {
     log.add(1, Kind::PeerAdded(PeerAdded { peer: "news".into() }));
     log.add(1, Kind::PeerRemoved(PeerRemoved { peer: "mail".into() }));
     let policy = Policy { drain_ms: 1, ..Policy::default() };
-    log.add(1, Kind::PolicyChanged(Box::new(PolicyChanged { policy })));
+    log.add(1, Kind::PolicyChanged(Box::new(PolicyChanged { policy, deny: Some(vec![rule()]) })));
     let cleared = ContextCleared { context: "main".into(), upto_seq: log.next_seq() - 1 };
     log.add(1, Kind::ContextCleared(cleared));
     let late = log.next_seq();
