@@ -65,6 +65,7 @@ fn parse_call(entry: &'static Entry, args: Vec<String>, env: &Env) -> Result<Cli
         caller: env.caller(None),
         render: Render { columns: env.columns, ..options.render() },
         timeout_ms: options.timeout_ms,
+        turn: options.turn,
         ..Request::default()
     };
     Ok(CliAction::Call(Box::new(request), options))
@@ -79,7 +80,10 @@ pub(crate) fn session(options: &Options, env: &Env) -> Option<String> {
 fn parse_client_command(command: &'static dyn ClientCommand, args: Vec<String>) -> Result<CliAction> {
     Ok(match stickpin_cmdline::read(command.definition(), args)? {
         ParsedArguments::Help(text) => CliAction::Print(text),
-        ParsedArguments::Input(input, options) => CliAction::ClientCommand(command, input, options),
+        ParsedArguments::Input(input, options) => {
+            options::refuse_turn(&options)?;
+            CliAction::ClientCommand(command, input, options)
+        }
     })
 }
 

@@ -23,6 +23,11 @@ const OPTIONS: &[CommonOption] = &[
     CommonOption { long: "json", value: None, help: "Print the response as JSON" },
     CommonOption { long: "detail", value: Some("HOW"), help: "How much to print: digest, normal, full" },
     CommonOption { long: "timeout", value: Some("MS"), help: "Time limit of the command in milliseconds" },
+    CommonOption {
+        long: "turn",
+        value: Some("ID"),
+        help: "Act only in this turn, which you believe you hold",
+    },
     CommonOption { long: "max-bytes", value: Some("N"), help: "Maximum length of the text in bytes" },
     CommonOption { long: "color", value: Some("WHEN"), help: "When to color the text: auto, always, never" },
 ];
@@ -40,6 +45,8 @@ pub struct Options {
     pub detail: Detail,
     /// `--timeout`, unless the command has its own.
     pub timeout_ms: Option<u64>,
+    /// `--turn`, unless the command has its own.
+    pub turn: Option<u64>,
     /// `--max-bytes`.
     pub max_bytes: Option<usize>,
     /// `--color`.
@@ -166,12 +173,25 @@ pub fn read(matches: &ArgMatches) -> Result<Options> {
         json: matches.get_flag(&id("json")),
         detail,
         timeout_ms: number("timeout")?,
+        turn: number("turn")?,
         max_bytes: number("max-bytes")?.map(|n| usize::try_from(n).unwrap_or(usize::MAX)),
         color,
         follow: switch(FOLLOW),
         stdin: switch(STDIN),
         show: switch(SHOW),
     })
+}
+
+/// Refuses `--turn` of a command that consists of others, which have turns of their own.
+///
+/// # Errors
+/// Returns `INVALID_ARGS`.
+pub fn refuse_turn(options: &Options) -> Result<()> {
+    match options.turn {
+        None => Ok(()),
+        Some(_) => Err(Error::new(ErrorCode::InvalidArgs, "`--turn` applies to one command of a session")
+            .hint("omit `--turn`, or add it to the commands in the script")),
+    }
 }
 
 /// Returns whether `--json` is given. Works on invalid arguments too, so that their error is

@@ -140,6 +140,7 @@ impl Host {
             since: request.since,
             expect: request.expect,
             replayed: request.replayed,
+            expected_turn: request.turn,
             cancel: token,
             held_by: None,
             slot: None,

@@ -57,7 +57,7 @@ pub use api::expectation::Expectation;
 pub use api::paths::{PathArg, ResolvedPath};
 pub use api::render::{Show, Text};
 pub use api::request::{
-    Caller, Detail, Format, LogStatus, RefDetail, RefsEnvelope, Render, Request, Response,
+    Caller, Detail, Format, HeldTurn, LogStatus, RefDetail, RefsEnvelope, Render, Request, Response,
 };
 pub use api::secret::Secret;
 pub use api::spec::{Effect, Follow, Lane, Scope, Spec};

@@ -232,6 +232,9 @@ fn parse_line(args: &mut Map<String, Value>, client_commands: ClientCommands) ->
         ParsedArguments::Help(text) => return Ok(ToolCall::Text(text)),
     };
     stickpin_cmdline::refuse_following(&options)?;
+    if matches!(command, CommandRef::ClientCommand(_)) {
+        stickpin_cmdline::options::refuse_turn(&options)?;
+    }
     options.session = options.session.or(session);
     options.state_dir = options.state_dir.or(state_dir);
     if tools::find_unlistable(command.definition(), &input).is_some() {
@@ -328,7 +331,9 @@ async fn run_invocation(
         // The session ends with this process, even if the process is killed.
         client.bind(&connection.caller.own_session).await;
     }
+    let session = request.session.clone().unwrap_or_else(|| connection.caller.own_session.clone());
     let response = client.call(request, incoming.cancel.clone()).await;
+    connection.remember_turns(client.state_dir(), &session, &response);
     (response, Some(client.state_dir().to_owned()))
 }
 
@@ -394,6 +399,7 @@ fn prepare_command(
     entry.rewrite_targets(&mut input, &mut |target| connection.pin(client.state_dir(), scope, target));
     let since = connection.pins.as_ref().and_then(|pins| lock(pins).since(client.state_dir(), scope));
     let nested = entry.fields().iter().any(|f| f.nested_targets == Some(NestedTargets::Steps));
+    let turn = options.turn.or_else(|| connection.expected_turn(client.state_dir(), scope));
     let render = render(shared, &options, nested);
     let request = Request {
         command: entry.spec.name.to_owned(),
@@ -403,6 +409,7 @@ fn prepare_command(
         render,
         timeout_ms: options.timeout_ms,
         since,
+        turn,
         ..Request::default()
     };
     Ok((client, request))

@@ -5,10 +5,10 @@
 use crate::pins::Pins;
 use indexmap::IndexMap;
 use rmcp::model::LoggingLevel;
-use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use stickpin_kernel::Caller;
+use stickpin_kernel::{Caller, Error, ErrorCode, Response};
 
 /// The maximum number of scopes that a server without client sessions keeps. The oldest is dropped
 /// first.
@@ -29,6 +29,8 @@ pub(crate) struct Connection {
     /// State directories in which the client used its own session, which is closed when it
     /// disconnects.
     pub(crate) own_session_dirs: Mutex<BTreeSet<PathBuf>>,
+    /// The turns that the client was granted and did not give up, by state directory and session.
+    turns: Mutex<BTreeMap<(PathBuf, String), u64>>,
 }
 
 impl Connection {
@@ -40,11 +42,46 @@ impl Connection {
             log_level: Mutex::default(),
             roots: Mutex::default(),
             own_session_dirs: Mutex::default(),
+            turns: Mutex::default(),
+        }
+    }
+
+    /// Returns the turn of a session that the client was granted. Its actions expect that turn.
+    pub(crate) fn expected_turn(&self, state_dir: &Path, session: &str) -> Option<u64> {
+        lock(&self.turns).get(&(state_dir.to_owned(), session.to_owned())).copied()
+    }
+
+    /// Remembers the turns that a response grants. Forgets those that are over, and the turn of
+    /// `session` once the response has told the client that it no longer holds it.
+    pub(crate) fn remember_turns(&self, state_dir: &Path, session: &str, response: &Response) {
+        if self.pins.is_none() {
+            // Several clients share this connection.
+            return;
+        }
+        let key = |session: &str| (state_dir.to_owned(), session.to_owned());
+        let mut turns = lock(&self.turns);
+        for held in &response.turns {
+            match held.turn_id {
+                Some(turn) => turns.insert(key(&held.session), turn),
+                None => turns.remove(&key(&held.session)),
+            };
+        }
+        let is_over = |e: &Error| {
+            matches!(
+                e.code,
+                ErrorCode::TurnMismatch
+                    | ErrorCode::StaleLease
+                    | ErrorCode::NotYourTurn
+                    | ErrorCode::TurnRequired
+            )
+        };
+        if response.error.as_ref().is_some_and(is_over) {
+            turns.remove(&key(session));
         }
     }
 
     /// Returns the target with its pin, if it is a plain ref that this client was given.
-    pub(crate) fn pin(&self, state_dir: &std::path::Path, session: &str, target: &str) -> Option<String> {
+    pub(crate) fn pin(&self, state_dir: &Path, session: &str, target: &str) -> Option<String> {
         lock(self.pins.as_ref()?).pin(state_dir, session, target)
     }
 }

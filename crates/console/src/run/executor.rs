@@ -199,6 +199,7 @@ impl Executor {
             caller: self.setup.caller.clone(),
             render: call.options.render(),
             timeout_ms: call.options.timeout_ms,
+            turn: call.options.turn,
             ..Request::default()
         };
         self.setup.client.call(request, cancel).await

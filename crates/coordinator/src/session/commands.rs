@@ -15,7 +15,7 @@ use serde_json::json;
 use std::time::Duration;
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::log::{CommandError, CommandId, RecordedStep, Redacted};
-use stickpin_session::turn::{AgentId, Fence, Now, deadlines, machine};
+use stickpin_session::turn::{AgentId, Fence, Now, TurnError, deadlines, machine};
 use stickpin_store::{Amendment, CommandOutcome, EndStatus, Origin};
 use tokio_util::sync::CancellationToken;
 
@@ -64,15 +64,16 @@ pub enum Ended {
 
 impl SessionAuthority {
     /// Admits a command that changes the app. Waits at most `patience` for an implicit turn of
-    /// another agent to end.
+    /// another agent to end. With `expected_turn`, the command is admitted in that turn only.
     ///
     /// # Errors
-    /// Returns `NOT_YOUR_TURN` while another agent has the turn, `TURN_REQUIRED` while a handoff
-    /// waits to be read, `ROLE_OBSERVER`, `IDENTITY_AMBIGUOUS`, `SESSION_CLOSED`, and errors of the
-    /// log.
+    /// Returns `NOT_YOUR_TURN` while another agent has the turn, `TURN_MISMATCH` or `STALE_LEASE`
+    /// if the caller does not hold the expected turn, `TURN_REQUIRED` while a handoff waits to be
+    /// read, `ROLE_OBSERVER`, `IDENTITY_AMBIGUOUS`, `SESSION_CLOSED`, and errors of the log.
     pub async fn admit(
         &self,
         who: &Participant,
+        expected_turn: Option<u64>,
         patience: Duration,
         cancel: &CancellationToken,
     ) -> Result<Admission> {
@@ -82,7 +83,7 @@ impl SessionAuthority {
         let mut waiting = None;
         loop {
             changes.mark_unchanged();
-            let (held, pause) = match self.enter(who) {
+            let (held, pause) = match self.enter(who, expected_turn) {
                 Ok(admission) => return Ok(admission),
                 Err((e, Some(pause))) => (e, pause),
                 Err((e, None)) => return Err(e),
@@ -104,12 +105,16 @@ impl SessionAuthority {
 
     /// Takes the turn or checks it. If the error contains a duration, the refusal may be over after
     /// that time.
-    fn enter(&self, who: &Participant) -> Result<Admission, (Error, Option<Duration>)> {
+    fn enter(
+        &self,
+        who: &Participant,
+        expected_turn: Option<u64>,
+    ) -> Result<Admission, (Error, Option<Duration>)> {
         let entered = self.change(|state, now| {
             state.touch(who, now);
             state.join_as_driver(who, now)?;
             state.commit_due(&self.shared.environment, now, Some(&who.agent))?;
-            let fence = Fence { agent: who.agent.clone(), turn_id: None, lease_id: None };
+            let fence = Fence { agent: who.agent.clone(), turn_id: expected_turn, lease_id: None };
             let lease_id = self.shared.environment.lease_id();
             match state.judge(&self.shared.environment, now, |s| machine::enter(s, &fence, lease_id)) {
                 Ok(None) => {}
@@ -118,7 +123,12 @@ impl SessionAuthority {
                     state.commit(Some(&by), transition, Remarks::default(), now)?;
                 }
                 Err(e) => {
-                    return Ok(Err((self.turn_error(e), state.implicit_rest(&self.shared.environment, now))));
+                    // No wait leads back to another turn than the current one.
+                    let rest = match &e {
+                        TurnError::TurnMismatch { .. } | TurnError::StaleLease { .. } => None,
+                        _ => state.implicit_rest(&self.shared.environment, now),
+                    };
+                    return Ok(Err((self.turn_error(e), rest)));
                 }
             }
             let turn = state.log.meta().turn.turn_id;

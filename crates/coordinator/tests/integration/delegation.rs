@@ -93,7 +93,7 @@ async fn lending_waits_for_the_command_of_the_lender() {
     let (ada, bob) = (agent("ada", 1), agent("bob", 2));
     let shop = world.open(&ada);
     let cancel = CancellationToken::new();
-    let admission = shop.admit(&ada, Duration::ZERO, &cancel).await.unwrap();
+    let admission = shop.admit(&ada, None, Duration::ZERO, &cancel).await.unwrap();
     let _running = shop.begin(&ada, Some(admission), press(), &cancel).unwrap();
     let began = tokio::time::Instant::now();
     lend(&world, "pay", &ada, &bob).await;
@@ -126,7 +126,7 @@ async fn loan_that_expires_waits_for_the_command_that_uses_it() {
     world.coordinator.loans().spawn("shop", "pay", &ada, spawn).await.unwrap();
     tokio::time::sleep(Duration::from_secs(58)).await;
     let cancel = CancellationToken::new();
-    let admission = shop.admit(&bob, Duration::from_secs(10), &cancel).await.unwrap();
+    let admission = shop.admit(&bob, None, Duration::from_secs(10), &cancel).await.unwrap();
     let ticket = shop.begin(&bob, Some(admission), press(), &cancel).unwrap();
     tokio::time::sleep(Duration::from_secs(5)).await;
     assert_eq!(shop.meta().loans[0].state, LoanState::Reclaiming);

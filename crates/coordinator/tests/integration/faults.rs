@@ -37,7 +37,7 @@ async fn end_that_cannot_be_logged_stops_commands_until_it_is() {
     let ada = agent("ada", 1);
     let shop = world.open(&ada);
     let cancel = CancellationToken::new();
-    let admission = shop.admit(&ada, Duration::ZERO, &cancel).await.unwrap();
+    let admission = shop.admit(&ada, None, Duration::ZERO, &cancel).await.unwrap();
     let ticket = shop.begin(&ada, Some(admission), press(), &cancel).unwrap();
     world.files.set_full(true);
     let Ended::NotPersisted(e) = shop.end(ticket, None, Some(1), None) else { panic!("it was written") };
@@ -58,7 +58,7 @@ async fn end_that_was_never_logged_is_interrupted_by_the_next_host() {
     let ada = agent("ada", 1);
     let shop = world.open(&ada);
     let cancel = CancellationToken::new();
-    let admission = shop.admit(&ada, Duration::ZERO, &cancel).await.unwrap();
+    let admission = shop.admit(&ada, None, Duration::ZERO, &cancel).await.unwrap();
     let ticket = shop.begin(&ada, Some(admission), press(), &cancel).unwrap();
     world.files.set_full(true);
     assert!(matches!(shop.end(ticket, None, Some(1), None), Ended::NotPersisted(_)));

@@ -23,7 +23,7 @@ fn started() -> RecordingStarted {
 /// Runs a command that contributes a step to the recording.
 async fn act_recorded(shop: &SessionAuthority, who: &Participant, step: RecordedStep) {
     let cancel = CancellationToken::new();
-    let admission = shop.admit(who, Duration::ZERO, &cancel).await.unwrap();
+    let admission = shop.admit(who, None, Duration::ZERO, &cancel).await.unwrap();
     let mut ticket = shop.begin(who, Some(admission), press(), &cancel).unwrap();
     ticket.record(step);
     shop.end(ticket, None, Some(1), None);

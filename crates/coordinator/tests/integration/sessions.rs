@@ -105,7 +105,7 @@ async fn the_last_address_survives_the_host_without_a_write_of_its_own() {
     let shop = world.open(&ada);
     let cancel = CancellationToken::new();
     let go = async |address: &'static str, failure: Option<CommandError>| {
-        let admission = shop.admit(&ada, Duration::ZERO, &cancel).await.unwrap();
+        let admission = shop.admit(&ada, None, Duration::ZERO, &cancel).await.unwrap();
         let ticket = shop.begin(&ada, Some(admission), crate::support::press(), &cancel).unwrap();
         shop.end(ticket, failure, None, Some(Redacted::literal(address)));
     };

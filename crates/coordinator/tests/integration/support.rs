@@ -182,7 +182,7 @@ pub(crate) fn press() -> NewCommand {
 pub(crate) async fn act(shop: &SessionAuthority, who: &Participant) -> Result<(), ErrorCode> {
     let cancel = CancellationToken::new();
     let patience = std::time::Duration::from_secs(10);
-    let admission = shop.admit(who, patience, &cancel).await.map_err(|e| e.code)?;
+    let admission = shop.admit(who, None, patience, &cancel).await.map_err(|e| e.code)?;
     let ticket = shop.begin(who, Some(admission), press(), &cancel).map_err(|e| e.code)?;
     shop.end(ticket, None, Some(1), None);
     Ok(())

@@ -103,7 +103,7 @@ async fn a_command_that_queues_while_its_turn_is_taken_does_not_run() {
     let shop = world.open(&ada);
     granted(wait(&shop, &ada, 0).await);
     let cancel = CancellationToken::new();
-    let admission = shop.admit(&ada, Duration::ZERO, &cancel).await.unwrap();
+    let admission = shop.admit(&ada, None, Duration::ZERO, &cancel).await.unwrap();
     let options = TakeOptions { operator_requested: true, ..TakeOptions::default() };
     let taken = granted(shop.take(&bob, options, &Plain).await.unwrap());
     assert_eq!((taken.revoked, taken.inflight), (Some(ada.agent.clone()), None));
@@ -118,7 +118,7 @@ async fn a_takeover_drains_the_running_command_and_then_cancels_it() {
     let shop = world.open(&ada);
     granted(wait(&shop, &ada, 0).await);
     let cancel = CancellationToken::new();
-    let admission = shop.admit(&ada, Duration::ZERO, &cancel).await.unwrap();
+    let admission = shop.admit(&ada, None, Duration::ZERO, &cancel).await.unwrap();
     let ticket = shop.begin(&ada, Some(admission), press(), &cancel).unwrap();
     let options = TakeOptions { operator_requested: true, ..TakeOptions::default() };
     let began = Instant::now();
@@ -362,4 +362,31 @@ async fn only_the_session_that_replaced_the_owner_takes_its_turn_at_once() {
     assert_eq!((taken.reason, taken.revoked), (GrantReason::SessionReplaced, Some(ada.agent.clone())));
     shop.state(Some(&ada)).unwrap();
     assert_eq!(take(&ada).await.unwrap_err(), ErrorCode::TakeoverNotAvailable, "it does not come back");
+}
+
+/// An agent that acts on old information about its turn does not take a new one by that.
+#[tokio::test(start_paused = true)]
+async fn action_in_another_turn_than_the_expected_one_is_refused() {
+    let world = World::new();
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    let shop = world.open(&ada);
+    let cancel = CancellationToken::new();
+    shop.wait(&ada, WaitOptions::default(), &cancel).await.unwrap();
+    let mine = shop.meta().turn.turn_id;
+    let admit = async |turn| {
+        let admitted = shop.admit(&ada, Some(turn), Duration::from_secs(10), &cancel).await;
+        admitted.map(drop).map_err(|e| e.code)
+    };
+    assert_eq!(admit(mine).await, Ok(()));
+    assert_eq!(admit(mine + 1).await, Err(ErrorCode::TurnMismatch));
+    let operator = TakeOptions { operator_requested: true, ..TakeOptions::default() };
+    shop.take(&bob, operator, &Plain).await.unwrap();
+    assert_eq!(admit(mine).await, Err(ErrorCode::TurnMismatch), "bob has the turn");
+    shop.kick(&ada, bob.agent.as_str(), None, true, &Plain).unwrap();
+    assert_eq!(shop.meta().turn.owner, None);
+    let began = tokio::time::Instant::now();
+    assert_eq!(admit(mine).await, Err(ErrorCode::TurnMismatch));
+    assert_eq!(admit(mine + 1).await, Err(ErrorCode::StaleLease), "the turn is over");
+    assert_eq!((began.elapsed(), shop.meta().turn.owner), (Duration::ZERO, None), "nothing was claimed");
+    shop.admit(&ada, None, Duration::ZERO, &cancel).await.unwrap();
 }

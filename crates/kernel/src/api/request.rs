@@ -46,6 +46,10 @@ pub struct Request {
     /// a recent id with the stored response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
+    /// The turn that the caller believes it holds. An action in another turn is refused with
+    /// `TURN_MISMATCH`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<u64>,
 }
 
 impl Request {
@@ -228,8 +232,23 @@ pub struct Response {
     /// A problem with the session log; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_status: Option<LogStatus>,
+    /// The turns that this command claimed or gave up.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub turns: Vec<HeldTurn>,
     /// The exit status for the command line.
     pub exit: u8,
+}
+
+/// Whether the caller holds the turn of a session after a command. Says nothing about turns that
+/// actions take by themselves.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HeldTurn {
+    /// The session.
+    pub session: String,
+    /// The turn that the caller holds; absent if it holds none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn_id: Option<u64>,
 }
 
 /// A problem with the session log after a command.

@@ -3,7 +3,7 @@
 
 use crate::api::expectation::Expectation;
 use crate::api::paths::{PathArg, ResolvedPath};
-use crate::api::request::{Caller, LogStatus, RefDetail, Render};
+use crate::api::request::{Caller, HeldTurn, LogStatus, RefDetail, Render};
 use crate::command::begun::Begun;
 use crate::command::entry::Entry;
 use crate::host::open_session::OpenSession;
@@ -37,6 +37,8 @@ pub struct Cx {
     pub(crate) expect: Vec<Expectation>,
     /// Whether this is a step of a replayed script.
     pub(crate) replayed: bool,
+    /// The turn that the caller believes it holds, if it named one.
+    pub(crate) expected_turn: Option<u64>,
     /// Cancelled when the command should end.
     pub cancel: CancellationToken,
     /// The session's name, given or the caller's own.
@@ -88,6 +90,8 @@ pub(crate) struct Envelope {
     /// The screenshot that was written.
     pub(crate) image: Option<PathBuf>,
     pub(crate) log_status: Option<LogStatus>,
+    /// The turns that this command claimed or gave up.
+    pub(crate) turns: Vec<HeldTurn>,
     /// Refs whose standing was already judged: later changes are effects of this command.
     pub(crate) judged_refs: Vec<Ref>,
     /// Whether the pointer was moved. An element that it reaches may react.

@@ -1,7 +1,7 @@
 //! The authority of a session over its commands: who may act, and what is logged.
 
 use crate::api::command_definition::CommandDefinition;
-use crate::api::request::LogStatus;
+use crate::api::request::{HeldTurn, LogStatus};
 use crate::api::spec::Effect;
 use crate::command::begun::{Begun, CommandRedactor};
 use crate::command::context::Cx;
@@ -84,14 +84,15 @@ pub(crate) fn redactor(cx: &Cx) -> impl Redactor + use<> {
 /// Admits a command before it queues for the device.
 ///
 /// # Errors
-/// Returns `NOT_YOUR_TURN` while another agent holds the turn, and other refusals of the turn.
+/// Returns `NOT_YOUR_TURN` while another agent holds the turn, `TURN_MISMATCH` if the caller named
+/// another turn than the current one, and other refusals of the turn.
 pub(crate) async fn admit(cx: &mut Cx, effect: Effect) -> Result<Option<Admitted>> {
     let Some((session, who)) = authority(cx)? else { return Ok(None) };
     let turn = match effect {
         Effect::Reads => None,
         Effect::Mutates => {
             let cancel = cx.cancel.clone();
-            let turn = session.admit(&who, PATIENCE, &cancel).await?;
+            let turn = session.admit(&who, cx.expected_turn, PATIENCE, &cancel).await?;
             let address = cx.host.slot(&cx.session_name).map(|slot| slot.status.borrow().url.clone());
             permit(cx, &session, &who, address.ok())?;
             Some(turn)
@@ -190,6 +191,10 @@ pub(crate) fn begin_lifetime(
         base_scope: BaseScope { allow: vec![everything], deny: coordinator.denials(&cx.session_name) },
     };
     let session = coordinator.begin_lifetime(&cx.session_name, start, reason, Some(&who))?;
+    if !first {
+        // The turn of the previous lifetime is over.
+        hold_turn(cx, session.name(), None);
+    }
     Ok(Some(Lifetime { session, who, first }))
 }
 
@@ -202,6 +207,11 @@ pub(crate) fn give_up_lifetime(cx: &Cx, lifetime: Lifetime) -> Result<()> {
         Some(coordinator) if lifetime.first => coordinator.discard(&cx.session_name),
         _ => lifetime.session.close(Some(&lifetime.who), Closing { force: true }),
     }
+}
+
+/// Notes in the response that the caller holds a turn, or none.
+pub(crate) fn hold_turn(cx: &mut Cx, session: &str, turn_id: Option<u64>) {
+    cx.envelope.turns.push(HeldTurn { session: session.to_owned(), turn_id });
 }
 
 /// Records that a session is closed.

@@ -62,6 +62,7 @@ pub(crate) async fn execute_nested(cx: &mut Cx, entry: &'static Entry, prepared:
     // Only the outer response carries the state directory.
     response.state_dir = None;
     cx.envelope = outer;
+    cx.envelope.turns.append(&mut response.turns);
     cx.dispatched.fetch_or(before, Ordering::Relaxed);
     response
 }

@@ -29,6 +29,7 @@ pub(crate) fn respond(entry: &Entry, cx: &mut Cx, result: Result<Box<dyn ErasedO
     }
     response.image = envelope.image.take();
     response.log_status = envelope.log_status.take();
+    response.turns = std::mem::take(&mut envelope.turns);
     response.refs = refs(cx, &mut envelope);
     response.refs_generation = response.refs.as_ref().and_then(|r| r.generation);
     response.reference = (cx.render.detail == Detail::Full).then_some(envelope.reference).flatten();

@@ -19,6 +19,7 @@ impl Runner<'_> {
     pub(super) fn step_request(&self, step: &Step) -> Request {
         let mut request = self.request(step.line.entry.spec.name, step.line.input.clone());
         request.timeout_ms = step.line.options.timeout_ms;
+        request.turn = step.line.options.turn;
         request.render = Render { format: Format::Both, ..step.line.options.render() };
         if let Some(session) = &step.line.options.session {
             let prefix = self.options.session.as_ref().filter(|_| self.options.isolate_sessions);

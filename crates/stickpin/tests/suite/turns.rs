@@ -153,6 +153,34 @@ fn owner_goes_on_after_its_daemon_was_killed() {
 }
 
 #[test]
+fn action_is_refused_in_another_turn_than_the_one_that_was_granted() {
+    let world = World::new();
+    let (shell, bob) = agents(&world);
+    let press = "press 'role=link label=Orders'";
+    assert_eq!(shell.json(&format!("{press} --turn 99"), 5)["code"], "TURN_MISMATCH");
+    let mut command = world.command(&["--session", "shop", "mcp", "--profile", "full"]);
+    command.env("STICKPIN_AGENT_ID", "claude:ada");
+    let mut ada = Client::of(command);
+    let granted = ada.tool("turn_wait", json!({}));
+    assert_eq!(granted["isError"], false, "{granted}");
+    let turn = shell.json("turn state", 0)["turnId"].clone();
+    assert_eq!(shell.run(&format!("{press} --turn {turn}")).code, 0);
+    bob.json("turn take --operator-requested", 0);
+    let input = json!({"target": "role=link label=Orders"});
+    let refused = ada.err("press", input.clone());
+    assert!(refused.contains("TURN_MISMATCH"), "{refused}");
+    // The client knows now that it does not hold the turn.
+    let refused = ada.err("press", input.clone());
+    assert!(refused.contains("NOT_YOUR_TURN"), "{refused}");
+    bob.json(&format!("turn assign claude:ada {HAND_OVER}"), 0);
+    ada.ok("turn_wait", json!({}));
+    ada.ok("press", input.clone());
+    ada.ok("turn_release", json!({"status": "seen", "nextAction": "none"}));
+    let refused = ada.err("press", input);
+    assert!(refused.contains("TURN_REQUIRED"), "{refused}");
+}
+
+#[test]
 fn wait_that_is_killed_leaves_its_place() {
     let world = World::new();
     let (ada, bob) = agents(&world);

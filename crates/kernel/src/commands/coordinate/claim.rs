@@ -115,6 +115,7 @@ impl Command for TurnWait {
         };
         let cancel = cx.cancel.clone();
         let waited = session.wait(&who, options, &cancel).await?;
+        note_held(cx, &session, &waited.reply);
         let wake_reason = Some(match &waited.reply {
             TurnReply::Closed(_) => WakeReason::Closed,
             TurnReply::NotYet(_) if waited.woken_by_event => WakeReason::Event,
@@ -135,6 +136,7 @@ impl Command for TurnTry {
         let options = WaitOptions { timeout: Some(Duration::ZERO), ..WaitOptions::default() };
         let cancel = cx.cancel.clone();
         let waited = session.wait(&who, options, &cancel).await?;
+        note_held(cx, &session, &waited.reply);
         Ok(TurnOutput { reply: waited.reply, wake_reason: None })
     }
 }
@@ -159,6 +161,7 @@ impl Command for TurnTake {
         };
         let redactor = authority::redactor(cx);
         let reply = session.take(&who, options, &redactor).await?;
+        note_held(cx, &session, &reply);
         Ok(TurnOutput { reply, wake_reason: None })
     }
 }
@@ -193,6 +196,15 @@ impl Show for TurnOutput {
             text.line("you have new records: read them with `stickpin events`");
         }
     }
+}
+
+/// Notes in the response which turn the caller holds now.
+fn note_held(cx: &mut Cx, session: &SessionAuthority, reply: &TurnReply) {
+    let turn_id = match reply {
+        TurnReply::YourTurn(granted) => Some(granted.turn_id),
+        TurnReply::NotYet(_) | TurnReply::TakeoverAvailable(_) | TurnReply::Closed(_) => None,
+    };
+    authority::hold_turn(cx, session.name(), turn_id);
 }
 
 /// Returns the limit of a wait without a timeout. A tool call must return before its harness gives

@@ -110,8 +110,9 @@ impl Command for TurnRelease {
         handoff.do_not.extend(self.do_not);
         handoff.ui = screen(cx);
         let released = session
-            .release(&who, self.turn, handoff.clone(), &authority::redactor(cx))
+            .release(&who, self.turn.or(cx.expected_turn), handoff.clone(), &authority::redactor(cx))
             .map_err(|e| with_handoff(e, handoff))?;
+        authority::hold_turn(cx, session.name(), None);
         Ok(TurnReleaseOutput {
             status: "released".to_owned(),
             session: session.name().to_owned(),
@@ -135,9 +136,12 @@ impl Command for TurnAssign {
         let mut handoff = handoff(&who, self.handoff.as_deref(), self.status, self.next_action)?;
         handoff.ui = screen(cx);
         let redactor = authority::redactor(cx);
+        // With `operatorRequested`, the caller redirects a turn that it does not hold.
+        let expected = self.turn.or(cx.expected_turn.filter(|_| !self.operator_requested));
         let assigned = session
-            .assign(&who, &self.to, self.turn, handoff.clone(), self.operator_requested, &redactor)
+            .assign(&who, &self.to, expected, handoff.clone(), self.operator_requested, &redactor)
             .map_err(|e| with_handoff(e, handoff))?;
+        authority::hold_turn(cx, session.name(), None);
         Ok(TurnAssignOutput {
             status: "assigned".to_owned(),
             session: session.name().to_owned(),

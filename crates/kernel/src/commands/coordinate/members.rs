@@ -147,6 +147,7 @@ impl Command for TurnLeave {
             session.release(&who, None, handoff, &authority::redactor(cx))?;
         }
         let remaining_members = session.leave(&who)?;
+        authority::hold_turn(cx, session.name(), None);
         let session = session.name().to_owned();
         Ok(TurnLeaveOutput { status: "left".to_owned(), session, remaining_members })
     }
