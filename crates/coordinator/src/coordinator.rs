@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use stickpin_device::{ErrorCode, Result};
 use stickpin_session::log::{DaemonStarted, Kind, RepairedTurn, SessionMeta, StartReason, Status};
-use stickpin_session::turn::{AgentId, Policy, TurnPhase, deadlines};
+use stickpin_session::turn::{AgentId, LoanId, Policy, TurnPhase, deadlines};
 use stickpin_store::{Amendment, Diagnostic, DiskFiles, Files, Origin, SessionLog, Start, Store, Verified};
 use tokio::sync::watch;
 
@@ -82,6 +82,21 @@ impl Coordinator {
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.shared
+    }
+
+    /// Returns the number of times that a host was started in this state directory.
+    #[must_use]
+    pub fn epoch(&self) -> u64 {
+        self.shared.epoch
+    }
+
+    /// Returns the number of sessions whose turn is owned, from their metadata.
+    #[must_use]
+    pub fn owned_turns(&self) -> usize {
+        // A folder that cannot be read has no turns that anyone could use.
+        let names = self.names().unwrap_or_default();
+        let metas = names.iter().filter_map(|name| self.cached_meta(name).ok());
+        metas.filter(|(meta, _)| meta.turn.state == TurnPhase::Owned).count()
     }
 
     /// Returns the names of all sessions, in order. Reads no session.
@@ -205,14 +220,14 @@ impl Coordinator {
     /// Returns errors of the log.
     pub fn close(&self, name: &str) -> Result<()> {
         match self.session(name) {
-            Ok(session) => self.close_for(&session, None, Closing { force: true }),
+            Ok(session) => self.close_for(&session, None, Closing { force: true }).map(drop),
             Err(e) if e.code == ErrorCode::SessionNotFound => Ok(()),
             Err(e) => Err(e),
         }
     }
 
     /// Closes a session together with its turn, the loans that it made, and the loan that it lives
-    /// on.
+    /// on. Returns the loans that ended.
     ///
     /// # Errors
     /// Returns the errors of [`SessionAuthority::close`].
@@ -221,7 +236,7 @@ impl Coordinator {
         session: &SessionAuthority,
         who: Option<&Participant>,
         how: Closing,
-    ) -> Result<()> {
+    ) -> Result<Vec<LoanId>> {
         session.close(who, how)?;
         self.loans().end_loans_of(session)
     }

@@ -18,6 +18,17 @@ pub enum TurnReply {
     Closed(NotYet),
 }
 
+impl TurnReply {
+    /// Sets the record after which the caller continues to read.
+    pub(crate) fn set_cursor(&mut self, seq: u64) {
+        match self {
+            Self::YourTurn(granted) => granted.cursor_seq = seq,
+            Self::NotYet(not_yet) | Self::Closed(not_yet) => not_yet.cursor_seq = seq,
+            Self::TakeoverAvailable(takeover) => takeover.cursor_seq = seq,
+        }
+    }
+}
+
 /// A turn that the caller holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -143,9 +154,15 @@ pub struct NotYet {
     /// The agent that may claim the turn next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reserved_for: Option<AgentId>,
-    /// When the lease of the holder ends without renewal.
+    /// When the lease of the holder ends without renewal, in wall time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease_expires_at: Option<Timestamp>,
+    /// When a reserved turn passes on if it is not claimed, in wall time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claim_expires_at: Option<Timestamp>,
+    /// The position of the caller among the waiting members; 1 gets the turn next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub position: Option<usize>,
     /// The `seq` of the newest record.
     pub cursor_seq: u64,
 }

@@ -177,9 +177,11 @@ impl Daemon {
             pid: std::process::id(),
             version: rpc::VERSION.to_owned(),
             protocol: rpc::PROTOCOL,
+            epoch: self.coordinator.epoch(),
             uptime_ms: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
             sessions: self.host.session_names(),
             running: self.host.running(),
+            owned_turns: self.coordinator.owned_turns(),
             socket: self.state_dir.socket().to_path_buf(),
             state_dir: self.state_dir.path().to_path_buf(),
         }

@@ -83,6 +83,8 @@ codes! {
     InvalidBody = "INVALID_BODY", 2, invalid_body;
     /// A message or note is too long.
     MessageTooLarge = "MESSAGE_TOO_LARGE", 2, message_too_large;
+    /// No event is of this kind.
+    InvalidEventTypeFilter = "INVALID_EVENT_TYPE_FILTER", 2, invalid_event_type_filter;
     /// The cursor is past the newest record.
     InvalidCursor = "INVALID_CURSOR", 2, invalid_cursor;
     /// The session has had no such turn.
@@ -131,6 +133,8 @@ codes! {
     SessionNotVisible = "SESSION_NOT_VISIBLE", 6, session_not_visible;
     /// The agent is not a member of the session.
     UnknownMember = "UNKNOWN_MEMBER", 6, unknown_member;
+    /// No member has that name.
+    UnknownRecipient = "UNKNOWN_RECIPIENT", 6, unknown_recipient;
     /// Several members have that name.
     AmbiguousRecipient = "AMBIGUOUS_RECIPIENT", 6, ambiguous_recipient;
     /// No such note.

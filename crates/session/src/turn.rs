@@ -20,7 +20,7 @@ pub use delegation::{
 pub use event::{ClaimReason, Fence, TakeReason, Transition, TurnError, TurnEvent};
 pub use member::{Anchor, Member, MemberKind, MemberRole, WaitMode};
 pub use policy::{ImplicitTurns, Policy};
-pub use routing::{Next, next_owner};
+pub use routing::{Next, next_owner, position};
 pub use situation::{Label, Liveness, Now, Presence, Situation, label};
 pub use state::{
     AgentId, Artifact, ArtifactRole, Deadline, Grant, Handoff, HandoffUi, Lease, LeaseId, LoanId, TargetId,

@@ -257,12 +257,18 @@ pub struct Status {
     pub version: String,
     /// The protocol version.
     pub protocol: u32,
+    /// The number of the daemon's start in this state directory, from 1; 0 if it does not tell.
+    #[serde(default)]
+    pub epoch: u64,
     /// Milliseconds since the start.
     pub uptime_ms: u64,
     /// Names of the open sessions.
     pub sessions: Vec<String>,
     /// The number of running commands.
     pub running: usize,
+    /// The number of sessions whose turn is owned.
+    #[serde(default)]
+    pub owned_turns: usize,
     /// The path of the socket.
     pub socket: PathBuf,
     /// The state directory.

@@ -50,24 +50,27 @@ impl Loans<'_> {
         Ok(())
     }
 
-    /// Ends the loans that a closed session had made or received.
-    pub(crate) fn end_loans_of(&self, session: &SessionAuthority) -> Result<()> {
+    /// Ends the loans that a closed session had made or received. Returns them.
+    pub(crate) fn end_loans_of(&self, session: &SessionAuthority) -> Result<Vec<LoanId>> {
         let meta = session.meta();
+        let mut loans = Vec::new();
         // Loans that a child has made pass to its lender first, so that the work continues.
         if meta.parent.is_some() {
             for loan in self.loans_where(|loan| loan.borrower == meta.name)? {
                 let lender = self.0.session(&loan.lender)?;
-                self.end_loan(&lender, &loan.loan_id, false, "child_closed", None)?;
+                let ended = self.end_loan(&lender, &loan.loan_id, false, "child_closed", None)?;
+                loans.extend(ended.into_iter().map(|ended| ended.loan_id));
                 self.set_child(&lender, &meta.name, ChildState::Stopped)?;
             }
         }
         for loan in session.meta().loans {
             for ended in self.end_loan(session, &loan.loan_id, true, "lender_closed", None)? {
                 self.0.close(&ended.borrower)?;
+                loans.push(ended.loan_id);
             }
             self.set_child(session, &loan.borrower, ChildState::Stopped)?;
         }
-        Ok(())
+        Ok(loans)
     }
 
     /// Ends the expired loans of a session. Returns the time until the next one expires.

@@ -267,7 +267,7 @@ impl SessionAuthority {
 
 impl State {
     /// Reads at most `limit` events after a record.
-    fn read(&self, filter: &Filter, after: u64, limit: usize) -> Result<Events> {
+    pub(super) fn read(&self, filter: &Filter, after: u64, limit: usize) -> Result<Events> {
         let meta = self.log.meta();
         let mut begun = Commands::default();
         let (mut events, mut cursor_seq) = (Vec::new(), meta.applied_seq.max(after));

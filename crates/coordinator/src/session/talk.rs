@@ -71,16 +71,17 @@ impl Talk<'_> {
     /// Returns the member with the given id or display name.
     ///
     /// # Errors
-    /// Returns `UNKNOWN_MEMBER` and `AMBIGUOUS_RECIPIENT`.
+    /// Returns `UNKNOWN_RECIPIENT` and `AMBIGUOUS_RECIPIENT`.
     pub fn member(&self, name: &str) -> Result<AgentId> {
-        self.0.lock().find_member(&self.0.name, name)
+        self.0.lock().find_recipient(&self.0.name, name)
     }
 
     /// Sends a message to a member, or to all members if the recipient is `room`.
     ///
     /// # Errors
-    /// Returns `UNKNOWN_MEMBER`, `AMBIGUOUS_RECIPIENT`, `INVALID_BODY`, `MESSAGE_TOO_LARGE`,
-    /// `SESSION_CLOSED`, `IDENTITY_AMBIGUOUS`, and errors of the log.
+    /// Returns `UNKNOWN_MEMBER` for a sender that is not a member, `UNKNOWN_RECIPIENT`,
+    /// `AMBIGUOUS_RECIPIENT`, `INVALID_BODY`, `MESSAGE_TOO_LARGE`, `SESSION_CLOSED`,
+    /// `IDENTITY_AMBIGUOUS`, and errors of the log.
     pub fn send(
         &self,
         who: &Participant,
@@ -116,7 +117,7 @@ impl Talk<'_> {
             }
             let to = match to {
                 ROOM => None,
-                name => Some(state.find_member(&self.0.name, name)?),
+                name => Some(state.find_recipient(&self.0.name, name)?),
             };
             let body = state.text(body, redactor)?;
             let origin = Origin { to: to.clone(), bcast: to.is_none(), ..State::origin(who, now) };
@@ -258,6 +259,16 @@ impl Talk<'_> {
 }
 
 impl State {
+    /// Returns the member that a message or a filter names.
+    fn find_recipient(&self, session: &str, name: &str) -> Result<AgentId> {
+        self.find_member(session, name).map_err(|mut e| {
+            if e.code == ErrorCode::UnknownMember {
+                e.code = ErrorCode::UnknownRecipient;
+            }
+            e
+        })
+    }
+
     /// Checks the text of a message or note, and removes secrets from it.
     fn text(&self, body: String, redactor: &dyn Redactor) -> Result<Redacted> {
         if body.trim().is_empty() {

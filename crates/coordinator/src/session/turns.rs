@@ -11,7 +11,9 @@ use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::log::{Kind, Redacted, RedactedHandoff, Redactor};
 use stickpin_session::turn::deadlines;
 use stickpin_session::turn::machine::{self, Claim, Takeover};
-use stickpin_session::turn::{AgentId, Fence, Handoff, Now, Transition, TurnError, TurnEvent, TurnPhase};
+use stickpin_session::turn::{
+    self, AgentId, Fence, Handoff, Now, Transition, TurnError, TurnEvent, TurnPhase,
+};
 use stickpin_store::{Amendment, Phase};
 
 /// The options for closing a session.
@@ -173,7 +175,7 @@ impl SessionAuthority {
         self.change(|state, now| {
             state.touch(who, now);
             if state.log.meta().turn.state == TurnPhase::Closed {
-                return Ok(TurnReply::Closed(state.not_yet()));
+                return Ok(TurnReply::Closed(state.not_yet(now)));
             }
             state.join_as_driver(who, now)?;
             state.commit_due(&self.shared.environment, now, Some(&who.agent))?;
@@ -216,7 +218,10 @@ impl SessionAuthority {
                 let granted = self.granted(state, GrantReason::AlreadyOwner, from)?;
                 TurnReply::YourTurn(Box::new(Granted { lease_renewed, guardian_repaired, ..granted }))
             }
-            Claim::NotYet => TurnReply::NotYet(state.not_yet()),
+            Claim::NotYet => {
+                let position = state.judge(&self.shared.environment, now, |s| turn::position(s, &who.agent));
+                TurnReply::NotYet(NotYet { position, ..state.not_yet(now) })
+            }
             Claim::TakeoverAvailable(reason) => {
                 let meta = state.log.meta();
                 TurnReply::TakeoverAvailable(TakeoverAvailable {
@@ -349,7 +354,7 @@ impl State {
         }))
     }
 
-    pub(super) fn not_yet(&self) -> NotYet {
+    pub(super) fn not_yet(&self, now: &Now) -> NotYet {
         let meta = self.log.meta();
         NotYet {
             session: meta.name.clone(),
@@ -358,6 +363,8 @@ impl State {
             owner: meta.turn.owner.clone(),
             reserved_for: meta.turn.reserved_for.clone(),
             lease_expires_at: meta.turn.lease.as_ref().map(|lease| lease.display_expires_at),
+            claim_expires_at: meta.turn.claim_deadline.as_ref().map(|deadline| now.display(deadline)),
+            position: None,
             cursor_seq: meta.applied_seq,
         }
     }

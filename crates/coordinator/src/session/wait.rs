@@ -2,11 +2,11 @@
 
 use super::authority::{Registration, SessionAuthority, State};
 use super::commands::refuse_ambiguous;
-use crate::feed::{Audience, Filter};
+use super::events::Events;
+use crate::feed::{Audience, Event, Filter};
 use crate::participant::Participant;
 use crate::replies::TurnReply;
 use serde_json::json;
-use std::ops::ControlFlow;
 use std::time::Duration;
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::turn::{AgentId, MemberRole, WaitMode};
@@ -32,9 +32,12 @@ pub struct WaitOptions {
 pub struct WaitReply {
     /// The state of the turn.
     pub reply: TurnReply,
-    /// Whether there are events for the agent.
-    pub woken_by_event: bool,
+    /// The events for the agent after the record that it named, oldest first.
+    pub events: Vec<Event>,
 }
+
+/// The maximum number of events in a reply. The rest follows with the next wait.
+const MAX_EVENTS: usize = 500;
 
 /// Ends a registration when the wait ends, including by a panic or when its client disappears.
 #[derive(Debug)]
@@ -72,18 +75,23 @@ impl SessionAuthority {
         loop {
             turns.mark_unchanged();
             feed.mark_unchanged();
-            let reply = if options.park || (options.no_solo && self.lock().is_alone(&who.agent)) {
+            let mut reply = if options.park || (options.no_solo && self.lock().is_alone(&who.agent)) {
                 self.look(who)
             } else {
                 self.claim(who)?
             };
-            let woken_by_event = match options.after {
-                Some(after) => self.lock().has_news(&who.agent, after)?,
-                None => false,
+            let events = match options.after {
+                Some(after) => {
+                    let found = self.lock().events_for(&who.agent, after)?;
+                    reply.set_cursor(found.cursor_seq);
+                    found.events
+                }
+                None => Vec::new(),
             };
             let over = until.is_some_and(|until| Instant::now() >= until);
-            if over || woken_by_event || cancel.is_cancelled() || !matches!(reply, TurnReply::NotYet(_)) {
-                return Ok(WaitReply { reply, woken_by_event });
+            let is_decided = !matches!(reply, TurnReply::NotYet(_));
+            if over || is_decided || !events.is_empty() || cancel.is_cancelled() {
+                return Ok(WaitReply { reply, events });
             }
             let again = Instant::now() + self.lock().next_look(&who.agent);
             let next = until.map_or(again, |until| until.min(again));
@@ -101,7 +109,7 @@ impl SessionAuthority {
         let now = self.now();
         let mut state = self.lock();
         state.touch(who, &now);
-        TurnReply::NotYet(state.not_yet())
+        TurnReply::NotYet(state.not_yet(&now))
     }
 
     /// Registers a connected wait of the caller until the result is dropped. Only one wait of an
@@ -146,16 +154,10 @@ impl SessionAuthority {
 }
 
 impl State {
-    /// Returns whether a record after `after` concerns the agent.
-    fn has_news(&self, agent: &AgentId, after: u64) -> Result<bool> {
+    /// Returns the events after a record that concern the agent.
+    fn events_for(&self, agent: &AgentId, after: u64) -> Result<Events> {
         let filter = Filter { audience: Audience::Member(agent.clone()), ..Filter::default() };
-        let mut found = false;
-        let scanned = stickpin_store::scan(&self.log, after, stickpin_store::Phase::Feed, &mut |record| {
-            found = filter.matches(record);
-            if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
-        scanned.map_err(crate::error::of_store)?;
-        Ok(found)
+        self.read(&filter, after, MAX_EVENTS)
     }
 
     fn is_alone(&self, agent: &AgentId) -> bool {

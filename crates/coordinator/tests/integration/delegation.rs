@@ -4,7 +4,7 @@ use crate::support::{Plain, World, act, agent, handoff, press};
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_coordinator::{
-    Coordinator, EndedLoan, Participant, SessionAuthority, Spawn, Spawned, Talk, WaitOptions,
+    Closing, Coordinator, EndedLoan, Participant, SessionAuthority, Spawn, Spawned, Talk, WaitOptions,
 };
 use stickpin_device::{Error, ErrorCode};
 use stickpin_session::log::{Kind, MessageHint, SessionMeta, StartReason, Status};
@@ -458,4 +458,16 @@ async fn a_half_failed_handshake_is_rolled_back() {
     let refused = world.coordinator.peer("shop", "mail", &ada).unwrap_err();
     assert_eq!(refused.code, ErrorCode::MetaTooLarge);
     assert!(!Talk(&shop).is_peer("mail") && !Talk(&mail).is_peer("shop"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn closing_a_session_reports_the_loans_that_end_with_it() {
+    let world = World::new();
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    let shop = world.open(&ada);
+    let spawned = lend(&world, "pay", &ada, &bob).await;
+    let ended = world.coordinator.close_for(&shop, Some(&ada), Closing { force: true }).unwrap();
+    assert_eq!(ended, [spawned.loan_id]);
+    let again = world.coordinator.close_for(&shop, Some(&ada), Closing { force: true }).unwrap();
+    assert_eq!(again, []);
 }

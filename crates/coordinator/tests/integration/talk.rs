@@ -187,7 +187,7 @@ async fn messages_go_to_members_and_have_a_text() {
     let (world, shop, ada, bob) = two();
     let eve = agent("eve", 3);
     assert_eq!(say(&shop, &eve, "room", "hi"), Err(ErrorCode::UnknownMember));
-    assert_eq!(say(&shop, &ada, "claude:eve", "hi"), Err(ErrorCode::UnknownMember));
+    assert_eq!(say(&shop, &ada, "claude:eve", "hi"), Err(ErrorCode::UnknownRecipient));
     shop.join(&eve, true, Some("Bob".into())).unwrap();
     assert_eq!(say(&shop, &ada, "Bob", "hi"), Err(ErrorCode::AmbiguousRecipient));
     assert_eq!(say(&shop, &ada, "claude:bob", " \n"), Err(ErrorCode::InvalidBody));

@@ -3,10 +3,10 @@
 use crate::support::{Plain, World, act, agent, handoff, press};
 use std::sync::Arc;
 use std::time::Duration;
-use stickpin_coordinator::Participant;
+use stickpin_coordinator::{Participant, Talk};
 use stickpin_coordinator::{GrantReason, Granted, SessionAuthority, TakeOptions, TurnReply, WaitOptions};
 use stickpin_device::ErrorCode;
-use stickpin_session::log::Kind;
+use stickpin_session::log::{Kind, KindName, MessageHint};
 use stickpin_session::turn::{Handoff, Label, TurnPhase};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -389,4 +389,35 @@ async fn action_in_another_turn_than_the_expected_one_is_refused() {
     assert_eq!(admit(mine + 1).await, Err(ErrorCode::StaleLease), "the turn is over");
     assert_eq!((began.elapsed(), shop.meta().turn.owner), (Duration::ZERO, None), "nothing was claimed");
     shop.admit(&ada, None, Duration::ZERO, &cancel).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn reply_to_a_wait_has_position_events_and_the_deadline_of_a_reservation() {
+    let world = World::new();
+    let (ada, bob, eve) = (agent("ada", 1), agent("bob", 2), agent("eve", 3));
+    let shop = world.open(&ada);
+    wait(&shop, &ada, 0).await;
+    let waits = {
+        let (shop, bob) = (Arc::clone(&shop), bob.clone());
+        tokio::spawn(async move { wait(&shop, &bob, 60_000).await })
+    };
+    tokio::task::yield_now().await;
+    let not_yet = |reply| match reply {
+        TurnReply::NotYet(not_yet) => not_yet,
+        other => panic!("{other:?}"),
+    };
+    let first = not_yet(wait(&shop, &eve, 0).await);
+    assert_eq!((first.position, first.claim_expires_at), (Some(2), None), "bob waits already");
+    Talk(&shop).send(&ada, eve.agent.as_str(), "hello".into(), MessageHint::Normal, &Plain).unwrap();
+    let options = WaitOptions { after: Some(first.cursor_seq), ..WaitOptions::default() };
+    let waited = shop.wait(&eve, options, &CancellationToken::new()).await.unwrap();
+    let kinds: Vec<_> = waited.events.iter().map(|event| event.kind).collect();
+    assert_eq!(kinds, [KindName::Message]);
+    assert_eq!(not_yet(waited.reply).cursor_seq, shop.meta().applied_seq);
+    shop.release(&ada, None, handoff(), &Plain).unwrap();
+    let reserved = not_yet(wait(&shop, &eve, 0).await);
+    assert_eq!((reserved.state, reserved.position), (TurnPhase::Reserved, Some(2)));
+    let until = reserved.claim_expires_at.unwrap().millis();
+    assert_eq!(until - shop.meta().updated_at.millis(), shop.meta().policy.claim_ttl_ms);
+    granted(waits.await.unwrap());
 }

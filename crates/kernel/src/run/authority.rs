@@ -15,7 +15,7 @@ use stickpin_coordinator::{Admission, Closing, Coordinator, Ended, Participant, 
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::agent::EnvAge;
 use stickpin_session::log::{Arguments, CommandError, RecordedStep, Redacted, Redactor, StartReason, Via};
-use stickpin_session::turn::{BaseScope, ScopeRule, TargetId, TargetRef, TargetSelector, Verb};
+use stickpin_session::turn::{BaseScope, LoanId, ScopeRule, TargetId, TargetRef, TargetSelector, Verb};
 
 /// The maximum time that a command waits for an implicit turn of another agent to end.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -214,17 +214,17 @@ pub(crate) fn hold_turn(cx: &mut Cx, session: &str, turn_id: Option<u64>) {
     cx.envelope.turns.push(HeldTurn { session: session.to_owned(), turn_id });
 }
 
-/// Records that a session is closed.
+/// Records that a session is closed. Returns the loans that ended with it.
 ///
 /// # Errors
 /// Returns `NOT_YOUR_TURN` when another agent holds the turn, unless the caller is a person or
 /// `force` is set. Also returns errors of the log.
-pub(crate) fn close(cx: &Cx, name: &str, force: bool) -> Result<()> {
-    let Some(coordinator) = &cx.host.config.coordinator else { return Ok(()) };
+pub(crate) fn close(cx: &Cx, name: &str, force: bool) -> Result<Vec<LoanId>> {
+    let Some(coordinator) = &cx.host.config.coordinator else { return Ok(Vec::new()) };
     match coordinator.session(name) {
         Ok(session) => coordinator.close_for(&session, participant(cx).as_ref(), Closing { force }),
         // The session was opened by a caller that the host does not know.
-        Err(e) if e.code == ErrorCode::SessionNotFound => Ok(()),
+        Err(e) if e.code == ErrorCode::SessionNotFound => Ok(Vec::new()),
         Err(e) => Err(e),
     }
 }

@@ -183,3 +183,29 @@ async fn denials_outlive_the_lifetime_in_which_they_were_set() {
     person.ok("session policy", deny("deny-")).await;
     ada.ok("press", json!({ "target": "role=button" })).await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn replies_about_the_turn_and_the_agent_have_what_the_next_step_needs() {
+    let (ada, bob) = two().await;
+    ada.ok("snapshot", json!({})).await;
+    let output = |response: crate::Response| response.output.expect("JSON");
+    let held = ada.ok("turn wait", json!({})).await;
+    let generation = ada.host.inner.slot("mine").expect("open").status.borrow().generation;
+    assert_eq!(held.turns.iter().map(|held| held.turn_id).collect::<Vec<_>>(), [Some(1)]);
+    assert_eq!(output(held)["refsGeneration"].as_u64(), generation);
+    let other = bob.ok("turn try", json!({})).await;
+    assert_eq!(other.turns.iter().map(|held| held.turn_id).collect::<Vec<_>>(), [None]);
+    assert_eq!(output(other)["refsGeneration"], json!(null), "it may not act");
+    ada.ok("notes add", json!({ "body": ["the card is declined"] })).await;
+    assert_eq!(output(bob.ok("turn state", json!({})).await)["notes"], json!(null));
+    let state = bob.ok("turn state", json!({ "notes": true })).await;
+    assert!(text(&state).contains("1 by claude:ada: \"the card is declined\""), "{}", text(&state));
+    assert_eq!(output(state)["notes"][0]["body"], "the card is declined");
+    assert_eq!(output(bob.ok("whoami", json!({})).await)["display"], "codex:bob");
+    bob.ok("turn join", json!({ "as": "reviewer" })).await;
+    assert_eq!(output(bob.ok("whoami", json!({})).await)["display"], "reviewer");
+    let (code, _) = bob.fails("events", json!({ "event": ["turn_lost"] })).await;
+    assert_eq!(code, "INVALID_EVENT_TYPE_FILTER");
+    let released = ada.ok("turn release", json!({ "status": "seen", "nextAction": "none" })).await;
+    assert_eq!(released.turns.iter().map(|held| held.turn_id).collect::<Vec<_>>(), [None]);
+}

@@ -18,19 +18,38 @@ pub enum Next {
 /// broken by order of joining.
 #[must_use]
 pub fn next_owner(s: Situation<'_>, from: &AgentId) -> Next {
-    let mut candidates: Vec<&Member> = s
-        .members
-        .iter()
-        .filter(|m| m.agent_id != *from && m.role == MemberRole::Driver && m.wait_mode == WaitMode::Active)
-        .filter(|m| is_reachable(s, m) || is_between_polls(s, m))
-        .collect();
-    // `None` sorts before every turn number.
-    candidates.sort_by_key(|m| (m.last_held_turn, m.ordinal));
-    match candidates.first() {
+    match candidates(s, Some(from)).first() {
         None => Next::Nobody,
         Some(best) if is_reachable(s, best) => Next::Waiter(best.agent_id.clone()),
         Some(_) => Next::BetweenPolls,
     }
+}
+
+/// Returns the position of an agent among those that wait for the turn; 1 gets it next. An agent
+/// for which the turn is reserved precedes all others.
+#[must_use]
+pub fn position(s: Situation<'_>, agent: &AgentId) -> Option<usize> {
+    let candidates = candidates(s, s.turn.owner.as_ref());
+    let at = candidates.iter().position(|m| m.agent_id == *agent)?;
+    let ahead = s.turn.reserved_for.as_ref().map_or(0, |first| {
+        // Counted already if it waits before this agent.
+        usize::from(first != agent && !candidates[..at].iter().any(|m| m.agent_id == *first))
+    });
+    Some(at + ahead + 1)
+}
+
+/// Returns the members that wait, the next owner first.
+fn candidates<'a>(s: Situation<'a>, except: Option<&AgentId>) -> Vec<&'a Member> {
+    let mut candidates: Vec<&Member> = s
+        .members
+        .iter()
+        .filter(|m| Some(&m.agent_id) != except)
+        .filter(|m| m.role == MemberRole::Driver && m.wait_mode == WaitMode::Active)
+        .filter(|m| is_reachable(s, m) || is_between_polls(s, m))
+        .collect();
+    // `None` sorts before every turn number.
+    candidates.sort_by_key(|m| (m.last_held_turn, m.ordinal));
+    candidates
 }
 
 /// Returns whether a wait of the member is connected, or its MCP client polls in slices and is

@@ -27,6 +27,15 @@ impl Now {
         Deadline { mono_ms: self.mono_ms.saturating_add(ms), boot_id: self.boot_id.clone() }
     }
 
+    /// Returns a deadline in wall time, for display. Returns the current time for a deadline that
+    /// has passed or was set before a reboot.
+    #[must_use]
+    pub fn display(&self, deadline: &Deadline) -> Timestamp {
+        let left =
+            if self.has_passed(deadline) { 0 } else { deadline.mono_ms.saturating_sub(self.mono_ms) };
+        Timestamp::from_millis(self.wall.millis().saturating_add(left))
+    }
+
     pub(super) fn has_passed(&self, deadline: &Deadline) -> bool {
         self.boot_id != deadline.boot_id || self.mono_ms >= deadline.mono_ms
     }

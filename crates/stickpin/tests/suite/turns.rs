@@ -149,6 +149,9 @@ fn owner_goes_on_after_its_daemon_was_killed() {
     assert_eq!((&after["turnId"], &after["leaseId"]), (&before["turnId"], &before["leaseId"]));
     let epoch = |turn: &Value| turn["guardian"]["epoch"].as_u64().expect("a number");
     assert_eq!(epoch(&after), epoch(&before) + 1);
+    let status = world.run(&["daemon", "status", "--json"]).json()["output"].take();
+    assert_eq!((status["epoch"].as_u64(), &status["ownedTurns"]), (Some(epoch(&after)), &json!(1)));
+    assert_eq!(ada.json("whoami", 0)["rank"], "1");
     assert_eq!(bob.json("turn try", 3)["owner"], "claude:ada");
 }
 

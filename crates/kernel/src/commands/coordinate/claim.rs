@@ -1,8 +1,9 @@
 //! `turn wait`, `turn try`, `turn take`: the turn of a session, for an agent that wants to act.
 
+use crate::commands::coordinate::feed;
 use crate::commands::prelude::*;
 use crate::run::authority;
-use stickpin_coordinator::{Granted, SessionAuthority, TakeOptions, TurnReply, WaitOptions};
+use stickpin_coordinator::{Event, Granted, SessionAuthority, TakeOptions, TurnReply, WaitOptions};
 use stickpin_session::agent::EnvAge;
 use stickpin_session::turn::AgentId;
 use stickpin_tree::quote;
@@ -38,7 +39,7 @@ pub struct TurnWait {
     /// Do not claim the turn while no other driver is a member.
     #[serde(default)]
     pub no_solo: bool,
-    /// Also return when a record after this number is meant for you.
+    /// Also return when a record after this number is meant for you, with all such events.
     #[schemars(extend("x-placeholder" = "SEQ"))]
     pub after: Option<u64>,
 }
@@ -75,6 +76,25 @@ pub struct TurnOutput {
     /// What ended a wait: `turn`, `event`, `timeout` or `closed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wake_reason: Option<WakeReason>,
+    /// The generation of the stored tree, for a caller that holds the turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refs_generation: Option<u64>,
+    /// The events after the given record that are meant for the caller, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<Event>,
+}
+
+impl TurnOutput {
+    fn new(cx: &mut Cx, session: &SessionAuthority, reply: TurnReply) -> Self {
+        let turn_id = match &reply {
+            TurnReply::YourTurn(granted) => Some(granted.turn_id),
+            TurnReply::NotYet(_) | TurnReply::TakeoverAvailable(_) | TurnReply::Closed(_) => None,
+        };
+        authority::hold_turn(cx, session.name(), turn_id);
+        let generation = cx.host.slot(session.name()).ok().and_then(|slot| slot.status.borrow().generation);
+        let refs_generation = generation.filter(|_| turn_id.is_some());
+        Self { reply, wake_reason: None, refs_generation, events: Vec::new() }
+    }
 }
 
 /// What ended a wait.
@@ -115,14 +135,14 @@ impl Command for TurnWait {
         };
         let cancel = cx.cancel.clone();
         let waited = session.wait(&who, options, &cancel).await?;
-        note_held(cx, &session, &waited.reply);
         let wake_reason = Some(match &waited.reply {
             TurnReply::Closed(_) => WakeReason::Closed,
-            TurnReply::NotYet(_) if waited.woken_by_event => WakeReason::Event,
+            TurnReply::NotYet(_) if !waited.events.is_empty() => WakeReason::Event,
             TurnReply::NotYet(_) => WakeReason::Timeout,
             TurnReply::YourTurn(_) | TurnReply::TakeoverAvailable(_) => WakeReason::Turn,
         });
-        Ok(TurnOutput { reply: waited.reply, wake_reason })
+        let output = TurnOutput::new(cx, &session, waited.reply);
+        Ok(TurnOutput { wake_reason, events: waited.events, ..output })
     }
 }
 
@@ -136,8 +156,7 @@ impl Command for TurnTry {
         let options = WaitOptions { timeout: Some(Duration::ZERO), ..WaitOptions::default() };
         let cancel = cx.cancel.clone();
         let waited = session.wait(&who, options, &cancel).await?;
-        note_held(cx, &session, &waited.reply);
-        Ok(TurnOutput { reply: waited.reply, wake_reason: None })
+        Ok(TurnOutput::new(cx, &session, waited.reply))
     }
 }
 
@@ -161,8 +180,7 @@ impl Command for TurnTake {
         };
         let redactor = authority::redactor(cx);
         let reply = session.take(&who, options, &redactor).await?;
-        note_held(cx, &session, &reply);
-        Ok(TurnOutput { reply, wake_reason: None })
+        Ok(TurnOutput::new(cx, &session, reply))
     }
 }
 
@@ -181,7 +199,14 @@ impl Show for TurnOutput {
             TurnReply::YourTurn(granted) => show_granted(granted, text),
             TurnReply::NotYet(not_yet) => {
                 let who = holder(not_yet.owner.as_ref(), not_yet.reserved_for.as_ref());
-                text.line(format_args!("not yet: turn {} of {} {who}", not_yet.turn_id, not_yet.session));
+                let place = match not_yet.position {
+                    Some(position) if position > 1 => format!("; you are number {position} in line"),
+                    _ => String::new(),
+                };
+                text.line(format_args!(
+                    "not yet: turn {} of {} {who}{place}",
+                    not_yet.turn_id, not_yet.session
+                ));
             }
             TurnReply::TakeoverAvailable(takeover) => {
                 let owner = takeover.owner.as_ref().map_or_else(String::new, |owner| format!(" of {owner}"));
@@ -192,19 +217,8 @@ impl Show for TurnOutput {
             }
             TurnReply::Closed(closed) => text.line(format_args!("session {} is closed", closed.session)),
         }
-        if self.wake_reason == Some(WakeReason::Event) {
-            text.line("you have new records: read them with `stickpin events`");
-        }
+        feed::show_events(&self.events, false, text);
     }
-}
-
-/// Notes in the response which turn the caller holds now.
-fn note_held(cx: &mut Cx, session: &SessionAuthority, reply: &TurnReply) {
-    let turn_id = match reply {
-        TurnReply::YourTurn(granted) => Some(granted.turn_id),
-        TurnReply::NotYet(_) | TurnReply::TakeoverAvailable(_) | TurnReply::Closed(_) => None,
-    };
-    authority::hold_turn(cx, session.name(), turn_id);
 }
 
 /// Returns the limit of a wait without a timeout. A tool call must return before its harness gives

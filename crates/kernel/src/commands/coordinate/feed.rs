@@ -2,6 +2,8 @@
 
 mod show;
 
+pub(super) use self::show::show_events;
+
 use crate::api::spec::Follow;
 use crate::commands::coordinate::claim::{self, ALLOWANCE, LONGEST};
 use crate::commands::prelude::*;
@@ -379,7 +381,7 @@ fn audience(
 /// Returns the agent with a given name, including former members.
 fn sender(session: &SessionAuthority, name: &str) -> Result<AgentId> {
     match Talk(session).member(name) {
-        Err(e) if e.code == ErrorCode::UnknownMember && name.contains(':') => Ok(AgentId::new(name)),
+        Err(e) if e.code == ErrorCode::UnknownRecipient && name.contains(':') => Ok(AgentId::new(name)),
         found => found,
     }
 }
@@ -389,7 +391,7 @@ fn kinds(words: &[String]) -> Result<Option<BTreeSet<KindName>>> {
     for word in words.iter().flat_map(|word| word.split(',')).map(str::trim) {
         let kind = KindName::ALL.iter().find(|kind| kind.as_str() == word).ok_or_else(|| {
             let names: Vec<_> = KindName::ALL.iter().map(|kind| kind.as_str()).collect();
-            Error::invalid_args(format!("there is no event kind {}", quote_whole(word)))
+            Error::invalid_event_type_filter(format!("there is no event kind {}", quote_whole(word)))
                 .hint(format!("the kinds are {}", names.join(", ")))
         })?;
         kinds.insert(*kind);

@@ -1,10 +1,10 @@
 //! `turn join`, `turn leave`, `turn kick`, `turn state`: the members of a session.
 
 use crate::api::render::Cell;
-use crate::commands::coordinate::{claim, hand_over};
+use crate::commands::coordinate::{claim, hand_over, talk};
 use crate::commands::prelude::*;
 use crate::run::authority;
-use stickpin_coordinator::{MemberState, SessionState};
+use stickpin_coordinator::{MemberState, Note, SessionState, Talk};
 use stickpin_session::turn::MemberRole;
 use stickpin_tree::quote;
 
@@ -57,7 +57,11 @@ pub struct TurnKick {
 /// Show who holds the turn, who is waiting, and the members. Changes nothing.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct TurnState {}
+pub struct TurnState {
+    /// Also show the open notes.
+    #[serde(default)]
+    pub notes: bool,
+}
 
 /// A membership.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -106,8 +110,15 @@ pub struct TurnKickOutput {
 
 /// Who has the turn, who waits, and the members.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct TurnStateOutput(pub SessionState);
+#[serde(rename_all = "camelCase")]
+pub struct TurnStateOutput {
+    /// The session.
+    #[serde(flatten)]
+    pub state: SessionState,
+    /// The open notes, oldest first (`--notes`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notes: Option<Vec<Note>>,
+}
 
 impl Command for TurnJoin {
     const SPEC: Spec = Spec {
@@ -172,12 +183,17 @@ impl Command for TurnKick {
 }
 
 impl Command for TurnState {
-    const SPEC: Spec = Spec { name: "turn state", examples: &["stickpin turn state"], ..Spec::HOST };
+    const SPEC: Spec = Spec {
+        name: "turn state",
+        examples: &["stickpin turn state", "stickpin turn state --notes"],
+        ..Spec::HOST
+    };
     type Output = TurnStateOutput;
 
     async fn run(self, cx: &mut Cx) -> Result<TurnStateOutput> {
         let (session, who) = authority::require(cx)?;
-        session.state(Some(&who)).map(TurnStateOutput)
+        let notes = self.notes.then(|| Talk(&session).notes(false, 0, talk::MAX_NOTES)).transpose()?;
+        Ok(TurnStateOutput { state: session.state(Some(&who))?, notes })
     }
 }
 
@@ -203,7 +219,8 @@ impl Show for TurnKickOutput {
 
 impl Show for TurnStateOutput {
     fn show(&self, text: &mut Text) {
-        show_state(&self.0, text);
+        show_state(&self.state, text);
+        talk::show_notes(self.notes.iter().flatten(), text);
     }
 }
 

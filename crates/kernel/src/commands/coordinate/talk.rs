@@ -7,7 +7,7 @@ use stickpin_session::log::MessageHint;
 use stickpin_tree::quote_whole;
 
 /// The maximum number of notes in a response.
-const MAX_NOTES: usize = 200;
+pub(super) const MAX_NOTES: usize = 200;
 
 /// Send a message to a member, or to all members with `room`.
 ///
@@ -214,13 +214,18 @@ impl Show for NotesListOutput {
         if self.notes.is_empty() {
             text.line("no notes");
         }
-        for note in &self.notes {
-            let author = note.author.as_ref().map_or_else(String::new, |author| format!(" by {author}"));
-            let turn = note.turn_id.map_or_else(String::new, |turn| format!(" about turn {turn}"));
-            let resolved = if note.resolved { ", resolved" } else { "" };
-            let body = note.body.text().map_or_else(|| "(a secret)".to_owned(), quote_whole);
-            text.line(format_args!("{}{author}{turn}{resolved}: {body}", note.note_id));
-        }
+        show_notes(&self.notes, text);
+    }
+}
+
+/// Prints one line per note.
+pub(super) fn show_notes<'n>(notes: impl IntoIterator<Item = &'n Note>, text: &mut Text) {
+    for note in notes {
+        let author = note.author.as_ref().map_or_else(String::new, |author| format!(" by {author}"));
+        let turn = note.turn_id.map_or_else(String::new, |turn| format!(" about turn {turn}"));
+        let resolved = if note.resolved { ", resolved" } else { "" };
+        let body = note.body.text().map_or_else(|| "(a secret)".to_owned(), quote_whole);
+        text.line(format_args!("{}{author}{turn}{resolved}: {body}", note.note_id));
     }
 }
 

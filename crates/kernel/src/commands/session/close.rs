@@ -31,6 +31,9 @@ pub struct Close {
 pub struct CloseOutput {
     /// The names of the sessions.
     pub sessions: Vec<String>,
+    /// The loans that ended with the sessions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reclaimed: Vec<String>,
     /// The script that was written (`--save`).
     #[serde(flatten)]
     pub saved: Option<RecordStopOutput>,
@@ -80,7 +83,7 @@ impl Command for Close {
             }
             (false, Err(e)) => return Err(e),
         };
-        let mut sessions = Vec::new();
+        let (mut sessions, mut reclaimed) = (Vec::new(), Vec::new());
         for slot in slots {
             if self.all && slot.status.borrow().recorded {
                 let name = &slot.name;
@@ -88,7 +91,8 @@ impl Command for Close {
                     "{name}: the recording was not written; run `stickpin --session {name} record stop` to write it."
                 ));
             }
-            authority::close(cx, &slot.name, self.force)?;
+            let loans = authority::close(cx, &slot.name, self.force)?;
+            reclaimed.extend(loans.iter().map(ToString::to_string));
             if let Err(e) = cx.host.close(&slot).await {
                 cx.warn(format!("{}: {e}.", slot.name));
             }
@@ -97,7 +101,7 @@ impl Command for Close {
                 cx.slot = Some(slot);
             }
         }
-        Ok(CloseOutput { sessions, saved })
+        Ok(CloseOutput { sessions, reclaimed, saved })
     }
 }
 

@@ -20,6 +20,10 @@ pub struct Whoami {
 pub struct Agent {
     /// The id.
     pub agent_id: String,
+    /// The name that the other members of the caller's session see.
+    pub display: String,
+    /// The rank of the source that the id comes from, as in `explain`.
+    pub rank: String,
     /// The harness family; `human` or `terminal` for a person.
     pub harness: String,
     /// Whether the agent is a person.
@@ -48,7 +52,14 @@ impl Command for Whoami {
     async fn run(self, cx: &mut Cx) -> Result<Agent> {
         let agent = cx.caller.agent.clone();
         let agent = agent.ok_or_else(|| Error::unsupported("this host does not identify agents"))?;
+        let joined = cx.host.config.coordinator.as_ref().and_then(|coordinator| {
+            let (meta, _) = coordinator.meta(cx.session_name()).ok()?;
+            meta.members.into_iter().find(|member| member.agent_id == agent.agent_id)
+        });
+        let used = agent.attempts.iter().find(|attempt| attempt.used);
         Ok(Agent {
+            display: joined.map_or_else(|| agent.agent_id.to_string(), |member| member.display),
+            rank: used.map(|attempt| attempt.rank.to_string()).unwrap_or_default(),
             agent_id: agent.agent_id.to_string(),
             harness: agent.harness,
             kind: agent.kind,

@@ -19,16 +19,21 @@ impl Show for EventsOutput {
     }
 
     fn show(&self, text: &mut Text) {
-        for event in &self.events {
-            let to = match (event.scope, &event.to) {
-                (EventScope::Direct, Some(to)) => format!(" -> {to}"),
-                (EventScope::Broadcast, _) => " -> room".to_owned(),
-                _ => String::new(),
-            };
-            let (seq, at, from) = (event.seq, clock(event), from(event));
-            let session = if self.cursors.is_empty() { String::new() } else { format!("{} ", event.session) };
-            text.line(format_args!("{session}{seq} {at} {from}{to}: {}", describe(event)));
-        }
+        show_events(&self.events, !self.cursors.is_empty(), text);
+    }
+}
+
+/// Prints one line per event. `sessions` adds the name of the session to each.
+pub(in crate::commands::coordinate) fn show_events(events: &[Event], sessions: bool, text: &mut Text) {
+    for event in events {
+        let to = match (event.scope, &event.to) {
+            (EventScope::Direct, Some(to)) => format!(" -> {to}"),
+            (EventScope::Broadcast, _) => " -> room".to_owned(),
+            _ => String::new(),
+        };
+        let (seq, at, from) = (event.seq, clock(event), from(event));
+        let session = if sessions { format!("{} ", event.session) } else { String::new() };
+        text.line(format_args!("{session}{seq} {at} {from}{to}: {}", describe(event)));
     }
 }
 
