@@ -2,8 +2,8 @@
 
 use serde_json::json;
 use stickpin_device::{Error, ErrorCode};
-use stickpin_session::turn::{TargetId, TurnError};
 use stickpin_session::turn::scope::{Denial, ScopeError};
+use stickpin_session::turn::{TargetId, TurnError};
 use stickpin_store::StoreError;
 
 /// Converts an error of the store.
@@ -104,7 +104,9 @@ fn of_denial(target: &TargetId, cause: &Denial, e: &ScopeError) -> Error {
             json!({ "target": target }),
         ),
         Denial::Denied { by, rule } => (
-            format!("run `stickpin session policy {by}` to list what it denies; only a person can remove a rule"),
+            format!(
+                "run `stickpin session policy {by}` to list what it denies; only a person can remove a rule"
+            ),
             json!({ "target": target, "rule": rule.to_string(), "deniedBy": by }),
         ),
         Denial::Lent { to, rule } => (

@@ -81,7 +81,8 @@ mod tests {
         let origins = rule.constraint.unwrap().origins.unwrap();
         assert_eq!(origins, ["https://a.test".to_owned(), "https://b.test".to_owned()].into());
         assert_eq!(parse("observe:*", &shop()).unwrap().constraint, None);
-        for text in ["observe:*", "admin:target=shop", "act:*,origins=https://a.test,origins=https://b.test"] {
+        for text in ["observe:*", "admin:target=shop", "act:*,origins=https://a.test,origins=https://b.test"]
+        {
             assert_eq!(parse(text, &shop()).unwrap().to_string(), text);
         }
         let all = "act:*,origins=https://a.test,packages=org.a,windows=dialog,roots=/";

@@ -9,7 +9,9 @@ use serde_json::json;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use stickpin_device::{Error, ErrorCode, Result};
-use stickpin_session::log::{Kind, MemberJoined, MemberKicked, MemberLeft, Redacted, Redactor, Via};
+use stickpin_session::log::{
+    AgentSuperseded, Kind, MemberJoined, MemberKicked, MemberLeft, Redacted, Redactor, Via,
+};
 use stickpin_session::turn::{
     AgentId, Fence, Member, MemberKind, MemberRole, Now, TurnPhase, WaitMode, machine,
 };
@@ -274,7 +276,18 @@ impl State {
         }
     }
 
-    /// Changes how a member waits, which is stored only in the metadata.
+    /// Records which members a new member replaces, whose turns it may take.
+    fn report_replaced(&mut self, who: &Participant, now: &Now) -> Result<()> {
+        for old in who.replaces.iter().filter(|old| **old != who.agent) {
+            if self.member(old).is_some() {
+                let superseded = AgentSuperseded { old: old.clone(), new: who.agent.clone() };
+                self.append(&State::origin(who, now), Kind::AgentSuperseded(superseded))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a member, or changes its role or display name.
     pub(super) fn put_member(
         &mut self,
         who: &Participant,
@@ -284,6 +297,7 @@ impl State {
     ) -> Result<Member> {
         let members = &self.log.meta().members;
         let known = self.member(&who.agent);
+        let is_new = known.is_none();
         let next = members.iter().map(|member| member.ordinal).max().unwrap_or(0) + 1;
         let member = Member {
             agent_id: who.agent.clone(),
@@ -305,6 +319,9 @@ impl State {
         if !unchanged {
             let joined = MemberJoined { member: member.clone() };
             self.append(&State::origin(who, now), Kind::MemberJoined(Box::new(joined)))?;
+        }
+        if is_new {
+            self.report_replaced(who, now)?;
         }
         Ok(member)
     }

@@ -7,9 +7,7 @@ use std::time::Duration;
 use stickpin_coordinator::{Ended, ListedState, Participant, Spawn, Start, WaitOptions};
 use stickpin_device::{Error, ErrorCode};
 use stickpin_session::log::StartReason;
-use stickpin_session::turn::{
-    BaseScope, Constraint, LoanState, MemberKind, ScopeRule, TargetSelector, Verb,
-};
+use stickpin_session::turn::{BaseScope, Constraint, LoanState, MemberKind, ScopeRule, TargetSelector, Verb};
 use tokio_util::sync::CancellationToken;
 
 /// Fault 23: the refused command leaves no trace, and records that end something need only the

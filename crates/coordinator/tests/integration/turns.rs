@@ -3,8 +3,8 @@
 use crate::support::{Plain, World, act, agent, handoff, press};
 use std::sync::Arc;
 use std::time::Duration;
-use stickpin_coordinator::{Participant, Talk};
 use stickpin_coordinator::{GrantReason, Granted, SessionAuthority, TakeOptions, TurnReply, WaitOptions};
+use stickpin_coordinator::{Participant, Talk};
 use stickpin_device::ErrorCode;
 use stickpin_session::log::{Kind, KindName, MessageHint};
 use stickpin_session::turn::{Handoff, Label, TurnPhase};
@@ -420,4 +420,34 @@ async fn reply_to_a_wait_has_position_events_and_the_deadline_of_a_reservation()
     let until = reserved.claim_expires_at.unwrap().millis();
     assert_eq!(until - shop.meta().updated_at.millis(), shop.meta().policy.claim_ttl_ms);
     granted(waits.await.unwrap());
+}
+
+/// A harness began a new session, which is another agent.
+#[tokio::test(start_paused = true)]
+async fn newer_session_of_an_agent_is_recorded_and_may_take_its_turn() {
+    let mut world = World::new();
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    let newer = Participant { replaces: vec![ada.agent.clone(), bob.agent.clone()], ..agent("ada2", 1) };
+    let mut shop = world.open(&ada);
+    wait(&shop, &ada, 0).await;
+    let superseded = |shop: &SessionAuthority| {
+        let records = shop.records_after(0, usize::MAX).unwrap();
+        let changes = records.iter().filter_map(|record| match &record.kind {
+            Kind::AgentSuperseded(change) => Some((change.old.clone(), change.new.clone())),
+            _ => None,
+        });
+        changes.collect::<Vec<_>>()
+    };
+    for _ in 0..2 {
+        shop.join(&newer, false, None).unwrap();
+        wait(&shop, &newer, 0).await;
+        assert_eq!(superseded(&shop), [(ada.agent.clone(), newer.agent.clone())], "bob is no member");
+        world.restart();
+        shop = world.coordinator.session("shop").unwrap();
+    }
+    assert!(shop.is_member(&ada.agent) && shop.is_member(&newer.agent), "both stay members");
+    let options = TakeOptions { reason: Some("a new session".into()), ..TakeOptions::default() };
+    let taken = granted(shop.take(&newer, options, &Plain).await.unwrap());
+    assert_eq!((taken.reason, taken.revoked), (GrantReason::SessionReplaced, Some(ada.agent)));
+    assert_eq!(world.coordinator.verify("shop").unwrap().findings, []);
 }

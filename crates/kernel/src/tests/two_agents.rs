@@ -175,11 +175,14 @@ async fn denials_outlive_the_lifetime_in_which_they_were_set() {
         ada.ok("open", json!({ "what": "fake:/" })).await;
         ada.ok("turn wait", json!({})).await;
     }
-    assert_eq!(ada.fails("session policy", deny("deny-")).await.0, "SCOPE_DENIED", "an agent cannot allow it");
+    assert_eq!(
+        ada.fails("session policy", deny("deny-")).await.0,
+        "SCOPE_DENIED",
+        "an agent cannot allow it"
+    );
     let mut person = ada.clone();
     let resolution = agent("human:ada");
-    person.caller.agent =
-        Some(Resolution { kind: AgentKind::Human, harness: "human".into(), ..resolution });
+    person.caller.agent = Some(Resolution { kind: AgentKind::Human, harness: "human".into(), ..resolution });
     person.ok("session policy", deny("deny-")).await;
     ada.ok("press", json!({ "target": "role=button" })).await;
 }

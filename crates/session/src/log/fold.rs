@@ -103,11 +103,6 @@ impl SessionMeta {
             }
             Kind::MemberLeft(left) => self.remove_member(&left.agent_id),
             Kind::MemberKicked(kicked) => self.remove_member(&kicked.agent_id),
-            Kind::AgentSuperseded(change) => {
-                if let Some(member) = self.members.iter_mut().find(|m| m.agent_id == change.old) {
-                    member.agent_id.clone_from(&change.new);
-                }
-            }
             Kind::TurnClosed(_) => self.status = Status::Closed,
             Kind::NoteAdded(note) => {
                 self.open_notes.ids.insert(note.note_id);
@@ -143,6 +138,7 @@ impl SessionMeta {
             // These kinds change only the turn, which the caller stores, or nothing.
             Kind::SegmentEnd(_)
             | Kind::RepairStarted(_)
+            | Kind::AgentSuperseded(_)
             | Kind::TurnClaimed(_)
             | Kind::TurnReleased(_)
             | Kind::TurnAssigned(_)

@@ -31,8 +31,7 @@ impl Now {
     /// has passed or was set before a reboot.
     #[must_use]
     pub fn display(&self, deadline: &Deadline) -> Timestamp {
-        let left =
-            if self.has_passed(deadline) { 0 } else { deadline.mono_ms.saturating_sub(self.mono_ms) };
+        let left = if self.has_passed(deadline) { 0 } else { deadline.mono_ms.saturating_sub(self.mono_ms) };
         Timestamp::from_millis(self.wall.millis().saturating_add(left))
     }
 

@@ -22,7 +22,13 @@ fn an_app_is_opened_again_after_kill_9() {
     world.ok("--session shop open sim:shop");
     world.ok("--session shop snapshot -i");
     let before = world.run(&["--session", "shop", "turn", "state", "--json"]).json();
+    let reachable = || {
+        let list = world.run(&["session", "list", "--json"]).json();
+        list["output"]["sessions"][0]["live"]["reachable"].as_bool()
+    };
+    assert_eq!(reachable(), Some(true));
     kill_daemon(&world);
+    assert_eq!(reachable(), Some(false));
     assert_eq!(listed(&world, "session list --json"), [("shop".to_owned(), "restorable".to_owned())]);
     let ran = world.run(&["--session", "shop", "get", "title"]);
     assert_eq!(ran.code, 6, "{ran:?}");

@@ -11,6 +11,7 @@ use stickpin_coordinator::{
     ListedChild, ListedSession, ListedState, LogPosition, Participant, Restorability, SessionEvidence,
     TurnSummary, Visibility,
 };
+use stickpin_process::Process;
 use stickpin_session::turn::LoanState;
 use stickpin_tree::quote;
 
@@ -91,6 +92,8 @@ pub struct SessionEntry {
     pub dialog: Option<String>,
     /// Whether the session can be used, and how.
     pub state: ListedState,
+    /// What is known about the app right now. Only a hint.
+    pub live: Reachability,
     /// The reason why the caller sees the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub visibility: Option<Visibility>,
@@ -118,6 +121,14 @@ pub struct SessionEntry {
     /// Where to see what was done in it (`--evidence`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<SessionEvidence>,
+}
+
+/// What is known about the app of a session without asking it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Reachability {
+    /// Whether the app is open and its process, if it has one, is running.
+    pub reachable: bool,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -232,6 +243,10 @@ impl SessionEntry {
             running: status.running.filter(|&r| r != SessionShow::SPEC.name).map(str::to_owned),
             dialog: status.dialog.map(|d| d.describe()),
             state: ListedState::Live,
+            live: Reachability {
+                reachable: !slot.closing.is_cancelled()
+                    && status.pid.is_none_or(|pid| Process::find(pid).is_some()),
+            },
             visibility: None,
             lifetime: None,
             turn: None,
@@ -285,6 +300,7 @@ impl SessionEntry {
             running: None,
             dialog: None,
             state: listed.state,
+            live: Reachability { reachable: false },
             visibility: None,
             lifetime: None,
             turn: None,

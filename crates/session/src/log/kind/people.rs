@@ -38,13 +38,14 @@ pub struct MemberKicked {
     pub turn_after: Option<TurnState>,
 }
 
-/// An agent continues under another id.
+/// A newer session of an agent replaced an older one in the same harness. Both stay members, and the
+/// newer one may take the turn of the older one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AgentSuperseded {
-    /// The previous id.
+    /// The agent that was replaced.
     pub old: AgentId,
-    /// The new id.
+    /// The agent that replaced it.
     pub new: AgentId,
 }
 

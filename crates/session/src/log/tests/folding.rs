@@ -24,7 +24,7 @@ fn metadata_says_what_the_log_said_last() {
     assert_eq!(meta.status, Status::Open);
     assert_eq!(meta.active, Some(ActiveSegment { segment: 1, first_seq: 1 }));
     let names: Vec<_> = meta.members.iter().map(|m| (m.agent_id.as_str(), m.last_held_turn)).collect();
-    assert_eq!(names, [("codex:1", Some(1)), ("claude:3", Some(4))]);
+    assert_eq!(names, [("codex:1", Some(1)), ("claude:2", Some(4))]);
     assert_eq!((meta.turn.state, meta.turn.turn_id), (TurnPhase::Idle, 4));
     assert_eq!((meta.open_note_count(), meta.open_notes.max_note_seq), (1, 10));
     assert_eq!(meta.peers.iter().collect::<Vec<_>>(), ["news"]);

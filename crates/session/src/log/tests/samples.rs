@@ -364,7 +364,7 @@ pub(super) fn every_kind() -> (Vec<Record>, usize) {
     let kicked =
         MemberKicked { agent_id: agent(ada), reason: Some(Redacted::literal("asleep")), turn_after: None };
     log.add(9, Kind::MemberKicked(Box::new(kicked)));
-    let left = MemberLeft { agent_id: agent("claude:3"), turn_after: Some(idle(9)) };
+    let left = MemberLeft { agent_id: agent(bob), turn_after: Some(idle(9)) };
     log.add(9, Kind::MemberLeft(Box::new(left)));
     let entry = ContextAdded {
         context: "main".into(),
