@@ -84,21 +84,6 @@ impl Coordinator {
         &self.shared
     }
 
-    /// Returns the number of times that a host was started in this state directory.
-    #[must_use]
-    pub fn epoch(&self) -> u64 {
-        self.shared.epoch
-    }
-
-    /// Returns the number of sessions whose turn is owned, from their metadata.
-    #[must_use]
-    pub fn owned_turns(&self) -> usize {
-        // A folder that cannot be read has no turns that anyone could use.
-        let names = self.names().unwrap_or_default();
-        let metas = names.iter().filter_map(|name| self.cached_meta(name).ok());
-        metas.filter(|(meta, _)| meta.turn.state == TurnPhase::Owned).count()
-    }
-
     /// Returns the names of all sessions, in order. Reads no session.
     ///
     /// # Errors

@@ -1,10 +1,11 @@
 //! `session show --evidence`: where the activity of a session is recorded, and what is unfinished.
 
+use crate::coordinator::Coordinator;
 use crate::session::SessionAuthority;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use stickpin_session::log::{CommandId, OpenCommand};
-use stickpin_session::turn::{Loan, LoanState};
+use stickpin_session::turn::{Loan, LoanState, TurnPhase};
 
 /// Where the activity of a session is recorded, and what is unfinished.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -61,5 +62,26 @@ impl SessionEvidence {
             open_notes: meta.open_notes.ids,
             dirty_loans: meta.loans.into_iter().filter(is_dirty).collect(),
         }
+    }
+}
+
+/// What a host does in its state directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HostSummary {
+    /// The number of times that a host was started there.
+    pub epoch: u64,
+    /// The number of sessions whose turn is owned, from their metadata.
+    pub owned_turns: usize,
+}
+
+impl HostSummary {
+    /// Summarizes the host of a coordinator. Reads no log.
+    #[must_use]
+    pub fn of(coordinator: &Coordinator) -> Self {
+        // A folder that cannot be read has no turns that anyone could use.
+        let names = coordinator.names().unwrap_or_default();
+        let metas = names.iter().filter_map(|name| coordinator.cached_meta(name).ok());
+        let owned_turns = metas.filter(|(meta, _)| meta.turn.state == TurnPhase::Owned).count();
+        Self { epoch: coordinator.shared().epoch, owned_turns }
     }
 }

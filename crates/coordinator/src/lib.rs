@@ -68,7 +68,7 @@ mod upkeep;
 pub use coordinator::Coordinator;
 pub use delegation::{EndedLoan, Loans, Spawn, Spawned};
 pub use environment::Environment;
-pub use evidence::{LogPosition, SessionEvidence};
+pub use evidence::{HostSummary, LogPosition, SessionEvidence};
 pub use feed::{Audience, Breadth, Event, EventScope, Filter};
 pub use listing::{ListedChild, ListedSession, ListedState, Listing, Restorability, Visibility};
 pub use participant::Participant;

@@ -125,12 +125,6 @@ fn changed_denials(
 }
 
 impl Coordinator {
-    /// Returns what a session must not do, which outlives its lifetimes.
-    #[must_use]
-    pub fn denials(&self, name: &str) -> Vec<ScopeRule> {
-        self.meta(name).map(|(meta, _)| meta.base_scope.deny).unwrap_or_default()
-    }
-
     /// Changes the limits of a session, given as names and values. `deny+` adds a rule to what the
     /// session must not do, and `deny-` removes one, which only a person may do.
     ///

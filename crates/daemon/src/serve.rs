@@ -8,7 +8,7 @@ use std::os::unix::net::UnixListener as StdListener;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
-use stickpin_coordinator::Coordinator;
+use stickpin_coordinator::{Coordinator, HostSummary};
 use stickpin_kernel::commands::frame::WatchFrame;
 use stickpin_kernel::{CancellationToken, Host, Identities, Result, io_error};
 use stickpin_wire::StateDir;
@@ -173,15 +173,16 @@ impl Daemon {
 
     /// Returns the daemon's status.
     pub(crate) fn status(&self) -> Status {
+        let HostSummary { epoch, owned_turns } = HostSummary::of(&self.coordinator);
         Status {
             pid: std::process::id(),
             version: rpc::VERSION.to_owned(),
             protocol: rpc::PROTOCOL,
-            epoch: self.coordinator.epoch(),
+            epoch,
             uptime_ms: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
             sessions: self.host.session_names(),
             running: self.host.running(),
-            owned_turns: self.coordinator.owned_turns(),
+            owned_turns,
             socket: self.state_dir.socket().to_path_buf(),
             state_dir: self.state_dir.path().to_path_buf(),
         }

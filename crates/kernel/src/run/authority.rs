@@ -183,12 +183,15 @@ pub(crate) fn begin_lifetime(
         target: TargetSelector::Any,
         constraint: None,
     };
+    // What a session must not do outlives its lifetimes.
+    let known = coordinator.meta(&cx.session_name).ok();
+    let deny = known.map(|(meta, _)| meta.base_scope.deny).unwrap_or_default();
     let start = Start {
         platform: platform.to_owned(),
         manifest: Arguments::new(manifest, &redactor),
         policy: coordinator.policy(&cx.session_name),
         targets: vec![target],
-        base_scope: BaseScope { allow: vec![everything], deny: coordinator.denials(&cx.session_name) },
+        base_scope: BaseScope { allow: vec![everything], deny },
     };
     let session = coordinator.begin_lifetime(&cx.session_name, start, reason, Some(&who))?;
     if !first {
