@@ -144,8 +144,8 @@ impl Loans<'_> {
         drain(&*self.0.session(&device)?, &self.acts_for(parent)).await;
         let begun = self.begin_child(&lender, child, &loan, who, spawn.agent);
         if let Err(e) = begun {
-            self.end_loan(&lender, &loan.loan_id, false, "spawn_failed", None)?;
-            self.set_child(&lender, child, ChildState::Pruned)?;
+            let _one = self.0.delegating().lock().unwrap_or_else(PoisonError::into_inner);
+            self.undo_spawn(&lender, &loan, "spawn_failed")?;
             return Err(e);
         }
         let family = self.family(&device);
@@ -246,14 +246,24 @@ impl Loans<'_> {
             SessionLog::create_child(self.0.store(), child, &uid, parent, start, &State::origin(who, &now))
                 .map_err(error::of_store)?;
         let session = Arc::new(SessionAuthority::new(log, Arc::clone(self.0.shared()), false));
+        self.0.loaded().insert(child.to_owned(), Arc::clone(&session));
+        self.activate(lender, &session, loan, agent)
+    }
+
+    /// Makes the agent a member of its child session, and activates the loan.
+    fn activate(
+        &self,
+        lender: &SessionAuthority,
+        child: &SessionAuthority,
+        loan: &Loan,
+        agent: Option<AgentId>,
+    ) -> Result<()> {
         if let Some(agent) = agent {
-            admit_member(&session, agent)?;
+            admit_member(child, agent)?;
         }
-        self.0.loaded().insert(child.to_owned(), session);
-        let mut active = loan.clone();
-        active.state = LoanState::Active;
+        let active = Loan { state: LoanState::Active, ..loan.clone() };
         record(lender, None, |_, _| vec![Kind::LoanOpened(Box::new(LoanOpened { loan: active }))])?;
-        self.set_child(lender, child, ChildState::Active)
+        self.set_child(lender, child.name(), ChildState::Active)
     }
 
     /// Ends a child: returns the borrowed scope to its lender and closes the session. The child's

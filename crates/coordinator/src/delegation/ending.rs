@@ -3,7 +3,7 @@
 use super::records::record;
 use super::{EndedLoan, Loans};
 use crate::session::{Closing, SessionAuthority, drain, end_turn_of};
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use stickpin_device::{ErrorCode, Result};
 use stickpin_session::log::{CommandId, Kind, LoanOpened, Status};
@@ -30,22 +30,70 @@ impl Loans<'_> {
         Ok(())
     }
 
-    /// Completes or reverts a spawn that a crash interrupted.
+    /// Completes or undoes what a crash interrupted: a spawn whose child has a log goes on, every
+    /// other one ends with its loan. A loan that was on its way back arrives.
     pub(crate) fn repair_spawns(&self, lender: &SessionAuthority) -> Result<()> {
         for loan in lender.meta().loans {
-            if loan.state == LoanState::Active {
-                continue;
+            match loan.state {
+                LoanState::Active => {}
+                LoanState::Pending => match self.begun_child(&loan) {
+                    Some(child) => {
+                        let row = lender.meta().children.into_iter().find(|row| row.loan_id == loan.loan_id);
+                        self.activate(lender, &child, &loan, row.and_then(|row| row.agent_id))?;
+                    }
+                    None => self.undo_spawn(lender, &loan, "spawn_incomplete")?,
+                },
+                LoanState::Reclaiming | LoanState::Reclaimed => {
+                    self.end_loan_alone(lender, &loan.loan_id, false, "reclaimed", None)?;
+                }
             }
-            let begun = loan.state == LoanState::Pending && self.0.store().meta(&loan.borrower).is_ok();
-            if begun {
-                let active = Loan { state: LoanState::Active, ..loan.clone() };
-                record(lender, None, |_, _| vec![Kind::LoanOpened(Box::new(LoanOpened { loan: active }))])?;
-                self.set_child(lender, &loan.borrower, ChildState::Active)?;
-            } else {
-                let reason = if loan.state == LoanState::Pending { "spawn_incomplete" } else { "reclaimed" };
-                self.end_loan_alone(lender, &loan.loan_id, false, reason, None)?;
-                self.set_child(lender, &loan.borrower, ChildState::Pruned)?;
-            }
+        }
+        self.repair_rows(lender)
+    }
+
+    /// Returns the child of an incomplete spawn, if its log has begun.
+    fn begun_child(&self, loan: &Loan) -> Option<Arc<SessionAuthority>> {
+        if !self.is_child_of(loan) {
+            return None;
+        }
+        // Metadata may lag behind the log, which decides.
+        self.0.session(&loan.borrower).ok().filter(|child| child.meta().active.is_some())
+    }
+
+    /// Returns whether the session that a loan names was created for this loan. After a crash,
+    /// another session may have taken the name of a child that never began.
+    fn is_child_of(&self, loan: &Loan) -> bool {
+        let parent = self.0.meta(&loan.borrower).ok().and_then(|(meta, _)| meta.parent);
+        parent.is_some_and(|parent| parent.session == loan.lender && parent.loan_id == loan.loan_id)
+    }
+
+    /// Ends the loan of a spawn that did not finish, and removes what exists of its child.
+    pub(super) fn undo_spawn(&self, lender: &SessionAuthority, loan: &Loan, reason: &str) -> Result<()> {
+        self.end_loan_alone(lender, &loan.loan_id, false, reason, None)?;
+        self.set_child(lender, &loan.borrower, ChildState::Pruned)?;
+        // A log that cannot be read stays, for a person.
+        if self.is_child_of(loan) && self.0.session(&loan.borrower).is_ok() {
+            self.0.discard(&loan.borrower)?;
+        }
+        Ok(())
+    }
+
+    /// Corrects the rows of children that were created or that lost their loan shortly before a
+    /// crash.
+    fn repair_rows(&self, lender: &SessionAuthority) -> Result<()> {
+        let meta = lender.meta();
+        if meta.status != Status::Open {
+            return Ok(());
+        }
+        for row in meta.children {
+            let loan = meta.loans.iter().find(|loan| loan.loan_id == row.loan_id);
+            let state = match (row.state, loan) {
+                (ChildState::Pending, Some(_)) => ChildState::Active,
+                (ChildState::Pending, None) => ChildState::Pruned,
+                (ChildState::Active, None) => ChildState::Stopped,
+                (ChildState::Active, Some(_)) | (ChildState::Stopped | ChildState::Pruned, _) => continue,
+            };
+            self.set_child(lender, &row.session, state)?;
         }
         Ok(())
     }
@@ -140,7 +188,8 @@ impl Loans<'_> {
         Ok(())
     }
 
-    /// Stops the borrower, waits for its last command, and ends the loan.
+    /// Stops the borrower, waits for its last command, and ends the loan. A loan that has ended in
+    /// the meantime stays ended.
     pub(super) async fn take_back(
         &self,
         lender: &SessionAuthority,
@@ -148,6 +197,9 @@ impl Loans<'_> {
         cascade: bool,
         reason: &str,
     ) -> Result<Vec<EndedLoan>> {
+        if !lender.meta().loans.iter().any(|known| known.loan_id == loan.loan_id) {
+            return Ok(Vec::new());
+        }
         stop_dispatch(lender, loan)?;
         self.drain_and_end(lender, loan, cascade, reason).await
     }

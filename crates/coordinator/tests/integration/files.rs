@@ -79,8 +79,9 @@ impl Handle for WatchedHandle {
         self.inner.truncate(len)
     }
 
+    /// Does nothing, which saves time: these tests cut no power.
     fn sync(&self) -> io::Result<()> {
-        self.inner.sync()
+        Ok(())
     }
 }
 
@@ -128,8 +129,8 @@ impl Files for WatchedFiles {
         DiskFiles.remove(path)
     }
 
-    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
-        DiskFiles.sync_dir(dir)
+    fn sync_dir(&self, _dir: &Path) -> io::Result<()> {
+        Ok(())
     }
 
     fn free(&self, dir: &Path) -> io::Result<u64> {

@@ -39,7 +39,7 @@ impl SessionLog {
     /// Returns an error if the name is in use, or if the session cannot be written. In the latter
     /// case, a pending session is left, which can be opened and started.
     pub fn create(store: &Store, name: &str, uid: &str, start: Start, origin: &Origin) -> Result<Self> {
-        let mut this = Self::pending(store, name, uid, origin.ts)?;
+        let mut this = Self::pending(store, name, uid, None, origin.ts)?;
         this.restart(StartReason::Open, start, origin)?;
         Ok(this)
     }
@@ -56,13 +56,12 @@ impl SessionLog {
         start: Start,
         origin: &Origin,
     ) -> Result<Self> {
-        let mut this = Self::pending(store, name, uid, origin.ts)?;
-        this.meta.parent = Some(parent);
+        let mut this = Self::pending(store, name, uid, Some(parent), origin.ts)?;
         this.restart(StartReason::Open, start, origin)?;
         Ok(this)
     }
 
-    fn pending(store: &Store, name: &str, uid: &str, ts: Timestamp) -> Result<Self> {
+    fn pending(store: &Store, name: &str, uid: &str, parent: Option<Parent>, ts: Timestamp) -> Result<Self> {
         let dir = store.dir(name)?;
         if !matches!(recover::meta(&*store.files, &dir), Err(StoreError::Missing(_))) {
             return Err(StoreError::Exists(name.to_owned()));
@@ -73,6 +72,7 @@ impl SessionLog {
         sync_names(&*store.files, &dir.root)?;
         let mut meta = SessionMeta::pending(name, ts);
         uid.clone_into(&mut meta.session_uid);
+        meta.parent = parent;
         let mut this = Self::over(store, dir, meta);
         this.store_meta()?;
         Ok(this)
