@@ -195,8 +195,11 @@ pub(crate) fn begin_lifetime(
     };
     let session = coordinator.begin_lifetime(&cx.session_name, start, reason, Some(&who))?;
     if !first {
-        // The turn of the previous lifetime is over.
-        hold_turn(cx, session.name(), None);
+        // Only a restored session keeps its turn.
+        let turn = session.meta().turn;
+        let is_held = turn.owner.as_ref() == Some(&who.agent) && !turn.implicit;
+        cx.expected_turn = None;
+        hold_turn(cx, session.name(), is_held.then_some(turn.turn_id));
     }
     Ok(Some(Lifetime { session, who, first }))
 }
@@ -212,8 +215,12 @@ pub(crate) fn give_up_lifetime(cx: &Cx, lifetime: Lifetime) -> Result<()> {
     }
 }
 
-/// Notes in the response that the caller holds a turn, or none.
+/// Notes in the response that the caller holds a turn, or none. The steps of a batch that follow
+/// expect the new turn.
 pub(crate) fn hold_turn(cx: &mut Cx, session: &str, turn_id: Option<u64>) {
+    if cx.expected_turn.is_some() && turn_id.is_some() && session == cx.session_name {
+        cx.expected_turn = turn_id;
+    }
     cx.envelope.turns.push(HeldTurn { session: session.to_owned(), turn_id });
 }
 

@@ -212,3 +212,24 @@ async fn replies_about_the_turn_and_the_agent_have_what_the_next_step_needs() {
     let released = ada.ok("turn release", json!({ "status": "seen", "nextAction": "none" })).await;
     assert_eq!(released.turns.iter().map(|held| held.turn_id).collect::<Vec<_>>(), [None]);
 }
+
+/// A client that names its turn with each request learns of a new one only from the response.
+#[tokio::test(start_paused = true)]
+async fn steps_of_a_batch_expect_the_turn_that_an_earlier_step_claimed() {
+    let (ada, bob) = two().await;
+    ada.ok("snapshot", json!({})).await;
+    let batch = async |steps: serde_json::Value| {
+        let request = ada.request("batch", json!({ "steps": steps }));
+        let request = crate::Request { turn: Some(1), ..request };
+        ada.host.call(request, tokio_util::sync::CancellationToken::new()).await
+    };
+    let release = json!({ "command": "turn release", "input": { "status": "seen", "nextAction": "buy" } });
+    let claim = json!({ "command": "turn wait", "input": {} });
+    let press = json!({ "command": "press", "input": { "target": "role=button" } });
+    let refused = batch(json!([release, press])).await.error.expect("an error");
+    assert_eq!(refused.code.name(), "STALE_LEASE", "{refused}");
+    let claimed = batch(json!([claim, press])).await;
+    assert!(claimed.ok, "{claimed:?}");
+    assert_eq!(claimed.turns.iter().map(|held| held.turn_id).collect::<Vec<_>>(), [Some(2)]);
+    assert_eq!(bob.fails("press", json!({ "target": "role=button" })).await.0, "NOT_YOUR_TURN");
+}
