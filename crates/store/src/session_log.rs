@@ -19,7 +19,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use stickpin_session::Timestamp;
 use stickpin_session::log::{BlobRef, Kind, Record, SessionMeta, Via};
-use stickpin_session::turn::{AgentId, Lease, TurnState, WaitMode};
+use stickpin_session::turn::{AgentId, Anchor, Lease, TurnState, WaitMode};
 
 /// The time, author and surface of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +64,13 @@ pub enum Amendment {
         mode: WaitMode,
         /// When the change happened.
         at: Timestamp,
+    },
+    /// A change of the process from which a member asks.
+    Anchor {
+        /// The member.
+        agent: AgentId,
+        /// The root process of its harness.
+        anchor: Anchor,
     },
 }
 
@@ -182,6 +189,11 @@ impl SessionLog {
             Amendment::Waits { agent, mode, at } => {
                 if let Some(member) = self.meta.members.iter_mut().find(|m| m.agent_id == agent) {
                     (member.wait_mode, member.last_wait_at) = (mode, Some(at));
+                }
+            }
+            Amendment::Anchor { agent, anchor } => {
+                if let Some(member) = self.meta.members.iter_mut().find(|m| m.agent_id == agent) {
+                    member.anchor = Some(anchor);
                 }
             }
         }

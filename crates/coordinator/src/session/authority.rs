@@ -228,9 +228,13 @@ impl State {
         let seen = self.seen.entry(who.agent.clone()).or_default();
         seen.at = now.mono_ms;
         seen.via_mcp = who.via == Via::Mcp;
-        if who.anchor.is_some() {
-            seen.anchor.clone_from(&who.anchor);
-        }
+        let Some(anchor) = who.anchor.as_ref().filter(|anchor| seen.anchor.as_ref() != Some(anchor)) else {
+            return;
+        };
+        seen.anchor = Some(anchor.clone());
+        // The next host must not take an owner whose harness has a new process for gone.
+        let change = Amendment::Anchor { agent: who.agent.clone(), anchor: anchor.clone() };
+        self.log.amend(change);
     }
 
     /// Returns the current presence of all members.

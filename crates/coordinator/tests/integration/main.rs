@@ -7,6 +7,7 @@ mod faults;
 mod files;
 #[path = "../../../testkit/src/floors.rs"]
 mod floors;
+mod races;
 mod recording;
 mod retention;
 mod sessions;

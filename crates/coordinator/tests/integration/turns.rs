@@ -6,7 +6,7 @@ use std::time::Duration;
 use stickpin_coordinator::{GrantReason, Granted, SessionAuthority, TakeOptions, TurnReply, WaitOptions};
 use stickpin_coordinator::{Participant, Talk};
 use stickpin_device::ErrorCode;
-use stickpin_session::log::{Kind, KindName, MessageHint};
+use stickpin_session::log::{Kind, KindName, MessageHint, StartReason};
 use stickpin_session::turn::{Handoff, Label, TurnPhase};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -144,6 +144,57 @@ async fn an_agent_that_disappears_loses_its_turn_after_a_grace() {
     let second = granted(wait(&shop, &bob, 10 * 60_000).await);
     assert_eq!((second.turn_id, second.reason), (first.turn_id + 1, GrantReason::AfterSurrender));
     assert_eq!(second.handoff, None);
+}
+
+/// Fault 5: some harnesses run a process for each model turn.
+#[tokio::test(start_paused = true)]
+async fn owner_whose_harness_changes_its_process_keeps_its_turn() {
+    let world = World::new();
+    let bob = agent("bob", 2);
+    let shop = world.open(&agent("ada", 10));
+    let first = granted(wait(&shop, &agent("ada", 10), 0).await);
+    world.coordinator.delivered(&agent("ada", 10).agent);
+    shop.join(&bob, false, None).unwrap();
+    for pid in 11..50 {
+        world.ended.lock().unwrap().insert(pid - 1);
+        tokio::time::sleep(Duration::from_secs(100)).await;
+        // It only reads.
+        shop.touch(&agent("ada", pid));
+    }
+    let state = shop.state(None).unwrap();
+    assert_eq!((state.turn_id, state.label), (first.turn_id, Label::Owned));
+    // The newest process counts: it lives, and then it does not.
+    tokio::time::sleep(Duration::from_secs(3 * 3_600)).await;
+    assert_eq!(shop.state(None).unwrap().label, Label::Owned);
+    world.ended.lock().unwrap().insert(49);
+    let second = granted(wait(&shop, &bob, 10 * 60_000).await);
+    assert_eq!((second.turn_id, second.reason), (first.turn_id + 1, GrantReason::AfterSurrender));
+}
+
+/// Faults 5 and 6.
+#[tokio::test(start_paused = true)]
+async fn next_host_knows_the_newest_process_of_an_owner() {
+    let mut world = World::new();
+    let (ada, later) = (agent("ada", 1), agent("ada", 11));
+    let shop = world.begin("shop", StartReason::Open, &ada);
+    let first = granted(wait(&shop, &ada, 0).await);
+    world.coordinator.delivered(&ada.agent);
+    world.ended.lock().unwrap().insert(1);
+    let (killed, coordinator) = (CancellationToken::new(), world.coordinator.clone());
+    let guardian = tokio::spawn({
+        let killed = killed.clone();
+        async move { coordinator.guard(killed).await }
+    });
+    act(&shop, &later).await.unwrap();
+    tokio::time::sleep(Duration::from_secs(70)).await;
+    killed.cancel();
+    guardian.await.unwrap();
+    world.restart();
+    let shop = world.coordinator.session("shop").unwrap();
+    world.guard();
+    tokio::time::sleep(Duration::from_secs(3_600)).await;
+    let state = shop.state(None).unwrap();
+    assert_eq!((state.turn_id, state.label, state.owner), (first.turn_id, Label::Owned, Some(ada.agent)));
 }
 
 #[tokio::test(start_paused = true)]
@@ -313,6 +364,32 @@ async fn command_that_is_abandoned_while_it_waits_leaves_its_place() {
     waits.abort();
     assert!(waits.await.unwrap_err().is_cancelled());
     assert_eq!(shop.state(None).unwrap().waiters, []);
+}
+
+/// Fault 42: nothing but its requests tells that the owner is there.
+#[tokio::test(start_paused = true)]
+async fn owner_whose_process_nobody_can_see_keeps_its_lease_by_its_requests() {
+    let world = World::new();
+    let (ada, bob) = (Participant { anchor: None, ..agent("ada", 1) }, agent("bob", 2));
+    let shop = world.open(&ada);
+    let first = granted(wait(&shop, &ada, 0).await);
+    world.coordinator.delivered(&ada.agent);
+    shop.join(&bob, false, None).unwrap();
+    for _ in 0..60 {
+        tokio::time::sleep(Duration::from_secs(100)).await;
+        shop.touch(&ada);
+        assert_eq!(shop.state(None).unwrap().label, Label::Owned);
+    }
+    // Silence proves nothing: the turn is not surrendered, but may be taken after its lease.
+    let options = || TakeOptions { reason: Some("silent".into()), ..TakeOptions::default() };
+    wait(&shop, &bob, 0).await;
+    tokio::time::sleep(Duration::from_secs(600)).await;
+    let refused = shop.take(&bob, options(), &Plain).await.unwrap_err();
+    assert_eq!(refused.code, ErrorCode::TakeoverNotAvailable);
+    tokio::time::sleep(Duration::from_secs(600)).await;
+    assert_eq!(shop.meta().turn.owner, Some(ada.agent.clone()));
+    let taken = granted(shop.take(&bob, options(), &Plain).await.unwrap());
+    assert_eq!((taken.turn_id, taken.reason), (first.turn_id + 1, GrantReason::OwnerTimeout));
 }
 
 /// An owner whose process nobody can see keeps its turn after the lease ended, until it is taken.
