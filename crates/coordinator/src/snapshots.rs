@@ -4,7 +4,7 @@
 use crate::error;
 use crate::participant::Participant;
 use crate::session::{SessionAuthority, State};
-use crate::tree_queue::KeptTrees;
+use crate::tree_queue::{KeptTrees, Trees};
 use std::fmt;
 use std::sync::Arc;
 use stickpin_device::Result;
@@ -39,8 +39,7 @@ impl StoredTree {
         let lifetime = session.lock().log.meta().lifetime;
         let of = Arc::clone(session);
         session.shared.snapshots.push(Box::new(move |trees| {
-            let kept = trees.entry(of.name().to_owned()).or_default();
-            if let Err(e) = self.write(&of, &origin, lifetime, kept) {
+            if let Err(e) = self.write(&of, &origin, lifetime, trees) {
                 tracing::debug!(session = of.name(), "a stored tree is not in the log: {e}");
             }
         }));
@@ -51,21 +50,21 @@ impl StoredTree {
         session: &SessionAuthority,
         origin: &Origin,
         lifetime: u32,
-        kept: &mut KeptTrees,
+        trees: &mut Trees,
     ) -> Result<()> {
         let Self { generation, node_count, text } = self;
         let text = text();
         let Some(text) = text.text().filter(|text| text.len() <= MAX_TREE_BYTES) else { return Ok(()) };
-        let blobs = {
+        let (uid, blobs) = {
             let state = session.lock();
             if state.log.meta().lifetime != lifetime || state.log.read_only().is_some() {
                 return Ok(());
             }
-            Blobs::of(&state.log)
+            (state.log.meta().session_uid.clone(), Blobs::of(&state.log))
         };
-        // Without the lock: no command of the session waits for the file.
-        let blob = blobs.put(text.as_bytes()).map_err(error::of_store)?;
-        let over = kept.add(&blob.blob, blob.bytes);
+        // Without the lock: no command of the session waits for the files.
+        let kept = trees.entry(uid).or_insert_with(|| KeptTrees::of(&blobs));
+        let blob = kept.put(&blobs, text.as_bytes()).map_err(error::of_store)?;
         session.change(|state, _| match state.log.meta().lifetime == lifetime {
             true => {
                 let snapshot = Kind::Snapshot(Snapshot { generation, blob, node_count });
@@ -73,7 +72,6 @@ impl StoredTree {
             }
             // The session was opened again meanwhile.
             false => Ok(()),
-        })?;
-        over.iter().try_for_each(|id| blobs.remove(id).map_err(error::of_store))
+        })
     }
 }

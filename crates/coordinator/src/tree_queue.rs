@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use stickpin_session::log::BlobId;
+use stickpin_session::log::{BlobId, BlobRef};
+use stickpin_store::{Blobs, Result};
 
 /// The maximum number of waiting trees. Above it, the oldest one is omitted.
 const MAX_QUEUED: usize = 8;
@@ -12,7 +13,11 @@ const MAX_QUEUED: usize = 8;
 /// removed; their records stay.
 const SESSION_BYTES: u64 = 32 << 20;
 
-/// What the thread knows about the trees of each session.
+/// The number of entries of the list of trees above which it is written anew, if most of them are
+/// about trees that were removed or stored again.
+const MAX_LISTED: usize = 1_024;
+
+/// What the thread knows about the trees of each session, by the session's `uid`.
 pub(crate) type Trees = BTreeMap<String, KeptTrees>;
 
 /// Writes one tree.
@@ -100,30 +105,56 @@ impl SnapshotQueue {
     }
 }
 
-/// The blobs of the trees that a session keeps, oldest first, with their sizes.
+/// The blobs of the trees that a session keeps, oldest first, according to the list on disk.
 #[derive(Debug, Default)]
 pub(crate) struct KeptTrees {
-    blobs: VecDeque<(BlobId, u64)>,
+    blobs: VecDeque<BlobRef>,
     bytes: u64,
+    /// The number of entries of the list on disk.
+    listed: usize,
 }
 
 impl KeptTrees {
+    /// Returns the trees of all processes that wrote to the session.
+    pub(crate) fn of(blobs: &Blobs) -> Self {
+        let blobs = VecDeque::from(blobs.trees());
+        let bytes = blobs.iter().map(|tree| tree.bytes).sum();
+        // The list may have more entries, so that it is written anew soon.
+        Self { listed: blobs.len().max(MAX_LISTED), blobs, bytes }
+    }
+
+    /// Writes a tree, and removes the oldest ones above the limit.
+    pub(crate) fn put(&mut self, blobs: &Blobs, text: &[u8]) -> Result<BlobRef> {
+        let tree = Blobs::reference(text);
+        if self.listed >= MAX_LISTED && self.listed >= 2 * self.blobs.len() {
+            blobs.replace_trees(&self.blobs)?;
+            self.listed = self.blobs.len();
+        }
+        blobs.list_tree(&tree)?;
+        self.listed += 1;
+        blobs.put(text)?;
+        for old in self.add(tree.clone()) {
+            blobs.remove(&old)?;
+        }
+        Ok(tree)
+    }
+
     /// Adds a blob, and returns the blobs that must be removed.
-    pub(crate) fn add(&mut self, id: &BlobId, bytes: u64) -> Vec<BlobId> {
-        if let Some(at) = self.blobs.iter().position(|(known, _)| known == id) {
+    fn add(&mut self, tree: BlobRef) -> Vec<BlobId> {
+        if let Some(at) = self.blobs.iter().position(|known| *known == tree) {
             // This tree is stored again: it is now the newest one.
             let known = self.blobs.remove(at);
             self.blobs.extend(known);
             return Vec::new();
         }
-        self.blobs.push_back((id.clone(), bytes));
-        self.bytes += bytes;
+        self.bytes += tree.bytes;
+        self.blobs.push_back(tree);
         let mut over = Vec::new();
         while self.bytes > SESSION_BYTES
-            && let Some((oldest, bytes)) = self.blobs.pop_front()
+            && let Some(oldest) = self.blobs.pop_front()
         {
-            self.bytes -= bytes;
-            over.push(oldest);
+            self.bytes -= oldest.bytes;
+            over.push(oldest.blob);
         }
         over
     }
@@ -138,15 +169,19 @@ mod tests {
         BlobId::new([n; 32])
     }
 
+    fn tree(n: u8, bytes: u64) -> BlobRef {
+        BlobRef { blob: id(n), bytes }
+    }
+
     #[test]
     fn oldest_trees_go_when_the_budget_is_spent() {
         let mut kept = KeptTrees::default();
         let half = SESSION_BYTES / 2;
-        assert_eq!(kept.add(&id(1), half), []);
-        assert_eq!(kept.add(&id(2), half), []);
+        assert_eq!(kept.add(tree(1, half)), []);
+        assert_eq!(kept.add(tree(2, half)), []);
         // Stored again, so the other one is now older.
-        assert_eq!(kept.add(&id(1), half), []);
-        assert_eq!(kept.add(&id(3), 1), [id(2)]);
+        assert_eq!(kept.add(tree(1, half)), []);
+        assert_eq!(kept.add(tree(3, 1)), [id(2)]);
         assert_eq!(kept.bytes, half + 1);
     }
 

@@ -5,6 +5,7 @@ use crate::error::{Result, StoreError};
 use crate::files::{Files, write_all};
 use crate::session_log::SessionLog;
 use crate::unsynced::Unsynced;
+use std::collections::BTreeSet;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,6 +13,9 @@ use stickpin_session::log::{BlobId, BlobRef};
 
 /// The maximum length of a text within a record, in bytes; longer texts become blobs.
 pub(crate) const LIMIT: usize = 64 * 1024;
+
+/// The list of the blobs that are stored trees, in the folder of the blobs.
+const TREES: &str = "trees.jsonl";
 
 /// The blobs of one session, for a writer that does not hold its log. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -32,12 +36,61 @@ impl Blobs {
         }
     }
 
+    /// Returns the reference to a blob with this content, which need not exist.
+    #[must_use]
+    pub fn reference(bytes: &[u8]) -> BlobRef {
+        BlobRef { blob: BlobId::new(digest(bytes)), bytes: bytes.len() as u64 }
+    }
+
     /// Writes a blob unless it exists. It is on disk after the next sync of the log.
     ///
     /// # Errors
     /// Returns an error if the blob cannot be written; nothing of it then remains.
     pub fn put(&self, bytes: &[u8]) -> Result<BlobRef> {
         put(&*self.files, &self.dir, &self.unsynced, bytes)
+    }
+
+    /// Returns the blobs that were listed as stored trees and exist, oldest first. The list only
+    /// limits the space of the trees: a part that cannot be read is ignored.
+    #[must_use]
+    pub fn trees(&self) -> Vec<BlobRef> {
+        let bytes = self.files.read(&self.dir.join(TREES), 0).unwrap_or_default();
+        let mut listed: Vec<BlobRef> = Vec::new();
+        for line in bytes.split(|byte| *byte == b'\n') {
+            let Ok(tree) = serde_json::from_slice::<BlobRef>(line) else { continue };
+            listed.push(tree);
+        }
+        let mut seen = BTreeSet::new();
+        // A tree that was stored several times is as new as its last entry.
+        listed.reverse();
+        listed.retain(|tree| seen.insert(tree.blob.hex().to_owned()));
+        listed.retain(|tree| self.files.len(&path(&self.dir, &tree.blob)).is_ok_and(|len| len == tree.bytes));
+        listed.reverse();
+        listed
+    }
+
+    /// Adds a blob to the list of stored trees. Call this before [`Self::put`], so that no tree is
+    /// missing in the list after a crash.
+    ///
+    /// # Errors
+    /// Returns an error if the list cannot be written.
+    pub fn list_tree(&self, tree: &BlobRef) -> Result<()> {
+        let list = self.dir.join(TREES);
+        let line = tree_line(tree);
+        let written = || -> io::Result<()> {
+            self.files.make_dir(&self.dir)?;
+            write_all(&*self.files.open(&list)?, line.as_bytes())
+        };
+        written().map_err(|e| StoreError::io("write", &list, e))
+    }
+
+    /// Replaces the list of stored trees with the trees that are kept, oldest first.
+    ///
+    /// # Errors
+    /// Returns an error if the list cannot be written. The old list then stays.
+    pub fn replace_trees<'t>(&self, kept: impl IntoIterator<Item = &'t BlobRef>) -> Result<()> {
+        let lines: String = kept.into_iter().map(tree_line).collect();
+        crate::atomic::replace(&*self.files, &self.dir.join(TREES), None, lines.as_bytes())
     }
 
     /// Removes a blob if it exists. Records that refer to it stay.
@@ -50,6 +103,12 @@ impl Blobs {
     }
 }
 
+/// One line of the list of stored trees.
+fn tree_line(tree: &BlobRef) -> String {
+    let BlobRef { blob, bytes } = tree;
+    format!("{}\n", serde_json::json!({ "blob": blob, "bytes": bytes }))
+}
+
 fn path(blobs: &Path, id: &BlobId) -> PathBuf {
     blobs.join(&id.hex()[..2]).join(id.hex())
 }
@@ -57,9 +116,8 @@ fn path(blobs: &Path, id: &BlobId) -> PathBuf {
 /// Writes a blob, unless it exists. The next sync brings it to disk before the record that refers
 /// to it. After a power failure before that, the record may lack its blob, which [`get`] reports.
 pub(crate) fn put(files: &dyn Files, blobs: &Path, unsynced: &Unsynced, bytes: &[u8]) -> Result<BlobRef> {
-    let id = BlobId::new(digest(bytes));
-    let path = path(blobs, &id);
-    let known = BlobRef { blob: id, bytes: bytes.len() as u64 };
+    let known = Blobs::reference(bytes);
+    let path = path(blobs, &known.blob);
     if files.len(&path).is_ok_and(|len| len == known.bytes) {
         return Ok(known);
     }

@@ -148,6 +148,36 @@ async fn equal_trees_share_one_blob() {
     assert_eq!(shop.meta().last_snapshot_generation, Some(9));
 }
 
+/// Returns the trees whose files are still there, oldest first.
+fn kept(world: &World, shop: &SessionAuthority) -> Vec<u64> {
+    let blobs = world.folder.path().join("sessions/shop/blobs");
+    let exists = |blob: &BlobRef| blobs.join(&blob.blob.hex()[..2]).join(blob.blob.hex()).exists();
+    trees(shop).iter().filter(|(_, blob)| exists(blob)).map(|(generation, _)| *generation).collect()
+}
+
+/// Eight trees fill the space of a session, however often its host starts.
+#[tokio::test]
+async fn trees_of_a_session_have_one_limit_across_its_hosts() {
+    let mut world = World::new();
+    let ada = agent("ada", 1);
+    let mut shop = world.begin("shop", StartReason::Open, &ada);
+    for generation in 1..=20 {
+        if generation % 3 == 0 {
+            world.restart();
+            shop = world.coordinator.session("shop").unwrap();
+        }
+        let words = format!("{generation:08}").repeat((4 << 20) / 8);
+        let tree = StoredTree { generation, node_count: 1, text: Box::new(move || text(&words)) };
+        let mut feed = shop.feed();
+        tree.log(&shop, Some(&ada));
+        while trees(&shop).last().is_none_or(|(newest, _)| *newest != generation) {
+            feed.changed().await.unwrap();
+        }
+        let oldest = generation.saturating_sub(7).max(1);
+        assert_eq!(kept(&world, &shop), (oldest..=generation).collect::<Vec<_>>());
+    }
+}
+
 /// The text of a tree is built by another thread, which stays busy for as long as this test
 /// requires.
 #[tokio::test]
