@@ -2,8 +2,10 @@
 
 use crate::mcp::Harness;
 use crate::support::client::{Client, text};
-use crate::support::{Ran, World, eventually};
+use crate::support::{Ran, World, eventually, unshared};
 use serde_json::{Value, json};
+use std::process::{Child, Command, Stdio};
+use stickpin_testkit::skipped;
 
 /// A call of a tool, with metadata of the request.
 fn call(client: &mut Client, name: &str, arguments: Value, meta: Value) -> Value {
@@ -84,4 +86,74 @@ fn code_is_given_by_a_step_of_a_batch() {
     assert!(text(&ran).contains("this connection is claude:ada"), "{ran}");
     let me = call(&mut client, "batch", json!({"steps": [{"command": "whoami", "input": {}}]}), Value::Null);
     assert!(text(&me).contains("claude:ada"), "{me}");
+}
+
+/// A daemon in a process namespace of its own, as in a container. It ends with its namespace.
+struct Contained(Child);
+
+impl Contained {
+    const NAMESPACE: [&str; 3] = ["--pid", "--fork", "--mount-proc"];
+
+    fn start(world: &World) -> Self {
+        let client = world.command(&[]);
+        // The first process of a namespace ends all others when it ends.
+        let script = "\"$BIN\" daemon start && read -r _";
+        let mut command = unshared(&[&Self::NAMESPACE[..], &["sh", "-c", script]].concat());
+        command.env_clear().envs(client.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.env("BIN", client.get_program()).stdin(Stdio::piped());
+        let contained = Self(command.spawn().expect("unshare runs"));
+        eventually("the daemon listens", || world.socket().exists());
+        contained
+    }
+}
+
+impl Drop for Contained {
+    fn drop(&mut self) {
+        drop(self.0.stdin.take());
+        // A test that is failing already must not fail a second time.
+        let _ = self.0.wait();
+    }
+}
+
+/// Fault 42.
+#[test]
+fn agent_whose_process_the_daemon_cannot_see_is_known_by_its_id_or_a_code() {
+    if !unshared(&[&Contained::NAMESPACE[..], &["true"]].concat()).status().is_ok_and(|ran| ran.success()) {
+        skipped("STICKPIN_REQUIRE_MOUNTS", "no process namespaces can be made here");
+        return;
+    }
+    let world = World::new();
+    let contained = Contained::start(&world);
+    let codex = |line: &[&str]| -> Command {
+        let mut command = world.command(&[&["--session", "shop"], line, &["--json"]].concat());
+        command.env("CODEX_THREAD_ID", "t1");
+        command
+    };
+    let ok = |line: &[&str]| {
+        let ran = Ran::from(codex(line).output().unwrap());
+        assert_eq!(ran.code, 0, "{line:?}: {ran:?}");
+        ran.json()["output"].take()
+    };
+    let me = ok(&["whoami"]);
+    let id = me["agentId"].as_str().unwrap();
+    assert!(id.starts_with("codex:") && me["anchor"].is_null(), "{me}");
+    ok(&["open", "sim:shop"]);
+    let turn = ok(&["turn", "wait"]);
+    assert_eq!(ok(&["turn", "wait"])["leaseId"], turn["leaseId"], "the next command is the same agent");
+    let member = ok(&["turn", "state"])["members"][0].take();
+    assert_eq!((&member["agentId"], &member["alive"]), (&json!(id), &Value::Null), "{member}");
+
+    // An MCP server that sees no variable of its harness needs a code.
+    let mut client = Client::new(&world, &["--profile", "full"]);
+    let stranger = text(&call(&mut client, "whoami", json!({}), Value::Null));
+    assert!(!stranger.contains(id), "{stranger}");
+    let refused = call(&mut client, "turn_try", json!({"session": "shop"}), Value::Null);
+    assert!(text(&refused).contains("not yet"), "{refused}");
+    let code = ok(&["identity", "link"])["code"].take();
+    let linked = text(&call(&mut client, "identity_link", json!({ "code": code }), Value::Null));
+    assert!(linked.contains(id), "{linked}");
+    let mine = text(&call(&mut client, "turn_try", json!({"session": "shop"}), Value::Null));
+    assert!(mine.contains("your turn"), "{mine}");
+    drop(client);
+    drop(contained);
 }

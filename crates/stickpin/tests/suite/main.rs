@@ -51,6 +51,8 @@ mod talk;
 mod terminal;
 #[cfg(feature = "sim")]
 mod turns;
+#[cfg(feature = "sim")]
+mod two_harnesses;
 #[cfg(all(feature = "sim", feature = "web"))]
 mod watch;
 #[cfg(feature = "web")]
