@@ -21,6 +21,7 @@ mod device;
 mod error;
 mod facets;
 mod input;
+mod live_picture;
 mod navigation;
 mod notice;
 mod open;
@@ -45,6 +46,7 @@ pub use input::{
     Action, Aim, AimOptions, Button, Delivery, HitResult, InputOutcome, MAX_DESCRIPTION, Modifiers,
     PreparedInput, is_plain, key_names,
 };
+pub use live_picture::{LivePicture, PendingPicture};
 pub use navigation::{
     LeavePolicy, Navigation, NavigationResult, PendingActivity, SettleRequest, SettleResult,
 };

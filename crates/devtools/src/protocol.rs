@@ -121,7 +121,7 @@ methods! {
     /// was chosen.
     "Page.setInterceptFileChooserDialog" InterceptFileChooser { enabled: bool, cancel: bool } -> Done;
     /// Takes a screenshot.
-    "Page.captureScreenshot" CaptureScreenshot { format: &'static str, clip: Option<Clip>, capture_beyond_viewport: Option<bool> } -> Picture;
+    "Page.captureScreenshot" CaptureScreenshot { format: &'static str, quality: Option<u8>, optimize_for_speed: Option<bool>, clip: Option<Clip>, capture_beyond_viewport: Option<bool> } -> Picture;
     /// Returns the sizes of viewport and page.
     "Page.getLayoutMetrics" GetLayoutMetrics {} -> LayoutMetrics;
 

@@ -158,7 +158,7 @@ async fn frame(remote: &Remote, last: &Last, points: bool) -> Result<WatchFrameO
 struct Last {
     id: u64,
     picture: Option<String>,
-    png: Bytes,
+    image: Bytes,
     commands: Option<u64>,
     receipts: u64,
     points: bool,
@@ -175,12 +175,12 @@ impl Last {
         output: WatchFrameOutput,
         points: bool,
     ) -> Option<(Frame, Vec<stickpin_kernel::commands::frame::FrameReceipt>)> {
-        let WatchFrameOutput { png, mut receipts, .. } = output.clone();
+        let WatchFrameOutput { image, mut receipts, .. } = output.clone();
         receipts.retain(|receipt| receipt.command.is_some_and(|command| command > self.receipts));
         self.receipts = receipts.iter().filter_map(|receipt| receipt.command).fold(self.receipts, u64::max);
-        if let Some(png) = png {
-            match BASE64_STANDARD.decode(png) {
-                Ok(png) => self.png = png.into(),
+        if let Some(image) = image {
+            match BASE64_STANDARD.decode(image) {
+                Ok(image) => self.image = image.into(),
                 Err(e) => {
                     tracing::warn!("the picture is not base64: {e}");
                     return None;
@@ -188,7 +188,8 @@ impl Last {
             }
         }
         (self.picture, self.commands) = (output.picture.clone(), Some(output.commands));
-        let comparable = WatchFrameOutput { png: None, receipts: Vec::new(), commands: 0, ..output.clone() };
+        let comparable =
+            WatchFrameOutput { image: None, receipts: Vec::new(), commands: 0, ..output.clone() };
         let is_new = self.shown.as_ref() != Some(&comparable) || points != self.points;
         self.points = points;
         self.shown = Some(comparable);
@@ -201,7 +202,7 @@ impl Last {
             step: output.last_command,
             url: output.url,
             title: output.title,
-            png: if output.picture.is_some() { self.png.clone() } else { Bytes::new() },
+            image: if output.picture.is_some() { self.image.clone() } else { Bytes::new() },
             picture: output.picture,
             width: output.width,
             height: output.height,
@@ -230,7 +231,7 @@ mod tests {
             url: "http://a/".to_owned(),
             title: String::new(),
             picture: Some(picture.to_owned()),
-            png: Some(BASE64_STANDARD.encode(picture)),
+            image: Some(BASE64_STANDARD.encode(picture)),
             width: 10,
             height: 10,
             boxes: Vec::new(),
@@ -247,11 +248,11 @@ mod tests {
     fn equal_frames_are_shown_once() {
         let mut last = Last::default();
         let (first, _) = last.frame(output(1, "a"), false).expect("the first frame");
-        assert_eq!((first.id, &first.png[..]), (1, &b"a"[..]));
+        assert_eq!((first.id, &first.image[..]), (1, &b"a"[..]));
         assert!(last.frame(output(1, "a"), false).is_none());
-        let same = WatchFrameOutput { png: None, title: "b".to_owned(), ..output(1, "a") };
+        let same = WatchFrameOutput { image: None, title: "b".to_owned(), ..output(1, "a") };
         let (second, _) = last.frame(same, false).expect("another title");
-        assert_eq!((second.id, &second.png[..]), (2, &b"a"[..]), "the picture is the one before");
+        assert_eq!((second.id, &second.image[..]), (2, &b"a"[..]), "the picture is the one before");
         assert!(last.frame(WatchFrameOutput { title: "b".to_owned(), ..output(1, "a") }, true).is_some());
     }
 }

@@ -35,7 +35,6 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 
 const HTML: &str = "text/html; charset=utf-8";
 const JSON: &str = "application/json";
-const PNG: &str = "image/png";
 const TEXT: &str = "text/plain; charset=utf-8";
 
 /// Answers requests.
@@ -82,7 +81,7 @@ impl Site {
             (Method::GET, path) if path.starts_with("/picture/") => {
                 proven()?;
                 let picture = path.rsplit('/').next().and_then(|name| self.board.picture(name));
-                Ok(picture.map_or_else(missing, |png| answer(StatusCode::OK, PNG, png)))
+                Ok(picture.map_or_else(missing, |image| picture_answer(image)))
             }
             (Method::GET, path) if path.starts_with("/step/") => {
                 proven()?;
@@ -93,7 +92,7 @@ impl Site {
                 };
                 let frame = number.parse().ok().and_then(|command| self.board.step(command));
                 Ok(frame.map_or_else(missing, |frame| match is_picture {
-                    true => answer(StatusCode::OK, PNG, frame.png.clone()),
+                    true => picture_answer(frame.image.clone()),
                     false => answer(StatusCode::OK, JSON, json!(*frame).to_string()),
                 }))
             }
@@ -184,6 +183,12 @@ fn answer(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Res
     let mut response = Response::new(Full::new(body.into()).boxed_unsync());
     *response.status_mut() = status;
     with_kind(response, kind)
+}
+
+/// Answers with a picture, which is a PNG or a JPEG.
+fn picture_answer(image: Bytes) -> Response<Body> {
+    let kind = if image.starts_with(b"\xff\xd8") { "image/jpeg" } else { "image/png" };
+    answer(StatusCode::OK, kind, image)
 }
 
 fn with_kind(mut response: Response<Body>, kind: &'static str) -> Response<Body> {

@@ -38,7 +38,7 @@ pub(crate) struct Frame {
     pub(crate) dialog: Option<String>,
     pub(crate) failed_requests: Vec<String>,
     #[serde(skip)]
-    pub(crate) png: Bytes,
+    pub(crate) image: Bytes,
     /// Whether the host has stored what the screenshot shows, so that points can be pressed.
     #[serde(skip)]
     pub(crate) points: bool,
@@ -100,11 +100,11 @@ impl Steps {
     /// Returns a screenshot by its name.
     pub(crate) fn picture(&self, name: &str) -> Option<Bytes> {
         let mut all = self.recent.iter().rev().chain(&self.kept);
-        all.find(|frame| frame.picture.as_deref() == Some(name)).map(|frame| frame.png.clone())
+        all.find(|frame| frame.picture.as_deref() == Some(name)).map(|frame| frame.image.clone())
     }
 
     fn bytes(&self) -> usize {
-        self.kept.iter().map(|frame| frame.png.len() + frame.outline.len()).sum()
+        self.kept.iter().map(|frame| frame.image.len() + frame.outline.len()).sum()
     }
 }
 
@@ -114,7 +114,7 @@ mod tests {
 
     fn frame(id: u64, step: u64, size: usize) -> Arc<Frame> {
         let picture = Some(format!("{id:016x}"));
-        Arc::new(Frame { id, step: Some(step), picture, png: vec![0; size].into(), ..Frame::default() })
+        Arc::new(Frame { id, step: Some(step), picture, image: vec![0; size].into(), ..Frame::default() })
     }
 
     #[test]

@@ -12,9 +12,9 @@ use std::time::Duration;
 use stickpin_device::{
     Action, Aim, AimOptions, AppFolders, CancellationToken, Capability, CaptureRequest, CaptureResult,
     Clipboard, Device, DeviceInfo, Error, Events, FileInput, Files, Geometry, InputOutcome, LeavePolicy,
-    Lifecycle, LocatedElement, Navigation, NavigationResult, Navigator, Notice, Page, Popups, PreparedInput,
-    Query, Result, ScreenshotImage, ScreenshotRequest, Screenshots, SettleRequest, SettleResult, Ticket,
-    own_facets, unsupported,
+    Lifecycle, LocatedElement, Navigation, NavigationResult, Navigator, Notice, Page, PendingPicture, Popups,
+    PreparedInput, Query, Result, ScreenshotImage, ScreenshotRequest, Screenshots, SettleRequest,
+    SettleResult, Ticket, own_facets, unsupported,
 };
 use stickpin_tree::{Handle, Rect};
 use stickpin_x11desk::window_manager;
@@ -202,6 +202,11 @@ impl Screenshots for LinuxDevice {
     async fn screenshot(&mut self, request: ScreenshotRequest) -> Result<ScreenshotImage> {
         lifecycle::alive(&self.app).await?;
         screenshot::take(self.view(), &request).await
+    }
+
+    async fn begin_live_picture(&mut self) -> Result<PendingPicture> {
+        lifecycle::alive(&self.app).await?;
+        screenshot::begin_live(self.view()).await
     }
 }
 

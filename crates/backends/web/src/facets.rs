@@ -8,8 +8,9 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use stickpin_device::{
     CancellationToken, Clipboard, Dialog, DialogAnswer, Dialogs, Download, EndedTab, Events, FileInput,
-    Files, Geometry, LeavePolicy, Lifecycle, Navigation, NavigationResult, Navigator, NetworkRequest, Popups,
-    Result, ScreenshotImage, ScreenshotRequest, Screenshots, Script, ScriptValue, TabEntry, Tabs, Traffic,
+    Files, Geometry, LeavePolicy, Lifecycle, Navigation, NavigationResult, Navigator, NetworkRequest,
+    PendingPicture, Popups, Result, ScreenshotImage, ScreenshotRequest, Screenshots, Script, ScriptValue,
+    TabEntry, Tabs, Traffic,
 };
 use stickpin_devtools::protocol as cdp;
 use stickpin_tree::{Handle, Rect};
@@ -54,6 +55,11 @@ impl Screenshots for DrivenBrowser {
     async fn screenshot(&mut self, request: ScreenshotRequest) -> Result<ScreenshotImage> {
         tabs::bring_to_front_for_screenshot(self).await?;
         screenshot::take_screenshot(&mut self.page, request).await
+    }
+
+    async fn begin_live_picture(&mut self) -> Result<PendingPicture> {
+        tabs::bring_to_front_for_screenshot(self).await?;
+        screenshot::begin_live_picture(&self.page).await
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::capture::{ScreenshotImage, ScreenshotRequest};
 use crate::error::Result;
+use crate::live_picture::{LivePicture, PendingPicture};
 use async_trait::async_trait;
 
 /// Takes screenshots.
@@ -12,4 +13,16 @@ pub trait Screenshots: Send {
     /// # Errors
     /// Returns `UNSUPPORTED` and the errors of `capture`.
     async fn screenshot(&mut self, request: ScreenshotRequest) -> Result<ScreenshotImage>;
+
+    /// Begins to take a picture of the viewport for a person who watches.
+    ///
+    /// The app is driven on while the picture is taken, so the picture must not disturb an input
+    /// that arrives meanwhile. By default the picture is complete when this call returns.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Screenshots::screenshot`].
+    async fn begin_live_picture(&mut self) -> Result<PendingPicture> {
+        let image = self.screenshot(ScreenshotRequest::default()).await?;
+        Ok(Box::pin(std::future::ready(LivePicture::try_from(image))))
+    }
 }

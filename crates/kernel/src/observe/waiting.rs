@@ -1,6 +1,8 @@
 //! Waits for the app, which let other commands run between their checks.
 
 use crate::command::context::Cx;
+#[cfg(feature = "pictures")]
+use crate::host::queue::Position;
 use std::pin::Pin;
 use std::time::Duration;
 use stickpin_device::{Error, PendingActivity, Result, SettleRequest};
@@ -138,21 +140,23 @@ pub(crate) async fn let_others_pass(cx: &mut Cx) -> Result<()> {
     if requested { cx.yield_checkout().await } else { Ok(()) }
 }
 
-/// Stays idle for a time, unless another command waits for the session, which then runs.
+/// Runs work that does not use the session while other commands do, then waits for the session
+/// behind all of them.
 ///
 /// # Errors
-/// Returns the errors of waiting for the session again.
+/// Returns `TIMEOUT` when the command was cancelled, and the errors of waiting for the session again.
 #[cfg(feature = "pictures")]
-pub(crate) async fn stay_idle(cx: &mut Cx, time: Duration) -> Result<PauseEnd> {
-    let Some(checkout) = &cx.checkout else {
-        return Err(crate::host::queue::not_open_error(&cx.session_name));
+pub(crate) async fn without_session<T>(cx: &mut Cx, work: impl Future<Output = T> + Send) -> Result<T> {
+    let slot = cx.slot.clone();
+    cx.check_in();
+    let cancel = cx.cancel.clone();
+    let Some(done) = cancel.run_until_cancelled(work).await else {
+        return Err(Error::timeout("the command was cancelled before it finished"));
     };
-    let requested = checkout.requested.clone();
-    tokio::select! {
-        biased;
-        () = requested.cancelled() => cx.yield_checkout().await.map(|()| PauseEnd::Yield),
-        () = tokio::time::sleep(time) => Ok(PauseEnd::Time),
+    if let Some(slot) = slot {
+        cx.check_out(slot, Position::Yielded).await?;
     }
+    Ok(done)
 }
 
 /// The reason why a pause ended.

@@ -50,9 +50,9 @@ async fn frame_issues_no_refs_and_stores_no_tree() {
 async fn equal_picture_is_sent_once() {
     let (_bench, shop) = bench().await;
     let first = frame(&shop, WatchFrame::default()).await;
-    assert!(first.png.is_some() && first.width > 0);
+    assert!(first.image.is_some() && first.width > 0);
     let second = frame(&shop, next(&first)).await;
-    assert_eq!((second.png.as_ref(), &second.picture), (None, &first.picture));
+    assert_eq!((second.image.as_ref(), &second.picture), (None, &first.picture));
 }
 
 #[tokio::test]

@@ -2,9 +2,11 @@
 
 use crate::act::aim;
 use crate::read::page::Page;
-use crate::tab::frames;
+use crate::tab::{Tab, frames};
 use base64::Engine;
-use stickpin_device::{AimOptions, Error, ErrorCode, Result, ScreenshotImage, ScreenshotRequest};
+use stickpin_device::{
+    AimOptions, Error, ErrorCode, LivePicture, PendingPicture, Result, ScreenshotImage, ScreenshotRequest,
+};
 use stickpin_devtools::protocol as cdp;
 use stickpin_tree::Rect;
 
@@ -12,12 +14,14 @@ use stickpin_tree::Rect;
 /// graphics process.
 const MAX_SIDE: f64 = 16_000.0;
 
+/// The JPEG quality of live pictures, out of 100, at which letters stay sharp.
+const LIVE_QUALITY: u8 = 80;
+
 /// Takes a screenshot of the page, its viewport or one element.
 ///
 /// # Errors
 /// Returns `ELEMENT_OFFSCREEN` for an element without a box.
 pub async fn take_screenshot(page: &mut Page, request: ScreenshotRequest) -> Result<ScreenshotImage> {
-    let world = page.tab.top_world().await?;
     let (area, clip) = match request.of {
         Some(handle) => {
             aim::aim_at(page, handle, AimOptions::default()).await?;
@@ -41,23 +45,55 @@ pub async fn take_screenshot(page: &mut Page, request: ScreenshotRequest) -> Res
             };
             (page_rect, Some(shifted(page_rect, page.page_x, page.page_y)))
         }
-        None => {
-            let (width, height) = page.tab.evaluate(&world, "[innerWidth,innerHeight]".to_owned()).await?;
-            (Rect { x: 0.0, y: 0.0, width, height }, None)
-        }
+        None => (viewport(&page.tab).await?, None),
     };
     let method = cdp::CaptureScreenshot {
         format: "png",
+        quality: None,
+        optimize_for_speed: None,
         capture_beyond_viewport: clip.is_some().then_some(true),
         clip,
     };
     let picture = page.tab.query(&page.tab.session, &method).await?;
-    let png = base64::engine::general_purpose::STANDARD
-        .decode(picture.data)
-        .map_err(|e| Error::new(ErrorCode::Internal, format!("the screenshot cannot be decoded: {e}")))?;
+    let png = decode(&picture)?;
     let pixels =
         png_width(&png).ok_or_else(|| Error::new(ErrorCode::Internal, "the screenshot is not a PNG"))?;
     Ok(ScreenshotImage::new(png, area, f64::from(pixels) / area.width.max(1.0)))
+}
+
+/// Begins to take a picture of the viewport, which the browser does beside the following calls.
+///
+/// The browser draws its next frame for it and encodes the frame outside of the page. Neither the
+/// layout of the page nor the coordinates of an input change meanwhile.
+///
+/// # Errors
+/// Returns `DIALOG_OPEN` and errors of the tab.
+pub async fn begin_live_picture(page: &Page) -> Result<PendingPicture> {
+    let tab = page.tab.clone();
+    let area = viewport(&tab).await?;
+    Ok(Box::pin(async move {
+        let method = cdp::CaptureScreenshot {
+            format: "jpeg",
+            quality: Some(LIVE_QUALITY),
+            optimize_for_speed: Some(true),
+            capture_beyond_viewport: None,
+            clip: None,
+        };
+        LivePicture::new(decode(&tab.query(&tab.session, &method).await?)?, area)
+    }))
+}
+
+/// Returns the viewport in its own coordinates.
+async fn viewport(tab: &Tab) -> Result<Rect> {
+    let world = tab.top_world().await?;
+    let (width, height) = tab.evaluate(&world, "[innerWidth,innerHeight]".to_owned()).await?;
+    Ok(Rect { x: 0.0, y: 0.0, width, height })
+}
+
+fn decode(picture: &cdp::Picture) -> Result<Vec<u8>> {
+    base64::engine::general_purpose::STANDARD
+        .decode(&picture.data)
+        .map_err(|e| Error::new(ErrorCode::Internal, format!("the screenshot cannot be decoded: {e}")))
 }
 
 /// Converts an area of the viewport to an area of the page.

@@ -2,9 +2,9 @@
 
 use crate::aim::{position, window};
 use crate::app::AppView;
-use stickpin_device::{Error, Result, ScreenshotImage, ScreenshotRequest};
+use stickpin_device::{Error, LivePicture, PendingPicture, Result, ScreenshotImage, ScreenshotRequest};
 use stickpin_tree::Rect;
-use stickpin_x11desk::{Window, windows};
+use stickpin_x11desk::{Window, X11, windows};
 
 /// Returns the area of a window and the pop-ups of its process, which may extend beyond its edge.
 fn shown(window: &Window, windows: &[Window]) -> Option<Rect> {
@@ -14,6 +14,18 @@ fn shown(window: &Window, windows: &[Window]) -> Option<Rect> {
 
 /// Takes a screenshot.
 pub(crate) async fn take(view: AppView<'_>, request: &ScreenshotRequest) -> Result<ScreenshotImage> {
+    let (x11, area) = area(view, request).await?;
+    x11.screenshot(area).await
+}
+
+/// Begins to take a picture of the app's window, which the display does beside the following calls.
+pub(crate) async fn begin_live(view: AppView<'_>) -> Result<PendingPicture> {
+    let (x11, area) = area(view, &ScreenshotRequest::default()).await?;
+    Ok(Box::pin(async move { LivePicture::try_from(x11.screenshot(area).await?) }))
+}
+
+/// Returns the area of the screen that a request names, and the display that shows it.
+async fn area(view: AppView<'_>, request: &ScreenshotRequest) -> Result<(X11, Rect)> {
     let x11 = view.app.screen.x11("take pictures").await?;
     let area = if let Some(handle) = request.of {
         position::box_of(view, handle).await?.ok_or_else(not_visible)?
@@ -27,7 +39,7 @@ pub(crate) async fn take(view: AppView<'_>, request: &ScreenshotRequest) -> Resu
         let windows = x11.run(windows::list_windows).await?;
         shown(&window, &windows).unwrap_or_else(|| window.area_with_decoration())
     };
-    x11.screenshot(area).await
+    Ok((x11, area))
 }
 
 /// Returns the error for a screenshot of an element that is not visible.

@@ -1,37 +1,31 @@
 //! `watch frame`: what a person who watches the session sees now. Not in the list of commands: the
 //! host that serves watchers adds it.
 
+mod output;
+mod picture;
+
 use crate::act::points;
 use crate::commands::prelude::*;
 use crate::host::screenshots::{ClientScreenshot, PageIdentity, PlacedElement};
-use crate::observe::capture;
 use crate::observe::traffic::describe_network_request;
 use crate::observe::waiting::{self, PauseEnd, WakeOn};
-use crate::picture::image::Image;
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
+pub use output::{FrameBox, FrameReceipt, FrameReceiptLine, WatchFrameOutput};
+use picture::{Shot, name, reads_same};
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
-use stickpin_device::{RequestEnd, ScreenshotImage, ScreenshotRequest};
+use stickpin_device::{LivePicture, RequestEnd};
 use stickpin_refs::{Ref, RefToken};
-use stickpin_tree::{
-    DEFAULT_MAX_BYTES, Handle, IdentityGrade, NodeId, NodeRef, Outline, OutlineQueries, Tree, View,
-};
+use stickpin_tree::{DEFAULT_MAX_BYTES, Handle, NodeId, NodeRef, Outline, OutlineQueries, Tree, View};
 use tokio::time::Instant;
 
 /// The maximum wait for a change, in milliseconds.
 const MAX_WAIT: u64 = 10_000;
 
-/// How long the session must be idle after a command before a watcher uses the device, so that the
-/// next command of a busy agent does not wait for a screenshot.
+/// How long the session must be idle after a command before a watcher uses the device, so that a
+/// busy agent shares the processor with few pictures.
 const ROOM: Duration = Duration::from_millis(80);
 
 /// The maximum time that a busy agent can keep a watcher waiting for a screenshot.
 const MAX_ROOM: Duration = Duration::from_millis(1_500);
-
-/// The maximum number of attempts until nothing moves while the picture is taken.
-const MAX_ROUNDS: usize = 3;
 
 /// The maximum number of failed requests.
 const MAX_FAILED: usize = 20;
@@ -55,84 +49,6 @@ pub struct WatchFrame {
     /// Remember the picture, so that points of later commands are its pixels.
     #[serde(default)]
     pub points: bool,
-}
-
-/// The app at one moment.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct WatchFrameOutput {
-    /// The address.
-    pub url: String,
-    /// The title.
-    pub title: String,
-    /// A hash of the screenshot; equal for equal screenshots.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub picture: Option<String>,
-    /// The screenshot as PNG in Base64; absent if the caller already has it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub png: Option<String>,
-    /// The width of the screenshot in pixels.
-    pub width: u32,
-    /// The height of the screenshot in pixels.
-    pub height: u32,
-    /// The actionable elements in the screenshot.
-    pub boxes: Vec<FrameBox>,
-    /// The outline of the app.
-    pub outline: String,
-    /// The dialog that the app waits for, in words. There is no screenshot then.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub dialog: Option<String>,
-    /// The number of commands that ran before the frame.
-    pub commands: u64,
-    /// The record of the begin of the last of these commands.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_command: Option<u64>,
-    /// The receipts of these commands.
-    pub receipts: Vec<FrameReceipt>,
-    /// The failed requests of the page.
-    pub failed_requests: Vec<String>,
-}
-
-/// The bounds of an element, in pixels of the screenshot.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct FrameBox {
-    /// The ref with the generation for which it is known to be correct; absent if none was issued.
-    #[serde(rename = "ref", skip_serializing_if = "Option::is_none")]
-    pub reference: Option<String>,
-    /// The role.
-    pub role: String,
-    /// The name.
-    pub name: String,
-    /// The distance from the left edge.
-    pub x: f64,
-    /// The distance from the top edge.
-    pub y: f64,
-    /// The width in pixels.
-    pub width: f64,
-    /// The height in pixels.
-    pub height: f64,
-}
-
-/// The receipt of one command.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct FrameReceipt {
-    /// The record of the begin of the command.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub command: Option<u64>,
-    /// The lines.
-    pub lines: Vec<FrameReceiptLine>,
-}
-
-/// A line of a receipt.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct FrameReceiptLine {
-    /// The text.
-    pub text: String,
-    /// Whether the line reports an error of the app.
-    pub is_error: bool,
 }
 
 impl Command for WatchFrame {
@@ -185,19 +101,28 @@ impl WatchFrame {
         let live = cx.open_session()?;
         let (commands, last_command) = (live.watch.commands, live.watch.last_command);
         let dialog = live.device.dialog().map(|dialog| dialog.describe());
-        let frame = match dialog {
-            // The app only waits for an answer to its dialog.
-            Some(_) => self.frame(cx, None, String::new(), Vec::new(), None).await?,
-            None => self.read(cx).await?,
+        let read = match &dialog {
+            Some(_) => None,
+            None => match self.read(cx).await {
+                // A command that ran meanwhile opened a dialog.
+                Err(e) if e.code == ErrorCode::DialogOpen => None,
+                read => Some(read?),
+            },
         };
+        let frame = match read {
+            Some(frame) => frame,
+            // The app only waits for an answer to its dialog.
+            None => self.frame(cx, None, String::new(), Vec::new(), None).await?,
+        };
+        let dialog = cx.open_session()?.device.dialog().map(|dialog| dialog.describe());
         Ok(WatchFrameOutput { dialog, commands, last_command, ..frame })
     }
 
     async fn read(&self, cx: &mut Cx) -> Result<WatchFrameOutput> {
-        let (tree, placed, shot) = picture(cx).await?;
+        let (tree, placed, shot) = picture::take(cx, self.picture.as_deref()).await?;
         let refs = Refs::of(cx, &tree)?;
         let outline = outline(&tree, &refs);
-        let boxes = shot.as_ref().map_or_else(Vec::new, |shot| boxes(&tree, &placed, &refs, shot));
+        let boxes = shot.as_ref().map_or_else(Vec::new, |shot| boxes(&tree, &placed, &refs, &shot.picture));
         if let (true, Some(shot)) = (self.points, &shot) {
             remember(cx, &tree, &placed, shot).await?;
         }
@@ -210,7 +135,7 @@ impl WatchFrame {
         tree: Option<&Tree>,
         outline: String,
         boxes: Vec<FrameBox>,
-        shot: Option<ScreenshotImage>,
+        shot: Option<Shot>,
     ) -> Result<WatchFrameOutput> {
         let failed_requests = failed_requests(cx).await?;
         let live = cx.open_session()?;
@@ -219,12 +144,8 @@ impl WatchFrame {
             Some(page) => (page.url.clone(), page.title.clone()),
             None => live.page.as_ref().map(|p| (p.url.clone(), p.title.clone())).unwrap_or_default(),
         };
-        let size = shot.as_ref().map(|shot| Image::size(&shot.png)).transpose()?;
-        let (width, height) = size.unwrap_or_default();
-        let hash = shot.as_ref().map(|shot| hash(&shot.png));
-        live.watch.picture = hash;
-        let picture = hash.map(|hash| format!("{hash:016x}"));
-        let is_new = picture != self.picture;
+        let (width, height) = shot.as_ref().map_or((0, 0), |shot| (shot.picture.width, shot.picture.height));
+        live.watch.picture = shot.as_ref().map(|shot| shot.hash);
         let kept = live.watch.receipts_after(self.after);
         let receipts = kept.map(|kept| FrameReceipt {
             command: kept.command,
@@ -237,8 +158,8 @@ impl WatchFrame {
         Ok(WatchFrameOutput {
             url,
             title,
-            picture,
-            png: shot.filter(|_| is_new).map(|shot| BASE64_STANDARD.encode(&shot.png)),
+            picture: shot.as_ref().map(|shot| name(shot.hash)),
+            image: shot.and_then(|shot| shot.encoded),
             width,
             height,
             boxes,
@@ -252,53 +173,17 @@ impl WatchFrame {
     }
 }
 
-/// Waits until no command has requested the session for a moment.
+/// Waits until no command has used the session for a moment. Meanwhile the session can read ahead,
+/// as it does when nobody watches.
 async fn leave_room(cx: &mut Cx) -> Result<()> {
     let end = Instant::now() + MAX_ROOM;
-    while Instant::now() < end && waiting::stay_idle(cx, ROOM).await? == PauseEnd::Yield {}
-    Ok(())
-}
-
-/// Takes a picture, and reads the app before and behind it: returns the later tree with the
-/// elements that are the same in both. Repeated while the app moves.
-///
-/// A picture makes an app lay itself out, and what was read before can then not be proven any more.
-/// The later reading leaves the next command one that can.
-async fn picture(cx: &mut Cx) -> Result<(Arc<Tree>, Vec<PlacedElement>, Option<ScreenshotImage>)> {
-    let mut round = 1;
     loop {
-        let before = read(cx).await?;
-        waiting::let_others_pass(cx).await?;
-        let first = points::actionable_boxes(cx, &before).await?;
-        waiting::let_others_pass(cx).await?;
-        let Some(screenshots) = cx.device()?.screenshots() else { return Ok((before, first, None)) };
-        let shot = screenshots.screenshot(ScreenshotRequest::default()).await?;
-        let tree = read(cx).await?;
-        let mut placed = points::actionable_boxes(cx, &tree).await?;
-        let graded = tree.grade() != IdentityGrade::None;
-        let corner = |p: &PlacedElement| (p.rect.x.to_bits(), p.rect.y.to_bits());
-        let mut known: HashMap<_, Vec<&PlacedElement>> = HashMap::new();
-        for p in &first {
-            known.entry(corner(p)).or_default().push(p);
+        let commands = cx.open_session()?.watch.commands;
+        waiting::without_session(cx, tokio::time::sleep(ROOM)).await?;
+        if cx.open_session()?.watch.commands == commands || Instant::now() >= end {
+            return Ok(());
         }
-        let same = |a: &PlacedElement, b: &PlacedElement| {
-            a.rect == b.rect
-                && (!graded || a.handle == b.handle)
-                && reads_same(before.node(a.node), tree.node(b.node))
-        };
-        let all = placed.len();
-        placed.retain(|b| known.get(&corner(b)).is_some_and(|at| at.iter().any(|a| same(a, b))));
-        if (placed.len() == all && all == first.len()) || round == MAX_ROUNDS {
-            return Ok((tree, placed, Some(shot)));
-        }
-        round += 1;
     }
-}
-
-/// Captures the app without storing the tree.
-async fn read(cx: &mut Cx) -> Result<Arc<Tree>> {
-    cx.check()?;
-    capture::capture_against_stored(cx).await.map(|(tree, _)| tree)
 }
 
 /// The refs of the stored tree, for nodes of a later tree that are still the same elements.
@@ -333,11 +218,6 @@ fn pinned(id: Ref, generation: stickpin_refs::Generation) -> String {
     RefToken { id, pin: Some(generation) }.to_string()
 }
 
-/// Returns whether a person who knows one node would take the other for it.
-fn reads_same(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
-    a.role() == b.role() && a.name() == b.name()
-}
-
 fn outline(tree: &Tree, refs: &Refs) -> String {
     let view = View { max_bytes: DEFAULT_MAX_BYTES, ..View::default() };
     let id = |n: NodeId| -> Option<Ref> {
@@ -348,7 +228,7 @@ fn outline(tree: &Tree, refs: &Refs) -> String {
     Outline::plan(tree, &view, &cues).render(&id)
 }
 
-fn boxes(tree: &Tree, placed: &[PlacedElement], refs: &Refs, shot: &ScreenshotImage) -> Vec<FrameBox> {
+fn boxes(tree: &Tree, placed: &[PlacedElement], refs: &Refs, shot: &LivePicture) -> Vec<FrameBox> {
     let (area, scale) = (shot.area, shot.scale);
     let shown = placed.iter().filter(|p| {
         let r = p.rect;
@@ -373,8 +253,9 @@ fn boxes(tree: &Tree, placed: &[PlacedElement], refs: &Refs, shot: &ScreenshotIm
 }
 
 /// Stores what the screenshot shows, so that a press at one of its points is checked against it.
-async fn remember(cx: &mut Cx, tree: &Tree, placed: &[PlacedElement], shot: &ScreenshotImage) -> Result<()> {
-    let marks = points::screenshot_marks(cx, tree, placed, shot.area).await?;
+async fn remember(cx: &mut Cx, tree: &Tree, placed: &[PlacedElement], shot: &Shot) -> Result<()> {
+    let LivePicture { area, scale, .. } = shot.picture;
+    let marks = points::screenshot_marks(cx, tree, placed, area).await?;
     let scrolled = cx.device()?.scroll_offset().await?;
     let client = cx.client_id();
     let live = cx.open_session()?;
@@ -383,15 +264,7 @@ async fn remember(cx: &mut Cx, tree: &Tree, placed: &[PlacedElement], shot: &Scr
         None => live.screenshots.next_id(),
     };
     let page = (PageIdentity::of(tree), live.session.generation());
-    let picture = ClientScreenshot {
-        id,
-        area: shot.area,
-        scale: shot.scale,
-        scrolled,
-        page,
-        image_hash: hash(&shot.png),
-        marks,
-    };
+    let picture = ClientScreenshot { id, area, scale, scrolled, page, image_hash: shot.hash, marks };
     live.screenshots.set(client, picture);
     Ok(())
 }
@@ -411,17 +284,4 @@ async fn failed_requests(cx: &mut Cx) -> Result<Vec<String>> {
     });
     let failed: Vec<_> = failed.map(describe_network_request).collect();
     Ok(failed[failed.len().saturating_sub(MAX_FAILED)..].to_vec())
-}
-
-fn hash(png: &[u8]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    png.hash(&mut hasher);
-    hasher.finish()
-}
-
-impl Show for WatchFrameOutput {
-    fn show(&self, text: &mut Text) {
-        text.line(format_args!("{}x{} {}", self.width, self.height, stickpin_tree::quote_url(&self.url)));
-        text.block(&self.outline);
-    }
 }

@@ -1,0 +1,88 @@
+//! A frame as viewers get it.
+
+use crate::commands::prelude::*;
+
+/// The app at one moment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WatchFrameOutput {
+    /// The address.
+    pub url: String,
+    /// The title.
+    pub title: String,
+    /// A hash of the screenshot; equal for equal screenshots.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub picture: Option<String>,
+    /// The screenshot as PNG or JPEG in Base64; absent if the caller already has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub image: Option<String>,
+    /// The width of the screenshot in pixels.
+    pub width: u32,
+    /// The height of the screenshot in pixels.
+    pub height: u32,
+    /// The actionable elements in the screenshot.
+    pub boxes: Vec<FrameBox>,
+    /// The outline of the app.
+    pub outline: String,
+    /// The dialog that the app waits for, in words. There is no screenshot then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dialog: Option<String>,
+    /// The number of commands that ran before the frame.
+    pub commands: u64,
+    /// The record of the begin of the last of these commands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_command: Option<u64>,
+    /// The receipts of these commands.
+    pub receipts: Vec<FrameReceipt>,
+    /// The failed requests of the page.
+    pub failed_requests: Vec<String>,
+}
+
+/// The bounds of an element, in pixels of the screenshot.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FrameBox {
+    /// The ref with the generation for which it is known to be correct; absent if none was issued.
+    #[serde(rename = "ref", skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// The role.
+    pub role: String,
+    /// The name.
+    pub name: String,
+    /// The distance from the left edge.
+    pub x: f64,
+    /// The distance from the top edge.
+    pub y: f64,
+    /// The width in pixels.
+    pub width: f64,
+    /// The height in pixels.
+    pub height: f64,
+}
+
+/// The receipt of one command.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FrameReceipt {
+    /// The record of the begin of the command.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<u64>,
+    /// The lines.
+    pub lines: Vec<FrameReceiptLine>,
+}
+
+/// A line of a receipt.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FrameReceiptLine {
+    /// The text.
+    pub text: String,
+    /// Whether the line reports an error of the app.
+    pub is_error: bool,
+}
+
+impl Show for WatchFrameOutput {
+    fn show(&self, text: &mut Text) {
+        text.line(format_args!("{}x{} {}", self.width, self.height, stickpin_tree::quote_url(&self.url)));
+        text.block(&self.outline);
+    }
+}
