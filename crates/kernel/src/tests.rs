@@ -9,4 +9,6 @@ mod sessions;
 mod support;
 mod two_agents;
 mod uploads;
+#[cfg(feature = "pictures")]
+mod watched;
 mod wrong_element;

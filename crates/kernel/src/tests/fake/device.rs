@@ -269,6 +269,17 @@ impl Screenshots for FakeDevice {
         }
         Ok(ScreenshotImage::new(image.encode(crate::picture::image::Format::Png)?, area, 2.0))
     }
+
+    async fn begin_live_picture(&mut self) -> Result<PendingPicture> {
+        let image = self.screenshot(ScreenshotRequest::default()).await?;
+        let held = self.fake.world().held_picture.take();
+        Ok(Box::pin(async move {
+            if let Some(held) = held {
+                held.await.map_err(|e| Error::internal(e.to_string()))?;
+            }
+            LivePicture::try_from(image)
+        }))
+    }
 }
 
 #[async_trait]

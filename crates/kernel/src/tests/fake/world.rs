@@ -71,6 +71,8 @@ pub(crate) struct World {
     pub(crate) reached: Vec<String>,
     /// The activity that is still pending when the kernel waits for quiet.
     pub(crate) still: Vec<PendingActivity>,
+    /// Completes the next picture for viewers, which is complete at once without it.
+    pub(crate) held_picture: Option<tokio::sync::oneshot::Receiver<()>>,
     /// The number of screenshots taken.
     pub(crate) shots: usize,
     /// Whether it reports elements only.
@@ -129,6 +131,7 @@ impl World {
             scrolled: 0.0,
             reached: Vec::new(),
             still: Vec::new(),
+            held_picture: None,
             shots: 0,
             partial: false,
             drop_safe: false,

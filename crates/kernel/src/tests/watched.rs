@@ -1,0 +1,56 @@
+//! Commands of an agent while somebody watches the session.
+
+use super::support::Bench;
+use crate::Host;
+use crate::commands::frame::{WatchFrame, WatchFrameOutput};
+use serde_json::json;
+use std::time::Duration;
+use stickpin_device::Dialog;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+/// Returns an agent with an open app, and a viewer whose picture is complete when the sender fires.
+async fn watched() -> (Bench, JoinHandle<WatchFrameOutput>, oneshot::Sender<()>) {
+    let mut ada = Bench::new("heading \"Shop\" #2\nbutton \"Buy\" #3\n");
+    let config = ada.host.inner.config.clone();
+    let builder = Host::builder(&config.state_dir).configured(|c| *c = config).command::<WatchFrame>();
+    ada.host = builder.build().expect("a host");
+    ada.ok("open", json!({ "what": "fake:/" })).await;
+    let mut eve = ada.clone();
+    eve.caller.client = Some("watch".into());
+    let (complete, held) = oneshot::channel();
+    ada.fake.world().held_picture = Some(held);
+    let frame = tokio::spawn(async move { frame(&eve).await });
+    while ada.fake.world().held_picture.is_some() {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    (ada, frame, complete)
+}
+
+async fn frame(viewer: &Bench) -> WatchFrameOutput {
+    let output = viewer.ok("watch frame", json!({})).await.output.expect("JSON");
+    serde_json::from_value(output).expect("a frame")
+}
+
+#[tokio::test(start_paused = true)]
+async fn command_does_not_wait_for_a_picture() {
+    let (ada, frame, complete) = watched().await;
+    ada.ok("press", json!({ "target": "role=button label=Buy" })).await;
+    assert!(!frame.is_finished(), "the picture is not complete");
+    complete.send(()).expect("the viewer waits");
+    let seen = frame.await.expect("a frame");
+    assert!(seen.picture.is_some() && seen.outline.contains("Buy"), "{seen:?}");
+    // The frame is from before the press, so that the viewer asks for the next one at once.
+    let next = self::frame(&ada).await;
+    assert_eq!(next.commands, seen.commands + 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn dialog_that_opens_beside_a_picture_is_shown() {
+    let (ada, frame, complete) = watched().await;
+    ada.fake.world().dialog = Some(Dialog::new("confirm", "Sure?"));
+    complete.send(()).expect("the viewer waits");
+    let seen = frame.await.expect("a frame");
+    assert!(seen.dialog.is_some_and(|dialog| dialog.contains("Sure?")));
+    assert_eq!(seen.picture, None);
+}
