@@ -80,5 +80,5 @@ pub use session::{
     Events, EventsOfAll, Joined, Kicked, MemberState, NewCommand, Note, Released, Sent, SessionAuthority,
     SessionState, TakeOptions, TakeoverState, Talk, Ticket, WaitOptions, WaitReply, Waiter,
 };
-pub use snapshots::StoredTree;
+pub use snapshots::{StoredTree, stored_tree};
 pub use stickpin_store::{DiskFiles, Files, Handle, Migrated, Start};

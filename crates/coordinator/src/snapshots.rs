@@ -7,8 +7,8 @@ use crate::session::{SessionAuthority, State};
 use crate::tree_queue::{KeptTrees, Trees};
 use std::fmt;
 use std::sync::Arc;
-use stickpin_device::Result;
-use stickpin_session::log::{Kind, Redacted, Snapshot};
+use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_session::log::{BlobRef, Kind, Redacted, Snapshot};
 use stickpin_store::{Blobs, Origin};
 
 /// The maximum size of one tree, in bytes. A larger one is omitted.
@@ -74,4 +74,19 @@ impl StoredTree {
             false => Ok(()),
         })
     }
+}
+
+/// Reads a tree that the log of a session refers to; `None` if it was removed to limit the size of
+/// the log. Holds the lock of the session only to find the file.
+///
+/// # Errors
+/// Returns `LOG_CORRUPT` for a damaged tree, and `IO`.
+pub fn stored_tree(session: &SessionAuthority, blob: &BlobRef) -> Result<Option<String>> {
+    let blobs = Blobs::of(&session.lock().log);
+    let Some(bytes) = blobs.get(blob).map_err(error::of_store)? else { return Ok(None) };
+    let text = String::from_utf8(bytes).map_err(|e| {
+        Error::new(ErrorCode::LogCorrupt, format!("the stored tree {} is not text: {e}", blob.blob))
+            .caused_by(e)
+    })?;
+    Ok(Some(text))
 }

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 use stickpin_coordinator::{Coordinator, HostSummary};
 use stickpin_kernel::commands::frame::WatchFrame;
+use stickpin_kernel::commands::stored_tree::WatchTree;
 use stickpin_kernel::{CancellationToken, Host, Identities, Result, io_error};
 use stickpin_wire::StateDir;
 use stickpin_wire::rpc::{self, Status};
@@ -107,6 +108,7 @@ impl Daemon {
             .identities(Arc::clone(&agents) as Arc<dyn Identities>)
             .providers((options.providers)())
             .command::<WatchFrame>()
+            .command::<WatchTree>()
             .script_writer(Arc::clone(&options.scribe))
             .numbers(move |session| Ok(source.for_session(session)))
             .build()?;

@@ -93,6 +93,17 @@ impl Blobs {
         crate::atomic::replace(&*self.files, &self.dir.join(TREES), None, lines.as_bytes())
     }
 
+    /// Reads a blob and verifies its digest; `None` if it was removed.
+    ///
+    /// # Errors
+    /// Returns an error if the blob is damaged or cannot be read.
+    pub fn get(&self, blob: &BlobRef) -> Result<Option<Vec<u8>>> {
+        match self.files.len(&path(&self.dir, &blob.blob)) {
+            Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
+            _ => get(&*self.files, &self.dir, blob).map(Some),
+        }
+    }
+
     /// Removes a blob if it exists. Records that refer to it stay.
     ///
     /// # Errors

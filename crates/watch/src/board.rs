@@ -1,8 +1,8 @@
 //! What viewers see: one copy, with a version. A viewer gets what has changed since its last
 //! update, so that a slow viewer skips outdated states.
 
-use crate::log_entry::{Event, Log};
-use crate::steps::{Frame, Steps};
+use crate::log_entry::{Event, Log, StoredTree};
+use crate::steps::{AddedFrame, Frame, Steps};
 use hyper::body::Bytes;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -106,8 +106,15 @@ impl Board {
                     is_new
                 });
             }
-            if let Some(step) = content.steps.add(Arc::new(frame)) {
-                content.log.change(step, version, |entry| !std::mem::replace(&mut entry.pictured, true));
+            let picture = frame.picture.clone();
+            let AddedFrame { step, dropped } = content.steps.add(Arc::new(frame));
+            let named = step.map(|step| (step, picture));
+            for (step, picture) in named.into_iter().chain(dropped.into_iter().map(|step| (step, None))) {
+                content.log.change(step, version, |entry| {
+                    let is_new = entry.picture != picture;
+                    entry.picture = picture;
+                    is_new
+                });
             }
             content.frame_version = version;
             true
@@ -127,6 +134,13 @@ impl Board {
     /// Returns the frame after a command.
     pub(crate) fn step(&self, command: u64) -> Option<Arc<Frame>> {
         self.lock().steps.step(command).cloned()
+    }
+
+    /// Returns the last tree that was stored by a command or before it; `None` for what is not a
+    /// command.
+    pub(crate) fn tree_at(&self, command: u64) -> Option<StoredTree> {
+        let content = self.lock();
+        content.log.tree_at(command).filter(|_| content.log.is_command(command)).cloned()
     }
 
     /// Returns a screenshot by its name.

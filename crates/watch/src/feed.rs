@@ -21,10 +21,8 @@ const REFRESH: Duration = Duration::from_millis(600);
 /// How long it waits at most, when one frame after another shows nothing new.
 const MAX_REFRESH: Duration = Duration::from_millis(2_400);
 
-/// The minimum time between two frames, so that an animation does not keep the app busy with
-/// screenshots.
-const FRAME_INTERVAL: Duration = Duration::from_millis(80);
-
+/// The pause between two frames, so that an animation does not keep the app busy with screenshots.
+const FRAME_PAUSE: Duration = Duration::from_millis(80);
 /// The pause after a failure.
 const RETRY: Duration = Duration::from_millis(500);
 
@@ -32,8 +30,19 @@ const RETRY: Duration = Duration::from_millis(500);
 /// becomes one that stays without an event.
 const EVENT_WAIT: Duration = Duration::from_secs(1);
 
-/// The number of old entries at the start of the log.
-const HISTORY: usize = 300;
+/// The number of old records at the start of the log. A command has two, and one more if it stored
+/// a tree.
+const HISTORY: u64 = 1_500;
+
+/// The number of records in a request for old ones.
+const PAGE: u64 = 250;
+
+/// The minimum time between two requests for events, so that the begin and the end of a short
+/// command come together.
+const EVENT_INTERVAL: Duration = Duration::from_millis(60);
+
+/// The minimum time between two readings of the turn that no event asks for.
+const TURN_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Part of the feed of a session.
 #[derive(Debug, Default, Deserialize)]
@@ -65,17 +74,30 @@ pub(crate) struct Cursor(u64);
 pub(crate) async fn begin(board: &Board, remote: &Remote) -> Result<Cursor> {
     let who: serde_json::Value = remote.output("whoami", json!({})).await?;
     let person = who["agentId"].as_str().unwrap_or_default().to_owned();
-    let input = json!({ "include": "run", "target": "any", "limit": HISTORY });
-    let Events { events, cursor_seq, closed } = remote.output("events", input).await?;
-    board.add_events(&events);
+    let last: Events = remote.output("events", json!({ "limit": 1 })).await?;
+    let mut after = last.cursor_seq.saturating_sub(HISTORY);
+    let mut closed = last.closed;
+    // In pages, so that commands of the session run between them.
+    while after < last.cursor_seq {
+        let input = json!({ "include": "run", "target": "any", "after": after, "limit": PAGE });
+        let page: Events = remote.output("events", input).await?;
+        board.add_events(&page.events);
+        closed = page.closed;
+        if page.cursor_seq <= after {
+            break;
+        }
+        after = page.cursor_seq;
+    }
     board.update(|session| (session.person, session.closed) = (person, closed));
     read_turn(board, remote).await?;
-    Ok(Cursor(cursor_seq))
+    Ok(Cursor(after))
 }
 
 /// Follows the feed until the future is dropped.
 pub(crate) async fn follow_events(board: &Board, remote: &Remote, Cursor(mut after): Cursor) {
+    let mut turn_read = Instant::now();
     loop {
+        let next = Instant::now() + EVENT_INTERVAL;
         let wait = u64::try_from(EVENT_WAIT.as_millis()).unwrap_or(u64::MAX);
         let input =
             json!({ "include": "run", "target": "any", "wait": true, "timeout": wait, "after": after });
@@ -84,11 +106,18 @@ pub(crate) async fn follow_events(board: &Board, remote: &Remote, Cursor(mut aft
                 after = cursor_seq;
                 board.add_events(&events);
                 board.update(|session| session.closed = closed);
-                let turn = read_turn(board, remote).await;
+                let is_due = events.is_empty() || turn_read.elapsed() >= TURN_INTERVAL;
+                let turn = if is_due || events.iter().any(Event::is_about_turn) {
+                    turn_read = Instant::now();
+                    read_turn(board, remote).await
+                } else {
+                    Ok(())
+                };
                 if closed || turn.is_err() {
                     // The session may be opened again, with the same log.
                     tokio::time::sleep(RETRY).await;
                 }
+                tokio::time::sleep_until(next).await;
             }
             Err(e) => {
                 tracing::debug!("events: {e}");
@@ -120,7 +149,6 @@ pub(crate) async fn take_frames(board: &Board, remote: &Remote) {
     let mut last = Last::default();
     // The sender exists as long as the board.
     while viewers.wait_for(|viewers| *viewers > 0).await.is_ok() {
-        let next = Instant::now() + FRAME_INTERVAL;
         let points = board.session().mine;
         match frame(remote, &last, points).await {
             Ok(output) => {
@@ -137,7 +165,7 @@ pub(crate) async fn take_frames(board: &Board, remote: &Remote) {
                 tokio::time::sleep(RETRY).await;
             }
         }
-        tokio::time::sleep_until(next).await;
+        tokio::time::sleep(FRAME_PAUSE).await;
     }
 }
 

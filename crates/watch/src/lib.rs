@@ -19,6 +19,7 @@ mod command;
 mod feed;
 mod gate;
 mod log_entry;
+mod past;
 mod remote;
 mod routes;
 mod server;

@@ -24,6 +24,28 @@ pub(crate) struct Event {
     pub(crate) payload: Option<Value>,
 }
 
+impl Event {
+    /// Returns whether the event is about people, and so possibly about the turn.
+    pub(crate) fn is_about_turn(&self) -> bool {
+        !matches!(self.kind.as_str(), "command_begin" | "command_end" | "snapshot")
+    }
+}
+
+/// A tree that a command stored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct StoredTree {
+    pub(crate) generation: u64,
+    /// The time of the capture.
+    pub(crate) at: String,
+    /// The command that stored the tree.
+    pub(crate) what: String,
+    #[serde(skip)]
+    pub(crate) blob: String,
+    #[serde(skip)]
+    pub(crate) bytes: u64,
+}
+
 /// The progress of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -53,8 +75,12 @@ pub(crate) struct LogEntry {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) duration_ms: Option<u64>,
     pub(crate) receipt: Vec<FrameReceiptLine>,
-    /// Whether a screenshot was taken after the command.
-    pub(crate) pictured: bool,
+    /// The name of the screenshot taken after the command.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) picture: Option<String>,
+    /// The tree that the command stored.
+    #[serde(skip)]
+    pub(crate) tree: Option<StoredTree>,
     /// The version of the board at the last change of the entry.
     #[serde(skip)]
     pub(crate) version: u64,
@@ -73,8 +99,7 @@ impl Log {
     pub(crate) fn add(&mut self, event: &Event, version: u64) {
         match event.kind.as_str() {
             "command_end" => self.end(event, version),
-            // Stored trees are not shown to people.
-            "snapshot" => {}
+            "snapshot" => self.add_tree(event),
             _ => self.push(entry(event, version)),
         }
     }
@@ -91,6 +116,39 @@ impl Log {
     /// Returns the id of the last command.
     pub(crate) fn last_command(&self) -> Option<u64> {
         self.entries.iter().rev().find(|entry| entry.outcome.is_some()).map(|entry| entry.id)
+    }
+
+    /// Returns the last tree that was stored by a command or before it.
+    pub(crate) fn tree_at(&self, id: u64) -> Option<&StoredTree> {
+        self.entries.iter().rev().filter(|entry| entry.id <= id).find_map(|entry| entry.tree.as_ref())
+    }
+
+    /// Returns whether an entry is a command.
+    pub(crate) fn is_command(&self, id: u64) -> bool {
+        let at = self.entries.binary_search_by_key(&id, |entry| entry.id);
+        at.is_ok_and(|at| self.entries[at].outcome.is_some())
+    }
+
+    /// Adds a stored tree to its command. Trees are written behind the commands, with the time at
+    /// which they were captured.
+    fn add_tree(&mut self, event: &Event) {
+        let begun = |entry: &&mut LogEntry| entry.outcome.is_some() && entry.at <= event.ts;
+        let Some(entry) = self.entries.iter_mut().rev().find(begun) else { return };
+        let field =
+            |path: &[&str]| path.iter().try_fold(event.payload.as_ref()?, |value, name| value.get(name));
+        let number = |path: &[&str]| field(path).and_then(Value::as_u64);
+        let blob = field(&["blob", "blob"]).and_then(Value::as_str);
+        if let (Some(blob), Some(bytes), Some(generation)) =
+            (blob, number(&["blob", "bytes"]), number(&["generation"]))
+        {
+            entry.tree = Some(StoredTree {
+                generation,
+                at: event.ts.clone(),
+                what: entry.what.clone(),
+                blob: blob.to_owned(),
+                bytes,
+            });
+        }
     }
 
     /// Removes all entries, because the log is a different one.
@@ -152,7 +210,8 @@ fn entry(event: &Event, version: u64) -> LogEntry {
         error: None,
         duration_ms: None,
         receipt: Vec::new(),
-        pictured: false,
+        picture: None,
+        tree: None,
         version,
     }
 }
@@ -217,6 +276,31 @@ mod tests {
             (entry.what.as_str(), entry.detail.as_str()),
             ("turn released", "done: cart filled · next: pay")
         );
+    }
+
+    #[test]
+    fn stored_tree_belongs_to_the_command_that_captured_it() {
+        let begin = |seq, ts: &str| Event {
+            ts: ts.to_owned(),
+            ..event(seq, "command_begin", json!({"cmdId": seq, "verb": format!("v{seq}")}))
+        };
+        let tree = |seq, ts: &str| Event {
+            ts: ts.to_owned(),
+            ..event(seq, "snapshot", json!({"generation": seq, "blob": {"blob": "sha256:0", "bytes": 3}}))
+        };
+        let mut log = Log::default();
+        log.add(&begin(1, "10:00:01"), 1);
+        log.add(&begin(3, "10:00:03"), 1);
+        log.add(&begin(5, "10:00:05"), 1);
+        // Written after the next command began.
+        log.add(&tree(6, "10:00:04"), 1);
+        assert_eq!(log.tree_at(1), None);
+        for id in [3, 5, 9] {
+            let at = log.tree_at(id).expect("a tree");
+            assert_eq!((at.what.as_str(), at.generation), ("v3", 6), "{id}");
+        }
+        log.add(&tree(7, "09:00:00"), 1);
+        assert_eq!(log.tree_at(1), None, "no command had begun");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::bundle;
 use crate::gate::{Gate, KEY_HEADER, Refusal, Role, Visit};
 use crate::remote::Remote;
 use crate::server::Body;
-use crate::stream;
+use crate::{past, stream};
 use http_body_util::{BodyExt as _, Full, Limited, StreamBody};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{
@@ -85,16 +85,12 @@ impl Site {
             }
             (Method::GET, path) if path.starts_with("/step/") => {
                 proven()?;
-                let name = path.rsplit('/').next().unwrap_or_default();
-                let (number, is_picture) = match name.strip_suffix(".png") {
-                    Some(number) => (number, true),
-                    None => (name, false),
+                let number = path.rsplit('/').next().unwrap_or_default().parse().ok();
+                let step = match number {
+                    Some(command) => past::show(command, &self.board, &self.remote).await,
+                    None => None,
                 };
-                let frame = number.parse().ok().and_then(|command| self.board.step(command));
-                Ok(frame.map_or_else(missing, |frame| match is_picture {
-                    true => picture_answer(frame.image.clone()),
-                    false => answer(StatusCode::OK, JSON, json!(*frame).to_string()),
-                }))
+                Ok(step.map_or_else(missing, |step| answer(StatusCode::OK, JSON, step.to_string())))
             }
             (Method::POST, "/act") => {
                 let visit = proven()?;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use stickpin_kernel::commands::frame::FrameBox;
 
 /// The maximum number of steps with a screenshot.
-const MAX_STEPS: usize = 300;
+const MAX_STEPS: usize = 500;
 
 /// The maximum size of all screenshots, in bytes.
 const MAX_BYTES: usize = 48 << 20;
@@ -53,6 +53,15 @@ impl Frame {
     }
 }
 
+/// The steps whose screenshot changed when a frame was added.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct AddedFrame {
+    /// The step that the frame shows.
+    pub(crate) step: Option<u64>,
+    /// The steps whose screenshot was dropped for it.
+    pub(crate) dropped: Vec<u64>,
+}
+
 /// The frames of steps, and the newest ones.
 #[derive(Debug, Default)]
 pub(crate) struct Steps {
@@ -62,24 +71,24 @@ pub(crate) struct Steps {
 }
 
 impl Steps {
-    /// Adds a frame. Returns the step that has a screenshot only since then.
-    pub(crate) fn add(&mut self, frame: Arc<Frame>) -> Option<u64> {
+    /// Adds a frame.
+    pub(crate) fn add(&mut self, frame: Arc<Frame>) -> AddedFrame {
         if self.recent.len() == RECENT {
             self.recent.pop_front();
         }
         self.recent.push_back(Arc::clone(&frame));
-        let step = frame.step?;
-        frame.picture.as_ref()?;
+        let Some(step) = frame.step.filter(|_| frame.picture.is_some()) else { return AddedFrame::default() };
         // The last frame before the next command shows the effect of the command.
         let known = self.kept.back().is_some_and(|last| last.step == Some(step));
         if known {
             self.kept.pop_back();
         }
         self.kept.push_back(frame);
+        let mut dropped = Vec::new();
         while self.kept.len() > MAX_STEPS || (self.kept.len() > 1 && self.bytes() > MAX_BYTES) {
-            self.kept.pop_front();
+            dropped.extend(self.kept.pop_front().and_then(|frame| frame.step));
         }
-        (!known).then_some(step)
+        AddedFrame { step: Some(step), dropped }
     }
 
     /// Returns the newest frame.
@@ -120,9 +129,9 @@ mod tests {
     #[test]
     fn step_keeps_its_last_picture() {
         let mut steps = Steps::default();
-        assert_eq!(steps.add(frame(1, 10, 1)), Some(10));
-        assert_eq!(steps.add(frame(2, 10, 1)), None);
-        assert_eq!(steps.add(frame(3, 12, 1)), Some(12));
+        for (id, step) in [(1, 10), (2, 10), (3, 12)] {
+            assert_eq!(steps.add(frame(id, step, 1)), AddedFrame { step: Some(step), dropped: Vec::new() });
+        }
         assert_eq!(steps.step(10).map(|frame| frame.id), Some(2));
         assert_eq!(steps.newest().map(|frame| frame.id), Some(3));
     }
@@ -130,9 +139,11 @@ mod tests {
     #[test]
     fn pictures_are_bounded_by_number_and_size() {
         let mut steps = Steps::default();
+        let mut dropped = Vec::new();
         for id in 0..1_000 {
-            steps.add(frame(id, id, 1_000));
+            dropped.extend(steps.add(frame(id, id, 1_000)).dropped);
         }
+        assert_eq!(dropped, (0..500).collect::<Vec<_>>());
         assert_eq!((steps.kept.len(), steps.recent.len()), (MAX_STEPS, RECENT));
         assert!(steps.picture(&format!("{:016x}", 999)).is_some());
         assert!(steps.picture(&format!("{:016x}", 1)).is_none());

@@ -13,3 +13,4 @@ pub mod markdown;
 #[cfg(feature = "pictures")]
 pub mod screenshot;
 pub mod snapshot;
+pub mod stored_tree;
