@@ -2,9 +2,17 @@
 //! last.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 /// The maximum number of remembered receipts.
 const MAX_RECEIPTS: usize = 64;
+
+/// How long the session must be idle after a command before a watcher uses the device, so that a
+/// busy agent shares the processor with few pictures.
+const ROOM: Duration = Duration::from_millis(80);
+
+/// The maximum number of times that this pause is doubled.
+const MAX_DOUBLINGS: u32 = 2;
 
 /// The receipt of one command.
 #[derive(Debug, Clone)]
@@ -24,6 +32,8 @@ pub(crate) struct WatchState {
     pub(crate) last_command: Option<u64>,
     /// The hash of the last screenshot that a watcher received.
     pub(crate) picture: Option<u64>,
+    /// How often the pause before a picture was doubled, because commands ran beside pictures.
+    doublings: u32,
     /// The receipts of the last commands, oldest first.
     receipts: VecDeque<KeptReceipt>,
 }
@@ -43,6 +53,20 @@ impl WatchState {
         self.receipts.push_back(KeptReceipt { command, lines });
     }
 
+    /// Returns how long the session must be idle before a picture. An agent that works at the pace
+    /// of the pictures would otherwise share the processor with each of them.
+    pub(crate) fn room(&self) -> Duration {
+        ROOM * 2_u32.pow(self.doublings)
+    }
+
+    /// Records whether a command ran beside a picture.
+    pub(crate) fn note_picture(&mut self, disturbed: bool) {
+        self.doublings = match disturbed {
+            true => MAX_DOUBLINGS.min(self.doublings + 1),
+            false => self.doublings.saturating_sub(1),
+        };
+    }
+
     /// Returns the receipts of the commands after a record.
     pub(crate) fn receipts_after(&self, seq: u64) -> impl Iterator<Item = &KeptReceipt> {
         self.receipts.iter().filter(move |kept| kept.command.is_none_or(|command| command > seq))
@@ -52,6 +76,17 @@ impl WatchState {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pause_before_a_picture_follows_the_pace_of_the_agent() {
+        let mut state = WatchState::default();
+        let mut rooms = Vec::new();
+        for disturbed in [true, true, true, false, false, false] {
+            state.note_picture(disturbed);
+            rooms.push(state.room().as_millis());
+        }
+        assert_eq!(rooms, [160, 320, 320, 160, 80, 80]);
+    }
 
     #[test]
     fn oldest_receipts_are_forgotten() {

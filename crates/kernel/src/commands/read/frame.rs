@@ -20,10 +20,6 @@ use tokio::time::Instant;
 /// The maximum wait for a change, in milliseconds.
 const MAX_WAIT: u64 = 10_000;
 
-/// How long the session must be idle after a command before a watcher uses the device, so that a
-/// busy agent shares the processor with few pictures.
-const ROOM: Duration = Duration::from_millis(80);
-
 /// The maximum time that a busy agent can keep a watcher waiting for a screenshot.
 const MAX_ROOM: Duration = Duration::from_millis(1_500);
 
@@ -178,8 +174,9 @@ impl WatchFrame {
 async fn leave_room(cx: &mut Cx) -> Result<()> {
     let end = Instant::now() + MAX_ROOM;
     loop {
-        let commands = cx.open_session()?.watch.commands;
-        waiting::without_session(cx, tokio::time::sleep(ROOM)).await?;
+        let watch = &cx.open_session()?.watch;
+        let (commands, room) = (watch.commands, watch.room());
+        waiting::without_session(cx, tokio::time::sleep(room)).await?;
         if cx.open_session()?.watch.commands == commands || Instant::now() >= end {
             return Ok(());
         }

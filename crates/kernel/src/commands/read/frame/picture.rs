@@ -50,18 +50,21 @@ pub(super) async fn take(
 ) -> Result<(Arc<Tree>, Vec<PlacedElement>, Option<Shot>)> {
     let mut round = 1;
     loop {
-        let commands = cx.open_session()?.watch.commands;
         let (before, first) = placed(cx).await?;
         waiting::let_others_pass(cx).await?;
+        let commands = cx.open_session()?.watch.commands;
         let Some(screenshots) = cx.device()?.screenshots() else { return Ok((before, first, None)) };
         let pending = screenshots.begin_live_picture().await?;
         let shot = waiting::without_session(cx, Shot::take(pending, known.map(str::to_owned))).await??;
+        let watch = &mut cx.open_session()?.watch;
+        let disturbed = watch.commands != commands;
+        watch.note_picture(disturbed);
         let (tree, placed) = placed(cx).await?;
         let all = placed.len();
         let same = unmoved((&before, &first), (&tree, placed));
         let moved = same.len() < all || all < first.len();
         // After a command, the next frame comes at once anyway.
-        if !moved || round == MAX_ROUNDS || cx.open_session()?.watch.commands != commands {
+        if !moved || round == MAX_ROUNDS || disturbed {
             return Ok((tree, same, Some(shot)));
         }
         round += 1;
