@@ -149,13 +149,19 @@ fn watched<'w>(world: &'w World, app: &str, size: &str) -> (Driver<'w>, Watch, D
     std::fs::write(world.path().join("shop/app.html"), app).expect("a file");
     let ada = Driver { world, session: "orders", id: ADA };
     ada.ok("open app.html -i");
+    let (watch, page) = page(world, size);
+    (ada, watch, page)
+}
+
+/// Returns a browser with the page that watches an app that is open.
+fn page<'w>(world: &'w World, size: &str) -> (Watch, Driver<'w>) {
     let watch = Watch::start(world, "orders");
     let page = Driver { world, session: "page", id: "claude:eve" };
     page.ok(&format!("open {} --viewport={size}", watch.link));
     page.truth(
         "document.querySelector('#image').naturalWidth > 300 && !document.querySelector('#picture').hidden",
     );
-    (ada, watch, page)
+    (watch, page)
 }
 
 const OUTLINE: &str = "document.querySelector('#outline').textContent";
@@ -211,6 +217,76 @@ fn page_shows_what_happens_within_200_ms() {
     // Watching leaves no trace in the log.
     let log = ada.ok("session log --limit 500");
     assert!(!log.contains("watch frame"), "{log}");
+}
+
+#[test]
+fn step_that_nobody_watched_shows_its_stored_tree() {
+    if stickpin_testkit::chromium_path().is_none() {
+        return;
+    }
+    let world = World::new();
+    std::fs::write(world.path().join("shop/app.html"), APP).expect("a file");
+    let ada = Driver { world: &world, session: "orders", id: ADA };
+    ada.ok("open app.html");
+    ada.ok("snapshot -i");
+    ada.ok("press 'role=button label=Pay'");
+    ada.ok("snapshot -i");
+    // The tree of the last command is written behind it.
+    eventually("the tree is stored", || {
+        ada.ok("session log --after 0 --limit 500").matches("snapshot").count() >= 4
+    });
+    let (_watch, page) = page(&world, "1280x800");
+    page.truth("document.querySelectorAll('.tile').length >= 4");
+    let tile = "[...document.querySelectorAll('.tile:not(.pictured)')]";
+    page.truth(&format!("({tile}.find((t) => t.textContent.includes('snapshot')).click(), true)"));
+    page.truth("document.querySelector('#without').textContent.includes('nobody watched when this ran')");
+    page.truth(&format!("{OUTLINE}.includes('nothing yet') && !{OUTLINE}.includes('paid')"));
+    page.truth("document.querySelector('#picture').hidden && document.querySelector('#empty').hidden");
+    // What happens meanwhile does not replace the step.
+    ada.ok("fill 'role=textbox label=Customer' 'Ada'");
+    page.truth("[...document.querySelectorAll('.call.ok')].some((c) => c.textContent.includes('fill'))");
+    page.truth(&format!("!{OUTLINE}.includes('paid')"));
+    page.ok("press 'role=button label=\"Back to live\"'");
+    page.truth(&format!("{OUTLINE}.includes('paid') && document.querySelector('#without').hidden"));
+}
+
+#[test]
+fn outline_folds_by_mouse_and_keyboard_and_stays_folded() {
+    if stickpin_testkit::chromium_path().is_none() {
+        return;
+    }
+    let world = World::new();
+    let (ada, _watch, page) = watched(&world, APP, "1280x800");
+    let row = |words: &str| {
+        format!(
+            "[...document.querySelectorAll('#outline [role=treeitem]')].find((r) => r.textContent.includes('{words}'))"
+        )
+    };
+    let (main, pay) = (row("main"), row("Pay"));
+    page.truth(&format!(
+        "{main}.getAttribute('aria-expanded') === 'true' && !{pay}.hasAttribute('aria-expanded')"
+    ));
+    page.truth(&format!(
+        "({main}.querySelector('.fold').click(), {main}.getAttribute('aria-expanded') === 'false')"
+    ));
+    page.truth(&format!("{pay}.hidden && !{main}.hidden"));
+    // Updates keep it folded.
+    ada.ok("press 'role=button label=Pay'");
+    page.truth(&format!("{OUTLINE}.includes('paid') && {pay}.hidden && {main}.ariaExpanded === 'false'"));
+    // The active row is the folded one; the keys of the tree pattern open it and move.
+    page.truth("(document.querySelector('#outline').focus(), true)");
+    page.ok("key ArrowRight");
+    page.truth(&format!("!{pay}.hidden"));
+    page.ok("key ArrowRight");
+    let active =
+        "document.getElementById(document.querySelector('#outline').getAttribute('aria-activedescendant'))";
+    page.truth(&format!("{active}.textContent.includes('Orders') && {active}.ariaLevel > {main}.ariaLevel"));
+    page.ok("key ArrowLeft");
+    page.ok("key ArrowLeft");
+    page.truth(&format!("{active} === {main} && {pay}.hidden"));
+    // Looking for a text shows what is folded away.
+    page.ok("fill css=#find Pay");
+    page.truth(&format!("!{pay}.hidden && !{main}.hidden && {}.hidden", row("Later")));
 }
 
 #[test]

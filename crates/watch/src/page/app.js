@@ -1,6 +1,6 @@
 // The page: data from the server goes to the panels, and actions of the person go to the server.
 
-import { arrows, byId, plain } from "./dom.js";
+import { arrows, byId, clock, plain } from "./dom.js";
 import { act, invite, isLetIn, listen, step } from "./link.js";
 import { add, clear, onLog, selectCall, showFailed } from "./log.js";
 import { onOutline, select, showOutline } from "./outline.js";
@@ -87,22 +87,36 @@ function onState(open, ended) {
 
 // Past steps.
 
+let choice = 0;
+
 async function choose(entry) {
-  const frame = entry.pictured ? await step(entry.id) : null;
   selectCall(entry.id);
   selectStep(entry.id);
+  const own = ++choice;
+  const frame = entry.outcome ? await step(entry.id) : null;
+  // Another step was chosen meanwhile.
+  if (own !== choice) return;
   if (!frame) {
-    toast(entry.outcome ? "Nobody watched when this ran: there is no picture." : "");
+    toast(entry.outcome ? "Nobody watched when this ran, and no tree was stored." : "");
     return;
   }
-  past = { ...frame, past: true };
+  past = { ...frame, past: true, without: frame.stored ? withoutPicture(entry, frame) : null };
   byId("stage-name").textContent = `After ${plain(entry.what, 24)}`;
   changeTime();
   show(past, shown);
 }
 
+/** Says why there is no picture of a step, and where its outline is from. */
+function withoutPicture(entry, { stored, problem }) {
+  const outline = `The outline is the tree s${stored.generation} that ${
+    stored.what === entry.what ? "this command" : plain(stored.what, 24)
+  } stored at ${clock(stored.at)}`;
+  return `No picture was taken: nobody watched when this ran. ${outline}${problem ? `; ${problem}` : ""}.`;
+}
+
 function toLive() {
   past = null;
+  choice += 1;
   byId("stage-name").textContent = "Live";
   selectStep(null);
   selectCall(null);

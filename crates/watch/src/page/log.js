@@ -106,14 +106,20 @@ export function showFailed(requests) {
   showProblems();
 }
 
+let shownProblems = null;
+
 function showProblems() {
-  const rows = [];
+  const found = [];
   for (const { entry } of entries.values()) {
     for (const line of entry.receipt) {
-      if (line.isError) rows.push(problem(line.text, `${entry.what} · ${clock(entry.at)}`));
+      if (line.isError) found.push([line.text, `${entry.what} · ${clock(entry.at)}`]);
     }
   }
-  for (const request of failed) rows.push(problem(request, "request of this page"));
+  for (const request of failed) found.push([request, "request of this page"]);
+  const key = JSON.stringify(found);
+  if (key === shownProblems) return;
+  shownProblems = key;
+  const rows = found.map(([text, where]) => problem(text, where));
   const count = byId("problem-count");
   count.textContent = rows.length;
   count.hidden = rows.length === 0;

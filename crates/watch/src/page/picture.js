@@ -15,6 +15,7 @@ const image = byId("image");
 const boxes = byId("boxes");
 
 let shown = null;
+let drawnBoxes = "";
 let pending = null;
 let loading = false;
 let mine = false;
@@ -51,7 +52,7 @@ export async function show(frame, then) {
 }
 
 async function load(frame) {
-  if (!frame.picture || frame.picture === shown?.picture) return true;
+  if (!frame.picture || address(`/picture/${frame.picture}`) === image.getAttribute("src")) return true;
   const loaded = new Image();
   loaded.src = address(`/picture/${frame.picture}`);
   try {
@@ -60,13 +61,15 @@ async function load(frame) {
     // The frame was replaced meanwhile: the next one is being loaded.
     return false;
   }
-  image.src = loaded.src;
+  image.src = loaded.getAttribute("src");
   return true;
 }
 
 function draw(frame) {
   shown = frame;
-  byId("empty").hidden = Boolean(frame.picture);
+  byId("empty").hidden = Boolean(frame.picture || frame.past);
+  byId("without").hidden = !frame.without;
+  byId("without").textContent = frame.without ?? "";
   picture.hidden = !frame.picture;
   if (!frame.picture) return;
   image.width = frame.width;
@@ -74,6 +77,9 @@ function draw(frame) {
   fit();
   image.alt = `Picture of ${plain(frame.title, 80)}`;
   const focused = boxes.contains(document.activeElement) ? document.activeElement.dataset.id : null;
+  const drawn = JSON.stringify([frame.boxes, frame.width, frame.height, mine]);
+  if (drawn === drawnBoxes) return;
+  drawnBoxes = drawn;
   const made = frame.boxes.slice(0, MAX_BOXES).map((box) => boxElement(box, frame));
   boxes.replaceChildren(...made);
   if (focused) made.find((box) => box.dataset.id === focused)?.focus({ preventScroll: true });

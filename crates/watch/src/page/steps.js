@@ -1,4 +1,5 @@
-// The timeline: one tile per command, with a screenshot if the command was watched.
+// The timeline: one tile per command, with a screenshot if somebody watched. A step without one shows the tree that the
+// log has.
 
 import { arrows, byId, make, plain } from "./dom.js";
 import { address } from "./link.js";
@@ -6,7 +7,7 @@ import { address } from "./link.js";
 const strip = byId("steps");
 const tiles = new Map();
 /** The maximum number of tiles. */
-const MAX_TILES = 300;
+const MAX_TILES = 500;
 
 let chosen = () => {};
 
@@ -48,10 +49,11 @@ function tile(entry, known) {
     title: `${entry.what} ${plain(entry.detail, 120)}`,
   });
   made.dataset.id = entry.id;
-  if (entry.pictured) {
+  if (entry.picture) {
     made.classList.add("pictured");
     const picture = known?.querySelector("img") ?? make("img", "thumb", null, { alt: "", loading: "lazy" });
-    if (!picture.src) picture.src = address(`/step/${entry.id}.png`);
+    const source = address(`/picture/${entry.picture}`);
+    if (picture.getAttribute("src") !== source) picture.src = source;
     made.append(picture);
   }
   made.append(make("span", "name", plain(entry.what, 24)));
