@@ -12,6 +12,7 @@ mod page;
 mod peer;
 mod replay;
 mod table;
+mod watch;
 mod web;
 
 use crate::Result;
@@ -55,6 +56,9 @@ pub fn bench(options: &Options) -> Result {
     let is_selected = |part| options.only.as_ref().is_none_or(|only| only == part);
     if is_selected("web") {
         web::measure(&mut table, &ours, peer.as_ref(), &server, options.runs)?;
+    }
+    if is_selected("watch") {
+        watch::measure(&mut table, &ours, &server)?;
     }
     if is_selected("mcp") {
         mcp::measure(&mut table, &ours, &server, peers.as_deref(), options.runs)?;
