@@ -1,6 +1,6 @@
 //! The processes that started a process.
 
-use crate::table::ProcessStat;
+use crate::table::{self, ProcessStat};
 
 /// One process, as it runs now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub fn ancestry(pid: u32, max: usize) -> Vec<Ancestor> {
     let mut next = Some(pid);
     while let Some(pid) = next.filter(|&pid| pid > 0 && found.len() < max) {
         let Some(ProcessStat { parent, start, .. }) = ProcessStat::of(pid) else { break };
-        let args = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let args = table::read(pid, "cmdline").unwrap_or_default();
         let args = args.split(|b| *b == 0).filter(|arg| !arg.is_empty());
         let args = args.map(|arg| String::from_utf8_lossy(arg).into_owned()).collect();
         found.push(Ancestor { pid, start, args });

@@ -3,6 +3,8 @@
 
 use rustix::process::{Pid, getpgid};
 use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
 use std::time::{Duration, Instant};
 
 /// The unit of processes' CPU time (`USER_HZ`).
@@ -10,6 +12,10 @@ const TICK: Duration = Duration::from_millis(10);
 
 /// The fraction of a period that a process must work to count as busy: one part in this many.
 const BUSY_PART: u32 = 3;
+
+/// The maximum number of bytes that are read of a file about a process. The kernel limits arguments
+/// to less.
+const MAX_FILE: u64 = 16 << 20;
 
 /// The maximum number of generations that are followed from a process to its ancestor.
 const MAX_GENERATIONS: usize = 64;
@@ -31,7 +37,7 @@ impl ProcessStat {
     /// Reads the facts about a process. Returns `None` if the process does not run.
     #[must_use]
     pub fn of(pid: u32) -> Option<Self> {
-        Self::parse(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+        Self::parse(&String::from_utf8_lossy(&read(pid, "stat").ok()?))
     }
 
     fn parse(stat: &str) -> Option<Self> {
@@ -41,6 +47,14 @@ impl ProcessStat {
         let (state, parent) = (fields.first()?.chars().next()?, fields.get(1)?.parse().ok()?);
         Some(Self { state, parent, ticks: number(11)? + number(12)?, start: number(19)? })
     }
+}
+
+/// Reads a file about a process. Because the size of such a file is unknown, [`std::fs::read`] would
+/// begin with parts of 32 bytes: a dozen calls instead of two.
+pub(crate) fn read(pid: u32, name: &str) -> std::io::Result<Vec<u8>> {
+    let mut content = Vec::with_capacity(4096);
+    File::open(format!("/proc/{pid}/{name}"))?.take(MAX_FILE).read_to_end(&mut content)?;
+    Ok(content)
 }
 
 /// All processes at one point in time.
