@@ -13,6 +13,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 use stickpin_tree::Rect;
 use x11rb::connection::Connection as _;
+use x11rb::cookie::Cookie;
+use x11rb::errors::ConnectionError;
 use x11rb::protocol::Event;
 use x11rb::protocol::xinput::DeviceId;
 use x11rb::protocol::xproto::{
@@ -225,10 +227,18 @@ impl Display {
         Ok(self.conn.sync()?)
     }
 
+    /// Asks for a property of a window, of any type.
+    pub(crate) fn property(
+        &self,
+        window: WindowId,
+        property: u32,
+    ) -> Result<Cookie<'_, RustConnection, GetPropertyReply>, ConnectionError> {
+        self.conn.get_property(false, window, property, AtomEnum::ANY, 0, MAX_PROPERTY_WORDS)
+    }
+
     /// Returns the numbers of a property; none if the window has gone.
     pub(crate) fn numbers(&self, window: WindowId, property: u32) -> X11Result<Vec<u32>> {
-        let asked = self.conn.get_property(false, window, property, AtomEnum::ANY, 0, MAX_PROPERTY_WORDS)?;
-        Ok(numbers(asked.reply()))
+        Ok(numbers(self.property(window, property)?.reply()))
     }
 
     /// Returns the first number of a property of the root window.

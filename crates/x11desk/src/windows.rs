@@ -1,17 +1,18 @@
 //! The windows of the display: their processes, positions and stacking order.
 
-use crate::display::{Display, MAX_PROPERTY_WORDS, numbers, pixel};
+use crate::display::{Display, numbers, pixel};
 use crate::error::X11Result;
 use crate::window::{Extents, Visibility, Window, pixels};
 use hashbrown::{HashMap, HashSet};
 use x11rb::connection::Connection;
 use x11rb::cookie::Cookie;
-use x11rb::errors::ReplyError;
+use x11rb::errors::{ConnectionError, ReplyError};
 use x11rb::properties::WmClass;
 use x11rb::protocol::res::{ClientIdMask, ClientIdSpec, ConnectionExt as _};
 use x11rb::protocol::xproto::{
     AtomEnum, ConnectionExt, GetPropertyReply, MapState, Window as WindowId, WindowClass,
 };
+use x11rb::rust_connection::RustConnection;
 
 type Reply = Result<GetPropertyReply, ReplyError>;
 
@@ -44,15 +45,19 @@ fn is_on(desktop: Option<u32>, current: Option<u32>) -> bool {
 /// # Errors
 /// Returns `Lost` when the connection is lost.
 pub fn list_windows(d: &mut Display) -> X11Result<Vec<Window>> {
-    let tops = d.conn.query_tree(d.root)?.reply()?.children;
-    // All requests are sent before the first reply is read, so that there is only one round trip.
+    // All requests of a step are sent before its first reply is read, so that there are three round
+    // trips.
+    let a = d.atoms;
+    let tops = d.conn.query_tree(d.root)?;
+    let asked = [a._NET_CLIENT_LIST_STACKING, a._NET_ACTIVE_WINDOW, a._NET_CURRENT_DESKTOP];
+    let asked = asked.map(|property| d.property(d.root, property));
+    let tops = tops.reply()?.children;
+    let [managed, active, desktop] = asked.map(|asked| numbers(reply(asked)));
+    let (active, desktop) = (active.first().copied(), desktop.first().copied());
     let asked = tops
         .iter()
         .map(|&top| Ok((d.conn.get_window_attributes(top)?, d.conn.get_geometry(top)?)))
         .collect::<X11Result<Vec<_>>>()?;
-    let managed = d.numbers(d.root, d.atoms._NET_CLIENT_LIST_STACKING)?;
-    let active = d.root_property(d.atoms._NET_ACTIVE_WINDOW)?;
-    let desktop = d.root_property(d.atoms._NET_CURRENT_DESKTOP)?;
     let framed = managed.iter().filter_map(|&id| Some((id, frame_of(d, id, &tops)?)));
     let mut frames: Vec<(WindowId, WindowId)> = framed.collect();
     let mut popups = HashSet::new();
@@ -88,6 +93,11 @@ fn frame_of(d: &Display, window: WindowId, tops: &[WindowId]) -> Option<WindowId
     None
 }
 
+/// Reads the reply to a request for a property.
+fn reply(asked: Result<Cookie<'_, RustConnection, GetPropertyReply>, ConnectionError>) -> Reply {
+    asked.map_err(ReplyError::from).and_then(Cookie::reply)
+}
+
 /// Reads the properties of these windows. `current` is the workspace that is shown.
 fn describe(d: &Display, frames: &[(WindowId, WindowId)], current: Option<u32>) -> X11Result<Vec<Window>> {
     let a = d.atoms;
@@ -105,17 +115,13 @@ fn describe(d: &Display, frames: &[(WindowId, WindowId)], current: Option<u32>) 
     let ask = |&(id, _): &(WindowId, WindowId)| {
         let origin = d.conn.translate_coordinates(id, d.root, 0, 0)?;
         let size = d.conn.get_geometry(id)?;
-        Ok((
-            origin,
-            size,
-            properties.map(|p| d.conn.get_property(false, id, p, AtomEnum::ANY, 0, MAX_PROPERTY_WORDS)),
-        ))
+        Ok((origin, size, properties.map(|p| d.property(id, p))))
     };
     let asked = frames.iter().map(ask).collect::<X11Result<Vec<_>>>()?;
     let pids = pids(d, frames.iter().map(|&(id, _)| id));
     let mut windows = Vec::with_capacity(frames.len());
     for (&(id, frame), (origin, size, said)) in frames.iter().zip(asked) {
-        let said = said.map(|said| said.map_err(ReplyError::from).and_then(Cookie::reply));
+        let said = said.map(reply);
         let (Ok(origin), Ok(size)) = (origin.reply(), size.reply()) else { continue };
         let [name, old_name, own_pid, shadow, decoration, wm_state, state, transient_for, desktop] = said;
         let text =
