@@ -35,6 +35,8 @@ pub(crate) async fn read(link: &Link, known: &mut CaptureCache) -> BusResult<Obj
 struct ObjectReader {
     picture: ObjectTree,
     by_path: HashMap<String, usize>,
+    /// The children of objects whose turn has not come yet.
+    listed: HashMap<usize, Vec<Reference>>,
     /// The parents that objects name, as far as the cache contains them.
     named: HashMap<usize, usize>,
     /// The roles that pages of Firefox returned, by path.
@@ -45,22 +47,38 @@ impl ObjectReader {
     /// Creates the root, and reads the cache of the app.
     async fn begin(link: &Link) -> BusResult<Self> {
         let root = Object { path: ROOT.to_owned(), count: -1, role: 75, ..Object::default() };
-        let picture = ObjectTree { toolkit: link.toolkit, objects: vec![root], truncated: false };
-        // The cache of Qt is empty.
-        let items = if link.profile().has_an_empty_cache { Ok(Vec::new()) } else { cached(link).await };
-        let by_path = HashMap::from_iter([(ROOT.to_owned(), 0)]);
-        let mut reading = Self { picture, by_path, named: HashMap::new(), roles: HashMap::new() };
+        let mut picture = ObjectTree { toolkit: link.toolkit, objects: vec![root], truncated: false };
+        let itself = Questions(vec![(0, Question::Name), (0, Question::Children)]);
+        let cache = async {
+            // The cache of Qt is empty.
+            if link.profile().has_an_empty_cache { Ok(Vec::new()) } else { cached(link).await }
+        };
+        let (itself, items) = tokio::join!(itself.ask(link, &mut picture), cache);
+        let mut reading = Self {
+            picture,
+            by_path: HashMap::from_iter([(ROOT.to_owned(), 0)]),
+            listed: HashMap::new(),
+            named: HashMap::new(),
+            roles: HashMap::new(),
+        };
+        reading.keep_children(itself?);
         match items {
             Ok(items) => reading.fill(items),
             Err(fault) if fault.is_lost() => return Err(fault),
             Err(e) => tracing::debug!("{} has no cache: {e}", link.name),
         }
-        let mut whole = Questions(vec![(0, Question::Name), (0, Question::Count)]);
-        // The cache lacks the number of children of objects that manage their descendants.
-        let others = reading.picture.objects.iter().enumerate().skip(1);
-        let boxes = others.filter(|(_, o)| o.count < 0 && holds_few(o.role));
-        boxes.for_each(|(at, _)| whole.add(at, Question::Count));
-        whole.ask(link, &mut reading.picture).await?;
+        let missing = reading.picture.objects.iter().enumerate().skip(1).filter_map(|(at, object)| {
+            let seen = states::is_visible(object.states, link.toolkit);
+            match object.count {
+                // The cache lacks the number of children of objects that manage their descendants.
+                ..0 if holds_few(object.role) => Some((at, Question::Count)),
+                0 => None,
+                _ => (seen && !object.complete && !is_vast(object)).then_some((at, Question::Children)),
+            }
+        });
+        let missing = Questions(missing.collect());
+        let answers = missing.ask(link, &mut reading.picture).await?;
+        reading.keep_children(answers);
         Ok(reading)
     }
 
@@ -75,7 +93,10 @@ impl ObjectReader {
                 break;
             }
             match self.by_path.get(&object.path) {
-                Some(0) => self.picture[0] = object,
+                Some(0) => {
+                    let Object { name, count, .. } = std::mem::replace(&mut self.picture[0], object);
+                    (self.picture[0].name, self.picture[0].count) = (name, count);
+                }
                 // Of duplicates, the first one counts.
                 Some(_) => {}
                 None => placed.push((parent, place, self.push(object))),
@@ -97,6 +118,14 @@ impl ObjectReader {
             object.complete = usize::try_from(object.count).is_ok_and(|count| count == object.children.len());
         }
         doubtful.into_iter().for_each(|at| self.picture[at].complete = false);
+    }
+
+    /// Keeps the children of objects until it is their turn.
+    fn keep_children(&mut self, answers: Answers) {
+        for (at, children) in answers.children {
+            self.picture[at].count = i32::try_from(children.len()).unwrap_or(i32::MAX);
+            self.listed.insert(at, children);
+        }
     }
 
     /// Adds an object. Returns its index.
@@ -142,18 +171,22 @@ impl ObjectReader {
         let mut level: Vec<_> = from.into_iter().map(|at| (at, false)).collect();
         for _ in 0..DEPTH {
             let mut questions = Questions::default();
+            let mut listed = Vec::new();
             for &(at, _) in &level {
                 let object = &self.picture[at];
-                // As long as the role is unknown, so are the children.
                 if !object.complete && !is_vast(object) && object.count != 0 {
-                    questions.add(at, Question::Children);
+                    match self.listed.remove(&at) {
+                        Some(children) => listed.push((at, children)),
+                        None => questions.add(at, Question::Children),
+                    }
                 }
                 if may_be_socket(&self.picture, at) {
                     questions.add(at, Question::Plugged);
                 }
             }
-            if !questions.is_empty() {
-                let answers = questions.ask(link, &mut self.picture).await?;
+            if !questions.is_empty() || !listed.is_empty() {
+                let mut answers = questions.ask(link, &mut self.picture).await?;
+                answers.children.append(&mut listed);
                 self.adopt(link, answers).await?;
             }
             level = self.below(&level);
@@ -231,9 +264,13 @@ impl ObjectReader {
                 ALL_QUESTIONS
             };
             let known = |ask: &Question| *ask == Question::States || (gecko && *ask == Question::Role);
-            asks.iter().filter(|ask| !known(ask)).for_each(|&ask| rest.add(at, ask));
+            // The children are listed in the same trip, unless there may be too many.
+            let counts = object.is(states::MANAGES_DESCENDANTS);
+            let children = |ask| if ask == Question::Count && !counts { Question::Children } else { ask };
+            rest.add_all(at, asks.iter().filter(|ask| !known(ask)).map(|&ask| children(ask)));
         }
-        rest.ask(link, &mut self.picture).await?;
+        let answers = rest.ask(link, &mut self.picture).await?;
+        self.keep_children(answers);
         plain.into_iter().for_each(|at| gecko::answered(&mut self.picture[at]));
         if gecko {
             let pages = fresh.iter().map(|&at| &self.picture[at]).filter(|o| gecko::is_page(o));
