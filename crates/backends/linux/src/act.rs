@@ -12,19 +12,15 @@ pub(crate) mod upload;
 
 use crate::act::fill_readback::comparable;
 use crate::aim::{press, scroll};
-use crate::app::{ActionPrefetch, App, FreshAnswer, LinuxDevice, ask, unknown};
+use crate::app::{ActionPrefetch, App, FreshAnswer, LinuxDevice, ask};
 use crate::bus::{BusError, Call, EDITABLE, VALUE, calls, on_the_wire};
 use crate::limits::DONE;
 use crate::model::{Interfaces, Object, role as n};
-use crate::verify;
-use std::sync::Arc;
 use std::time::Instant;
 use stickpin_device::{
-    Action, CancellationToken, Delivery, Dispatched, Error, InputOutcome, Result, Ticket, is_plain,
-    unsupported,
+    Action, CancellationToken, Delivery, Dispatched, Error, InputOutcome, Result, is_plain, unsupported,
 };
-use stickpin_tree::{Handle, Tree, quote};
-use tokio::time::timeout;
+use stickpin_tree::{Handle, quote};
 
 /// Actions that have the effect of a press, in lower case, most likely first.
 const PRESSES: &[&str] =
@@ -34,9 +30,6 @@ const PRESSES: &[&str] =
 pub(crate) fn delivered_to_target() -> InputOutcome {
     InputOutcome::done().delivery(Delivery::Confirmed)
 }
-
-/// The target of a press, from an answer that followed the action directly.
-pub(crate) type TargetSnapshot = FreshAnswer<Arc<Tree>>;
 
 /// An action in progress.
 pub(crate) struct Act<'d> {
@@ -127,40 +120,21 @@ pub(crate) async fn press(
         device.activated = Some((object.path.clone(), Instant::now()));
     }
     let call = ask::do_action(&object.path, index);
-    let (link, profile) = (&device.app.link, device.app.profile());
-    let together = ahead.is_some() && !link.orders_apart() && !profile.locks_up_in_dialogs;
-    // A request that follows the order on the same connection is answered after it, in the same
-    // round trip.
-    let behind = async {
-        if !together {
-            return None;
-        }
-        let asked = timeout(DONE, verify::ask_itself(device.view(), target)).await;
-        asked.ok().flatten()?.ok()
-    };
-    let (answer, itself) = tokio::join!(biased; link.order(&call, DONE), behind);
+    let answer = device.app.link.order(&call, DONE).await;
     if let Some((_, at)) = device.activated.as_mut().filter(|_| matches!(answer, Ok(Some(_)))) {
         // The app may have been busy until now: the delay starts when it accepts the order.
         *at = Instant::now();
     }
-    let mut performed = match answer {
-        Ok(Some(answer)) if answer.read().unwrap_or(true) => delivered_to_target(),
-        Ok(Some(_)) => return Ok(None),
+    match answer {
+        Ok(Some(answer)) if !answer.read().unwrap_or(true) => Ok(None),
         // The app is busy with the action, or shows a dialog from inside it. Or the app exited
         // after it had answered, and its end is reported after the action.
-        Ok(None) | Err(BusError::Closed(_)) => delivered_to_target(),
+        Ok(_) | Err(BusError::Closed(_)) => Ok(Some(delivered_to_target())),
         // The action may have failed after taking effect, so another press could be a second one.
-        Err(BusError::Refused(why)) => return Err(perhaps_pressed(&object, &why)),
+        Err(BusError::Refused(why)) => Err(perhaps_pressed(&object, &why)),
         // There is no such action or object, so nothing happened.
-        Err(fault) => return ask::refused(&device.app, &object.path, fault).await.map(|()| None),
-    };
-    // Without an answer, the target is queried after the action.
-    if let Some(itself) = itself {
-        let changes = device.app.events.state().changes;
-        let tree = verify::exchange_in_tree(device, itself).map_err(unknown)?;
-        performed.ticket = Ticket::from_option(tree.map(|tree| TargetSnapshot::new(target, changes, tree)));
+        Err(fault) => ask::refused(&device.app, &object.path, fault).await.map(|()| None),
     }
-    Ok(Some(performed))
 }
 
 /// Replaces the content of a field and reads it back.

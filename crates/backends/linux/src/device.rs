@@ -7,7 +7,6 @@ use crate::aim::{self, position, press, window};
 use crate::app::{ActionPrefetch, FreshAnswer, LinuxDevice, capture, lifecycle, query, readahead, settle};
 use crate::verify;
 use async_trait::async_trait;
-use std::sync::Arc;
 use std::time::Duration;
 use stickpin_device::{
     Action, Aim, AimOptions, AppFolders, CancellationToken, Capability, CaptureRequest, CaptureResult,
@@ -94,13 +93,9 @@ impl Device for LinuxDevice {
         Ok(prepared)
     }
 
-    async fn outcome(&mut self, target: Handle, performed: Ticket) -> Result<Option<LocatedElement>> {
+    async fn outcome(&mut self, target: Handle, _performed: Ticket) -> Result<Option<LocatedElement>> {
         lifecycle::alive(&self.app).await?;
-        let seen = performed.take::<act::TargetSnapshot>();
-        let tree = match seen.as_ref().and_then(|seen| seen.if_fresh(&self.app, target)) {
-            Some(tree) => Some(Arc::clone(tree)),
-            None => verify::recheck_element(self, target).await?,
-        };
+        let tree = verify::recheck_element(self, target).await?;
         Ok(tree.and_then(|tree| LocatedElement::find(tree, target)))
     }
 

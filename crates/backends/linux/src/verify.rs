@@ -9,7 +9,6 @@ mod recheck;
 
 use crate::aim::{position, press};
 use crate::app::{ActionPrefetch, AppView, FreshAnswer, LinuxDevice, capture, lifecycle};
-use crate::bus::BusResult;
 use crate::bus::calls::listed;
 use crate::capture::tree;
 use futures_util::future::OptionFuture;
@@ -17,7 +16,7 @@ use std::sync::Arc;
 use stickpin_device::{Result, Ticket};
 use stickpin_tree::{Handle, Tree};
 
-use recheck::{RecheckAnswers, RecheckedObjects};
+use recheck::RecheckedObjects;
 
 /// Returns the last tree, if it still holds for this element, and a ticket with the prefetched
 /// answers.
@@ -65,37 +64,13 @@ pub(crate) async fn reuse_last_tree(
 /// `None` if a new capture is necessary.
 ///
 /// # Errors
-/// Returns `BACKEND_LOST` or `TIMEOUT`.
+/// Returns `BACKEND_LOST` or `TIMEOUT`, and `INTERNAL` if the answers do not form a valid tree.
 pub(crate) async fn recheck_element(device: &mut LinuxDevice, handle: Handle) -> Result<Option<Arc<Tree>>> {
-    match ask_itself(device.view(), handle).await {
-        None => lifecycle::barrier(&device.app).await.map(|()| None),
-        Some(Ok(itself)) => exchange_in_tree(device, itself),
-        Some(Err(fault)) => Err(lifecycle::capture_error(&device.app, fault).await),
-    }
-}
-
-/// The queries about one element alone, and their answers.
-pub(crate) type ElementRecheck = (RecheckedObjects, RecheckAnswers);
-
-/// Queries one element alone; `None` if a new capture is necessary.
-pub(crate) async fn ask_itself(
-    AppView { app, last }: AppView<'_>,
-    handle: Handle,
-) -> Option<BusResult<ElementRecheck>> {
-    let again = RecheckedObjects::itself(&last.picture, &app.ids, handle)?;
-    let now = again.ask(&app.link, &last.picture).await;
-    Some(now.map(|now| (again, now)))
-}
-
-/// Returns the last tree with these answers in it; `None` if any object came or went.
-///
-/// # Errors
-/// Returns `INTERNAL` if they do not form a valid tree.
-pub(crate) fn exchange_in_tree(
-    device: &mut LinuxDevice,
-    (again, mut now): ElementRecheck,
-) -> Result<Option<Arc<Tree>>> {
-    let last = &mut device.last;
+    let LinuxDevice { app, last, .. } = device;
+    let Some(again) = RecheckedObjects::itself(&last.picture, &app.ids, handle) else {
+        return lifecycle::barrier(app).await.map(|()| None);
+    };
+    let mut now = lifecycle::check_answer(app, again.ask(&app.link, &last.picture).await).await?;
     if now.same {
         return Ok(last.tree.clone());
     }
@@ -105,7 +80,7 @@ pub(crate) fn exchange_in_tree(
     // Exchange the objects only while the tree is built, because a copy of the whole capture would
     // cost as much as the tree.
     again.exchange(&mut now, &mut last.picture);
-    let tree = tree::build(&last.picture, &device.app.ids, &device.app.url, &[]);
+    let tree = tree::build(&last.picture, &app.ids, &app.url, &[]);
     again.exchange(&mut now, &mut last.picture);
-    tree.map(|tree| Some(Arc::new(tree))).map_err(|e| capture::not_a_tree(&device.app, &e))
+    tree.map(|tree| Some(Arc::new(tree))).map_err(|e| capture::not_a_tree(app, &e))
 }
