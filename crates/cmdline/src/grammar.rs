@@ -279,7 +279,7 @@ For every command:
       --state-dir <DIR>  The state directory of the daemon
       --json             Print the response as JSON
       --detail <HOW>     How much to print: digest, normal, full
-      --turn <ID>        Act only in this turn, which you believe you hold
+      --turn <ID>        Act only while you hold this turn
       --max-bytes <N>    Maximum length of the text in bytes
       --color <WHEN>     When to color the text: auto, always, never
 

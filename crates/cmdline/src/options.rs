@@ -23,11 +23,7 @@ const OPTIONS: &[CommonOption] = &[
     CommonOption { long: "json", value: None, help: "Print the response as JSON" },
     CommonOption { long: "detail", value: Some("HOW"), help: "How much to print: digest, normal, full" },
     CommonOption { long: "timeout", value: Some("MS"), help: "Time limit of the command in milliseconds" },
-    CommonOption {
-        long: "turn",
-        value: Some("ID"),
-        help: "Act only in this turn, which you believe you hold",
-    },
+    CommonOption { long: "turn", value: Some("ID"), help: "Act only while you hold this turn" },
     CommonOption { long: "max-bytes", value: Some("N"), help: "Maximum length of the text in bytes" },
     CommonOption { long: "color", value: Some("WHEN"), help: "When to color the text: auto, always, never" },
 ];

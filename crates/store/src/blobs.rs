@@ -15,7 +15,7 @@ use stickpin_session::log::{BlobId, BlobRef};
 pub(crate) const LIMIT: usize = 64 * 1024;
 
 /// The list of the blobs that are stored trees, in the folder of the blobs.
-const TREES: &str = "trees.jsonl";
+const TREES: &str = "trees";
 
 /// The blobs of one session, for a writer that does not hold its log. Cheap to clone.
 #[derive(Debug, Clone)]

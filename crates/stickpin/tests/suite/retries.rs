@@ -32,7 +32,7 @@ fn repeated_request_gets_the_first_response_and_acts_once() {
     let world = World::new();
     ok(&world, "claude:ada", "open sim:shop -i");
     let claim = identified("turn wait", json!({}), "claim");
-    let send = identified("msg send", json!({"to": "room", "body": "hello"}), "send");
+    let send = identified("msg send", json!({"to": "room", "body": ["hello"]}), "send");
     let press = identified("press", json!({"target": "role=link label=Orders"}), "press");
     for request in [claim, send, press] {
         let first = world.raw().welcome().ask("call", request.clone())["result"].take();
@@ -45,7 +45,7 @@ fn repeated_request_gets_the_first_response_and_acts_once() {
     let count = |part: &str| log.lines().filter(|line| line.contains(part)).count();
     assert_eq!(count("\"kind\":\"message\""), 1, "{log}");
     assert_eq!(count("\"verb\":\"press\""), 1, "{log}");
-    let another = identified("msg send", json!({"to": "room", "body": "hello"}), "another");
+    let another = identified("msg send", json!({"to": "room", "body": ["hello"]}), "another");
     let sent = world.raw().welcome().ask("call", another);
     assert_eq!(sent["result"]["ok"], true, "{sent}");
     let refused = world.raw().welcome().ask("call", identified("session list", json!({}), ""));
