@@ -81,7 +81,7 @@ impl Site {
             (Method::GET, path) if path.starts_with("/picture/") => {
                 proven()?;
                 let picture = path.rsplit('/').next().and_then(|name| self.board.picture(name));
-                Ok(picture.map_or_else(missing, |image| picture_answer(image)))
+                Ok(picture.map_or_else(missing, picture_answer))
             }
             (Method::GET, path) if path.starts_with("/step/") => {
                 proven()?;

@@ -34,7 +34,7 @@ pub enum ScopeError {
         /// The target.
         target: TargetId,
         /// The rule that is the reason.
-        cause: Denial,
+        cause: Box<Denial>,
     },
     /// The lender does not have the scope that it would lend.
     #[error("session {lender} does not have the scope of rule {rule} of the loan")]
@@ -275,7 +275,12 @@ impl Ledger {
         facts: &Facts,
     ) -> Result<(), ScopeError> {
         let denied = |cause| {
-            Err(ScopeError::Denied { session: session.to_owned(), verb, target: target.clone(), cause })
+            Err(ScopeError::Denied {
+                session: session.to_owned(),
+                verb,
+                target: target.clone(),
+                cause: Box::new(cause),
+            })
         };
         if !self.has(session, verb, target, facts) {
             return denied(self.denial(session, verb, target, facts));

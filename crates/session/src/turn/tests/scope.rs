@@ -68,7 +68,7 @@ fn lent_act_is_exclusive_and_observe_is_shared() {
     assert!(may(&ledger, "child", Verb::Act, &here) && may(&ledger, "shop", Verb::Observe, &here));
     let denied = ledger.permit("shop", Verb::Act, &target("page"), &here);
     let cause = Denial::Lent { to: "child".into(), rule: rule(&[Verb::Observe, Verb::Act], "page") };
-    assert!(matches!(denied, Err(ScopeError::Denied { cause: found, .. }) if found == cause));
+    assert!(matches!(denied, Err(ScopeError::Denied { cause: found, .. }) if *found == cause));
     assert!(may(&ledger, "shop", Verb::Admin, &here), "what was not lent stays");
     ledger.reclaim(&LoanId::new("l1"), false);
     assert!(may(&ledger, "shop", Verb::Act, &here) && !may(&ledger, "child", Verb::Act, &here));
