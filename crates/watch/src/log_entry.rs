@@ -35,11 +35,11 @@ impl Event {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct StoredTree {
-    pub(crate) generation: u64,
+    /// The command that stored the tree: its record and its name.
+    pub(crate) command: u64,
+    pub(crate) what: String,
     /// The time of the capture.
     pub(crate) at: String,
-    /// The command that stored the tree.
-    pub(crate) what: String,
     #[serde(skip)]
     pub(crate) blob: String,
     #[serde(skip)]
@@ -136,15 +136,13 @@ impl Log {
         let Some(entry) = self.entries.iter_mut().rev().find(begun) else { return };
         let field =
             |path: &[&str]| path.iter().try_fold(event.payload.as_ref()?, |value, name| value.get(name));
-        let number = |path: &[&str]| field(path).and_then(Value::as_u64);
         let blob = field(&["blob", "blob"]).and_then(Value::as_str);
-        if let (Some(blob), Some(bytes), Some(generation)) =
-            (blob, number(&["blob", "bytes"]), number(&["generation"]))
-        {
+        let bytes = field(&["blob", "bytes"]).and_then(Value::as_u64);
+        if let (Some(blob), Some(bytes)) = (blob, bytes) {
             entry.tree = Some(StoredTree {
-                generation,
-                at: event.ts.clone(),
+                command: entry.id,
                 what: entry.what.clone(),
+                at: event.ts.clone(),
                 blob: blob.to_owned(),
                 bytes,
             });
@@ -297,7 +295,7 @@ mod tests {
         assert_eq!(log.tree_at(1), None);
         for id in [3, 5, 9] {
             let at = log.tree_at(id).expect("a tree");
-            assert_eq!((at.what.as_str(), at.generation), ("v3", 6), "{id}");
+            assert_eq!((at.what.as_str(), at.command), ("v3", 3), "{id}");
         }
         log.add(&tree(7, "09:00:00"), 1);
         assert_eq!(log.tree_at(1), None, "no command had begun");

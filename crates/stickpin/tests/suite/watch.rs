@@ -239,7 +239,7 @@ fn step_that_nobody_watched_shows_its_stored_tree() {
     page.truth("document.querySelectorAll('.tile').length >= 4");
     let tile = "[...document.querySelectorAll('.tile:not(.pictured)')]";
     page.truth(&format!("({tile}.find((t) => t.textContent.includes('snapshot')).click(), true)"));
-    page.truth("document.querySelector('#without').textContent.includes('nobody watched when this ran')");
+    page.truth("document.querySelector('#without').textContent.includes('nobody watched')");
     page.truth(&format!("{OUTLINE}.includes('nothing yet') && !{OUTLINE}.includes('paid')"));
     page.truth("document.querySelector('#picture').hidden && document.querySelector('#empty').hidden");
     // What happens meanwhile does not replace the step.

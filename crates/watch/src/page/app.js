@@ -97,7 +97,7 @@ async function choose(entry) {
   // Another step was chosen meanwhile.
   if (own !== choice) return;
   if (!frame) {
-    toast(entry.outcome ? "Nobody watched when this ran, and no tree was stored." : "");
+    toast(entry.outcome ? "No picture was taken of this step, and no tree was stored." : "");
     return;
   }
   past = { ...frame, past: true, without: frame.stored ? withoutPicture(entry, frame) : null };
@@ -108,10 +108,10 @@ async function choose(entry) {
 
 /** Says why there is no picture of a step, and where its outline is from. */
 function withoutPicture(entry, { stored, problem }) {
-  const outline = `The outline is the tree s${stored.generation} that ${
-    stored.what === entry.what ? "this command" : plain(stored.what, 24)
+  const outline = `The outline is the tree that ${
+    stored.command === entry.id ? "this command" : plain(stored.what, 24)
   } stored at ${clock(stored.at)}`;
-  return `No picture was taken: nobody watched when this ran. ${outline}${problem ? `; ${problem}` : ""}.`;
+  return `No picture was taken: nobody watched, or the next command followed at once. ${outline}${problem ? `; ${problem}` : ""}.`;
 }
 
 function toLive() {
