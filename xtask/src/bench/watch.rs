@@ -17,7 +17,7 @@ use std::time::Duration;
 const COMMANDS: usize = 60;
 
 /// The number of commands in a row with or without a viewer.
-const BLOCK: usize = 5;
+const BLOCK: usize = 20;
 
 /// The pauses between two commands: shorter than the pause after which a picture is taken, such
 /// that the next command finds a picture in flight, and longer than it takes.
