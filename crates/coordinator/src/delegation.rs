@@ -98,8 +98,8 @@ impl Loans<'_> {
     /// app. A member of a child acts for the child.
     ///
     /// # Errors
-    /// Returns `SCOPE_DENIED`, which names the rule and the borrower of the scope, and errors of the
-    /// metadata of the family.
+    /// Returns `SCOPE_DENIED`, which names the rule and the borrower of the scope, and errors of
+    /// the metadata of the family.
     pub fn permit(&self, session: &SessionAuthority, who: &Participant, address: Option<&str>) -> Result<()> {
         if !has_limited_scope(session) {
             return Ok(());

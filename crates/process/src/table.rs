@@ -49,8 +49,8 @@ impl ProcessStat {
     }
 }
 
-/// Reads a file about a process. Because the size of such a file is unknown, [`std::fs::read`] would
-/// begin with parts of 32 bytes: a dozen calls instead of two.
+/// Reads a file about a process. Because the size of such a file is unknown, [`std::fs::read`]
+/// would begin with parts of 32 bytes: a dozen calls instead of two.
 pub(crate) fn read(pid: u32, name: &str) -> std::io::Result<Vec<u8>> {
     let mut content = Vec::with_capacity(4096);
     File::open(format!("/proc/{pid}/{name}"))?.take(MAX_FILE).read_to_end(&mut content)?;

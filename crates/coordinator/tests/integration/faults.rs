@@ -140,8 +140,8 @@ async fn lend_and_take_back(world: &World, ada: &Participant, bob: &Participant)
     coordinator.loans().stop_child("pay", ada).await.map_err(code).map(drop)
 }
 
-/// Acceptance test 8: wherever the host is killed, at most one session may act in the shop, and none
-/// in the bank.
+/// Acceptance test 8: wherever the host is killed, at most one session may act in the shop, and
+/// none in the bank.
 #[tokio::test(start_paused = true)]
 async fn denials_and_loans_hold_wherever_the_host_is_killed() {
     let (ada, bob) = (agent("ada", 1), agent("bob", 2));

@@ -42,8 +42,8 @@ pub struct Request {
     /// not record such steps.
     #[serde(default, skip_serializing_if = "is_false")]
     pub replayed: bool,
-    /// A random id that the client makes. A daemon runs a request once: it answers the repetition of
-    /// a recent id with the stored response.
+    /// A random id that the client makes. A daemon runs a request once: it answers the repetition
+    /// of a recent id with the stored response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
     /// The turn that the caller believes it holds. An action in another turn is refused with

@@ -144,7 +144,8 @@ pub(crate) async fn let_others_pass(cx: &mut Cx) -> Result<()> {
 /// behind all of them.
 ///
 /// # Errors
-/// Returns `TIMEOUT` when the command was cancelled, and the errors of waiting for the session again.
+/// Returns `TIMEOUT` when the command was cancelled, and the errors of waiting for the session
+/// again.
 #[cfg(feature = "pictures")]
 pub(crate) async fn without_session<T>(cx: &mut Cx, work: impl Future<Output = T> + Send) -> Result<T> {
     let slot = cx.slot.clone();

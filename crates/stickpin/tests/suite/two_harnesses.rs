@@ -1,5 +1,5 @@
-//! Acceptance test 18: two harnesses, each a process of its own with a shell and an MCP server, share
-//! one app as the README shows.
+//! Acceptance test 18: two harnesses, each a process of its own with a shell and an MCP server,
+//! share one app as the README shows.
 
 use crate::mcp::Harness;
 use crate::support::client::text;

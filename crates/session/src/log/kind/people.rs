@@ -38,8 +38,8 @@ pub struct MemberKicked {
     pub turn_after: Option<TurnState>,
 }
 
-/// A newer session of an agent replaced an older one in the same harness. Both stay members, and the
-/// newer one may take the turn of the older one.
+/// A newer session of an agent replaced an older one in the same harness. Both stay members, and
+/// the newer one may take the turn of the older one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AgentSuperseded {

@@ -81,8 +81,8 @@ async fn placed(cx: &mut Cx) -> Result<(Arc<Tree>, Vec<PlacedElement>)> {
     Ok((tree, placed))
 }
 
-/// Returns the elements of the later reading that were the same and at the same place in the earlier
-/// one.
+/// Returns the elements of the later reading that were the same and at the same place in the
+/// earlier one.
 fn unmoved(
     (before, first): (&Tree, &[PlacedElement]),
     (tree, mut placed): (&Tree, Vec<PlacedElement>),

@@ -10,8 +10,8 @@ use stickpin_session::turn::AgentId;
 use stickpin_tree::quote;
 
 impl Open {
-    /// Refuses an app or a profile that an open session has. A session that starts an app of its own
-    /// shares it with no other.
+    /// Refuses an app or a profile that an open session has. A session that starts an app of its
+    /// own shares it with no other.
     ///
     /// # Errors
     /// Returns `DEVICE_IN_USE`, which names the session and the owner of its turn.
@@ -40,7 +40,8 @@ impl Open {
         Ok(())
     }
 
-    /// Refuses a running app that another session has, by its process: names of apps are not unique.
+    /// Refuses a running app that another session has, by its process: names of apps are not
+    /// unique.
     ///
     /// # Errors
     /// Returns `DEVICE_IN_USE`.
