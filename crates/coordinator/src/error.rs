@@ -100,7 +100,7 @@ pub(crate) fn of_scope(e: ScopeError) -> Error {
 fn of_denial(target: &TargetId, cause: &Denial, e: &ScopeError) -> Error {
     let (hint, details) = match cause {
         Denial::NotAllowed => (
-            "run `stickpin session show` to see the loans of the session".to_owned(),
+            "run `stickpin turn state --json` to list the loans of the session".to_owned(),
             json!({ "target": target }),
         ),
         Denial::Denied { by, rule } => (
@@ -111,7 +111,7 @@ fn of_denial(target: &TargetId, cause: &Denial, e: &ScopeError) -> Error {
         ),
         Denial::Lent { to, rule } => (
             format!(
-                "run `stickpin session show` to see who borrowed it, or `stickpin session stop {to}` to take it back"
+                "run `stickpin turn state --json` to list the loans, or `stickpin session stop {to}` to take it back"
             ),
             json!({ "target": target, "rule": rule.to_string(), "lentTo": to }),
         ),

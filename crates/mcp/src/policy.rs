@@ -52,7 +52,7 @@ pub(crate) fn permit(
                 "omit it, or ask a person to start the server without `--read-only`",
             ),
             (_, true, None) if definition.spec.writes => (
-                "may write a file, but this server is read-only".to_owned(),
+                "may write a file or change the session, but this server is read-only".to_owned(),
                 "ask a person to start the server without `--read-only`",
             ),
             _ => return,

@@ -60,8 +60,8 @@ pub(crate) struct ServedCommands {
 
 impl ServedCommands {
     fn allows(self, definition: &CommandDefinition) -> bool {
-        let reads = definition.spec.effect == Effect::Reads && !definition.spec.writes;
-        (reads || !self.read_only) && (self.script || !definition.spec.needs.contains(&Capability::Evaluate))
+        (only_reads(definition) || !self.read_only)
+            && (self.script || !definition.spec.needs.contains(&Capability::Evaluate))
     }
 }
 
@@ -218,9 +218,12 @@ pub(crate) fn find_unlistable<'f>(
     definition.fields().iter().find(|field| !is_listable(field) && input.contains_key(&field.name))
 }
 
+fn only_reads(definition: &CommandDefinition) -> bool {
+    definition.spec.effect == Effect::Reads && !definition.spec.writes
+}
+
 fn annotations(entry: &CommandDefinition, group: &[(&str, &'static Entry)]) -> ToolAnnotations {
-    let reads = |entry: &CommandDefinition| entry.spec.effect == Effect::Reads;
-    let read_only = reads(entry) && group.iter().all(|(_, member)| reads(member));
+    let read_only = only_reads(entry) && group.iter().all(|(_, member)| only_reads(member));
     let mut hints = ToolAnnotations::new().read_only(read_only);
     if !read_only && entry.spec.idempotent {
         hints = hints.idempotent(true);

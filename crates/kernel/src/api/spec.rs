@@ -28,7 +28,8 @@ pub struct Spec {
     pub despite_dialog: bool,
     /// The deadline.
     pub deadline: Duration,
-    /// Whether the command may write a file of the caller that no argument names.
+    /// Whether the command changes something other than the app: a file of the caller that no
+    /// argument names, or the turns, members, records and limits of sessions.
     pub writes: bool,
     /// Whether a recording includes the command. Commands about the session itself are excluded.
     pub recorded: bool,
@@ -74,6 +75,9 @@ impl Spec {
     /// A command that concerns the host rather than one session.
     pub const HOST: Self =
         Self { scope: Scope::Host, despite_dialog: true, recorded: false, ..Self::SESSION };
+
+    /// A command that changes who may do what in a session, or adds to its records.
+    pub const COORDINATION: Self = Self { writes: true, ..Self::HOST };
 
     /// Returns the group of the command, if its name has two words.
     #[must_use]

@@ -116,7 +116,7 @@ impl Command for TurnWait {
         name: "turn wait",
         reconnects: true,
         examples: &["stickpin turn wait", "stickpin --session shop turn wait --timeout 60000"],
-        ..Spec::HOST
+        ..Spec::COORDINATION
     };
     type Output = TurnOutput;
 
@@ -128,7 +128,7 @@ impl Command for TurnWait {
     async fn run(self, cx: &mut Cx) -> Result<TurnOutput> {
         let (session, who) = authority::require(cx)?;
         let options = WaitOptions {
-            timeout: self.timeout.map(Duration::from_millis).or_else(|| slice(cx, &session)),
+            timeout: limit(cx, &session, self.timeout),
             park: self.park,
             no_solo: self.no_solo,
             after: self.after,
@@ -148,7 +148,7 @@ impl Command for TurnWait {
 
 impl Command for TurnTry {
     const SPEC: Spec =
-        Spec { name: "turn try", reconnects: true, examples: &["stickpin turn try"], ..Spec::HOST };
+        Spec { name: "turn try", reconnects: true, examples: &["stickpin turn try"], ..Spec::COORDINATION };
     type Output = TurnOutput;
 
     async fn run(self, cx: &mut Cx) -> Result<TurnOutput> {
@@ -167,7 +167,7 @@ impl Command for TurnTake {
             "stickpin turn take --reason 'the owner has been silent for an hour'",
             "stickpin turn take --operator-requested",
         ],
-        ..Spec::HOST
+        ..Spec::COORDINATION
     };
     type Output = TurnOutput;
 
@@ -221,13 +221,14 @@ impl Show for TurnOutput {
     }
 }
 
-/// Returns the limit of a wait without a timeout. A tool call must return before its harness gives
-/// up on it.
-pub(super) fn slice(cx: &Cx, session: &SessionAuthority) -> Option<Duration> {
-    match cx.caller.evidence.env_age {
-        EnvAge::Spawn => Some(Duration::from_millis(session.meta().policy.wait_slice_mcp_ms)),
+/// Returns the maximum time of a wait of `ms` milliseconds. A tool call over MCP must return before
+/// its harness gives up on it.
+pub(super) fn limit(cx: &Cx, session: &SessionAuthority, ms: Option<u64>) -> Option<Duration> {
+    let most = match cx.caller.evidence.env_age {
+        EnvAge::Spawn => Some(session.meta().policy.wait_slice_mcp_ms),
         EnvAge::Request => None,
-    }
+    };
+    ms.into_iter().chain(most).min().map(Duration::from_millis)
 }
 
 /// Describes who has a turn, as the end of a sentence.

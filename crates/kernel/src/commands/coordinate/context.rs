@@ -98,7 +98,7 @@ impl Command for ContextAdd {
     const SPEC: Spec = Spec {
         name: "context add",
         examples: &["stickpin context add main --body 'press @e3' --result ok --target @e3"],
-        ..Spec::HOST
+        ..Spec::COORDINATION
     };
     type Output = ContextChanged;
 
@@ -121,7 +121,7 @@ impl Command for ContextAdd {
 
 impl Command for ContextClear {
     const SPEC: Spec =
-        Spec { name: "context clear", examples: &["stickpin context clear main"], ..Spec::HOST };
+        Spec { name: "context clear", examples: &["stickpin context clear main"], ..Spec::COORDINATION };
     type Output = ContextChanged;
 
     async fn run(self, cx: &mut Cx) -> Result<ContextChanged> {

@@ -241,7 +241,7 @@ impl Events {
             kinds: kinds(&self.event)?,
             breadth: if self.include.is_some() { Breadth::Run } else { Breadth::People },
         };
-        let timeout = timeout(cx, first, self.timeout);
+        let timeout = claim::limit(cx, first, self.timeout);
         let query = EventQuery { filter, resume: self.resume, timeout, ..query(None, self.wait, self.limit) };
         let found = query.read_all(&sessions, &who, &cursors, &cx.cancel).await?;
         Ok(EventsOutput {
@@ -337,7 +337,7 @@ async fn read(
     query: EventQuery,
     timeout: Option<u64>,
 ) -> Result<EventsOutput> {
-    let (waited, query) = (query.wait, EventQuery { timeout: self::timeout(cx, session, timeout), ..query });
+    let (waited, query) = (query.wait, EventQuery { timeout: claim::limit(cx, session, timeout), ..query });
     let Found { events, cursor_seq, closed } = query.read(session, who, &cx.cancel).await?;
     Ok(EventsOutput {
         status: status(waited && events.is_empty(), closed),
@@ -346,15 +346,6 @@ async fn read(
         cursors: BTreeMap::new(),
         closed,
     })
-}
-
-/// Returns the maximum wait: over MCP, no longer than a tool call may last.
-fn timeout(cx: &Cx, session: &SessionAuthority, ms: Option<u64>) -> Option<Duration> {
-    let timeout = ms.map(Duration::from_millis);
-    match claim::slice(cx, session) {
-        Some(most) => Some(timeout.map_or(most, |timeout| timeout.min(most))),
-        None => timeout,
-    }
 }
 
 fn status(in_vain: bool, closed: bool) -> FeedStatus {

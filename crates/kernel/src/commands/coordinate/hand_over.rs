@@ -99,7 +99,7 @@ impl Command for TurnRelease {
             "stickpin turn release --status 'cart filled' --next-action 'pay with the test card'",
             r#"stickpin turn release --handoff '{"status":"cart filled","nextAction":"pay"}'"#,
         ],
-        ..Spec::HOST
+        ..Spec::COORDINATION
     };
     type Output = TurnReleaseOutput;
 
@@ -127,7 +127,7 @@ impl Command for TurnAssign {
     const SPEC: Spec = Spec {
         name: "turn assign",
         examples: &["stickpin turn assign codex:d4bc2492 --status 'cart filled' --next-action 'pay'"],
-        ..Spec::HOST
+        ..Spec::COORDINATION
     };
     type Output = TurnAssignOutput;
 

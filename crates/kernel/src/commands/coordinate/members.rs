@@ -75,9 +75,7 @@ pub struct TurnJoinOutput {
     pub created: bool,
     /// The position of the caller among the members.
     pub ordinal: u32,
-    /// The number of the newest record: `events --after` continues there.
-    pub cursor_seq: u64,
-    /// The session.
+    /// The session. `events --after` continues at its `cursorSeq`, the record of the join.
     #[serde(flatten)]
     pub state: SessionState,
 }
@@ -124,7 +122,7 @@ impl Command for TurnJoin {
     const SPEC: Spec = Spec {
         name: "turn join",
         examples: &["stickpin turn join --as reviewer", "stickpin turn join --observer"],
-        ..Spec::HOST
+        ..Spec::COORDINATION
     };
     type Output = TurnJoinOutput;
 
@@ -136,8 +134,8 @@ impl Command for TurnJoin {
             agent_id: joined.member.agent_id.to_string(),
             created: joined.created,
             ordinal: joined.member.ordinal,
-            cursor_seq: joined.cursor_seq,
-            state: session.state(Some(&who))?,
+            // Records that followed meanwhile are events that the caller has not seen.
+            state: SessionState { cursor_seq: joined.cursor_seq, ..session.state(Some(&who))? },
         })
     }
 }
@@ -146,7 +144,7 @@ impl Command for TurnLeave {
     const SPEC: Spec = Spec {
         name: "turn leave",
         examples: &["stickpin turn leave", "stickpin turn leave --release --status done --next-action none"],
-        ..Spec::HOST
+        ..Spec::COORDINATION
     };
     type Output = TurnLeaveOutput;
 
@@ -165,8 +163,11 @@ impl Command for TurnLeave {
 }
 
 impl Command for TurnKick {
-    const SPEC: Spec =
-        Spec { name: "turn kick", examples: &["stickpin turn kick codex:d4bc2492 --force"], ..Spec::HOST };
+    const SPEC: Spec = Spec {
+        name: "turn kick",
+        examples: &["stickpin turn kick codex:d4bc2492 --force"],
+        ..Spec::COORDINATION
+    };
     type Output = TurnKickOutput;
 
     async fn run(self, cx: &mut Cx) -> Result<TurnKickOutput> {
@@ -199,7 +200,8 @@ impl Command for TurnState {
 
 impl Show for TurnJoinOutput {
     fn show(&self, text: &mut Text) {
-        text.line(format_args!("{} is member {} of {}", self.agent_id, self.ordinal, self.state.session));
+        let (session, cursor) = (&self.state.session, self.state.cursor_seq);
+        text.line(format_args!("{} is member {} of {session}; cursor {cursor}", self.agent_id, self.ordinal));
         show_state(&self.state, text);
     }
 }

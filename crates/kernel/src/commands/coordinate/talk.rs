@@ -124,7 +124,7 @@ impl Command for MsgSend {
             "stickpin msg send codex:d4bc2492 'the cart is filled'",
             "stickpin msg send room 'the shop is down' --interrupt",
         ],
-        ..Spec::HOST
+        ..Spec::COORDINATION
     };
     type Output = MsgSendOutput;
 
@@ -151,7 +151,7 @@ impl Command for NotesAdd {
     const SPEC: Spec = Spec {
         name: "notes add",
         examples: &["stickpin notes add 'the test card is declined on Sundays'"],
-        ..Spec::HOST
+        ..Spec::COORDINATION
     };
     type Output = NotesAddOutput;
 
@@ -181,7 +181,8 @@ impl Command for NotesList {
 }
 
 impl Command for NotesResolve {
-    const SPEC: Spec = Spec { name: "notes resolve", examples: &["stickpin notes resolve 3"], ..Spec::HOST };
+    const SPEC: Spec =
+        Spec { name: "notes resolve", examples: &["stickpin notes resolve 3"], ..Spec::COORDINATION };
     type Output = NotesResolveOutput;
 
     async fn run(self, cx: &mut Cx) -> Result<NotesResolveOutput> {

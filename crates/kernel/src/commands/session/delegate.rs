@@ -93,7 +93,7 @@ impl Command for SessionSpawn {
             "stickpin session spawn checkout payments --lend 'act:*' --agent codex:d4bc2492",
             "stickpin session spawn checkout reader --lend 'observe:*' --ttl 600",
         ],
-        ..Spec::HOST
+        ..Spec::COORDINATION
     };
     type Output = SessionSpawnOutput;
 
@@ -113,7 +113,7 @@ impl Command for SessionSpawn {
 
 impl Command for SessionStop {
     const SPEC: Spec =
-        Spec { name: "session stop", examples: &["stickpin session stop payments"], ..Spec::HOST };
+        Spec { name: "session stop", examples: &["stickpin session stop payments"], ..Spec::COORDINATION };
     type Output = LoansOutput;
 
     async fn run(self, cx: &mut Cx) -> Result<LoansOutput> {
@@ -129,7 +129,7 @@ impl Command for SessionReclaim {
         name: "session reclaim",
         idempotent: true,
         examples: &["stickpin session reclaim loan-5f0a --cascade"],
-        ..Spec::HOST
+        ..Spec::COORDINATION
     };
     type Output = LoansOutput;
 
@@ -142,7 +142,7 @@ impl Command for SessionReclaim {
 
 impl Command for SessionPrune {
     const SPEC: Spec =
-        Spec { name: "session prune", examples: &["stickpin session prune checkout"], ..Spec::HOST };
+        Spec { name: "session prune", examples: &["stickpin session prune checkout"], ..Spec::COORDINATION };
     type Output = LoansOutput;
 
     async fn run(self, cx: &mut Cx) -> Result<LoansOutput> {

@@ -61,7 +61,7 @@ impl Command for SessionGc {
         name: "session gc",
         deadline: Duration::from_secs(60),
         examples: &["stickpin session gc --print", "stickpin session gc --older 86400"],
-        ..Spec::HOST
+        ..Spec::COORDINATION
     };
     type Output = SessionGcOutput;
 
@@ -79,7 +79,7 @@ impl Command for SessionGc {
 
 impl Command for LogMigrate {
     const SPEC: Spec =
-        Spec { name: "log migrate", examples: &["stickpin log migrate checkout"], ..Spec::HOST };
+        Spec { name: "log migrate", examples: &["stickpin log migrate checkout"], ..Spec::COORDINATION };
     type Output = LogMigrateOutput;
 
     async fn run(self, cx: &mut Cx) -> Result<LogMigrateOutput> {

@@ -62,7 +62,7 @@ impl Command for IdentityLink {
     const SPEC: Spec = Spec {
         name: "identity link",
         examples: &["stickpin identity link", "stickpin identity link k3v9xa"],
-        ..Spec::HOST
+        ..Spec::COORDINATION
     };
     type Output = IdentityLinkOutput;
 

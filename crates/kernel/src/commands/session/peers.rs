@@ -49,7 +49,7 @@ impl Command for SessionPeer {
         name: "session peer",
         idempotent: true,
         examples: &["stickpin session peer checkout mail"],
-        ..Spec::HOST
+        ..Spec::COORDINATION
     };
     type Output = PeersOutput;
 
@@ -63,7 +63,7 @@ impl Command for SessionUnpeer {
         name: "session unpeer",
         idempotent: true,
         examples: &["stickpin session unpeer checkout mail"],
-        ..Spec::HOST
+        ..Spec::COORDINATION
     };
     type Output = PeersOutput;
 

@@ -125,7 +125,7 @@ impl Command for SessionPolicy {
             "stickpin session policy checkout leaseTtlMs=60000 renewMs=5000",
             "stickpin session policy checkout 'deny+=act:*,origins=https://bank.test'",
         ],
-        ..Spec::HOST
+        ..Spec::COORDINATION
     };
     type Output = SessionPolicyOutput;
 
@@ -151,7 +151,7 @@ impl Command for SessionPolicy {
 
 impl Command for SessionAdopt {
     const SPEC: Spec =
-        Spec { name: "session adopt", examples: &["stickpin session adopt checkout"], ..Spec::HOST };
+        Spec { name: "session adopt", examples: &["stickpin session adopt checkout"], ..Spec::COORDINATION };
     type Output = SessionAdoptOutput;
 
     async fn run(self, cx: &mut Cx) -> Result<SessionAdoptOutput> {
@@ -188,7 +188,7 @@ impl Command for LogRepair {
     const SPEC: Spec = Spec {
         name: "log repair",
         examples: &["stickpin log repair checkout --at-line 17 --quarantine"],
-        ..Spec::HOST
+        ..Spec::COORDINATION
     };
     type Output = LogRepairOutput;
 

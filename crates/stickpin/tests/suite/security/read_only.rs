@@ -68,3 +68,24 @@ fn a_server_that_only_reads_writes_no_file_of_the_client() {
     let written = writer.ok("record_stop", json!({}));
     assert!(written.contains("flow.ad") && shop.join("flow.ad").exists(), "{written}");
 }
+
+#[test]
+fn a_server_that_only_reads_changes_no_session() {
+    let outside = Outside::new();
+    let mut writer = Client::new(&outside.world, &["--session", "both"]);
+    writer.ok("open", json!({"what": "sim:shop"}));
+    let mut reader = Client::new(&outside.world, &["--session", "both", "--read-only"]);
+    for line in [
+        "turn wait",
+        "turn take",
+        "turn join",
+        "notes add x",
+        "session policy both deny+=act:*",
+        "session gc",
+    ] {
+        let e = reader.err("stickpin", json!({ "line": line }));
+        assert!(e.contains("POLICY_DENIED"), "{line}: {e}");
+    }
+    let state = reader.ok("stickpin", json!({"line": "turn state"}));
+    assert!(!state.contains("member 2"), "{state}");
+}
