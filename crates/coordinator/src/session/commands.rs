@@ -69,7 +69,8 @@ impl SessionAuthority {
     /// # Errors
     /// Returns `NOT_YOUR_TURN` while another agent has the turn, `TURN_MISMATCH` or `STALE_LEASE`
     /// if the caller does not hold the expected turn, `TURN_REQUIRED` while a handoff waits to be
-    /// read, `ROLE_OBSERVER`, `IDENTITY_AMBIGUOUS`, `SESSION_CLOSED`, and errors of the log.
+    /// read, `GUARDIAN_UNAVAILABLE`, `ROLE_OBSERVER`, `IDENTITY_AMBIGUOUS`, `SESSION_CLOSED`, and
+    /// errors of the log.
     pub async fn admit(
         &self,
         who: &Participant,
@@ -78,6 +79,7 @@ impl SessionAuthority {
         cancel: &CancellationToken,
     ) -> Result<Admission> {
         refuse_ambiguous(who)?;
+        self.require_guardian()?;
         let until = tokio::time::Instant::now() + patience;
         let mut changes = self.turns();
         let mut waiting = None;

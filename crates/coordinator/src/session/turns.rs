@@ -276,12 +276,12 @@ impl SessionAuthority {
         }
     }
 
-    /// Refuses to grant a turn whose lease nothing would renew.
+    /// Refuses to grant a turn, or to act in one, whose lease nothing would renew.
     pub(super) fn require_guardian(&self) -> Result<()> {
         if self.shared.renewing.load(Ordering::Relaxed) {
             return Ok(());
         }
-        let message = format!("no turn of session `{}` can be granted: nothing renews its lease", self.name);
+        let message = format!("nobody can act in session `{}`: nothing renews the lease of its turn", self.name);
         Err(Error::new(ErrorCode::GuardianUnavailable, message)
             .hint("run `stickpin daemon stop`, then repeat the command"))
     }

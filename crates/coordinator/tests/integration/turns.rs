@@ -346,6 +346,11 @@ async fn no_turn_is_granted_that_nothing_renews() {
     let options = WaitOptions { timeout: Some(Duration::ZERO), ..WaitOptions::default() };
     let refused = shop.wait(&ada, options, &CancellationToken::new()).await.unwrap_err();
     assert_eq!(refused.code, ErrorCode::GuardianUnavailable);
+    let before = shop.meta().applied_seq;
+    assert_eq!(act(&shop, &ada).await, Err(ErrorCode::GuardianUnavailable), "it holds the turn");
+    assert_eq!(shop.meta().applied_seq, before, "nothing was begun");
+    let read = shop.begin(&ada, None, press(), &CancellationToken::new()).unwrap();
+    shop.end(read, None, None, None);
     assert!(!shop.state(None).unwrap().guardian.renewing);
 }
 
