@@ -173,7 +173,8 @@ impl Loans<'_> {
         let device = self.device_of(lender.name());
         let mut ledger = self.family(&device).ledger;
         let targets = self.0.meta(&device)?.0.targets;
-        let rules = spawn.rules.iter().map(|rule| rule::parse(rule, &targets)).collect::<Result<Vec<_>>>()?;
+        let rules = spawn.rules.iter().map(|rule| rule::parse_enforceable(rule, &targets));
+        let rules = rules.collect::<Result<Vec<_>>>()?;
         if rules.is_empty() {
             return Err(
                 Error::invalid_args("a child session needs at least one rule").hint("add `--lend 'act:*'`")

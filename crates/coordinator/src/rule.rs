@@ -4,6 +4,29 @@ use stickpin_device::{Error, Result};
 use stickpin_session::turn::{Constraint, ScopeRule, TargetId, TargetRef, TargetSelector, Verb};
 use stickpin_tree::quote;
 
+/// Parses a rule that is to take effect, for a loan or a denial.
+///
+/// # Errors
+/// Returns the errors of [`parse`], and `INVALID_ARGS` for a limit on something that no device
+/// reports: such a limit could not be enforced.
+pub(crate) fn parse_enforceable(text: &str, targets: &[TargetRef]) -> Result<ScopeRule> {
+    let rule = parse(text, targets)?;
+    let limits = rule.constraint.as_ref();
+    let unreported = [
+        ("packages", limits.is_some_and(|limits| limits.packages.is_some())),
+        ("windows", limits.is_some_and(|limits| limits.window_roles.is_some())),
+        ("roots", limits.is_some_and(|limits| limits.file_roots.is_some())),
+    ];
+    match unreported.into_iter().find(|(_, is_set)| *is_set) {
+        None => Ok(rule),
+        Some((limit, _)) => {
+            let message =
+                format!("the limit `{limit}` of {} cannot be enforced: no device reports it yet", quote(text));
+            Err(Error::invalid_args(message).hint("limit the rule with `origins`, or leave the limit out"))
+        }
+    }
+}
+
 /// Parses a rule about one of `targets`. Folders are resolved, so that a symbolic link grants
 /// nothing.
 ///
@@ -101,6 +124,17 @@ mod tests {
         ] {
             assert!(parse(bad, &shop()).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn limit_that_no_device_reports_is_refused() {
+        for (limit, value) in [("packages", "org.a"), ("windows", "dialog"), ("roots", "/")] {
+            let text = format!("act:*,origins=https://a.test,{limit}={value}");
+            let refused = parse_enforceable(&text, &shop()).unwrap_err();
+            assert_eq!(refused.code, stickpin_device::ErrorCode::InvalidArgs);
+            assert!(refused.message.contains(&format!("`{limit}`")), "{}", refused.message);
+        }
+        parse_enforceable("act:*,origins=https://a.test", &shop()).unwrap();
     }
 
     #[test]

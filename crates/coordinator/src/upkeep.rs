@@ -100,7 +100,10 @@ fn changed_denials(
 ) -> Result<Option<Vec<ScopeRule>>> {
     let mut deny = meta.base_scope.deny.clone();
     for (change, text) in changes {
-        let rule = rule::parse(text, &meta.targets)?;
+        let rule = match change {
+            DenialChange::Add => rule::parse_enforceable(text, &meta.targets)?,
+            DenialChange::Remove => rule::parse(text, &meta.targets)?,
+        };
         let known = deny.iter().position(|known| *known == rule);
         match (change, known) {
             (DenialChange::Add, Some(_)) => {}
