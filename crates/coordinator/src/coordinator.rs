@@ -4,7 +4,7 @@ use crate::environment::Environment;
 use crate::error;
 use crate::listing::ReadBefore;
 use crate::participant::Participant;
-use crate::session::{Closing, SessionAuthority, Shared, State};
+use crate::session::{Closing, SessionAuthority, Shared, State, refuse_ambiguous};
 use crate::tree_queue::SnapshotQueue;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -137,7 +137,7 @@ impl Coordinator {
     /// unless another agent holds the turn; a caller that restores a session does not.
     ///
     /// # Errors
-    /// Returns errors of the log. The app must not be opened in that case.
+    /// Returns `IDENTITY_AMBIGUOUS`, and errors of the log. The app must not be opened in that case.
     pub fn begin_lifetime(
         &self,
         name: &str,
@@ -145,6 +145,7 @@ impl Coordinator {
         reason: StartReason,
         who: Option<&Participant>,
     ) -> Result<Arc<SessionAuthority>> {
+        who.map_or(Ok(()), refuse_ambiguous)?;
         let known = match self.session(name) {
             Ok(session) => Some(session),
             Err(e) if e.code == ErrorCode::SessionNotFound => None,

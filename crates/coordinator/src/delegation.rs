@@ -14,7 +14,7 @@ use crate::coordinator::Coordinator;
 use crate::error;
 use crate::participant::Participant;
 use crate::rule;
-use crate::session::{SessionAuthority, State, admit_member, drain};
+use crate::session::{SessionAuthority, State, admit_member, drain, refuse_ambiguous};
 use crate::upkeep::require_turn_or_idle;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -130,9 +130,10 @@ impl Loans<'_> {
     ///
     /// # Errors
     /// Returns `LOAN_NOT_SUBSET`, `LOAN_CONFLICT`, `SESSION_EXISTS`, `NOT_YOUR_TURN`,
-    /// `UNKNOWN_MEMBER`, `INVALID_ARGS` for a rule, and errors of the log. Nothing stays lent in
-    /// that case.
+    /// `UNKNOWN_MEMBER`, `IDENTITY_AMBIGUOUS`, `INVALID_ARGS` for a rule, and errors of the log.
+    /// Nothing stays lent in that case.
     pub async fn spawn(&self, parent: &str, child: &str, who: &Participant, spawn: Spawn) -> Result<Spawned> {
+        refuse_ambiguous(who)?;
         if self.0.exists(child) {
             let message = format!("session `{child}` already exists");
             return Err(Error::session_exists(message).hint("choose another name for the child"));
@@ -272,8 +273,9 @@ impl Loans<'_> {
     ///
     /// # Errors
     /// Returns `SESSION_NOT_FOUND` for a session that is not a child, `UNKNOWN_MEMBER` for an agent
-    /// that is a member of neither session, and errors of the log.
+    /// that is a member of neither session, `IDENTITY_AMBIGUOUS`, and errors of the log.
     pub async fn stop_child(&self, child: &str, who: &Participant) -> Result<Vec<EndedLoan>> {
+        refuse_ambiguous(who)?;
         let loans = self.loans_where(|loan| loan.borrower == child)?;
         if loans.is_empty() && self.0.meta(child)?.0.parent.is_none() {
             return Err(Error::session_not_found(format!(
@@ -294,9 +296,10 @@ impl Loans<'_> {
     /// Reclaims a loan. With `cascade`, loans that were made from it end too.
     ///
     /// # Errors
-    /// Returns `LOAN_NOT_FOUND`, `UNKNOWN_MEMBER`, and errors of the log. Reclaiming a loan that
-    /// has already ended is not an error.
+    /// Returns `LOAN_NOT_FOUND`, `UNKNOWN_MEMBER`, `IDENTITY_AMBIGUOUS`, and errors of the log.
+    /// Reclaiming a loan that has already ended is not an error.
     pub async fn reclaim(&self, id: &str, cascade: bool, who: &Participant) -> Result<Vec<EndedLoan>> {
+        refuse_ambiguous(who)?;
         let Some(loan) = self.loans_where(|loan| loan.loan_id.as_str() == id)?.into_iter().next() else {
             let was = |meta: &SessionMeta| meta.reclaimed.iter().any(|loan| loan.loan_id.as_str() == id);
             if self
@@ -323,9 +326,10 @@ impl Loans<'_> {
     /// pruned.
     ///
     /// # Errors
-    /// Returns `UNKNOWN_MEMBER` for an agent that is not a member of `parent`, and errors of the
-    /// log.
+    /// Returns `UNKNOWN_MEMBER` for an agent that is not a member of `parent`, `IDENTITY_AMBIGUOUS`,
+    /// and errors of the log.
     pub fn prune(&self, parent: &str, who: &Participant) -> Result<(Vec<String>, Vec<EndedLoan>)> {
+        refuse_ambiguous(who)?;
         let lender = self.0.session(parent)?;
         self.require_family(who, &[parent])?;
         let (mut pruned, mut ended) = (Vec::new(), Vec::new());

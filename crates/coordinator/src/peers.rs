@@ -2,7 +2,7 @@
 
 use crate::coordinator::Coordinator;
 use crate::participant::Participant;
-use crate::session::{SessionAuthority, State, Talk};
+use crate::session::{SessionAuthority, State, Talk, refuse_ambiguous};
 use crate::upkeep::require_turn_or_idle;
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::log::{Kind, PeerAdded, PeerRemoved};
@@ -35,7 +35,8 @@ impl Coordinator {
     ///
     /// # Errors
     /// Returns `PEER_SELF`, `SESSION_NOT_FOUND`, `UNKNOWN_MEMBER` for an agent that is not a member
-    /// of `a`, `NOT_YOUR_TURN` while another agent holds the turn of `a`, and errors of the logs.
+    /// of `a`, `NOT_YOUR_TURN` while another agent holds the turn of `a`, `IDENTITY_AMBIGUOUS`, and
+    /// errors of the logs.
     pub fn peer(&self, a: &str, b: &str, who: &Participant) -> Result<()> {
         self.set_peers(a, b, who, true)
     }
@@ -53,6 +54,7 @@ impl Coordinator {
             return Err(Error::new(ErrorCode::PeerSelf, format!("session `{a}` cannot be its own peer"))
                 .hint("name two sessions"));
         }
+        refuse_ambiguous(who)?;
         let (first, second) = (self.session(a)?, self.session(b)?);
         {
             let state = first.lock();

@@ -20,8 +20,10 @@ pub(crate) fn parse_enforceable(text: &str, targets: &[TargetRef]) -> Result<Sco
     match unreported.into_iter().find(|(_, is_set)| *is_set) {
         None => Ok(rule),
         Some((limit, _)) => {
-            let message =
-                format!("the limit `{limit}` of {} cannot be enforced: no device reports it yet", quote(text));
+            let message = format!(
+                "the limit `{limit}` of {} cannot be enforced: no device reports it yet",
+                quote(text)
+            );
             Err(Error::invalid_args(message).hint("limit the rule with `origins`, or leave the limit out"))
         }
     }

@@ -14,8 +14,8 @@ mod wait;
 
 pub use authority::SessionAuthority;
 pub(crate) use authority::{Shared, State};
-pub(crate) use commands::drain;
 pub use commands::{Admission, Ended, NewCommand, Ticket};
+pub(crate) use commands::{drain, refuse_ambiguous};
 pub(crate) use commit::surrendered_by_reboot;
 pub use context::{ContextEntry, ContextPage, Conversations};
 pub use events::{EventQuery, Events, EventsOfAll};

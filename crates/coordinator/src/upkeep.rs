@@ -4,7 +4,7 @@ use crate::coordinator::Coordinator;
 use crate::error;
 use crate::participant::Participant;
 use crate::rule;
-use crate::session::{SessionAuthority, State};
+use crate::session::{SessionAuthority, State, refuse_ambiguous};
 use serde_json::{Value, json};
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::log::{Kind, PolicyChanged, SessionMeta};
@@ -134,8 +134,10 @@ impl Coordinator {
     /// # Errors
     /// Returns `INVALID_ARGS` for an unknown limit, an invalid value or an invalid rule,
     /// `NOT_YOUR_TURN` while another agent holds the turn unless the caller is a person,
-    /// `SCOPE_DENIED` for an agent that removes a denial, and errors of the log.
+    /// `SCOPE_DENIED` for an agent that removes a denial, `IDENTITY_AMBIGUOUS`, and errors of the
+    /// log.
     pub fn set_policy(&self, name: &str, who: &Participant, changes: &[(String, String)]) -> Result<Policy> {
+        refuse_ambiguous(who)?;
         let session = self.session(name)?;
         session.change(|state, now| {
             state.touch(who, now);

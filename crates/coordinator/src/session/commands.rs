@@ -245,7 +245,7 @@ impl State {
 }
 
 /// Refuses to change anything for a caller that may be one of several agents.
-pub(super) fn refuse_ambiguous(who: &Participant) -> Result<()> {
+pub(crate) fn refuse_ambiguous(who: &Participant) -> Result<()> {
     if who.ambiguous.is_empty() {
         return Ok(());
     }

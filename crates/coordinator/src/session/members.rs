@@ -67,9 +67,10 @@ impl SessionAuthority {
     /// Ends the membership of the caller, and with it a turn that a command of the caller took.
     ///
     /// # Errors
-    /// Returns `MUST_RELEASE_FIRST` for the owner of a turn that it claimed, `UNKNOWN_MEMBER`, and
-    /// errors of the log.
+    /// Returns `MUST_RELEASE_FIRST` for the owner of a turn that it claimed, `UNKNOWN_MEMBER`,
+    /// `IDENTITY_AMBIGUOUS`, and errors of the log.
     pub fn leave(&self, who: &Participant) -> Result<usize> {
+        refuse_ambiguous(who)?;
         self.change(|state, now| {
             state.touch(who, now);
             state.require_member(&self.name, &who.agent)?;

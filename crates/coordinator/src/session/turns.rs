@@ -61,8 +61,8 @@ impl SessionAuthority {
     /// Releases the turn, with a handoff for the next owner.
     ///
     /// # Errors
-    /// Returns `TURN_MISMATCH`, `STALE_LEASE`, `INVALID_HANDOFF`, and errors of the log. The
-    /// details of an error contain the handoff, so that its text is not lost.
+    /// Returns `TURN_MISMATCH`, `STALE_LEASE`, `INVALID_HANDOFF`, `IDENTITY_AMBIGUOUS`, and errors
+    /// of the log. The details of an error contain the handoff, so that its text is not lost.
     pub fn release(
         &self,
         who: &Participant,
@@ -70,6 +70,7 @@ impl SessionAuthority {
         handoff: Handoff,
         redactor: &dyn Redactor,
     ) -> Result<Released> {
+        refuse_ambiguous(who).map_err(|e| with_handoff(e, &handoff))?;
         check_handoff(&handoff)?;
         let given = handoff.clone();
         self.change(|state, now| {
@@ -103,6 +104,7 @@ impl SessionAuthority {
         operator_requested: bool,
         redactor: &dyn Redactor,
     ) -> Result<Assigned> {
+        refuse_ambiguous(who).map_err(|e| with_handoff(e, &handoff))?;
         check_handoff(&handoff)?;
         let given = handoff.clone();
         self.change(|state, now| {
@@ -281,7 +283,8 @@ impl SessionAuthority {
         if self.shared.renewing.load(Ordering::Relaxed) {
             return Ok(());
         }
-        let message = format!("nobody can act in session `{}`: nothing renews the lease of its turn", self.name);
+        let message =
+            format!("nobody can act in session `{}`: nothing renews the lease of its turn", self.name);
         Err(Error::new(ErrorCode::GuardianUnavailable, message)
             .hint("run `stickpin daemon stop`, then repeat the command"))
     }
@@ -290,8 +293,9 @@ impl SessionAuthority {
     ///
     /// # Errors
     /// Returns `NOT_YOUR_TURN` when another agent holds the turn, unless the caller is a person or
-    /// `force` is set. Also returns errors of the log.
+    /// `force` is set. Also returns `IDENTITY_AMBIGUOUS`, and errors of the log.
     pub fn close(&self, who: Option<&Participant>, how: Closing) -> Result<()> {
+        who.map_or(Ok(()), refuse_ambiguous)?;
         self.change(|state, now| {
             let origin = who.map(|who| State::origin(who, now));
             state.commit_due(&self.shared.environment, now, who.map(|who| &who.agent))?;

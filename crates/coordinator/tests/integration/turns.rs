@@ -3,8 +3,8 @@
 use crate::support::{Plain, World, act, agent, handoff, press};
 use std::sync::Arc;
 use std::time::Duration;
+use stickpin_coordinator::{Closing, Participant, Talk};
 use stickpin_coordinator::{GrantReason, Granted, SessionAuthority, TakeOptions, TurnReply, WaitOptions};
-use stickpin_coordinator::{Participant, Talk};
 use stickpin_device::ErrorCode;
 use stickpin_session::log::{Kind, KindName, MessageHint, StartReason};
 use stickpin_session::turn::{Handoff, Label, TurnPhase};
@@ -331,6 +331,44 @@ async fn observer_and_ambiguous_caller_hold_no_turn() {
     let refused = shop.wait(&bob, options, &CancellationToken::new()).await.unwrap_err();
     assert_eq!(refused.code, ErrorCode::IdentityAmbiguous);
     assert_eq!(shop.state(None).unwrap().cursor_seq, before);
+}
+
+/// Fault 36.
+#[tokio::test(start_paused = true)]
+async fn ambiguous_caller_changes_nothing() {
+    let world = World::new();
+    let (ada, mail) = (agent("ada", 1), agent("bob", 2));
+    let shop = world.open(&ada);
+    world.begin("mail", StartReason::Open, &mail);
+    granted(wait(&shop, &ada, 0).await);
+    let rules = || vec!["act:*,origins=https://shop.test".to_owned()];
+    let spawn = || stickpin_coordinator::Spawn { rules: rules(), ..Default::default() };
+    let coordinator = &world.coordinator;
+    let lent = coordinator.loans().spawn("shop", "pay", &ada, spawn()).await.unwrap();
+    let who = Participant { ambiguous: vec![mail.agent.clone()], ..ada.clone() };
+    let before = coordinator.names().unwrap().len();
+    let seq = shop.meta().applied_seq;
+    let (start, limits) = (crate::support::start("new"), [("drainMs".to_owned(), "5000".to_owned())]);
+    let released = shop.release(&who, None, handoff(), &Plain).unwrap_err();
+    assert_eq!(released.details["handoff"]["status"], "cart filled", "its text is not lost");
+    let loan = lent.loan_id.as_str();
+    let refused = [
+        coordinator.begin_lifetime("new", start, StartReason::Open, Some(&who)).map(drop),
+        Err(released),
+        shop.assign(&who, "next", None, handoff(), false, &Plain).map(drop),
+        shop.leave(&who).map(drop),
+        shop.close(Some(&who), Closing { force: true }),
+        coordinator.set_policy("shop", &who, &limits).map(drop),
+        coordinator.peer("shop", "mail", &who),
+        coordinator.loans().spawn("shop", "other", &who, spawn()).await.map(drop),
+        coordinator.loans().stop_child("pay", &who).await.map(drop),
+        coordinator.loans().reclaim(loan, false, &who).await.map(drop),
+        coordinator.loans().prune("shop", &who).map(drop),
+    ];
+    for (at, refused) in refused.into_iter().enumerate() {
+        assert_eq!(refused.unwrap_err().code, ErrorCode::IdentityAmbiguous, "{at}");
+    }
+    assert_eq!((shop.meta().applied_seq, coordinator.names().unwrap().len()), (seq, before));
 }
 
 #[tokio::test(start_paused = true)]
