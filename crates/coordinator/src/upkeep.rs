@@ -8,7 +8,7 @@ use crate::session::{SessionAuthority, State, refuse_ambiguous};
 use serde_json::{Value, json};
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::log::{Kind, PolicyChanged, SessionMeta};
-use stickpin_session::turn::{Policy, ScopeRule, TurnError};
+use stickpin_session::turn::{MemberRole, Policy, ScopeRule, TurnError};
 use stickpin_store::{Migrated, Repaired, SessionLog};
 
 /// The minimum of a limit whose expiry wakes the guardian, in milliseconds.
@@ -30,6 +30,27 @@ pub(crate) fn require_turn_or_idle(
             Err(session.turn_error(e))
         }
         _ => Ok(()),
+    }
+}
+
+/// Refuses an agent that may not set the limits of a session. The owner of the turn may. While no
+/// agent has the turn and it is reserved for no other one, so may the only driver, whose implicit
+/// turn ended by itself. A person is never refused.
+fn require_policy_right(session: &SessionAuthority, state: &State, who: &Participant) -> Result<()> {
+    require_turn_or_idle(session, state, who)?;
+    let meta = state.log.meta();
+    if who.is_person() || meta.turn.owner.is_some() {
+        return Ok(());
+    }
+    state.require_member(session.name(), &who.agent)?;
+    let drives = meta.members.iter().any(|m| m.agent_id == who.agent && m.role == MemberRole::Driver);
+    let is_reserved = meta.turn.reserved_for.as_ref().is_some_and(|agent| *agent != who.agent);
+    match drives && state.is_alone(&who.agent) && !is_reserved {
+        true => Ok(()),
+        false => {
+            let (agent, turn_id) = (who.agent.clone(), meta.turn.turn_id);
+            Err(session.turn_error(TurnError::StaleLease { agent, turn_id }))
+        }
     }
 }
 
@@ -134,6 +155,8 @@ impl Coordinator {
     /// # Errors
     /// Returns `INVALID_ARGS` for an unknown limit, an invalid value or an invalid rule,
     /// `NOT_YOUR_TURN` while another agent holds the turn unless the caller is a person,
+    /// `STALE_LEASE` while no agent holds it unless the caller is a person or the only driver,
+    /// `UNKNOWN_MEMBER`,
     /// `SCOPE_DENIED` for an agent that removes a denial, `IDENTITY_AMBIGUOUS`, and errors of the
     /// log.
     pub fn set_policy(&self, name: &str, who: &Participant, changes: &[(String, String)]) -> Result<Policy> {
@@ -141,7 +164,7 @@ impl Coordinator {
         let session = self.session(name)?;
         session.change(|state, now| {
             state.touch(who, now);
-            require_turn_or_idle(&session, state, who)?;
+            require_policy_right(&session, state, who)?;
             let (mut limits, mut rules) = (Vec::new(), Vec::new());
             for (name, value) in changes {
                 match DenialChange::named(name) {

@@ -160,7 +160,8 @@ impl State {
         self.read(&filter, after, MAX_EVENTS)
     }
 
-    fn is_alone(&self, agent: &AgentId) -> bool {
+    /// Returns whether no other driver is a member.
+    pub(crate) fn is_alone(&self, agent: &AgentId) -> bool {
         !self.log.meta().members.iter().any(|m| m.agent_id != *agent && m.role == MemberRole::Driver)
     }
 

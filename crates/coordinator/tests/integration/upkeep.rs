@@ -1,9 +1,11 @@
 //! Limits of a session, and operations on its files that only a person may perform.
 
-use crate::support::{World, act, agent};
-use stickpin_coordinator::{Participant, Spawn};
+use crate::support::{Plain, World, act, agent, handoff};
+use std::time::Duration;
+use stickpin_coordinator::{Participant, Spawn, WaitOptions};
 use stickpin_device::{Error, ErrorCode};
 use stickpin_session::turn::{ImplicitTurns, MemberKind, TurnPhase};
+use tokio_util::sync::CancellationToken;
 
 fn changes(text: &str) -> Vec<(String, String)> {
     let pair = |part: &str| part.split_once('=').map(|(key, value)| (key.to_owned(), value.to_owned()));
@@ -28,6 +30,38 @@ async fn limits_are_changed_by_the_holder_and_survive_the_host() {
     }
     world.restart();
     assert_eq!(world.coordinator.session("shop").unwrap().meta().policy, policy);
+}
+
+/// While no agent holds the turn, only an agent without company may set limits.
+#[tokio::test(start_paused = true)]
+async fn limits_of_an_idle_session_are_set_by_its_only_driver() {
+    let world = World::new();
+    let (ada, bob, eve) = (agent("ada", 1), agent("bob", 2), agent("eve", 3));
+    let person = Participant { kind: MemberKind::Human, ..agent("mia", 4) };
+    let shop = world.open(&ada);
+    let set = |who: &Participant| {
+        let limits = changes("drainMs=5000 deny+=admin:*");
+        world.coordinator.set_policy("shop", who, &limits).map(drop).map_err(|e: Error| e.code)
+    };
+    let release = async || {
+        let options = WaitOptions { timeout: Some(Duration::ZERO), ..WaitOptions::default() };
+        shop.wait(&ada, options, &CancellationToken::new()).await.unwrap();
+        shop.release(&ada, None, handoff(), &Plain).unwrap();
+        shop.meta().turn.reserved_for
+    };
+    assert_eq!(release().await, None);
+    assert_eq!(set(&ada), Ok(()), "nobody else drives");
+    assert_eq!(set(&eve), Err(ErrorCode::UnknownMember));
+    shop.join(&eve, true, None).unwrap();
+    assert_eq!((set(&ada), set(&eve)), (Ok(()), Err(ErrorCode::StaleLease)), "an observer never drives");
+    shop.join(&bob, false, None).unwrap();
+    for who in [&ada, &bob] {
+        assert_eq!(set(who), Err(ErrorCode::StaleLease));
+    }
+    let options = WaitOptions { timeout: Some(Duration::ZERO), ..WaitOptions::default() };
+    shop.wait(&bob, options, &CancellationToken::new()).await.unwrap();
+    shop.assign(&bob, ada.agent.as_str(), None, handoff(), false, &Plain).unwrap();
+    assert_eq!((set(&bob), set(&person)), (Err(ErrorCode::StaleLease), Ok(())), "ada has it reserved");
 }
 
 /// The rules hold at once, also for those who borrow from the session.
