@@ -85,7 +85,7 @@ impl SessionAuthority {
         let mut waiting = None;
         loop {
             changes.mark_unchanged();
-            let (held, pause) = match self.enter(who, expected_turn) {
+            let (held, pause) = match self.enter(who, expected_turn, waiting.is_some()) {
                 Ok(admission) => return Ok(admission),
                 Err((e, Some(pause))) => (e, pause),
                 Err((e, None)) => return Err(e),
@@ -105,16 +105,20 @@ impl SessionAuthority {
         }
     }
 
-    /// Takes the turn or checks it. If the error contains a duration, the refusal may be over after
+    /// Takes the turn or checks it. A caller that already waits must still be a member. If the error contains a duration, the refusal may be over after
     /// that time.
     fn enter(
         &self,
         who: &Participant,
         expected_turn: Option<u64>,
+        is_waiting: bool,
     ) -> Result<Admission, (Error, Option<Duration>)> {
         let entered = self.change(|state, now| {
             state.touch(who, now);
-            state.join_as_driver(who, now)?;
+            match is_waiting {
+                true => state.require_member(&self.name, &who.agent)?,
+                false => state.join_as_driver(who, now)?,
+            }
             state.commit_due(&self.shared.environment, now, Some(&who.agent))?;
             let fence = Fence { agent: who.agent.clone(), turn_id: expected_turn, lease_id: None };
             let lease_id = self.shared.environment.lease_id();

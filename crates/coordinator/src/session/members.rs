@@ -117,9 +117,11 @@ impl SessionAuthority {
             };
             let change =
                 state.judge(&self.shared.environment, now, |s| machine::kick(s, &who.agent, &target, force));
+            let change = change.map_err(|e| self.turn_error(e))?;
             let reason = reason.map(|reason| Redacted::new(reason, redactor));
             let origin = State::origin(who, now);
-            match change.map_err(|e| self.turn_error(e))? {
+            let removed = target.clone();
+            match change {
                 Some(transition) => {
                     let remarks = Remarks { reason, kicked: true, ..Remarks::default() };
                     state.commit(Some(&origin), transition, remarks, now)?
@@ -129,6 +131,7 @@ impl SessionAuthority {
                     state.append(&origin, Kind::MemberKicked(Box::new(kicked)))?
                 }
             };
+            state.waits.remove(&removed);
             Ok(kicked)
         })
     }

@@ -172,14 +172,15 @@ impl SessionAuthority {
         Ok(reply)
     }
 
-    /// Claims the turn once.
+    /// Claims the turn once, for a member.
     pub(super) fn claim(&self, who: &Participant) -> Result<TurnReply> {
         self.change(|state, now| {
             state.touch(who, now);
             if state.log.meta().turn.state == TurnPhase::Closed {
                 return Ok(TurnReply::Closed(state.not_yet(now)));
             }
-            state.join_as_driver(who, now)?;
+            // A waiter that was removed since it began to wait does not come back by that.
+            state.require_member(&self.name, &who.agent)?;
             state.commit_due(&self.shared.environment, now, Some(&who.agent))?;
             let lease_id = self.shared.environment.lease_id();
             let claim =

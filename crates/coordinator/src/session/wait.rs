@@ -59,7 +59,8 @@ impl SessionAuthority {
     ///
     /// # Errors
     /// Returns `DUPLICATE_LISTENER` while another wait of the agent is connected,
-    /// `GUARDIAN_UNAVAILABLE`, `ROLE_OBSERVER`, `IDENTITY_AMBIGUOUS`, and errors of the log.
+    /// `GUARDIAN_UNAVAILABLE`, `ROLE_OBSERVER`, `IDENTITY_AMBIGUOUS`, `UNKNOWN_MEMBER` once the
+    /// agent is removed from the session, and errors of the log.
     pub async fn wait(
         &self,
         who: &Participant,
@@ -76,7 +77,7 @@ impl SessionAuthority {
             turns.mark_unchanged();
             feed.mark_unchanged();
             let mut reply = if options.park || (options.no_solo && self.lock().is_alone(&who.agent)) {
-                self.look(who)
+                self.look(who)?
             } else {
                 self.claim(who)?
             };
@@ -105,11 +106,12 @@ impl SessionAuthority {
     }
 
     /// Returns the state of the turn without claiming it.
-    fn look(&self, who: &Participant) -> TurnReply {
+    fn look(&self, who: &Participant) -> Result<TurnReply> {
         let now = self.now();
         let mut state = self.lock();
         state.touch(who, &now);
-        TurnReply::NotYet(state.not_yet(&now))
+        state.require_member(&self.name, &who.agent)?;
+        Ok(TurnReply::NotYet(state.not_yet(&now)))
     }
 
     /// Registers a connected wait of the caller until the result is dropped. Only one wait of an

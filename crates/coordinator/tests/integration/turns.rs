@@ -315,6 +315,36 @@ async fn member_is_removed_by_another_one_only_when_it_is_gone_or_by_force() {
     assert_eq!(shop.state(None).unwrap().state, TurnPhase::Idle);
 }
 
+/// The removal ends what the member waits for, so that it does not join again by waiting.
+#[tokio::test(start_paused = true)]
+async fn removed_member_neither_waits_on_nor_joins_again() {
+    let world = World::new();
+    let (ada, bob, eve, mia) = (agent("ada", 1), agent("bob", 2), agent("eve", 3), agent("mia", 4));
+    let shop = world.open(&ada);
+    act(&shop, &ada).await.unwrap();
+    let spawn = |who: &Participant, park| {
+        let (shop, who) = (Arc::clone(&shop), who.clone());
+        let options = WaitOptions { park, ..WaitOptions::default() };
+        tokio::spawn(async move { shop.wait(&who, options, &CancellationToken::new()).await.map(drop) })
+    };
+    let acts = {
+        let (shop, mia) = (Arc::clone(&shop), mia.clone());
+        tokio::spawn(async move { act(&shop, &mia).await })
+    };
+    let waits = [spawn(&bob, false), spawn(&eve, true)];
+    tokio::task::yield_now().await;
+    assert_eq!(shop.meta().members.len(), 4);
+    for who in [&bob, &eve, &mia] {
+        shop.kick(&ada, who.agent.as_str(), None, true, &Plain).unwrap();
+    }
+    assert_eq!(shop.state(None).unwrap().waiters, []);
+    for wait in waits {
+        assert_eq!(wait.await.unwrap().unwrap_err().code, ErrorCode::UnknownMember);
+    }
+    assert_eq!(acts.await.unwrap(), Err(ErrorCode::UnknownMember));
+    assert_eq!(shop.meta().members.len(), 1, "none of them joined again");
+}
+
 #[tokio::test(start_paused = true)]
 async fn observer_and_ambiguous_caller_hold_no_turn() {
     let world = World::new();
