@@ -214,6 +214,25 @@ async fn a_grant_that_never_arrived_is_reserved_for_its_agent() {
     assert_eq!((again.turn_id, again.handoff), (first.turn_id + 1, Some(handoff())));
 }
 
+/// Fault 6.
+#[tokio::test(start_paused = true)]
+async fn delivered_grant_survives_a_kill_of_the_host() {
+    let mut world = World::new();
+    let ada = agent("ada", 1);
+    let shop = world.begin("shop", StartReason::Open, &ada);
+    shop.release(&ada, None, handoff(), &Plain).unwrap();
+    shop.join(&agent("bob", 2), false, None).unwrap();
+    let first = granted(wait(&shop, &ada, 60_000).await);
+    world.coordinator.delivered(&ada.agent);
+    world.restart();
+    let shop = world.coordinator.session("shop").unwrap();
+    assert!(shop.meta().turn.grant.delivered);
+    world.guard();
+    tokio::time::sleep(Duration::from_secs(30)).await;
+    let turn = shop.meta().turn;
+    assert_eq!((turn.state, turn.turn_id), (TurnPhase::Owned, first.turn_id));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_killed_host_gives_the_turn_back_and_a_reboot_surrenders_it() {
     let mut world = World::new();
