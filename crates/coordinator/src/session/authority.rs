@@ -81,7 +81,7 @@ pub(crate) struct State {
 pub(super) struct Seen {
     /// The time of the last request, in milliseconds of the monotonic clock.
     pub(super) at: u64,
-    /// The end of the last wait, on the same clock.
+    /// When the last wait returned to its client, on the same clock.
     pub(super) polled: Option<u64>,
     pub(super) via_mcp: bool,
     pub(super) anchor: Option<Anchor>,

@@ -46,11 +46,13 @@ pub(super) struct Registered<'s> {
     session: &'s SessionAuthority,
     agent: AgentId,
     registration: Registration,
+    /// Whether the wait returned to a client that may poll again.
+    polls: bool,
 }
 
 impl Drop for Registered<'_> {
     fn drop(&mut self) {
-        self.session.unregister(&self.agent, self.registration);
+        self.session.unregister(&self.agent, self.registration, self.polls);
     }
 }
 
@@ -72,7 +74,7 @@ impl SessionAuthority {
         let until = options.timeout.map(|timeout| Instant::now() + timeout);
         let mut turns = self.turns();
         let mut feed = self.feed();
-        let _registered = self.register(who, options.park, true)?;
+        let mut registered = self.register(who, options.park, true)?;
         loop {
             turns.mark_unchanged();
             feed.mark_unchanged();
@@ -92,6 +94,7 @@ impl SessionAuthority {
             let over = until.is_some_and(|until| Instant::now() >= until);
             let is_decided = !matches!(reply, TurnReply::NotYet(_));
             if over || is_decided || !events.is_empty() || cancel.is_cancelled() {
+                registered.polls = !cancel.is_cancelled();
                 return Ok(WaitReply { reply, events });
             }
             let again = Instant::now() + self.lock().next_look(&who.agent);
@@ -138,14 +141,15 @@ impl SessionAuthority {
             state.log.amend(Amendment::Waits { agent: who.agent.clone(), mode, at: now.wall });
             Ok(registration)
         })?;
-        Ok(Registered { session: self, agent: who.agent.clone(), registration })
+        Ok(Registered { session: self, agent: who.agent.clone(), registration, polls: false })
     }
 
-    fn unregister(&self, agent: &AgentId, registration: Registration) {
+    fn unregister(&self, agent: &AgentId, registration: Registration, polls: bool) {
         let ended = self.change(|state, now| {
             if state.waits.get(agent) == Some(&registration) {
                 state.waits.remove(agent);
-                if let Some(seen) = state.seen.get_mut(agent) {
+                // Who was cancelled, or whose connection ended, is not expected back.
+                if let Some(seen) = state.seen.get_mut(agent).filter(|_| polls) {
                     seen.polled = Some(now.mono_ms);
                 }
             }

@@ -273,6 +273,33 @@ async fn a_second_wait_of_an_agent_is_refused_until_the_first_ends() {
     assert!(matches!(wait(&shop, &bob, 0).await, TurnReply::NotYet(_)));
 }
 
+/// Fault 2: a waiter that is killed is not routed to, and one that polls in slices is.
+#[tokio::test(start_paused = true)]
+async fn turn_is_not_reserved_for_a_waiter_that_is_gone() {
+    for (ends, expected) in [("returns", true), ("is cancelled", false), ("is killed", false)] {
+        let world = World::new();
+        let ada = agent("ada", 1);
+        let bob = Participant { via: stickpin_session::log::Via::Mcp, ..agent("bob", 2) };
+        let shop = world.open(&ada);
+        granted(wait(&shop, &ada, 0).await);
+        let cancel = CancellationToken::new();
+        let waits = {
+            let (shop, bob, cancel) = (Arc::clone(&shop), bob.clone(), cancel.clone());
+            let options = WaitOptions { timeout: Some(Duration::from_secs(25)), ..WaitOptions::default() };
+            tokio::spawn(async move { shop.wait(&bob, options, &cancel).await })
+        };
+        tokio::task::yield_now().await;
+        match ends {
+            "is cancelled" => cancel.cancel(),
+            "is killed" => waits.abort(),
+            _ => {}
+        }
+        assert_eq!(waits.await.is_err(), ends == "is killed");
+        let released = shop.release(&ada, None, handoff(), &Plain).unwrap();
+        assert_eq!(released.reserved_for, expected.then_some(bob.agent), "its wait {ends}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn one_of_many_agents_that_claim_at_once_gets_each_turn() {
     let world = World::new();
