@@ -42,7 +42,10 @@ impl State {
         let mut origin = by.cloned().unwrap_or(daemon);
         origin.to = addressee(&event).cloned();
         let becomes_idle = after.state == TurnPhase::Idle;
-        let inflight = self.running.first().map(|running| running.command);
+        let inflight = match &event {
+            TurnEvent::Taken { revoked: Some(revoked), .. } => self.running_of(&|agent| agent == revoked),
+            _ => None,
+        };
         let kind = kind(event, after, remarks, inflight);
         let seq = self.append(&origin, kind)?;
         self.idle_since = becomes_idle.then_some(now.mono_ms);

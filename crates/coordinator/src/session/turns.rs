@@ -164,10 +164,10 @@ impl SessionAuthority {
             self.answer(state, who, claim, Remarks { reason, operator_requested, ..Remarks::default() }, now)
         })?;
         if let TurnReply::YourTurn(granted) = &mut reply
-            && granted.revoked.is_some()
+            && let Some(revoked) = granted.revoked.clone()
         {
-            granted.inflight =
-                drain(self, &|agent: &AgentId| *agent != who.agent).await.map(|command| command.to_string());
+            // Other members may go on reading.
+            granted.inflight = drain(self, &|agent| *agent == revoked).await.map(|c| c.to_string());
         }
         Ok(reply)
     }

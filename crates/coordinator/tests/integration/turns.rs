@@ -131,6 +131,25 @@ async fn a_takeover_drains_the_running_command_and_then_cancels_it() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn takeover_leaves_the_reads_of_other_members_alone() {
+    let world = World::new();
+    let (ada, bob, eve) = (agent("ada", 1), agent("bob", 2), agent("eve", 3));
+    let shop = world.open(&ada);
+    granted(wait(&shop, &ada, 0).await);
+    shop.join(&eve, true, None).unwrap();
+    let cancel = CancellationToken::new();
+    let reads = shop.begin(&eve, None, press(), &cancel).unwrap();
+    let options = TakeOptions { operator_requested: true, ..TakeOptions::default() };
+    let began = Instant::now();
+    let taken = granted(shop.take(&bob, options, &Plain).await.unwrap());
+    assert_eq!((taken.inflight, began.elapsed()), (None, Duration::ZERO));
+    assert!(!cancel.is_cancelled(), "it reads on");
+    let last = shop.records_after(0, 99).unwrap().last().cloned().unwrap();
+    assert!(matches!(&last.kind, Kind::TurnTaken(taken) if taken.inflight.is_none()), "{last:?}");
+    shop.end(reads, None, None, None);
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_agent_that_disappears_loses_its_turn_after_a_grace() {
     let world = World::new();
     let (ada, bob) = (agent("ada", 1), agent("bob", 2));
