@@ -394,9 +394,11 @@ impl State {
         }
     }
 
-    /// Returns whether the caller replaced the owner in the same process of a harness.
+    /// Returns whether the caller replaced, in the same process of a harness, the owner or the agent
+    /// that the turn is reserved for.
     fn replaces_owner(&self, who: &Participant) -> bool {
-        self.log.meta().turn.owner.as_ref().is_some_and(|owner| who.replaces.contains(owner))
+        let turn = &self.log.meta().turn;
+        turn.owner.as_ref().or(turn.reserved_for.as_ref()).is_some_and(|agent| who.replaces.contains(agent))
     }
 }
 

@@ -579,6 +579,26 @@ async fn only_the_session_that_replaced_the_owner_takes_its_turn_at_once() {
     assert_eq!(take(&ada).await.unwrap_err(), ErrorCode::TakeoverNotAvailable, "it does not come back");
 }
 
+#[tokio::test(start_paused = true)]
+async fn reservation_goes_to_the_session_that_replaced_its_agent_with_the_handoff() {
+    let world = World::new();
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    let shop = world.open(&ada);
+    granted(wait(&shop, &ada, 0).await);
+    shop.join(&bob, false, None).unwrap();
+    shop.assign(&ada, bob.agent.as_str(), None, handoff(), false, &Plain).unwrap();
+    let take = async |who: &Participant| {
+        let options = TakeOptions { reason: Some("mine".into()), ..TakeOptions::default() };
+        shop.take(who, options, &Plain).await.map_err(|e| e.code)
+    };
+    assert_eq!(take(&agent("eve", 3)).await.unwrap_err(), ErrorCode::TakeoverNotAvailable);
+    let newer = Participant { replaces: vec![bob.agent.clone()], ..agent("bob2", 2) };
+    let taken = granted(take(&newer).await.unwrap());
+    assert_eq!((taken.reason, taken.revoked), (GrantReason::SessionReplaced, Some(bob.agent)));
+    assert_eq!(taken.handoff, Some(handoff()));
+    assert_eq!(world.coordinator.verify("shop").unwrap().findings, []);
+}
+
 /// An agent that acts on old information about its turn does not take a new one by that.
 #[tokio::test(start_paused = true)]
 async fn action_in_another_turn_than_the_expected_one_is_refused() {

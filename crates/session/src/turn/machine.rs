@@ -271,7 +271,8 @@ pub struct Takeover {
     pub expected_turn: Option<u64>,
     /// Whether the caller's operator requested the takeover.
     pub operator_requested: bool,
-    /// Whether the caller replaced the owner in the same harness.
+    /// Whether the caller replaced, in the same harness, the owner of the turn or the agent that it
+    /// is reserved for.
     pub replaces_owner: bool,
 }
 
@@ -294,7 +295,7 @@ pub fn take(s: Situation<'_>, by: &AgentId, lease_id: LeaseId, how: Takeover) ->
     }
     let reason = match s.turn.state {
         _ if how.operator_requested => Some(TakeReason::OperatorOverride),
-        TurnPhase::Owned if how.replaces_owner => Some(TakeReason::SessionReplaced),
+        _ if how.replaces_owner => Some(TakeReason::SessionReplaced),
         TurnPhase::Owned => take_reason(s, by),
         _ => None,
     };
