@@ -137,7 +137,8 @@ impl Coordinator {
     /// unless another agent holds the turn; a caller that restores a session does not.
     ///
     /// # Errors
-    /// Returns `IDENTITY_AMBIGUOUS`, and errors of the log. The app must not be opened in that case.
+    /// Returns `IDENTITY_AMBIGUOUS`, and errors of the log. The app must not be opened in that
+    /// case.
     pub fn begin_lifetime(
         &self,
         name: &str,

@@ -326,8 +326,8 @@ impl Loans<'_> {
     /// pruned.
     ///
     /// # Errors
-    /// Returns `UNKNOWN_MEMBER` for an agent that is not a member of `parent`, `IDENTITY_AMBIGUOUS`,
-    /// and errors of the log.
+    /// Returns `UNKNOWN_MEMBER` for an agent that is not a member of `parent`,
+    /// `IDENTITY_AMBIGUOUS`, and errors of the log.
     pub fn prune(&self, parent: &str, who: &Participant) -> Result<(Vec<String>, Vec<EndedLoan>)> {
         refuse_ambiguous(who)?;
         let lender = self.0.session(parent)?;

@@ -105,8 +105,8 @@ impl SessionAuthority {
         }
     }
 
-    /// Takes the turn or checks it. A caller that already waits must still be a member. If the error contains a duration, the refusal may be over after
-    /// that time.
+    /// Takes the turn or checks it. A caller that already waits must still be a member. If the
+    /// error contains a duration, the refusal may be over after that time.
     fn enter(
         &self,
         who: &Participant,

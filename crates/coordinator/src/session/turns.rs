@@ -332,7 +332,8 @@ impl SessionAuthority {
     }
 
     /// Records that the responses to an agent were delivered: its grants and its read position. The
-    /// delivery of a grant is stored at once, so that the next host does not reserve the turn again.
+    /// delivery of a grant is stored at once, so that the next host does not reserve the turn
+    /// again.
     pub fn delivered(&self, agent: &AgentId) {
         let mut state = self.lock();
         self.confirm_cursor(&mut state, agent);
@@ -394,8 +395,8 @@ impl State {
         }
     }
 
-    /// Returns whether the caller replaced, in the same process of a harness, the owner or the agent
-    /// that the turn is reserved for.
+    /// Returns whether the caller replaced, in the same process of a harness, the owner or the
+    /// agent that the turn is reserved for.
     fn replaces_owner(&self, who: &Participant) -> bool {
         let turn = &self.log.meta().turn;
         turn.owner.as_ref().or(turn.reserved_for.as_ref()).is_some_and(|agent| who.replaces.contains(agent))

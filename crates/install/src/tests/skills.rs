@@ -140,7 +140,7 @@ fn skill_explains_how_to_work_with_others() {
         "`turn assign AGENT`",
         "`stickpin turn take --reason TEXT`",
         "`turn state`",
-        "`stickpin events --follow --json`",
+        "`stickpin events --follow --after CURSOR --json`",
         "`stickpin msg send`",
         "`msg recv`",
         "`stickpin notes add`",
