@@ -1,5 +1,7 @@
 //! Captures and their parameters: the whole app, one element, a screenshot, a single fact.
 
+use crate::error::{Error, Result};
+use crate::live_picture::png_size;
 use crate::setters::setters;
 use crate::ticket::Ticket;
 use std::sync::Arc;
@@ -116,6 +118,15 @@ impl ScreenshotImage {
     #[must_use]
     pub fn new(png: Vec<u8>, area: Rect, scale: f64) -> Self {
         Self { png, area, scale }
+    }
+
+    /// Creates a screenshot whose scale follows from the width in the header of the image.
+    ///
+    /// # Errors
+    /// Returns `INTERNAL` if the image is not a PNG.
+    pub fn from_png(png: Vec<u8>, area: Rect) -> Result<Self> {
+        let (width, _) = png_size(&png).ok_or_else(|| Error::internal("the screenshot is not a PNG"))?;
+        Ok(Self { scale: f64::from(width) / area.width.max(1.0), png, area })
     }
 }
 

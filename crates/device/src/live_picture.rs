@@ -52,7 +52,7 @@ impl TryFrom<ScreenshotImage> for LivePicture {
 }
 
 /// Returns the width and height in the header (IHDR chunk) of a PNG.
-fn png_size(bytes: &[u8]) -> Option<(u32, u32)> {
+pub(crate) fn png_size(bytes: &[u8]) -> Option<(u32, u32)> {
     let header = bytes.strip_prefix(PNG)?.get(8..16)?;
     let number = |at: usize| Some(u32::from_be_bytes(header.get(at..at + 4)?.try_into().ok()?));
     Some((number(0)?, number(4)?))
@@ -88,8 +88,12 @@ mod tests {
         let picture = LivePicture::new(png.clone(), AREA).unwrap();
         assert_eq!((picture.width, picture.height), (640, 400));
         assert!((picture.scale - 2.0).abs() < f64::EPSILON);
-        png.pop();
-        assert!(LivePicture::new(png, AREA).is_err());
+        let screenshot = ScreenshotImage::from_png(png.clone(), AREA).unwrap();
+        assert!((screenshot.scale - 2.0).abs() < f64::EPSILON);
+        for end in 0..png.len() {
+            assert!(LivePicture::new(png[..end].to_vec(), AREA).is_err(), "{end}");
+            assert!(ScreenshotImage::from_png(png[..end].to_vec(), AREA).is_err(), "{end}");
+        }
     }
 
     #[test]
@@ -109,6 +113,7 @@ mod tests {
     fn other_bytes_are_no_picture() {
         for bytes in [&b""[..], b"GIF89a______________", b"\xff\xd8\0\0", b"\xff\xd8\xff\xe0\0\0"] {
             assert!(LivePicture::new(bytes.to_vec(), AREA).is_err(), "{bytes:?}");
+            assert!(ScreenshotImage::from_png(bytes.to_vec(), AREA).is_err(), "{bytes:?}");
         }
     }
 }

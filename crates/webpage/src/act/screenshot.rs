@@ -55,10 +55,7 @@ pub async fn take_screenshot(page: &mut Page, request: ScreenshotRequest) -> Res
         clip,
     };
     let picture = page.tab.query(&page.tab.session, &method).await?;
-    let png = decode(&picture)?;
-    let pixels =
-        png_width(&png).ok_or_else(|| Error::new(ErrorCode::Internal, "the screenshot is not a PNG"))?;
-    Ok(ScreenshotImage::new(png, area, f64::from(pixels) / area.width.max(1.0)))
+    ScreenshotImage::from_png(decode(&picture)?, area)
 }
 
 /// Begins to take a picture of the viewport, which the browser does beside the following calls.
@@ -99,27 +96,4 @@ fn decode(picture: &cdp::Picture) -> Result<Vec<u8>> {
 /// Converts an area of the viewport to an area of the page.
 fn shifted(area: Rect, x: f64, y: f64) -> cdp::Clip {
     cdp::Clip { x: area.x + x, y: area.y + y, width: area.width, height: area.height, scale: 1.0 }
-}
-
-/// Returns the width in the header (IHDR chunk) of a PNG.
-fn png_width(png: &[u8]) -> Option<u32> {
-    let header = png.get(..20)?;
-    if !header.starts_with(b"\x89PNG\r\n\x1a\n") {
-        return None;
-    }
-    Some(u32::from_be_bytes(header[16..20].try_into().ok()?))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_width_is_read_from_the_header() {
-        let mut png = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR".to_vec();
-        png.extend(640_u32.to_be_bytes());
-        assert_eq!(png_width(&png), Some(640));
-        assert_eq!(png_width(&png[..19]), None);
-        assert_eq!(png_width(b"GIF89a______________"), None);
-    }
 }
