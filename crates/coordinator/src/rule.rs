@@ -43,12 +43,8 @@ pub(crate) fn parse(text: &str, targets: &[TargetRef]) -> Result<ScopeRule> {
     let mut parts = text.split(',');
     let (verb, target) =
         parts.next().and_then(|first| first.split_once(':')).ok_or_else(|| bad("it has no target"))?;
-    let verb = match verb {
-        "observe" => Verb::Observe,
-        "act" => Verb::Act,
-        "admin" => Verb::Admin,
-        _ => return Err(bad("its verb must be observe, act or admin")),
-    };
+    let verb = Verb::ALL.into_iter().find(|known| known.name() == verb);
+    let verb = verb.ok_or_else(|| bad("its verb must be observe, act or admin"))?;
     let target = match target.strip_prefix("target=") {
         None if target == "*" => TargetSelector::Any,
         Some(id) if targets.iter().any(|target| target.target_id.as_str() == id) => {

@@ -18,6 +18,21 @@ pub enum Verb {
     Admin,
 }
 
+impl Verb {
+    /// Every verb.
+    pub const ALL: [Self; 3] = [Self::Observe, Self::Act, Self::Admin];
+
+    /// Returns the name of the verb in the text form of a rule.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Observe => "observe",
+            Self::Act => "act",
+            Self::Admin => "admin",
+        }
+    }
+}
+
 /// The targets that a rule applies to.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -63,12 +78,7 @@ pub struct ScopeRule {
 impl fmt::Display for ScopeRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, verb) in self.verbs.iter().enumerate() {
-            let word = match verb {
-                Verb::Observe => "observe",
-                Verb::Act => "act",
-                Verb::Admin => "admin",
-            };
-            write!(f, "{}{word}", if at > 0 { "+" } else { "" })?;
+            write!(f, "{}{}", if at > 0 { "+" } else { "" }, verb.name())?;
         }
         match &self.target {
             TargetSelector::Any => f.write_str(":*")?,
