@@ -23,6 +23,7 @@ const MAX_REFRESH: Duration = Duration::from_millis(2_400);
 
 /// The pause between two frames, so that an animation does not keep the app busy with screenshots.
 const FRAME_PAUSE: Duration = Duration::from_millis(80);
+
 /// The pause after a failure.
 const RETRY: Duration = Duration::from_millis(500);
 

@@ -96,8 +96,7 @@ impl WatchFrame {
         // Counted before the app is read: the next frame shows what happens meanwhile.
         let live = cx.open_session()?;
         let (commands, last_command) = (live.watch.commands, live.watch.last_command);
-        let dialog = live.device.dialog().map(|dialog| dialog.describe());
-        let read = match &dialog {
+        let read = match live.device.dialog() {
             Some(_) => None,
             None => match self.read(cx).await {
                 // A command that ran meanwhile opened a dialog.
