@@ -1,10 +1,9 @@
 //! The console: line by line through pipes, and as a screen in a terminal that `tmux` provides.
 
-use crate::support::{Ran, World, eventually, words};
+use crate::support::{Ran, World, eventually, eventually_or, words};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
-use std::time::{Duration, Instant};
 use stickpin_testkit::skipped;
 
 /// A plain console whose lines are written one by one.
@@ -180,15 +179,8 @@ impl<'w> Screen<'w> {
 
     #[track_caller]
     fn shows(&self, text: &str) {
-        let deadline = Instant::now() + Duration::from_secs(20);
-        loop {
-            let screen = self.shown();
-            if screen.contains(text) {
-                return;
-            }
-            assert!(Instant::now() < deadline, "the screen never shows {text:?}:\n{screen}");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        let what = || format!("the screen shows {text:?}; it shows\n{}", self.shown());
+        eventually_or(what, || self.shown().contains(text));
     }
 
     fn has_ended(&self) -> bool {

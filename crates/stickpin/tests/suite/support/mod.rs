@@ -172,10 +172,17 @@ pub fn words(line: &str) -> Vec<&str> {
 
 /// Waits until a condition holds.
 #[track_caller]
-pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+pub fn eventually(what: &str, holds: impl FnMut() -> bool) {
+    eventually_or(|| what.to_owned(), holds);
+}
+
+/// Waits until a condition holds. `what` describes the condition, and what there is instead, when
+/// it never does.
+#[track_caller]
+pub fn eventually_or(what: impl Fn() -> String, mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(20);
     while !holds() {
-        assert!(Instant::now() < deadline, "never happened: {what}");
+        assert!(Instant::now() < deadline, "never happened: {}", what());
         std::thread::sleep(Duration::from_millis(5));
     }
 }
