@@ -64,7 +64,7 @@ fn cli() -> Command {
                 .arg(switch("write", "Write the table to docs/bench.md"))
                 .arg(
                     option("only", "Only the rows of one part")
-                        .value_parser(["mcp", "web", "desktop", "replay"])
+                        .value_parser(clap::builder::PossibleValuesParser::new(bench::PARTS))
                         .conflicts_with("write"),
                 )
                 .arg(

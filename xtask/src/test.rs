@@ -44,18 +44,11 @@ fn all(collected: &Collected) -> Result {
     let ready = timed("setup", crate::setup::setup)?;
     timed("lint", crate::lint::lint)?;
     timed("codegen", || crate::codegen::codegen(true))?;
-    timed("doc tests", || run(&mut cargo(&["test", "--workspace", "--doc", "--quiet"])))?;
     timed("build of tests", || {
         run(&mut cargo(&["test", "--workspace", "--tests", "--bins", "--lib", "--no-run", "--quiet"]))
     })?;
     let dist_check = timed("build of the shipped profile", crate::dist::dist_check)?;
-    // The results are reported when all parts have run. One waits for the network and the disk, the
-    // other for the processor.
-    let (bare, fuzz) = std::thread::scope(|scope| {
-        let bare = scope.spawn(|| timed("bare", || run(collected.with_skip_file(&mut bare_command()?))));
-        let fuzz = timed("fuzz", || crate::fuzz::fuzz(crate::fuzz::SECONDS, None));
-        (bare.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), fuzz)
-    });
+    let has_nextest = output(&mut cargo(&["nextest", "--version"])).is_ok();
     let threads =
         std::thread::available_parallelism().map_or(1, std::num::NonZero::get) * TESTS_PER_TWO_CORES;
     let threads = threads.div_ceil(2);
@@ -75,19 +68,26 @@ fn all(collected: &Collected) -> Result {
         }
         run(collected.with_skip_file(&mut tests))
     };
-    // A failing test does not hide the others.
-    if output(&mut cargo(&["nextest", "--version"])).is_ok() {
-        let nextest =
-            |filter: &str| cargo(&["nextest", "run", "--workspace", "--no-fail-fast", "--filterset", filter]);
-        let quick = timed(QUICK_SUITES, || suites(nextest(QUICK_FILTER)));
-        let others = timed("other suites", || suites(nextest(&format!("not ({QUICK_FILTER})"))));
-        quick.and(others)?;
+    // A failing part does not hide the others. `bare` mostly waits for the network, the disk and one
+    // processor. The suites that must share the processors with nothing are not among those beside it.
+    let nextest = |filter: &str| {
+        suites(cargo(&["nextest", "run", "--workspace", "--no-fail-fast", "--filterset", filter]))
+    };
+    let (bare, rest) = std::thread::scope(|scope| {
+        let bare = scope.spawn(|| timed("bare", || run(collected.with_skip_file(&mut bare_command()?))));
+        let doc = timed("doc tests", || run(&mut cargo(&["test", "--workspace", "--doc", "--quiet"])));
+        let fuzz = timed("fuzz", || crate::fuzz::fuzz(crate::fuzz::SECONDS, None));
+        let quick = if has_nextest { timed(QUICK_SUITES, || nextest(QUICK_FILTER)) } else { Ok(()) };
+        let bare = bare.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        (bare, doc.and(fuzz).and(quick))
+    });
+    let others = if has_nextest {
+        timed("other suites", || nextest(&format!("not ({QUICK_FILTER})")))
     } else {
         let all = cargo(&["test", "--workspace", "--tests", "--bins", "--lib", "--no-fail-fast"]);
-        timed("tests", || suites(all))?;
-    }
-    fuzz?;
-    bare
+        timed("tests", || suites(all))
+    };
+    rest.and(others).and(bare)
 }
 
 /// Runs the set-up and the quick suites in a bare Debian, or prints why not.

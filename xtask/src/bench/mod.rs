@@ -23,6 +23,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use table::Table;
 
+/// The parts of the table that `--only` selects.
+pub const PARTS: &[&str] = &["web", "watch", "mcp", "desktop", "replay", "log"];
+
 /// The options of `bench`.
 pub struct Options {
     /// Run the peer too.
