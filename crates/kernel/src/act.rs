@@ -49,7 +49,7 @@ pub(crate) async fn wait_actionable(
     let until = Instant::now() + opts.timeout.max(GUARD_RETRY);
     let mut lost = 0;
     loop {
-        let error = match attempt(cx, target, reach, opts).await {
+        let error = match locate_aim_and_guard(cx, target, reach, opts).await {
             // The element vanished after it was judged. A capture tells whether it is gone or
             // re-rendered.
             Err(e)
@@ -70,7 +70,9 @@ pub(crate) async fn wait_actionable(
     }
 }
 
-async fn attempt(
+/// Locates a target, aims at it, and refuses it if it is disabled, covered, or no longer the element
+/// that the caller meant.
+async fn locate_aim_and_guard(
     cx: &mut Cx,
     target: &Target,
     reach: Actionability,

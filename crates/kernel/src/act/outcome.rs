@@ -91,7 +91,7 @@ pub(crate) async fn reread_target(cx: &mut Cx, ready: &ActionTarget) -> Result<O
         return Ok(Some(TargetState::of(tree.node(node))));
     }
     let tree = capture::capture_app(cx, Origin::Internal).await?;
-    Ok(drawn_anew(cx, ready).map(|node| TargetState::of(tree.node(node))))
+    Ok(rerendered_target(cx, ready).map(|node| TargetState::of(tree.node(node))))
 }
 
 /// Determines the outcome of an action. Values that can no longer be read are omitted.
@@ -106,11 +106,11 @@ pub(crate) async fn finish_action(
 ) -> Result<ActionOutput> {
     let brief =
         ActionOutput { did: acted.did.clone(), target: acted.target.clone(), ..ActionOutput::default() };
-    match look_after(cx, ready, opts, acted).await {
+    match settle_and_observe(cx, ready, opts, acted).await {
         Err(e) if e.code == ErrorCode::BackendLost => match cx.open_session()?.exit_reason().await {
             // This is the outcome: the action closed the last window of an app in the intended way.
-            Some(opts) => {
-                cx.envelope.receipt = vec![stickpin_tree::escape(&opts, MAX_PENDING_CHARS).into()];
+            Some(reason) => {
+                cx.envelope.receipt = vec![stickpin_tree::escape(&reason, MAX_PENDING_CHARS).into()];
                 cx.open_session()?.lost = true;
                 Ok(brief)
             }
@@ -123,7 +123,8 @@ pub(crate) async fn finish_action(
     }
 }
 
-async fn look_after(
+/// Waits for the app (`--settle`, or the first effect of the action), then reads what has changed.
+async fn settle_and_observe(
     cx: &mut Cx,
     ready: Option<&ActionTarget>,
     opts: ActionOptions,
@@ -277,7 +278,7 @@ async fn changed_target(cx: &mut Cx, ready: &ActionTarget) -> Result<(Option<Str
     }
     let tree = capture::capture_app(cx, Origin::Internal).await?;
     let same = tree.find_address(handle).filter(|_| graded).map(|node| node.id());
-    let node = same.or_else(|| drawn_anew(cx, ready));
+    let node = same.or_else(|| rerendered_target(cx, ready));
     // The target may be gone.
     let line = match node.filter(|node| TargetState::of(tree.node(*node)) != *before) {
         Some(node) => Some(capture::issue_line(cx, &tree, node)?),
@@ -307,7 +308,7 @@ fn same_ref(cx: &mut Cx, ready: &ActionTarget, tree: &Arc<Tree>, node: NodeId) -
 }
 
 /// Returns the node that a re-render put in place of the target, in the stored tree.
-fn drawn_anew(cx: &mut Cx, ready: &ActionTarget) -> Option<NodeId> {
+fn rerendered_target(cx: &mut Cx, ready: &ActionTarget) -> Option<NodeId> {
     let r = ready.found.as_ref()?.target_ref?;
     let client = cx.client_id();
     let token = stickpin_refs::RefToken::plain(r.without_pin());

@@ -82,7 +82,7 @@ pub(crate) async fn capture_for_reader(cx: &mut Cx, origin: Origin) -> Result<(A
 ///
 /// # Errors
 /// Returns errors of the device, and `DIALOG_OPEN` when a dialog keeps the app from answering.
-pub(crate) async fn look(cx: &mut Cx) -> Result<Arc<Tree>> {
+pub(crate) async fn capture_unstored(cx: &mut Cx) -> Result<Arc<Tree>> {
     cx.check()?;
     let live = cx.open_session()?;
     if let Some(dialog) = live.device.dialog() {

@@ -211,7 +211,7 @@ button "CV" #9
 "#;
 
 /// Renders the controls again: different nodes with the same names.
-fn drawn_anew(w: &mut World) {
+fn rerender_row(w: &mut World) {
     for id in 3..=9 {
         w.replace(&format!("#{id}"), &format!("#{}", id + 20));
     }
@@ -252,13 +252,13 @@ async fn every_input_relocates_a_rerendered_target() {
             b
         };
         let b = open().await;
-        b.fake.world().on_perform = Some(Box::new(drawn_anew));
+        b.fake.world().on_perform = Some(Box::new(rerender_row));
         b.ok(command, input.clone()).await;
         assert_eq!(b.log()[0], line, "{command}: {:?}", b.log());
         // A ref that means another element by then is not acted on.
         let b = open().await;
         b.fake.world().on_perform = Some(Box::new(move |w| {
-            drawn_anew(w);
+            rerender_row(w);
             w.replace(&format!("{name:?}"), "\"Other\"");
         }));
         let (code, r) = b.fails(command, input).await;

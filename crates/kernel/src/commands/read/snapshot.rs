@@ -102,7 +102,7 @@ impl Command for Snapshot {
                 .map(SnapshotOutput::Changes);
         }
         if self.fresh && cx.held_by.is_some() {
-            let tree = capture::look(cx).await?;
+            let tree = capture::capture_unstored(cx).await?;
             return self.outline_without_refs(cx, &tree).map(SnapshotOutput::Outline);
         }
         let (_, age) = capture::capture_for_reader(cx, Origin::Snapshot).await?;
