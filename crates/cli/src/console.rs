@@ -13,9 +13,9 @@ pub struct Console {
     pub ephemeral: bool,
     /// The conversation to continue.
     pub context: Option<String>,
-    /// `--session`.
+    /// The value of `--session`.
     pub session: Option<String>,
-    /// `--state-dir`.
+    /// The value of `--state-dir`.
     pub state_dir: Option<String>,
 }
 

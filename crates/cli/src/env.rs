@@ -19,9 +19,9 @@ pub struct Env {
     pub home: Option<PathBuf>,
     /// `CLAUDE_PROJECT_DIR`: the project folder of a harness that starts the MCP server elsewhere.
     pub project_dir: Option<String>,
-    /// `STICKPIN_STATE_DIR`.
+    /// The value of `STICKPIN_STATE_DIR`.
     pub state_dir: Option<String>,
-    /// `STICKPIN_SESSION`.
+    /// The value of `STICKPIN_SESSION`.
     pub session: Option<String>,
     /// `STICKPIN_STALE_REFS`: the default of `open --stale-refs`.
     pub stale_refs: Option<String>,
@@ -137,8 +137,10 @@ impl Env {
         }
         match &self.home {
             Some(home) => Ok(home.join(".local/state/stickpin")),
-            None => Err(Error::new(ErrorCode::Io, "there is no home directory for the state directory")
-                .hint("set a folder with `--state-dir DIR` or STICKPIN_STATE_DIR")),
+            None => {
+                Err(Error::new(ErrorCode::Io, "without a home directory, the state directory has no default")
+                    .hint("name one with `--state-dir DIR` or STICKPIN_STATE_DIR"))
+            }
         }
     }
 }

@@ -69,7 +69,7 @@ impl LocalCommand for FrontEndCommand {
     }
 }
 
-/// Returns all commands outside the registry, in the order of help.
+/// Returns all commands outside the registry, in the order in which help lists them.
 pub(crate) fn front_end_commands(client_commands: ClientCommands) -> Vec<FrontEndCommand> {
     client_commands
         .iter()
@@ -133,7 +133,7 @@ pub(crate) const LOCAL_COMMANDS: &[CliCommand] = &[
         grammar: crate::console::grammar,
         ..CliCommand::new(
             "console",
-            "Sit beside the agents of a session: its tree, its calls as they happen, and a prompt",
+            "Open an interactive console on a session: its tree, its calls as they happen, and a prompt",
             LocalAction::Console,
         )
     },

@@ -31,9 +31,9 @@ pub struct Mcp {
     pub max_chars: Option<u64>,
     /// Only print the configuration for this client.
     pub print_config: Option<String>,
-    /// `--session`.
+    /// The value of `--session`.
     pub session: Option<String>,
-    /// `--state-dir`.
+    /// The value of `--state-dir`.
     pub state_dir: Option<String>,
 }
 

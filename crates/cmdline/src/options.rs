@@ -31,27 +31,27 @@ const OPTIONS: &[CommonOption] = &[
 /// The values of the common options.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Options {
-    /// `--session`.
+    /// The value of `--session`.
     pub session: Option<String>,
-    /// `--state-dir`.
+    /// The value of `--state-dir`.
     pub state_dir: Option<String>,
-    /// `--json`.
+    /// The value of `--json`.
     pub json: bool,
-    /// `--detail`.
+    /// The value of `--detail`.
     pub detail: Detail,
-    /// `--timeout`, unless the command has its own.
+    /// The value of `--timeout`, unless the command has its own.
     pub timeout_ms: Option<u64>,
-    /// `--turn`, unless the command has its own.
+    /// The value of `--turn`, unless the command has its own.
     pub turn: Option<u64>,
-    /// `--max-bytes`.
+    /// The value of `--max-bytes`.
     pub max_bytes: Option<usize>,
-    /// `--color`.
+    /// The value of `--color`.
     pub color: ColorChoice,
-    /// `--follow`, of commands that can be followed.
+    /// The value of `--follow`, for commands that can be followed.
     pub follow: bool,
-    /// `--stdin`, of commands that read an argument from standard input.
+    /// The value of `--stdin`, for commands that read an argument from standard input.
     pub stdin: bool,
-    /// `--show`, of commands that make a picture.
+    /// The value of `--show`, for commands that take a picture.
     pub show: bool,
 }
 
@@ -107,7 +107,7 @@ const SHOW: &str = "--show";
 pub(crate) fn show() -> Arg {
     Arg::new(SHOW)
         .long("show")
-        .help("Show the picture in the terminal, if it is one that can (kitty, iTerm2, sixel)")
+        .help("Show the picture in the terminal, if the terminal can (kitty, iTerm2, sixel)")
         .action(ArgAction::SetTrue)
 }
 

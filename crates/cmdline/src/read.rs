@@ -63,12 +63,18 @@ pub fn read(definition: &CommandDefinition, args: Vec<String>) -> Result<ParsedA
 /// Returns `INVALID_ARGS` if the option is set.
 pub fn refuse_following(options: &Options) -> Result<()> {
     if options.stdin {
-        return Err(Error::new(ErrorCode::InvalidArgs, "`--stdin` works only at a command line of its own")
-            .hint("write the text as an argument"));
+        return Err(Error::new(
+            ErrorCode::InvalidArgs,
+            "`--stdin` works only when the command is run on its own",
+        )
+        .hint("write the text as an argument"));
     }
     if options.show {
-        return Err(Error::new(ErrorCode::InvalidArgs, "`--show` works only at a command line of its own")
-            .hint("omit `--show`; the answer names the file of the picture"));
+        return Err(Error::new(
+            ErrorCode::InvalidArgs,
+            "`--show` works only when the command is run on its own",
+        )
+        .hint("omit `--show`; the response names the file of the picture"));
     }
     if !options.follow {
         return Ok(());

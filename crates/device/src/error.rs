@@ -83,7 +83,7 @@ codes! {
     InvalidBody = "INVALID_BODY", 2, invalid_body;
     /// A message or note is too long.
     MessageTooLarge = "MESSAGE_TOO_LARGE", 2, message_too_large;
-    /// No event is of this kind.
+    /// There is no such kind of event.
     InvalidEventTypeFilter = "INVALID_EVENT_TYPE_FILTER", 2, invalid_event_type_filter;
     /// The cursor is past the newest record.
     InvalidCursor = "INVALID_CURSOR", 2, invalid_cursor;
@@ -121,7 +121,7 @@ codes! {
     TargetActive = "TARGET_ACTIVE", 5, target_active;
     /// Another session has borrowed part of that scope.
     LoanConflict = "LOAN_CONFLICT", 5, loan_conflict;
-    /// Nothing renews leases.
+    /// The task that renews leases is not running.
     GuardianUnavailable = "GUARDIAN_UNAVAILABLE", 5, guardian_unavailable;
     /// Another session drives the device.
     DeviceInUse = "DEVICE_IN_USE", 5, device_in_use;
@@ -129,7 +129,7 @@ codes! {
     SessionExists = "SESSION_EXISTS", 5, session_exists;
     /// No such session.
     SessionNotFound = "SESSION_NOT_FOUND", 6, session_not_found;
-    /// The session exists, and the agent may not see it.
+    /// The session exists, but the agent may not see it.
     SessionNotVisible = "SESSION_NOT_VISIBLE", 6, session_not_visible;
     /// The agent is not a member of the session.
     UnknownMember = "UNKNOWN_MEMBER", 6, unknown_member;

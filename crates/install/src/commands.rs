@@ -15,7 +15,7 @@ use serde::Deserialize;
 use stickpin_client::{Call, ClientCommand};
 use stickpin_kernel::{Error, ErrorCode, Result};
 
-/// All client commands, in the order of help.
+/// The client commands of this crate, in the order in which help lists them.
 pub const COMMANDS: &[&dyn ClientCommand] = &[&install::Install, &uninstall::Uninstall];
 
 /// What `install` and `uninstall` name.

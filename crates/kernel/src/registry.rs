@@ -1,4 +1,4 @@
-//! The only list of commands, in the order of help and docs.
+//! The only list of commands, in the order in which help and docs print them.
 
 use crate::api::schema;
 use crate::command::entry::entry;

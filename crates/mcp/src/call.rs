@@ -238,8 +238,8 @@ fn parse_line(args: &mut Map<String, Value>, client_commands: ClientCommands) ->
     options.session = options.session.or(session);
     options.state_dir = options.state_dir.or(state_dir);
     if tools::find_unlistable(command.definition(), &input).is_some() {
-        return Err(Error::new(ErrorCode::InvalidArgs, "files of steps are not accepted here")
-            .hint("pass the steps directly: batch --steps JSON"));
+        return Err(Error::new(ErrorCode::InvalidArgs, "step files are not accepted over MCP")
+            .hint("pass the steps directly, with `--steps JSON`"));
     }
     Ok(ToolCall::Run(Box::new(Invocation { command, input, options })))
 }

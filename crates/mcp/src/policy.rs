@@ -19,7 +19,7 @@ pub(crate) struct ClientPolicy {
 impl Policy for ClientPolicy {
     fn command(&self, definition: &CommandDefinition, input: &mut Map<String, Value>) -> Result<()> {
         if tools::find_unlistable(definition, input).is_some() {
-            return Err(Error::new(ErrorCode::InvalidArgs, "files of steps are not accepted here"));
+            return Err(Error::new(ErrorCode::InvalidArgs, "step files are not accepted over MCP"));
         }
         permit(&self.setup, definition, definition.spec.effect, input)?;
         self.folders.check(definition, input, &self.caller)

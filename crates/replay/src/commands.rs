@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use stickpin_client::{Call, ClientCommand, Progress};
 use stickpin_kernel::{PathArg, ResolvedPath, Result};
 
-/// All client commands, in the order of help.
+/// The client commands of this crate, in the order in which help lists them.
 pub const COMMANDS: &[&dyn ClientCommand] = &[
     &replay::Replay,
     #[cfg(feature = "formats")]

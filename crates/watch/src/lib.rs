@@ -28,5 +28,5 @@ mod stream;
 
 use stickpin_client::ClientCommand;
 
-/// All client commands, in the order of help.
+/// The client commands of this crate, in the order in which help lists them.
 pub const COMMANDS: &[&dyn ClientCommand] = &[&command::Watch];

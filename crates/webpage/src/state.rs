@@ -277,7 +277,7 @@ impl TabState {
         format!("t{}", self.number)
     }
 
-    /// Adds a notice to report.
+    /// Queues a notice for the next report, and drops the oldest one if the queue is full.
     pub fn notice(&mut self, notice: Notice) {
         push_latest(&mut self.notices, notice, MAX_NOTICES);
     }

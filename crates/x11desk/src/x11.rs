@@ -105,7 +105,7 @@ impl X11 {
         })?;
         let area = picture.area();
         let png = tokio::task::spawn_blocking(move || picture.png()).await;
-        let png = png.map_err(|e| Error::internal(format!("the picture: {e}")))??;
+        let png = png.map_err(|e| Error::internal(format!("cannot encode the picture: {e}")))??;
         Ok(ScreenshotImage::new(png, area, 1.0))
     }
 

@@ -14,7 +14,7 @@ pub struct ReceivedInput {
     /// The event: `press`, `dblpress`, `context`, `longpress`, `hover`, `fill`, `type`, `key`,
     /// `select`, `scroll`, `drag` or `drop`.
     pub event: String,
-    /// The element and record that received it, in the app's words: its `truth`.
+    /// The element and record that received the input, as the app names them in `truth`.
     pub element: String,
     /// The filled text or the key. For typed text and multiple options, only what was delivered.
     #[serde(default, skip_serializing_if = "String::is_empty")]

@@ -102,8 +102,8 @@ fn plan(input: Map<String, Value>, call: &Call) -> Result<(Setup, InstallOptions
     let args: Arguments = DEFINITION.read(input)?;
     check_choice(args.harnesses.len(), args.all, "install")?;
     for (both, message) in [
-        (args.skill_only && args.mcp_only, "`--skill-only` and `--mcp-only` exclude each other"),
-        (args.copy && args.link, "`--copy` and `--link` exclude each other"),
+        (args.skill_only && args.mcp_only, "`--skill-only` and `--mcp-only` cannot be combined"),
+        (args.copy && args.link, "`--copy` and `--link` cannot be combined"),
     ] {
         if both {
             return Err(Error::new(ErrorCode::InvalidArgs, message).hint("give one of them"));

@@ -180,7 +180,7 @@ macro_rules! acting {
             /// changed.
             #[schemars(extend("x-unrecorded" = true))]
             pub settle: Option<$crate::command::args::OptionalValue<u64>>,
-            /// Act on the element of a ref even if it is now a different one.
+            /// Act even if the ref's element now means something else.
             #[serde(default)]
             pub allow_changed: bool,
             /// Send the input even if the target is covered, disabled or off-screen, or if the

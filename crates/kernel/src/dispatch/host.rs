@@ -22,7 +22,7 @@ impl Host {
         HostBuilder::new(state_dir)
     }
 
-    /// Returns the commands of this host, in the order of help.
+    /// Returns the commands of this host, in the order in which help lists them.
     pub fn commands(&self) -> impl Iterator<Item = &'static Entry> {
         COMMANDS.iter().chain(self.added.iter().copied())
     }

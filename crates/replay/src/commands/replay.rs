@@ -46,14 +46,14 @@ struct Arguments {
     /// Skip a `close` at the end.
     #[serde(default)]
     keep_session: bool,
-    /// Where a step fails, record what is done instead; `close` writes the repaired script beside
+    /// Record the commands that replace a failed step; `close` writes the repaired script beside
     /// this one, with a patch.
     #[serde(default)]
     repair: bool,
     /// Milliseconds that a step waits for its target (default 5000).
     #[schemars(extend("x-placeholder" = "MS"))]
     wait: Option<u64>,
-    /// Time limit in milliseconds, instead of that in the script's first line.
+    /// Time limit in milliseconds; overrides the one in the script's first line.
     #[schemars(extend("x-placeholder" = "MS"))]
     timeout: Option<u64>,
     /// Write an HTML report: steps with pictures, changes and divergences.

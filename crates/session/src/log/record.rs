@@ -12,7 +12,7 @@ use std::fmt;
 /// meaning, requires a new version.
 pub const VERSION: u32 = 1;
 
-/// The surface through which a record was created.
+/// The front end that a record came through, or the daemon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Via {
@@ -46,7 +46,7 @@ pub struct Record {
     pub to: Option<AgentId>,
     /// Whether the event is meant for all members.
     pub bcast: bool,
-    /// The surface through which the event was caused.
+    /// The front end that the event came through, or the daemon.
     pub via: Via,
     /// The event.
     pub kind: Kind,

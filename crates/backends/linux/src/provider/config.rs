@@ -26,25 +26,25 @@ pub(super) const PREFIX: &str = "linux:";
 /// The environment of the desktop. This crate itself reads no environment variables.
 #[derive(Debug, Clone, Default)]
 pub struct LinuxConfig {
-    /// `DBUS_SESSION_BUS_ADDRESS`.
+    /// The value of `DBUS_SESSION_BUS_ADDRESS`.
     pub session_bus: Option<String>,
-    /// `AT_SPI_BUS_ADDRESS`.
+    /// The value of `AT_SPI_BUS_ADDRESS`.
     pub accessibility_bus: Option<String>,
-    /// `DISPLAY`.
+    /// The value of `DISPLAY`.
     pub display: Option<String>,
-    /// `WAYLAND_DISPLAY`.
+    /// The value of `WAYLAND_DISPLAY`.
     pub wayland: Option<String>,
-    /// `NO_AT_BRIDGE`.
+    /// The value of `NO_AT_BRIDGE`.
     pub no_at_bridge: Option<String>,
-    /// `GTK_A11Y`.
+    /// The value of `GTK_A11Y`.
     pub gtk_a11y: Option<String>,
-    /// `QT_ACCESSIBILITY`.
+    /// The value of `QT_ACCESSIBILITY`.
     pub qt_accessibility: Option<String>,
-    /// `PATH`.
+    /// The value of `PATH`.
     pub path: Option<OsString>,
     /// The home folder of this process, to which its environment belongs.
     pub home: Option<PathBuf>,
-    /// `XDG_DATA_HOME` and `XDG_DATA_DIRS`, in order of precedence.
+    /// The folders of `XDG_DATA_HOME` and `XDG_DATA_DIRS`, in order of precedence.
     pub data: Vec<PathBuf>,
 }
 

@@ -46,8 +46,8 @@ pub struct Events {
     /// Maximum number of events (default 50, with --wait 500).
     #[schemars(extend("x-placeholder" = "N"))]
     pub limit: Option<usize>,
-    /// Whose events: `self` for those that concern you, `any`, or an agent that they are addressed
-    /// to. By default `any`, or `self` with --wait.
+    /// Whose events: `self` (those that concern you), `any`, or a member (those addressed to it).
+    /// By default `any`, or `self` with --wait.
     #[schemars(extend("x-placeholder" = "WHO"))]
     pub target: Option<String>,
     /// Only events of this agent.
@@ -65,7 +65,7 @@ pub struct Events {
     /// Events of all sessions that you are a member of. The limit is that of each session.
     #[serde(default)]
     pub all_sessions: bool,
-    /// With --all-sessions: begin behind this record in this session; may be repeated.
+    /// With --all-sessions: start after this record in this session; may be repeated.
     #[serde(default)]
     #[schemars(extend("x-placeholder" = "NAME=SEQ"))]
     pub cursor: Vec<String>,
@@ -106,7 +106,7 @@ pub struct MsgRecv {
 
 /// Show the log of the session: every command with who ran it, its outcome and how long it took.
 ///
-/// The records of stored trees are left out unless --after is given.
+/// The records of stored trees are omitted unless --after is given.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SessionLog {

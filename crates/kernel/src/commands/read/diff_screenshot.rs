@@ -31,7 +31,7 @@ pub struct DiffScreenshot {
     /// full size.
     #[schemars(extend("x-placeholder" = "PIXELS"))]
     pub max_px: Option<u32>,
-    /// Largest difference of red, green or blue that counts as equal, 0 to 255 (default 8).
+    /// Largest difference per color channel that still counts as equal, 0 to 255 (default 8).
     #[schemars(extend("x-placeholder" = "N"))]
     pub tolerance: Option<u8>,
     /// Where to write the picture of the differences; by default a file of the session, which

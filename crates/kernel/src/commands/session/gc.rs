@@ -6,7 +6,7 @@ use crate::commands::session::upkeep::named;
 use crate::run::authority;
 use stickpin_coordinator::Dormant;
 
-/// Remove sessions that nobody has used for a week, with their logs. For a person.
+/// Remove sessions that nobody has used for a week, with their logs. Only a person can run it.
 ///
 /// Sessions that are open, have an active member, or take part in a loan stay. Nothing else ever
 /// removes a session.

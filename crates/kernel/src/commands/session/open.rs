@@ -36,8 +36,8 @@ pub(super) const READY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Open a page or app in the session, and return when it is ready.
 ///
-/// A session that is open on the same platform navigates there (refs are kept); `--relaunch`
-/// starts it again in a new lifetime.
+/// If the session is already open on the same platform, its app navigates there and keeps its refs;
+/// `--relaunch` starts the app again in a new lifetime.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Open {

@@ -15,7 +15,7 @@ pub struct SessionPeer {
     /// A session that you are a member of.
     #[schemars(extend("x-positional" = 0))]
     pub session: String,
-    /// The other one.
+    /// The other session.
     #[schemars(extend("x-positional" = 1))]
     pub peer: String,
 }
@@ -27,7 +27,7 @@ pub struct SessionUnpeer {
     /// A session that you are a member of.
     #[schemars(extend("x-positional" = 0))]
     pub session: String,
-    /// The other one.
+    /// The other session.
     #[schemars(extend("x-positional" = 1))]
     pub peer: String,
 }

@@ -46,8 +46,8 @@ pub struct RecordStart {
 
 /// End the recording and write the script.
 ///
-/// Also works after the app, the session or the daemon was lost: each recorded command is on disk
-/// before its answer.
+/// Also works after the app, the session or the daemon was lost: each recorded command is written
+/// to disk before its response is sent.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RecordStop {
