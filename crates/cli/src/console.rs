@@ -42,7 +42,7 @@ impl Console {
     /// conversation without a name.
     pub(crate) fn read(matches: &ArgMatches, options: &Options) -> Result<Self> {
         if options.json {
-            return Err(Error::new(ErrorCode::InvalidArgs, "a console does not answer as JSON")
+            return Err(Error::new(ErrorCode::InvalidArgs, "a console does not print JSON")
                 .hint("add `--json` to a command that you type in it"));
         }
         let context = matches.get_one::<String>("context").cloned();

@@ -53,7 +53,7 @@ pub struct Env {
     pub cell_width: Option<u16>,
     /// Variables that reveal the kind of the terminal, by name.
     pub terminal_variables: BTreeMap<String, String>,
-    /// Environment variables about colors.
+    /// Environment variables that control colors.
     pub color: ColorVariables,
     /// This program, which is started again as the daemon.
     pub program: PathBuf,

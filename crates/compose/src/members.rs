@@ -119,7 +119,7 @@ impl<M: Member> Members<M> {
         }
     }
 
-    /// Returns the members in the order in which they came, including those that have just left.
+    /// Returns the members in the order in which they joined, including those that have just left.
     pub fn iter(&self) -> impl Iterator<Item = &MemberEntry<M>> {
         self.all.iter()
     }

@@ -24,7 +24,7 @@ pub(crate) fn parse_enforceable(text: &str, targets: &[TargetRef]) -> Result<Sco
                 "the limit `{limit}` of {} cannot be enforced: no device reports it yet",
                 quote(text)
             );
-            Err(Error::invalid_args(message).hint("limit the rule with `origins`, or leave the limit out"))
+            Err(Error::invalid_args(message).hint("limit the rule with `origins`, or omit the limit"))
         }
     }
 }

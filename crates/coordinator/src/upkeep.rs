@@ -131,7 +131,7 @@ fn changed_denials(
             (DenialChange::Add, None) if deny.len() >= MAX_DENIALS => {
                 let message = format!("session `{}` has {MAX_DENIALS} denials, the maximum", meta.name);
                 return Err(Error::invalid_args(message)
-                    .hint("deny more with fewer rules: act:* concerns every origin"));
+                    .hint("deny more with fewer rules: act:* covers every origin"));
             }
             (DenialChange::Add, None) => deny.push(rule),
             (DenialChange::Remove, Some(at)) => {

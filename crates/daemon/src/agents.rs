@@ -125,8 +125,11 @@ impl Identities for Agents {
     fn link(&self, code: &str, connection: &str) -> Result<AgentId> {
         let agent = lock(&self.codes).redeem(code, crate::authority::monotonic_ms());
         agent.filter(|agent| self.change(|directory| directory.link(connection, agent))).ok_or_else(|| {
-            Error::new(ErrorCode::InvalidArgs, "the code is wrong, was used, or is older than two minutes")
-                .hint("run `stickpin identity link` in the shell of the agent for another code")
+            Error::new(
+                ErrorCode::InvalidArgs,
+                "the code is wrong, was already used, or is older than two minutes",
+            )
+            .hint("run `stickpin identity link` in the shell of the agent for another code")
         })
     }
 

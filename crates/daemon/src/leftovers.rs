@@ -25,7 +25,7 @@ pub(crate) fn find(state_dir: &Path) -> Vec<PathBuf> {
 pub(crate) fn remove(folders: &[PathBuf], going: &CancellationToken) {
     for dir in folders.iter().take_while(|_| !going.is_cancelled()) {
         match stickpin_process::remove_folder(dir) {
-            Ok(()) => tracing::info!("after a daemon that was killed: removed {}", dir.display()),
+            Ok(()) => tracing::info!("cleaned up after a killed daemon: removed {}", dir.display()),
             Err(e) => tracing::warn!("{} could not be removed: {e}", dir.display()),
         }
     }

@@ -50,7 +50,7 @@ use stickpin_device::Provider;
 use stickpin_kernel::{Error, ErrorCode, Result, ScriptWriter, io_error};
 use stickpin_wire::{Announcement, StateDir, announce, rpc};
 
-/// The default time that a daemon stays without sessions.
+/// The default time after which a daemon without sessions exits.
 pub const IDLE_EXIT: Duration = Duration::from_secs(15 * 60);
 
 /// How a daemon starts.
@@ -61,7 +61,7 @@ pub struct Options {
     pub idle_exit: Duration,
     /// The log level.
     pub log: LevelFilter,
-    /// Makes the platforms. Called only if this process becomes the daemon.
+    /// Creates the providers. Called only if this process becomes the daemon.
     pub providers: fn() -> Vec<Arc<dyn Provider>>,
     /// Writes recordings as scripts.
     pub scribe: Arc<dyn ScriptWriter>,

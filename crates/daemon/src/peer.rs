@@ -418,7 +418,7 @@ fn invalid(why: String) -> Error {
 fn not_welcomed(verdict: Option<Verdict>) -> Error {
     let why = match verdict {
         None => "call before hello",
-        Some(_) => "the versions or the state directories differ, as the answer to hello said",
+        Some(_) => "the versions or the state directories differ, as the response to `hello` says",
     };
     Error::new(ErrorCode::ProtocolMismatch, why)
 }

@@ -132,7 +132,7 @@ impl Daemon {
     async fn repair(&self) {
         let state_dir = self.state_dir.path();
         for done in self.host.sweep().await {
-            tracing::info!("after a daemon that was killed: {done}");
+            tracing::info!("cleaned up after a killed daemon: {done}");
         }
         let (left, going) = (leftovers::find(state_dir), self.shutdown.clone());
         if !left.is_empty() {

@@ -25,8 +25,8 @@ pub fn cleanup(setup: &Setup, reason: Reason) -> Result<Option<String>> {
     Ok(run.as_mut().and_then(|run| complete(run, HARNESSES, false)))
 }
 
-/// Cleans up if another version did so last; costs one read of a small file otherwise. The first
-/// command of a person also refreshes installed skills. Returns a summary for a person.
+/// Cleans up if the last cleanup was by another version; otherwise only reads one small file. The
+/// first command of a person also refreshes installed skills. Returns a summary for a person.
 ///
 /// # Errors
 /// Returns `IO` or `STORAGE_FULL` if the folder of the installation cannot be used.

@@ -49,7 +49,7 @@ impl Name {
 /// Returns the machine of a caller.
 fn setup(call: &Call) -> Result<Setup> {
     let Some(home) = call.caller.home.clone() else {
-        return Err(Error::new(ErrorCode::Io, "there is no home directory for configurations")
+        return Err(Error::new(ErrorCode::Io, "cannot find the configurations: there is no home directory")
             .hint("set HOME to the home directory"));
     };
     let machine = &*call.installation;

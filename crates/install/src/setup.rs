@@ -16,7 +16,7 @@ const DEFAULT_STATE_DIR: &str = ".local/state/stickpin";
 /// The name of the program on `PATH`.
 const PROGRAM: &str = "stickpin";
 
-/// The properties of the machine that an installation needs to know.
+/// The properties of the machine that an installation depends on.
 #[derive(Debug, Clone, Default)]
 pub struct Setup {
     /// The home directory.

@@ -83,7 +83,7 @@ pub fn serve_http(setup: Setup, http: &HttpOptions, ready: impl FnOnce(&str, &st
     let address = address(http)?;
     stickpin_client::runtime()?.block_on(async {
         let failed =
-            |e: std::io::Error| Error::new(ErrorCode::Io, format!("cannot listen at {address}: {e}"));
+            |e: std::io::Error| Error::new(ErrorCode::Io, format!("cannot listen on {address}: {e}"));
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         let signalled = crate::until_ended()?;
         let token = http.token.clone().unwrap_or_else(crate::connection::random_name);

@@ -53,7 +53,7 @@ pub(crate) fn parent_and_name(folder: &Path) -> io::Result<(&Path, &OsStr)> {
     match (folder.parent(), folder.file_name()) {
         (Some(above), Some(name)) if above.as_os_str().is_empty() => Ok((Path::new("."), name)),
         (Some(above), Some(name)) => Ok((above, name)),
-        _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "it has no name")),
+        _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "the path has no file name")),
     }
 }
 

@@ -97,7 +97,7 @@ pub(crate) async fn perform(act: Act, board: &Board, remote: &Remote) -> Result<
                 ErrorCode::NotYourTurn,
                 "the page only watches until you take the session",
             )
-            .hint("use the button Take"));
+            .hint("press the button Take"));
         }
         Act::Press { frame, x, y, count } => {
             let target = target(board, frame, x, y)?;
@@ -157,8 +157,7 @@ pub(crate) async fn release(remote: &Remote, status: &str, next_action: &str) ->
 fn target(board: &Board, frame: u64, x: f64, y: f64) -> Result<String> {
     let stale =
         |why: &str| Error::new(ErrorCode::StaleRef, why).hint("look at the picture again, then press");
-    let seen =
-        board.recent_frame(frame).ok_or_else(|| stale("the picture is not the current one any more"))?;
+    let seen = board.recent_frame(frame).ok_or_else(|| stale("the picture is out of date"))?;
     let inside = |value: f64, size: u32| value >= 0.0 && value < f64::from(size);
     if !inside(x, seen.width) || !inside(y, seen.height) {
         return Err(Error::new(
@@ -177,7 +176,7 @@ fn target(board: &Board, frame: u64, x: f64, y: f64) -> Result<String> {
     }
     match same_element(&seen, &newest, x, y) {
         true => Ok(format!("{},{}", x.round(), y.round())),
-        false => Err(stale("the picture shows something else there now")),
+        false => Err(stale("a newer picture shows something else there")),
     }
 }
 

@@ -247,7 +247,7 @@ impl Last {
 
 /// Returns the error for a page that cannot be served.
 pub(crate) fn cannot_listen(port: u16, e: &std::io::Error) -> Error {
-    Error::new(ErrorCode::Io, format!("cannot listen at port {port} of 127.0.0.1: {e}"))
+    Error::new(ErrorCode::Io, format!("cannot listen on port {port} of 127.0.0.1: {e}"))
         .hint("choose another port, or none: `stickpin watch`")
 }
 

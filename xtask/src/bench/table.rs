@@ -29,9 +29,10 @@ impl Table {
         let peer = self.peer.unwrap_or("peer (not run)");
         format!(
             "# Measured\n\n{machine}. Medians of alternating runs of `cargo xtask bench --peers --write`; these machines are \
-             noisy, so read the ratios. Where rows stand still, ours proves that nothing changed since the last snapshot \
-             and does not walk the page again. Where one changes, it does so half a second before every run of either, in which ours reads the page \
-             ahead (ADR 31). A first look is the one after `open` in a new browser, and after the peer's; the opening is not in it. The bars of snapshots were set from first looks.\n\n| | stickpin | {peer} | peer / ours | bar |\n|---|---|---|---|---|\n{}",
+             noisy, so read the ratios. If no row changes, stickpin proves that nothing changed since the last snapshot \
+             and does not walk the page again. If a row changes, it does so half a second before each run of either tool; in that time stickpin \
+             reads the page ahead (ADR 31). A first snapshot is the one after `open` in a new browser, and runs after the peer's; the time of \
+             `open` is not part of it. The bars of snapshots were set from first snapshots.\n\n| | stickpin | {peer} | peer / stickpin | bar |\n|---|---|---|---|---|\n{}",
             self.rows.concat()
         )
     }

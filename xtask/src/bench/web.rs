@@ -35,11 +35,11 @@ pub fn measure(table: &mut Table, ours: &Tool, peer: Option<&Tool>, server: &Ser
             table.compare("`get title`, whole process", a, b, "ms", "at most 1.3 x the peer");
         }
         let (a, b) = tools.measure_alternately(runs, &OUR_SNAPSHOT, &PEER_SNAPSHOT)?;
-        let what = format!("`snapshot -i --all`, {rows} rows that stand still");
+        let what = format!("`snapshot -i --all`, {rows} rows, none changing");
         table.compare(&what, a, b, "ms", "at least 4 x faster");
         if rows == 1_000 {
             let (a, _) = alternate(runs, || ours.command(&["snapshot"]), None::<fn() -> Command>)?;
-            table.add("`snapshot` once more, 1000 rows that stand still", a, "ms", "under 10");
+            table.add("`snapshot` again, 1000 rows, none changing", a, "ms", "under 10");
         }
         let a = output(&mut ours.command(&OUR_SNAPSHOT))?.len();
         let b = peer.map(|p| output(&mut p.command(&PEER_SNAPSHOT))).transpose()?.map(|s| s.len());
@@ -61,7 +61,7 @@ pub fn measure(table: &mut Table, ours: &Tool, peer: Option<&Tool>, server: &Ser
         }
         if rows == 1_000 {
             let (a, b) = tools.changing(runs, RENDER_TIME)?;
-            let what = format!("the same, {rows} rows, one changing just before");
+            let what = format!("the same, {rows} rows, one changing immediately before");
             table.compare(&what, a, b, "ms", "");
         }
     }
@@ -73,13 +73,13 @@ pub fn measure(table: &mut Table, ours: &Tool, peer: Option<&Tool>, server: &Ser
             &server.page(&format!("rows/{rows}")),
             if large { runs.min(RUNS_OF_LARGE_PAGE) } else { runs },
         )?;
-        let what = format!("`snapshot -i --all`, {rows} rows, the first look in a new browser");
+        let what = format!("`snapshot -i --all`, {rows} rows, first snapshot in a new browser");
         table.compare(&what, a, b, "ms", bar);
     }
     tools.open(&server.page("real"))?;
     let (a, b) = tools.changing(runs, AGENT_PAUSE)?;
     let what =
-        "`snapshot -i --all`, a page as they are met (10,000 elements, icons, 800 rules), one changing";
+        "`snapshot -i --all`, a realistic page (10,000 elements, icons, 800 rules), one element changing";
     table.compare(what, a, b, "ms", "at least 4 x faster");
     press(table, &tools, server, runs)?;
     ours.run(&["close"])

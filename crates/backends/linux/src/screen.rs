@@ -151,7 +151,7 @@ impl Screen {
             Visibility::Elsewhere => "on another workspace",
         };
         if self.own {
-            let x11 = self.x11("bring a window back").await?;
+            let x11 = self.x11("restore a window").await?;
             let window = window.clone();
             if x11.run(move |d| window_manager::raise(d, &window)).await? {
                 return Ok(());

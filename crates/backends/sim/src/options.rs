@@ -122,9 +122,7 @@ impl Options {
                 }
                 "rest" => {
                     options.reuse_after = value.parse().ok().filter(|n| *n > 0).ok_or_else(|| {
-                        format!(
-                            "`rest={value}`: expected the number of renderings that a number rests, 1 or more"
-                        )
+                        format!("`rest={value}`: expected a number of renderings, 1 or more")
                     })?;
                 }
                 "log" => options.log = Some(value.into()),

@@ -162,12 +162,13 @@ impl Provider for SimProvider {
 
     async fn open(&self, request: OpenRequest) -> Result<Box<dyn Device>> {
         let request = request.read_options::<SimOptions>()?;
-        let options = Options::parse(&request.what)
-            .map_err(|e| Error::new(ErrorCode::InvalidArgs, e).hint("sim:shop"))?;
+        let options = Options::parse(&request.what).map_err(|e| {
+            Error::new(ErrorCode::InvalidArgs, e).hint("for example: `stickpin open sim:shop`")
+        })?;
         options.check_reachable(request.file_roots.as_deref())?;
         let app = library::load(&options.app)?;
         let truth = InputLog::to_file(options.log.as_deref()).map_err(|e| {
-            Error::new(ErrorCode::Io, format!("the log of {} cannot be written: {e}", request.what))
+            Error::new(ErrorCode::Io, format!("cannot write the log of {}: {e}", request.what))
         })?;
         let path = options.path.clone().unwrap_or_else(|| app.start.clone());
         let info = DeviceInfo::new("sim", format!("sim:{}", app.name), options.grade);

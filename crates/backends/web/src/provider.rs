@@ -120,7 +120,7 @@ async fn first_tab(
 ) -> Result<Tab> {
     let client = &browser.client;
     let refused =
-        |e: stickpin_devtools::CallError| browser_lost(&format!("the browser refused to be driven: {e}"));
+        |e: stickpin_devtools::CallError| browser_lost(&format!("the browser refused the connection: {e}"));
     let downloads = cdp::SetDownloadBehavior {
         // Store downloads under their ids: the names that pages suggest are checked first.
         behavior: "allowAndName",

@@ -183,12 +183,15 @@ impl Grammar<'_> {
         };
         stickpin_cmdline::refuse_following(&options)?;
         if options.state_dir.is_some() {
-            return Err(Error::new(ErrorCode::InvalidArgs, "a console has one state directory")
-                .hint("give `--state-dir` when you start the console"));
+            return Err(Error::new(ErrorCode::InvalidArgs, "the state directory of a console cannot change")
+                .hint("pass `--state-dir` when you start the console"));
         }
         if registry::find(found.name).is_some_and(|entry| stickpin_cmdline::wants_stdin(entry, &mut input)) {
-            return Err(Error::new(ErrorCode::InvalidArgs, "steps cannot come from standard input here")
-                .hint("write the steps as arguments, or run a script in a shell"));
+            return Err(Error::new(
+                ErrorCode::InvalidArgs,
+                "a console cannot read steps from standard input",
+            )
+            .hint("write the steps as arguments, or run a script in a shell"));
         }
         Ok(Parsed::Command(Box::new(Call { definition, client_command, input, options })))
     }
@@ -217,7 +220,7 @@ pub fn help() -> String {
     }
     let _ = write!(
         text,
-        "\n:clear empties the context for following prompts; what was said stays in the session log.\n\
+        "\n:clear empties the context for following prompts; the conversation stays in the session log.\n\
          :help TOPIC explains one of {}, or a command.\n{}",
         stickpin_cmdline::help::names(),
         PathArg::RULES

@@ -93,7 +93,7 @@ impl Executor {
             let request = leave
                 .argument("release", true)
                 .argument("status", "A person worked here and closed the console.")
-                .argument("nextAction", "Look at the screen and go on.");
+                .argument("nextAction", "Look at the screen and continue.");
             error = self.ask(request).await.error;
         }
         error.filter(|e| {
@@ -138,7 +138,9 @@ impl Executor {
                 Err(e) => failed(&e),
             },
             Parsed::Clear => match self.store.clear().await {
-                Ok(()) => printed("the context is empty; what was said stays in the session log".to_owned()),
+                Ok(()) => {
+                    printed("the context is empty; the conversation stays in the session log".to_owned())
+                }
                 Err(e) => failed(&e),
             },
             Parsed::Command(call) => match self.command(*call, cancel).await {
@@ -158,7 +160,7 @@ impl Executor {
             printed.out = format!("it is {}\n{}", stickpin_tree::escape(&it, usize::MAX), printed.out);
         }
         if let Err(e) = self.store.append(entry(&call, &response)).await {
-            printed.err.push_str(&format!("warning: the context does not keep this command: {e}\n"));
+            printed.err.push_str(&format!("warning: this command could not be added to the context: {e}\n"));
         }
         Ok(Outcome { printed, exit: response.exit, ran: true, quit: false })
     }

@@ -52,7 +52,7 @@ impl Conversations<'_> {
             let bytes: u64 = texts.filter_map(|text| text.text()).map(|text| text.len() as u64).sum();
             let most = state.log.meta().policy.max_text_bytes;
             if bytes > most {
-                let message = format!("the entry has {bytes} bytes, and {most} are allowed");
+                let message = format!("the entry has {bytes} bytes; at most {most} are allowed");
                 return Err(Error::new(ErrorCode::MessageTooLarge, message)
                     .hint("write long text to a file, and name the file"));
             }

@@ -284,8 +284,10 @@ impl SessionAuthority {
         if self.shared.renewing.load(Ordering::Relaxed) {
             return Ok(());
         }
-        let message =
-            format!("nobody can act in session `{}`: nothing renews the lease of its turn", self.name);
+        let message = format!(
+            "nobody can act in session `{}`: the task that renews the lease of its turn is not running",
+            self.name
+        );
         Err(Error::new(ErrorCode::GuardianUnavailable, message)
             .hint("run `stickpin daemon stop`, then repeat the command"))
     }

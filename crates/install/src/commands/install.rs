@@ -106,7 +106,7 @@ fn plan(input: Map<String, Value>, call: &Call) -> Result<(Setup, InstallOptions
         (args.copy && args.link, "`--copy` and `--link` cannot be combined"),
     ] {
         if both {
-            return Err(Error::new(ErrorCode::InvalidArgs, message).hint("give one of them"));
+            return Err(Error::new(ErrorCode::InvalidArgs, message).hint("use one of them"));
         }
     }
     let mode = match (args.copy, args.link) {

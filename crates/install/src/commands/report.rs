@@ -45,7 +45,8 @@ impl Show for Report {
         (!failed.is_empty()).then(|| {
             let message =
                 format!("{} of {} targets failed: {}", failed.len(), self.results.len(), failed.join(", "));
-            Error::new(ErrorCode::Io, message).hint("fix what the results name, then run the command again")
+            Error::new(ErrorCode::Io, message)
+                .hint("fix the failures in the results, then run the command again")
         })
     }
 }

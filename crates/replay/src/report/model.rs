@@ -124,7 +124,7 @@ pub struct Attempt {
 pub struct Step {
     /// The number in the script, from 1; included steps count where they are included.
     pub number: usize,
-    /// The position of its line.
+    /// The position of the step's line in the script.
     pub at: SourceLocation,
     /// The line with its variables, without their values.
     pub line: String,

@@ -44,6 +44,6 @@ async fn area(view: AppView<'_>, request: &ScreenshotRequest) -> Result<(X11, Re
 
 /// Returns the error for a screenshot of an element that is not visible.
 pub(crate) fn not_visible() -> Error {
-    Error::element_offscreen("the element has no place on the screen")
-        .hint("scroll to it, or open what contains it: stickpin scroll")
+    Error::element_offscreen("the element has no position on the screen")
+        .hint("run `stickpin scroll down` to bring it into view, or open what contains it")
 }

@@ -218,14 +218,14 @@ async fn find(addresses: &Addresses, until: Instant) -> BusResult<String> {
         return Ok(address.clone());
     }
     let silent = match &addresses.session {
-        None => "no session bus is known (DBUS_SESSION_BUS_ADDRESS)".to_owned(),
+        None => "DBUS_SESSION_BUS_ADDRESS is not set".to_owned(),
         Some(session) => match asked(session, Call::new(SWITCH, LAUNCHER, "GetAddress"), until).await {
             Ok(answer) => return answer.read(),
             Err(e) => format!("{LAUNCHER} on {session}: {e}"),
         },
     };
     let Some(display) = addresses.display.clone() else {
-        return Err(BusError::Closed(format!("{silent}; no display is known (DISPLAY)")));
+        return Err(BusError::Closed(format!("{silent}; DISPLAY is not set")));
     };
     let found = tokio::task::spawn_blocking(move || on_display(&display)).await;
     found.unwrap_or_else(|e| Err(e.to_string())).map_err(|e| BusError::Closed(format!("{silent}; {e}")))

@@ -22,7 +22,7 @@ pub(crate) enum BusError {
     #[error("the object no longer exists")]
     Vanished,
     /// The object exists, but does not support this method.
-    #[error("the app does not support this question")]
+    #[error("the app does not support this query")]
     Unknown,
     /// The app answered with any other error, in its own words.
     #[error("the app answered with an error: {}", stickpin_tree::quote(.0))]

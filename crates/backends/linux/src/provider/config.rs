@@ -42,7 +42,7 @@ pub struct LinuxConfig {
     pub qt_accessibility: Option<String>,
     /// The value of `PATH`.
     pub path: Option<OsString>,
-    /// The home folder of this process, to which its environment belongs.
+    /// The home folder of this process.
     pub home: Option<PathBuf>,
     /// The folders of `XDG_DATA_HOME` and `XDG_DATA_DIRS`, in order of precedence.
     pub data: Vec<PathBuf>,

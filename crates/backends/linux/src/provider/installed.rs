@@ -22,9 +22,10 @@ pub(crate) fn find(name: &str, config: &LinuxConfig, cwd: &Path) -> Result<Launc
     let open = || Error::invalid_args(format!("{} has an unclosed quote", quote(name)));
     let words = shlex::split(name).ok_or_else(open)?;
     let Some((first, rest)) = words.split_first() else {
-        return Err(Error::invalid_args("linux: must be followed by the name of an app or a command").hint(
-            "for example: `stickpin open linux:gedit`; run `stickpin devices` to list the running apps",
-        ));
+        return Err(Error::invalid_args("`linux:` must be followed by the name of an app or a command")
+            .hint(
+                "for example: `stickpin open linux:gedit`; run `stickpin devices` to list the running apps",
+            ));
     };
     if rest.is_empty()
         && let Some(app) = DesktopEntry::find(first, &config.data)

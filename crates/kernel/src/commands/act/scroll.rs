@@ -22,7 +22,7 @@ const ROW_TIMEOUT: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Scroll {
-    /// The direction to scroll in.
+    /// The direction.
     #[schemars(extend("x-positional" = 0))]
     pub direction: Direction,
     /// Distance in CSS pixels.

@@ -16,7 +16,7 @@ pub struct ContextRead {
     /// The conversation.
     #[schemars(extend("x-positional" = 0))]
     pub context: String,
-    /// Begin behind this record; by default at the beginning.
+    /// Start after this record; by default at the beginning.
     #[schemars(extend("x-placeholder" = "SEQ"))]
     pub after: Option<u64>,
 }

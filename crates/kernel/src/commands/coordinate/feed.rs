@@ -184,7 +184,7 @@ impl Command for Events {
             return self.read_all(cx).await;
         }
         if !self.cursor.is_empty() {
-            return Err(Error::invalid_args("`cursor` belongs to `all-sessions`")
+            return Err(Error::invalid_args("`cursor` works only with `all-sessions`")
                 .hint("use `--after SEQ` for one session"));
         }
         let (session, who) = authority::require(cx)?;
@@ -203,7 +203,7 @@ impl Events {
     /// Reads the feeds of all sessions that the caller is a member of.
     async fn read_all(self, cx: &mut Cx) -> Result<EventsOutput> {
         if self.after.is_some() {
-            return Err(Error::invalid_args("`after` is the place in one session")
+            return Err(Error::invalid_args("`after` is a position in one session")
                 .hint("use `--cursor NAME=SEQ` for each session"));
         }
         let (coordinator, who) = authority::coordinator(cx)?;

@@ -13,7 +13,7 @@ pub use crate::observe::predicate::{Answer, Predicate};
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Is {
-    /// The condition to check.
+    /// The condition.
     #[schemars(extend("x-positional" = 0))]
     pub predicate: Predicate,
     /// Ref or selector.

@@ -79,10 +79,10 @@ impl Command for IdentityLink {
                     ttl_ms: None,
                 })
             }
-            (Some(_), None) => {
-                Err(Error::invalid_args("a code links an MCP connection, and this command has none")
-                    .hint("run the command over MCP; `stickpin whoami` shows the agent of this shell"))
-            }
+            (Some(_), None) => Err(Error::invalid_args(
+                "a code links an MCP connection, but this command did not come over MCP",
+            )
+            .hint("run the command over MCP; `stickpin whoami` shows the agent of this shell")),
             (None, _) if cx.caller.evidence.env_age == EnvAge::Spawn => {
                 Err(Error::invalid_args("an MCP connection is linked with the code of a shell")
                     .hint("run `stickpin identity link` in the shell of the agent, and give its code here"))
@@ -90,7 +90,7 @@ impl Command for IdentityLink {
             (None, _) => {
                 if !me.ambiguous.is_empty() {
                     let names: Vec<_> = me.ambiguous.iter().map(ToString::to_string).collect();
-                    let message = format!("this shell may be that of {}", names.join(" or "));
+                    let message = format!("this shell may belong to {}", names.join(" or "));
                     return Err(Error::new(ErrorCode::IdentityAmbiguous, message)
                         .hint("set STICKPIN_AGENT_ID to the id of the agent that this is"));
                 }
@@ -144,7 +144,7 @@ impl Show for IdentityLinkOutput {
             Some(code) => {
                 text.line(format_args!("{code}"));
                 text.line(format_args!(
-                    "run `identity link {code}` over MCP within two minutes: that connection is {} then",
+                    "run `identity link {code}` over MCP within two minutes: that connection then belongs to {}",
                     self.agent_id
                 ));
             }

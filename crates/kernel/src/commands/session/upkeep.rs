@@ -252,7 +252,7 @@ impl Show for LogVerifyOutput {
             text.line(finding);
         }
         if self.findings.is_empty() {
-            text.line("the log follows all rules");
+            text.line("the log is valid");
         }
     }
 }

@@ -26,8 +26,7 @@ pub struct WaitRequest {
     /// first: `POST /api/order`.
     #[schemars(extend("x-positional" = 0, "x-text" = true))]
     pub pattern: String,
-    /// Only a response with this status: `200`, `2xx`. By default any outcome counts, including a
-    /// failure.
+    /// Only a response with this status: `200`, `2xx`. By default a failed request counts too.
     #[schemars(extend("x-placeholder" = "STATUS"))]
     pub status: Option<String>,
     /// Time limit in milliseconds.

@@ -27,7 +27,7 @@ pub enum StartReason {
 pub struct SegmentStart {
     /// The unique id of the session, over all lifetimes and names.
     pub session_uid: String,
-    /// The platform of its device.
+    /// The platform of the session's device.
     pub platform: String,
     /// The resolved parameters of `open`; secrets only by reference.
     pub manifest: Arguments,

@@ -118,7 +118,7 @@ fn answer_tells_that_the_end_of_a_command_is_not_logged() {
     std::fs::remove_file(&full).unwrap();
     let pressed = world.run(&words(press)).json();
     assert!(pressed["ok"] == true && pressed["logStatus"].is_null(), "{pressed}");
-    assert!(world.ok("log verify shop").contains("follows all rules"));
+    assert!(world.ok("log verify shop").contains("the log is valid"));
     world.ok("daemon stop --force");
     daemon.wait().unwrap();
 }

@@ -17,11 +17,11 @@ type Segments = fn(&Records<'_>, NodeRef<'_>) -> bool;
 
 /// The scopes that were measured, narrowest first.
 pub const SCOPES: [(&str, Segments); 5] = [
-    ("own row and headings around", narrow),
-    ("sections apart", sections),
-    ("complementary sections, messages and popups apart", is_segment_root),
-    ("popups and messages apart", popups),
-    ("whole page but for other rows", page),
+    ("own row and enclosing headings", narrow),
+    ("separate sections", sections),
+    ("separate complementary sections, messages and popups", is_segment_root),
+    ("separate popups and messages", popups),
+    ("whole page except other rows", page),
 ];
 
 fn narrow(records: &Records<'_>, node: NodeRef<'_>) -> bool {
@@ -206,7 +206,7 @@ pub fn table(gauntlet: &[Case], situations: &[Case], flows: &[Case]) -> String {
     let must = |cases: &[Case], word: &str| cases.iter().filter(|c| c.name.starts_with(word)).count();
     let mut text = format!(
         "| scope of context | what changes by itself | wrong of {} (gauntlet) | wrong of {} (situations) | notices of 1,000 \
-         ordinary acts |\n|---|---|---|---|---|\n",
+         ordinary actions |\n|---|---|---|---|---|\n",
         must(gauntlet, "REF"),
         must(situations, "REF"),
     );
@@ -218,7 +218,7 @@ pub fn table(gauntlet: &[Case], situations: &[Case], flows: &[Case]) -> String {
             writeln!(
                 text,
                 "| {name} | {} | {} | {} | {:.1} |",
-                if volatility == Volatility::Guessed { "guessed by its words" } else { "learned" },
+                if volatility == Volatility::Guessed { "guessed from its words" } else { "learned" },
                 g.wrong.len(),
                 s.wrong.len(),
                 per_thousand(f.notices.len(), f.acts)

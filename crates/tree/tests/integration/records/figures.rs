@@ -71,8 +71,8 @@ pub fn table(situations: &[Case], flows: &[Case], told: &[Case]) -> String {
     let mut rows = rows.into_inner().expect("no worker panics");
     rows.sort();
     let mut out = format!(
-        "| the rule | wrong acts of 73 | refused of 47 | wrong in flows | refused of 1,000 | wrong with contexts \
-         told, of {} |\n|---|---|---|---|---|---|\n",
+        "| the rule | wrong actions of 73 | refused of 47 | wrong in flows | refused of 1,000 | wrong with the context \
+         rule, of {} |\n|---|---|---|---|---|---|\n",
         told.len() + 73
     );
     out.extend(rows.into_iter().map(|(_, row)| row));
