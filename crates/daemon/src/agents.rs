@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 use stickpin_kernel::{Connected, Error, ErrorCode, Identities, IssuedCode, Result, io_error};
 use stickpin_session::Timestamp;
-use stickpin_session::agent::{AgentRecord, Directory, Evidence, LinkCodes, Place, Process, Resolution};
+use stickpin_session::agent::{Directory, Evidence, LinkCodes, Place, Process, Resolution};
 use stickpin_session::turn::{AgentId, Anchor, Liveness};
 
 /// The maximum number of ancestors of a client that are read.
@@ -54,15 +54,14 @@ impl Agents {
         let uid = rustix::process::getuid().as_raw();
         let place = Place { host_id: host_id(&folder)?, boot_id: boot_id(), uid, user: user_name(uid) };
         let file = folder.join("agents.json");
-        let agents = match std::fs::read(&file) {
-            Ok(json) => serde_json::from_slice::<Vec<AgentRecord>>(&json).unwrap_or_else(|e| {
+        let mut directory = match std::fs::read(&file) {
+            Ok(json) => serde_json::from_slice::<Directory>(&json).unwrap_or_else(|e| {
                 tracing::warn!("{} is not a list of agents; a new list is started: {e}", file.display());
-                Vec::new()
+                Directory::default()
             }),
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Directory::default(),
             Err(e) => return Err(io_error("read", &file, &e)),
         };
-        let mut directory = Directory::new(agents);
         let before = Timestamp::from_millis(now().millis().saturating_sub(KEPT_MS));
         directory.drop_unused(before, |anchor| liveness(anchor, &place.boot_id) == Liveness::Alive);
         let directory = Mutex::new(directory);
@@ -108,7 +107,7 @@ impl Agents {
         let before = directory.revision();
         let result = with(&mut directory);
         if directory.revision() != before
-            && let Err(e) = files::write(&self.file, &directory.agents())
+            && let Err(e) = files::write(&self.file, &*directory)
         {
             tracing::warn!("the list of agents is kept only in memory: {e}");
         }
@@ -217,6 +216,33 @@ mod tests {
         let other = tempfile::tempdir().unwrap();
         let other = Agents::read(other.path()).unwrap();
         assert_ne!(other.identify(&[], &by_thread).unwrap().agent_id, first);
+    }
+
+    /// The process of this test as the root process of a harness: one that lives.
+    fn below_codex() -> Vec<Process> {
+        let mut processes = ancestry(Some(std::process::id()));
+        processes.truncate(1);
+        processes[0].args = vec!["codex".into()];
+        processes
+    }
+
+    #[test]
+    fn server_that_asks_the_next_daemon_first_is_the_same_agent() {
+        let tmp = tempfile::tempdir().unwrap();
+        let by_thread = evidence("CODEX_THREAD_ID", "t1");
+        let codex = below_codex();
+        let first = Agents::read(tmp.path()).unwrap().identify(&codex, &by_thread).unwrap().agent_id;
+        let server =
+            Evidence { env_age: EnvAge::Spawn, connection: Some("c1".into()), ..Evidence::default() };
+        let next = Agents::read(tmp.path()).unwrap();
+        assert_eq!(next.identify(&codex, &server).unwrap().agent_id, first);
+        assert_eq!(next.identify(&codex, &by_thread).unwrap().agent_id, first);
+        // What the process of another boot served says nothing about this one.
+        let file = tmp.path().join("identity/agents.json");
+        let stored = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(&file, stored.replace(&boot_id(), "an-earlier-boot")).unwrap();
+        let rebooted = Agents::read(tmp.path()).unwrap();
+        assert_ne!(rebooted.identify(&codex, &server).unwrap().agent_id, first);
     }
 
     /// Fault 42: the process of a client in a container with its own process namespace is not

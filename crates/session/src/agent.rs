@@ -11,6 +11,7 @@ mod directory;
 mod evidence;
 mod harnesses;
 mod link;
+mod stored;
 #[cfg(test)]
 mod tests;
 

@@ -5,17 +5,25 @@ use super::ancestry::{HarnessRoot, Process, harness_root};
 use super::bindings::Bindings;
 use super::evidence::{AgentKind, AgentRecord, Attempt, EnvAge, Evidence, IdentityError, Place, Resolution};
 use super::harnesses::{AGENT_VARIABLE, HARNESSES, Harness, TERMINAL_VARIABLES};
+use super::stored::StoredDirectory;
 use crate::timestamp::Timestamp;
 use crate::turn::{AgentId, Anchor};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// All known agents of a state dir.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// How old the times of the stored directory may become, in milliseconds.
+const STORED_EVERY_MS: u64 = 600_000;
+
+/// All known agents of a state dir, and the root processes that they were seen under.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(into = "StoredDirectory", from = "StoredDirectory")]
 pub struct Directory {
-    agents: Vec<AgentRecord>,
-    bindings: BTreeMap<Anchor, Bindings>,
+    pub(super) agents: Vec<AgentRecord>,
+    pub(super) bindings: BTreeMap<Anchor, Bindings>,
     revision: u64,
+    /// When the revision grew last.
+    revised_at: Timestamp,
 }
 
 /// A session id, with the rank of its source.
@@ -26,20 +34,18 @@ struct Named {
 }
 
 impl Directory {
-    /// Creates a directory from stored records. Bindings are learned again from requests.
-    #[must_use]
-    pub fn new(agents: Vec<AgentRecord>) -> Self {
-        Self { agents, ..Self::default() }
+    pub(super) fn stored(agents: Vec<AgentRecord>, bindings: BTreeMap<Anchor, Bindings>) -> Self {
+        Self { agents, bindings, ..Self::default() }
     }
 
-    /// Returns the agents for storage.
+    /// Returns all agents.
     #[must_use]
     pub fn agents(&self) -> &[AgentRecord] {
         &self.agents
     }
 
-    /// Returns a number that grows with each change that is worth storing. A new time of the last
-    /// request alone does not count.
+    /// Returns a number that grows with each change that is worth storing. The time of a request
+    /// alone is worth it every ten minutes.
     #[must_use]
     pub fn revision(&self) -> u64 {
         self.revision
@@ -82,6 +88,25 @@ impl Directory {
     /// # Errors
     /// Returns [`IdentityError`] if the caller gives itself an invalid name.
     pub fn resolve(
+        &mut self,
+        evidence: &Evidence,
+        ancestry: &[Process],
+        place: &Place,
+        now: Timestamp,
+    ) -> Result<Resolution, IdentityError> {
+        let before = self.revision;
+        let resolved = self.resolve_at(evidence, ancestry, place, now);
+        let age = now.millis().saturating_sub(self.revised_at.millis());
+        if self.revision == before && age >= STORED_EVERY_MS {
+            self.revision += 1;
+        }
+        if self.revision != before {
+            self.revised_at = now;
+        }
+        resolved
+    }
+
+    fn resolve_at(
         &mut self,
         evidence: &Evidence,
         ancestry: &[Process],
@@ -175,7 +200,11 @@ impl Directory {
     /// process keeps its id and is known by the session from now on. In a process that serves a
     /// single session, the older session is superseded.
     fn bind(&mut self, anchor: &Anchor, component: &str, many: bool, place: &Place, now: Timestamp) {
-        let replaced = self.bindings.entry(anchor.clone()).or_default().see(component, now);
+        let bindings = self.bindings.entry(anchor.clone()).or_default();
+        if bindings.is_changed_by(component, many) {
+            self.revision += 1;
+        }
+        let replaced = bindings.see(component, now);
         if self.position(component).is_none() && !many {
             let by_process = anchor_component(anchor);
             if let Some(at) = self.position(&by_process).filter(|&at| self.agents[at].provisional) {

@@ -48,6 +48,12 @@ impl Stage {
         self.directory.resolve(evidence, ancestry, &self.place, now).unwrap()
     }
 
+    /// Replaces the directory by what a restarted host reads from disk.
+    fn restart(&mut self) {
+        let stored = serde_json::to_string(&self.directory).unwrap();
+        self.directory = serde_json::from_str(&stored).unwrap();
+    }
+
     fn shell(&mut self, vars: &[(&str, &str)], root: &[Process]) -> Resolution {
         self.resolve(&Evidence { env: env(vars), ..Evidence::default() }, &shell_under(root))
     }
@@ -166,6 +172,70 @@ fn session_that_becomes_known_keeps_the_id() {
 }
 
 #[test]
+fn server_that_asks_a_restarted_host_first_is_the_same_agent() {
+    let thread = [("CODEX_THREAD_ID", "t1")];
+    let mut stage = Stage::new();
+    let by_shell = stage.shell(&thread, &codex());
+    stage.restart();
+    assert_eq!(stage.mcp(&[], &[], &codex()).agent_id, by_shell.agent_id);
+    assert_eq!(stage.shell(&thread, &codex()).agent_id, by_shell.agent_id);
+
+    // What the server saw at its start is still older than what the shell said before the restart.
+    let vars = |id| [("CLAUDECODE", "1"), ("CLAUDE_CODE_SESSION_ID", id)];
+    let old = stage.mcp(&vars("s1"), &[], &claude());
+    let new = stage.shell(&vars("s2"), &claude());
+    stage.restart();
+    let by_mcp = stage.mcp(&vars("s1"), &[], &claude());
+    assert_eq!(by_mcp.agent_id, new.agent_id);
+    assert_ne!(by_mcp.agent_id, old.agent_id);
+
+    // Two threads of one server are still two.
+    let server = [process(500, &["codex", "app-server"])];
+    let one = stage.mcp(&[], &[("threadId", "t2")], &server);
+    let two = stage.mcp(&[], &[("threadId", "t3")], &server);
+    stage.restart();
+    assert_eq!(stage.mcp(&[], &[], &server).ambiguous, [two.agent_id, one.agent_id]);
+}
+
+#[test]
+fn lost_directory_gives_an_agent_the_id_of_its_session_again() {
+    let thread = [("CODEX_THREAD_ID", "t1")];
+    let mut stage = Stage::new();
+    let before = stage.shell(&thread, &codex());
+    stage.directory = Directory::default();
+    assert_eq!(stage.shell(&thread, &codex()).agent_id, before.agent_id);
+    assert_eq!(stage.mcp(&[], &[], &codex()).agent_id, before.agent_id);
+}
+
+#[test]
+fn requests_are_stored_when_they_tell_something_new_or_every_ten_minutes() {
+    let thread = [("CODEX_THREAD_ID", "t1")];
+    let mut stage = Stage::new();
+    stage.shell(&thread, &codex());
+    let first = stage.directory.revision();
+    for _ in 0..9 {
+        stage.shell(&thread, &codex());
+    }
+    assert_eq!(stage.directory.revision(), first);
+    stage.mcp(&[], &[], &codex());
+    assert_eq!(stage.directory.revision(), first + 1);
+    stage.restart();
+    let stored = stage.directory.agents()[0].last_seen_at;
+    assert_eq!(stored, Timestamp::from_millis(11 * MINUTE));
+
+    // Two threads of a server that speak in turn are nothing new each time.
+    let server = [process(500, &["codex", "app-server"])];
+    for thread in ["t2", "t3"] {
+        stage.mcp(&[], &[("threadId", thread)], &server);
+    }
+    let both = stage.directory.revision();
+    for thread in ["t2", "t3", "t2", "t3"] {
+        stage.mcp(&[], &[("threadId", thread)], &server);
+    }
+    assert_eq!(stage.directory.revision(), both);
+}
+
+#[test]
 fn session_after_clear_replaces_the_older_and_carries_mcp_along() {
     let mut stage = Stage::new();
     let vars = |id| [("CLAUDECODE", "1"), ("CLAUDE_CODE_SESSION_ID", id)];
@@ -198,8 +268,7 @@ fn server_of_several_sessions_is_ambiguous_without_metadata() {
     assert_eq!(idle.ambiguous, [], "sessions of an hour ago do not count");
     assert!(!stage.directory.link("c1", &crate::turn::AgentId::new("codex:nobody")));
     assert!(stage.directory.link("c1", &two.agent_id));
-    // A restarted host reads it from disk.
-    stage.directory = Directory::new(stage.directory.agents().to_vec());
+    stage.restart();
     assert_eq!(stage.mcp(&[], &[], &server).agent_id, two.agent_id);
     stage.directory.unlink("c1");
     assert_ne!(stage.mcp(&[], &[], &server).agent_id, two.agent_id);
