@@ -19,6 +19,27 @@ pub enum TurnReply {
 }
 
 impl TurnReply {
+    /// Returns the `status` of the reply.
+    #[must_use]
+    pub fn status(&self) -> &'static str {
+        match self {
+            Self::YourTurn(_) => "your_turn",
+            Self::NotYet(_) => "not_yet",
+            Self::TakeoverAvailable(_) => "takeover_available",
+            Self::Closed(_) => "closed",
+        }
+    }
+
+    /// Returns the record after which the caller continues to read.
+    #[must_use]
+    pub fn cursor_seq(&self) -> u64 {
+        match self {
+            Self::YourTurn(granted) => granted.cursor_seq,
+            Self::NotYet(not_yet) | Self::Closed(not_yet) => not_yet.cursor_seq,
+            Self::TakeoverAvailable(takeover) => takeover.cursor_seq,
+        }
+    }
+
     /// Sets the record after which the caller continues to read.
     pub(crate) fn set_cursor(&mut self, seq: u64) {
         match self {

@@ -372,6 +372,7 @@ fn render(shared: &Shared, options: &Options, nested: bool) -> Render {
         // The output contains the envelopes of the steps.
         format: if setup.structured || nested { Format::Both } else { Format::Text },
         header: false,
+        cursor: true,
         fence: Some(format!("{:016x}", rand::random::<u64>())),
         max_bytes: options.max_bytes.or((max_chars < stickpin_tree::DEFAULT_MAX_BYTES).then_some(max_chars)),
         ..options.render()

@@ -7,6 +7,7 @@ pub(crate) use table::Cell;
 
 use crate::api::request::Render;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use stickpin_device::Error;
 
@@ -36,6 +37,8 @@ pub struct Text {
     columns: Option<u16>,
     /// The fence word in the lines around the app's own lines.
     fence: Option<String>,
+    /// Whether a feed ends with where reading continues.
+    cursor: bool,
 }
 
 impl Text {
@@ -56,6 +59,7 @@ impl Text {
             header: render.header,
             columns: render.columns,
             fence: render.fence.clone(),
+            cursor: render.cursor,
         }
     }
 
@@ -65,6 +69,16 @@ impl Text {
             self.out.push('\n');
         }
         write!(self.out, "{line}").expect("writing to a string cannot fail");
+    }
+
+    /// Adds how reading a feed ended, and where it continues: one record, or one of each session.
+    /// Only for readers whose front end does not show it elsewhere.
+    pub(crate) fn cursor(&mut self, status: &str, one: Option<u64>, of: &BTreeMap<String, u64>) {
+        if self.cursor {
+            let one = one.map(|seq| format!(", cursorSeq {seq}")).unwrap_or_default();
+            let of = of.iter().map(|(session, seq)| format!(", cursor {session}={seq}"));
+            self.line(format_args!("status {status}{one}{}", of.collect::<String>()));
+        }
     }
 
     /// Adds a list with one line per row. The caller must quote text of the app in cells.

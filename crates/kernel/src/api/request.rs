@@ -139,6 +139,10 @@ pub struct Render {
     /// receive them mixed with ours. Different for each request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fence: Option<String>,
+    /// Whether the text of a feed ends with how the read ended and where reading continues. For
+    /// readers that have no other place for it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub cursor: bool,
 }
 
 impl Default for Render {
@@ -150,6 +154,7 @@ impl Default for Render {
             detail: Detail::Normal,
             columns: None,
             fence: None,
+            cursor: false,
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::commands::coordinate::feed;
 use crate::commands::prelude::*;
 use crate::run::authority;
+use std::collections::BTreeMap;
 use stickpin_coordinator::{Event, Granted, SessionAuthority, TakeOptions, TurnReply, WaitOptions};
 use stickpin_session::agent::EnvAge;
 use stickpin_session::turn::AgentId;
@@ -218,6 +219,7 @@ impl Show for TurnOutput {
             TurnReply::Closed(closed) => text.line(format_args!("session {} is closed", closed.session)),
         }
         feed::show_events(&self.events, false, text);
+        text.cursor(self.reply.status(), Some(self.reply.cursor_seq()), &BTreeMap::new());
     }
 }
 

@@ -1,7 +1,7 @@
 //! The feed and the log as text.
 
 use super::{EventsOutput, FeedStatus, SessionLogOutput};
-use crate::api::render::{Cell, Show, Text, json_excerpt};
+use crate::api::render::{Cell, Show, Text, json_excerpt, json_name};
 use crate::commands::coordinate::claim::{CLOSED, NOT_YET};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -20,6 +20,13 @@ impl Show for EventsOutput {
 
     fn show(&self, text: &mut Text) {
         show_events(&self.events, !self.cursors.is_empty(), text);
+        self.show_cursor(text);
+    }
+}
+
+impl EventsOutput {
+    fn show_cursor(&self, text: &mut Text) {
+        text.cursor(&json_name(&self.status), self.cursor_seq, &self.cursors);
     }
 }
 
@@ -66,6 +73,7 @@ impl Show for SessionLogOutput {
             ]
         });
         text.table(&rows.collect::<Vec<_>>(), "  ");
+        self.0.show_cursor(text);
     }
 }
 
@@ -134,4 +142,31 @@ fn outcome(event: &Event) -> Option<String> {
 /// Quotes a text that came from an agent.
 fn quoted(value: &Value) -> String {
     value.as_str().map_or_else(|| escape(&json_excerpt(value), usize::MAX), quote_whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::request::Render;
+
+    fn said(output: &EventsOutput, cursor: bool) -> String {
+        let mut text = Text::new(&Render { cursor, ..Render::default() });
+        output.show(&mut text);
+        text.finish()
+    }
+
+    #[test]
+    fn wait_in_vain_names_status_and_cursor_to_readers_without_another_place_for_them() {
+        let mut output = EventsOutput {
+            status: FeedStatus::NotYet,
+            events: Vec::new(),
+            cursor_seq: Some(44),
+            cursors: [].into(),
+            closed: false,
+        };
+        assert_eq!(said(&output, true), "status not_yet, cursorSeq 44");
+        assert_eq!(said(&output, false), "");
+        (output.cursor_seq, output.cursors) = (None, [("mail".into(), 3), ("shop".into(), 44)].into());
+        assert_eq!(said(&output, true), "status not_yet, cursor mail=3, cursor shop=44");
+    }
 }
