@@ -6,6 +6,7 @@ mod commands;
 mod commit;
 mod context;
 mod events;
+mod handoff;
 mod members;
 mod state;
 mod talk;

@@ -21,6 +21,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, SystemTime};
 use stickpin_coordinator::{Coordinator, ListedState};
 use stickpin_device::{Dialog, Error, Provider, Result};
+use stickpin_refs::RefToken;
 use stickpin_session::{InMemoryNumbers, Ladder, NumberSource};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -123,6 +124,8 @@ pub(crate) struct SessionStatus {
     pub(crate) url: String,
     pub(crate) title: String,
     pub(crate) generation: Option<u64>,
+    /// The element with the focus in the stored tree, if it has a ref.
+    pub(crate) focused: Option<RefToken>,
     pub(crate) pid: Option<u32>,
     pub(crate) dialog: Option<Dialog>,
     pub(crate) recorded: bool,

@@ -3,6 +3,7 @@
 use super::authority::{SessionAuthority, State};
 use super::commands::{drain, refuse_ambiguous};
 use super::commit::Remarks;
+use super::handoff::{check_handoff, with_handoff};
 use crate::participant::Participant;
 use crate::replies::{GrantReason, Granted, Guardian, NotYet, TakeoverAvailable, TurnReply};
 use serde_json::json;
@@ -407,31 +408,6 @@ impl State {
 
 /// The minimum time between two writes of a lease to disk, in milliseconds.
 pub(crate) const STORE_EVERY_MS: u64 = 60_000;
-
-/// The maximum length of a text in a handoff, in bytes.
-const MAX_HANDOFF: usize = 16 * 1024;
-
-/// Refuses a handoff that is empty or too long.
-fn check_handoff(handoff: &Handoff) -> Result<()> {
-    for (field, text) in [("status", &handoff.status), ("nextAction", &handoff.next_action)] {
-        if text.trim().is_empty() || text.len() > MAX_HANDOFF {
-            let message = format!("`{field}` of a handoff needs 1 to {MAX_HANDOFF} bytes of text");
-            return Err(Error::new(ErrorCode::InvalidHandoff, message)
-                .hint("say what was done in `--status` and what comes next in `--next-action`")
-                .details(json!({ "field": field })));
-        }
-    }
-    Ok(())
-}
-
-fn with_handoff(e: Error, handoff: &Handoff) -> Error {
-    let mut details = e.details.clone();
-    if !details.is_object() {
-        details = json!({});
-    }
-    details["handoff"] = json!(handoff);
-    e.details(details)
-}
 
 fn reason_of(transition: &Transition) -> (GrantReason, Option<AgentId>) {
     match &transition.event {

@@ -1,6 +1,7 @@
 //! The turn of a session.
 
 use crate::support::{Plain, World, act, agent, handoff, press};
+use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_coordinator::{Closing, Participant, Talk};
@@ -357,6 +358,15 @@ async fn handoff_without_text_changes_nothing() {
         let given = Handoff { status: status.into(), next_action: next_action.into(), ..handoff() };
         let refused = shop.release(&ada, None, given, &Plain).unwrap_err();
         assert_eq!(refused.code, ErrorCode::InvalidHandoff);
+    }
+    // A record that is too long would leave the turn with its owner.
+    for questions in [vec![long.clone()], vec!["x".repeat(16 * 1024); 17]] {
+        let given = Handoff { open_questions: questions, ..handoff() };
+        let refused = shop.release(&ada, None, given, &Plain).unwrap_err();
+        assert_eq!(
+            (refused.code, &refused.details["field"]),
+            (ErrorCode::InvalidHandoff, &json!("openQuestions"))
+        );
     }
     assert_eq!(shop.state(None).unwrap().cursor_seq, before.cursor_seq);
 }

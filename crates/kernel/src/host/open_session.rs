@@ -8,7 +8,9 @@ use crate::host::{SessionStatus, private_dir};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use stickpin_device::{Device, Error, ErrorCode, Page, Result};
+use stickpin_refs::RefToken;
 use stickpin_session::Session;
+use stickpin_tree::States;
 use tokio::time::Instant;
 
 /// How long a device may take to close.
@@ -58,11 +60,21 @@ impl OpenSession {
         status.label.clone_from(&info.label);
         status.idle_timeout = self.idle_timeout;
         status.generation = self.session.generation().map(|g| g.get());
+        status.focused = self.focused();
         status.recorded = self.recorder.is_some();
         if let Some(Page { url, title, .. }) = &self.page {
             status.url.clone_from(url);
             status.title.clone_from(title);
         }
+    }
+
+    /// Returns the innermost focused element of the stored tree that has a ref.
+    fn focused(&self) -> Option<RefToken> {
+        let (tree, pin) = (self.session.tree()?, self.session.generation()?);
+        let innermost = tree.nodes().rev().find(|node| node.is(States::FOCUSED))?;
+        let around = innermost.ancestors().filter(|node| node.is(States::FOCUSED));
+        let id = std::iter::once(innermost).chain(around).find_map(|node| self.session.ref_of(node.id()))?;
+        Some(RefToken { id, pin: Some(pin) })
     }
 
     /// Has the device read the app ahead of the next command. The result is not stored here; the

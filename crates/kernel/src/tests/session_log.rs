@@ -51,6 +51,34 @@ async fn arguments_are_logged_as_given_and_as_resolved() {
 }
 
 #[tokio::test]
+async fn handoff_shows_the_screen_that_the_next_owner_gets() {
+    let (ada, bob) = two().await;
+    ada.fake.world().outline.push_str("textbox \"Card\" #5 focused\n");
+    ada.ok("snapshot", json!({})).await;
+    let slot = ada.host.inner.slot("mine").expect("open");
+    let stored = slot.status.borrow().generation.expect("a generation");
+    let session = log_of(&ada);
+    let mut feed = session.feed();
+    while session.meta().last_snapshot_generation != Some(stored) {
+        feed.changed().await.expect("the session lives");
+    }
+    ada.ok("turn release", json!({ "status": "filled", "nextAction": "pay" })).await;
+    let granted = bob.ok("turn wait", json!({})).await.output.expect("JSON");
+    let ui = &granted["handoff"]["ui"];
+    assert_eq!((&ui["generation"], &ui["focusedRef"]), (&json!(stored), &json!(format!("@e3~s{stored}"))));
+    let hex = ui["lastSnapshotBlob"].as_str().and_then(|blob| blob.strip_prefix("sha256:")).expect("a blob");
+    let blob = ada.caller.cwd.join("sessions/mine/blobs").join(&hex[..2]).join(hex);
+    assert!(std::fs::read_to_string(blob).expect("a tree").contains("textbox \"Card\""));
+
+    // A page may have an address of any length.
+    slot.status.send_modify(|status| status.url = format!("data:text/html,{}", "é".repeat(1 << 20)));
+    bob.ok("turn release", json!({ "status": "paid", "nextAction": "verify" })).await;
+    let granted = ada.ok("turn wait", json!({})).await.output.expect("JSON");
+    let address = granted["handoff"]["ui"]["urlOrActivity"].as_str().expect("an address").to_owned();
+    assert!(address.len() <= 2_048 && address.ends_with("é…"), "{} bytes", address.len());
+}
+
+#[tokio::test]
 async fn every_stored_tree_is_logged_without_protected_values() {
     let (ada, bob) = two().await;
     ada.fake.world().outline.push_str("textbox \"Key\" #5 protected value=hunter2\n");

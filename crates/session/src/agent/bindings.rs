@@ -36,7 +36,8 @@ impl Bindings {
     /// Returns the current sessions: the newest, or all of the last hour if the process serves
     /// several.
     pub(super) fn current(&self, many: bool, now: Timestamp) -> Vec<&str> {
-        let is_recent = |b: &&Binding| now.millis().saturating_sub(b.last_seen_at.millis()) <= MANY_CURRENT_MS;
+        let is_recent =
+            |b: &&Binding| now.millis().saturating_sub(b.last_seen_at.millis()) <= MANY_CURRENT_MS;
         let sessions = self.0.iter().rev();
         if many {
             sessions.filter(is_recent).map(|b| b.component.as_str()).collect()

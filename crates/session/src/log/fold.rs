@@ -93,7 +93,10 @@ impl SessionMeta {
                     address.clone_into(&mut target.device_key);
                 }
             }
-            Kind::Snapshot(snapshot) => self.last_snapshot_generation = Some(snapshot.generation),
+            Kind::Snapshot(snapshot) => {
+                self.last_snapshot_generation = Some(snapshot.generation);
+                self.last_snapshot_blob = Some(snapshot.blob.blob.clone());
+            }
             Kind::RecordingStarted(_) => self.recording = Some(OpenRecording { first_seq: record.seq }),
             Kind::RecordingEnded(_) => self.recording = None,
             Kind::MemberJoined(joined) => {

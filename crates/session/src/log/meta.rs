@@ -2,7 +2,7 @@
 //! only part that listing and restoring read.
 
 use super::kind::CommandId;
-use super::redacted::Arguments;
+use super::redacted::{Arguments, BlobId};
 use crate::timestamp::Timestamp;
 use crate::turn::{BaseScope, Child, Loan, LoanId, Member, Policy, ReclaimedLoan, TargetRef, TurnState};
 use serde::{Deserialize, Serialize};
@@ -126,6 +126,9 @@ pub struct SessionMeta {
     pub last_command: Option<CommandId>,
     /// The generation of the last tree in the log.
     pub last_snapshot_generation: Option<u64>,
+    /// The blob of that tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_snapshot_blob: Option<BlobId>,
     /// When the session was first opened.
     pub created_at: Timestamp,
     /// When the last record was folded.
@@ -170,6 +173,7 @@ impl SessionMeta {
             recording: None,
             last_command: None,
             last_snapshot_generation: None,
+            last_snapshot_blob: None,
             created_at: at,
             updated_at: at,
         }

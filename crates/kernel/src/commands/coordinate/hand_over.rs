@@ -3,8 +3,11 @@
 use crate::commands::prelude::*;
 use crate::run::authority;
 use serde_json::{Map, Value, json};
-use stickpin_coordinator::Participant;
+use stickpin_coordinator::{Participant, SessionAuthority};
 use stickpin_session::turn::{Artifact, Handoff, HandoffUi};
+
+/// The maximum length of the address in a handoff, in bytes. A page can have one of any length.
+const MAX_ADDRESS: usize = 2_048;
 
 /// Release the turn to the next waiting member, and say what was done and what comes next.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -108,7 +111,7 @@ impl Command for TurnRelease {
         let mut handoff = handoff(&who, self.handoff.as_deref(), self.status, self.next_action)?;
         handoff.open_questions.extend(self.open_question);
         handoff.do_not.extend(self.do_not);
-        handoff.ui = screen(cx);
+        handoff.ui = screen(cx, &session);
         let released = session
             .release(&who, self.turn.or(cx.expected_turn), handoff.clone(), &authority::redactor(cx))
             .map_err(|e| with_handoff(e, handoff))?;
@@ -134,7 +137,7 @@ impl Command for TurnAssign {
     async fn run(self, cx: &mut Cx) -> Result<TurnAssignOutput> {
         let (session, who) = authority::require(cx)?;
         let mut handoff = handoff(&who, self.handoff.as_deref(), self.status, self.next_action)?;
-        handoff.ui = screen(cx);
+        handoff.ui = screen(cx, &session);
         let redactor = authority::redactor(cx);
         // With `operatorRequested`, the caller redirects a turn that it does not hold.
         let expected = self.turn.or(cx.expected_turn.filter(|_| !self.operator_requested));
@@ -217,16 +220,27 @@ pub(super) fn handoff(
 }
 
 /// Returns the screen that the next owner will see, if the session is open.
-pub(super) fn screen(cx: &Cx) -> Option<HandoffUi> {
+pub(super) fn screen(cx: &Cx, session: &SessionAuthority) -> Option<HandoffUi> {
     let slot = cx.host.slot(cx.session_name()).ok()?;
     let status = slot.status.borrow();
-    let url_or_activity = if status.url.is_empty() { status.label.clone() } else { status.url.clone() };
+    let generation = status.generation?;
+    let address = if status.url.is_empty() { &status.label } else { &status.url };
     Some(HandoffUi {
-        generation: status.generation?,
-        last_snapshot_blob: None,
-        url_or_activity,
-        focused_ref: None,
+        generation,
+        // An older tree, or one that is not written yet, would show another screen.
+        last_snapshot_blob: session.last_snapshot(generation).map(|blob| blob.to_string()),
+        url_or_activity: excerpt(address, MAX_ADDRESS),
+        focused_ref: status.focused.map(|focused| focused.to_string()),
     })
+}
+
+/// Returns a text of at most `most` bytes; a longer one ends with `…`.
+fn excerpt(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    let end = text.floor_char_boundary(most - '…'.len_utf8());
+    format!("{}…", &text[..end])
 }
 
 impl Show for TurnReleaseOutput {

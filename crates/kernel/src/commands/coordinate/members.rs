@@ -152,7 +152,7 @@ impl Command for TurnLeave {
         let (session, who) = authority::require(cx)?;
         if self.release && session.meta().turn.owner.as_ref() == Some(&who.agent) {
             let mut handoff = hand_over::handoff(&who, None, self.status, self.next_action)?;
-            handoff.ui = hand_over::screen(cx);
+            handoff.ui = hand_over::screen(cx, &session);
             session.release(&who, None, handoff, &authority::redactor(cx))?;
         }
         let remaining_members = session.leave(&who)?;

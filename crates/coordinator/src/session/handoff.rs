@@ -1,0 +1,54 @@
+//! The limits of a handoff, and errors that return one.
+
+use serde_json::json;
+use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_session::turn::{Artifact, Handoff};
+
+/// The maximum length of a text in a handoff, in bytes.
+const MAX_HANDOFF: usize = 16 * 1024;
+
+/// The maximum length of a handoff with all its texts, in bytes. Keeps its record, and the record
+/// of the turn behind it, well below the maximum size of a record.
+const MAX_WHOLE_HANDOFF: usize = 256 * 1024;
+
+/// Refuses a handoff that is empty or too long.
+pub(super) fn check_handoff(handoff: &Handoff) -> Result<()> {
+    for (field, text) in [("status", &handoff.status), ("nextAction", &handoff.next_action)] {
+        if text.trim().is_empty() || text.len() > MAX_HANDOFF {
+            let message = format!("`{field}` of a handoff needs 1 to {MAX_HANDOFF} bytes of text");
+            return Err(Error::new(ErrorCode::InvalidHandoff, message)
+                .hint("say what was done in `--status` and what comes next in `--next-action`")
+                .details(json!({ "field": field })));
+        }
+    }
+    let of_artifacts = handoff.artifacts.iter().flat_map(|artifact| {
+        let Artifact { path, element, blob, lines, note, seq: _, role: _ } = artifact;
+        [path, element, blob, lines, note].into_iter().flatten().map(|text| ("artifacts", text))
+    });
+    let questions = handoff.open_questions.iter().map(|text| ("openQuestions", text));
+    let others = questions.chain(handoff.do_not.iter().map(|text| ("doNot", text))).chain(of_artifacts);
+    let mut whole = 0;
+    for (field, text) in others {
+        whole += text.len();
+        if text.len() > MAX_HANDOFF || whole > MAX_WHOLE_HANDOFF {
+            let message = format!(
+                "a text in `{field}` of a handoff is longer than {MAX_HANDOFF} bytes, or all of them \
+                 are longer than {MAX_WHOLE_HANDOFF}"
+            );
+            return Err(Error::new(ErrorCode::InvalidHandoff, message)
+                .hint("write long texts to a file, and name the file as an artifact of the handoff")
+                .details(json!({ "field": field })));
+        }
+    }
+    Ok(())
+}
+
+/// Adds a handoff that was not recorded to the details of an error, so that its text is not lost.
+pub(super) fn with_handoff(e: Error, handoff: &Handoff) -> Error {
+    let mut details = e.details.clone();
+    if !details.is_object() {
+        details = json!({});
+    }
+    details["handoff"] = json!(handoff);
+    e.details(details)
+}
