@@ -1,21 +1,25 @@
 //! Requests of two agents at the same moment, each on a thread of its own. The clock moves only
 //! between rounds.
 
+use crate::files::WatchedFiles;
 use crate::support::{Plain, agent, handoff, start};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Barrier};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Barrier, Mutex};
 use std::time::Duration;
 use stickpin_coordinator::{
-    Coordinator, Environment, GrantReason, Granted, Participant, SessionAuthority, TakeOptions, TurnReply,
-    WaitOptions,
+    Coordinator, Environment, GrantReason, Granted, Participant, SessionAuthority, TakeOptions, Talk,
+    TurnReply, WaitOptions,
 };
 use stickpin_device::{ErrorCode, Result};
 use stickpin_session::Timestamp;
-use stickpin_session::log::StartReason;
+use stickpin_session::log::{MessageHint, StartReason};
 use stickpin_session::turn::{Handoff, Liveness, Now, TurnPhase};
 use tokio_util::sync::CancellationToken;
 
 const ROUNDS: usize = 200;
+
+/// The rounds of fault 11.
+const MANY_ROUNDS: usize = 1_000;
 
 /// A session whose turn `ada` holds and `bob` wants.
 struct Race {
@@ -43,7 +47,8 @@ impl Race {
             liveness: Arc::new(|_| Liveness::Alive),
             pid: 4_711,
         };
-        let coordinator = Coordinator::open(folder.path(), 1, environment).unwrap();
+        let files = Arc::new(WatchedFiles::default());
+        let coordinator = Coordinator::open_on(folder.path(), 1, environment, files).unwrap();
         let (ada, bob) = (agent("ada", 1), agent("bob", 2));
         let shop = coordinator.begin_lifetime("shop", start("shop"), StartReason::Open, Some(&ada)).unwrap();
         shop.join(&bob, false, None).unwrap();
@@ -106,6 +111,72 @@ fn granted(reply: TurnReply) -> Granted {
         TurnReply::YourTurn(granted) => *granted,
         other => panic!("no turn: {other:?}"),
     }
+}
+
+/// Fault 11, under load: while eight agents claim the turn, another one talks and looks.
+#[test]
+fn one_of_many_agents_that_claim_under_load_gets_each_turn() {
+    const CLAIMS: usize = 8;
+    let race = Race::new();
+    let agents: Vec<Participant> = (0..CLAIMS).map(|n| agent(&format!("a{n}"), 10 + n as u32)).collect();
+    let mut last = race.begin_round();
+    race.shop.release(&race.ada, Some(last), handoff(), &Plain).unwrap();
+    let (line, is_over) = (Barrier::new(CLAIMS + 2), AtomicBool::new(false));
+    let replies: Mutex<Vec<(usize, TurnReply)>> = Mutex::default();
+    std::thread::scope(|threads| {
+        for (n, who) in agents.iter().enumerate() {
+            let (race, line, is_over, replies) = (&race, &line, &is_over, &replies);
+            threads.spawn(move || {
+                loop {
+                    line.wait();
+                    if is_over.load(Ordering::SeqCst) {
+                        return;
+                    }
+                    let reply = race.claim(who);
+                    replies.lock().unwrap().push((n, reply));
+                    line.wait();
+                }
+            });
+        }
+        threads.spawn(|| {
+            loop {
+                line.wait();
+                if is_over.load(Ordering::SeqCst) {
+                    return;
+                }
+                Talk(&race.shop)
+                    .send(&race.bob, "room", "hello".into(), MessageHint::Normal, &Plain)
+                    .unwrap();
+                race.shop.state(None).unwrap();
+                line.wait();
+            }
+        });
+        for round in 0..MANY_ROUNDS {
+            race.pass(20_000);
+            line.wait();
+            line.wait();
+            let replies = std::mem::take(&mut *replies.lock().unwrap());
+            let turns = replies.iter().filter_map(|(n, reply)| match reply {
+                TurnReply::YourTurn(granted) => Some((*n, granted.turn_id)),
+                _ => None,
+            });
+            let [(winner, turn)] = turns.collect::<Vec<_>>()[..] else {
+                panic!("round {round}: {replies:?}")
+            };
+            assert_eq!(turn, last + 1, "round {round}");
+            for (_, reply) in replies.iter().filter(|(n, _)| *n != winner) {
+                let TurnReply::NotYet(not_yet) = reply else { panic!("round {round}: {reply:?}") };
+                // A claim that came before the winner's names nobody.
+                let owner = not_yet.owner.as_ref();
+                assert!(owner.is_none_or(|owner| *owner == agents[winner].agent), "round {round}: {owner:?}");
+            }
+            last = turn;
+            race.shop.release(&agents[winner], Some(last), handoff(), &Plain).unwrap();
+        }
+        is_over.store(true, Ordering::SeqCst);
+        line.wait();
+    });
+    race.assert_consistent();
 }
 
 /// Fault 13: one of the two is first, and the text of the handoff is not lost.
