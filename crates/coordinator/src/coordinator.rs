@@ -4,7 +4,7 @@ use crate::environment::Environment;
 use crate::error;
 use crate::listing::ReadBefore;
 use crate::participant::Participant;
-use crate::session::{Closing, SessionAuthority, Shared, State, refuse_ambiguous};
+use crate::session::{Closing, SessionAuthority, Shared, State, refuse_ambiguous, take_back_grant};
 use crate::tree_queue::SnapshotQueue;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -234,11 +234,11 @@ impl Coordinator {
         self.store.remove(name).map_err(error::of_store)
     }
 
-    /// Records that the responses to an agent were delivered.
-    pub fn delivered(&self, agent: &AgentId) {
-        for session in self.in_use() {
-            session.delivered(agent);
-        }
+    /// Records that the responses to an agent were delivered. Returns the sessions whose turn was
+    /// granted by one of them.
+    pub fn delivered(&self, agent: &AgentId) -> Vec<String> {
+        let granted = self.in_use().into_iter().filter(|session| session.delivered(agent));
+        granted.map(|session| session.name().to_owned()).collect()
     }
 
     /// Checks every record of the log of a session.
@@ -285,4 +285,14 @@ fn repair_turn(coordinator: &Coordinator, log: &mut SessionLog) -> Result<bool> 
     }
     log.append(&daemon, Kind::DaemonStarted(started)).map_err(error::of_store)?;
     Ok(owned)
+}
+
+/// Takes back that the grants to an agent in these sessions were delivered, because its client
+/// ended without having read them. Each is reserved for the agent again, unless the agent goes on.
+pub fn take_back_grants(coordinator: &Coordinator, agent: &AgentId, sessions: &[String]) {
+    let granted = |session: &Arc<SessionAuthority>| sessions.iter().any(|name| name == session.name());
+    for session in coordinator.in_use().into_iter().filter(granted) {
+        take_back_grant(&session, agent);
+    }
+    coordinator.shared.guardian.send_modify(|count| *count += 1);
 }

@@ -65,7 +65,7 @@ mod snapshots;
 mod tree_queue;
 mod upkeep;
 
-pub use coordinator::Coordinator;
+pub use coordinator::{Coordinator, take_back_grants};
 pub use delegation::{EndedLoan, Loans, Spawn, Spawned};
 pub use environment::Environment;
 pub use evidence::{HostSummary, LogPosition, SessionEvidence};

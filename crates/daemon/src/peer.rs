@@ -12,8 +12,10 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
+use stickpin_coordinator::take_back_grants;
 use stickpin_kernel::{CancellationToken, Dispatched, Error, ErrorCode, Request, Response};
 use stickpin_session::agent::Process;
+use stickpin_session::turn::AgentId;
 use stickpin_wire::rpc::{
     self, Answer, Bind, Cancel, Hello, Message, Stop, Stopping, Verdict, Welcome, code, method,
 };
@@ -59,10 +61,14 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, stream: UnixStream) {
         bound: Mutex::default(),
         connections: Mutex::default(),
         free: Arc::new(Semaphore::new(MAX_CALLS as usize)),
+        granted: Mutex::default(),
         gone: CancellationToken::new(),
     });
-    if let Err(why) = peer.read(read).await {
-        peer.fault(Value::Null, code::INVALID_REQUEST, invalid(why)).await;
+    match peer.read(read).await {
+        Ok(End::Closed) => {}
+        // Only a client that was killed leaves a response unread.
+        Ok(End::Reset) => peer.take_back_grants(),
+        Err(why) => peer.fault(Value::Null, code::INVALID_REQUEST, invalid(why)).await,
     }
     tracing::trace!("a client sends nothing more");
     peer.wait_until_answered().await;
@@ -73,6 +79,14 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, stream: UnixStream) {
         connections.iter().for_each(|connection| peer.daemon.agents.disconnect(connection));
     }
     peer.close_bound().await;
+}
+
+/// How a client stopped sending.
+enum End {
+    /// It closed its side.
+    Closed,
+    /// It ended with unread responses.
+    Reset,
 }
 
 /// One connection.
@@ -92,6 +106,9 @@ struct Peer {
     connections: Mutex<BTreeSet<String>>,
     /// Limits the number of concurrent calls.
     free: Arc<Semaphore>,
+    /// The agent that the last response granted turns to, and their sessions. The client has read
+    /// the response once it sends another message.
+    granted: Mutex<Option<(AgentId, Vec<String>)>>,
     /// Cancelled when the client has disconnected: its calls end.
     gone: CancellationToken,
 }
@@ -101,7 +118,7 @@ impl Peer {
     ///
     /// # Errors
     /// Returns the reason why reading stopped earlier.
-    async fn read(self: &Arc<Self>, mut read: OwnedReadHalf) -> Result<(), String> {
+    async fn read(self: &Arc<Self>, mut read: OwnedReadHalf) -> Result<End, String> {
         let mut frames = Frames::default();
         let mut buf = vec![0; 32 << 10];
         let mut verdict = None;
@@ -141,9 +158,19 @@ impl Peer {
                 }
             };
             match part {
-                Ok(0) | Err(_) => return Ok(()),
+                Ok(0) => return Ok(End::Closed),
+                Err(e) if e.kind() == std::io::ErrorKind::ConnectionReset => return Ok(End::Reset),
+                Err(_) => return Ok(End::Closed),
                 Ok(n) => frames.push(&buf[..n]),
             }
+        }
+    }
+
+    /// Returns the turns that the client did not learn of. They are reserved for its agent again,
+    /// unless the agent goes on by itself.
+    fn take_back_grants(&self) {
+        if let Some((agent, sessions)) = self.granted().take() {
+            take_back_grants(&self.daemon.coordinator, &agent, &sessions);
         }
     }
 
@@ -182,6 +209,7 @@ impl Peer {
         room: Option<OwnedSemaphorePermit>,
         verdict: &mut Option<Verdict>,
     ) {
+        self.granted().take();
         let Message { id, method, params, .. } = match serde_json::from_slice(line) {
             Ok(message) => message,
             Err(e) if e.is_data() => {
@@ -290,7 +318,10 @@ impl Peer {
             if peer.answer(id, request, token).await
                 && let Some(agent) = agent
             {
-                peer.daemon.coordinator.delivered(&agent);
+                let sessions = peer.daemon.coordinator.delivered(&agent);
+                if !sessions.is_empty() {
+                    *peer.granted() = Some((agent, sessions));
+                }
             }
             drop((place, room));
             peer.daemon.calls.fetch_sub(1, Ordering::Relaxed);
@@ -386,6 +417,10 @@ impl Peer {
                 false
             }
         }
+    }
+
+    fn granted(&self) -> std::sync::MutexGuard<'_, Option<(AgentId, Vec<String>)>> {
+        self.granted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn calls(&self) -> std::sync::MutexGuard<'_, HashMap<String, CancellationToken>> {

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use stickpin_device::Result;
-use stickpin_session::log::{BlobId, CommandId, Record, SessionMeta, Via};
+use stickpin_session::log::{CommandId, Record, SessionMeta, Via};
 use stickpin_session::turn::{
     AgentId, Anchor, Liveness, Member, Now, Presence, Situation, TurnPhase, TurnState,
 };
@@ -141,14 +141,6 @@ impl SessionAuthority {
     #[must_use]
     pub fn meta(&self) -> SessionMeta {
         self.lock().log.meta().clone()
-    }
-
-    /// Returns the blob of the tree with this generation, if it is the last tree in the log.
-    #[must_use]
-    pub fn last_snapshot(&self, generation: u64) -> Option<BlobId> {
-        let state = self.lock();
-        let meta = state.log.meta();
-        meta.last_snapshot_blob.clone().filter(|_| meta.last_snapshot_generation == Some(generation))
     }
 
     /// Returns whether an agent is a member.

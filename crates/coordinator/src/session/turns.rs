@@ -333,23 +333,6 @@ impl SessionAuthority {
         let rests = !presence.in_flight && presence.silent_ms >= meta.policy.implicit_idle_ms;
         (!meta.turn.implicit || !rests).then(|| (owner.clone(), meta.turn.turn_id))
     }
-
-    /// Records that the responses to an agent were delivered: its grants and its read position. The
-    /// delivery of a grant is stored at once, so that the next host does not reserve the turn
-    /// again.
-    pub fn delivered(&self, agent: &AgentId) {
-        let mut state = self.lock();
-        self.confirm_cursor(&mut state, agent);
-        let turn = &state.log.meta().turn;
-        if turn.owner.as_ref() == Some(agent) && !turn.grant.delivered {
-            let amended = deadlines::acknowledged(turn);
-            state.log.amend(Amendment::Turn(Box::new(amended)));
-            if let Err(e) = state.log.store() {
-                // The delivery is stored with the next record.
-                tracing::warn!(session = self.name, "the delivery of a turn could not be stored: {e}");
-            }
-        }
-    }
 }
 
 impl State {

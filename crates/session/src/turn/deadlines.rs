@@ -43,6 +43,12 @@ pub fn acknowledged(turn: &TurnState) -> TurnState {
     TurnState { grant: Grant { delivered: true, ..turn.grant }, ..turn.clone() }
 }
 
+/// Returns the turn after its adapter ended without having read the grant that was sent to it.
+#[must_use]
+pub fn unacknowledged(turn: &TurnState) -> TurnState {
+    TurnState { grant: Grant { delivered: false, ..turn.grant }, ..turn.clone() }
+}
+
 /// Returns the change that is due because of the time, if any. Call this function again after each
 /// commit, until it returns `None`.
 #[must_use]

@@ -224,11 +224,13 @@ pub(super) fn screen(cx: &Cx, session: &SessionAuthority) -> Option<HandoffUi> {
     let slot = cx.host.slot(cx.session_name()).ok()?;
     let status = slot.status.borrow();
     let generation = status.generation?;
+    let meta = session.meta();
+    // An older tree, or one that is not written yet, would show another screen.
+    let blob = meta.last_snapshot_blob.filter(|_| meta.last_snapshot_generation == Some(generation));
     let address = if status.url.is_empty() { &status.label } else { &status.url };
     Some(HandoffUi {
         generation,
-        // An older tree, or one that is not written yet, would show another screen.
-        last_snapshot_blob: session.last_snapshot(generation).map(|blob| blob.to_string()),
+        last_snapshot_blob: blob.map(|blob| blob.to_string()),
         url_or_activity: excerpt(address, MAX_ADDRESS),
         focused_ref: status.focused.map(|focused| focused.to_string()),
     })

@@ -1,0 +1,43 @@
+//! Whether the responses to an agent arrived: its grants and its read position. A grant that did
+//! not arrive is reserved for its agent again.
+
+use super::authority::{SessionAuthority, State};
+use stickpin_session::turn::{AgentId, TurnState, deadlines};
+use stickpin_store::Amendment;
+
+impl SessionAuthority {
+    /// Records that the responses to an agent were delivered: its grants and its read position. The
+    /// delivery of a grant is stored at once, so that the next host does not reserve the turn
+    /// again. Returns whether there was such a grant.
+    pub fn delivered(&self, agent: &AgentId) -> bool {
+        let mut state = self.lock();
+        self.confirm_cursor(&mut state, agent);
+        let turn = &state.log.meta().turn;
+        let granted = turn.owner.as_ref() == Some(agent) && !turn.grant.delivered;
+        if granted {
+            let amended = deadlines::acknowledged(turn);
+            store(&mut state, amended);
+        }
+        granted
+    }
+}
+
+/// Takes back that the last grant to an agent was delivered, because its client ended without
+/// having read it.
+pub(crate) fn take_back_grant(session: &SessionAuthority, agent: &AgentId) {
+    let mut state = session.lock();
+    let turn = &state.log.meta().turn;
+    if turn.owner.as_ref() == Some(agent) && turn.grant.delivered {
+        let amended = deadlines::unacknowledged(turn);
+        store(&mut state, amended);
+    }
+}
+
+fn store(state: &mut State, amended: TurnState) {
+    state.log.amend(Amendment::Turn(Box::new(amended)));
+    if let Err(e) = state.log.store() {
+        // The delivery is stored with the next record.
+        let session = &state.log.meta().name;
+        tracing::warn!(session, "the delivery of a turn could not be stored: {e}");
+    }
+}
