@@ -2,7 +2,7 @@
 //! that imitates stickpin, separation of clients, and the bearer token of HTTP.
 
 use crate::support::client::{Client, hello, text};
-use crate::support::{self, World, eventually};
+use crate::support::{self, World, eventually, words};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -589,8 +589,17 @@ impl Harness {
         std::fs::remove_file(&answer).unwrap();
         serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text}"))
     }
+
+    /// Kills the harness. Its server ends when the client is dropped.
+    pub(crate) fn kill(&mut self) {
+        self.client.child.kill().expect("it runs");
+        self.client.child.wait().expect("it ends");
+        // Its shell waits for the next line, and ends at the end of the file.
+        drop(std::fs::File::options().write(true).open(self.folder.path().join("ask")).expect("a pipe"));
+    }
 }
 
+/// Acceptance test 1.
 #[test]
 fn shell_and_mcp_of_a_harness_are_one_agent() {
     let thread = json!({"threadId": "t1"});
@@ -607,19 +616,46 @@ fn shell_and_mcp_of_a_harness_are_one_agent() {
         ("codex", &["codex"], "CODEX_THREAD_ID=t1", "", Some(thread)),
         ("gemini", &["node"], "GEMINI_CLI=1 TMUX_PANE=%1", "", None),
         ("opencode", &["opencode"], "OPENCODE=1 OPENCODE_SESSION_ID=o1", "OPENCODE=1", Some(session)),
+        // A version that names its session to nobody.
+        ("opencode", &["opencode"], "OPENCODE=1", "", None),
     ] {
         let world = World::new();
-        let mut harness = Harness::start(&world, name, shell, spawn);
+        let in_shop = |vars: &str| format!("{vars} STICKPIN_SESSION=shop");
+        let mut harness = Harness::start(&world, name, &in_shop(shell), &in_shop(spawn));
         let by_shell = harness.shell("whoami --json");
         let agent = by_shell["output"]["agentId"].as_str().unwrap_or_else(|| panic!("{by_shell}")).to_owned();
         assert!(agent.starts_with(&format!("{family}:")), "{agent}");
-        let mut params = json!({"name": "whoami", "arguments": {}});
-        if let Some(meta) = meta {
-            params["_meta"] = meta;
-        }
-        let by_mcp = harness.client.ask("tools/call", params);
-        let said = text(&by_mcp["result"]);
+        let mut tool = |name: &str, arguments: Value| {
+            let mut params = json!({"name": name, "arguments": arguments});
+            if let Some(meta) = &meta {
+                params["_meta"] = meta.clone();
+            }
+            text(&harness.client.ask("tools/call", params)["result"])
+        };
+        let said = tool("whoami", json!({}));
         assert!(said.contains(&agent), "{family}: {agent} in the shell, by MCP {said}");
+
+        // The server is the first one to call the next daemon.
+        world.signal("-KILL", world.pid().expect("a daemon"));
+        eventually("the daemon is dead", || world.pid().is_none());
+        let said = tool("whoami", json!({}));
+        assert!(said.contains(&agent), "{family}: {agent} before the kill, by MCP {said} behind it");
+
+        // A message to the agent arrives on both ways.
+        let other = |line: &str| {
+            let mut command = world.command(&[&["--session", "shop"], &words(line)[..]].concat());
+            let ran: support::Ran = command.env("STICKPIN_AGENT_ID", "claude:eve").output().unwrap().into();
+            assert_eq!(ran.code, 0, "{family}: {line}: {ran:?}");
+        };
+        other("open sim:shop");
+        let joined = tool("turn_join", json!({}));
+        assert!(joined.contains(&agent), "{family}: {joined}");
+        other(&format!("msg send {agent} 'for you'"));
+        let by_mcp = tool("msg_recv", json!({"after": 0}));
+        assert!(by_mcp.contains("for you"), "{family}: {by_mcp}");
+        assert_eq!(harness.shell("whoami --json")["output"]["agentId"], *agent, "{family}");
+        let by_shell = harness.shell("msg recv --after 0 --json");
+        assert_eq!(by_shell["output"]["events"][0]["body"], "for you", "{family}: {by_shell}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! Two agents in one session, each a separate process per command: the messages that they exchange,
 //! and what a follower prints.
 
-use crate::support::client::Client;
+use crate::support::client::{Client, text};
 use crate::support::{Ran, World, eventually, words};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -280,6 +280,12 @@ fn both_surfaces_reach_the_same_feed() {
     command.stderr(Stdio::null());
     let mut mcp = Client::of(command);
     let mut line = |line: &str| mcp.tool("stickpin", json!({"line": line}));
+    // Nothing happens: the client gets to know that, and where to go on.
+    for in_vain in [line("events --wait --timeout 20"), line("batch 'events --wait --timeout 20'")] {
+        let (text, cursor) = (text(&in_vain), ada.ok("turn state")["cursorSeq"].clone());
+        assert!(text.ends_with(&format!("status not_yet, cursorSeq {cursor}")), "{text}");
+        assert_eq!(in_vain["isError"], false, "{text}");
+    }
     ada.ok("msg send Bob 'over to you'");
     let read = line("events --wait --after 0 --event message");
     assert!(read.to_string().contains("claude:ada -> codex:bob: message"), "{read}");

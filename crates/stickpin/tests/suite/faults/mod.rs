@@ -1,8 +1,11 @@
-//! Faults below the daemon: it is killed at any operation on its files, and the disk is full.
+//! Faults of processes and files: the daemon is killed at any operation on its files, the disk is
+//! full, and clients and harnesses are killed.
 
 mod crash_loop;
 mod full_disk;
 mod hints;
 mod killing_files;
+mod kills;
+mod listening;
 mod log_rules;
 mod table;

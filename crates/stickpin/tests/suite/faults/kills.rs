@@ -1,0 +1,190 @@
+//! Clients, harnesses and daemons of several agents are killed, each a process of its own.
+
+use crate::mcp::Harness;
+use crate::support::{Ran, World, eventually, words};
+use serde_json::{Value, json};
+use std::io::Read;
+use std::process::{Child, Command, Stdio};
+
+const ADA: &str = "claude:ada";
+const BOB: &str = "codex:bob";
+
+const HAND_OVER: &str = "turn release --status 'cart filled' --next-action pay";
+
+fn command(world: &World, agent: &str, line: &str) -> Command {
+    let mut command = world.command(&[&["--session", "shop"], &words(line)[..], &["--json"]].concat());
+    command.env("STICKPIN_AGENT_ID", agent);
+    command
+}
+
+fn run(world: &World, agent: &str, line: &str) -> Ran {
+    command(world, agent, line).output().expect("the binary runs").into()
+}
+
+/// Returns the output of a command that exits with 0.
+#[track_caller]
+fn ok(world: &World, agent: &str, line: &str) -> Value {
+    let ran = run(world, agent, line);
+    assert_eq!(ran.code, 0, "{agent} {line}: {ran:?}");
+    ran.json()["output"].take()
+}
+
+/// Opens a session in which a command that takes the turn does not wait for that of another agent.
+fn open_to_take_turns_at_once(world: &World) {
+    ok(world, ADA, "open sim:shop?clock=virtual");
+    ok(world, ADA, "session policy shop implicitIdleMs=0");
+}
+
+/// Starts `turn wait`, and returns once it is registered.
+fn begin_wait(world: &World, agent: &str) -> Child {
+    let child = command(world, agent, "turn wait").stdout(Stdio::piped()).spawn().expect("the binary runs");
+    eventually("the wait is registered", || {
+        ok(world, ADA, "turn state")["waiters"][0]["agentId"] == json!(agent)
+    });
+    child
+}
+
+/// Returns the output of a child that exits with 0.
+#[track_caller]
+fn output(mut child: Child) -> Value {
+    let mut out = String::new();
+    child.stdout.take().expect("a pipe").read_to_string(&mut out).expect("text");
+    assert!(child.wait().expect("it ends").success(), "{out}");
+    serde_json::from_str::<Value>(&out).unwrap_or_else(|e| panic!("{e}: {out}"))["output"].take()
+}
+
+/// Runs a command in the shell of a harness, which must succeed, and returns its output.
+#[track_caller]
+fn shell(harness: &Harness, line: &str) -> Value {
+    let mut answer = harness.shell(&format!("{line} --json"));
+    assert_eq!(answer["ok"], true, "{line}: {answer}");
+    answer["output"].take()
+}
+
+/// F3: nobody else gets the turn, and its agent gets the handoff.
+#[test]
+fn grant_to_a_killed_wait_is_not_delivered() {
+    let world = World::new();
+    ok(&world, ADA, "open sim:shop");
+    ok(&world, ADA, "turn wait");
+    let mut waits = begin_wait(&world, BOB);
+    let is_delivered = || {
+        let meta = std::fs::read_to_string(world.state_dir().join("sessions/shop/meta.json")).unwrap();
+        let turn = serde_json::from_str::<Value>(&meta).unwrap()["turn"].take();
+        (turn["owner"] == BOB).then(|| turn["grant"]["delivered"] == true)
+    };
+    // It does not read the grant that is sent to it.
+    world.signal("-STOP", waits.id());
+    ok(&world, ADA, HAND_OVER);
+    eventually("the grant is sent", || is_delivered() == Some(true));
+    waits.kill().expect("it runs");
+    waits.wait().expect("it ends");
+    eventually("the grant counts as not delivered", || is_delivered() == Some(false));
+    let other = run(&world, ADA, "turn try");
+    assert_eq!((other.code, &other.json()["output"]["owner"]), (3, &json!(BOB)), "{other:?}");
+    let again = ok(&world, BOB, "turn wait");
+    assert_eq!((&again["status"], &again["handoff"]["status"]), (&json!("your_turn"), &json!("cart filled")));
+}
+
+/// F4: the process of the holder's harness is killed while another agent waits.
+#[test]
+fn turn_of_a_killed_harness_goes_to_the_next_waiter() {
+    let world = World::new();
+    let mut codex = Harness::start(&world, &["codex"], "CODEX_THREAD_ID=t1 STICKPIN_SESSION=shop", "");
+    shell(&codex, "open sim:shop");
+    shell(&codex, "session policy shop goneGraceMs=1000");
+    let held = shell(&codex, "turn wait");
+    ok(&world, ADA, "turn join");
+    let waits = begin_wait(&world, BOB);
+    codex.kill();
+    let granted = output(waits);
+    assert_eq!(
+        (&granted["reason"], &granted["handoff"]),
+        (&json!("after_surrender"), &Value::Null),
+        "{granted}"
+    );
+    assert_eq!(granted["turnId"].as_u64(), held["turnId"].as_u64().map(|turn| turn + 1));
+    assert!(granted["refsNote"].as_str().is_some_and(|note| note.contains("snapshot")), "{granted}");
+    let surrendered = ok(&world, BOB, "events --after 0 --event turn_surrendered");
+    assert_eq!(surrendered["events"][0]["reason"], "owner_gone", "{surrendered}");
+}
+
+/// F29, and of F4 that a loan to an agent that is gone comes back.
+#[test]
+fn loan_to_a_killed_harness_comes_back() {
+    let world = World::new();
+    let mut codex = Harness::start(&world, &["codex"], "CODEX_THREAD_ID=t1", "");
+    let borrower = shell(&codex, "whoami")["agentId"].as_str().expect("an id").to_owned();
+    open_to_take_turns_at_once(&world);
+    ok(&world, ADA, &format!("session spawn shop pay --lend act:* --agent {borrower}"));
+    shell(&codex, "--session pay turn join");
+    shell(&codex, "--session shop scroll down");
+    shell(&codex, "--session pay session policy pay goneGraceMs=1000");
+    assert_eq!(run(&world, ADA, "scroll down").code, 10, "the scope is lent");
+    codex.kill();
+    let mut shop = Value::Null;
+    eventually("the child has stopped", || {
+        shop = ok(&world, ADA, "session show shop");
+        shop["children"][0]["state"] == "stopped"
+    });
+    assert_eq!(shop["children"][0]["session"], "pay", "its row stays: {shop}");
+    ok(&world, ADA, "scroll down");
+    let told = ok(&world, ADA, "events --after 0 --event child_state --target any");
+    let last = told["events"].as_array().and_then(|events| events.last()).expect("an event");
+    assert!(last["payload"]["evidence"]["lastSeq"].is_u64(), "{last}");
+    assert!(ok(&world, ADA, "session show pay --evidence")["evidence"].is_object());
+    assert_eq!(ok(&world, ADA, "log verify shop")["findings"], json!([]));
+}
+
+/// F30: the app of the lender ends with its daemon while the borrower works.
+#[test]
+fn loan_outlives_the_daemon_and_the_app_of_its_lender() {
+    let world = World::new();
+    open_to_take_turns_at_once(&world);
+    ok(&world, ADA, "session spawn shop pay --lend act:* --agent codex:bob");
+    ok(&world, BOB, "scroll down");
+    world.signal("-KILL", world.pid().expect("a daemon"));
+    let restored = ok(&world, ADA, "session restore shop");
+    assert_eq!(restored["children"][0]["session"], "pay", "{restored}");
+    let shop = ok(&world, ADA, "session show shop");
+    assert_eq!(shop["children"][0]["state"], "active", "{shop}");
+    assert_eq!(run(&world, ADA, "scroll down").code, 10, "the scope is still lent");
+    ok(&world, BOB, "scroll down");
+    ok(&world, ADA, "session stop pay");
+    ok(&world, ADA, "scroll down");
+    assert_eq!(run(&world, BOB, "scroll down").code, 10, "it is granted to one of them only");
+    assert_eq!(ok(&world, ADA, "log verify shop")["findings"], json!([]));
+}
+
+/// F11 between processes.
+#[test]
+fn one_of_many_processes_that_claim_at_once_gets_each_turn() {
+    let world = World::new();
+    ok(&world, ADA, "open sim:shop");
+    // An agent that asked before does not come first only because of that.
+    ok(&world, ADA, "session policy shop waiterGraceMs=0");
+    let mut last = ok(&world, ADA, "turn wait")["turnId"].as_u64().expect("a number");
+    ok(&world, ADA, HAND_OVER);
+    let agents: Vec<String> = (0..6).map(|n| format!("codex:a{n}")).collect();
+    for round in 0..8 {
+        let claims: Vec<Child> = agents
+            .iter()
+            .map(|agent| command(&world, agent, "turn try").stdout(Stdio::piped()).spawn().unwrap())
+            .collect();
+        let mut winners = Vec::new();
+        for (agent, claim) in agents.iter().zip(claims) {
+            let ran: Ran = claim.wait_with_output().unwrap().into();
+            let reply = ran.json()["output"].take();
+            match ran.code {
+                0 => winners.push((agent, reply["turnId"].as_u64())),
+                _ => {
+                    assert_eq!((ran.code, &reply["status"]), (3, &json!("not_yet")), "round {round}: {ran:?}")
+                }
+            }
+        }
+        let [(winner, turn)] = winners[..] else { panic!("round {round}: {winners:?}") };
+        assert_eq!(turn, Some(last + 1), "round {round}");
+        last += 1;
+        ok(&world, winner, HAND_OVER);
+    }
+}
