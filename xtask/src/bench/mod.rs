@@ -11,6 +11,7 @@ mod measure;
 mod page;
 mod peer;
 mod replay;
+mod sessions;
 mod table;
 mod watch;
 mod web;
@@ -71,6 +72,9 @@ pub fn bench(options: &Options) -> Result {
     }
     if is_selected("replay") {
         replay::measure(&mut table, &ours, &server, &target.join("bench-scripts"), options.runs)?;
+    }
+    if is_selected("sessions") {
+        sessions::measure(&mut table, binary, &target.join("bench-sessions"), options.runs)?;
     }
     if is_selected("log") {
         log::measure(&mut table)?;
