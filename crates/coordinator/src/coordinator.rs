@@ -4,6 +4,7 @@ use crate::environment::Environment;
 use crate::error;
 use crate::listing::ReadBefore;
 use crate::participant::Participant;
+use crate::resume::repair_turn;
 use crate::session::{Closing, SessionAuthority, Shared, State, refuse_ambiguous, take_back_grant};
 use crate::tree_queue::SnapshotQueue;
 use std::collections::BTreeMap;
@@ -12,9 +13,9 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use stickpin_device::{ErrorCode, Result};
-use stickpin_session::log::{DaemonStarted, Kind, RepairedTurn, SessionMeta, StartReason, Status};
-use stickpin_session::turn::{AgentId, LoanId, Policy, TurnPhase, deadlines};
-use stickpin_store::{Amendment, Diagnostic, DiskFiles, Files, Origin, SessionLog, Start, Store, Verified};
+use stickpin_session::log::{SessionMeta, StartReason};
+use stickpin_session::turn::{AgentId, LoanId, Policy};
+use stickpin_store::{Diagnostic, DiskFiles, Files, Origin, SessionLog, Start, Store, Verified};
 use tokio::sync::watch;
 
 /// The sessions of a state directory, each with its log, members and turn. Only one process may
@@ -262,29 +263,6 @@ impl Coordinator {
     pub fn store(&self) -> &Store {
         &self.store
     }
-}
-
-/// Returns the turn of a host that ended to its owner, or surrenders it after a reboot.
-fn repair_turn(coordinator: &Coordinator, log: &mut SessionLog) -> Result<bool> {
-    let now = (coordinator.shared.environment.now)();
-    let before = log.meta().turn.clone();
-    if !matches!(before.state, TurnPhase::Owned | TurnPhase::Reserved) || log.meta().status != Status::Open {
-        return Ok(false);
-    }
-    let after = deadlines::after_restart(&before, &now);
-    let daemon = Origin::daemon(now.wall);
-    let owned = after.state == TurnPhase::Owned;
-    let owner = after.owner.clone().filter(|_| owned);
-    let repaired = owner.into_iter().map(|owner| RepairedTurn { turn_id: after.turn_id, owner }).collect();
-    let started = DaemonStarted { epoch: coordinator.shared.epoch, repaired };
-    if after.state == before.state {
-        log.amend(Amendment::Turn(Box::new(after)));
-    } else {
-        let surrendered = crate::session::surrendered_by_reboot(&before, after);
-        log.append(&daemon, surrendered).map_err(error::of_store)?;
-    }
-    log.append(&daemon, Kind::DaemonStarted(started)).map_err(error::of_store)?;
-    Ok(owned)
 }
 
 /// Takes back that the grants to an agent in these sessions were delivered, because its client

@@ -58,6 +58,7 @@ mod participant;
 mod peers;
 mod recording;
 mod replies;
+mod resume;
 mod retention;
 mod rule;
 mod session;
@@ -74,6 +75,7 @@ pub use listing::{ListedChild, ListedSession, ListedState, Listing, Restorabilit
 pub use participant::Participant;
 pub use recording::{RecordingEvent, RecordingLog, RepairedLine};
 pub use replies::{GrantReason, Granted, Guardian, NotYet, TakeoverAvailable, TurnReply, TurnSummary};
+pub use resume::resume;
 pub use retention::Dormant;
 pub use session::{
     Admission, Assigned, Closing, ContextEntry, ContextPage, Conversations, Delivery, Ended, EventQuery,

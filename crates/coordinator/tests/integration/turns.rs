@@ -696,3 +696,54 @@ async fn newer_session_of_an_agent_is_recorded_and_may_take_its_turn() {
     assert_eq!((taken.reason, taken.revoked), (GrantReason::SessionReplaced, Some(ada.agent)));
     assert_eq!(world.coordinator.verify("shop").unwrap().findings, []);
 }
+
+#[tokio::test(start_paused = true)]
+async fn next_host_maintains_turns_and_reservations_before_anyone_uses_them() {
+    let mut world = World::new();
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    let (held, passed) = (world.open(&ada), world.begin("passed", StartReason::Open, &ada));
+    let idle = world.begin("idle", StartReason::Open, &ada);
+    granted(wait(&held, &ada, 0).await);
+    granted(wait(&passed, &ada, 0).await);
+    passed.join(&bob, false, None).unwrap();
+    passed.assign(&ada, "claude:bob", None, handoff(), false, &Plain).unwrap();
+    granted(wait(&idle, &ada, 0).await);
+    idle.release(&ada, None, handoff(), &Plain).unwrap();
+    let before = world.coordinator.meta("idle").unwrap().0.applied_seq;
+    world.restart();
+    world.guard();
+    assert_eq!(stickpin_coordinator::resume(&world.coordinator).unwrap(), 2);
+    let started = |name: &str| {
+        let (meta, _) = world.coordinator.meta(name).unwrap();
+        let store = world.coordinator.store();
+        let records = store.records_after(name, 0, usize::MAX, stickpin_store::Phase::Verify).unwrap();
+        let started = records.into_iter().find_map(|record| match record.kind {
+            Kind::DaemonStarted(started) => Some(started),
+            _ => None,
+        });
+        (meta, started.expect("the start of the host"))
+    };
+    let (_, of_held) = started("shop");
+    assert_eq!(of_held.epoch, 2);
+    assert_eq!(of_held.repaired.iter().map(|r| &r.owner).collect::<Vec<_>>(), [&ada.agent]);
+    assert!(started("passed").1.repaired.is_empty(), "it is reserved");
+    assert_eq!(world.coordinator.meta("idle").unwrap().0.applied_seq, before, "nothing is due there");
+    // Nobody names the sessions: the guardian alone surrenders the one turn and ends the wait for
+    // the other.
+    world.ended.lock().unwrap().insert(1);
+    tokio::time::sleep(Duration::from_secs(900)).await;
+    let turn = |name: &str| world.coordinator.meta(name).unwrap().0.turn;
+    assert_eq!((turn("shop").state, turn("shop").prev_owner), (TurnPhase::Idle, Some(ada.agent.clone())));
+    assert_eq!((turn("passed").state, turn("passed").reserved_for), (TurnPhase::Idle, None));
+}
+
+#[tokio::test(start_paused = true)]
+async fn first_host_after_a_reboot_surrenders_turns_that_nobody_uses() {
+    let mut world = World::new();
+    let ada = agent("ada", 1);
+    let shop = world.open(&ada);
+    granted(wait(&shop, &ada, 0).await);
+    world.reboot();
+    assert_eq!(stickpin_coordinator::resume(&world.coordinator).unwrap(), 1);
+    assert_eq!(world.coordinator.meta("shop").unwrap().0.turn.state, TurnPhase::Idle);
+}

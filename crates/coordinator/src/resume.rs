@@ -1,0 +1,93 @@
+//! What a host takes over from the one before: turns, reservations and loans.
+
+use crate::coordinator::Coordinator;
+use crate::error;
+use std::cmp::Reverse;
+use std::sync::Arc;
+use stickpin_device::Result;
+use stickpin_session::log::{DaemonStarted, Kind, RepairedTurn, SessionMeta, Status};
+use stickpin_session::turn::{TurnPhase, deadlines};
+use stickpin_store::{Amendment, Origin, SessionLog};
+
+/// The maximum number of sessions that are loaded for an implicit turn alone. Nobody waits for such
+/// a turn after a restart, and each loaded session keeps a file open.
+const MAX_IMPLICIT: usize = 64;
+
+/// Why a session is loaded before anyone names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Due {
+    /// A deadline counts: of a lease, a reservation or a loan, or of the presence of a child's
+    /// members.
+    Deadline,
+    /// A command took the turn, and may have been running.
+    ImplicitTurn,
+}
+
+/// Returns why the guardian must know a session; `None` for a session that can wait for its first
+/// use.
+fn due(meta: &SessionMeta) -> Option<Due> {
+    let is_open = meta.status == Status::Open;
+    let turn = &meta.turn;
+    let is_held = is_open && matches!(turn.state, TurnPhase::Owned | TurnPhase::Reserved);
+    if !meta.loans.is_empty() || (is_open && meta.parent.is_some()) || (is_held && !turn.implicit) {
+        return Some(Due::Deadline);
+    }
+    (is_held || !meta.open_commands.is_empty()).then_some(Due::ImplicitTurn)
+}
+
+/// Loads the sessions in which something was going on when the last host ended: a turn that is
+/// owned or reserved, a loan, a child, or a command without an end. From here on, the guardian
+/// maintains them, although nobody has used them. The other sessions are loaded on first use.
+/// Returns the number of loaded sessions.
+///
+/// A session that cannot be loaded is reported to whoever uses it.
+///
+/// # Errors
+/// Returns `IO` when the folder of the sessions cannot be read.
+pub fn resume(coordinator: &Coordinator) -> Result<usize> {
+    let read = coordinator.read_all(&coordinator.names()?);
+    let known = |(name, read): (String, Result<(Arc<SessionMeta>, _)>)| Some((name, read.ok()?.0));
+    let mut due: Vec<_> = read
+        .into_iter()
+        .filter_map(known)
+        .filter_map(|(name, meta)| Some((due(&meta)?, Reverse(meta.updated_at), name)))
+        .collect();
+    // The newest first.
+    due.sort_unstable_by_key(|(_, updated, _)| *updated);
+    let (mut implicit, mut loaded) = (0, 0);
+    for (why, _, name) in due {
+        implicit += usize::from(why == Due::ImplicitTurn);
+        if why == Due::ImplicitTurn && implicit > MAX_IMPLICIT {
+            continue;
+        }
+        match coordinator.session(&name) {
+            Ok(_) => loaded += 1,
+            Err(e) => tracing::warn!(session = name, "could not be loaded: {e}"),
+        }
+    }
+    Ok(loaded)
+}
+
+/// Returns the turn of a host that ended to its owner, or surrenders it after a reboot. Returns
+/// whether the owner has it again.
+pub(crate) fn repair_turn(coordinator: &Coordinator, log: &mut SessionLog) -> Result<bool> {
+    let now = (coordinator.shared().environment.now)();
+    let before = log.meta().turn.clone();
+    if !matches!(before.state, TurnPhase::Owned | TurnPhase::Reserved) || log.meta().status != Status::Open {
+        return Ok(false);
+    }
+    let after = deadlines::after_restart(&before, &now);
+    let daemon = Origin::daemon(now.wall);
+    let owned = after.state == TurnPhase::Owned;
+    let owner = after.owner.clone().filter(|_| owned);
+    let repaired = owner.into_iter().map(|owner| RepairedTurn { turn_id: after.turn_id, owner }).collect();
+    let started = DaemonStarted { epoch: coordinator.shared().epoch, repaired };
+    if after.state == before.state {
+        log.amend(Amendment::Turn(Box::new(after)));
+    } else {
+        let surrendered = crate::session::surrendered_by_reboot(&before, after);
+        log.append(&daemon, surrendered).map_err(error::of_store)?;
+    }
+    log.append(&daemon, Kind::DaemonStarted(started)).map_err(error::of_store)?;
+    Ok(owned)
+}
