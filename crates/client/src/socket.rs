@@ -197,7 +197,11 @@ impl SocketClient {
         let link = match slot.take().filter(is_connected) {
             Some(link) => slot.insert(link),
             None => {
-                let mut link = self.connect().await.map_err(CallError::Failed)?;
+                let mut link = self.connect().await.map_err(|e| match e.code {
+                    // The daemon that is starting, or closing its sessions, may be done soon.
+                    ErrorCode::DaemonStarting => CallError::Lost(e),
+                    _ => CallError::Failed(e),
+                })?;
                 let bound = lock(&self.bound_sessions).clone();
                 for session in bound {
                     link.write(&Message::new(Value::Null, method::BIND, Bind { session })).await?;

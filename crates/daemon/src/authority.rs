@@ -1,34 +1,29 @@
-//! Setup of this host's coordinator: the clocks, the processes, and the number of the daemon's
-//! starts.
+//! Setup of this host's coordinator: the clocks and the processes.
 
-use crate::agents;
+use crate::{agents, start};
 use rustix::time::{ClockId, clock_gettime};
-use std::path::Path;
 use std::sync::Arc;
 use stickpin_coordinator::{Coordinator, Environment, Files};
-use stickpin_kernel::{Error, ErrorCode, Result, io_error};
+use stickpin_kernel::Result;
 use stickpin_process::Process;
 use stickpin_session::turn::{Anchor, Liveness, Now};
 use stickpin_wire::StateDir;
 
-/// The magic numbers of network file systems, on which neither locks nor `fsync` are reliable.
-const NETWORK: &[(u64, &str)] = &[
-    (0x6969, "NFS"),
-    (0x517b, "SMB"),
-    (0xff53_4d42, "CIFS"),
-    (0xfe53_4d42, "SMB2"),
-    (0x0102_1997, "9p"),
-    (0x7375_7245, "Coda"),
-    (0x5346_414f, "AFS"),
-];
-
-/// Opens the sessions of a state directory. Only one process may have them open.
+/// Opens the sessions of a state directory, and counts the start of a host there. Only one process
+/// may have them open.
 ///
 /// # Errors
-/// Returns `STATE_DIR_NOT_LOCAL` on a network file system, `IO` or `STORAGE_FULL`.
+/// Returns `STATE_DIR_NOT_LOCAL` on a network file system, `LOG_VERSION_UNSUPPORTED` for an unknown
+/// layout, `IO` or `STORAGE_FULL`.
 pub fn coordinator(state_dir: &StateDir, files: Arc<dyn Files>) -> Result<Coordinator> {
-    check_local(state_dir.path())?;
-    let epoch = next_epoch(&state_dir.daemon_dir().join("epoch"))?;
+    coordinator_of(state_dir, start::prepare(state_dir)?, files)
+}
+
+/// Opens the sessions of a state directory for the start that `epoch` counts.
+///
+/// # Errors
+/// Returns `IO` or `STORAGE_FULL`.
+pub(crate) fn coordinator_of(state_dir: &StateDir, epoch: u64, files: Arc<dyn Files>) -> Result<Coordinator> {
     let (boot, booted) = (agents::boot_id(), agents::boot_id());
     let environment = Environment {
         now: Arc::new(move || Now { mono_ms: monotonic_ms(), boot_id: boot.clone(), wall: agents::now() }),
@@ -37,26 +32,6 @@ pub fn coordinator(state_dir: &StateDir, files: Arc<dyn Files>) -> Result<Coordi
         pid: std::process::id(),
     };
     Coordinator::open_on(state_dir.path(), epoch, environment, files)
-}
-
-/// Refuses a state directory on a network file system.
-fn check_local(path: &Path) -> Result<()> {
-    let found = rustix::fs::statfs(path).map_err(|e| io_error("examine", path, &e.into()))?;
-    match network(found.f_type.cast_unsigned()) {
-        None => Ok(()),
-        Some(name) => {
-            let message = format!(
-                "the state directory {} is on {name}, where file locks are unreliable",
-                path.display()
-            );
-            Err(Error::new(ErrorCode::StateDirNotLocal, message)
-                .hint("choose a folder on this machine with `--state-dir DIR` or STICKPIN_STATE_DIR"))
-        }
-    }
-}
-
-fn network(magic: u64) -> Option<&'static str> {
-    NETWORK.iter().find(|(known, _)| *known == magic & 0xffff_ffff).map(|(_, name)| *name)
 }
 
 /// Returns the milliseconds of the clock that does not advance during suspend.
@@ -76,36 +51,9 @@ pub(crate) fn liveness(anchor: &Anchor, boot_id: &str) -> Liveness {
     if process.is_alive() { Liveness::Alive } else { Liveness::Gone }
 }
 
-/// Counts this start. The count is on disk before any client can connect.
-fn next_epoch(file: &Path) -> Result<u64> {
-    let before = match std::fs::read_to_string(file) {
-        Ok(text) => text.trim().parse().unwrap_or(0),
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => 0,
-        Err(e) => return Err(io_error("read", file, &e)),
-    };
-    let epoch: u64 = before + 1;
-    crate::files::write(file, &epoch)?;
-    Ok(epoch)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn each_start_has_its_own_epoch() {
-        let tmp = tempfile::tempdir().unwrap();
-        let file = tmp.path().join("epoch");
-        assert_eq!((next_epoch(&file).unwrap(), next_epoch(&file).unwrap()), (1, 2));
-    }
-
-    #[test]
-    fn network_file_systems_are_refused() {
-        assert_eq!(network(0x6969), Some("NFS"));
-        assert_eq!(network(0xffff_ffff_ff53_4d42), Some("CIFS"));
-        assert_eq!(network(0xef53), None);
-        check_local(&std::env::temp_dir()).unwrap();
-    }
 
     #[test]
     fn process_with_another_start_is_gone() {

@@ -31,6 +31,7 @@ mod numbers;
 mod peer;
 mod response_cache;
 mod serve;
+mod start;
 mod thread_pool;
 
 pub use agents::Agents;
@@ -40,18 +41,21 @@ pub use stickpin_coordinator::{DiskFiles, Files, Handle};
 pub use tracing::level_filters::LevelFilter;
 
 use crate::lock::{Lock, LockGuard};
-use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 use stickpin_device::Provider;
 use stickpin_kernel::{Error, ErrorCode, Result, ScriptWriter, io_error};
 use stickpin_wire::{Announcement, StateDir, announce, rpc};
 
 /// The default time after which a daemon without sessions exits.
 pub const IDLE_EXIT: Duration = Duration::from_secs(15 * 60);
+
+/// How long a starting daemon waits for another one that holds the state directory and does not
+/// listen.
+const START_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How a daemon starts.
 pub struct Options {
@@ -97,6 +101,8 @@ pub fn run(options: &Options) -> u8 {
 struct BoundDaemon {
     state_dir: StateDir,
     listener: UnixListener,
+    /// Counts the starts of a host in the state directory.
+    epoch: u64,
     /// Held until the process ends.
     _lock: LockGuard,
 }
@@ -111,29 +117,37 @@ fn become_daemon(state_dir: &Path) -> Result<Option<BoundDaemon>> {
     // only for a group leader: a daemon that a person started in the foreground.
     let _ = rustix::process::setsid();
 
+    let until = Instant::now() + START_TIMEOUT;
     // Serializes starts: a process that waits here then finds the winner listening.
-    let starting = Lock::open(&state_dir.daemon_dir().join("starting"))?.wait()?;
+    let starting = Lock::open(&state_dir.daemon_dir().join("starting"))?;
+    let Some(starting) = starting.take_until(until, || false)? else { return Err(busy(&state_dir)) };
     let lock = Lock::open(&state_dir.daemon_dir().join("lock"))?;
-    let lock = match lock.try_take()? {
-        Ok(held) => held,
-        Err(_) if std::os::unix::net::UnixStream::connect(state_dir.socket()).is_ok() => return Ok(None),
-        // The other daemon no longer listens: it is closing its sessions and exits soon.
-        Err(lock) => lock.wait()?,
+    // A daemon that holds the lock and does not listen is starting or closing its sessions.
+    let is_served = || UnixStream::connect(state_dir.socket()).is_ok();
+    let Some(lock) = lock.take_until(until, is_served)? else {
+        return if is_served() { Ok(None) } else { Err(busy(&state_dir)) };
     };
     log::redirect(&state_dir.log())?;
+    // Whatever a client relies on is checked and on disk before one can connect.
+    let epoch = start::prepare(&state_dir)?;
     let listener = listen(state_dir.socket())?;
-    // A hint for people and tools. Only the lock decides which daemon runs.
-    let hint = json!({
-        "pid": std::process::id(),
-        "version": rpc::VERSION,
-        "protocol": rpc::PROTOCOL,
-        "socket": state_dir.socket(),
-        "startedAt": SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs(),
-    });
-    files::write(&state_dir.daemon_dir().join("daemon.json"), &hint)?;
+    start::write_hint(&state_dir, epoch)?;
     drop(starting);
     announce(&Announcement::Ready { pid: Some(std::process::id()) });
-    Ok(Some(BoundDaemon { state_dir, listener, _lock: lock }))
+    Ok(Some(BoundDaemon { state_dir, listener, epoch, _lock: lock }))
+}
+
+/// Returns the error for a state directory whose lock stays taken while nobody listens there.
+fn busy(state_dir: &StateDir) -> Error {
+    let message = format!(
+        "another daemon holds `{}` and has not accepted connections for {} s",
+        state_dir.path().display(),
+        START_TIMEOUT.as_secs()
+    );
+    Error::new(ErrorCode::DaemonStarting, message).hint(format!(
+        "it is starting, or closing its sessions: repeat the command in a moment; its log is {}",
+        state_dir.log().display()
+    ))
 }
 
 /// Binds the socket. A file in its place belongs to a dead daemon, because this process holds the
@@ -165,7 +179,7 @@ fn serve(options: &Options, ready: BoundDaemon) -> Result<()> {
         .build()
         .map_err(|e| Error::new(ErrorCode::Io, format!("cannot start the daemon's runtime: {e}")))?;
     let daemon_dir = ready.state_dir.daemon_dir();
-    let outcome = runtime.block_on(serve::serve(options, ready.state_dir, ready.listener));
+    let outcome = runtime.block_on(serve::serve(options, (ready.state_dir, ready.epoch), ready.listener));
     // A thread that hangs in a device must not keep the process alive.
     runtime.shutdown_timeout(Duration::from_secs(1));
     if let Err(e) = std::fs::remove_file(daemon_dir.join("daemon.json")) {

@@ -5,7 +5,11 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 use stickpin_kernel::{Result, io_error};
+
+/// The interval between attempts to take a lock that another process holds.
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// A lock that is not held.
 #[derive(Debug)]
@@ -28,7 +32,7 @@ impl Lock {
     }
 
     /// Takes the lock, or returns `self` if another process holds it.
-    pub(crate) fn try_take(self) -> Result<Result<LockGuard, Self>> {
+    fn try_take(self) -> Result<Result<LockGuard, Self>> {
         match flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(Ok(LockGuard { _file: self.file })),
             Err(Errno::WOULDBLOCK) => Ok(Err(self)),
@@ -36,14 +40,19 @@ impl Lock {
         }
     }
 
-    /// Waits for the lock and takes it. The client that started this process limits the wait.
-    pub(crate) fn wait(self) -> Result<LockGuard> {
+    /// Waits for the lock and takes it. Returns `None` once `until` has passed, or as soon as the
+    /// lock is held and `gives_up` returns true.
+    pub(crate) fn take_until(self, until: Instant, gives_up: impl Fn() -> bool) -> Result<Option<LockGuard>> {
+        let mut lock = self;
         loop {
-            match flock(&self.file, FlockOperation::LockExclusive) {
-                Ok(()) => return Ok(LockGuard { _file: self.file }),
-                Err(Errno::INTR) => {}
-                Err(e) => return Err(io_error("lock", &self.path, &e.into())),
+            lock = match lock.try_take()? {
+                Ok(held) => return Ok(Some(held)),
+                Err(lock) => lock,
+            };
+            if gives_up() || Instant::now() >= until {
+                return Ok(None);
             }
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
 }
@@ -56,9 +65,12 @@ mod tests {
     fn lock_passes_to_the_next_waiter() {
         let tmp = tempfile::tempdir().unwrap();
         let path = tmp.path().join("lock");
-        let first = Lock::open(&path).unwrap().try_take().unwrap().expect("free");
-        let second = Lock::open(&path).unwrap().try_take().unwrap().expect_err("held");
+        let lock = || Lock::open(&path).unwrap();
+        let long = Instant::now() + Duration::from_secs(60);
+        let first = lock().take_until(long, || false).unwrap().expect("free");
+        assert!(lock().take_until(Instant::now(), || false).unwrap().is_none(), "held");
+        assert!(lock().take_until(long, || true).unwrap().is_none(), "given up");
         drop(first);
-        second.wait().unwrap();
+        assert!(lock().take_until(long, || true).unwrap().is_some());
     }
 }

@@ -43,15 +43,20 @@ pub(crate) struct Daemon {
     pub(crate) shutdown: CancellationToken,
 }
 
-/// Serves until the daemon is asked to shut down, then closes all sessions.
-pub(crate) async fn serve(options: &Options, state_dir: StateDir, listener: StdListener) -> Result<()> {
+/// Serves until the daemon is asked to shut down, then closes all sessions. `epoch` counts the start
+/// in the state directory.
+pub(crate) async fn serve(
+    options: &Options,
+    (state_dir, epoch): (StateDir, u64),
+    listener: StdListener,
+) -> Result<()> {
     let socket = state_dir.socket().to_path_buf();
     let failed = |e: std::io::Error| io_error("listen at", &socket, &e);
     let listener = UnixListener::from_std(listener).map_err(failed)?;
     let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
 
-    let daemon = Arc::new(Daemon::new(options, state_dir)?);
+    let daemon = Arc::new(Daemon::new(options, state_dir, epoch)?);
     daemon.repair().await;
     tokio::spawn(daemon.coordinator.clone().supervise(daemon.shutdown.clone()));
     let lanes = ThreadPool::new(std::thread::available_parallelism().map_or(1, usize::from));
@@ -98,10 +103,10 @@ pub(crate) async fn serve(options: &Options, state_dir: StateDir, listener: StdL
 }
 
 impl Daemon {
-    fn new(options: &Options, state_dir: StateDir) -> Result<Self> {
+    fn new(options: &Options, state_dir: StateDir, epoch: u64) -> Result<Self> {
         let numbers = DiskNumbers::new(state_dir.path(), Arc::new(SystemTime::now));
         let source = Arc::clone(&numbers);
-        let coordinator = authority::coordinator(&state_dir, Arc::clone(&options.files))?;
+        let coordinator = authority::coordinator_of(&state_dir, epoch, Arc::clone(&options.files))?;
         let agents = Arc::new(Agents::read(state_dir.path())?);
         let host = Host::builder(state_dir.path())
             .coordinator(coordinator.clone())
@@ -134,6 +139,12 @@ impl Daemon {
         for done in self.host.sweep().await {
             tracing::info!("cleaned up after a killed daemon: {done}");
         }
+        let coordinator = self.coordinator.clone();
+        // Runs detached: a session that a client names first is loaded for that client.
+        drop(tokio::task::spawn_blocking(move || match stickpin_coordinator::resume(&coordinator) {
+            Ok(loaded) => tracing::debug!("loaded {loaded} sessions of the daemon before"),
+            Err(e) => tracing::warn!("the sessions of the daemon before could not be loaded: {e}"),
+        }));
         let (left, going) = (leftovers::find(state_dir), self.shutdown.clone());
         if !left.is_empty() {
             // Runs detached and reports in the log.

@@ -145,8 +145,12 @@ codes! {
     DeviceNotFound = "DEVICE_NOT_FOUND", 6, device_not_found;
     /// The request may come from several agents.
     IdentityAmbiguous = "IDENTITY_AMBIGUOUS", 7, identity_ambiguous;
+    /// A file that decides who may connect belongs to another user, or is open to others.
+    IdentityDenied = "IDENTITY_DENIED", 7, identity_denied;
     /// The daemon cannot be reached or started.
     DaemonUnreachable = "DAEMON_UNREACHABLE", 8, daemon_unreachable;
+    /// Another daemon holds the state directory and does not accept connections yet.
+    DaemonStarting = "DAEMON_STARTING", 8, daemon_starting;
     /// Client and daemon do not speak the same protocol.
     ProtocolMismatch = "PROTOCOL_MISMATCH", 8, protocol_mismatch;
     /// A file could not be read or written.

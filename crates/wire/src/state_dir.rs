@@ -23,8 +23,9 @@ impl StateDir {
     /// Creates the state directory if it is missing, and checks that it is safe to use.
     ///
     /// # Errors
-    /// Returns `IO`, with the path, when the directory belongs to another user, is open to others,
-    /// or cannot be created. Returns `STORAGE_FULL` when the disk is full.
+    /// Returns `IDENTITY_DENIED`, with the path, when the directory belongs to another user or is
+    /// open to others. Returns `IO` when it cannot be created, and `STORAGE_FULL` when the disk is
+    /// full.
     pub fn open(state_dir: &Path) -> Result<Self> {
         private_dir(state_dir)?;
         let state_dir =
@@ -94,7 +95,7 @@ fn private_dir(dir: &Path) -> Result<()> {
 
 fn link_error(dir: &Path, found: &Metadata) -> Error {
     let message = format!("`{}` is a symbolic link (created by uid {})", dir.display(), found.uid());
-    Error::new(ErrorCode::Io, message).hint(CHOOSE_ANOTHER)
+    Error::new(ErrorCode::IdentityDenied, message).hint(CHOOSE_ANOTHER)
 }
 
 /// Checks and protects one folder. An open descriptor ensures that both apply to the same folder.
@@ -131,10 +132,11 @@ const CHOOSE_ANOTHER: &str = "use your own folder: `--state-dir DIR` or STICKPIN
 
 fn check(dir: &Path, found: &Metadata) -> Result<()> {
     let shown = dir.display();
-    let refusal = |why: String| Error::new(ErrorCode::Io, why);
     if !found.is_dir() {
-        return Err(refusal(format!("`{shown}` is not a folder")).hint(CHOOSE_ANOTHER));
+        let message = format!("`{shown}` is not a folder");
+        return Err(Error::new(ErrorCode::Io, message).hint(CHOOSE_ANOTHER));
     }
+    let refusal = |why: String| Error::new(ErrorCode::IdentityDenied, why);
     if found.uid() != rustix::process::geteuid().as_raw() {
         return Err(
             refusal(format!("`{shown}` belongs to another user (uid {})", found.uid())).hint(CHOOSE_ANOTHER)
@@ -183,7 +185,7 @@ mod tests {
         assert_eq!(fs::metadata(tmp.path()).unwrap().mode() & 0o777, 0o700);
         fs::set_permissions(tmp.path(), fs::Permissions::from_mode(0o755)).unwrap();
         let error = StateDir::open(tmp.path()).unwrap_err();
-        assert_eq!(error.code, ErrorCode::Io);
+        assert_eq!(error.code, ErrorCode::IdentityDenied);
         assert!(
             error.message.contains("755") && error.message.contains(tmp.path().to_str().unwrap()),
             "{error}"

@@ -30,6 +30,42 @@ fn the_first_command_starts_a_daemon_and_the_next_one_finds_it() {
         serde_json::from_slice(&std::fs::read(world.state_dir().join("daemon/daemon.json")).unwrap())
             .unwrap();
     assert_eq!(hint["pid"], pid);
+    assert_eq!((&hint["proto"], &hint["epoch"]), (&json!(1), &json!(1)));
+    assert!(hint["processStart"].is_u64() && hint["bootId"].is_string(), "{hint}");
+    assert_eq!(hint["socket"].as_str(), world.socket().to_str());
+    assert!(hint["startedAt"].as_str().is_some_and(|at| at.ends_with('Z')), "{hint}");
+    assert_eq!(std::fs::read_to_string(world.state_dir().join("VERSION")).unwrap(), r#"{"layout":1}"#);
+}
+
+#[test]
+fn state_dir_of_another_layout_is_refused_before_anyone_connects() {
+    let world = World::new();
+    world.run(ASK);
+    world.ok("daemon stop");
+    std::fs::write(world.state_dir().join("VERSION"), r#"{"layout":2}"#).unwrap();
+    let ran = world.run(ASK);
+    assert!(ran.code == 9 && ran.err.contains("names the layout 2"), "{ran:?}");
+    assert!(!world.socket().exists(), "it listened");
+    let epoch = std::fs::read_to_string(world.state_dir().join("daemon/epoch")).unwrap();
+    assert_eq!(epoch, "1", "a start that was refused is not counted");
+}
+
+/// F19: a process holds the lock and does not listen.
+#[test]
+fn socket_is_left_alone_while_another_daemon_holds_the_lock() {
+    let world = World::new();
+    world.run(ASK);
+    world.ok("daemon stop");
+    let lock = std::fs::File::options().write(true).open(world.state_dir().join("daemon/lock")).unwrap();
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockExclusive).unwrap();
+    drop(UnixListener::bind(world.socket()).unwrap());
+    let inode = || std::fs::symlink_metadata(world.socket()).unwrap().ino();
+    let before = inode();
+    let ran = world.run(ASK);
+    assert!(ran.code == 8 && ran.err.starts_with("DAEMON_STARTING: "), "{ran:?}");
+    assert_eq!(inode(), before, "the socket was replaced");
+    drop(lock);
+    assert_eq!(world.run(ASK).code, 0);
 }
 
 /// `cargo xtask test` sets a binary that was built with the panic strategy of the release profile.
@@ -340,14 +376,18 @@ fn a_state_dir_that_is_not_safe_is_refused_by_name() {
     std::fs::write(dir.join("mine"), "").unwrap();
     std::fs::set_permissions(&dir, PermissionsExt::from_mode(0o755)).unwrap();
     let ran = world.run(ASK);
-    assert_eq!(ran.code, 9, "{ran:?}");
-    assert!(ran.err.starts_with("IO: ") && ran.err.contains(dir.to_str().unwrap()), "{}", ran.err);
+    assert_eq!(ran.code, 7, "{ran:?}");
+    assert!(
+        ran.err.starts_with("IDENTITY_DENIED: ") && ran.err.contains(dir.to_str().unwrap()),
+        "{}",
+        ran.err
+    );
     assert!(ran.err.contains("chmod 700"), "{}", ran.err);
 
     if std::fs::metadata(&dir).unwrap().uid() == 0 {
         std::os::unix::fs::chown(&dir, Some(65534), None).unwrap();
         let ran = world.run(ASK);
-        assert_eq!(ran.code, 9, "{ran:?}");
+        assert_eq!(ran.code, 7, "{ran:?}");
         assert!(ran.err.contains("belongs to another user (uid 65534)"), "{}", ran.err);
         std::os::unix::fs::chown(&dir, Some(0), None).unwrap();
     } else {

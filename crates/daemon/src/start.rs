@@ -1,0 +1,164 @@
+//! What a host checks and writes in its state directory before any client can connect: the file
+//! system, the layout of the directory, and the number of the start.
+
+use crate::{agents, files};
+use rustix::fs::statfs;
+use serde::{Deserialize, Serialize};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use stickpin_kernel::{Error, ErrorCode, Result, io_error};
+use stickpin_session::Timestamp;
+use stickpin_wire::{StateDir, rpc};
+
+/// The layout of the state directory that this version reads and writes.
+const LAYOUT: u64 = 1;
+
+/// The magic numbers of network file systems, on which neither locks nor `fsync` are reliable.
+const NETWORK: &[(u64, &str)] = &[
+    (0x6969, "NFS"),
+    (0x517b, "SMB"),
+    (0xff53_4d42, "CIFS"),
+    (0xfe53_4d42, "SMB2"),
+    (0x0102_1997, "9p"),
+    (0x7375_7245, "Coda"),
+    (0x5346_414f, "AFS"),
+];
+
+/// The content of `VERSION` in the state directory.
+#[derive(Debug, Serialize, Deserialize)]
+struct Layout {
+    layout: u64,
+}
+
+/// The content of `daemon.json`: a hint for people and tools. Only the lock decides which daemon
+/// runs.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Hint {
+    pid: u32,
+    /// The start of the process in kernel ticks, which tells it from another one with its id.
+    process_start: Option<u64>,
+    boot_id: String,
+    version: &'static str,
+    proto: u32,
+    socket: PathBuf,
+    started_at: Timestamp,
+    epoch: u64,
+}
+
+/// Checks that a host can work in the state directory, and counts its start. The count is on disk
+/// when this function returns.
+///
+/// # Errors
+/// Returns `STATE_DIR_NOT_LOCAL` on a network file system, `LOG_VERSION_UNSUPPORTED` for an unknown
+/// layout, `IO` or `STORAGE_FULL`.
+pub(crate) fn prepare(state_dir: &StateDir) -> Result<u64> {
+    check_local(state_dir.path())?;
+    check_layout(&state_dir.path().join("VERSION"))?;
+    next_epoch(&state_dir.daemon_dir().join("epoch"))
+}
+
+/// Writes `daemon.json`.
+///
+/// # Errors
+/// Returns `IO` or `STORAGE_FULL`.
+pub(crate) fn write_hint(state_dir: &StateDir, epoch: u64) -> Result<()> {
+    let pid = std::process::id();
+    let hint = Hint {
+        pid,
+        process_start: stickpin_process::ancestry(pid, 1).first().map(|process| process.start),
+        boot_id: agents::boot_id(),
+        version: rpc::VERSION,
+        proto: rpc::PROTOCOL,
+        socket: state_dir.socket().to_path_buf(),
+        started_at: agents::now(),
+        epoch,
+    };
+    files::write(&state_dir.daemon_dir().join("daemon.json"), &hint)
+}
+
+/// Refuses a state directory on a network file system.
+fn check_local(path: &Path) -> Result<()> {
+    let found = statfs(path).map_err(|e| io_error("examine", path, &e.into()))?;
+    match network(found.f_type.cast_unsigned()) {
+        None => Ok(()),
+        Some(name) => {
+            let message = format!(
+                "the state directory {} is on {name}, where file locks are unreliable",
+                path.display()
+            );
+            Err(Error::new(ErrorCode::StateDirNotLocal, message)
+                .hint("choose a folder on this machine with `--state-dir DIR` or STICKPIN_STATE_DIR"))
+        }
+    }
+}
+
+fn network(magic: u64) -> Option<&'static str> {
+    NETWORK.iter().find(|(known, _)| *known == magic & 0xffff_ffff).map(|(_, name)| *name)
+}
+
+/// Refuses a state directory with a layout that this version does not know. Marks a directory
+/// without a layout with that of this version.
+fn check_layout(file: &Path) -> Result<()> {
+    let json = match std::fs::read(file) {
+        Err(e) if e.kind() == ErrorKind::NotFound => return files::write(file, &Layout { layout: LAYOUT }),
+        read => read.map_err(|e| io_error("read", file, &e))?,
+    };
+    let found = serde_json::from_slice::<Layout>(&json).map(|found| found.layout);
+    let found = match found {
+        Ok(LAYOUT) => return Ok(()),
+        Ok(layout) => format!("names the layout {layout}"),
+        Err(e) => format!("names no layout ({e})"),
+    };
+    let message = format!("`{}` {found}, and this version of stickpin knows layout {LAYOUT}", file.display());
+    Err(Error::new(ErrorCode::LogVersionUnsupported, message).hint(
+        "use the version of stickpin that wrote it, or another folder: `--state-dir DIR` or STICKPIN_STATE_DIR",
+    ))
+}
+
+/// Counts this start.
+fn next_epoch(file: &Path) -> Result<u64> {
+    let before = match std::fs::read_to_string(file) {
+        Ok(text) => text.trim().parse().unwrap_or(0),
+        Err(e) if e.kind() == ErrorKind::NotFound => 0,
+        Err(e) => return Err(io_error("read", file, &e)),
+    };
+    let epoch: u64 = before + 1;
+    files::write(file, &epoch)?;
+    Ok(epoch)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_start_has_its_own_epoch() {
+        let tmp = tempfile::tempdir().unwrap();
+        let file = tmp.path().join("epoch");
+        assert_eq!((next_epoch(&file).unwrap(), next_epoch(&file).unwrap()), (1, 2));
+    }
+
+    #[test]
+    fn network_file_systems_are_refused() {
+        assert_eq!(network(0x6969), Some("NFS"));
+        assert_eq!(network(0xffff_ffff_ff53_4d42), Some("CIFS"));
+        assert_eq!(network(0xef53), None);
+        check_local(&std::env::temp_dir()).unwrap();
+    }
+
+    #[test]
+    fn unknown_layout_is_refused_and_a_new_directory_is_marked() {
+        let tmp = tempfile::tempdir().unwrap();
+        let file = tmp.path().join("VERSION");
+        check_layout(&file).unwrap();
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), r#"{"layout":1}"#);
+        check_layout(&file).unwrap();
+        for other in [r#"{"layout":2}"#, "{}", "1", ""] {
+            std::fs::write(&file, other).unwrap();
+            let e = check_layout(&file).unwrap_err();
+            assert_eq!(e.code, ErrorCode::LogVersionUnsupported, "{other}: {e}");
+            assert_eq!(std::fs::read_to_string(&file).unwrap(), other, "it is left alone");
+        }
+    }
+}
