@@ -187,8 +187,8 @@ impl Connection {
     /// waits for its end.
     ///
     /// # Errors
-    /// Returns `SESSION_EXISTS` when sessions are open and `force` is not set, or
-    /// `DAEMON_UNREACHABLE`.
+    /// Returns `SESSION_EXISTS` when sessions are open or commands run and `NOT_YOUR_TURN` when
+    /// agents hold turns, unless `force` is set, or `DAEMON_UNREACHABLE`.
     pub fn stop(&mut self, stop: Stop) -> Result<Stopping> {
         self.exchange_or_fail(method::STOP, &stop)
     }

@@ -75,7 +75,7 @@ pub use listing::{ListedChild, ListedSession, ListedState, Listing, Restorabilit
 pub use participant::Participant;
 pub use recording::{RecordingEvent, RecordingLog, RepairedLine};
 pub use replies::{GrantReason, Granted, Guardian, NotYet, TakeoverAvailable, TurnReply, TurnSummary};
-pub use resume::resume;
+pub use resume::{Unfinished, drain_all, resume, store_deadlines};
 pub use retention::Dormant;
 pub use session::{
     Admission, Assigned, Closing, ContextEntry, ContextPage, Conversations, Delivery, Ended, EventQuery,

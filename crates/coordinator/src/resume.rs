@@ -1,13 +1,16 @@
-//! What a host takes over from the one before: turns, reservations and loans.
+//! What a host takes over from the one before, and leaves to the next: turns, reservations, loans
+//! and running commands.
 
 use crate::coordinator::Coordinator;
 use crate::error;
+use crate::session::{SessionAuthority, drain};
 use std::cmp::Reverse;
 use std::sync::Arc;
 use stickpin_device::Result;
 use stickpin_session::log::{DaemonStarted, Kind, RepairedTurn, SessionMeta, Status};
-use stickpin_session::turn::{TurnPhase, deadlines};
+use stickpin_session::turn::{AgentId, TurnPhase, deadlines};
 use stickpin_store::{Amendment, Origin, SessionLog};
+use tokio::task::JoinSet;
 
 /// The maximum number of sessions that are loaded for an implicit turn alone. Nobody waits for such
 /// a turn after a restart, and each loaded session keeps a file open.
@@ -33,6 +36,58 @@ fn due(meta: &SessionMeta) -> Option<Due> {
         return Some(Due::Deadline);
     }
     (is_held || !meta.open_commands.is_empty()).then_some(Due::ImplicitTurn)
+}
+
+/// What a host that ends would leave to the next one, by session.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Unfinished {
+    /// The turns that agents asked for and still own.
+    pub turns: Vec<(String, AgentId)>,
+    /// The sessions in which a command runs.
+    pub commands: Vec<String>,
+}
+
+impl Unfinished {
+    /// Returns what the host of a coordinator would leave now. Reads no log. An implicit turn is
+    /// not work: it belongs to a command that has ended.
+    #[must_use]
+    pub fn of(coordinator: &Coordinator) -> Self {
+        // A folder that cannot be read has no turns that anyone could use.
+        let names = coordinator.names().unwrap_or_default();
+        let metas = names.iter().filter_map(|name| Some((name, coordinator.cached_meta(name).ok()?.0)));
+        let owned = metas.filter_map(|(name, meta)| {
+            let turn = &meta.turn;
+            let is_owned = turn.state == TurnPhase::Owned && !turn.implicit && meta.status == Status::Open;
+            is_owned.then(|| Some((name.clone(), turn.owner.clone()?)))?
+        });
+        let is_busy = |session: &Arc<SessionAuthority>| session.lock().running_of(&|_| true).is_some();
+        let busy = coordinator.in_use().into_iter().filter(is_busy);
+        Self { turns: owned.collect(), commands: busy.map(|session| session.name().to_owned()).collect() }
+    }
+}
+
+/// Waits until no command runs in any session. A command that runs for longer than its session
+/// allows is cancelled.
+pub async fn drain_all(coordinator: &Coordinator) {
+    let mut drains = JoinSet::new();
+    for session in coordinator.in_use() {
+        drains.spawn(async move { drain(&session, &|_| true).await });
+    }
+    drains.join_all().await;
+}
+
+/// Writes the deadlines of all leases, as they are now, for the next host. A session whose metadata
+/// cannot be written keeps the deadline of its last renewal.
+pub fn store_deadlines(coordinator: &Coordinator) {
+    for session in coordinator.in_use() {
+        let mut state = session.lock();
+        if state.log.meta().turn.lease.is_none() {
+            continue;
+        }
+        if let Err(e) = state.log.store() {
+            tracing::warn!(session = session.name(), "its lease could not be stored: {e}");
+        }
+    }
 }
 
 /// Loads the sessions in which something was going on when the last host ended: a turn that is

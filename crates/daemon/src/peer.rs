@@ -6,13 +6,13 @@ use crate::serve::Daemon;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
-use stickpin_coordinator::take_back_grants;
+use stickpin_coordinator::{Unfinished, take_back_grants};
 use stickpin_kernel::{CancellationToken, Dispatched, Error, ErrorCode, Request, Response};
 use stickpin_session::agent::Process;
 use stickpin_session::turn::AgentId;
@@ -383,14 +383,15 @@ impl Peer {
 
     async fn stop(&self, id: Value, stop: Stop) {
         let sessions = self.daemon.host.session_names();
-        if !stop.force && !sessions.is_empty() {
-            let message = format!("sessions are open: {}", sessions.join(", "));
-            let error = Error::new(ErrorCode::SessionExists, message).hint(
-                "run `stickpin close --all` first, or `stickpin daemon stop --force` to end them with the daemon",
-            );
+        if !stop.force
+            && let Some(error) = unfinished(&sessions, &Unfinished::of(&self.daemon.coordinator))
+        {
             return self.fault(id, code::REFUSED, error).await;
         }
         self.result(id, Stopping { pid: std::process::id(), sessions }).await;
+        if stop.force {
+            self.daemon.is_forced.store(true, Ordering::Relaxed);
+        }
         self.daemon.shutdown.cancel();
     }
 
@@ -444,6 +445,36 @@ fn is_conclusive(response: &Response, cancelled: bool) -> bool {
         None => response.exit == 0,
     };
     has_effect || !cancelled
+}
+
+/// Returns why the daemon does not stop without force: open sessions, turns that agents own, and
+/// running commands.
+fn unfinished(sessions: &[String], work: &Unfinished) -> Option<Error> {
+    let turns: Vec<_> =
+        work.turns.iter().map(|(session, owner)| format!("{owner} has the turn of {session}")).collect();
+    let mut why = Vec::new();
+    if !sessions.is_empty() {
+        why.push(format!("sessions are open: {}", sessions.join(", ")));
+    }
+    if !work.commands.is_empty() {
+        why.push(format!("commands run in {}", work.commands.join(", ")));
+    }
+    why.extend(turns);
+    let (code, hint) = match (sessions.is_empty() && work.commands.is_empty(), work.turns.is_empty()) {
+        (true, true) => return None,
+        (true, false) => (
+            ErrorCode::NotYourTurn,
+            "wait for `stickpin turn release`, or run `stickpin daemon stop --force`: the turn stays with its owner, and the next daemon continues it",
+        ),
+        (false, _) => (
+            ErrorCode::SessionExists,
+            "run `stickpin close --all` first, or `stickpin daemon stop --force` to end them with the daemon",
+        ),
+    };
+    let owned: Vec<_> =
+        work.turns.iter().map(|(session, owner)| json!({ "session": session, "owner": owner })).collect();
+    let details = json!({ "sessions": sessions, "running": work.commands, "ownedTurns": owned });
+    Some(Error::new(code, why.join("; ")).hint(hint).details(details))
 }
 
 fn invalid(why: String) -> Error {

@@ -5,7 +5,7 @@ use crate::response_cache::ResponseCache;
 use crate::thread_pool::ThreadPool;
 use crate::{DiskNumbers, Options, authority, leftovers, peer};
 use std::os::unix::net::UnixListener as StdListener;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 use stickpin_coordinator::{Coordinator, HostSummary};
@@ -41,6 +41,8 @@ pub(crate) struct Daemon {
     pub(crate) message_permits: Arc<Semaphore>,
     /// Cancelled when the daemon shuts down: it accepts no more connections and calls.
     pub(crate) shutdown: CancellationToken,
+    /// Whether the daemon shuts down without waiting for running commands.
+    pub(crate) is_forced: AtomicBool,
 }
 
 /// Serves until the daemon is asked to shut down, then closes all sessions. `epoch` counts the start
@@ -94,7 +96,17 @@ pub(crate) async fn serve(
     if let Err(e) = std::fs::remove_file(&socket) {
         tracing::warn!("{} could not be removed: {e}", socket.display());
     }
+    if !daemon.is_forced.load(Ordering::Relaxed) {
+        tokio::select! {
+            () = stickpin_coordinator::drain_all(&daemon.coordinator) => {}
+            // Whoever asks twice does not want to wait.
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    }
     daemon.host.shutdown().await;
+    // Turns stay with their owners.
+    stickpin_coordinator::store_deadlines(&daemon.coordinator);
     // A client that waits for the end of its connection waits for this process.
     let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, daemon.wait_until_answered()).await;
     daemon.numbers.flush();
@@ -129,6 +141,7 @@ impl Daemon {
             last_used: Mutex::new(Instant::now()),
             message_permits: Arc::new(Semaphore::new(MESSAGE_PERMITS)),
             shutdown: CancellationToken::new(),
+            is_forced: AtomicBool::new(false),
         })
     }
 

@@ -279,7 +279,8 @@ pub struct Status {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Stop {
-    /// Whether to shut down even if sessions are open, and close them.
+    /// Whether to shut down even if sessions are open, commands run or agents hold turns. Closes
+    /// the sessions; turns stay with their owners.
     pub force: bool,
 }
 

@@ -290,7 +290,7 @@ impl SessionAuthority {
             self.name
         );
         Err(Error::new(ErrorCode::GuardianUnavailable, message)
-            .hint("run `stickpin daemon stop`, then repeat the command"))
+            .hint("run `stickpin daemon stop --force`, then repeat the command"))
     }
 
     /// Ends the turn together with the session.

@@ -156,6 +156,40 @@ fn owner_goes_on_after_its_daemon_was_killed() {
 }
 
 #[test]
+fn daemon_that_would_leave_a_turn_or_a_running_command_is_stopped_only_by_force() {
+    let world = World::new();
+    let (ada, bob) = agents(&world);
+    let before = ada.json("turn wait", 0);
+    let stop = |words: &[&str]| world.run(&[&["daemon", "stop", "--json"], words].concat());
+    let refused = stop(&[]);
+    assert_eq!(refused.code, 5, "{refused:?}");
+    world.signal("-KILL", world.pid().expect("a daemon"));
+    world.ok("daemon start");
+    // No app is open any more, and the turn is that of the daemon before.
+    eventually("the turn is loaded", || stop(&[]).code == 5);
+    let refused = stop(&[]).json()["error"].take();
+    assert_eq!(refused["code"], "NOT_YOUR_TURN");
+    assert_eq!(refused["details"]["ownedTurns"], json!([{ "session": "shop", "owner": "claude:ada" }]));
+    assert_eq!(stop(&["--force"]).code, 0);
+    let after = ada.json("turn wait", 0);
+    assert_eq!((&after["reason"], &after["leaseId"]), (&json!("already_owner"), &before["leaseId"]));
+    assert_eq!(bob.json("turn try", 3)["owner"], "claude:ada");
+}
+
+#[test]
+fn daemon_that_is_asked_to_end_waits_for_running_commands() {
+    let world = World::new();
+    let (ada, _) = agents(&world);
+    let runs = ada.command("wait ms 1500 --json").stdout(Stdio::piped()).spawn().expect("the binary runs");
+    let status = || world.run(&["daemon", "status", "--json"]).json()["output"].take();
+    eventually("the command runs", || status()["commands"] == 1);
+    world.signal("-TERM", world.pid().expect("a daemon"));
+    let ran = Ran::from(runs.wait_with_output().expect("it ends"));
+    assert_eq!(ran.code, 0, "{ran:?}");
+    eventually("the daemon ends", || !world.state_dir().join("daemon/daemon.json").exists());
+}
+
+#[test]
 fn action_is_refused_in_another_turn_than_the_one_that_was_granted() {
     let world = World::new();
     let (shell, bob) = agents(&world);
