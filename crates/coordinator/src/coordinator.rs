@@ -16,7 +16,7 @@ use stickpin_device::{ErrorCode, Result};
 use stickpin_session::log::{SessionMeta, StartReason};
 use stickpin_session::turn::{AgentId, LoanId, Policy};
 use stickpin_store::{Diagnostic, DiskFiles, Files, Origin, SessionLog, Start, Store, Verified};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 /// The sessions of a state directory, each with its log, members and turn. Only one process may
 /// have a coordinator for a directory; clones share it.
@@ -54,7 +54,17 @@ impl Coordinator {
         let store = Store::open_on(state_dir, files).map_err(error::of_store)?;
         let (renewing, guardian) = (AtomicBool::new(true), watch::Sender::new(0));
         let snapshots = SnapshotQueue::default();
-        let shared = Shared { store: store.clone(), environment, epoch, renewing, guardian, snapshots };
+        let (store_of_all, lagging) = (store.clone(), Notify::new());
+        let shared = Shared {
+            store: store_of_all,
+            environment,
+            epoch,
+            renewing,
+            guardian,
+            lagging,
+            snapshots,
+            connections: Arc::default(),
+        };
         Ok(Self {
             store,
             shared: Arc::new(shared),
@@ -242,12 +252,17 @@ impl Coordinator {
         granted.map(|session| session.name().to_owned()).collect()
     }
 
-    /// Checks every record of the log of a session.
+    /// Checks every record of the log of a session. Damage stops a session that is in use.
     ///
     /// # Errors
     /// Returns `LOG_CORRUPT` for a record that cannot be read.
     pub fn verify(&self, name: &str) -> Result<Verified> {
-        self.store.verify(name).map_err(error::of_store)
+        let verified = self.store.verify(name);
+        let session = self.loaded().get(name).cloned();
+        if let (Err(e), Some(session)) = (&verified, session) {
+            stickpin_store::note_damage(&session.lock().log, e);
+        }
+        verified.map_err(error::of_store)
     }
 
     /// Returns the folder of a session.

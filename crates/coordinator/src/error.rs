@@ -1,6 +1,7 @@
 //! Conversion of errors of the session log, of turns and of scope to errors for all surfaces.
 
 use serde_json::json;
+use std::path::Path;
 use stickpin_device::{Error, ErrorCode};
 use stickpin_session::turn::scope::{Denial, ScopeError};
 use stickpin_session::turn::{TargetId, TurnError};
@@ -30,7 +31,20 @@ pub(crate) fn of_store(e: StoreError) -> Error {
         }),
         _ => serde_json::Value::Null,
     };
-    Error::new(code, e.to_string()).hint(e.hint()).details(details).caused_by(e)
+    let hint = match &e {
+        StoreError::Corrupt { path, corruption, .. } => repair_hint(path, corruption.line),
+        _ => e.hint(),
+    };
+    Error::new(code, e.to_string()).hint(hint).details(details).caused_by(e)
+}
+
+/// Returns how a person gives up a damaged line of a segment, which is in `NAME/log`.
+fn repair_hint(segment: &Path, line: u64) -> String {
+    let session = segment.ancestors().nth(2).and_then(Path::file_name).unwrap_or_default();
+    format!(
+        "ask a person to run `stickpin log repair {} --at-line {line} --quarantine`; until then, the session can only be read",
+        session.display()
+    )
 }
 
 /// Converts an error about the turn of `session`.

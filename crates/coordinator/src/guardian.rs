@@ -1,21 +1,29 @@
 //! The guardian: renews leases and commits changes that become due.
 
 use crate::coordinator::Coordinator;
-use crate::session::{STORE_EVERY_MS, SessionAuthority};
+use crate::participant::Connection;
+use crate::session::{STORE_EVERY_MS, SessionAuthority, age};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use stickpin_device::Result;
-use stickpin_session::turn::{deadlines, machine};
+use stickpin_session::turn::{AgentId, deadlines, machine};
 use tokio_util::sync::CancellationToken;
 
+/// How long the metadata of a session may lag behind its log.
+const STORE_META_EVERY: Duration = Duration::from_secs(5);
+
 impl Coordinator {
-    /// Renews leases and commits due changes until `shutdown` is cancelled. Sleeps while nothing is
-    /// due, however many agents wait.
+    /// Renews leases, commits due changes and keeps metadata current until `shutdown` is cancelled.
+    /// Sleeps while nothing is due, however many agents wait.
     pub async fn guard(&self, shutdown: CancellationToken) {
+        tokio::join!(self.guard_turns(&shutdown), keep_metadata(self, &shutdown));
+    }
+
+    async fn guard_turns(&self, shutdown: &CancellationToken) {
         let mut woken = self.shared().guardian.subscribe();
         loop {
             woken.mark_unchanged();
-            let next = self.in_use().iter().filter_map(|session| self.guard_one(session)).min();
+            let next = self.in_use().iter().filter_map(|session| guard_one(self, session)).min();
             let sleep = async {
                 match next {
                     Some(next) => tokio::time::sleep(next).await,
@@ -28,19 +36,6 @@ impl Coordinator {
                 () = sleep => {}
             }
         }
-    }
-
-    /// Performs the due work of a session and its loans. Returns the time until the next check.
-    fn guard_one(&self, session: &SessionAuthority) -> Option<Duration> {
-        let loans = |due: Result<Option<Duration>>| {
-            due.unwrap_or_else(|e| {
-                tracing::warn!(session = session.name(), "its loans could not be maintained: {e}");
-                Some(Duration::from_secs(5))
-            })
-        };
-        let (expiry, gone) =
-            (loans(self.loans().end_expired(session)), loans(self.loans().end_gone(session)));
-        session.guard().into_iter().chain(expiry).chain(gone).min()
     }
 
     /// Restarts the guardian if it panics, unless it already panicked within the last minute. After
@@ -59,6 +54,53 @@ impl Coordinator {
             last = Some(now);
         }
     }
+}
+
+/// Performs the due work of a session and its loans. Returns the time until the next check.
+fn guard_one(coordinator: &Coordinator, session: &SessionAuthority) -> Option<Duration> {
+    let loans = |due: Result<Option<Duration>>| {
+        due.unwrap_or_else(|e| {
+            tracing::warn!(session = session.name(), "its loans could not be maintained: {e}");
+            Some(Duration::from_secs(5))
+        })
+    };
+    let (expiry, gone) =
+        (loans(coordinator.loans().end_expired(session)), loans(coordinator.loans().end_gone(session)));
+    session.guard().into_iter().chain(expiry).chain(gone).min()
+}
+
+/// Writes the metadata of sessions that lags behind their logs, within [`STORE_META_EVERY`] of the
+/// record that it lacks. Opening a session then reads only the records of that time.
+async fn keep_metadata(coordinator: &Coordinator, shutdown: &CancellationToken) {
+    let lagging = &coordinator.shared().lagging;
+    let next = async || {
+        lagging.notified().await;
+        tokio::time::sleep(STORE_META_EVERY).await;
+    };
+    loop {
+        tokio::select! {
+            () = shutdown.cancelled() => return,
+            () = next() => {}
+        }
+        for session in coordinator.in_use() {
+            let mut state = session.lock();
+            if !stickpin_store::lags(&state.log) {
+                continue;
+            }
+            if let Err(e) = state.log.maintain() {
+                tracing::warn!(session = session.name(), "its metadata could not be written: {e}");
+                // Tries again, unless only a repair helps.
+                if stickpin_store::found_damage(&state.log).is_none() {
+                    lagging.notify_one();
+                }
+            }
+        }
+    }
+}
+
+/// Counts a connection of an agent, which keeps its leases while nobody can see its process.
+pub fn connect(coordinator: &Coordinator, agent: AgentId) -> Connection {
+    coordinator.shared().connections.open(agent)
 }
 
 impl SessionAuthority {
@@ -80,6 +122,7 @@ impl SessionAuthority {
                 }
             }
             state.report_stale_lease(environment, now)?;
+            age(state, environment, now)?;
             Ok(state.next_due(environment, now))
         });
         guarded.unwrap_or_else(|e| {

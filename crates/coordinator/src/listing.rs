@@ -315,6 +315,13 @@ fn describe(
     {
         listed.diagnostics.push(Diagnostic::LogMissing.name().to_owned());
     }
+    let session = coordinator.loaded().get(name).cloned();
+    if let Some(damage) = session.and_then(|session| stickpin_store::found_damage(&session.lock().log)) {
+        listed.diagnostics.push(damage.code().to_owned());
+        if !live {
+            listed.state = ListedState::Corrupt;
+        }
+    }
     listed
 }
 

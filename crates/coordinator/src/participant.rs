@@ -1,5 +1,7 @@
 //! The agent behind a request.
 
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use stickpin_session::agent::{AgentKind, Resolution};
 use stickpin_session::log::Via;
 use stickpin_session::turn::{AgentId, Anchor, MemberKind};
@@ -47,5 +49,46 @@ impl Participant {
     #[must_use]
     pub fn is_person(&self) -> bool {
         self.kind != MemberKind::Harness
+    }
+}
+
+/// How many connections each agent has to the host.
+#[derive(Debug, Default)]
+pub(crate) struct Connections(Mutex<BTreeMap<AgentId, usize>>);
+
+/// A connection of an agent to the host, until it is dropped.
+#[derive(Debug)]
+#[must_use = "the agent is connected until this is dropped"]
+pub struct Connection {
+    of: Arc<Connections>,
+    agent: AgentId,
+}
+
+impl Connections {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<AgentId, usize>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts a connection.
+    pub(crate) fn open(self: &Arc<Self>, agent: AgentId) -> Connection {
+        *self.lock().entry(agent.clone()).or_default() += 1;
+        Connection { of: Arc::clone(self), agent }
+    }
+
+    /// Returns whether the agent is connected.
+    pub(crate) fn has(&self, agent: &AgentId) -> bool {
+        self.lock().contains_key(agent)
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        let mut open = self.of.lock();
+        if let Some(count) = open.get_mut(&self.agent) {
+            *count -= 1;
+            if *count == 0 {
+                open.remove(&self.agent);
+            }
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! A session while a host runs: its log, the presence of its members, and the agents that wait for
 //! its turn.
 
+mod aging;
 mod authority;
 mod commands;
 mod commit;
@@ -14,6 +15,7 @@ mod talk;
 mod turns;
 mod wait;
 
+pub(crate) use aging::age;
 pub use authority::SessionAuthority;
 pub(crate) use authority::{Shared, State};
 pub use commands::{Admission, Ended, NewCommand, Ticket};

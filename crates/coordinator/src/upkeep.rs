@@ -8,8 +8,8 @@ use crate::session::{SessionAuthority, State, refuse_ambiguous};
 use serde_json::{Value, json};
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::log::{Kind, PolicyChanged, SessionMeta};
-use stickpin_session::turn::{MemberRole, Policy, ScopeRule, TurnError};
-use stickpin_store::{Migrated, Repaired, SessionLog};
+use stickpin_session::turn::{MemberRole, Now, Policy, ScopeRule, TurnError};
+use stickpin_store::{Migrated, Repaired, SessionLog, Store};
 
 /// The minimum of a limit whose expiry wakes the guardian, in milliseconds.
 const LEAST_MS: u64 = 1_000;
@@ -199,22 +199,35 @@ impl Coordinator {
         SessionLog::adopt(self.store(), name, now.wall).map(drop).map_err(error::of_store)
     }
 
-    /// Replaces a damaged line of a session's log, and moves its bytes to the quarantine.
+    /// Replaces a damaged line of a session's log, and moves its bytes to the quarantine. A session
+    /// that is in use continues with the repaired log.
     ///
     /// # Errors
     /// Returns `SCOPE_DENIED` unless the caller is a person, `INVALID_ARGS` if that line is not the
-    /// first damaged one, `SESSION_EXISTS` while the session is in use, and errors of the log.
+    /// first damaged one, `SESSION_EXISTS` while a command runs in the session, and errors of the
+    /// log.
     pub fn repair(&self, name: &str, line: u64, who: &Participant) -> Result<Repaired> {
         require_person(who, "repair a log")?;
         let loaded = self.loaded();
-        if loaded.contains_key(name) {
-            let message = format!("session `{name}` is in use, so its log cannot be repaired");
-            return Err(Error::session_exists(message)
-                .hint("run `stickpin daemon stop --force`, then repair the log before anything else"));
+        if let Some(session) = loaded.get(name) {
+            return session.change(|state, now| repair_in_use(self.store(), state, line, now));
         }
         let now = (self.shared().environment.now)();
         self.store().repair(name, line, now.wall).map_err(error::of_store)
     }
+}
+
+/// Repairs the log of a session that is in use, and opens it again.
+fn repair_in_use(store: &Store, state: &mut State, line: u64, now: &Now) -> Result<Repaired> {
+    let name = state.log.meta().name.clone();
+    if state.running_of(&|_| true).is_some() {
+        let message = format!("a command runs in session `{name}`, so its log cannot be repaired now");
+        return Err(Error::session_exists(message).hint("repeat the repair when the command has ended"));
+    }
+    state.log.store().map_err(error::of_store)?;
+    let repaired = store.repair(&name, line, now.wall).map_err(error::of_store)?;
+    state.log = SessionLog::open(store, &name, now.wall).map_err(error::of_store)?.log;
+    Ok(repaired)
 }
 
 impl Coordinator {

@@ -8,11 +8,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
-use stickpin_coordinator::{Unfinished, take_back_grants};
+use stickpin_coordinator::{Connection, Unfinished, connect, take_back_grants};
 use stickpin_kernel::{CancellationToken, Dispatched, Error, ErrorCode, Request, Response};
 use stickpin_session::agent::Process;
 use stickpin_session::turn::AgentId;
@@ -59,6 +59,7 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, stream: UnixStream) {
         out: tokio::sync::Mutex::new(write),
         calls: Mutex::default(),
         bound: Mutex::default(),
+        agents: Mutex::default(),
         connections: Mutex::default(),
         free: Arc::new(Semaphore::new(MAX_CALLS as usize)),
         granted: Mutex::default(),
@@ -78,6 +79,8 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, stream: UnixStream) {
     if !peer.daemon.shutdown.is_cancelled() {
         connections.iter().for_each(|connection| peer.daemon.agents.disconnect(connection));
     }
+    // A call that still runs holds the connection, which its agent no longer has.
+    peer.agents.lock().unwrap_or_else(PoisonError::into_inner).clear();
     peer.close_bound().await;
 }
 
@@ -102,6 +105,8 @@ struct Peer {
     calls: Mutex<HashMap<String, CancellationToken>>,
     /// Sessions that end with the connection.
     bound: Mutex<BTreeSet<String>>,
+    /// The agents whose calls arrived over this connection.
+    agents: Mutex<BTreeMap<AgentId, Connection>>,
     /// The MCP connections whose requests arrived over this one.
     connections: Mutex<BTreeSet<String>>,
     /// Limits the number of concurrent calls.
@@ -296,7 +301,12 @@ impl Peer {
         }
         let ancestry = self.ancestry.get_or_init(|| agents::ancestry(self.pid));
         match self.daemon.agents.identify(ancestry, &request.caller.evidence) {
-            Ok(agent) => request.caller.agent = Some(agent),
+            Ok(agent) => {
+                let mut agents = self.agents.lock().unwrap_or_else(PoisonError::into_inner);
+                let id = agent.agent_id.clone();
+                agents.entry(id.clone()).or_insert_with(|| connect(&self.daemon.coordinator, id));
+                request.caller.agent = Some(agent);
+            }
             Err(e) => return self.fault(id, code::INVALID_PARAMS, e).await,
         }
         let place = tokio::select! {

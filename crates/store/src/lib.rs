@@ -103,7 +103,8 @@ pub use migrate::Migrated;
 pub use recover::Diagnostic;
 pub use repair::Repaired;
 pub use session_log::{
-    Amendment, CommandOutcome, EndStatus, NewCommand, Opened, Origin, SessionLog, Start, scan,
+    Amendment, CommandOutcome, EndStatus, NewCommand, Opened, Origin, SessionLog, Start, found_damage, lags,
+    note_damage, scan,
 };
 pub use store::{Stamp, Store};
 pub use verify::Verified;

@@ -16,9 +16,10 @@ use crate::store::Store;
 use crate::unsynced::Unsynced;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
 use stickpin_session::Timestamp;
-use stickpin_session::log::{BlobRef, Kind, Record, SessionMeta, Via};
+use stickpin_session::log::{BlobRef, Corruption, Kind, Record, SessionMeta, Via};
 use stickpin_session::turn::{AgentId, Anchor, Lease, TurnState, WaitMode};
 
 /// The time, author and surface of a record.
@@ -65,6 +66,18 @@ pub enum Amendment {
         /// When the change happened.
         at: Timestamp,
     },
+    /// A newer request of a member.
+    Seen {
+        /// The member.
+        agent: AgentId,
+        /// When the request was made.
+        at: Timestamp,
+    },
+    /// A child that was pruned long ago is no longer shown.
+    ChildForgotten {
+        /// The child.
+        session: String,
+    },
     /// A change of the process from which a member asks.
     Anchor {
         /// The member.
@@ -72,6 +85,24 @@ pub enum Amendment {
         /// The root process of its harness.
         anchor: Anchor,
     },
+}
+
+/// The damaged line of a log that a reader found first, and the purpose of that read.
+#[derive(Debug, Default)]
+struct FoundDamage(OnceLock<(PathBuf, Corruption, Phase)>);
+
+impl FoundDamage {
+    fn error(&self) -> Option<StoreError> {
+        let (path, corruption, phase) = self.0.get().cloned()?;
+        Some(StoreError::Corrupt { path, corruption, phase })
+    }
+
+    fn note(&self, found: &StoreError) {
+        if let StoreError::Corrupt { path, corruption, phase } = found {
+            // A repair needs the first damage.
+            self.0.get_or_init(|| (path.clone(), corruption.clone(), *phase));
+        }
+    }
 }
 
 /// The log of one session. A refused record changes nothing; an accepted record is folded into
@@ -86,13 +117,14 @@ pub struct SessionLog {
     pub(crate) unsynced: Arc<Unsynced>,
     /// The `applied_seq` of the metadata on disk.
     stored_seq: u64,
-    stored_at: Timestamp,
     /// The reason why the metadata on disk lags behind, if writing it failed.
     meta_fault: Option<StoreError>,
     /// Ends of commands that could not be written yet, oldest first.
     pending_ends: Vec<(Origin, Kind)>,
     /// The reason why nothing may be written until the session is opened again.
     broken: Option<String>,
+    /// The damaged line that a reader found. Nothing is written behind it.
+    damage: FoundDamage,
     /// The newest records that this process wrote, oldest first, for readers that follow the log.
     recent: VecDeque<Arc<Record>>,
 }
@@ -115,7 +147,8 @@ impl SessionLog {
     #[must_use]
     pub fn read_only(&self) -> Option<String> {
         let pending = self.pending_ends.first().map(|_| "the end of a command is not written".to_owned());
-        self.broken.clone().or_else(|| self.unsynced.failed()).or(pending)
+        let damaged = self.damage.error().map(|e| e.to_string());
+        self.broken.clone().or_else(|| self.unsynced.failed()).or(damaged).or(pending)
     }
 
     /// Returns once all written data is on disk. Needed only without the thread of [`Store::open`].
@@ -141,15 +174,14 @@ impl SessionLog {
         crate::blobs::get(&*self.store.files, &self.dir.blobs(), blob)
     }
 
-    /// Writes what is due: the metadata, 5 s after it changed, and ends of commands that could not
-    /// be written. Called while the daemon is idle.
+    /// Writes what is due: metadata that lags behind the log, and ends of commands that could not
+    /// be written. Called within 5 s of the record that metadata lacks.
     ///
     /// # Errors
     /// Returns an error if the data cannot be written; it is then due again.
-    pub fn maintain(&mut self, now: Timestamp) -> Result<()> {
+    pub fn maintain(&mut self) -> Result<()> {
         self.flush_ends()?;
-        let age = now.millis().abs_diff(self.stored_at.millis());
-        if self.meta_fault.is_some() || (self.stored_seq < self.meta.applied_seq && age >= 5_000) {
+        if lags(self) {
             self.store_meta()?;
         }
         Ok(())
@@ -191,6 +223,14 @@ impl SessionLog {
                     (member.wait_mode, member.last_wait_at) = (mode, Some(at));
                 }
             }
+            Amendment::Seen { agent, at } => {
+                if let Some(member) = self.meta.members.iter_mut().find(|m| m.agent_id == agent) {
+                    member.last_seen_at = at;
+                }
+            }
+            Amendment::ChildForgotten { session } => {
+                self.meta.children.retain(|child| child.session != session);
+            }
             Amendment::Anchor { agent, anchor } => {
                 if let Some(member) = self.meta.members.iter_mut().find(|m| m.agent_id == agent) {
                     member.anchor = Some(anchor);
@@ -212,9 +252,28 @@ impl SessionLog {
             let skip = self.recent.partition_point(|record| record.seq <= after);
             return Ok(self.recent.iter().skip(skip).take(limit).map(Arc::clone).collect());
         }
-        let records = self.store.records_after(&self.dir.name, after, limit, phase)?;
+        let records = self.store.records_after(&self.dir.name, after, limit, phase);
+        let records = records.inspect_err(|e| self.damage.note(e))?;
         Ok(records.into_iter().map(Arc::new).collect())
     }
+}
+
+/// Returns whether [`SessionLog::maintain`] has something to write.
+#[must_use]
+pub fn lags(log: &SessionLog) -> bool {
+    log.meta_fault.is_some() || log.stored_seq < log.meta.applied_seq || !log.pending_ends.is_empty()
+}
+
+/// Returns the damage that a reader found in a log.
+#[must_use]
+pub fn found_damage(log: &SessionLog) -> Option<StoreError> {
+    log.damage.error()
+}
+
+/// Stops a log if an error of a reader is damage in it: no record is accepted until the log is
+/// repaired and opened again.
+pub fn note_damage(log: &SessionLog, found: &StoreError) {
+    log.damage.note(found);
 }
 
 /// Visits records of an open log with a `seq` above `after`, oldest first, until `visit` breaks
@@ -240,5 +299,6 @@ pub fn scan(
         }
         return Ok(());
     }
-    log.store.scan(&log.dir.name, after, phase, &mut |record| visit(&record))
+    let scanned = log.store.scan(&log.dir.name, after, phase, &mut |record| visit(&record));
+    scanned.inspect_err(|e| log.damage.note(e))
 }

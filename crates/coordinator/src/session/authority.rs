@@ -1,9 +1,10 @@
 //! The state of one session behind one lock, which is the single writer of its log.
 
+use super::aging::note_seen;
 use super::events::Reader;
 use crate::environment::Environment;
 use crate::error;
-use crate::participant::Participant;
+use crate::participant::{Connections, Participant};
 use crate::tree_queue::SnapshotQueue;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -15,7 +16,7 @@ use stickpin_session::turn::{
     AgentId, Anchor, Liveness, Member, Now, Presence, Situation, TurnPhase, TurnState,
 };
 use stickpin_store::{Amendment, Origin, Phase, SessionLog, Store};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
 /// A session of a state directory, loaded from its metadata and log.
@@ -41,6 +42,10 @@ pub(crate) struct Shared {
     pub(crate) renewing: AtomicBool,
     /// Wakes the guardian when a deadline may have moved.
     pub(crate) guardian: watch::Sender<u64>,
+    /// Notified when the metadata of a session lags behind its log.
+    pub(crate) lagging: Notify,
+    /// The agents that are connected to the host.
+    pub(crate) connections: Arc<Connections>,
     /// The stored trees that are not in their logs yet.
     pub(crate) snapshots: SnapshotQueue,
 }
@@ -72,6 +77,8 @@ pub(crate) struct State {
     pub(super) registrations: u64,
     /// The readers of the feed that are connected and wait.
     pub(super) readers: Vec<Reader>,
+    /// The agents that are connected to the host.
+    connections: Arc<Connections>,
     /// How far each agent has read, for responses that have not been delivered yet.
     pub(super) unconfirmed: BTreeMap<AgentId, u64>,
 }
@@ -120,6 +127,7 @@ impl SessionAuthority {
             repaired,
             registrations: 0,
             readers: Vec::new(),
+            connections: Arc::clone(&shared.connections),
             unconfirmed: BTreeMap::new(),
         };
         Self {
@@ -189,7 +197,11 @@ impl SessionAuthority {
         let before = state.version();
         let result = with(&mut state, &now);
         let after = state.version();
+        let lags = after.seq != before.seq && stickpin_store::lags(&state.log);
         drop(state);
+        if lags {
+            self.shared.lagging.notify_one();
+        }
         if after.seq != before.seq {
             self.feed.send_replace(after.seq);
         }
@@ -225,6 +237,7 @@ impl State {
     }
 
     pub(crate) fn touch(&mut self, who: &Participant, now: &Now) {
+        note_seen(self, &who.agent, now);
         let seen = self.seen.entry(who.agent.clone()).or_default();
         seen.at = now.mono_ms;
         seen.via_mcp = who.via == Via::Mcp;
@@ -254,6 +267,7 @@ impl State {
             waiting: self.waits.get(agent).is_some_and(|wait| !wait.parked),
             last_poll_ms: seen.and_then(|seen| seen.polled).map(since),
             via_mcp: seen.is_some_and(|seen| seen.via_mcp),
+            connected: self.connections.has(agent),
             in_flight: self.running.iter().any(|running| running.agent == *agent),
         }
     }

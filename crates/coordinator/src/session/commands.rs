@@ -163,7 +163,8 @@ impl SessionAuthority {
                 let fence = Fence { agent: who.agent.clone(), turn_id: Some(turn), lease_id: None };
                 let proven = state.judge(&self.shared.environment, now, |s| machine::check(s, &fence));
                 proven.map_err(|e| self.turn_error(e))?;
-                let amended = deadlines::after_command(&state.log.meta().turn);
+                let meta = state.log.meta();
+                let amended = deadlines::after_command(&meta.turn, &meta.policy, now);
                 state.log.amend(Amendment::Turn(Box::new(amended)));
             }
             let origin = State::origin(who, now);

@@ -453,7 +453,7 @@ async fn a_half_failed_handshake_is_rolled_back() {
     // The metadata of the second session has no room for one more word.
     let size = || serde_json::to_vec(&mail.meta()).unwrap().len();
     mail.join(&bob, false, Some("x".to_owned())).unwrap();
-    let rest = SessionMeta::MAX_BYTES - size();
+    let rest = SessionMeta::MAX_BYTES - SessionMeta::SPARE_BYTES - size();
     mail.join(&bob, false, Some("x".repeat(rest - 4))).unwrap();
     let refused = world.coordinator.peer("shop", "mail", &ada).unwrap_err();
     assert_eq!(refused.code, ErrorCode::MetaTooLarge);

@@ -82,6 +82,11 @@ impl World {
         self.coordinator.begin_lifetime(name, start(name), reason, Some(who)).unwrap()
     }
 
+    /// Returns the monotonic time, in milliseconds.
+    pub(crate) fn now_ms(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap() + 1_000_000
+    }
+
     pub(crate) fn guard(&self) {
         let coordinator = self.coordinator.clone();
         tokio::spawn(async move { coordinator.guard(CancellationToken::new()).await });

@@ -747,3 +747,46 @@ async fn first_host_after_a_reboot_surrenders_turns_that_nobody_uses() {
     assert_eq!(stickpin_coordinator::resume(&world.coordinator).unwrap(), 1);
     assert_eq!(world.coordinator.meta("shop").unwrap().0.turn.state, TurnPhase::Idle);
 }
+
+/// A person at a console makes no requests for a long time, and has no process of a harness.
+#[tokio::test(start_paused = true)]
+async fn connection_of_an_owner_without_a_process_keeps_its_lease() {
+    let world = World::new();
+    let ada = Participant { anchor: None, ..agent("ada", 1) };
+    let shop = world.open(&ada);
+    granted(wait(&shop, &ada, 0).await);
+    world.coordinator.delivered(&ada.agent);
+    let label = || shop.state(None).unwrap().label;
+    let console = stickpin_coordinator::connect(&world.coordinator, ada.agent.clone());
+    let command = stickpin_coordinator::connect(&world.coordinator, ada.agent.clone());
+    tokio::time::sleep(Duration::from_secs(7_000)).await;
+    assert_eq!(label(), Label::Owned);
+    drop(command);
+    tokio::time::sleep(Duration::from_secs(7_000)).await;
+    assert_eq!(label(), Label::Owned);
+    drop(console);
+    tokio::time::sleep(Duration::from_secs(1_000)).await;
+    assert_eq!(label(), Label::OwnerStale);
+}
+
+#[tokio::test(start_paused = true)]
+async fn commands_of_an_owner_keep_its_lease_and_bring_an_ended_one_back() {
+    let world = World::new();
+    let ada = Participant { anchor: None, ..agent("ada", 1) };
+    let shop = world.open(&ada);
+    granted(wait(&shop, &ada, 0).await);
+    world.coordinator.delivered(&ada.agent);
+    let label = || shop.state(None).unwrap().label;
+    let cancel = CancellationToken::new();
+    let admission = shop.admit(&ada, None, Duration::ZERO, &cancel).await.unwrap();
+    let runs = shop.begin(&ada, Some(admission), press(), &cancel).unwrap();
+    tokio::time::sleep(Duration::from_secs(7_000)).await;
+    assert_eq!(label(), Label::Owned, "its command runs");
+    shop.end(runs, None, None, None);
+    tokio::time::sleep(Duration::from_secs(7_000)).await;
+    assert_eq!(label(), Label::OwnerStale);
+    act(&shop, &ada).await.unwrap();
+    assert_eq!(label(), Label::Owned, "nobody took the turn");
+    let lease = shop.meta().turn.lease.unwrap();
+    assert_eq!(lease.deadline_mono_ms, world.now_ms() + lease.ttl_ms);
+}

@@ -1,8 +1,8 @@
 //! Limits of a session, and operations on its files that only a person may perform.
 
-use crate::support::{Plain, World, act, agent, handoff};
+use crate::support::{Plain, World, act, agent, handoff, press};
 use std::time::Duration;
-use stickpin_coordinator::{Participant, Spawn, WaitOptions};
+use stickpin_coordinator::{ListedState, Participant, Spawn, WaitOptions};
 use stickpin_device::{Error, ErrorCode};
 use stickpin_session::turn::{ImplicitTurns, MemberKind, TurnPhase};
 use tokio_util::sync::CancellationToken;
@@ -151,4 +151,97 @@ async fn a_damaged_line_is_given_up_by_a_person() {
     );
     assert_eq!(world.coordinator.repair("shop", 2, &person).unwrap().stubs, 1);
     assert_eq!(world.coordinator.verify("shop").unwrap().summary.records, lines as u64);
+}
+
+/// Fault 10 in a session that is in use: a reader finds the damage, and the writer stops.
+#[tokio::test(start_paused = true)]
+async fn session_in_use_stops_at_damage_and_goes_on_when_a_person_repairs_it() {
+    let mut world = World::new();
+    let ada = agent("ada", 1);
+    let person = Participant { kind: MemberKind::Human, ..ada.clone() };
+    act(&world.open(&ada), &ada).await.unwrap();
+    world.restart();
+    let shop = world.coordinator.session("shop").unwrap();
+    let log = world.folder.path().join("sessions/shop/log/000001.jsonl");
+    let mut bytes = std::fs::read(&log).unwrap();
+    let second = bytes.iter().position(|b| *b == b'\n').unwrap() + 1;
+    bytes[second] = b'?';
+    std::fs::write(&log, bytes).unwrap();
+    act(&shop, &ada).await.unwrap();
+    // Whoever reads from the beginning finds it.
+    let code = |e: Error| e.code;
+    assert_eq!(shop.records_after(0, 9).map_err(code).err(), Some(ErrorCode::LogCorrupt));
+    assert_eq!(act(&shop, &ada).await, Err(ErrorCode::LogCorrupt));
+    let cancel = CancellationToken::new();
+    let refused = shop.admit(&ada, None, Duration::ZERO, &cancel).await;
+    let refused = match refused {
+        Ok(admission) => shop.begin(&ada, Some(admission), press(), &cancel).map(drop).unwrap_err(),
+        Err(e) => e,
+    };
+    assert!(refused.hint.contains("`stickpin log repair shop --at-line 2 --quarantine`"), "{refused:?}");
+    let listed = world.coordinator.listed("shop", None, false);
+    assert_eq!((listed.state, listed.diagnostics), (ListedState::Corrupt, vec!["LOG_CORRUPT".to_owned()]));
+    assert_eq!(world.coordinator.repair("shop", 2, &person).unwrap().stubs, 1);
+    act(&shop, &ada).await.unwrap();
+    assert!(world.coordinator.verify("shop").is_ok());
+}
+
+/// Opening a session reads the records of at most five seconds beside its metadata.
+#[tokio::test(start_paused = true)]
+async fn metadata_follows_the_log_within_five_seconds() {
+    let world = World::new();
+    let ada = agent("ada", 1);
+    let shop = world.open(&ada);
+    act(&shop, &ada).await.unwrap();
+    let stored = || world.coordinator.store().meta("shop").unwrap().0.applied_seq;
+    assert!(stored() < shop.meta().applied_seq);
+    tokio::time::sleep(Duration::from_millis(5_001)).await;
+    assert_eq!(stored(), shop.meta().applied_seq);
+}
+
+#[tokio::test(start_paused = true)]
+async fn members_that_disappeared_leave_after_their_presence_time() {
+    let world = World::new();
+    let (ada, bob, cid) = (agent("ada", 1), agent("bob", 2), agent("cid", 3));
+    let person = Participant { kind: MemberKind::Human, anchor: None, ..agent("person", 4) };
+    let shop = world.open(&ada);
+    let options = WaitOptions { timeout: Some(Duration::ZERO), ..WaitOptions::default() };
+    shop.wait(&ada, options, &CancellationToken::new()).await.unwrap();
+    world.coordinator.delivered(&ada.agent);
+    for who in [&bob, &cid, &person] {
+        shop.join(who, false, None).unwrap();
+    }
+    world.ended.lock().unwrap().insert(2);
+    let members = || -> Vec<_> { shop.meta().members.into_iter().map(|m| m.agent_id).collect() };
+    tokio::time::sleep(Duration::from_secs(4 * 3_600 - 60)).await;
+    assert_eq!(members().len(), 4);
+    tokio::time::sleep(Duration::from_secs(180)).await;
+    assert_eq!(members(), [ada.agent.clone(), cid.agent, person.agent], "only the harness of bob ended");
+    assert!(world.coordinator.verify("shop").unwrap().findings.is_empty());
+    // Whoever comes back is a member again.
+    shop.join(&bob, false, None).unwrap();
+    assert!(members().contains(&bob.agent));
+}
+
+#[tokio::test(start_paused = true)]
+async fn row_of_a_pruned_child_leaves_after_a_week() {
+    let world = World::new();
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    let shop = world.open(&ada);
+    let spawn = Spawn { rules: vec!["act:*".into()], agent: Some(bob.agent.clone()), ttl: None };
+    world.coordinator.loans().spawn("shop", "pay", &ada, spawn).await.unwrap();
+    world.coordinator.loans().stop_child("pay", &ada).await.unwrap();
+    world.coordinator.loans().prune("shop", &ada).unwrap();
+    let rows = || shop.meta().children.len();
+    let days = |days: i64| {
+        world.wall_ahead.store(days * 86_400_000, std::sync::atomic::Ordering::Relaxed);
+        // The guardian looks after each change of the members.
+        shop.join(&bob, false, None).unwrap();
+        shop.leave(&bob).unwrap();
+        tokio::time::sleep(Duration::from_millis(1))
+    };
+    days(6).await;
+    assert_eq!(rows(), 1, "it stays visible");
+    days(8).await;
+    assert_eq!(rows(), 0);
 }

@@ -145,6 +145,16 @@ kinds! {
 }
 
 impl Kind {
+    /// Returns whether this record may make the metadata longer by more than a few bytes.
+    #[must_use]
+    pub fn grows_metadata(&self) -> bool {
+        match self {
+            Kind::NoteAdded(_) | Kind::PolicyChanged(_) => true,
+            Kind::CommandEnd(end) => end.address.is_some(),
+            other => other.name().group().changes_metadata() && !other.ends_something(),
+        }
+    }
+
     /// Returns the turn after this record, if it may change the turn.
     #[must_use]
     pub fn turn_after(&self) -> Option<&TurnState> {

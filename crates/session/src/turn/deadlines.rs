@@ -3,7 +3,7 @@
 //! Every function is pure, like the transitions that agents request ([`super::machine`]).
 
 use super::machine::{pass_on, prev_of_handoff, reserved, without_owner};
-use super::{AgentId, Grant, Liveness, Now, Situation, Transition, TurnEvent, TurnPhase, TurnState};
+use super::{AgentId, Grant, Liveness, Now, Policy, Situation, Transition, TurnEvent, TurnPhase, TurnState};
 
 /// The extra time that owners and waiters have to reconnect after the daemon restarted.
 const RESTART_GRACE_MS: u64 = 60_000;
@@ -18,23 +18,32 @@ pub fn confirmed(s: Situation<'_>) -> TurnState {
     TurnState { lease, implicit: false, ..s.turn.clone() }
 }
 
-/// Returns whether the guardian renews the lease: the owner's harness is alive, or the owner made a
-/// request within the grace period.
+/// Returns whether the guardian renews the lease: the owner's harness is alive, a command of the
+/// owner runs, or the owner made a request within the grace period. An owner without a visible
+/// process, such as a person, also keeps it by an open connection.
 #[must_use]
 pub fn is_renewable(s: Situation<'_>) -> bool {
     s.turn.state == TurnPhase::Owned
         && !s.turn.implicit
         && s.turn.owner.as_ref().is_some_and(|owner| {
             let presence = s.presence_of(owner);
-            presence.liveness == Liveness::Alive || presence.silent_ms <= s.policy.gone_grace_ms
+            presence.in_flight
+                || presence.silent_ms <= s.policy.gone_grace_ms
+                || match presence.liveness {
+                    Liveness::Alive => true,
+                    Liveness::Unknown => presence.connected,
+                    Liveness::Gone => false,
+                }
         })
 }
 
-/// Returns the turn after the owner's first command: its handoff was read.
+/// Returns the turn after a command of its owner began: the handoff was read, and the lease is full
+/// again, even if it had ended.
 #[must_use]
-pub fn after_command(turn: &TurnState) -> TurnState {
+pub fn after_command(turn: &TurnState, policy: &Policy, now: &Now) -> TurnState {
     let grant = Grant { delivered: true, ..turn.grant };
-    TurnState { pending_handoff_seq: None, grant, ..turn.clone() }
+    let ttl_ms = if turn.implicit { policy.implicit_lease_ms } else { policy.lease_ttl_ms };
+    TurnState { pending_handoff_seq: None, grant, lease: Some(now.lease(ttl_ms)), ..turn.clone() }
 }
 
 /// Returns the turn after its adapter acknowledged the grant.

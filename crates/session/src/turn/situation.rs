@@ -76,6 +76,8 @@ pub struct Presence {
     pub via_mcp: bool,
     /// Whether a command of the agent is running on the device.
     pub in_flight: bool,
+    /// Whether the agent has an open connection to the host.
+    pub connected: bool,
 }
 
 /// The facts against which a request or a timer is judged.
@@ -123,7 +125,7 @@ impl Situation<'_> {
         let grace = if self.turn.implicit { IMPLICIT_GONE_MS } else { self.policy.gone_grace_ms };
         self.turn.owner.as_ref().is_some_and(|owner| {
             let presence = self.presence_of(owner);
-            presence.liveness == Liveness::Gone && presence.silent_ms > grace
+            presence.liveness == Liveness::Gone && presence.silent_ms > grace && !presence.in_flight
         })
     }
 

@@ -75,20 +75,28 @@ impl SessionLog {
         }
     }
 
-    /// Refuses a record that would make the metadata too long. Records that end something are never
-    /// refused.
+    /// Refuses a record that would make the metadata too long. Records that end something are not
+    /// refused, except for the end of a command with a new address of the app.
     fn fits(&self, record: &Record) -> Result<()> {
-        if !record.kind.name().group().changes_metadata() || record.kind.ends_something() {
+        if !record.kind.grows_metadata() {
             return Ok(());
         }
         let mut after = self.meta.clone();
         let segment = self.writer.as_ref().map_or(1, |writer| writer.number);
         after.fold(segment, record).map_err(|fault| gap(&self.dir, fault))?;
-        meta_bytes(&self.dir, &after).map(drop)
+        // What is never refused still fits: the turn, the open commands, and times.
+        let bytes = meta_bytes(&self.dir, &after)?.len() + SessionMeta::SPARE_BYTES;
+        match bytes > SessionMeta::MAX_BYTES {
+            true => Err(StoreError::MetaTooLarge { session: self.dir.name.clone(), bytes }),
+            false => Ok(()),
+        }
     }
 
     /// Writes a record to the segment, folds it, and stores the metadata if necessary.
     pub(super) fn write(&mut self, record: Record) -> Result<u64> {
+        if let Some(damage) = self.damage.error() {
+            return Err(damage);
+        }
         if let Some(reason) = self.broken.clone().or_else(|| self.unsynced.failed()) {
             return Err(StoreError::ReadOnly { session: self.dir.name.clone(), reason });
         }
@@ -157,7 +165,7 @@ impl SessionLog {
         let bytes = meta_bytes(&self.dir, &self.meta)?;
         self.sync()?;
         atomic::replace(&*self.store.files, &self.dir.meta(), Some(&self.dir.previous_meta()), &bytes)?;
-        (self.stored_seq, self.stored_at) = (self.meta.applied_seq, self.meta.updated_at);
+        self.stored_seq = self.meta.applied_seq;
         self.meta_fault = None;
         Ok(())
     }

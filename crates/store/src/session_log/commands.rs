@@ -84,7 +84,13 @@ impl SessionLog {
             recorded,
         };
         let kind = Kind::CommandEnd(end);
-        let written = self.flush_ends().and_then(|()| self.commit(origin, kind.clone()));
+        let mut kind = kind;
+        let mut written = self.flush_ends().and_then(|()| self.commit(origin, kind.clone()));
+        if let (Err(StoreError::MetaTooLarge { .. }), Kind::CommandEnd(end)) = (&written, &mut kind) {
+            // The command has ended in any case; the address of the app stays that of before.
+            end.address = None;
+            written = self.commit(origin, kind.clone());
+        }
         match written {
             Ok(seq) => EndStatus::Persisted(seq),
             Err(error) => {
@@ -123,6 +129,9 @@ impl SessionLog {
     pub fn flush_ends(&mut self) -> Result<()> {
         while let Some((origin, kind)) = self.pending_ends.first().cloned() {
             if let Err(error) = self.commit(&origin, kind) {
+                if let Some(damage) = self.damage.error() {
+                    return Err(damage);
+                }
                 let reason = format!("the end of a command is not written: {error}");
                 return Err(StoreError::ReadOnly { session: self.dir.name.clone(), reason });
             }

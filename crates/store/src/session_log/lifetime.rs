@@ -1,6 +1,6 @@
 //! Lifetimes of a session: opened, restored, adopted.
 
-use super::{Origin, SessionLog};
+use super::{FoundDamage, Origin, SessionLog};
 use crate::error::{Result, StoreError};
 use crate::files::Files;
 use crate::recover;
@@ -83,13 +83,13 @@ impl SessionLog {
             store: store.clone(),
             dir,
             stored_seq: meta.applied_seq,
-            stored_at: meta.updated_at,
             meta,
             writer: None,
             unsynced: Arc::new(Unsynced::new(Arc::clone(&store.files))),
             meta_fault: None,
             pending_ends: Vec::new(),
             broken: None,
+            damage: FoundDamage::default(),
             recent: VecDeque::new(),
         }
     }

@@ -7,7 +7,7 @@ use crate::support::{
 };
 use stickpin_session::log::{Kind, RepairCause};
 use stickpin_session::turn::TurnPhase;
-use stickpin_store::{Diagnostic, Opened, Phase, SessionLog, StoreError};
+use stickpin_store::{Diagnostic, EndStatus, Opened, Phase, SessionLog, StoreError};
 
 /// Writes a log that ends in an acknowledged command.
 fn written() -> MemoryFiles {
@@ -251,4 +251,34 @@ fn damaged_blob_is_told() {
     let path = files.paths().into_iter().find(|path| path.ends_with(blob.blob.hex())).unwrap();
     files.change(&path, |data| data[3] ^= 1);
     assert_eq!(log.blob(&blob).unwrap_err().code(), "BLOB_CORRUPT");
+}
+
+/// Damage in the middle of a log that is open for writing, which only a reader meets.
+#[test]
+fn log_in_which_a_reader_finds_damage_accepts_nothing_until_it_is_repaired() {
+    let files = written();
+    let Opened { mut log, .. } = reopen(&files).unwrap();
+    let id = log.begin(&origin(2), command()).unwrap();
+    let second = files.content(&segment(1)).iter().position(|b| *b == b'\n').unwrap() + 1;
+    files.change(&segment(1), |data| data[second] ^= 1);
+    let before = files.content(&segment(1));
+    let found = log.records_after(0, 10, Phase::Feed).unwrap_err();
+    assert_eq!(found.code(), "LOG_CORRUPT");
+    let is_stopped = |e: StoreError| match e {
+        StoreError::Corrupt { corruption, phase, .. } => (corruption.line, phase) == (2, Phase::Feed),
+        _ => false,
+    };
+    assert!(is_stopped(log.append(&origin(2), release(1)).unwrap_err()));
+    let EndStatus::NotPersisted(e) = log.end(&origin(2), id, done()) else { panic!("it was written") };
+    assert!(is_stopped(e));
+    assert!(is_stopped(log.begin(&origin(2), command()).unwrap_err()), "although an end is not written");
+    assert!(log.read_only().is_some_and(|reason| reason.contains("line 2")));
+    assert_eq!(files.content(&segment(1)), before, "nothing was written behind the damage");
+    assert_eq!(log.meta().turn.state, TurnPhase::Owned);
+
+    store(&files).unwrap().repair(NAME, 2, at(3)).unwrap();
+    let Opened { mut log, diagnostics } = reopen(&files).unwrap();
+    assert!(diagnostics.contains(&Diagnostic::CommandsInterrupted));
+    log.append(&origin(4), release(1)).unwrap();
+    assert_eq!(records(&files).len() as u64, log.meta().applied_seq);
 }

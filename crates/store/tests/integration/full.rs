@@ -5,7 +5,10 @@ use crate::support::{
     NAME, at, claim, command, done, folded, join, message, meta_path, origin, records, release, reopen,
     segment, start, store, text,
 };
-use stickpin_session::log::{CommandEnd, Kind, RecordedStep};
+use stickpin_session::log::{
+    CommandEnd, Kind, NoteAdded, PolicyChanged, RecordedStep, Redacted, SessionMeta,
+};
+use stickpin_session::turn::{ScopeRule, TargetSelector, Verb};
 use stickpin_store::{CommandOutcome, EndStatus, Opened, SessionLog, Store, StoreError};
 
 fn opened(files: &MemoryFiles) -> SessionLog {
@@ -69,7 +72,7 @@ fn end_that_cannot_be_logged_stops_further_commands() {
     // The end is written as soon as there is space; only then does the session continue.
     let other = opened_copy(&files);
     files.set_capacity(None);
-    log.maintain(at(9)).unwrap();
+    log.maintain().unwrap();
     assert_eq!(log.read_only(), None);
     let next = log.begin(&origin(1), command()).unwrap();
     assert!(matches!(log.end(&origin(1), next, done()), EndStatus::Persisted(_)));
@@ -163,7 +166,7 @@ fn metadata_that_cannot_be_replaced_keeps_its_old_content() {
     assert_eq!(stored, folded(&found, &stored));
     assert_eq!(stored.members.len(), 1);
     files.set_capacity(None);
-    log.maintain(at(1)).unwrap();
+    log.maintain().unwrap();
     assert!(log.meta_fault().is_none());
     assert_ne!(files.content(&meta_path()), old);
 }
@@ -186,6 +189,40 @@ fn metadata_above_its_limit_is_refused_before_anything_is_written() {
     assert_eq!(refused.map(|error| error.code()), Some("META_TOO_LARGE"));
     // Records that end something are still accepted.
     log.append(&origin(1), release(1)).unwrap();
+}
+
+/// An address of more than 100 bytes.
+const LONG: &str =
+    "https://shop.test/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+
+#[test]
+fn notes_scope_rules_and_addresses_count_as_metadata() {
+    let files = MemoryFiles::default();
+    let mut log = opened(&files);
+    let size = |log: &SessionLog| serde_json::to_vec(log.meta()).unwrap().len();
+    let rest = SessionMeta::MAX_BYTES - SessionMeta::SPARE_BYTES - size(&log);
+    let peer = "x".repeat(rest - 10);
+    log.append(&origin(1), Kind::PeerAdded(stickpin_session::log::PeerAdded { peer })).unwrap();
+    let is_refused = |log: &mut SessionLog, kind: Kind| {
+        log.append(&origin(1), kind).map_err(|e| e.code()).err() == Some("META_TOO_LARGE")
+    };
+    let rule = ScopeRule { verbs: [Verb::Act].into(), target: TargetSelector::Any, constraint: None };
+    let rules = PolicyChanged { policy: log.meta().policy.clone(), deny: Some(vec![rule]) };
+    assert!(is_refused(&mut log, Kind::PolicyChanged(Box::new(rules))));
+    let mut noted = 0;
+    let note = |note_id| NoteAdded { note_id, body: Redacted::literal("x"), scope_turn: None };
+    while !is_refused(&mut log, Kind::NoteAdded(note(noted + 1))) {
+        noted += 1;
+        assert!(noted < 10, "they do not count");
+    }
+    // A command has ended, whatever address the app has then.
+    let before = log.meta().targets.clone();
+    let id = log.begin(&origin(1), command()).unwrap();
+    let address = Some(Redacted::literal(LONG));
+    let ended = log.end(&origin(1), id, CommandOutcome { address, ..done() });
+    assert!(matches!(ended, EndStatus::Persisted(_)), "{ended:?}");
+    assert_eq!((&log.meta().targets, log.meta().open_commands.len()), (&before, 0));
+    assert!(log.meta_fault().is_none() && size(&log) <= SessionMeta::MAX_BYTES);
 }
 
 #[test]

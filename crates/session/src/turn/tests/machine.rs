@@ -106,7 +106,7 @@ impl Room {
         if let Some(to) = enter(self.situation(), &fence(name), lease)? {
             self.commit(to);
         }
-        self.turn = after_command(&self.turn);
+        self.turn = after_command(&self.turn, &self.policy, &self.now);
         Ok(())
     }
 

@@ -1,0 +1,90 @@
+//! What leaves the metadata of a session by itself: members that disappeared long ago, and the rows
+//! of children that were pruned long ago.
+
+use super::authority::State;
+use crate::environment::Environment;
+use crate::error;
+use stickpin_device::Result;
+use stickpin_session::Timestamp;
+use stickpin_session::log::{Kind, MemberLeft, SessionMeta};
+use stickpin_session::turn::{AgentId, Child, ChildState, Liveness, Member, MemberKind, Now};
+use stickpin_store::{Amendment, Origin};
+
+/// How long the row of a pruned child stays visible, in milliseconds.
+const PRUNED_KEPT_MS: u64 = 7 * 86_400_000;
+
+/// How far the stored time of a member's last request may lag behind, in milliseconds.
+const SEEN_EVERY_MS: u64 = 60_000;
+
+/// Removes what is too old from the metadata. One member stays in any case, the one that was seen
+/// last: it finds the session again.
+pub(crate) fn age(state: &mut State, environment: &Environment, now: &Now) -> Result<()> {
+    let meta = state.log.meta();
+    let pruned = meta.children.iter().filter(|row| is_over(meta, row, now));
+    let pruned: Vec<String> = pruned.map(|row| row.session.clone()).collect();
+    for session in pruned {
+        state.log.amend(Amendment::ChildForgotten { session });
+    }
+    for agent in disappeared(state, environment, now) {
+        let left = MemberLeft { agent_id: agent, turn_after: None };
+        let left = Kind::MemberLeft(Box::new(left));
+        state.log.append(&Origin::daemon(now.wall), left).map_err(error::of_store)?;
+    }
+    Ok(())
+}
+
+/// Returns the members that made no request for the presence time of the policy, and whose harness
+/// does not run. People stay.
+fn disappeared(state: &State, environment: &Environment, now: &Now) -> Vec<AgentId> {
+    let meta = state.log.meta();
+    let is_old = |member: &&Member| {
+        member.kind != MemberKind::Human
+            && age_of(seen_at(state, member, now), now) > meta.policy.presence_ttl_ms
+    };
+    let is_absent = |member: &&Member| {
+        let (agent, turn) = (&member.agent_id, &meta.turn);
+        let presence = state.presence_of(member, environment, now);
+        let is_present = presence.liveness == Liveness::Alive
+            || presence.connected
+            || presence.in_flight
+            || state.waits.contains_key(agent);
+        !is_present && turn.owner.as_ref() != Some(agent) && turn.reserved_for.as_ref() != Some(agent)
+    };
+    let mut old: Vec<&Member> = meta.members.iter().filter(is_old).filter(is_absent).collect();
+    if old.len() == meta.members.len() {
+        old.sort_by_key(|member| seen_at(state, member, now));
+        old.pop();
+    }
+    old.into_iter().map(|member| member.agent_id.clone()).collect()
+}
+
+/// Returns when a member made its last request. On this host, the monotonic clock counts.
+fn seen_at(state: &State, member: &Member, now: &Now) -> Timestamp {
+    match state.seen.get(&member.agent_id) {
+        Some(seen) => {
+            let silent = now.mono_ms.saturating_sub(seen.at);
+            Timestamp::from_millis(now.wall.millis().saturating_sub(silent))
+        }
+        None => member.last_seen_at,
+    }
+}
+
+/// Stores the time of an agent's request with the next record, unless the stored one is recent.
+pub(super) fn note_seen(state: &mut State, agent: &AgentId, now: &Now) {
+    let due = state.member(agent).is_some_and(|member| age_of(member.last_seen_at, now) >= SEEN_EVERY_MS);
+    if due {
+        state.log.amend(Amendment::Seen { agent: agent.clone(), at: now.wall });
+    }
+}
+
+fn age_of(at: Timestamp, now: &Now) -> u64 {
+    now.wall.millis().saturating_sub(at.millis())
+}
+
+/// Returns whether the row of a child was pruned long ago. A loan that is no longer among the
+/// latest reclaimed ones came back before them.
+fn is_over(meta: &SessionMeta, row: &Child, now: &Now) -> bool {
+    let back = meta.reclaimed.iter().find(|loan| loan.loan_id == row.loan_id);
+    row.state == ChildState::Pruned
+        && age_of(back.map_or(row.spawned_at, |loan| loan.at), now) > PRUNED_KEPT_MS
+}
