@@ -5,7 +5,10 @@ use crate::error;
 use crate::listing::ReadBefore;
 use crate::participant::Participant;
 use crate::resume::repair_turn;
-use crate::session::{Closing, SessionAuthority, Shared, State, refuse_ambiguous, take_back_grant};
+use crate::session::{
+    Closing, SessionAuthority, Shared, State, refuse_ambiguous, require_right_to_close, revoke_lifetime,
+    take_back_grant,
+};
 use crate::tree_queue::SnapshotQueue;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -218,31 +221,55 @@ impl Coordinator {
     /// Returns errors of the log.
     pub fn close(&self, name: &str) -> Result<()> {
         match self.session(name) {
-            Ok(session) => self.close_for(&session, None, Closing { force: true }).map(drop),
+            Ok(session) => self.close_for(&session, None, Closing::new(true), None).map(drop),
             Err(e) if e.code == ErrorCode::SessionNotFound => Ok(()),
             Err(e) => Err(e),
         }
     }
 
     /// Closes a session together with its turn, the loans that it made, and the loan that it lives
-    /// on. Returns the loans that ended.
+    /// on. Returns the loans that ended. `address` is the address of the app, if it is open.
+    /// Removes a session that has no record yet.
     ///
     /// # Errors
-    /// Returns the errors of [`SessionAuthority::close`].
+    /// Returns the errors of [`SessionAuthority::close`], and `SCOPE_DENIED` for an agent that may
+    /// not administer the device.
     pub fn close_for(
         &self,
         session: &SessionAuthority,
         who: Option<&Participant>,
         how: Closing,
+        address: Option<&str>,
     ) -> Result<Vec<LoanId>> {
+        if session.meta().active.is_none() {
+            return discard(self, session.name()).map(|()| Vec::new());
+        }
+        let mut how = how;
+        if let Some(who) = who {
+            how.for_family = how.for_family || self.loans().is_in_family(session, who);
+            require_right_to_close(session, who, how)?;
+            self.loans().administer(session, who, address)?;
+        }
         session.close(who, how)?;
         self.loans().end_loans_of(session)
     }
 
-    /// Removes all traces of a session whose first lifetime could not begin.
-    pub fn discard(&self, name: &str) -> Result<()> {
-        self.loaded().remove(name);
-        self.store.remove(name).map_err(error::of_store)
+    /// Revokes a lifetime whose app could not be started. The session is as it was before, except for
+    /// the numbers of the lifetime and of a turn that the opener was given; `before` is its metadata
+    /// at that time. A session that did not exist then is removed.
+    ///
+    /// # Errors
+    /// Returns errors of the log.
+    pub fn revoke_lifetime(
+        &self,
+        session: &SessionAuthority,
+        before: Option<&SessionMeta>,
+        who: &Participant,
+    ) -> Result<()> {
+        match before {
+            Some(before) => revoke_lifetime(session, before, who),
+            None => discard(self, session.name()),
+        }
     }
 
     /// Records that the responses to an agent were delivered. Returns the sessions whose turn was
@@ -278,6 +305,12 @@ impl Coordinator {
     pub fn store(&self) -> &Store {
         &self.store
     }
+}
+
+/// Removes all traces of a session that has no record, or whose first lifetime could not begin.
+pub(crate) fn discard(coordinator: &Coordinator, name: &str) -> Result<()> {
+    coordinator.loaded().remove(name);
+    coordinator.store.remove(name).map_err(error::of_store)
 }
 
 /// Takes back that the grants to an agent in these sessions were delivered, because its client

@@ -9,6 +9,7 @@ mod ending;
 mod family;
 mod records;
 
+use self::family::Family;
 use self::records::record;
 use crate::coordinator::Coordinator;
 use crate::error;
@@ -105,22 +106,49 @@ impl Loans<'_> {
             return Ok(());
         }
         self.end_expired(session)?;
-        let family = self.family(session.name());
-        let Some(target) = family.metas.first().and_then(|meta| meta.targets.first()) else { return Ok(()) };
+        self.permit_in(&self.family(session.name()), who, Verb::Act, address)
+    }
+
+    /// Checks that an agent may administer the device of `session`: close it, open it again, set its
+    /// limits, or lend it. `address` is the address of the app, if it is open. A member of a child
+    /// acts for the child. A person is never refused, and a child has no device of its own.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::permit`].
+    pub fn administer(
+        &self,
+        session: &SessionAuthority,
+        who: &Participant,
+        address: Option<&str>,
+    ) -> Result<()> {
+        if who.is_person() || !has_limited_scope(session) || session.meta().parent.is_some() {
+            return Ok(());
+        }
+        self.end_expired(session)?;
+        self.permit_in(&self.family(session.name()), who, Verb::Admin, address)
+    }
+
+    /// Checks that an agent may apply a verb to the device of a family.
+    fn permit_in(&self, family: &Family, who: &Participant, verb: Verb, address: Option<&str>) -> Result<()> {
+        let Some((device, target)) =
+            family.metas.first().and_then(|meta| Some((meta, meta.targets.first()?)))
+        else {
+            return Ok(());
+        };
         let facts = Facts { origin: address.and_then(rule::origin), ..Facts::default() };
         let mut denied = None;
         let is_member = |meta: &&SessionMeta| meta.members.iter().any(|m| m.agent_id == who.agent);
         for child in family.metas.iter().skip(1).filter(is_member) {
             // The child for which the agent acts tracks its presence.
             self.0.session(&child.name)?.touch(who);
-            match family.ledger.permit(&child.name, Verb::Act, &target.target_id, &facts) {
+            match family.ledger.permit(&child.name, verb, &target.target_id, &facts) {
                 Ok(()) => return Ok(()),
                 Err(e) => denied = Some(e),
             }
         }
         let refused = match denied {
             Some(e) => Err(e),
-            None => family.ledger.permit(session.name(), Verb::Act, &target.target_id, &facts),
+            None => family.ledger.permit(&device.name, verb, &target.target_id, &facts),
         };
         refused.map_err(error::of_scope)
     }
@@ -130,7 +158,7 @@ impl Loans<'_> {
     ///
     /// # Errors
     /// Returns `LOAN_NOT_SUBSET`, `LOAN_CONFLICT`, `SESSION_EXISTS`, `NOT_YOUR_TURN`,
-    /// `UNKNOWN_MEMBER`, `IDENTITY_AMBIGUOUS`, `INVALID_ARGS` for a rule, and errors of the log.
+    /// `SCOPE_DENIED` for an agent that may not administer the device, `UNKNOWN_MEMBER`, `IDENTITY_AMBIGUOUS`, `INVALID_ARGS` for a rule, and errors of the log.
     /// Nothing stays lent in that case.
     pub async fn spawn(&self, parent: &str, child: &str, who: &Participant, spawn: Spawn) -> Result<Spawned> {
         refuse_ambiguous(who)?;
@@ -172,7 +200,13 @@ impl Loans<'_> {
     fn lend(&self, lender: &SessionAuthority, child: &str, who: &Participant, spawn: &Spawn) -> Result<Loan> {
         let _one = self.0.delegating().lock().unwrap_or_else(PoisonError::into_inner);
         let device = self.device_of(lender.name());
-        let mut ledger = self.family(&device).ledger;
+        let family = self.family(&device);
+        // A child lends what it borrowed, and no more.
+        let administers = match device == lender.name() && !who.is_person() {
+            true => self.permit_in(&family, who, Verb::Admin, None),
+            false => Ok(()),
+        };
+        let mut ledger = family.ledger;
         let targets = self.0.meta(&device)?.0.targets;
         let rules = spawn.rules.iter().map(|rule| rule::parse_enforceable(rule, &targets));
         let rules = rules.collect::<Result<Vec<_>>>()?;
@@ -203,6 +237,7 @@ impl Loans<'_> {
             state.require_member(lender.name(), &who.agent)?;
             require_turn_or_idle(lender, state, who)
         })?;
+        administers?;
         let row = Child {
             session: child.to_owned(),
             agent_id: spawn.agent.clone(),
@@ -283,11 +318,15 @@ impl Loans<'_> {
             ))
             .hint("run `stickpin close` to close a session and its app"));
         }
+        let parent = self.0.meta(child).ok().and_then(|(meta, _)| meta.parent);
+        let lenders = loans.iter().map(|loan| loan.lender.as_str());
+        let mut family: Vec<&str> = lenders.chain(parent.iter().map(|p| p.session.as_str())).collect();
+        family.push(child);
+        self.require_family(who, &family)?;
         let mut ended = Vec::new();
-        for loan in loans {
+        for loan in &loans {
             let lender = self.0.session(&loan.lender)?;
-            self.require_family(who, &[&loan.lender, child])?;
-            ended.extend(self.take_back(&lender, &loan, false, "stopped").await?);
+            ended.extend(self.take_back(&lender, loan, false, "stopped").await?);
         }
         self.0.close(child)?;
         Ok(ended)

@@ -4,6 +4,7 @@ mod action_effects;
 mod actions;
 mod fake;
 mod invariants;
+mod lifetimes;
 mod session_log;
 mod sessions;
 mod support;

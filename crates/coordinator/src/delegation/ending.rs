@@ -2,6 +2,7 @@
 
 use super::records::record;
 use super::{EndedLoan, Loans};
+use crate::coordinator::discard;
 use crate::session::{Closing, SessionAuthority, drain, end_turn_of};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -73,7 +74,7 @@ impl Loans<'_> {
         self.set_child(lender, &loan.borrower, ChildState::Pruned)?;
         // A log that cannot be read stays, for a person.
         if self.is_child_of(loan) && self.0.session(&loan.borrower).is_ok() {
-            self.0.discard(&loan.borrower)?;
+            discard(self.0, &loan.borrower)?;
         }
         Ok(())
     }
@@ -164,7 +165,7 @@ impl Loans<'_> {
             grace
         };
         tracing::info!(session = child.name(), "its members have been gone for {grace} ms");
-        self.0.close_for(child, None, Closing { force: true })?;
+        self.0.close_for(child, None, Closing::new(true), None)?;
         Ok(None)
     }
 

@@ -2,6 +2,7 @@
 
 use super::Loans;
 use crate::participant::Participant;
+use crate::session::SessionAuthority;
 use std::collections::BTreeSet;
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::log::SessionMeta;
@@ -101,6 +102,15 @@ impl Loans<'_> {
     pub(super) fn members(&self, session: &str) -> BTreeSet<AgentId> {
         let members = self.0.meta(session).map(|(meta, _)| meta.members).unwrap_or_default();
         members.into_iter().map(|member| member.agent_id).collect()
+    }
+
+    /// Returns whether an agent is a member of the parent or of a child of a session.
+    pub(crate) fn is_in_family(&self, session: &SessionAuthority, who: &Participant) -> bool {
+        let meta = session.meta();
+        let children = meta.children.iter().filter(|child| child.state != ChildState::Pruned);
+        let mut relatives =
+            meta.parent.iter().map(|parent| &parent.session).chain(children.map(|c| &c.session));
+        relatives.any(|name| self.members(name).contains(&who.agent))
     }
 
     /// Refuses an agent that is not a member of any of the sessions.

@@ -25,6 +25,8 @@ pub use stickpin_store::NewCommand;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Admission {
     turn: u64,
+    /// Whether the caller named the turn.
+    is_named: bool,
 }
 
 /// A command that has begun.
@@ -139,7 +141,7 @@ impl SessionAuthority {
             }
             let turn = state.log.meta().turn.turn_id;
             state.reported.insert(who.agent.clone(), turn);
-            Ok(Ok(Admission { turn }))
+            Ok(Ok(Admission { turn, is_named: expected_turn.is_some() }))
         });
         entered.unwrap_or_else(|e| Err((e, None)))
     }
@@ -148,8 +150,8 @@ impl SessionAuthority {
     /// returns. `admission` is required for a command that changes the app.
     ///
     /// # Errors
-    /// Returns `TURN_MISMATCH` or `STALE_LEASE` when the turn passed on while the command waited
-    /// for the device, and errors of the log.
+    /// Returns `STALE_LEASE` when the turn passed on while the command waited for the device,
+    /// `TURN_MISMATCH` instead if the caller named the turn, and errors of the log.
     pub fn begin(
         &self,
         who: &Participant,
@@ -159,10 +161,16 @@ impl SessionAuthority {
     ) -> Result<Ticket> {
         self.change(|state, now| {
             state.touch(who, now);
-            if let Some(Admission { turn }) = admission {
+            if let Some(Admission { turn, is_named }) = admission {
                 let fence = Fence { agent: who.agent.clone(), turn_id: Some(turn), lease_id: None };
                 let proven = state.judge(&self.shared.environment, now, |s| machine::check(s, &fence));
-                proven.map_err(|e| self.turn_error(e))?;
+                proven.map_err(|e| match e {
+                    // The caller relied on its lease, which is over, and not on a number.
+                    TurnError::TurnMismatch { current, .. } if !is_named => {
+                        self.turn_error(TurnError::StaleLease { agent: who.agent.clone(), turn_id: current })
+                    }
+                    e => self.turn_error(e),
+                })?;
                 let meta = state.log.meta();
                 let amended = deadlines::after_command(&meta.turn, &meta.policy, now);
                 state.log.amend(Amendment::Turn(Box::new(amended)));
@@ -235,6 +243,18 @@ impl State {
     /// Returns the first command that such an agent runs on the device.
     pub(crate) fn running_of(&self, of: &dyn Fn(&AgentId) -> bool) -> Option<CommandId> {
         self.running.iter().find(|running| of(&running.agent)).map(|running| running.command)
+    }
+
+    /// Returns whether the turn is an implicit one whose owner has been silent long enough for others
+    /// to take it.
+    pub(super) fn implicit_owner_rests(&self, environment: &Environment, now: &Now) -> bool {
+        let meta = self.log.meta();
+        let owner = meta.turn.owner.as_ref().filter(|_| meta.turn.implicit);
+        let member = owner.and_then(|owner| self.member(owner));
+        member.is_some_and(|member| {
+            let presence = self.presence_of(member, environment, now);
+            !presence.in_flight && presence.silent_ms >= meta.policy.implicit_idle_ms
+        })
     }
 
     /// Returns the time after which an implicit turn of another agent may be over; `None` for a

@@ -12,17 +12,8 @@ use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::log::{Kind, Redacted, RedactedHandoff, Redactor};
 use stickpin_session::turn::deadlines;
 use stickpin_session::turn::machine::{self, Claim, Takeover};
-use stickpin_session::turn::{
-    self, AgentId, Fence, Handoff, Now, Transition, TurnError, TurnEvent, TurnPhase,
-};
+use stickpin_session::turn::{self, AgentId, Fence, Handoff, Now, Transition, TurnEvent, TurnPhase};
 use stickpin_store::{Amendment, Phase};
-
-/// The options for closing a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Closing {
-    /// Whether to close the session even if another agent holds the turn.
-    pub force: bool,
-}
 
 /// The options for taking a turn.
 #[derive(Debug, Clone, Default)]
@@ -293,33 +284,6 @@ impl SessionAuthority {
             .hint("run `stickpin daemon stop --force`, then repeat the command"))
     }
 
-    /// Ends the turn together with the session.
-    ///
-    /// # Errors
-    /// Returns `NOT_YOUR_TURN` when another agent holds the turn, unless the caller is a person or
-    /// `force` is set. Also returns `IDENTITY_AMBIGUOUS`, and errors of the log.
-    pub fn close(&self, who: Option<&Participant>, how: Closing) -> Result<()> {
-        who.map_or(Ok(()), refuse_ambiguous)?;
-        self.change(|state, now| {
-            let origin = who.map(|who| State::origin(who, now));
-            state.commit_due(&self.shared.environment, now, who.map(|who| &who.agent))?;
-            let turn = &state.log.meta().turn;
-            if turn.state == TurnPhase::Closed {
-                return Ok(());
-            }
-            if let (Some(who), Some(owner)) = (who, &turn.owner)
-                && *owner != who.agent
-                && !who.is_person()
-                && !how.force
-            {
-                let e = TurnError::TurnHeld { owner: owner.clone(), turn_id: turn.turn_id };
-                return Err(self.turn_error(e));
-            }
-            let closed = state.judge(&self.shared.environment, now, machine::close);
-            state.commit(origin.as_ref(), closed, Remarks::default(), now).map(drop)
-        })
-    }
-
     /// Returns the other agent that holds the turn, and the turn. An implicit turn counts until its
     /// owner has been silent long enough for others to take it.
     #[must_use]
@@ -328,10 +292,9 @@ impl SessionAuthority {
         let state = self.lock();
         let meta = state.log.meta();
         let owner = meta.turn.owner.as_ref().filter(|owner| **owner != who.agent)?;
-        let member = meta.members.iter().find(|member| member.agent_id == *owner)?;
-        let presence = state.presence_of(member, &self.shared.environment, &now);
-        let rests = !presence.in_flight && presence.silent_ms >= meta.policy.implicit_idle_ms;
-        (!meta.turn.implicit || !rests).then(|| (owner.clone(), meta.turn.turn_id))
+        state.member(owner)?;
+        let rests = state.implicit_owner_rests(&self.shared.environment, &now);
+        (!rests).then(|| (owner.clone(), meta.turn.turn_id))
     }
 }
 

@@ -331,7 +331,7 @@ async fn work_goes_on_that_a_child_lent_on_before_it_ended() {
                 // Simulates a host that was killed between the end of the child and that of its
                 // loan.
                 let pay = world.coordinator.session("pay").unwrap();
-                pay.close(None, stickpin_coordinator::Closing { force: true }).unwrap();
+                pay.close(None, stickpin_coordinator::Closing::new(true)).unwrap();
                 world.restart();
                 shop = world.coordinator.session("shop").unwrap();
                 world.coordinator.loans().prune("shop", &ada).unwrap();
@@ -392,7 +392,7 @@ async fn restoring_a_parent_shows_every_child_and_takes_back_what_nobody_uses() 
     let sessions = world.folder.path().join("sessions");
     // Simulates a child that was closed by a host that was killed before it informed the parent.
     let stopped = world.coordinator.session("stopped").unwrap();
-    stopped.close(None, stickpin_coordinator::Closing { force: true }).unwrap();
+    stopped.close(None, stickpin_coordinator::Closing::new(true)).unwrap();
     std::fs::remove_dir_all(sessions.join("gone")).unwrap();
     let shop = world.begin("shop", StartReason::Restore, &ada);
     let of = |name: &str, state| (name.to_owned(), state);
@@ -466,8 +466,69 @@ async fn closing_a_session_reports_the_loans_that_end_with_it() {
     let (ada, bob) = (agent("ada", 1), agent("bob", 2));
     let shop = world.open(&ada);
     let spawned = lend(&world, "pay", &ada, &bob).await;
-    let ended = world.coordinator.close_for(&shop, Some(&ada), Closing { force: true }).unwrap();
+    let ended = world.coordinator.close_for(&shop, Some(&ada), Closing::new(true), None).unwrap();
     assert_eq!(ended, [spawned.loan_id]);
-    let again = world.coordinator.close_for(&shop, Some(&ada), Closing { force: true }).unwrap();
+    let again = world.coordinator.close_for(&shop, Some(&ada), Closing::new(true), None).unwrap();
     assert_eq!(again, []);
+}
+
+/// A child may always be given back, but not by an agent that has to do with neither session.
+#[tokio::test(start_paused = true)]
+async fn child_is_stopped_by_members_of_the_family_even_without_a_loan() {
+    let world = World::new();
+    let (ada, bob, eve) = (agent("ada", 1), agent("bob", 2), agent("eve", 3));
+    world.open(&ada);
+    let spawned = lend(&world, "pay", &ada, &bob).await;
+    world.coordinator.loans().reclaim(spawned.loan_id.as_str(), false, &ada).await.unwrap();
+    let stop =
+        async |who: &Participant| world.coordinator.loans().stop_child("pay", who).await.map_err(|e| e.code);
+    assert_eq!(stop(&eve).await, Err(ErrorCode::UnknownMember));
+    assert_eq!(world.coordinator.meta("pay").unwrap().0.status, Status::Open);
+    stop(&ada).await.unwrap();
+    assert_eq!(world.coordinator.meta("pay").unwrap().0.status, Status::Closed);
+}
+
+/// `admin` is exclusive, and decides about the device and not about what happens in its app.
+#[tokio::test(start_paused = true)]
+async fn device_is_administered_by_the_session_that_has_admin() {
+    let world = World::new();
+    let (ada, bob, eve) = (agent("ada", 1), agent("bob", 2), agent("eve", 3));
+    let person = Participant { kind: MemberKind::Human, ..agent("ann", 4) };
+    let shop = world.open(&ada);
+    let loans = world.coordinator.loans();
+    let both = vec!["act:*".to_owned(), "admin:*".to_owned()];
+    let spawn_both = Spawn { rules: both, agent: Some(bob.agent.clone()), ttl: None };
+    let spawned = loans.spawn("shop", "pay", &ada, spawn_both).await.unwrap();
+    assert_eq!(spawned.effective_parent, [Verb::Observe]);
+    let limits = [("drainMs".to_owned(), "5000".to_owned())];
+    let policy =
+        |who: &Participant| world.coordinator.set_policy("shop", who, &limits).map(drop).map_err(|e| e.code);
+    let close = |who: &Participant, force: bool| {
+        world.coordinator.close_for(&shop, Some(who), Closing::new(force), None).map(drop).map_err(|e| e.code)
+    };
+    assert_eq!(policy(&ada), DENIED);
+    assert_eq!((close(&ada, false), close(&ada, true)), (DENIED, DENIED), "not even by force");
+    let refused = loans.administer(&shop, &ada, None).unwrap_err();
+    assert_eq!((&refused.details["lentTo"], &refused.details["rule"]), (&"pay".into(), &"admin:*".into()));
+    let more = loans.spawn("shop", "more", &ada, spawn("observe:*", Some(&eve))).await;
+    assert_eq!(more.map(drop).map_err(|e| e.code), DENIED);
+    assert_eq!(policy(&person), Ok(()), "a person decides");
+    loans.administer(&shop, &bob, None).unwrap();
+    // The implicit turn of ada rests.
+    tokio::time::sleep(Duration::from_secs(6)).await;
+    assert_eq!(close(&bob, false), Ok(()), "it acts for the child, which borrowed `admin`");
+
+    let shop = world.begin("shop", StartReason::Open, &ada);
+    lend(&world, "buy", &ada, &bob).await;
+    tokio::time::sleep(Duration::from_secs(6)).await;
+    act(&shop, &bob).await.unwrap();
+    assert_eq!(loans.administer(&shop, &bob, None).unwrap_err().code, ErrorCode::ScopeDenied, "it only acts");
+    let ten = WaitOptions { timeout: Some(Duration::from_secs(10)), ..WaitOptions::default() };
+    shop.wait(&ada, ten, &CancellationToken::new()).await.unwrap();
+    let limited = spawn("admin:*,origins=https://shop.test", Some(&eve));
+    loans.spawn("shop", "care", &ada, limited).await.unwrap();
+    let address = Some("https://shop.test/cart");
+    assert_eq!(loans.administer(&shop, &eve, address).map_err(|e| e.code), Ok(()));
+    assert_eq!(loans.administer(&shop, &eve, None).map_err(|e| e.code), DENIED, "an unknown address denies");
+    assert_eq!(loans.administer(&shop, &ada, None).map_err(|e| e.code), DENIED);
 }

@@ -8,7 +8,7 @@ use stickpin_coordinator::{Closing, Participant, Talk};
 use stickpin_coordinator::{GrantReason, Granted, SessionAuthority, TakeOptions, TurnReply, WaitOptions};
 use stickpin_device::ErrorCode;
 use stickpin_session::log::{Kind, KindName, MessageHint, StartReason};
-use stickpin_session::turn::{Handoff, Label, TurnPhase};
+use stickpin_session::turn::{Handoff, Label, MemberKind, TurnPhase};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -109,7 +109,7 @@ async fn a_command_that_queues_while_its_turn_is_taken_does_not_run() {
     let taken = granted(shop.take(&bob, options, &Plain).await.unwrap());
     assert_eq!((taken.revoked, taken.inflight), (Some(ada.agent.clone()), None));
     let refused = shop.begin(&ada, Some(admission), press(), &cancel).unwrap_err();
-    assert_eq!(refused.code, ErrorCode::TurnMismatch);
+    assert_eq!(refused.code, ErrorCode::StaleLease);
 }
 
 #[tokio::test(start_paused = true)]
@@ -462,7 +462,7 @@ async fn ambiguous_caller_changes_nothing() {
         Err(released),
         shop.assign(&who, "next", None, handoff(), false, &Plain).map(drop),
         shop.leave(&who).map(drop),
-        shop.close(Some(&who), Closing { force: true }),
+        shop.close(Some(&who), Closing::new(true)),
         coordinator.set_policy("shop", &who, &limits).map(drop),
         coordinator.peer("shop", "mail", &who),
         coordinator.loans().spawn("shop", "other", &who, spawn()).await.map(drop),
@@ -789,4 +789,57 @@ async fn commands_of_an_owner_keep_its_lease_and_bring_an_ended_one_back() {
     assert_eq!(label(), Label::Owned, "nobody took the turn");
     let lease = shop.meta().turn.lease.unwrap();
     assert_eq!(lease.deadline_mono_ms, world.now_ms() + lease.ttl_ms);
+}
+
+/// A session belongs to those who drive it.
+#[tokio::test(start_paused = true)]
+async fn idle_session_is_closed_by_its_drivers_or_by_force() {
+    let world = World::new();
+    let (ada, bob, eve) = (agent("ada", 1), agent("bob", 2), agent("eve", 3));
+    let person = Participant { kind: MemberKind::Human, ..agent("ann", 4) };
+    let shop = world.open(&ada);
+    shop.join(&eve, true, None).unwrap();
+    let idle = || async {
+        granted(wait(&shop, &ada, 0).await);
+        shop.release(&ada, None, handoff(), &Plain).unwrap();
+        assert_eq!(shop.meta().turn.state, TurnPhase::Idle);
+    };
+    idle().await;
+    let close = |who: &Participant, force: bool| {
+        let closed = world.coordinator.close_for(&shop, Some(who), Closing::new(force), None);
+        closed.map(drop).map_err(|e| e.code)
+    };
+    for who in [&bob, &eve] {
+        assert_eq!(close(who, false), Err(ErrorCode::NotYourTurn), "{}", who.agent);
+    }
+    let reopened = |who: &Participant| {
+        assert_eq!(shop.meta().turn.state, TurnPhase::Closed);
+        world.begin("shop", StartReason::Restore, who);
+    };
+    // A harness that began another conversation, a person, an agent that insists, and a driver.
+    let next = Participant { replaces: vec![ada.agent.clone()], ..agent("ada2", 1) };
+    for (who, force) in [(&next, false), (&person, false), (&bob, true), (&ada, false)] {
+        assert_eq!(close(who, force), Ok(()), "{}", who.agent);
+        reopened(&ada);
+    }
+    granted(wait(&shop, &ada, 0).await);
+    shop.join(&bob, false, None).unwrap();
+    shop.assign(&ada, bob.agent.as_str(), None, handoff(), false, &Plain).unwrap();
+    assert_eq!(close(&ada, false), Err(ErrorCode::NotYourTurn), "bob has it reserved");
+    assert_eq!(close(&bob, false), Ok(()));
+}
+
+/// Fault 15: the number of the turn was never given, so it cannot be wrong.
+#[tokio::test(start_paused = true)]
+async fn queued_command_that_named_its_turn_is_refused_by_its_number() {
+    let world = World::new();
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    let shop = world.open(&ada);
+    let turn = granted(wait(&shop, &ada, 0).await).turn_id;
+    let cancel = CancellationToken::new();
+    let admission = shop.admit(&ada, Some(turn), Duration::ZERO, &cancel).await.unwrap();
+    let options = TakeOptions { operator_requested: true, ..TakeOptions::default() };
+    granted(shop.take(&bob, options, &Plain).await.unwrap());
+    let refused = shop.begin(&ada, Some(admission), press(), &cancel).unwrap_err();
+    assert_eq!(refused.code, ErrorCode::TurnMismatch);
 }

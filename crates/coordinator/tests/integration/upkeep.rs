@@ -40,7 +40,7 @@ async fn limits_of_an_idle_session_are_set_by_its_only_driver() {
     let person = Participant { kind: MemberKind::Human, ..agent("mia", 4) };
     let shop = world.open(&ada);
     let set = |who: &Participant| {
-        let limits = changes("drainMs=5000 deny+=admin:*");
+        let limits = changes("drainMs=5000 deny+=act:*");
         world.coordinator.set_policy("shop", who, &limits).map(drop).map_err(|e: Error| e.code)
     };
     let release = async || {

@@ -14,7 +14,9 @@ use std::time::Duration;
 use stickpin_coordinator::{Admission, Closing, Coordinator, Ended, Participant, SessionAuthority, Start};
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::agent::EnvAge;
-use stickpin_session::log::{Arguments, CommandError, RecordedStep, Redacted, Redactor, StartReason, Via};
+use stickpin_session::log::{
+    Arguments, CommandError, RecordedStep, Redacted, Redactor, SessionMeta, StartReason, Status, Via,
+};
 use stickpin_session::turn::{BaseScope, LoanId, ScopeRule, TargetId, TargetRef, TargetSelector, Verb};
 
 /// The maximum time that a command waits for an implicit turn of another agent to end.
@@ -104,8 +106,9 @@ pub(crate) async fn admit(cx: &mut Cx, effect: Effect) -> Result<Option<Admitted
 /// Records the begin of a command, before the device is used. [`end`] records its end.
 ///
 /// # Errors
-/// Returns `TURN_MISMATCH` when the turn has passed on since the command was admitted, and errors
-/// of the log. A command that only reads continues without a record.
+/// Returns `STALE_LEASE` when the turn has passed on since the command was admitted, `TURN_MISMATCH`
+/// instead if the caller named the turn, and errors of the log. A command that only reads continues
+/// without a record.
 pub(crate) fn begin(
     cx: &mut Cx,
     definition: &CommandDefinition,
@@ -143,8 +146,8 @@ pub(crate) fn begin(
 pub(crate) struct Lifetime {
     session: Arc<SessionAuthority>,
     who: Participant,
-    /// Whether the session did not exist before.
-    first: bool,
+    /// The metadata before the lifetime began; `None` for the first one.
+    before: Option<SessionMeta>,
 }
 
 impl Lifetime {
@@ -157,7 +160,8 @@ impl Lifetime {
 /// Records the beginning of a lifetime, before its app starts.
 ///
 /// # Errors
-/// Returns errors of the log; the app must not be started then.
+/// Returns `SCOPE_DENIED` for an agent that may not administer the device, and errors of the log.
+/// The app must not be started then.
 pub(crate) fn begin_lifetime(
     cx: &mut Cx,
     definition: &CommandDefinition,
@@ -168,7 +172,6 @@ pub(crate) fn begin_lifetime(
     let Some(coordinator) = cx.host.config.coordinator.clone() else { return Ok(None) };
     let Some(who) = participant(cx) else { return Ok(None) };
     let redactor = arguments::redactor(cx, definition, manifest, false);
-    let first = !coordinator.exists(&cx.session_name);
     let mut what = manifest.get("what").and_then(Value::as_str).unwrap_or_default().to_owned();
     redactor.redact(&mut what);
     let target = TargetRef {
@@ -184,8 +187,9 @@ pub(crate) fn begin_lifetime(
         constraint: None,
     };
     // What a session must not do outlives its lifetimes.
-    let known = coordinator.meta(&cx.session_name).ok();
-    let deny = known.map(|(meta, _)| meta.base_scope.deny).unwrap_or_default();
+    let before = coordinator.meta(&cx.session_name).ok().map(|(meta, _)| meta);
+    let before = before.filter(|meta| meta.active.is_some() || meta.parent.is_some());
+    let deny = before.as_ref().map(|meta| meta.base_scope.deny.clone()).unwrap_or_default();
     let start = Start {
         platform: platform.to_owned(),
         manifest: Arguments::new(manifest, &redactor),
@@ -193,25 +197,35 @@ pub(crate) fn begin_lifetime(
         targets: vec![target],
         base_scope: BaseScope { allow: vec![everything], deny },
     };
+    if before.is_some() {
+        let session = coordinator.session(&cx.session_name)?;
+        coordinator.loans().administer(&session, &who, None)?;
+    }
     let session = coordinator.begin_lifetime(&cx.session_name, start, reason, Some(&who))?;
-    if !first {
+    if before.is_some() {
         // Only a restored session keeps its turn.
         let turn = session.meta().turn;
         let is_held = turn.owner.as_ref() == Some(&who.agent) && !turn.implicit;
         cx.expected_turn = None;
         hold_turn(cx, session.name(), is_held.then_some(turn.turn_id));
     }
-    Ok(Some(Lifetime { session, who, first }))
+    Ok(Some(Lifetime { session, who, before }))
 }
 
-/// Revokes a lifetime whose app could not be started.
-///
-/// # Errors
-/// Returns errors of the log.
-pub(crate) fn give_up_lifetime(cx: &Cx, lifetime: Lifetime) -> Result<()> {
-    match &cx.host.config.coordinator {
-        Some(coordinator) if lifetime.first => coordinator.discard(&cx.session_name),
-        _ => lifetime.session.close(Some(&lifetime.who), Closing { force: true }),
+/// Revokes a lifetime whose app could not be started: the session and its turn are as they were
+/// before.
+pub(crate) fn give_up_lifetime(cx: &mut Cx, lifetime: Lifetime) {
+    let name = cx.session_name.clone();
+    let Lifetime { session, who, before } = lifetime;
+    let Some(coordinator) = &cx.host.config.coordinator else { return };
+    let revoked = coordinator.revoke_lifetime(&session, before.as_ref(), &who);
+    match (revoked, before.map(|before| before.status)) {
+        (Err(e), _) => cx.warn(format!("Session {name} could not be set back to its earlier state: {e}.")),
+        (Ok(()), Some(Status::Open | Status::Interrupted)) => {
+            cx.warn(format!("Session {name} and its turn are kept; its app is not open."));
+        }
+        (Ok(()), Some(Status::Closed)) => cx.warn(format!("Session {name} stays closed.")),
+        (Ok(()), Some(Status::Pending) | None) => {}
     }
 }
 
@@ -224,15 +238,25 @@ pub(crate) fn hold_turn(cx: &mut Cx, session: &str, turn_id: Option<u64>) {
     cx.envelope.turns.push(HeldTurn { session: session.to_owned(), turn_id });
 }
 
-/// Records that a session is closed. Returns the loans that ended with it.
+/// Returns whether the session of a command is on record, open or not.
+pub(crate) fn is_known(cx: &Cx) -> bool {
+    cx.host.config.coordinator.as_ref().is_some_and(|coordinator| coordinator.exists(&cx.session_name))
+}
+
+/// Records that a session is closed, open or not. Returns the loans that ended with it.
 ///
 /// # Errors
-/// Returns `NOT_YOUR_TURN` when another agent holds the turn, unless the caller is a person or
-/// `force` is set. Also returns errors of the log.
+/// Returns `NOT_YOUR_TURN` when another agent holds the turn, or for an agent that is no driver of an
+/// idle session, unless the caller is a person or `force` is set. Also returns `SCOPE_DENIED` and
+/// errors of the log.
 pub(crate) fn close(cx: &Cx, name: &str, force: bool) -> Result<Vec<LoanId>> {
     let Some(coordinator) = &cx.host.config.coordinator else { return Ok(Vec::new()) };
     match coordinator.session(name) {
-        Ok(session) => coordinator.close_for(&session, participant(cx).as_ref(), Closing { force }),
+        Ok(session) => {
+            let address = cx.host.slot(name).map(|slot| slot.status.borrow().url.clone()).ok();
+            let address = address.as_deref().filter(|address| !address.is_empty());
+            coordinator.close_for(&session, participant(cx).as_ref(), Closing::new(force), address)
+        }
         // The session was opened by a caller that the host does not know.
         Err(e) if e.code == ErrorCode::SessionNotFound => Ok(Vec::new()),
         Err(e) => Err(e),

@@ -94,9 +94,9 @@ impl SessionLog {
         }
     }
 
-    /// Begins a new lifetime in a new segment: after `open`, or after the device was lost. Commands
-    /// that never ended become interrupted. Grants no turn; the turn of a closed session becomes
-    /// idle.
+    /// Begins a new lifetime in a new segment: after `open`, or after the device was lost. With
+    /// [`StartReason::Rotate`], the lifetime goes on with these values. Commands that never ended
+    /// become interrupted. Grants no turn; the turn of a closed session becomes idle.
     ///
     /// # Errors
     /// Returns an error if the segment cannot be written. The previous lifetime then stays current.

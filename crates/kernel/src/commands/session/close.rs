@@ -17,7 +17,7 @@ pub struct Close {
     /// Close all sessions of this state directory, including those of other callers.
     #[serde(default)]
     pub all: bool,
-    /// Close even if another agent holds the turn.
+    /// Close even if another agent holds the turn or you are no member.
     #[serde(default)]
     pub force: bool,
     /// Write the recording as a script first.
@@ -81,7 +81,14 @@ impl Command for Close {
                 cx.warn(format!("{}.", e.message));
                 Vec::new()
             }
-            (false, Err(e)) => return Err(e),
+            (false, Err(e)) if !authority::is_known(cx) => return Err(e),
+            (false, Err(_)) => {
+                // Its app was lost or never began; the session and its turn end all the same.
+                let name = cx.session_name().to_owned();
+                let loans = authority::close(cx, &name, self.force)?;
+                let reclaimed = loans.iter().map(ToString::to_string).collect();
+                return Ok(CloseOutput { sessions: vec![name], reclaimed, saved });
+            }
         };
         let (mut sessions, mut reclaimed) = (Vec::new(), Vec::new());
         for slot in slots {

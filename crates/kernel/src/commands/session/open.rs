@@ -331,7 +331,7 @@ impl Open {
         if let Err(e) = &opened {
             authority::end(cx, Some(e), None);
             if let Some(lifetime) = lifetime {
-                authority::give_up_lifetime(cx, lifetime)?;
+                authority::give_up_lifetime(cx, lifetime);
             }
         }
         opened

@@ -15,7 +15,8 @@ pub enum StartReason {
     Open,
     /// The session was restored: a new lifetime.
     Restore,
-    /// The previous segment was full.
+    /// The previous segment was full, or its parameters of `open` are not in effect because the app
+    /// did not start.
     Rotate,
     /// The previous segments were converted from another version.
     Migrate,
