@@ -27,7 +27,8 @@ pub struct SessionAuthority {
     pub(super) state: Mutex<State>,
     /// The `seq` of the newest record, for readers that follow the log.
     pub(super) feed: watch::Sender<u64>,
-    /// Counts the changes of the turn and its members, for agents that wait for the turn.
+    /// Counts the changes of the turn and its members and the records that are addressed to somebody,
+    /// for agents that wait for the turn.
     pub(super) turns: watch::Sender<u64>,
 }
 
@@ -79,6 +80,11 @@ pub(crate) struct State {
     pub(super) readers: Vec<Reader>,
     /// The agents that are connected to the host.
     connections: Arc<Connections>,
+    /// The record up to which each agent has read or need not read: that of its join, or the last one
+    /// of a wait that found no event.
+    pub(super) positions: BTreeMap<AgentId, u64>,
+    /// The number of records so far that are addressed to an agent or to all.
+    pub(super) addressed: u64,
     /// How far each agent has read, for responses that have not been delivered yet.
     pub(super) unconfirmed: BTreeMap<AgentId, u64>,
 }
@@ -128,6 +134,8 @@ impl SessionAuthority {
             registrations: 0,
             readers: Vec::new(),
             connections: Arc::clone(&shared.connections),
+            positions: BTreeMap::new(),
+            addressed: 0,
             unconfirmed: BTreeMap::new(),
         };
         Self {
@@ -208,6 +216,9 @@ impl SessionAuthority {
         if (after.turn, after.phase, after.members) != (before.turn, before.phase, before.members) {
             self.turns.send_modify(|count| *count += 1);
             self.shared.guardian.send_modify(|count| *count += 1);
+        } else if after.addressed != before.addressed {
+            // Who waits for the turn also waits for events.
+            self.turns.send_modify(|count| *count += 1);
         }
         result
     }
@@ -223,6 +234,7 @@ struct Version {
     turn: u64,
     phase: TurnPhase,
     members: usize,
+    addressed: u64,
 }
 
 impl State {
@@ -233,6 +245,7 @@ impl State {
             turn: meta.turn.turn_id,
             phase: meta.turn.state,
             members: meta.members.len() + self.waits.len(),
+            addressed: self.addressed,
         }
     }
 

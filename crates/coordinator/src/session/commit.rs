@@ -25,7 +25,9 @@ pub(super) struct Remarks {
 impl State {
     /// Appends a record.
     pub(crate) fn append(&mut self, origin: &Origin, kind: Kind) -> Result<u64> {
-        self.log.append(origin, kind).map_err(error::of_store)
+        let seq = self.log.append(origin, kind).map_err(error::of_store)?;
+        self.addressed += u64::from(origin.to.is_some() || origin.bcast);
+        Ok(seq)
     }
 
     /// Appends the record of a transition. `by` is the agent that caused it; `None` if it became

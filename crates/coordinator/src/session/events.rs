@@ -254,6 +254,20 @@ impl SessionAuthority {
         self.shared.store.cursor(agent.as_str(), uid).map_err(error::of_store)
     }
 
+    /// Returns the record after which a wait reads events: the given one, or the last one that the
+    /// agent read. An agent that has read none begins at its join, if this host has seen it.
+    pub(super) fn read_position(&self, who: &Participant, after: Option<u64>) -> Result<u64> {
+        let state = self.lock();
+        let last = state.log.meta().applied_seq;
+        check_cursor(&self.name, after, last)?;
+        if let Some(after) = after {
+            return Ok(after);
+        }
+        let saved = self.saved_cursor(&state, &who.agent)?;
+        let position = state.positions.get(&who.agent).copied().max(saved);
+        Ok(position.map_or(last, |position| position.min(last)))
+    }
+
     /// Stores the read position of an agent, now that the response was delivered.
     pub(super) fn confirm_cursor(&self, state: &mut State, agent: &AgentId) {
         let Some(seq) = state.unconfirmed.remove(agent) else { return };

@@ -322,7 +322,10 @@ impl State {
         let unchanged = known.is_some_and(|m| m.role == role && m.display == member.display);
         if !unchanged {
             let joined = MemberJoined { member: member.clone() };
-            self.append(&State::origin(who, now), Kind::MemberJoined(Box::new(joined)))?;
+            let seq = self.append(&State::origin(who, now), Kind::MemberJoined(Box::new(joined)))?;
+            if is_new {
+                self.positions.insert(who.agent.clone(), seq);
+            }
         }
         if is_new {
             self.report_replaced(who, now)?;

@@ -23,7 +23,10 @@ pub struct WaitOptions {
     pub park: bool,
     /// Whether to claim the turn only while another driver is a member.
     pub no_solo: bool,
-    /// Whether to return also when a record after this `seq` concerns the agent.
+    /// Whether to return also when a record concerns the agent.
+    pub events: bool,
+    /// The record after which events are read. By default, those after the last one that the agent
+    /// read, or after it joined.
     pub after: Option<u64>,
 }
 
@@ -73,19 +76,19 @@ impl SessionAuthority {
         self.require_guardian()?;
         let until = options.timeout.map(|timeout| Instant::now() + timeout);
         let mut turns = self.turns();
-        let mut feed = self.feed();
         let mut registered = self.register(who, options.park, true)?;
+        let mut cursor = options.events.then(|| self.read_position(who, options.after)).transpose()?;
         loop {
             turns.mark_unchanged();
-            feed.mark_unchanged();
             let mut reply = if options.park || (options.no_solo && self.lock().is_alone(&who.agent)) {
                 self.look(who)?
             } else {
                 self.claim(who)?
             };
-            let events = match options.after {
-                Some(after) => {
-                    let found = self.lock().events_for(&who.agent, after)?;
+            let events = match &mut cursor {
+                Some(cursor) => {
+                    let found = self.lock().take_events(&who.agent, *cursor)?;
+                    *cursor = found.cursor_seq;
                     reply.set_cursor(found.cursor_seq);
                     found.events
                 }
@@ -101,7 +104,6 @@ impl SessionAuthority {
             let next = until.map_or(again, |until| until.min(again));
             tokio::select! {
                 _ = turns.changed() => {}
-                _ = feed.changed(), if options.after.is_some() => {}
                 () = tokio::time::sleep_until(next) => {}
                 () = cancel.cancelled() => {}
             }
@@ -160,10 +162,16 @@ impl SessionAuthority {
 }
 
 impl State {
-    /// Returns the events after a record that concern the agent.
-    fn events_for(&self, agent: &AgentId, after: u64) -> Result<Events> {
+    /// Returns the events after a record that concern the agent. They count as read once the response
+    /// is delivered.
+    fn take_events(&mut self, agent: &AgentId, after: u64) -> Result<Events> {
         let filter = Filter { audience: Audience::Member(agent.clone()), ..Filter::default() };
-        self.read(&filter, after, MAX_EVENTS)
+        let found = self.read(&filter, after, MAX_EVENTS)?;
+        match found.events.is_empty() {
+            true => drop(self.positions.insert(agent.clone(), found.cursor_seq)),
+            false => drop(self.unconfirmed.insert(agent.clone(), found.cursor_seq)),
+        }
+        Ok(found)
     }
 
     /// Returns whether no other driver is a member.

@@ -654,7 +654,7 @@ async fn reply_to_a_wait_has_position_events_and_the_deadline_of_a_reservation()
     let first = not_yet(wait(&shop, &eve, 0).await);
     assert_eq!((first.position, first.claim_expires_at), (Some(2), None), "bob waits already");
     Talk(&shop).send(&ada, eve.agent.as_str(), "hello".into(), MessageHint::Normal, &Plain).unwrap();
-    let options = WaitOptions { after: Some(first.cursor_seq), ..WaitOptions::default() };
+    let options = WaitOptions { events: true, after: Some(first.cursor_seq), ..WaitOptions::default() };
     let waited = shop.wait(&eve, options, &CancellationToken::new()).await.unwrap();
     let kinds: Vec<_> = waited.events.iter().map(|event| event.kind).collect();
     assert_eq!(kinds, [KindName::Message]);
@@ -842,4 +842,55 @@ async fn queued_command_that_named_its_turn_is_refused_by_its_number() {
     granted(shop.take(&bob, options, &Plain).await.unwrap());
     let refused = shop.begin(&ada, Some(admission), press(), &cancel).unwrap_err();
     assert_eq!(refused.code, ErrorCode::TurnMismatch);
+}
+
+/// An event is not a turn: who waits learns of it, and must wait again.
+#[tokio::test(start_paused = true)]
+async fn wait_returns_the_events_that_its_agent_has_not_read() {
+    let mut world = World::new();
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    let mut shop = world.open(&ada);
+    wait(&shop, &ada, 0).await;
+    shop.join(&bob, false, None).unwrap();
+    let say = |shop: &SessionAuthority, body: &str| {
+        Talk(shop).send(&ada, "room", body.into(), MessageHint::Normal, &Plain).unwrap().seq
+    };
+    let wait_for = async |shop: &SessionAuthority, who: &Participant, ms: Option<u64>| {
+        let timeout = ms.map(Duration::from_millis);
+        let options = WaitOptions { events: true, timeout, ..WaitOptions::default() };
+        let waited = shop.wait(who, options, &CancellationToken::new()).await.unwrap();
+        let bodies = waited.events.iter().filter_map(|event| event.body.clone());
+        let bodies: Vec<_> = bodies.filter_map(|body| body.as_str().map(str::to_owned)).collect();
+        (matches!(waited.reply, TurnReply::YourTurn(_)), bodies)
+    };
+    say(&shop, "before the wait");
+    assert_eq!(wait_for(&shop, &bob, None).await, (false, vec!["before the wait".into()]), "after its join");
+    assert_eq!(wait_for(&shop, &bob, Some(0)).await.1.len(), 1, "the response did not arrive");
+    world.coordinator.delivered(&bob.agent);
+    assert_eq!(wait_for(&shop, &bob, Some(10)).await, (false, vec![]));
+    let waits = {
+        let shop = Arc::clone(&shop);
+        let bob = bob.clone();
+        tokio::spawn(async move {
+            let options = WaitOptions { events: true, ..WaitOptions::default() };
+            shop.wait(&bob, options, &CancellationToken::new()).await.unwrap().events.len()
+        })
+    };
+    tokio::task::yield_now().await;
+    act(&shop, &ada).await.unwrap();
+    tokio::task::yield_now().await;
+    assert!(!waits.is_finished(), "a command is no event for it");
+    say(&shop, "meanwhile");
+    assert_eq!(waits.await.unwrap(), 1);
+    world.coordinator.delivered(&bob.agent);
+    say(&shop, "for the next host");
+    world.restart();
+    shop = world.coordinator.session("shop").unwrap();
+    assert_eq!(wait_for(&shop, &bob, None).await, (false, vec!["for the next host".into()]));
+    assert_eq!(wait_for(&shop, &ada, Some(0)).await, (true, vec![]), "its own messages are none");
+    let quiet = WaitOptions { timeout: Some(Duration::from_millis(5)), ..WaitOptions::default() };
+    assert!(shop.wait(&bob, quiet, &CancellationToken::new()).await.unwrap().events.is_empty());
+    let beyond = WaitOptions { events: true, after: Some(9_999), ..quiet };
+    let refused = shop.wait(&bob, beyond, &CancellationToken::new()).await.unwrap_err();
+    assert_eq!(refused.code, ErrorCode::InvalidCursor);
 }

@@ -26,8 +26,9 @@ pub(super) const CLOSED: u8 = 11;
 
 /// Wait for the turn of the session, and hold it until you release it.
 ///
-/// Exits with 0 when it is your turn, 3 when the time is up, and 4 when the turn may be taken from
-/// an owner that is gone or silent. The daemon renews your turn; keep no process running for it.
+/// Exits with 0 when it is your turn, 3 when the time is up or an event for you arrived, and 4 when
+/// the turn may be taken from an owner that is gone or silent. The daemon renews your turn; keep no
+/// process running for it.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TurnWait {
@@ -40,9 +41,12 @@ pub struct TurnWait {
     /// Do not claim the turn while no other driver is a member.
     #[serde(default)]
     pub no_solo: bool,
-    /// Also return when a record after this number is meant for you, with all such events.
+    /// Return the events after this record; by default those that you have not read yet.
     #[schemars(extend("x-placeholder" = "SEQ"))]
     pub after: Option<u64>,
+    /// Do not return for events that are meant for you, and do not return them.
+    #[serde(default)]
+    pub no_events: bool,
 }
 
 /// Claim the turn of the session once, without waiting.
@@ -132,6 +136,7 @@ impl Command for TurnWait {
             timeout: limit(cx, &session, self.timeout),
             park: self.park,
             no_solo: self.no_solo,
+            events: !self.no_events,
             after: self.after,
         };
         let cancel = cx.cancel.clone();
