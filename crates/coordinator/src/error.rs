@@ -1,10 +1,10 @@
 //! Conversion of errors of the session log, of turns and of scope to errors for all surfaces.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::Path;
 use stickpin_device::{Error, ErrorCode};
 use stickpin_session::turn::scope::{Denial, ScopeError};
-use stickpin_session::turn::{TargetId, TurnError};
+use stickpin_session::turn::{Now, TargetId, TurnError, TurnState};
 use stickpin_store::StoreError;
 
 /// Converts an error of the store.
@@ -29,7 +29,7 @@ pub(crate) fn of_store(e: StoreError) -> Error {
         StoreError::Corrupt { path, corruption, phase } => json!({
             "path": path, "line": corruption.line, "byteOffset": corruption.offset, "phase": phase.name(),
         }),
-        _ => serde_json::Value::Null,
+        _ => Value::Null,
     };
     let hint = match &e {
         StoreError::Corrupt { path, corruption, .. } => repair_hint(path, corruption.line),
@@ -47,26 +47,57 @@ fn repair_hint(segment: &Path, line: u64) -> String {
     )
 }
 
-/// Converts an error about the turn of `session`.
-pub(crate) fn of_turn(session: &str, e: TurnError) -> Error {
+/// Describes a turn, in the details of an error.
+fn about(turn: &TurnState, now: &Now) -> Value {
+    let mut about = json!({ "turnId": turn.turn_id, "state": turn.state });
+    let leased = turn.lease.as_ref().map(|lease| lease.display_expires_at);
+    let claimed = turn.claim_deadline.as_ref().map(|deadline| now.display(deadline));
+    for (name, value) in [
+        ("owner", turn.owner.as_ref().map(|agent| json!(agent))),
+        ("reservedFor", turn.reserved_for.as_ref().map(|agent| json!(agent))),
+        ("leaseExpiresAt", leased.map(|at| json!(at))),
+        ("claimExpiresAt", claimed.map(|at| json!(at))),
+    ] {
+        if let Some(value) = value {
+            about[name] = value;
+        }
+    }
+    about
+}
+
+/// Converts an error about the turn of `session`, whose current state is `turn`.
+pub(crate) fn of_turn(session: &str, turn: &TurnState, now: &Now, e: TurnError) -> Error {
+    let current = |mut about: Value| {
+        (about["currentTurnId"], about["currentOwner"]) = (json!(turn.turn_id), json!(turn.owner));
+        about
+    };
     let message = format!("session `{session}`: {e}");
     let wait = format!("run `stickpin --session {session} turn wait` to get the turn");
     let (code, hint, details) = match &e {
-        TurnError::TurnMismatch { expected, current } => (
-            ErrorCode::TurnMismatch,
-            "run `stickpin turn state` to see the current turn".to_owned(),
-            json!({ "expected": expected, "turnId": current }),
-        ),
-        TurnError::StaleLease { turn_id, .. } => (ErrorCode::StaleLease, wait, json!({ "turnId": turn_id })),
-        TurnError::TurnHeld { owner, turn_id } => {
-            (ErrorCode::NotYourTurn, wait, json!({ "owner": owner, "turnId": turn_id }))
+        TurnError::TurnMismatch { expected, .. } => {
+            (ErrorCode::TurnMismatch, "run `stickpin turn state` to see the current turn".to_owned(), {
+                let mut details = current(about(turn, now));
+                details["expected"] = json!(expected);
+                details
+            })
         }
-        TurnError::TurnRequired => (ErrorCode::TurnRequired, wait, serde_json::Value::Null),
-        TurnError::TakeoverNotAvailable { turn_id } => (
+        TurnError::StaleLease { .. } => (ErrorCode::StaleLease, wait, current(about(turn, now))),
+        TurnError::TurnHeld { owner, .. } => {
+            let mut details = about(turn, now);
+            details["owner"] = json!(owner);
+            (ErrorCode::NotYourTurn, wait, details)
+        }
+        TurnError::TurnRequired => (ErrorCode::TurnRequired, wait, about(turn, now)),
+        TurnError::TakeoverNotAvailable { .. } => (
             ErrorCode::TakeoverNotAvailable,
             "wait for the turn, or take it with `--operator-requested` if your operator asked for it"
                 .to_owned(),
-            json!({ "turnId": turn_id }),
+            {
+                // While its owner is there, the lease is renewed before that.
+                let mut details = about(turn, now);
+                details["eligibleAt"] = details["leaseExpiresAt"].clone();
+                details
+            },
         ),
         TurnError::NotADriver { agent } => (
             ErrorCode::RoleObserver,
@@ -76,20 +107,18 @@ pub(crate) fn of_turn(session: &str, e: TurnError) -> Error {
         TurnError::MustReleaseFirst { .. } => (
             ErrorCode::MustReleaseFirst,
             "run `stickpin turn release` first, or leave with `stickpin turn leave --release`".to_owned(),
-            serde_json::Value::Null,
+            Value::Null,
         ),
         TurnError::TargetActive { agent } => (
             ErrorCode::TargetActive,
             "ask the member to leave, or remove it with `--force`".to_owned(),
             json!({ "agent": agent }),
         ),
-        TurnError::OnSelf { .. } => {
-            (ErrorCode::InvalidArgs, "name another member".to_owned(), serde_json::Value::Null)
-        }
+        TurnError::OnSelf { .. } => (ErrorCode::InvalidArgs, "name another member".to_owned(), Value::Null),
         TurnError::Closed => (
             ErrorCode::SessionClosed,
             format!("run `stickpin session restore {session}` to open it again"),
-            serde_json::Value::Null,
+            Value::Null,
         ),
     };
     Error::new(code, message).hint(hint).details(details).caused_by(e)
@@ -103,9 +132,9 @@ pub(crate) fn of_scope(e: ScopeError) -> Error {
         ScopeError::LoanConflict { holder, rule } => {
             (ErrorCode::LoanConflict, json!({ "session": holder, "rule": rule }))
         }
-        ScopeError::NoSuchSession(_) => (ErrorCode::SessionNotFound, serde_json::Value::Null),
-        ScopeError::NoSuchLoan(_) => (ErrorCode::LoanNotFound, serde_json::Value::Null),
-        ScopeError::LoanCycle { .. } => (ErrorCode::LoanConflict, serde_json::Value::Null),
+        ScopeError::NoSuchSession(_) => (ErrorCode::SessionNotFound, Value::Null),
+        ScopeError::NoSuchLoan(_) => (ErrorCode::LoanNotFound, Value::Null),
+        ScopeError::LoanCycle { .. } => (ErrorCode::LoanConflict, Value::Null),
     };
     Error::new(code, e.to_string()).details(details).caused_by(e)
 }

@@ -75,7 +75,9 @@ pub use guardian::connect;
 pub use listing::{ListedChild, ListedSession, ListedState, Listing, Restorability, Visibility};
 pub use participant::{Connection, Participant};
 pub use recording::{RecordingEvent, RecordingLog, RepairedLine};
-pub use replies::{GrantReason, Granted, Guardian, NotYet, TakeoverAvailable, TurnReply, TurnSummary};
+pub use replies::{
+    CurrentTurn, GrantReason, Granted, Guardian, NotYet, TakeoverAvailable, TurnReply, TurnSummary,
+};
 pub use resume::{Unfinished, drain_all, resume, store_deadlines};
 pub use retention::Dormant;
 pub use session::{

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 use stickpin_session::Timestamp;
-use stickpin_session::turn::{AgentId, ClaimReason, Handoff, Label, LeaseId, TakeReason, TurnPhase};
+use stickpin_session::turn::{
+    AgentId, ClaimReason, Handoff, Label, LeaseId, TakeReason, TurnPhase, TurnState,
+};
 
 /// The response to `turn wait`, `turn try` and `turn take`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -217,4 +219,27 @@ pub struct TurnSummary {
     /// The agent that may claim the turn next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reserved_for: Option<AgentId>,
+}
+
+/// The turn of a session, for the agent that opened it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CurrentTurn {
+    /// The number of the turn.
+    pub turn_id: u64,
+    /// The stored state.
+    pub state: TurnPhase,
+    /// The holder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<AgentId>,
+    /// Whether a command took the turn, so that it ends by itself.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub implicit: bool,
+}
+
+impl From<&TurnState> for CurrentTurn {
+    fn from(turn: &TurnState) -> Self {
+        let (owner, implicit) = (turn.owner.clone(), turn.implicit);
+        Self { turn_id: turn.turn_id, state: turn.state, owner, implicit }
+    }
 }

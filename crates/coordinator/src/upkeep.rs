@@ -27,7 +27,7 @@ pub(crate) fn require_turn_or_idle(
     match &turn.owner {
         Some(owner) if *owner != who.agent && !who.is_person() => {
             let e = TurnError::TurnHeld { owner: owner.clone(), turn_id: turn.turn_id };
-            Err(session.turn_error(e))
+            Err(session.turn_error(state, e))
         }
         _ => Ok(()),
     }
@@ -49,7 +49,7 @@ fn require_policy_right(session: &SessionAuthority, state: &State, who: &Partici
         true => Ok(()),
         false => {
             let (agent, turn_id) = (who.agent.clone(), meta.turn.turn_id);
-            Err(session.turn_error(TurnError::StaleLease { agent, turn_id }))
+            Err(session.turn_error(state, TurnError::StaleLease { agent, turn_id }))
         }
     }
 }

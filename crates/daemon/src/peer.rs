@@ -309,6 +309,7 @@ impl Peer {
             }
             Err(e) => return self.fault(id, code::INVALID_PARAMS, e).await,
         }
+        request.caller.process = self.pid;
         let place = tokio::select! {
             biased;
             place = Arc::clone(&self.free).acquire_owned() => place,

@@ -11,6 +11,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use stickpin_device::Result;
+use stickpin_session::Timestamp;
 use stickpin_session::log::{CommandId, Record, SessionMeta, Via};
 use stickpin_session::turn::{
     AgentId, Anchor, Liveness, Member, Now, Presence, Situation, TurnPhase, TurnState,
@@ -106,7 +107,9 @@ pub(super) struct Registration {
     pub(super) number: u64,
     /// Whether the agent listens without claiming the turn.
     pub(super) parked: bool,
-    pub(super) since: u64,
+    pub(super) since: Timestamp,
+    /// The process of the client.
+    pub(super) pid: Option<u32>,
 }
 
 /// A command that is running on the device.
@@ -223,8 +226,12 @@ impl SessionAuthority {
         result
     }
 
-    pub(crate) fn turn_error(&self, e: stickpin_session::turn::TurnError) -> stickpin_device::Error {
-        crate::error::of_turn(&self.name, e)
+    pub(crate) fn turn_error(
+        &self,
+        state: &State,
+        e: stickpin_session::turn::TurnError,
+    ) -> stickpin_device::Error {
+        crate::error::of_turn(&self.name, &state.log.meta().turn, &self.now(), e)
     }
 }
 

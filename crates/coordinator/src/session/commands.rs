@@ -8,6 +8,7 @@
 
 use super::authority::{Running, SessionAuthority, State};
 use super::commit::Remarks;
+use super::wait::WaitOptions;
 use crate::environment::Environment;
 use crate::error;
 use crate::participant::Participant;
@@ -96,7 +97,7 @@ impl SessionAuthority {
                 return Err(held);
             }
             if waiting.is_none() {
-                waiting = Some(self.register(who, false, false)?);
+                waiting = Some(self.register(who, WaitOptions::default(), false)?);
             }
             let next = until.min(tokio::time::Instant::now() + pause);
             tokio::select! {
@@ -136,7 +137,7 @@ impl SessionAuthority {
                         TurnError::TurnMismatch { .. } | TurnError::StaleLease { .. } => None,
                         _ => state.implicit_rest(&self.shared.environment, now),
                     };
-                    return Ok(Err((self.turn_error(e), rest)));
+                    return Ok(Err((self.turn_error(state, e), rest)));
                 }
             }
             let turn = state.log.meta().turn.turn_id;
@@ -166,10 +167,11 @@ impl SessionAuthority {
                 let proven = state.judge(&self.shared.environment, now, |s| machine::check(s, &fence));
                 proven.map_err(|e| match e {
                     // The caller relied on its lease, which is over, and not on a number.
-                    TurnError::TurnMismatch { current, .. } if !is_named => {
-                        self.turn_error(TurnError::StaleLease { agent: who.agent.clone(), turn_id: current })
-                    }
-                    e => self.turn_error(e),
+                    TurnError::TurnMismatch { current, .. } if !is_named => self.turn_error(
+                        state,
+                        TurnError::StaleLease { agent: who.agent.clone(), turn_id: current },
+                    ),
+                    e => self.turn_error(state, e),
                 })?;
                 let meta = state.log.meta();
                 let amended = deadlines::after_command(&meta.turn, &meta.policy, now);

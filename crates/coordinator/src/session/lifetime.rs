@@ -127,7 +127,7 @@ fn require_close_right(
     let holder = holder.filter(|_| !state.implicit_owner_rests(&session.shared.environment, now));
     if let Some(holder) = holder.filter(|holder| **holder != who.agent) {
         let e = TurnError::TurnHeld { owner: holder.clone(), turn_id: turn.turn_id };
-        return Err(session.turn_error(e));
+        return Err(session.turn_error(state, e));
     }
     // A harness that began a new conversation has a new id.
     let is_caller = |agent: &AgentId| *agent == who.agent || who.replaces.contains(agent);

@@ -50,13 +50,14 @@ impl SessionAuthority {
             let role = if observer { MemberRole::Observer } else { MemberRole::Driver };
             let turn = &state.log.meta().turn;
             if turn.state == TurnPhase::Closed {
-                return Err(self.turn_error(stickpin_session::turn::TurnError::Closed));
+                return Err(self.turn_error(state, stickpin_session::turn::TurnError::Closed));
             }
             if observer && turn.owner.as_ref() == Some(&who.agent) {
                 let (agent, turn_id) = (who.agent.clone(), turn.turn_id);
-                return Err(
-                    self.turn_error(stickpin_session::turn::TurnError::MustReleaseFirst { agent, turn_id })
-                );
+                return Err(self.turn_error(
+                    state,
+                    stickpin_session::turn::TurnError::MustReleaseFirst { agent, turn_id },
+                ));
             }
             let created = state.member(&who.agent).is_none();
             let member = state.put_member(who, role, display, now)?;
@@ -76,7 +77,7 @@ impl SessionAuthority {
             state.require_member(&self.name, &who.agent)?;
             let left = state.judge(&self.shared.environment, now, |s| machine::leave(s, &who.agent));
             let origin = State::origin(who, now);
-            match left.map_err(|e| self.turn_error(e))? {
+            match left.map_err(|e| self.turn_error(state, e))? {
                 Some(transition) => state.commit(Some(&origin), transition, Remarks::default(), now)?,
                 None => {
                     let left = MemberLeft { agent_id: who.agent.clone(), turn_after: None };
@@ -117,7 +118,7 @@ impl SessionAuthority {
             };
             let change =
                 state.judge(&self.shared.environment, now, |s| machine::kick(s, &who.agent, &target, force));
-            let change = change.map_err(|e| self.turn_error(e))?;
+            let change = change.map_err(|e| self.turn_error(state, e))?;
             let reason = reason.map(|reason| Redacted::new(reason, redactor));
             let origin = State::origin(who, now);
             let removed = target.clone();
@@ -186,7 +187,7 @@ pub(crate) fn end_turn_of(
             None => {
                 let host = AgentId::new("daemon");
                 let kicked = state.judge(environment, now, |s| machine::kick(s, &host, &agent, true));
-                kicked.map_err(|e| session.turn_error(e))?
+                kicked.map_err(|e| session.turn_error(state, e))?
             }
             Some(is_heir) => {
                 let back = state.reversion(agents, is_heir)?;

@@ -34,6 +34,9 @@ pub struct SessionState {
     /// The agent that may claim the turn next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reserved_for: Option<AgentId>,
+    /// When that agent loses its reservation, in wall time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claim_expires_at: Option<Timestamp>,
     /// The process that renews leases.
     pub guardian: Guardian,
     /// The members in the order in which they joined.
@@ -146,6 +149,7 @@ impl SessionAuthority {
             implicit: meta.turn.implicit,
             lease_expires_at: meta.turn.lease.as_ref().map(|lease| lease.display_expires_at),
             reserved_for: meta.turn.reserved_for.clone(),
+            claim_expires_at: meta.turn.claim_deadline.as_ref().map(|deadline| now.display(deadline)),
             guardian: self.guardian(),
             members: members.collect(),
             waiters: waiters

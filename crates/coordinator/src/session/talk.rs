@@ -225,7 +225,7 @@ impl Talk<'_> {
 
     fn is_open(&self, state: &State) -> Result<()> {
         match state.log.meta().turn.state {
-            TurnPhase::Closed => Err(self.0.turn_error(TurnError::Closed)),
+            TurnPhase::Closed => Err(self.0.turn_error(state, TurnError::Closed)),
             TurnPhase::Idle | TurnPhase::Owned | TurnPhase::Reserved => Ok(()),
         }
     }

@@ -71,7 +71,7 @@ impl SessionAuthority {
             let origin = State::origin(who, now);
             let seq = state.next_seq(&origin)?;
             let released = state.judge(&self.shared.environment, now, |s| machine::release(s, &fence, seq));
-            let released = released.map_err(|e| with_handoff(self.turn_error(e), &given))?;
+            let released = released.map_err(|e| with_handoff(self.turn_error(state, e), &given))?;
             let remarks =
                 Remarks { handoff: Some(RedactedHandoff::new(handoff, redactor)), ..Remarks::default() };
             let seq = state.commit(Some(&origin), released, remarks, now)?;
@@ -111,7 +111,7 @@ impl SessionAuthority {
             let assigned = state.judge(&self.shared.environment, now, |s| {
                 machine::assign(s, &fence, &to, seq, operator_requested)
             });
-            let assigned = assigned.map_err(|e| with_handoff(self.turn_error(e), &given))?;
+            let assigned = assigned.map_err(|e| with_handoff(self.turn_error(state, e), &given))?;
             let handoff = Some(RedactedHandoff::new(handoff, redactor));
             let remarks = Remarks { handoff, operator_requested, ..Remarks::default() };
             let seq = state.commit(Some(&origin), assigned, remarks, now)?;
@@ -151,7 +151,7 @@ impl SessionAuthority {
             let lease_id = self.shared.environment.lease_id();
             let claim =
                 state.judge(&self.shared.environment, now, |s| machine::take(s, &who.agent, lease_id, how));
-            let claim = claim.map_err(|e| self.turn_error(e))?;
+            let claim = claim.map_err(|e| self.turn_error(state, e))?;
             let reason = reason.map(|reason| Redacted::new(reason, redactor));
             self.answer(state, who, claim, Remarks { reason, operator_requested, ..Remarks::default() }, now)
         })?;
@@ -177,7 +177,7 @@ impl SessionAuthority {
             let lease_id = self.shared.environment.lease_id();
             let claim =
                 state.judge(&self.shared.environment, now, |s| machine::claim(s, &who.agent, lease_id));
-            let claim = claim.map_err(|e| self.turn_error(e))?;
+            let claim = claim.map_err(|e| self.turn_error(state, e))?;
             self.answer(state, who, claim, Remarks::default(), now)
         })
     }

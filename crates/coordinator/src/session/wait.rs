@@ -28,6 +28,8 @@ pub struct WaitOptions {
     /// The record after which events are read. By default, those after the last one that the agent
     /// read, or after it joined.
     pub after: Option<u64>,
+    /// The process of the client, for an error that names it.
+    pub pid: Option<u32>,
 }
 
 /// The reason why a wait returned.
@@ -76,7 +78,7 @@ impl SessionAuthority {
         self.require_guardian()?;
         let until = options.timeout.map(|timeout| Instant::now() + timeout);
         let mut turns = self.turns();
-        let mut registered = self.register(who, options.park, true)?;
+        let mut registered = self.register(who, options, true)?;
         let mut cursor = options.events.then(|| self.read_position(who, options.after)).transpose()?;
         loop {
             turns.mark_unchanged();
@@ -124,7 +126,7 @@ impl SessionAuthority {
     pub(super) fn register(
         &self,
         who: &Participant,
-        parked: bool,
+        options: WaitOptions,
         exclusive: bool,
     ) -> Result<Registered<'_>> {
         let registration = self.change(|state, now| {
@@ -134,9 +136,10 @@ impl SessionAuthority {
                 let message = format!("{} is already waiting on session `{}`", who.agent, self.name);
                 return Err(Error::new(ErrorCode::DuplicateListener, message)
                     .hint("end that wait, or run `stickpin turn state` instead")
-                    .details(json!({ "sinceMs": now.mono_ms.saturating_sub(other.since) })));
+                    .details(json!({ "pid": other.pid, "since": other.since })));
             }
-            let registration = Registration { number: state.registrations, parked, since: now.mono_ms };
+            let (parked, pid) = (options.park, options.pid);
+            let registration = Registration { number: state.registrations, parked, since: now.wall, pid };
             state.registrations += 1;
             state.waits.insert(who.agent.clone(), registration);
             let mode = if parked { WaitMode::Parked } else { WaitMode::Active };

@@ -842,6 +842,18 @@ async fn queued_command_that_named_its_turn_is_refused_by_its_number() {
     granted(shop.take(&bob, options, &Plain).await.unwrap());
     let refused = shop.begin(&ada, Some(admission), press(), &cancel).unwrap_err();
     assert_eq!(refused.code, ErrorCode::TurnMismatch);
+    let details = &refused.details;
+    assert_eq!((&details["expected"], &details["currentTurnId"]), (&turn.into(), &(turn + 1).into()));
+    assert_eq!((&details["currentOwner"], &details["state"]), (&"claude:bob".into(), &"owned".into()));
+    let take = shop.take(&ada, TakeOptions { reason: Some("late".into()), ..TakeOptions::default() }, &Plain);
+    let early = take.await.unwrap_err();
+    assert_eq!(early.code, ErrorCode::TurnMismatch, "it decided on the turn that it knew");
+    wait(&shop, &ada, 0).await;
+    let take = shop.take(&ada, TakeOptions { reason: Some("late".into()), ..TakeOptions::default() }, &Plain);
+    let early = take.await.unwrap_err();
+    assert_eq!((early.code, &early.details["state"]), (ErrorCode::TakeoverNotAvailable, &"owned".into()));
+    assert_eq!(early.details["eligibleAt"], early.details["leaseExpiresAt"]);
+    assert!(early.details["eligibleAt"].is_string(), "{:?}", early.details);
 }
 
 /// An event is not a turn: who waits learns of it, and must wait again.

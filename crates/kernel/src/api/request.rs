@@ -87,6 +87,9 @@ pub struct Caller {
     /// The agent behind the caller. Set by the host's owner, never by the caller itself.
     #[serde(skip)]
     pub agent: Option<Resolution>,
+    /// The process of the front end. Set by the host's owner, never by the caller itself.
+    #[serde(skip)]
+    pub process: Option<u32>,
     /// Distinguishes readers with the same key, such as connections of a program that each keep
     /// their own memory. Reads by one of them do not renew the refs of another.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -151,6 +151,11 @@ pub(crate) struct Lifetime {
 }
 
 impl Lifetime {
+    /// Returns whether the session did not exist before.
+    pub(crate) fn is_first(&self) -> bool {
+        self.before.is_none()
+    }
+
     /// Returns the right to record the events of this lifetime.
     pub(crate) fn admitted(&self) -> Admitted {
         Admitted { session: Arc::clone(&self.session), who: self.who.clone(), turn: None }

@@ -2,6 +2,7 @@
 
 use super::support::{Bench, agent, text};
 use super::two_agents::two;
+use crate::commands::coordinate::members::omit_ended;
 use serde_json::{Value, json};
 use stickpin_session::turn::TurnPhase;
 
@@ -106,4 +107,84 @@ async fn session_without_app_can_be_closed() {
     let unknown = ada.host.call(request, tokio_util::sync::CancellationToken::new()).await;
     assert_eq!(unknown.error.expect("an error").code.name(), "SESSION_NOT_FOUND");
     verify(&ada);
+}
+
+#[tokio::test(start_paused = true)]
+async fn answers_about_a_session_name_its_lifetime_its_target_and_its_turn() {
+    let (ada, bob) = two().await;
+    let again = output(ada.ok("open", json!({ "what": "fake:/cart" })).await);
+    assert_eq!(
+        (&again["created"], &again["lifetime"], &again["platform"]),
+        (&json!(false), &json!(1), &json!("fake"))
+    );
+    assert_eq!(again["targets"][0]["targetId"], "mine", "{again}");
+    assert_eq!(again["turn"], json!({ "turnId": 1, "state": "owned", "owner": "claude:ada" }));
+    let request =
+        crate::Request { session: Some("new".into()), ..bob.request("open", json!({ "what": "fake:/" })) };
+    let first = output(bob.host.call(request, tokio_util::sync::CancellationToken::new()).await);
+    assert_eq!((&first["created"], &first["turn"]["implicit"]), (&json!(true), &json!(true)));
+
+    let lent = json!({ "parent": "mine", "child": "pay", "lend": ["observe:*"] });
+    ada.ok("session spawn", lent).await;
+    let shown = output(ada.ok("session show", json!({})).await);
+    let meta = &shown["meta"];
+    assert_eq!(
+        (&meta["members"][0]["agentId"], &meta["loans"][0]["borrower"]),
+        (&json!("claude:ada"), &json!("pay"))
+    );
+    assert_eq!(
+        (&meta["policy"]["implicitTurns"], &meta["manifest"]["what"]),
+        (&json!("auto"), &json!("fake:/"))
+    );
+    assert_eq!(meta["turn"]["leaseId"], Value::Null, "the fence is a secret of its owner");
+    let live = &shown["live"];
+    assert_eq!(
+        (&live["reachable"], &live["status"], &live["error"]),
+        (&json!(true), &json!("idle"), &Value::Null)
+    );
+    assert!(live["probedAt"].is_string(), "{live}");
+    let listed = output(ada.ok("session list", json!({})).await);
+    assert_eq!(listed["sessions"][0]["meta"], Value::Null);
+    ada.fake.world().pid = Some(u32::MAX - 1);
+    ada.ok("open", json!({ "what": "fake:/", "relaunch": true })).await;
+    let gone = output(ada.ok("session show", json!({})).await);
+    assert_eq!(gone["live"]["reachable"], false);
+    assert_eq!(gone["live"]["error"], format!("its process {} has ended", u32::MAX - 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn second_wait_of_an_agent_learns_who_waits_already() {
+    let (ada, mut bob) = two().await;
+    bob.caller.process = Some(4_711);
+    let waits = {
+        let bob = bob.clone();
+        tokio::spawn(async move { bob.call("turn wait", json!({})).await })
+    };
+    tokio::task::yield_now().await;
+    let (code, second) = bob.fails("turn wait", json!({})).await;
+    assert_eq!(code, "DUPLICATE_LISTENER");
+    let details = second.error.expect("an error").details;
+    assert_eq!(details["pid"], 4_711);
+    assert!(details["since"].is_string(), "{details}");
+    ada.ok("turn release", json!({ "status": "seen", "nextAction": "none" })).await;
+    assert_eq!(waits.await.expect("an answer").exit, 0);
+    bob.ok("turn release", json!({ "status": "seen", "nextAction": "none" })).await;
+    assert_eq!(ada.call("turn try", json!({ "park": true })).await.exit, 3, "it only looks");
+    assert_eq!(meta(&ada).turn.state, TurnPhase::Idle);
+}
+
+#[tokio::test(start_paused = true)]
+async fn members_that_ended_long_ago_are_left_out() {
+    let (ada, bob) = two().await;
+    bob.ok("turn join", json!({})).await;
+    let coordinator = ada.host.inner.config.coordinator.as_ref().expect("a coordinator");
+    let mut state = coordinator.session("mine").expect("open").state(None).expect("a state");
+    for member in &mut state.members {
+        (member.alive, member.silent_ms) = (Some(false), Some(state.policy.presence_ttl_ms + 1));
+    }
+    omit_ended(&mut state);
+    let left: Vec<_> = state.members.iter().map(|member| member.agent_id.as_str()).collect();
+    assert_eq!(left, ["claude:ada"], "it holds the turn");
+    let all = output(bob.ok("turn state", json!({ "all": true })).await);
+    assert_eq!((all["members"].as_array().map(Vec::len), &all["hidden"]), (Some(2), &Value::Null));
 }

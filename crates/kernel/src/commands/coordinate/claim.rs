@@ -52,7 +52,11 @@ pub struct TurnWait {
 /// Claim the turn of the session once, without waiting.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct TurnTry {}
+pub struct TurnTry {
+    /// Look without claiming the turn.
+    #[serde(default)]
+    pub park: bool,
+}
 
 /// Take the turn from an owner that is gone, silent or late, or because your operator asks for it.
 ///
@@ -138,6 +142,7 @@ impl Command for TurnWait {
             no_solo: self.no_solo,
             events: !self.no_events,
             after: self.after,
+            pid: cx.caller.process,
         };
         let cancel = cx.cancel.clone();
         let waited = session.wait(&who, options, &cancel).await?;
@@ -159,7 +164,12 @@ impl Command for TurnTry {
 
     async fn run(self, cx: &mut Cx) -> Result<TurnOutput> {
         let (session, who) = authority::require(cx)?;
-        let options = WaitOptions { timeout: Some(Duration::ZERO), ..WaitOptions::default() };
+        let options = WaitOptions {
+            timeout: Some(Duration::ZERO),
+            park: self.park,
+            pid: cx.caller.process,
+            ..WaitOptions::default()
+        };
         let cancel = cx.cancel.clone();
         let waited = session.wait(&who, options, &cancel).await?;
         Ok(TurnOutput::new(cx, &session, waited.reply))

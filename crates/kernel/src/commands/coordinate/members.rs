@@ -61,6 +61,9 @@ pub struct TurnState {
     /// Also show the open notes.
     #[serde(default)]
     pub notes: bool,
+    /// Also show members whose harness ended long ago.
+    #[serde(default)]
+    pub all: bool,
 }
 
 /// A membership.
@@ -116,6 +119,17 @@ pub struct TurnStateOutput {
     /// The open notes, oldest first (`--notes`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notes: Option<Vec<Note>>,
+    /// What only `--all` shows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hidden: Option<Hidden>,
+}
+
+/// What was left out of a state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Hidden {
+    /// The number of members whose harness ended long ago.
+    pub members: usize,
 }
 
 impl Command for TurnJoin {
@@ -194,8 +208,26 @@ impl Command for TurnState {
     async fn run(self, cx: &mut Cx) -> Result<TurnStateOutput> {
         let (session, who) = authority::require(cx)?;
         let notes = self.notes.then(|| Talk(&session).notes(false, 0, talk::MAX_NOTES)).transpose()?;
-        Ok(TurnStateOutput { state: session.state(Some(&who))?, notes })
+        let mut state = session.state(Some(&who))?;
+        let all = state.members.len();
+        if !self.all {
+            omit_ended(&mut state);
+        }
+        let hidden = Some(Hidden { members: all - state.members.len() }).filter(|hidden| hidden.members > 0);
+        Ok(TurnStateOutput { state, notes, hidden })
     }
+}
+
+/// Omits the members whose harness ended and that have been silent for the presence time of the
+/// policy, except those that have the turn.
+pub(crate) fn omit_ended(state: &mut SessionState) {
+    let (owner, next, limit) =
+        (state.owner.clone(), state.reserved_for.clone(), state.policy.presence_ttl_ms);
+    state.members.retain(|member| {
+        let has_turn = owner.as_ref().or(next.as_ref()) == Some(&member.agent_id);
+        let is_silent = member.silent_ms.is_none_or(|ms| ms > limit);
+        member.alive != Some(false) || !is_silent || has_turn || member.you
+    });
 }
 
 impl Show for TurnJoinOutput {
@@ -222,6 +254,9 @@ impl Show for TurnKickOutput {
 impl Show for TurnStateOutput {
     fn show(&self, text: &mut Text) {
         show_state(&self.state, text);
+        if let Some(Hidden { members }) = self.hidden {
+            text.line(format_args!("{members} more with `turn state --all`"));
+        }
         talk::show_notes(self.notes.iter().flatten(), text);
     }
 }

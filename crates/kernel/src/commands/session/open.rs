@@ -22,9 +22,11 @@ use crate::run::authority;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 use std::sync::PoisonError;
+use stickpin_coordinator::CurrentTurn;
 use stickpin_device::{AppFolders, LeavePolicy, Navigation, NavigationResult, OpenRequest, Viewport};
 use stickpin_refs::Generation;
 use stickpin_session::log::StartReason;
+use stickpin_session::turn::TargetRef;
 use stickpin_session::{Ladder, Session, SessionConfig};
 use stickpin_tree::{bare_url, escape, quote};
 
@@ -104,6 +106,21 @@ pub struct OpenOutput {
     pub title: String,
     /// Whether a new lifetime began.
     pub new: bool,
+    /// Whether the session did not exist before.
+    #[serde(default)]
+    pub created: bool,
+    /// The number of the lifetime, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lifetime: Option<u32>,
+    /// The kind of device, the word before the colon in `open`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub platform: String,
+    /// What the session drives.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<TargetRef>,
+    /// The turn of the session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<CurrentTurn>,
     /// Whether the document became ready and quiet in time.
     pub settled: bool,
     /// The folders in which a desktop app saves files.
@@ -321,13 +338,17 @@ impl Open {
         };
         let admitted = lifetime.as_ref().map(|lifetime| lifetime.admitted());
         authority::begin(cx, &DEFINITION, admitted, given)?;
-        let opened = match limit {
+        let is_first = lifetime.as_ref().is_none_or(|lifetime| lifetime.is_first());
+        let mut opened = match limit {
             None => self.start(cx, options).await,
             Some(limit) => {
                 let started = tokio::time::timeout(limit, self.start(cx, options)).await;
                 started.unwrap_or_else(|_| Err(too_late(&self.what, limit)))
             }
         };
+        if let Ok(opened) = &mut opened {
+            opened.created = is_first;
+        }
         if let Err(e) = &opened {
             authority::end(cx, Some(e), None);
             if let Some(lifetime) = lifetime {
@@ -415,12 +436,19 @@ impl OpenOutput {
     fn new(cx: &mut Cx, arrived: NavigationResult, new: bool) -> Result<Self> {
         let session = cx.session_name.clone();
         let device = cx.device()?;
-        let label = device.info().label.clone();
+        let (label, platform) = (device.info().label.clone(), device.info().kind.to_owned());
         let folders = device.lifecycle().and_then(|life| life.app_folders());
+        let coordinator = cx.host.config.coordinator.as_ref();
+        let meta = coordinator.and_then(|coordinator| coordinator.meta(&session).ok()).map(|(meta, _)| meta);
         Ok(Self {
             session,
             label,
             folders,
+            platform,
+            created: false,
+            lifetime: meta.as_ref().map(|meta| meta.lifetime),
+            turn: meta.as_ref().map(|meta| CurrentTurn::from(&meta.turn)),
+            targets: meta.map(|meta| meta.targets).unwrap_or_default(),
             url: arrived.url,
             title: arrived.title,
             new,

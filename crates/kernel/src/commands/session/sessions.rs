@@ -12,6 +12,8 @@ use stickpin_coordinator::{
     TurnSummary, Visibility,
 };
 use stickpin_process::Process;
+use stickpin_session::Timestamp;
+use stickpin_session::log::SessionMeta;
 use stickpin_session::turn::LoanState;
 use stickpin_tree::quote;
 
@@ -118,17 +120,51 @@ pub struct SessionEntry {
     /// Problems with the session's files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<String>,
+    /// Everything on record about the session: its parameters, members, turn, loans and limits
+    /// (`session show`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Box<SessionMeta>>,
     /// Where to see what was done in it (`--evidence`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<SessionEvidence>,
 }
 
 /// What is known about the app of a session without asking it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Reachability {
     /// Whether the app is open and its process, if it has one, is running.
     pub reachable: bool,
+    /// When that was looked up; absent if the app is not open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probed_at: Option<Timestamp>,
+    /// Whether the app is `idle`, `busy` with a command, or `closing`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<String>,
+    /// Why the app cannot be reached.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+impl Reachability {
+    fn of(slot: &SessionSlot, pid: Option<u32>, is_busy: bool, now: SystemTime) -> Self {
+        let closing = slot.closing.is_cancelled();
+        let ended = pid.filter(|pid| Process::find(*pid).is_none());
+        let status = if closing {
+            "closing"
+        } else if is_busy {
+            "busy"
+        } else {
+            "idle"
+        };
+        let since = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Self {
+            reachable: !closing && ended.is_none(),
+            probed_at: Some(Timestamp::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))),
+            status: Some(status.to_owned()),
+            error: ended.map(|pid| format!("its process {pid} has ended")),
+        }
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -199,6 +235,11 @@ impl Command for SessionShow {
             (Err(_), Some(listed)) if listed.state != ListedState::Missing => SessionEntry::not_open(listed),
             (Err(e), _) => return Err(e),
         };
+        if let Some(Ok((mut meta, _))) = coordinator.map(|coordinator| coordinator.meta(cx.session_name())) {
+            // The fence of a grant is known to its owner alone.
+            meta.turn.lease_id = None;
+            entry.meta = Some(Box::new(meta));
+        }
         if self.evidence
             && let Some(coordinator) = &cx.host.config.coordinator
         {
@@ -227,6 +268,8 @@ impl SessionEntry {
         let since =
             |then: Option<SystemTime>| then.and_then(|t| now.duration_since(t).ok()).map(|d| d.as_secs());
         let status = slot.status.borrow().clone();
+        let running = status.running.filter(|&r| r != SessionShow::SPEC.name);
+        let live = Reachability::of(slot, status.pid, running.is_some(), now);
         Self {
             name: slot.name.clone(),
             owner: slot.owner.clone(),
@@ -240,13 +283,10 @@ impl SessionEntry {
             idle: since(status.used),
             closes_after_idle: status.idle_timeout.map(|d| d.as_secs()),
             memory: status.pid.and_then(resident),
-            running: status.running.filter(|&r| r != SessionShow::SPEC.name).map(str::to_owned),
+            running: running.map(str::to_owned),
             dialog: status.dialog.map(|d| d.describe()),
             state: ListedState::Live,
-            live: Reachability {
-                reachable: !slot.closing.is_cancelled()
-                    && status.pid.is_none_or(|pid| Process::find(pid).is_some()),
-            },
+            live,
             visibility: None,
             lifetime: None,
             turn: None,
@@ -255,6 +295,7 @@ impl SessionEntry {
             peers: BTreeSet::new(),
             restore: None,
             diagnostics: Vec::new(),
+            meta: None,
             evidence: None,
         }
     }
@@ -300,7 +341,7 @@ impl SessionEntry {
             running: None,
             dialog: None,
             state: listed.state,
-            live: Reachability { reachable: false },
+            live: Reachability::default(),
             visibility: None,
             lifetime: None,
             turn: None,
@@ -309,6 +350,7 @@ impl SessionEntry {
             peers: BTreeSet::new(),
             restore: listed.restore.take(),
             diagnostics: Vec::new(),
+            meta: None,
             evidence: None,
         };
         entry.add(listed, None);
