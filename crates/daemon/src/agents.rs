@@ -90,7 +90,7 @@ impl Agents {
         }
         let resolved = self.change(|directory| directory.resolve(evidence, ancestry, &self.place, now()));
         resolved.map_err(|e| {
-            Error::new(ErrorCode::InvalidArgs, e.to_string())
+            Error::new(ErrorCode::IdentityInvalid, e.to_string())
                 .hint("set STICKPIN_AGENT_ID to a name such as claude:reviewer, or unset it")
         })
     }
@@ -289,7 +289,7 @@ mod tests {
         let tmp = tempfile::tempdir().unwrap();
         let agents = Agents::read(tmp.path()).unwrap();
         let refused = agents.identify(&[], &evidence("STICKPIN_AGENT_ID", "me")).unwrap_err();
-        assert_eq!(refused.code, ErrorCode::InvalidArgs);
+        assert_eq!((refused.code, refused.code.exit()), (ErrorCode::IdentityInvalid, 7));
         assert!(refused.message.contains("\"me\""), "{refused}");
     }
 }

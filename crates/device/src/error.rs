@@ -81,8 +81,10 @@ codes! {
     InvalidHandoff = "INVALID_HANDOFF", 2, invalid_handoff;
     /// A message or note is empty.
     InvalidBody = "INVALID_BODY", 2, invalid_body;
-    /// A message or note is too long.
+    /// A message is too long.
     MessageTooLarge = "MESSAGE_TOO_LARGE", 2, message_too_large;
+    /// A note, or an entry of a conversation, is too long.
+    BodyTooLarge = "BODY_TOO_LARGE", 2, body_too_large;
     /// There is no such kind of event.
     InvalidEventTypeFilter = "INVALID_EVENT_TYPE_FILTER", 2, invalid_event_type_filter;
     /// The cursor is past the newest record.
@@ -133,6 +135,8 @@ codes! {
     SessionNotVisible = "SESSION_NOT_VISIBLE", 6, session_not_visible;
     /// The agent is not a member of the session.
     UnknownMember = "UNKNOWN_MEMBER", 6, unknown_member;
+    /// No member has that name, so the turn cannot be assigned to it.
+    UnknownTarget = "UNKNOWN_TARGET", 6, unknown_target;
     /// No member has that name.
     UnknownRecipient = "UNKNOWN_RECIPIENT", 6, unknown_recipient;
     /// Several members have that name.
@@ -143,6 +147,8 @@ codes! {
     LoanNotFound = "LOAN_NOT_FOUND", 6, loan_not_found;
     /// No such app, page or device.
     DeviceNotFound = "DEVICE_NOT_FOUND", 6, device_not_found;
+    /// The agent's own id is not one.
+    IdentityInvalid = "IDENTITY_INVALID", 7, identity_invalid;
     /// The request may come from several agents.
     IdentityAmbiguous = "IDENTITY_AMBIGUOUS", 7, identity_ambiguous;
     /// A file that decides who may connect belongs to another user, or is open to others.

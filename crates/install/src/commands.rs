@@ -1,9 +1,12 @@
-//! `install` and `uninstall`: client commands that need neither a session nor a daemon.
+//! `install`, `uninstall` and `doctor install`: client commands that need neither a session nor a daemon.
 
+mod doctor;
 mod install;
 mod report;
 mod uninstall;
 
+#[cfg(test)]
+pub(crate) use doctor::examine;
 #[cfg(test)]
 pub(crate) use install::{InstallOptions, install_into};
 #[cfg(test)]
@@ -16,7 +19,8 @@ use stickpin_client::{Call, ClientCommand};
 use stickpin_kernel::{Error, ErrorCode, Result};
 
 /// The client commands of this crate, in the order in which help lists them.
-pub const COMMANDS: &[&dyn ClientCommand] = &[&install::Install, &uninstall::Uninstall];
+pub const COMMANDS: &[&dyn ClientCommand] =
+    &[&install::Install, &uninstall::Uninstall, &doctor::DoctorInstall];
 
 /// What `install` and `uninstall` name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]

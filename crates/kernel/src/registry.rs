@@ -89,6 +89,7 @@ list! {
     commands::session::devices::Devices,
     commands::session::capabilities::Capabilities,
     commands::session::doctor::Doctor,
+    commands::session::doctor::DoctorState,
     commands::session::identity::DoctorIdentity,
     commands::session::sessions::SessionList,
     commands::session::sessions::SessionShow,

@@ -43,7 +43,7 @@ impl Conversations<'_> {
     /// Adds a completed entry and returns its record.
     ///
     /// # Errors
-    /// Returns `MESSAGE_TOO_LARGE`, `IDENTITY_AMBIGUOUS`, and errors of the log.
+    /// Returns `BODY_TOO_LARGE`, `IDENTITY_AMBIGUOUS`, and errors of the log.
     pub fn add(&self, who: &Participant, entry: ContextAdded) -> Result<u64> {
         refuse_ambiguous(who)?;
         self.0.change(|state, now| {
@@ -53,7 +53,7 @@ impl Conversations<'_> {
             let most = state.log.meta().policy.max_text_bytes;
             if bytes > most {
                 let message = format!("the entry has {bytes} bytes; at most {most} are allowed");
-                return Err(Error::new(ErrorCode::MessageTooLarge, message)
+                return Err(Error::new(ErrorCode::BodyTooLarge, message)
                     .hint("write long text to a file, and name the file"));
             }
             state.append(&State::origin(who, now), Kind::ContextAdded(Box::new(entry)))

@@ -119,7 +119,7 @@ impl Talk<'_> {
                 ROOM => None,
                 name => Some(state.find_recipient(&self.0.name, name)?),
             };
-            let body = state.text(body, redactor)?;
+            let body = state.text(body, ErrorCode::MessageTooLarge, redactor)?;
             let origin = Origin { to: to.clone(), bcast: to.is_none(), ..State::origin(who, now) };
             let message = Message { body, hint, from_session };
             let seq = state.append(&origin, Kind::Message(message))?;
@@ -132,7 +132,8 @@ impl Talk<'_> {
     /// Adds a note, optionally about a turn. Returns the number and the record of the note.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::send`], and `INVALID_TURN_ID` for a turn that has not begun.
+    /// Returns the errors of [`Self::send`] with `BODY_TOO_LARGE` in place of `MESSAGE_TOO_LARGE`, and
+    /// `INVALID_TURN_ID` for a turn that has not begun.
     pub fn add_note(
         &self,
         who: &Participant,
@@ -151,7 +152,7 @@ impl Talk<'_> {
                     .hint("run `stickpin turn state` to see the current turn")
                     .details(json!({ "turnId": current })));
             }
-            let body = state.text(body, redactor)?;
+            let body = state.text(body, ErrorCode::BodyTooLarge, redactor)?;
             let note_id = state.last_note()? + 1;
             let note = NoteAdded { note_id, body, scope_turn: turn };
             let seq = state.append(&State::origin(who, now), Kind::NoteAdded(note))?;
@@ -270,15 +271,16 @@ impl State {
     }
 
     /// Checks the text of a message or note, and removes secrets from it.
-    fn text(&self, body: String, redactor: &dyn Redactor) -> Result<Redacted> {
+    fn text(&self, body: String, too_large: ErrorCode, redactor: &dyn Redactor) -> Result<Redacted> {
         if body.trim().is_empty() {
             return Err(Error::new(ErrorCode::InvalidBody, "the text is empty").hint("say something"));
         }
         let most = self.log.meta().policy.max_text_bytes;
         if body.len() as u64 > most {
             let message = format!("the text has {} bytes; at most {most} are allowed", body.len());
-            return Err(Error::new(ErrorCode::MessageTooLarge, message)
-                .hint("write the text to a file and send the file's path"));
+            return Err(
+                Error::new(too_large, message).hint("write the text to a file and send the file's path")
+            );
         }
         Ok(Redacted::new(body, redactor))
     }

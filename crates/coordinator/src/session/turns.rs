@@ -86,7 +86,7 @@ impl SessionAuthority {
     /// Reserves the turn for a member, or for the next one in line if the recipient is `next`.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::release`], and `UNKNOWN_MEMBER`.
+    /// Returns the errors of [`Self::release`], `UNKNOWN_TARGET`, and `AMBIGUOUS_RECIPIENT`.
     pub fn assign(
         &self,
         who: &Participant,
@@ -103,7 +103,7 @@ impl SessionAuthority {
             state.touch(who, now);
             let to = match to {
                 "next" => state.next_in_line(self, who, now)?,
-                name => state.find_member(&self.name, name)?,
+                name => state.find_member(&self.name, name).map_err(unknown_target)?,
             };
             let fence = Fence { agent: who.agent.clone(), turn_id: expected_turn, lease_id: None };
             let origin = State::origin(who, now);
@@ -336,7 +336,7 @@ impl State {
         match next {
             stickpin_session::turn::Next::Waiter(agent) => Ok(agent),
             _ => Err(Error::new(
-                ErrorCode::UnknownMember,
+                ErrorCode::UnknownTarget,
                 format!("no member is waiting for the turn of session `{}`", session.name),
             )
             .hint("name a member, or run `stickpin turn release`")
@@ -354,6 +354,14 @@ impl State {
 
 /// The minimum time between two writes of a lease to disk, in milliseconds.
 pub(crate) const STORE_EVERY_MS: u64 = 60_000;
+
+/// Converts the error for a name that no member has.
+fn unknown_target(mut e: Error) -> Error {
+    if e.code == ErrorCode::UnknownMember {
+        e.code = ErrorCode::UnknownTarget;
+    }
+    e
+}
 
 fn reason_of(transition: &Transition) -> (GrantReason, Option<AgentId>) {
     match &transition.event {

@@ -66,5 +66,5 @@ async fn entry_that_is_too_long_is_refused() {
     let shop = world.open(&ada);
     let body: &'static str = "x".repeat(20_000).leak();
     let refused = Conversations(&shop).add(&ada, entry("main", body)).unwrap_err();
-    assert_eq!(refused.code, ErrorCode::MessageTooLarge);
+    assert_eq!(refused.code, ErrorCode::BodyTooLarge);
 }

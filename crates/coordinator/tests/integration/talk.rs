@@ -192,6 +192,8 @@ async fn messages_go_to_members_and_have_a_text() {
     assert_eq!(say(&shop, &ada, "Bob", "hi"), Err(ErrorCode::AmbiguousRecipient));
     assert_eq!(say(&shop, &ada, "claude:bob", " \n"), Err(ErrorCode::InvalidBody));
     assert_eq!(say(&shop, &ada, "claude:bob", &"x".repeat(16_385)), Err(ErrorCode::MessageTooLarge));
+    let note = Talk(&shop).add_note(&ada, "x".repeat(16_385), None, &Plain);
+    assert_eq!(note.unwrap_err().code, ErrorCode::BodyTooLarge);
     assert_eq!(say(&shop, &ada, "claude:bob", &"x".repeat(16_384)), Ok(Delivery::Stored));
     assert_eq!(say(&shop, &eve, "claude:bob", "from an observer"), Ok(Delivery::Stored));
     world.ended.lock().unwrap().insert(2);

@@ -2,6 +2,8 @@
 
 use super::machine::{CONFIGURED, Machine, statuses};
 use crate::cleanup::first_run;
+use crate::commands::examine;
+use crate::disk::RealDisk;
 use crate::edit::lookup;
 use crate::harness::{CLAUDE_CODE, CODEX, Config, GEMINI, Harness, OPENCODE, SERVER_NAME, Slot};
 use crate::manifest::TargetKind::Mcp;
@@ -343,4 +345,24 @@ fn audit_lines_have_exactly_the_documented_fields() {
     let mode =
         fs::metadata(machine.setup.folder().join("install-audit.jsonl")).expect("a file").permissions();
     assert_eq!(mode.mode() & 0o777, 0o600);
+}
+
+#[test]
+fn doctor_finds_what_was_removed_and_nothing_else() {
+    let machine = Machine::new();
+    let checks = || {
+        let checks = examine(&RealDisk, &machine.setup, &CONFIGURED).expect("checks");
+        let bad = checks.iter().filter(|check| !check.ok);
+        let bad: Vec<_> = bad.map(|check| (check.name.clone(), check.fix.clone())).collect();
+        (checks.len(), bad)
+    };
+    let before = machine.texts();
+    assert_eq!(checks(), (8, vec![]), "nothing was ever installed");
+    assert_eq!(machine.texts(), before, "it changes nothing");
+    machine.install(&[]);
+    assert_eq!(checks(), (8, vec![]));
+    fs::write(machine.config(&CODEX), machine.files()[1]).expect("a file");
+    fs::write(machine.config(&GEMINI), "{ broken").expect("a file");
+    let missing = ("codex mcp".to_owned(), "stickpin install codex".to_owned());
+    assert_eq!(checks(), (8, vec![missing, ("gemini mcp".to_owned(), String::new())]));
 }

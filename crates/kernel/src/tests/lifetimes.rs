@@ -188,3 +188,29 @@ async fn members_that_ended_long_ago_are_left_out() {
     let all = output(bob.ok("turn state", json!({ "all": true })).await);
     assert_eq!((all["members"].as_array().map(Vec::len), &all["hidden"]), (Some(2), &Value::Null));
 }
+
+/// A session whose files are damaged does not hide the others.
+#[tokio::test(start_paused = true)]
+async fn doctor_names_damaged_sessions_and_what_repairs_them() {
+    let (ada, _) = two().await;
+    let request =
+        crate::Request { session: Some("other".into()), ..ada.request("open", json!({ "what": "fake:/" })) };
+    assert!(ada.host.call(request, tokio_util::sync::CancellationToken::new()).await.ok);
+    let sound = ada.ok("doctor state", json!({})).await;
+    assert!(text(&sound).contains("ok   sessions: 2 sessions with "), "{}", text(&sound));
+    assert_eq!(output(sound)["status"], "ok");
+    let sessions = ada.caller.cwd.join("sessions");
+    let log = sessions.join("other/log/000001.jsonl");
+    let lines = std::fs::read_to_string(&log).expect("a log");
+    std::fs::write(&log, lines.replacen("fake", "Fake", 1)).expect("a log");
+    let broken = ada.call("doctor state", json!({})).await;
+    assert_eq!(broken.exit, 1);
+    let broken = output(broken);
+    let bad: Vec<_> =
+        broken["checks"].as_array().expect("checks").iter().filter(|c| c["ok"] == false).collect();
+    assert_eq!(
+        (bad.len(), &bad[0]["name"], &broken["status"]),
+        (1, &json!("session other"), &json!("findings"))
+    );
+    assert!(bad[0]["fix"].as_str().is_some_and(|fix| fix.contains("log repair other")), "{bad:?}");
+}

@@ -161,7 +161,7 @@ fn is_about_agents(name: &str) -> bool {
     let group = name.split(' ').next().unwrap_or_default();
     let of_any_host = ["session list", "session show"].contains(&name);
     let of_agents = ["turn", "msg", "notes", "events", "session", "log", "whoami", "identity"];
-    (of_agents.contains(&group) || name == "doctor identity") && !of_any_host
+    (of_agents.contains(&group) || ["doctor identity", "doctor state"].contains(&name)) && !of_any_host
 }
 
 #[test]

@@ -1,6 +1,9 @@
-//! `doctor`: reports what is missing here, and the command that fixes it.
+//! `doctor`, `doctor state`: what is missing or damaged here, and the command that fixes it.
 
 use crate::commands::prelude::*;
+use crate::run::authority;
+use serde_json::Value;
+use stickpin_coordinator::{Coordinator, ListedState};
 use stickpin_device::Check;
 
 /// Check everything that `open` needs on this machine, and print how to fix what is missing.
@@ -9,6 +12,23 @@ use stickpin_device::Check;
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Doctor {}
+
+/// Check the state directory: its disk, and the metadata and every record of all sessions.
+///
+/// Changes nothing. Exits 1 when a check failed.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct DoctorState {}
+
+/// The findings about the state directory.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DoctorStateOutput {
+    /// Either `ok`, or `findings` if a check failed.
+    pub status: String,
+    /// One check for the directory, one for each damaged session, and one for the others.
+    pub checks: Vec<Check>,
+}
 
 /// The findings by platform.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -44,6 +64,98 @@ impl Command for Doctor {
                 .push(PlatformChecks { kind: provider.kind().to_owned(), checks: provider.doctor().await });
         }
         Ok(DoctorOutput { platforms })
+    }
+}
+
+impl Command for DoctorState {
+    const SPEC: Spec = Spec {
+        name: "doctor state",
+        deadline: Duration::from_secs(600),
+        examples: &["stickpin doctor state"],
+        ..Spec::HOST
+    };
+    type Output = DoctorStateOutput;
+
+    async fn run(self, cx: &mut Cx) -> Result<DoctorStateOutput> {
+        let (coordinator, _) = authority::coordinator(cx)?;
+        let state_dir = cx.host.config.state_dir.display().to_string();
+        let full = coordinator.store().is_emergency();
+        let (found, fix) = match full {
+            true => (format!("{state_dir}: its disk is full"), "df -h, then free space on that disk"),
+            false => (state_dir, ""),
+        };
+        let mut checks = vec![Check::new("state directory", !full, found, fix)];
+        // Reads every log.
+        let sessions = tokio::task::spawn_blocking(move || check_sessions(&coordinator)).await;
+        checks.extend(sessions.map_err(|e| Error::internal(format!("the check stopped: {e}")))??);
+        let status = if checks.iter().all(|check| check.ok) { "ok" } else { "findings" };
+        Ok(DoctorStateOutput { status: status.to_owned(), checks })
+    }
+}
+
+/// Checks all sessions. A damaged one has a check of its own.
+fn check_sessions(coordinator: &Coordinator) -> Result<Vec<Check>> {
+    let (mut checks, mut sound, mut records) = (Vec::new(), 0, 0);
+    for name in coordinator.names()? {
+        let listed = coordinator.listed(&name, None, false);
+        let unreadable = matches!(listed.state, ListedState::Corrupt | ListedState::Missing);
+        if unreadable || !listed.diagnostics.is_empty() {
+            let found = match listed.restore.and_then(|restore| restore.reason) {
+                Some(reason) if unreadable => reason,
+                _ => listed.diagnostics.join(", "),
+            };
+            let fix = match unreadable {
+                true => format!("stickpin session adopt {name}"),
+                false => format!("stickpin session restore {name}"),
+            };
+            checks.push(Check::new(format!("session {name}"), false, found, fix));
+            continue;
+        }
+        if listed.state == ListedState::Pending {
+            sound += 1;
+            continue;
+        }
+        match coordinator.verify(&name) {
+            Ok(verified) => match verified.findings.first() {
+                None => {
+                    sound += 1;
+                    records += verified.summary.records;
+                }
+                Some(finding) => {
+                    let found = format!("its log breaks {} rules: {finding}", verified.findings.len());
+                    let fix = format!("stickpin log verify {name}");
+                    checks.push(Check::new(format!("session {name}"), false, found, fix));
+                }
+            },
+            Err(e) => {
+                let fix = match &e.details["line"] {
+                    Value::Number(line) => {
+                        format!("stickpin log repair {name} --at-line {line} --quarantine")
+                    }
+                    _ => e.hint,
+                };
+                checks.push(Check::new(format!("session {name}"), false, e.message, fix));
+            }
+        }
+    }
+    let found = format!("{sound} sessions with {records} records are sound");
+    checks.insert(0, Check::new("sessions", true, found, ""));
+    Ok(checks)
+}
+
+impl Show for DoctorStateOutput {
+    fn show(&self, text: &mut Text) {
+        for check in &self.checks {
+            let word = if check.ok { "ok  " } else { "FAIL" };
+            text.line(format_args!("{word} {}: {}", check.name, check.found));
+            if !check.ok && !check.fix.is_empty() {
+                text.line(format_args!("     fix: {}", check.fix));
+            }
+        }
+    }
+
+    fn exit(&self) -> u8 {
+        u8::from(self.checks.iter().any(|check| !check.ok))
     }
 }
 

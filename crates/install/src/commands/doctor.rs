@@ -1,0 +1,120 @@
+//! `doctor install`: whether what was installed is still there.
+
+use super::install::{InstallOptions, install_into};
+use super::{blocking, setup};
+use crate::disk::{Disk, RealDisk};
+use crate::harness::{HARNESSES, Harness};
+use crate::manifest::{Manifest, TargetKind};
+use crate::outcome::{Outcome, Status};
+use crate::setup::Setup;
+use crate::skill::SkillOptions;
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use stickpin_client::{Call, ClientCommand};
+use stickpin_device::Check;
+use stickpin_kernel::registry::CommandDefinition;
+use stickpin_kernel::{Effect, Response, Result, Show, Spec, Text};
+
+/// Check the MCP registration and the skill of every harness that is installed here.
+///
+/// Changes nothing. Exits 1 when what `install` wrote is gone, outdated or cannot be read.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Arguments {}
+
+static DEFINITION: CommandDefinition = CommandDefinition::of::<Arguments>(Spec {
+    name: "doctor install",
+    effect: Effect::Reads,
+    idempotent: true,
+    examples: &["stickpin doctor install"],
+    ..Spec::HOST
+});
+
+#[derive(Debug)]
+pub(super) struct DoctorInstall;
+
+/// The findings about installations.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Findings {
+    /// Either `ok`, or `findings` if a check failed.
+    status: &'static str,
+    /// One check for each target of each harness.
+    checks: Vec<Check>,
+}
+
+#[async_trait]
+impl ClientCommand for DoctorInstall {
+    fn definition(&self) -> &'static CommandDefinition {
+        &DEFINITION
+    }
+
+    async fn run(&self, input: Map<String, Value>, call: Call) -> Response {
+        let setup = DEFINITION.read::<Arguments>(input).and_then(|Arguments {}| setup(&call));
+        let findings = match setup {
+            Ok(setup) => blocking(move || examine(&RealDisk, &setup, HARNESSES)).await,
+            Err(e) => Err(e),
+        };
+        let findings = findings.map(|checks| {
+            let status = if checks.iter().all(|check| check.ok) { "ok" } else { "findings" };
+            Findings { status, checks }
+        });
+        Response::outside_host(&DEFINITION, &call.render, findings)
+    }
+}
+
+/// Compares what an installation would write with what is there.
+pub(crate) fn examine(disk: &dyn Disk, setup: &Setup, harnesses: &[Harness]) -> Result<Vec<Check>> {
+    let skill = Some(SkillOptions { mode: None, replace: false });
+    let options = InstallOptions { harnesses: Vec::new(), mcp: true, skill, dry: true };
+    let manifest = Manifest::read(disk, &setup.folder().join("manifest.json"))?;
+    let outcomes = install_into(disk, setup, harnesses, &options)?;
+    Ok(outcomes.iter().map(|outcome| check(&manifest, outcome)).collect())
+}
+
+fn check(manifest: &Manifest, outcome: &Outcome) -> Check {
+    let harness = outcome.harness;
+    let target = match outcome.target {
+        TargetKind::Skill => "skill",
+        TargetKind::Mcp => "mcp",
+    };
+    let path = outcome.path.display();
+    let was_installed = manifest.0.iter().any(|record| {
+        record.target == outcome.target && (record.harness == harness || *record.path == *path.to_string())
+    });
+    let again = format!("stickpin install {harness}");
+    let (ok, found, fix) = match outcome.status {
+        Status::AlreadyPresent => (true, format!("installed ({path})"), String::new()),
+        Status::Added if was_installed => (false, format!("it was removed ({path})"), again),
+        Status::Added | Status::AlreadyAbsent => (true, "not installed".to_owned(), String::new()),
+        Status::Updated | Status::Removed => (false, format!("it is outdated ({path})"), again),
+        Status::UpdateAvailable => {
+            (false, format!("it was edited, and there is a newer one ({path})"), format!("{again} --replace"))
+        }
+        Status::Preserved => (true, format!("it was edited by hand and is kept ({path})"), String::new()),
+        Status::Skipped => (true, "another harness provides it".to_owned(), String::new()),
+        Status::Failed => (false, outcome.message.clone(), String::new()),
+    };
+    Check::new(format!("{harness} {target}"), ok, found, fix)
+}
+
+impl Show for Findings {
+    fn show(&self, text: &mut Text) {
+        if self.checks.is_empty() {
+            text.line("no harness is installed here");
+        }
+        for check in &self.checks {
+            let word = if check.ok { "ok  " } else { "FAIL" };
+            text.line(format_args!("{word} {}: {}", check.name, check.found));
+            if !check.ok && !check.fix.is_empty() {
+                text.line(format_args!("     fix: {}", check.fix));
+            }
+        }
+    }
+
+    fn exit(&self) -> u8 {
+        u8::from(self.checks.iter().any(|check| !check.ok))
+    }
+}
