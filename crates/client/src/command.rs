@@ -26,6 +26,12 @@ pub trait ClientCommand: fmt::Debug + Send + Sync {
     /// Returns the name, arguments and help.
     fn definition(&self) -> &'static CommandDefinition;
 
+    /// Returns whether the command serves until it is cancelled, as `watch` does. A console runs it
+    /// beside its prompt, and shows its first lasting line of progress as the response.
+    fn serves(&self) -> bool {
+        false
+    }
+
     /// Runs the command and returns its response. `input` is not yet checked against the form.
     async fn run(&self, input: Map<String, Value>, call: Call) -> Response;
 }

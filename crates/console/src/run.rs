@@ -1,5 +1,6 @@
 //! Connects the console to the daemon and the terminal.
 
+mod background;
 pub(crate) mod executor;
 pub(crate) mod feed;
 pub mod plain;

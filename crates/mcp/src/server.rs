@@ -9,7 +9,7 @@ use crate::files::{Folders, file_of_url};
 use crate::hints::HELP_PREFIX;
 use crate::profile::INSTRUCTIONS;
 use crate::setup::Setup;
-use crate::tools;
+use crate::tools::{self, Tool};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, Implementation, ListResourcesResult, ListToolsResult,
     LoggingLevel, LoggingMessageNotificationParam, PaginatedRequestParams, ProgressNotificationParam,
@@ -18,13 +18,13 @@ use rmcp::model::{
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
-use stickpin_client::{Client, Progress, SocketClient};
+use stickpin_client::{Client, ClientCommands, Progress, SocketClient};
 use stickpin_cmdline::help;
 use stickpin_kernel::{Error, ErrorCode, Request, Result};
 use stickpin_wire::StateDir;
@@ -209,12 +209,25 @@ impl Server {
     }
 }
 
+/// Returns the name of a tool with a summary of its arguments.
+fn summarize(name: &str, args: &Map<String, Value>, client_commands: ClientCommands) -> String {
+    let definition = match Tool::find(name, client_commands) {
+        Some(Tool::Command { entry, .. }) => &**entry,
+        Some(Tool::ClientCommand(command)) => command.definition(),
+        Some(Tool::Slim) | None => return name.to_owned(),
+    };
+    match definition.summarize(args) {
+        arguments if arguments.is_empty() => name.to_owned(),
+        arguments => format!("{name} {arguments}"),
+    }
+}
+
 /// Sends a progress notification once a second while a call runs, with the call's own progress if
 /// it reports any.
 pub(crate) async fn progress(
     peer: &Peer<RoleServer>,
     token: Option<ProgressToken>,
-    name: &str,
+    called: &str,
     mut heard: UnboundedReceiver<Progress>,
 ) -> Infallible {
     let Some(token) = token else { return std::future::pending().await };
@@ -232,8 +245,8 @@ pub(crate) async fn progress(
         // Progress must increase, so it counts seconds whatever the call reports.
         let param = ProgressNotificationParam::new(token.clone(), f64::from(seconds));
         let param = param.with_message(match &newest {
-            Some(Progress { done, total, line, .. }) => format!("{name}: {done} of {total}: {line}"),
-            None => format!("{name}: {seconds} s"),
+            Some(Progress { done, total, line, .. }) => format!("{called}: {done} of {total}: {line}"),
+            None => format!("{called}: {seconds} s"),
         });
         // A client that has disconnected needs no progress.
         let _ = peer.notify_progress(param).await;
@@ -276,10 +289,11 @@ impl ServerHandler for Server {
         let (tell, heard) = unbounded_channel();
         let incoming =
             call::Incoming { progress: tell, cancel: context.ct.clone(), metadata: texts(&context.meta) };
+        let called = summarize(&request.name, &args, self.shared.setup.client_commands);
         let work = call::call(&self.shared, connection, &request.name, args, folders, incoming);
         let (result, error) = tokio::select! {
             done = work => done,
-            never = progress(peer, context.meta.get_progress_token(), &request.name, heard) => match never {},
+            never = progress(peer, context.meta.get_progress_token(), &called, heard) => match never {},
         };
         let level = match error.as_ref().map(|e| e.code) {
             None => LoggingLevel::Debug,

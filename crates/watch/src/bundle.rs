@@ -66,6 +66,24 @@ mod tests {
         }
     }
 
+    /// The page escapes what every other answer escapes.
+    #[test]
+    fn script_names_every_unsafe_character() {
+        let mut ranges: Vec<(u32, u32)> = Vec::new();
+        for c in ('\0'..=char::MAX).filter(|c| stickpin_tree::is_unsafe(*c)).map(u32::from) {
+            match ranges.last_mut() {
+                Some((_, last)) if *last + 1 == c => *last = c,
+                _ => ranges.push((c, c)),
+            }
+        }
+        let shown = |(first, last): &(u32, u32)| match first == last {
+            true => format!("\\u{{{first:x}}}"),
+            false => format!("\\u{{{first:x}}}-\\u{{{last:x}}}"),
+        };
+        let class = ranges.iter().map(shown).collect::<String>();
+        assert!(asset("/dom.js").expect("a file").text.contains(&format!("/[{class}]/gu")), "{class}");
+    }
+
     #[test]
     fn page_refers_to_files_that_are_there() {
         let names = PAGE.split('"').filter(|text| text.starts_with('/'));

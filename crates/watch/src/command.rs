@@ -64,6 +64,10 @@ impl ClientCommand for Watch {
         &DEFINITION
     }
 
+    fn serves(&self) -> bool {
+        true
+    }
+
     async fn run(&self, input: Map<String, Value>, call: Call) -> Response {
         let watched = watch(input, &call).await;
         Response::outside_host(&DEFINITION, &call.render, watched)

@@ -13,7 +13,7 @@ use stickpin_kernel::{Error, ErrorCode, PathArg, Result, Scope};
 pub const IT: &str = "it";
 
 /// Replaces text that may be a secret.
-const MASK: &str = "•••";
+pub(crate) const MASK: &str = "•••";
 
 /// A colon command: a short form of a command of stickpin, or a command of the console itself.
 pub(crate) struct Colon {

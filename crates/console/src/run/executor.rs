@@ -1,8 +1,9 @@
 //! Runs typed lines: sends the request that the command line would send, and then adds the entry of
 //! the conversation.
 
+use super::background::Background;
 use crate::context::{ContextStore, Entry, LogBacked, Memory};
-use crate::model::line::{Call, Grammar, Parsed};
+use crate::model::line::{Call, Grammar, MASK, Parsed};
 use crate::model::outcome::{Outcome, Printed};
 use crate::setup::Setup;
 use serde_json::Value;
@@ -18,6 +19,7 @@ pub(crate) struct Executor {
     store: Arc<dyn ContextStore>,
     /// Whether this console is, or may become, a separate member.
     is_member: AtomicBool,
+    background: Background,
 }
 
 impl Executor {
@@ -34,7 +36,7 @@ impl Executor {
     }
 
     pub(crate) fn with_store(setup: Setup, store: Arc<dyn ContextStore>) -> Self {
-        Self { setup, store, is_member: AtomicBool::new(false) }
+        Self { setup, store, is_member: AtomicBool::new(false), background: Background::default() }
     }
 
     pub(crate) fn setup(&self) -> &Setup {
@@ -60,7 +62,9 @@ impl Executor {
     /// Returns the errors of reading the conversation.
     pub(crate) async fn prompts(&self) -> Result<Vec<String>> {
         let conversation = self.store.snapshot().await?;
-        Ok(conversation.entries().iter().map(|entry| entry.prompt.clone()).collect())
+        // A prompt whose secret is masked would type the mask.
+        let prompts = conversation.entries().iter().map(|entry| entry.prompt.clone());
+        Ok(prompts.filter(|prompt| !prompt.contains(MASK)).collect())
     }
 
     /// Joins the session as a member that only watches. Does nothing if there is no session yet, or
@@ -80,9 +84,14 @@ impl Executor {
         }
     }
 
-    /// Ends the membership. Returns the reason if that failed. A session that is gone has no
-    /// members.
+    /// Ends what serves beside the prompt, and then the membership. Returns the reason if one of
+    /// them failed. A session that is gone has no members.
     pub(crate) async fn leave(&self) -> Option<Error> {
+        let failed = self.background.end().await.into_iter().find_map(|response| response.error);
+        self.leave_session().await.or(failed)
+    }
+
+    async fn leave_session(&self) -> Option<Error> {
         if !self.is_member.load(Ordering::Relaxed) {
             return None;
         }
@@ -121,8 +130,18 @@ impl Executor {
         self.setup.client.call(request, CancellationToken::new()).await
     }
 
-    /// Runs one line until it ends. When this returns, its entry is in the conversation.
+    /// Runs one line until it ends or serves beside the prompt. When this returns, its entry is in
+    /// the conversation.
     pub(crate) async fn run(&self, line: &str, cancel: CancellationToken) -> Outcome {
+        let mut outcome = self.run_line(line, cancel).await;
+        // A page that nobody can open any more is reported with the next line.
+        for ended in self.background.ended().await {
+            outcome.printed.err.push_str(&(self.setup.print)(&ended, false).err);
+        }
+        outcome
+    }
+
+    async fn run_line(&self, line: &str, cancel: CancellationToken) -> Outcome {
         let parsed = match self.grammar().read(line) {
             Ok(parsed) => parsed,
             Err(e) => return failed(&e),
@@ -169,7 +188,7 @@ impl Executor {
         let session = call.options.session.clone().or_else(|| self.setup.session.clone());
         if let Some(command) = call.client_command {
             // The console shows the response; a progress bar would tear its screen.
-            let (progress, _heard) = mpsc::unbounded_channel();
+            let (progress, shown) = mpsc::unbounded_channel();
             let client = Arc::clone(&self.setup.client);
             let (caller, render) = (self.setup.caller.clone(), call.options.render());
             let (variables, installation) =
@@ -186,7 +205,10 @@ impl Executor {
                 installation,
                 cancel,
             };
-            return command.run(call.input.clone(), call_context).await;
+            return match command.serves() {
+                true => self.background.start(command, call.input.clone(), call_context, shown).await,
+                false => command.run(call.input.clone(), call_context).await,
+            };
         }
         let mut input = call.input.clone();
         if let Some(policy) = self.setup.stale_refs.as_deref().filter(|policy| !policy.is_empty())

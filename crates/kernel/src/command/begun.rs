@@ -1,6 +1,8 @@
 //! The beginning of a command in the log of its session, while the command runs.
 
+use crate::api::command_definition::CommandDefinition;
 use crate::api::secret::{self, Secret};
+use serde_json::{Map, Value};
 use std::sync::Arc;
 use stickpin_coordinator::{Participant, SessionAuthority, StoredTree, Ticket};
 use stickpin_session::log::{Redacted, Redactor};
@@ -57,5 +59,16 @@ impl Redactor for CommandRedactor {
 
     fn redact(&self, text: &mut String) {
         secret::hide_in_text(text, &self.secrets);
+    }
+}
+
+impl CommandDefinition {
+    /// Summarizes a call as `key="value", key=value`, in at most 80 characters. Text that the
+    /// command may type is masked, because the field may turn out to hide it.
+    #[must_use]
+    pub fn summarize(&self, input: &Map<String, Value>) -> String {
+        let typed = self.fields().iter().filter(|field| field.is_free_text || field.nested_targets.is_some());
+        let typed = typed.map(|field| field.name.clone()).collect();
+        stickpin_session::summarize(input, &CommandRedactor { secrets: Vec::new(), typed })
     }
 }

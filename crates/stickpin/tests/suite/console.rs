@@ -3,6 +3,7 @@
 use crate::support::{Ran, World, eventually, eventually_or, words};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 use stickpin_testkit::skipped;
 
@@ -93,6 +94,26 @@ fn killed_console_leaves_each_complete_entry_once() {
     assert_eq!(prompts(&world), ["open sim:shop", "get text 'role=link label=Orders'"]);
     let next = console(&world, "", "get text it\n");
     assert_eq!((next.code, next.out.lines().next()), (0, Some("it is role=link label=Orders")), "{next:?}");
+}
+
+#[test]
+fn watch_serves_beside_the_prompt_until_the_console_ends() {
+    let world = World::new();
+    let mut plain = Plain::start(&world, "");
+    assert!(plain.line("open sim:shop").starts_with("opened sim:shop"));
+    let shown = plain.line(":watch");
+    let link = shown.strip_prefix("session shop: http://").unwrap_or_else(|| panic!("{shown}"));
+    let (host, path) = link.split_once('/').expect("an address");
+    let mut page = TcpStream::connect(host).expect("it serves");
+    write!(page, "GET /{path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n").expect("it reads");
+    let mut answer = String::new();
+    page.read_to_string(&mut answer).expect("text");
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    // The prompt takes lines meanwhile.
+    assert_eq!(plain.line("get title"), "Shop");
+    drop(plain.input);
+    assert!(plain.child.wait().expect("it ends").success());
+    assert!(TcpStream::connect(host).is_err(), "it serves after the console has ended");
 }
 
 #[test]

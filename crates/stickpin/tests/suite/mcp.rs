@@ -137,6 +137,8 @@ fn a_wait_reports_progress_and_can_be_cancelled() {
     let note = client.next();
     assert_eq!(note["method"], "notifications/progress", "{note}");
     assert_eq!(note["params"]["progressToken"], "p");
+    let message = note["params"]["message"].as_str().expect("a message");
+    assert!(message.starts_with(r#"wait target="text=Never", timeout=60000: "#), "{message}");
     client.line(
         &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}})
             .to_string(),

@@ -11,7 +11,9 @@ const ESCAPE: char = '\u{1b}';
 /// Runs a command line on a terminal with this many columns, if a program for that is installed.
 fn on_terminal(world: &World, columns: u16, env: &[(&str, &str)], line: &str) -> Option<String> {
     let program = env!("CARGO_BIN_EXE_stickpin");
-    let script = format!("stty cols {columns}; exec {program} {line}");
+    // Only the program gets these variables: `script` and the shell need a search path.
+    let exports: String = env.iter().map(|(name, value)| format!("export {name}='{value}'; ")).collect();
+    let script = format!("stty cols {columns}; {exports}exec {program} {line}");
     let ours = world.command(&[]);
     let mut terminal = std::process::Command::new("script");
     terminal.args(["-qec", &script, "/dev/null"]).env_clear().stdin(Stdio::null());
@@ -19,9 +21,7 @@ fn on_terminal(world: &World, columns: u16, env: &[(&str, &str)], line: &str) ->
     for (name, value) in ours.get_envs() {
         terminal.env(name, value.expect("a value"));
     }
-    terminal
-        .envs(env.iter().copied())
-        .env("TERM", env.iter().find(|(k, _)| *k == "TERM").map_or("xterm", |e| e.1));
+    terminal.env("TERM", "xterm");
     match terminal.output() {
         Ok(output) => Some(String::from_utf8(output.stdout).expect("text").replace("\r\n", "\n")),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => {

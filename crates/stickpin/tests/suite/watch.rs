@@ -20,11 +20,14 @@ const APP: &str = r#"<!doctype html><title>Orders</title>
 <script>
   const state = document.querySelector('#state');
   document.querySelector('#pay').onclick = () => { state.textContent = 'paid'; console.error('no receipt printer') };
-  document.querySelector('#later').onclick = () => setTimeout(() => { state.textContent = `changed ${Date.now()}` }, 400);
+  document.querySelector('#later').onclick = () => setTimeout(() => {
+    state.textContent = `changed ${Date.now()}`;
+    fetch('http://localhost:9/receipts').catch(() => {});
+  }, 400);
 </script>"#;
 
 /// An app that tries everything to run a script where the app is shown.
-const HOSTILE: &str = r#"<!doctype html><title></title><script>pwned=1</script>">HOSTILE</title>
+const HOSTILE: &str = r#"<!doctype html><title>&#x202e;&#x61c;</title><script>pwned=1</script>">HOSTILE</title>
 <main><h1>&lt;img src=x onerror=pwned=1&gt;</h1>
 <button aria-label="<svg onload=pwned=1>">a</button>
 <button aria-label="&quot; onfocus=pwned=1 autofocus x=&quot;">b</button>
@@ -189,6 +192,11 @@ fn page_shows_what_happens_within_200_ms() {
         ada.ok("press 'role=button label=Later'");
         page.truth(&format!("delays.length === {n}"));
     }
+    // A request that fails while no command runs is in no receipt.
+    page.truth(
+        "[...document.querySelectorAll('#problem-list li')].some((p) => /localhost:9.receipts/.test(p.textContent) \
+        && p.textContent.includes('request of this page'))",
+    );
     let delays = page.truth("JSON.stringify(delays)");
     assert_eq!(page.run("wait fn 'Math.min(...delays) < 200' --timeout 100").code, 0, "{delays}");
 
@@ -343,12 +351,13 @@ fn hostile_app_runs_no_script_on_the_page() {
     for size in ["1280x800", "390x844"] {
         let (ada, _watch, page) = watched(&world, HOSTILE, size);
         ada.run("press 'text~=reversed'");
-        ada.run("msg send room '<img src=x onerror=pwned=1>'");
+        ada.ok("msg send room '<img src=x onerror=pwned=1>\u{202e}\u{61c}'");
         page.truth(&format!("{OUTLINE}.includes('onload=pwned') && document.querySelector('#log').textContent.includes('onerror=pwned')"));
         page.truth("document.querySelector('#title').textContent.length > 0 || document.querySelector('#url').textContent.length > 0");
         page.truth("typeof pwned === 'undefined' && document.scripts.length === 1 && document.querySelectorAll('svg, iframe').length === 0");
         page.truth("[...document.images].every((i) => i.id === 'image' || i.className === 'thumb')");
-        page.truth("!document.querySelector('#boxes').textContent.includes('\\u202e') && !document.querySelector('#outline').textContent.includes('\\u202e')");
+        page.truth("document.querySelector('#log').textContent.includes('\\\\u{61c}') && document.querySelector('#title').textContent.includes('\\\\u{202e}')");
+        page.truth("!/[\\u202e\\u061c\\u200b]/.test(document.body.textContent + document.title)");
         page.truth("document.documentElement.scrollWidth <= innerWidth");
         page.truth(
             "performance.getEntriesByType('resource').every((e) => e.name.startsWith(location.origin))",
@@ -396,7 +405,22 @@ fn strangers_are_refused() {
     refused(post(&proof));
     refused(post(&format!("{proof}\r\norigin: http://evil.example")));
     refused(post(&format!("{proof}\r\norigin: http://{host}\r\nsec-fetch-site: same-site")));
+    // The page only watches until the person takes the session.
+    let act = |act: &str| {
+        let head = format!(
+            "POST /act HTTP/1.1\r\nhost: {host}{cookie}\r\ncontent-type: application/json{proof}\r\norigin: http://{host}"
+        );
+        watch.request(&head, act)
+    };
+    let before = world.ok("--session orders get focused");
+    for command in [r#"{"act":"key","chord":"Tab"}"#, r#"{"act":"type","text":"x"}"#] {
+        let refused = act(command);
+        assert!(refused.contains("until you take the session"), "{refused}");
+    }
+    assert_eq!(world.ok("--session orders get focused"), before);
     let taken = post(&format!("{proof}\r\norigin: http://{host}"));
+    let pressed = act(r#"{"act":"key","chord":"Tab"}"#);
+    assert!(pressed.contains("\"ok\":true"), "{pressed}");
     assert!(taken.contains("\"ok\":true"), "{taken}");
     let bad = watch.request(
         &format!("POST /act HTTP/1.1\r\nhost: {host}{cookie}{proof}\r\norigin: http://{host}"),

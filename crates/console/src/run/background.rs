@@ -1,0 +1,71 @@
+//! Commands that serve beside the prompt until the console ends, such as `watch`.
+
+use serde_json::{Map, Value};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use stickpin_client::{Call, ClientCommand, Progress};
+use stickpin_kernel::{CancellationToken, Response};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::task::JoinHandle;
+
+/// The commands that serve.
+#[derive(Debug, Default)]
+pub(crate) struct Background {
+    ending: CancellationToken,
+    running: Mutex<Vec<JoinHandle<Response>>>,
+}
+
+impl Background {
+    /// Starts a command. Returns its response if it ends before it serves, and otherwise its first
+    /// lasting line as a response. Cancelling `call` ends it only until then.
+    pub(crate) async fn start(
+        &self,
+        command: &'static dyn ClientCommand,
+        input: Map<String, Value>,
+        mut call: Call,
+        mut progress: UnboundedReceiver<Progress>,
+    ) -> Response {
+        let cancel = std::mem::replace(&mut call.cancel, self.ending.child_token());
+        let stop = call.cancel.clone();
+        let mut task = tokio::spawn(async move { command.run(input, call).await });
+        let mut is_cancelled = false;
+        loop {
+            tokio::select! {
+                Some(shown) = progress.recv() => if shown.lasting && !is_cancelled {
+                    self.running().push(task);
+                    let command = command.definition().spec.name.to_owned();
+                    return Response { ok: true, command, text: Some(shown.line), ..Response::default() };
+                },
+                ended = &mut task => return ended.unwrap_or_else(|e| std::panic::resume_unwind(e.into_panic())),
+                () = cancel.cancelled(), if !is_cancelled => {
+                    is_cancelled = true;
+                    stop.cancel();
+                }
+            }
+        }
+    }
+
+    /// Removes the commands that have ended by themselves, and returns their responses.
+    pub(crate) async fn ended(&self) -> Vec<Response> {
+        let ended: Vec<_> = self.running().extract_if(.., |task| task.is_finished()).collect();
+        responses(ended).await
+    }
+
+    /// Ends all commands and returns their responses.
+    pub(crate) async fn end(&self) -> Vec<Response> {
+        self.ending.cancel();
+        let all = std::mem::take(&mut *self.running());
+        responses(all).await
+    }
+
+    fn running(&self) -> MutexGuard<'_, Vec<JoinHandle<Response>>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+async fn responses(tasks: Vec<JoinHandle<Response>>) -> Vec<Response> {
+    let mut responses = Vec::new();
+    for task in tasks {
+        responses.push(task.await.unwrap_or_else(|e| std::panic::resume_unwind(e.into_panic())));
+    }
+    responses
+}
