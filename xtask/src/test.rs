@@ -55,7 +55,9 @@ fn all(collected: &Collected) -> Result {
     let suites = |mut tests: Command| {
         tests.env("NEXTEST_TEST_THREADS", threads.to_string());
         // A machine that was set up must not skip the suites on real devices.
-        tests.env("STICKPIN_REQUIRE_CHROMIUM", "1").env("STICKPIN_REQUIRE_DESKTOP", "1");
+        for required in ["STICKPIN_REQUIRE_CHROMIUM", "STICKPIN_REQUIRE_DESKTOP", "STICKPIN_REQUIRE_TERMINAL"] {
+            tests.env(required, "1");
+        }
         tests.env("STICKPIN_DIST_CHECK", &dist_check);
         if ready.npm {
             tests.env(crate::setup::REQUIRE_NPM, "1");
