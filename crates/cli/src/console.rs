@@ -1,4 +1,4 @@
-//! The arguments of `console`. The command line only parses them; the binary runs the console.
+//! The arguments of `console` and `session attach`. The command line only parses them; the binary runs the console.
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use stickpin_cmdline::Options;
@@ -34,6 +34,12 @@ pub(crate) fn grammar(command: Command) -> Command {
     ])
 }
 
+/// The grammar of `session attach`, which names the session of the console.
+pub(crate) fn attach_grammar(command: Command) -> Command {
+    let name = Arg::new("name").value_name("NAME").required(true).help("The session");
+    grammar(command).arg(name)
+}
+
 impl Console {
     /// Reads the arguments.
     ///
@@ -51,11 +57,13 @@ impl Console {
                 Error::new(ErrorCode::InvalidArgs, "`--context` is empty").hint("omit it for the default")
             );
         }
+        // Only `session attach` has this argument.
+        let named = matches.try_get_one::<String>("name").ok().flatten().cloned();
         Ok(Self {
             plain: matches.get_flag("plain"),
             ephemeral: matches.get_flag("ephemeral"),
             context,
-            session: options.session.clone(),
+            session: named.or_else(|| options.session.clone()),
             state_dir: options.state_dir.clone(),
         })
     }
@@ -70,6 +78,15 @@ mod tests {
         let matches = command.try_get_matches_from(line.split_whitespace());
         let matches = matches.map_err(|e| Error::new(ErrorCode::InvalidArgs, e.to_string()))?;
         Console::read(&matches, &stickpin_cmdline::options::read(&matches)?)
+    }
+
+    #[test]
+    fn attached_session_is_that_of_the_console() {
+        let command = || attach_grammar(stickpin_cmdline::local_grammar("session attach", ""));
+        let matches = command().try_get_matches_from(["shop", "--plain"]).unwrap();
+        let console = Console::read(&matches, &stickpin_cmdline::options::read(&matches).unwrap()).unwrap();
+        assert_eq!(console, Console { plain: true, session: Some("shop".into()), ..Console::default() });
+        assert!(command().try_get_matches_from([""; 0]).is_err(), "it needs a name");
     }
 
     #[test]

@@ -138,6 +138,10 @@ pub(crate) const LOCAL_COMMANDS: &[CliCommand] = &[
         )
     },
     CliCommand {
+        grammar: crate::console::attach_grammar,
+        ..CliCommand::new("session attach", "Run the interactive console on a session", LocalAction::Console)
+    },
+    CliCommand {
         grammar: crate::mcp::grammar,
         ..CliCommand::new(
             "mcp",

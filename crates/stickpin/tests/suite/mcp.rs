@@ -666,7 +666,7 @@ fn agent_that_names_itself_wrongly_is_told() {
     let world = World::new();
     let mut command = world.command(&["whoami"]);
     let ran: support::Ran = command.env("STICKPIN_AGENT_ID", "me").output().unwrap().into();
-    assert_eq!(ran.code, 2, "{ran:?}");
+    assert_eq!(ran.code, 7, "{ran:?}");
     assert!(ran.err.contains("STICKPIN_AGENT_ID is \"me\""), "{}", ran.err);
     let mut command = world.command(&["whoami"]);
     let ran: support::Ran = command.env("STICKPIN_AGENT_ID", "claude:second").output().unwrap().into();
