@@ -25,7 +25,7 @@ use std::process::Command;
 use table::Table;
 
 /// The parts of the table that `--only` selects.
-pub const PARTS: &[&str] = &["web", "watch", "mcp", "desktop", "replay", "log"];
+pub const PARTS: &[&str] = &["web", "watch", "mcp", "desktop", "replay", "sessions", "log"];
 
 /// The options of `bench`.
 pub struct Options {

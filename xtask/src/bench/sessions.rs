@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 const WAITERS: usize = 50;
 
 /// How long the processor time of the daemon is counted while they wait.
-const COUNTED: Duration = Duration::from_secs(10);
+const COUNTED: Duration = Duration::from_secs(20);
 
 /// How long the waits may take to be registered.
 const REGISTERED: Duration = Duration::from_secs(60);
@@ -142,18 +142,16 @@ fn daemon_pid(ours: &Tool) -> Result<u32> {
     pid.ok_or_else(|| format!("{} has no pid", ours.pid.display()))
 }
 
-/// Returns the processor time of a process in milliseconds, which the kernel accounts for in
-/// nanoseconds per thread.
+/// Returns the processor time of a process in milliseconds, with that of threads that have ended.
+/// The kernel reports it in steps of 10 ms.
 fn processor_ms(pid: u32) -> Result<f64> {
-    let tasks = std::path::PathBuf::from(format!("/proc/{pid}/task"));
-    let mut ns = 0.0;
-    for task in std::fs::read_dir(&tasks).with_path(&tasks)? {
-        let file = task.with_path(&tasks)?.path().join("schedstat");
-        let text = read(&file)?;
-        let first = text.split_whitespace().next().and_then(|ns| ns.parse::<f64>().ok());
-        ns += first.ok_or_else(|| format!("{} has no time: {text}", file.display()))?;
-    }
-    Ok(ns / 1e6)
+    let file = std::path::PathBuf::from(format!("/proc/{pid}/stat"));
+    let stat = read(&file)?;
+    // The name of the program is in parentheses and may contain spaces; the times are fields 14
+    // and 15 of the line.
+    let fields = stat.rsplit_once(") ").map(|(_, rest)| rest.split(' ').skip(11).take(2));
+    let ticks = fields.and_then(|times| times.map(|ticks| ticks.parse::<u32>().ok()).sum::<Option<u32>>());
+    ticks.map(|ticks| f64::from(ticks) * 10.0).ok_or_else(|| format!("{}: {stat}", file.display()))
 }
 
 /// Processes that wait, ended when dropped.
