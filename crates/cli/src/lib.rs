@@ -178,8 +178,12 @@ fn call(request: &Request, options: &Options, env: &Env, hooks: Hooks, streams: 
         Connection::run(&state_dir, &daemon::start(env), request)
     });
     match ran {
-        Ok(response) => {
+        Ok((response, connection)) => {
             let code = streams.respond(&response, options.json);
+            // A turn that nobody learned of is reserved for the same agent again.
+            if streams.is_delivered() {
+                connection.acknowledge();
+            }
             if options.show {
                 picture::show(&response, options, env, streams);
             }

@@ -58,6 +58,13 @@ impl<'a> Streams<'a> {
         if code == 0 { error.code.exit() } else { code }
     }
 
+    /// Flushes stdout. Returns whether all that was printed has reached the reader.
+    pub(crate) fn is_delivered(&mut self) -> bool {
+        let flushed = self.out.flush();
+        self.note_write_error(flushed);
+        self.write_error.is_none()
+    }
+
     /// Keeps the first failure of stdout.
     pub(crate) fn note_write_error(&mut self, result: io::Result<()>) {
         self.write_error = self.write_error.take().or(result.err());

@@ -5,13 +5,15 @@ use crate::reconnect::{self, Reconnect};
 use crate::start::Start;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 use stickpin_kernel::{Dispatched, Error, ErrorCode, Request, Response, Result};
 use stickpin_wire::StateDir;
-use stickpin_wire::rpc::{Answer, Hello, Message, Status, Stop, Stopping, Verdict, Welcome, method};
+use stickpin_wire::rpc::{
+    Acknowledge, Answer, Begun, Hello, Message, Status, Stop, Stopping, Verdict, Welcome, method,
+};
 use stickpin_wire::{Frame, Frames, encode};
 
 /// Timeout for the answer to `hello`. A live daemon answers at once; one that does not hangs.
@@ -31,6 +33,8 @@ pub struct Connection {
     frames: Frames,
     last_id: u64,
     welcome: Welcome,
+    /// The id of the command that runs for the last call, once it is in the log.
+    begun: Option<Value>,
 }
 
 impl Connection {
@@ -50,7 +54,9 @@ impl Connection {
     ///
     /// # Errors
     /// Returns the errors of [`Connection::find_or_start`]; nothing was run then.
-    pub fn run(state_dir: &StateDir, start: &Start, request: &Request) -> Result<Response> {
+    ///
+    /// The response counts as delivered once [`Connection::acknowledge`] is called.
+    pub fn run(state_dir: &StateDir, start: &Start, request: &Request) -> Result<(Response, Self)> {
         let mut request = request.clone();
         let secrets = request.keep_used_secrets();
         reconnect::set_id(&mut request);
@@ -65,7 +71,7 @@ impl Connection {
             }
             let mut response = connection.respond(&request, answer);
             response.hide_secrets(&secrets);
-            return Ok(response);
+            return Ok((response, connection));
         }
     }
 
@@ -115,8 +121,9 @@ impl Connection {
         // Setting an option of an open socket.
         stream.set_read_timeout(Some(HELLO_TIMEOUT)).map_err(|e| unreadable(&e))?;
         stream.set_write_timeout(Some(ANSWER_ALLOWANCE)).map_err(|e| unreadable(&e))?;
-        let (frames, hello) = (Frames::default(), Hello::current(state_dir.path()));
-        let mut connection = Self { stream, frames, last_id: 0, welcome: Welcome::default() };
+        let hello = Hello { acknowledges: request.is_some(), ..Hello::current(state_dir.path()) };
+        let (frames, welcome) = (Frames::default(), Welcome::default());
+        let mut connection = Self { stream, frames, last_id: 0, welcome, begun: None };
         let mut out = connection.message(method::HELLO, &hello);
         let id = connection.last_id;
         out.extend(request.into_iter().flat_map(|request| connection.message(method::CALL, request)));
@@ -145,6 +152,13 @@ impl Connection {
         &self.welcome
     }
 
+    /// Tells the daemon that the reader has the response of [`Connection::run`].
+    pub fn acknowledge(mut self) {
+        let message = Message::new(Value::Null, method::ACKNOWLEDGE, Acknowledge { id: self.last_id.into() });
+        // A daemon that ended gives the turn to the same agent again.
+        let _ = self.stream.write_all(&encode(&message));
+    }
+
     /// Runs one command. A broken connection is reported as a response with `dispatched` unknown.
     pub fn call(&mut self, request: &Request) -> Response {
         let mut request = request.clone();
@@ -168,9 +182,9 @@ impl Connection {
                 Ok(response) => return response,
                 Err(error) => error,
             },
-            Err(e) if is_lost(&e) => connection_lost(&request.command),
+            Err(e) if is_lost(&e) => connection_lost(&request.command, self.begun.as_ref()),
             Err(e) if e.kind() == ErrorKind::InvalidData => unreadable(&e).dispatched(Dispatched::Unknown),
-            Err(_) => daemon_hangs(&request.command, self.welcome.pid),
+            Err(_) => daemon_hangs(&request.command, self.welcome.pid, self.begun.as_ref()),
         };
         failed_response(&request.command, request.session.clone(), error)
     }
@@ -238,13 +252,21 @@ impl Connection {
     /// Encodes the next message and stores its id as the last.
     fn message<P: Serialize>(&mut self, method: &str, params: &P) -> Vec<u8> {
         self.last_id += 1;
+        self.begun = None;
         encode(&Message::new(Value::from(self.last_id), method, params))
     }
 
     fn receive<R: DeserializeOwned>(&mut self, id: u64) -> io::Result<Answer<R>> {
         loop {
             let line = self.read_frame()?;
-            let answer: Answer<R> = serde_json::from_slice(&line)?;
+            let answer = match serde_json::from_slice::<Answer<R>>(&line) {
+                Ok(answer) => answer,
+                Err(e) => {
+                    let Some(begun) = begun_of(&line) else { return Err(e.into()) };
+                    self.begun = Some(begun.cmd_id).filter(|_| begun.id == self.last_id);
+                    continue;
+                }
+            };
             // Null means that the daemon could not read the id. The first request is answered
             // first, so the answer belongs to it.
             if answer.id == id || answer.id.is_null() {
@@ -316,21 +338,37 @@ pub(crate) fn protocol_violation() -> Error {
     Error::new(ErrorCode::ProtocolMismatch, "the daemon's response has neither a result nor an error")
 }
 
+/// Returns the notification in a line that is not an answer.
+pub(crate) fn begun_of(line: &[u8]) -> Option<Begun> {
+    let notice: Message<Begun> = serde_json::from_slice(line).ok()?;
+    (notice.method == method::BEGUN).then_some(notice.params)
+}
+
+/// Returns the details of a call without an answer. `begun` is the id of its command in the log.
+fn outcome_unknown(begun: Option<&Value>) -> Value {
+    match begun {
+        Some(cmd_id) => json!({ "cmdId": cmd_id, "outcomeUnknown": true }),
+        None => json!({ "outcomeUnknown": true }),
+    }
+}
+
 /// Returns the error for a connection that broke before the answer to a call.
-pub(crate) fn connection_lost(command: &str) -> Error {
+pub(crate) fn connection_lost(command: &str, begun: Option<&Value>) -> Error {
     Error::new(ErrorCode::DaemonUnreachable, format!("the daemon ended while `{command}` was running"))
         .hint("the effect of the command is unknown: open the session again, and take a snapshot before you repeat the command")
         .dispatched(Dispatched::Unknown)
+        .details(outcome_unknown(begun))
 }
 
 /// Returns the error for a call whose answer did not arrive within the longest time that it can
 /// run.
-pub(crate) fn daemon_hangs(command: &str, pid: u32) -> Error {
+pub(crate) fn daemon_hangs(command: &str, pid: u32, begun: Option<&Value>) -> Error {
     let message =
         format!("the daemon (process {pid}) did not respond to `{command}` in time: it is hung or stopped");
     Error::new(ErrorCode::DaemonUnreachable, message)
         .hint(format!("run `kill -9 {pid}` to end it and its sessions; the effect of the command is unknown, so take a snapshot before you repeat the command"))
         .dispatched(Dispatched::Unknown)
+        .details(outcome_unknown(begun))
 }
 
 pub(crate) fn unreadable(error: &io::Error) -> Error {

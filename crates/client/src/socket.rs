@@ -1,8 +1,8 @@
 //! The client of a front end: runs commands in this process or on a daemon.
 
 use crate::connection::{
-    ANSWER_ALLOWANCE, Connection, connection_lost, daemon_hangs, failed_response, protocol_violation,
-    unreadable,
+    ANSWER_ALLOWANCE, Connection, begun_of, connection_lost, daemon_hangs, failed_response,
+    protocol_violation, unreadable,
 };
 use crate::reconnect::{self, Reconnect};
 use crate::start::Start;
@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 use stickpin_kernel::{CancellationToken, Dispatched, Error, ErrorCode, Host, Request, Response, Result};
 use stickpin_wire::StateDir;
@@ -66,7 +66,17 @@ pub struct SocketClient {
 }
 
 /// Pending answers, by the id of the call. `None` once the connection has ended.
-type PendingAnswers = Arc<Mutex<Option<HashMap<u64, oneshot::Sender<Answer<Response>>>>>>;
+type PendingAnswers = Arc<Mutex<Option<HashMap<u64, Pending>>>>;
+
+/// The id of a call's command in the log, once it has begun.
+type BegunCommand = Arc<OnceLock<Value>>;
+
+/// A call that waits for its answer.
+#[derive(Debug)]
+struct Pending {
+    answer: oneshot::Sender<Answer<Response>>,
+    begun: BegunCommand,
+}
 
 /// A connection whose `hello` was answered.
 #[derive(Debug)]
@@ -159,7 +169,7 @@ impl Client for SocketClient {
 impl SocketClient {
     async fn call_once(&self, request: &Request, cancel: &CancellationToken) -> Result<Response, CallError> {
         let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
-        let (mut answer, pid) = self.send(id, request).await?;
+        let (mut answer, begun, pid) = self.send(id, request).await?;
         let response_timeout = request.max_response_time().saturating_add(ANSWER_ALLOWANCE);
         let answer = tokio::select! {
             answer = timeout(response_timeout, &mut answer) => answer,
@@ -170,7 +180,7 @@ impl SocketClient {
         };
         let Ok(answer) = answer else {
             self.drop_pending(id).await;
-            return Err(CallError::Failed(daemon_hangs(&request.command, pid)));
+            return Err(CallError::Failed(daemon_hangs(&request.command, pid, begun.get())));
         };
         match answer {
             Ok(Answer { result: Some(response), .. }) => Ok(response),
@@ -182,7 +192,7 @@ impl SocketClient {
                 Err(if is_stopping { CallError::NotBegun(error) } else { CallError::Failed(error) })
             }
             Ok(_) => Err(CallError::Failed(protocol_violation())),
-            Err(_) => Err(CallError::Lost(connection_lost(&request.command))),
+            Err(_) => Err(CallError::Lost(connection_lost(&request.command, begun.get()))),
         }
     }
 
@@ -191,7 +201,7 @@ impl SocketClient {
         &self,
         id: u64,
         request: &Request,
-    ) -> Result<(oneshot::Receiver<Answer<Response>>, u32), CallError> {
+    ) -> Result<(oneshot::Receiver<Answer<Response>>, BegunCommand, u32), CallError> {
         let mut slot = self.link.lock().await;
         let is_connected = |link: &Link| lock(&link.pending).is_some();
         let link = match slot.take().filter(is_connected) {
@@ -210,15 +220,16 @@ impl SocketClient {
             }
         };
         let (sender, receiver) = oneshot::channel();
+        let begun = BegunCommand::default();
         if let Some(waiting) = &mut *lock(&link.pending) {
-            waiting.insert(id, sender);
+            waiting.insert(id, Pending { answer: sender, begun: Arc::clone(&begun) });
         }
         let pid = link.pid;
         let written = link.write(&Message::new(id, method::CALL, request)).await;
         if written.is_err() {
             *slot = None;
         }
-        written.map(|()| (receiver, pid))
+        written.map(|()| (receiver, begun, pid))
     }
 
     /// Drops the entry of a call whose answer is no longer awaited.
@@ -264,11 +275,14 @@ impl Link {
         match timeout(ANSWER_ALLOWANCE, self.write.write_all(&encode(message))).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(e)) => Err(CallError::NotBegun(unreadable(&e))),
-            Err(_) => {
-                Err(CallError::Failed(daemon_hangs(&message.method, self.pid).dispatched(Dispatched::No)))
-            }
+            Err(_) => Err(CallError::Failed(not_read(&message.method, self.pid))),
         }
     }
+}
+
+/// Returns the error for a daemon that does not read a message. It has not begun the call.
+fn not_read(method: &str, pid: u32) -> Error {
+    daemon_hangs(method, pid, None).dispatched(Dispatched::No).details(Value::Null)
 }
 
 /// Delivers each answer to its waiting call until the connection ends.
@@ -280,9 +294,18 @@ async fn read_answers(mut read: OwnedReadHalf, pending: PendingAnswers) {
         while let Some(frame) = frames.next_frame() {
             // An answer that cannot be matched to a call makes the connection useless.
             let Frame::Line(line) = frame else { break 'read };
-            let Ok(answer) = serde_json::from_slice::<Answer<Response>>(&line) else { break 'read };
-            let sender = answer.id.as_u64().and_then(|id| lock(&pending).as_mut()?.remove(&id));
-            if let Some(sender) = sender {
+            let Ok(answer) = serde_json::from_slice::<Answer<Response>>(&line) else {
+                let Some(begun) = begun_of(&line) else { break 'read };
+                if let Some(call) = begun.id.as_u64()
+                    && let Some(Pending { begun: slot, .. }) =
+                        lock(&pending).as_ref().and_then(|all| all.get(&call))
+                {
+                    slot.get_or_init(|| begun.cmd_id);
+                }
+                continue;
+            };
+            let waiting = answer.id.as_u64().and_then(|id| lock(&pending).as_mut()?.remove(&id));
+            if let Some(Pending { answer: sender, .. }) = waiting {
                 // The caller may have given up.
                 let _ = sender.send(answer);
             }

@@ -33,6 +33,7 @@ mod response_cache;
 mod serve;
 mod start;
 mod thread_pool;
+mod unfinished;
 
 pub use agents::Agents;
 pub use authority::coordinator;

@@ -1,15 +1,15 @@
 //! One connection: its messages, its calls, and the sessions bound to its client.
 
-use crate::agents;
 use crate::response_cache::{Lookup, MAX_ID};
 use crate::serve::Daemon;
+use crate::{agents, unfinished};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use stickpin_coordinator::{Connection, Unfinished, connect, take_back_grants};
@@ -17,13 +17,14 @@ use stickpin_kernel::{CancellationToken, Dispatched, Error, ErrorCode, Request, 
 use stickpin_session::agent::Process;
 use stickpin_session::turn::AgentId;
 use stickpin_wire::rpc::{
-    self, Answer, Bind, Cancel, Hello, Message, Stop, Stopping, Verdict, Welcome, code, method,
+    self, Acknowledge, Answer, Begun, Bind, Cancel, Hello, Message, Stop, Stopping, Verdict, Welcome, code,
+    method,
 };
 use stickpin_wire::{Frame, Frames, encode};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::time::timeout;
 
 /// The maximum number of concurrent calls per connection. The next call is not read before one is
@@ -60,6 +61,9 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, stream: UnixStream) {
         calls: Mutex::default(),
         bound: Mutex::default(),
         agents: Mutex::default(),
+        reads_begun: AtomicBool::default(),
+        acknowledges: AtomicBool::default(),
+        unacknowledged: Mutex::default(),
         connections: Mutex::default(),
         free: Arc::new(Semaphore::new(MAX_CALLS as usize)),
         granted: Mutex::default(),
@@ -111,9 +115,15 @@ struct Peer {
     connections: Mutex<BTreeSet<String>>,
     /// Limits the number of concurrent calls.
     free: Arc<Semaphore>,
-    /// The agent that the last response granted turns to, and their sessions. The client has read
-    /// the response once it sends another message.
+    /// The agent that the last response granted turns to, and their sessions, of a client that
+    /// acknowledges nothing. It has read the response once it sends another message.
     granted: Mutex<Option<(AgentId, Vec<String>)>>,
+    /// Whether the client reads notifications about commands that have begun.
+    reads_begun: AtomicBool,
+    /// Whether the client acknowledges answers.
+    acknowledges: AtomicBool,
+    /// The agents behind answers that the client has not acknowledged yet, by the id of the call.
+    unacknowledged: Mutex<HashMap<String, AgentId>>,
     /// Cancelled when the client has disconnected: its calls end.
     gone: CancellationToken,
 }
@@ -229,6 +239,8 @@ impl Peer {
         match method.as_str() {
             method::HELLO => match params_of::<Hello>(params) {
                 Ok(hello) => {
+                    self.reads_begun.store(hello.reads_begun, Ordering::Relaxed);
+                    self.acknowledges.store(hello.acknowledges, Ordering::Relaxed);
                     let welcome = self.welcome(&hello);
                     *verdict = Some(welcome.verdict);
                     self.result(id, welcome).await;
@@ -249,6 +261,13 @@ impl Peer {
                     && *verdict == Some(Verdict::Serve)
                 {
                     self.bound.lock().unwrap_or_else(PoisonError::into_inner).insert(session);
+                }
+            }
+            method::ACKNOWLEDGE => {
+                if let Ok(Acknowledge { id }) = params_of(params)
+                    && let Some(agent) = self.unacknowledged().remove(&id.to_string())
+                {
+                    self.daemon.coordinator.delivered(&agent);
                 }
             }
             method::STATUS => drop(self.result(id, self.daemon.status()).await),
@@ -326,13 +345,21 @@ impl Peer {
         tokio::spawn(async move {
             let agent = request.caller.agent.as_ref().map(|agent| agent.agent_id.clone());
             // If the client is gone, a turn that was granted to it is reserved for its agent again.
-            if peer.answer(id, request, token).await
-                && let Some(agent) = agent
-            {
-                let sessions = peer.daemon.coordinator.delivered(&agent);
-                if !sessions.is_empty() {
-                    *peer.granted() = Some((agent, sessions));
+            let call = id.to_string();
+            let acknowledges = peer.acknowledges.load(Ordering::Relaxed);
+            if let Some(agent) = agent.clone().filter(|_| acknowledges) {
+                peer.unacknowledged().insert(call.clone(), agent);
+            }
+            let written = peer.answer(id, request, token).await;
+            match agent {
+                Some(agent) if written && !acknowledges => {
+                    let sessions = peer.daemon.coordinator.delivered(&agent);
+                    if !sessions.is_empty() {
+                        *peer.granted() = Some((agent, sessions));
+                    }
                 }
+                _ if !written => drop(peer.unacknowledged().remove(&call)),
+                _ => {}
             }
             drop((place, room));
             peer.daemon.calls.fetch_sub(1, Ordering::Relaxed);
@@ -359,7 +386,7 @@ impl Peer {
                 }
             };
         }
-        let response = self.daemon.host.call(request, token.clone()).await;
+        let response = self.run(&id, request, token.clone()).await;
         self.calls().remove(&id.to_string());
         let stored = running.and_then(|running| Some((running, to_raw_value(&response).ok()?)));
         let Some((running, json)) = stored else { return self.result(id, response).await };
@@ -368,6 +395,30 @@ impl Peer {
             running.store(Arc::clone(&json));
         }
         self.result(id, &*json).await
+    }
+
+    /// Runs a request. Tells the client when its command has begun, unless it ends at once.
+    async fn run(&self, id: &Value, request: Request, token: CancellationToken) -> Response {
+        let (begun, is_begun) = oneshot::channel();
+        let call = self.daemon.host.call_reporting(request, token, Some(begun));
+        tokio::pin!(call);
+        if !self.reads_begun.load(Ordering::Relaxed) {
+            return call.await;
+        }
+        tokio::select! {
+            biased;
+            response = &mut call => return response,
+            Ok(command) = is_begun => {
+                let begun = Begun { id: id.clone(), cmd_id: json!(command) };
+                // Whether it arrives does not matter to the command.
+                let _ = self.send(&Message::new(Value::Null, method::BEGUN, begun)).await;
+            }
+        }
+        call.await
+    }
+
+    fn unacknowledged(&self) -> std::sync::MutexGuard<'_, HashMap<String, AgentId>> {
+        self.unacknowledged.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Closes the sessions bound to a client that disconnected or crashed: no other client knows of
@@ -395,7 +446,7 @@ impl Peer {
     async fn stop(&self, id: Value, stop: Stop) {
         let sessions = self.daemon.host.session_names();
         if !stop.force
-            && let Some(error) = unfinished(&sessions, &Unfinished::of(&self.daemon.coordinator))
+            && let Some(error) = unfinished::refusal(&sessions, &Unfinished::of(&self.daemon.coordinator))
         {
             return self.fault(id, code::REFUSED, error).await;
         }
@@ -416,10 +467,10 @@ impl Peer {
         let _ = self.send(&Answer::<Value>::with_error(id, code, error)).await;
     }
 
-    async fn send<R: Serialize>(&self, answer: &Answer<R>) -> bool {
+    async fn send<M: Serialize>(&self, message: &M) -> bool {
         let mut out = self.out.lock().await;
         // A client that has disconnected gets no answer; the read side then ends the connection.
-        match timeout(READ_TIMEOUT, out.write_all(&encode(answer))).await {
+        match timeout(READ_TIMEOUT, out.write_all(&encode(message))).await {
             Ok(written) => written.is_ok() && !self.gone.is_cancelled(),
             Err(_) => {
                 tracing::warn!("a client does not read its responses");
@@ -456,36 +507,6 @@ fn is_conclusive(response: &Response, cancelled: bool) -> bool {
         None => response.exit == 0,
     };
     has_effect || !cancelled
-}
-
-/// Returns why the daemon does not stop without force: open sessions, turns that agents own, and
-/// running commands.
-fn unfinished(sessions: &[String], work: &Unfinished) -> Option<Error> {
-    let turns: Vec<_> =
-        work.turns.iter().map(|(session, owner)| format!("{owner} has the turn of {session}")).collect();
-    let mut why = Vec::new();
-    if !sessions.is_empty() {
-        why.push(format!("sessions are open: {}", sessions.join(", ")));
-    }
-    if !work.commands.is_empty() {
-        why.push(format!("commands run in {}", work.commands.join(", ")));
-    }
-    why.extend(turns);
-    let (code, hint) = match (sessions.is_empty() && work.commands.is_empty(), work.turns.is_empty()) {
-        (true, true) => return None,
-        (true, false) => (
-            ErrorCode::NotYourTurn,
-            "wait for `stickpin turn release`, or run `stickpin daemon stop --force`: the turn stays with its owner, and the next daemon continues it",
-        ),
-        (false, _) => (
-            ErrorCode::SessionExists,
-            "run `stickpin close --all` first, or `stickpin daemon stop --force` to end them with the daemon",
-        ),
-    };
-    let owned: Vec<_> =
-        work.turns.iter().map(|(session, owner)| json!({ "session": session, "owner": owner })).collect();
-    let details = json!({ "sessions": sessions, "running": work.commands, "ownedTurns": owned });
-    Some(Error::new(code, why.join("; ")).hint(hint).details(details))
 }
 
 fn invalid(why: String) -> Error {

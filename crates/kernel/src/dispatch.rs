@@ -19,6 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use stickpin_device::{Dispatched, Error, Result};
+use stickpin_session::log::CommandId;
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -83,6 +84,17 @@ impl Host {
     /// Runs one command. When `cancel` is cancelled or the returned future is dropped, the command
     /// ends at the next point where nothing is half done.
     pub async fn call(&self, request: Request, cancel: CancellationToken) -> Response {
+        self.call_reporting(request, cancel, None).await
+    }
+
+    /// Runs one command as [`Self::call`] does, and sends its id to `begun` as soon as its
+    /// beginning is in the session log. A command without a record sends nothing.
+    pub async fn call_reporting(
+        &self,
+        request: Request,
+        cancel: CancellationToken,
+        begun: Option<oneshot::Sender<CommandId>>,
+    ) -> Response {
         let render = request.render.clone();
         let name = request.command.clone();
         let token = cancel.child_token();
@@ -92,7 +104,7 @@ impl Host {
         let (overdue, is_overdue) = oneshot::channel();
         let mut task = tokio::spawn(async move {
             let _running = RunningCount::begin(&host);
-            host.serve(request, token, overdue).await
+            host.serve(request, token, overdue, begun).await
         });
         let response = tokio::select! {
             biased;
@@ -117,6 +129,7 @@ impl Host {
         mut request: Request,
         token: CancellationToken,
         overdue: oneshot::Sender<Duration>,
+        begun: Option<oneshot::Sender<CommandId>>,
     ) -> Response {
         let entry = match registry::lookup_in(&self.added, &request.command) {
             Ok(entry) => entry,
@@ -151,6 +164,7 @@ impl Host {
             operation_pending: Arc::default(),
             checked_since_yield: false,
             batch_issued: Vec::new(),
+            begun,
         };
         let hangs = prepared.time.deadline;
         let answer = given.unwrap_or(hangs);

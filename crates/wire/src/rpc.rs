@@ -1,13 +1,16 @@
-//! The messages: JSON-RPC 2.0 with six methods.
+//! The messages: JSON-RPC 2.0 with seven methods, and a notification of the daemon.
 //!
 //! | method | params | result |
 //! |---|---|---|
 //! | `hello` | [`Hello`] | [`Welcome`]; the first message of a connection |
 //! | `call` | [`Request`] | [`Response`], also for a failed command |
 //! | `cancel` | [`Cancel`] | none: a notification; the call answers as cancelled |
+//! | `acknowledge` | [`Acknowledge`] | none: a notification; what the answer granted is delivered |
 //! | `bind` | [`Bind`] | none: a notification; the session closes with the connection |
 //! | `status` | | [`Status`] |
 //! | `stop` | [`Stop`] | [`Stopping`] |
+//!
+//! The daemon sends `begun` with [`Begun`] to a client that reads it.
 //!
 //! `hello`, `status` and `stop` have the same form in every version, so that any client can query
 //! and stop any daemon. `call` is served only after [`Verdict::Serve`]. The daemon answers `hello`
@@ -35,6 +38,8 @@ pub mod method {
     pub const CALL: &str = "call";
     pub const CANCEL: &str = "cancel";
     pub const BIND: &str = "bind";
+    pub const BEGUN: &str = "begun";
+    pub const ACKNOWLEDGE: &str = "acknowledge";
     pub const STATUS: &str = "status";
     pub const STOP: &str = "stop";
 }
@@ -140,13 +145,26 @@ pub struct Hello {
     /// calls, so a call may follow `hello` before its answer. `None` accepts any daemon.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state_dir: Option<PathBuf>,
+    /// Whether the client reads [`Begun`] notifications.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reads_begun: bool,
+    /// Whether the client sends [`Acknowledge`] for each answer that it has passed on. Otherwise,
+    /// an answer counts as delivered when it is written to the socket.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub acknowledges: bool,
 }
 
 impl Hello {
     /// Creates the handshake of this program for the daemon of this state directory.
     #[must_use]
     pub fn current(state_dir: &Path) -> Self {
-        Self { protocol: PROTOCOL, version: VERSION.to_owned(), state_dir: Some(state_dir.to_owned()) }
+        Self {
+            protocol: PROTOCOL,
+            version: VERSION.to_owned(),
+            state_dir: Some(state_dir.to_owned()),
+            reads_begun: true,
+            acknowledges: false,
+        }
     }
 }
 
@@ -239,6 +257,26 @@ pub struct Cancel {
     pub id: Value,
 }
 
+/// A notification of the daemon: the beginning of a call's command is in the session log. If the
+/// daemon ends before the answer, the client can name the command whose outcome is unknown.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Begun {
+    /// The id of the call's message.
+    pub id: Value,
+    /// The id of the command in the log.
+    pub cmd_id: Value,
+}
+
+/// Tells that the reader of a client has the answer to a call. A turn that the answer granted is
+/// then delivered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Acknowledge {
+    /// The id of the call's message.
+    pub id: Value,
+}
+
 /// Binds a session to the connection: it is closed when the connection ends for any reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -300,8 +338,10 @@ mod tests {
 
     #[test]
     fn newer_client_replaces_idle_but_not_busy_daemon() {
-        let hello =
-            |protocol, version: &str| Hello { protocol, version: version.to_owned(), state_dir: None };
+        let hello = |protocol, version: &str| {
+            let none = Hello { state_dir: None, ..Hello::current(Path::new("/")) };
+            Hello { protocol, version: version.to_owned(), ..none }
+        };
         for (client, busy, expected) in [
             (hello(3, "1.9.0"), false, Verdict::Serve),
             (hello(3, "1.10.0"), false, Verdict::Replace),
@@ -329,7 +369,11 @@ mod tests {
             state_dir: "/s".into(),
             verdict: Verdict::Refuse,
         };
-        let error = welcome.mismatch(&Hello { protocol: 2, version: "0.2.0".into(), state_dir: None });
+        let error = welcome.mismatch(&Hello {
+            protocol: 2,
+            version: "0.2.0".into(),
+            ..Hello::current(Path::new("/"))
+        });
         assert_eq!(error.code, ErrorCode::ProtocolMismatch);
         assert!(error.message.contains("0.1.0") && error.message.contains("0.2.0"), "{error}");
         assert!(error.hint.contains("daemon stop --force"), "{}", error.hint);

@@ -16,9 +16,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use stickpin_device::{Device, Dispatched, Error, Result};
 use stickpin_refs::Ref;
 use stickpin_session::ClientId;
+use stickpin_session::log::CommandId;
 use stickpin_session::turn::AgentId;
 use stickpin_tree::{ContextChange, Handle, Tree};
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 /// The context of one command.
@@ -61,6 +62,8 @@ pub struct Cx {
     /// Ranges of refs that earlier steps of a batch issued. The caller knows them, whatever their
     /// pins say.
     pub(crate) batch_issued: Vec<(u32, u32)>,
+    /// Gets the id of the first command whose beginning is in the log.
+    pub(crate) begun: Option<oneshot::Sender<CommandId>>,
 }
 
 /// A line of a receipt.

@@ -123,6 +123,10 @@ pub(crate) fn begin(
     let command = arguments::new_command(cx, definition, input, &redactor);
     match session.begin(&who, turn, command, &cx.cancel) {
         Ok(ticket) => {
+            if let Some(begun) = cx.begun.take() {
+                // The caller may have gone.
+                let _ = begun.send(ticket.command());
+            }
             // Scope may have been lent while the command waited for the device. From now on, a
             // lender waits for this command.
             let address =

@@ -155,6 +155,96 @@ fn owner_goes_on_after_its_daemon_was_killed() {
     assert_eq!(bob.json("turn try", 3)["owner"], "claude:ada");
 }
 
+/// The records of a session's first segment.
+fn records(world: &World) -> Vec<Value> {
+    let log = world.state_dir().join("sessions/shop/log/000001.jsonl");
+    let log = std::fs::read_to_string(log).expect("a log");
+    log.lines().map(|line| serde_json::from_str(line).expect("a record")).collect()
+}
+
+/// F1: `kill -9` of a command that the holder runs.
+#[test]
+fn turn_stays_when_a_command_of_its_holder_is_killed() {
+    let world = World::new();
+    let (ada, bob) = agents(&world);
+    let before = ada.json("turn wait", 0);
+    let mut runs = ada.command("wait ms 60000").spawn().expect("the binary runs");
+    let is_logged = |kind: &str| {
+        let of_command = |record: &&Value| record["kind"] == kind && record["verb"] == "wait ms";
+        records(&world).iter().find(of_command).cloned()
+    };
+    eventually("the command runs", || is_logged("command_begin").is_some());
+    world.signal("-KILL", runs.id());
+    runs.wait().expect("it ends");
+    let begin = is_logged("command_begin").expect("its begin")["cmdId"].clone();
+    eventually("it has ended", || {
+        records(&world).iter().any(|record| record["kind"] == "command_end" && record["cmdId"] == begin)
+    });
+    assert_eq!(bob.json("press 'role=link label=Orders'", 5)["code"], "NOT_YOUR_TURN");
+    let after = ada.json("turn wait", 0);
+    assert_eq!(after["reason"], "already_owner");
+    assert_eq!((&after["turnId"], &after["leaseId"]), (&before["turnId"], &before["leaseId"]));
+    assert_eq!(ada.run("press 'role=link label=Orders'").code, 0);
+}
+
+/// F7: `kill -9` of the daemon while a command runs.
+#[test]
+fn caller_whose_daemon_is_killed_learns_which_command_has_an_unknown_outcome() {
+    let world = World::new();
+    let (ada, _) = agents(&world);
+    let runs = ada.command("wait ms 60000 --json").stdout(Stdio::piped()).spawn().expect("the binary runs");
+    let of_command = |record: &&Value| record["kind"] == "command_begin" && record["verb"] == "wait ms";
+    let status = || world.run(&["daemon", "status", "--json"]).json()["output"]["commands"].take();
+    eventually("the command runs", || records(&world).iter().any(|record| of_command(&record)));
+    // An answer to a later request proves that the notification is on its way.
+    assert_eq!(status(), 1);
+    world.signal("-KILL", world.pid().expect("a daemon"));
+    let ran = Ran::from(runs.wait_with_output().expect("it ends"));
+    assert_eq!(ran.code, 8, "{ran:?}");
+    let error = ran.json()["error"].take();
+    let begin = records(&world).iter().find(of_command).expect("its begin").clone();
+    assert_eq!(error["code"], "DAEMON_UNREACHABLE");
+    assert_eq!(error["details"], json!({ "cmdId": begin["cmdId"], "outcomeUnknown": true }));
+    // The next daemon ends the command, before anyone uses the session.
+    world.ok("daemon start");
+    eventually("the command is interrupted", || {
+        let ended = |record: &Value| record["kind"] == "command_end" && record["cmdId"] == begin["cmdId"];
+        records(&world).iter().find(|record| ended(record)).is_some_and(|end| end["outcome"] == "interrupted")
+    });
+}
+
+/// F3: a grant counts as delivered when the command line has printed it.
+#[test]
+fn grant_is_delivered_once_its_reader_has_it() {
+    let world = World::new();
+    let (ada, _) = agents(&world);
+    ada.json("turn wait", 0);
+    ada.json(&format!("turn release {HAND_OVER}"), 0);
+    let is_delivered = || {
+        let meta = std::fs::read(world.state_dir().join("sessions/shop/meta.json")).expect("metadata");
+        let meta: Value = serde_json::from_slice(&meta).expect("JSON");
+        meta["turn"]["grant"]["delivered"].clone()
+    };
+    let mut raw = world.raw();
+    let hello = json!({"protocol": 1, "version": env!("CARGO_PKG_VERSION"), "acknowledges": true});
+    assert_eq!(raw.ask("hello", hello)["result"]["verdict"], "serve");
+    let mut claim = crate::support::request("turn wait", json!({}));
+    claim["session"] = "shop".into();
+    claim["caller"]["evidence"] = json!({"env": {"STICKPIN_AGENT_ID": "codex:bob"}});
+    claim["render"] = json!({"format": "json"});
+    let granted = raw.ask("call", claim);
+    assert_eq!(granted["result"]["output"]["status"], "your_turn", "{granted}");
+    raw.ask("status", Value::Null);
+    assert_eq!(is_delivered(), false, "nobody has read it");
+    raw.send(&json!({"jsonrpc": "2.0", "method": "acknowledge", "params": {"id": granted["id"]}}));
+    eventually("the grant is delivered", || is_delivered() == true);
+    // The command line acknowledges what it printed.
+    let bob = Agent { world: &world, id: "codex:bob" };
+    bob.json(&format!("turn release {HAND_OVER}"), 0);
+    ada.json("turn wait", 0);
+    eventually("the grant is delivered", || is_delivered() == true);
+}
+
 #[test]
 fn daemon_that_would_leave_a_turn_or_a_running_command_is_stopped_only_by_force() {
     let world = World::new();
