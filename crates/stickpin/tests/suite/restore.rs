@@ -123,4 +123,56 @@ mod pages {
         assert_eq!(world.ok("--session shop get url").trim(), format!("{site}/account"));
         world.ok("--session shop close");
     }
+
+    /// Returns the browser that keeps its profile in the state directory of a world.
+    fn browser(world: &World) -> Option<u32> {
+        let profile = format!("--user-data-dir={}", world.state_dir().display());
+        let processes = std::fs::read_dir("/proc").unwrap();
+        let pids = processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+        // A process may end while this reads.
+        let line = |pid: &u32| std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        pids.into_iter().find(|pid| {
+            let line = line(pid);
+            line.split('\0').any(|word| word.starts_with(&profile)) && !line.contains("--type=")
+        })
+    }
+
+    /// F40: `kill -9` of the browser while an agent holds the turn.
+    #[test]
+    fn holder_whose_browser_is_killed_restores_the_session_in_its_turn() {
+        let (world, site) = (World::new(), site());
+        let ada = |line: &str| {
+            let mut command =
+                world.command(&[&["--session", "shop"], &crate::support::words(line)[..]].concat());
+            command.env("STICKPIN_AGENT_ID", "claude:ada");
+            crate::support::Ran::from(command.output().unwrap())
+        };
+        let opened = ada(&format!("open {site}"));
+        if opened.err.starts_with("TOOL_MISSING") {
+            skipped("STICKPIN_REQUIRE_CHROMIUM", opened.err);
+            return;
+        }
+        assert_eq!(opened.code, 0, "{opened:?}");
+        let held = ada("turn wait --json").json()["output"].take();
+        world.signal("-KILL", browser(&world).expect("a browser"));
+        let mut lost = ada("get title");
+        eventually("the browser is missed", || {
+            lost = ada("get title");
+            lost.code == 12
+        });
+        assert!(lost.err.starts_with("BACKEND_LOST"), "{lost:?}");
+        let turn = || {
+            let state = ada("turn state --json").json()["output"].take();
+            (state["owner"].clone(), state["turnId"].clone(), state["implicit"].clone())
+        };
+        let mine = ("claude:ada".into(), held["turnId"].clone(), Value::Null);
+        assert_eq!(turn(), mine, "the turn stays");
+        let restored = ada("session restore shop --json").json();
+        assert_eq!(restored["output"]["action"], "restored", "{restored}");
+        assert_eq!(turn(), mine, "restoring keeps it");
+        assert_eq!(ada("get title").out.trim(), "nobody");
+        let again = ada("turn wait --json").json()["output"].take();
+        assert_eq!((&again["reason"], &again["leaseId"]), (&"already_owner".into(), &held["leaseId"]));
+        ada("close");
+    }
 }
