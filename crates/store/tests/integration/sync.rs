@@ -1,7 +1,7 @@
 //! What is synced by whom, and when (section 4.4 of the design of sessions): counted, not timed.
 
 use crate::support::memory::MemoryFiles;
-use crate::support::{self, NAME, at, claim, command, done, join, message, meta_path, origin, start};
+use crate::support::{self, NAME, at, claim, command, done, join, message, origin, start};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
