@@ -330,7 +330,7 @@ mod tests {
             (":watch", "runs only in a shell"),
             ("events --follow", "`--follow`"),
             ("batch -", "standard input"),
-            ("snapshot --state-dir /tmp", "one state directory"),
+            ("snapshot --state-dir /tmp", "cannot change"),
             (":stat", "no colon command"),
             (":clear all", "takes no arguments"),
         ] {

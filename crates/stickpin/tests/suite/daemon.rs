@@ -57,7 +57,8 @@ fn socket_is_left_alone_while_another_daemon_holds_the_lock() {
     world.run(ASK);
     world.ok("daemon stop");
     let lock = std::fs::File::options().write(true).open(world.state_dir().join("daemon/lock")).unwrap();
-    rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockExclusive).unwrap();
+    // The daemon answers before it has ended.
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
     drop(UnixListener::bind(world.socket()).unwrap());
     let inode = || std::fs::symlink_metadata(world.socket()).unwrap().ino();
     let before = inode();

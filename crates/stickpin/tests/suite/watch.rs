@@ -412,12 +412,12 @@ fn strangers_are_refused() {
         );
         watch.request(&head, act)
     };
-    let before = world.ok("--session orders get focused");
+    let before = world.ok("--session orders snapshot -i");
     for command in [r#"{"act":"key","chord":"Tab"}"#, r#"{"act":"type","text":"x"}"#] {
         let refused = act(command);
         assert!(refused.contains("until you take the session"), "{refused}");
     }
-    assert_eq!(world.ok("--session orders get focused"), before);
+    assert_eq!(world.ok("--session orders snapshot -i"), before);
     let taken = post(&format!("{proof}\r\norigin: http://{host}"));
     let pressed = act(r#"{"act":"key","chord":"Tab"}"#);
     assert!(pressed.contains("\"ok\":true"), "{pressed}");

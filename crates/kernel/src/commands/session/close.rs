@@ -17,7 +17,7 @@ pub struct Close {
     /// Close all sessions of this state directory, including those of other callers.
     #[serde(default)]
     pub all: bool,
-    /// Close even if another agent holds the turn or you are no member.
+    /// Close a session that only other agents may close.
     #[serde(default)]
     pub force: bool,
     /// Write the recording as a script first.
