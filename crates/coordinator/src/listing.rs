@@ -148,7 +148,7 @@ fn visible(read: &BTreeMap<String, Read>, who: Option<&Participant>) -> BTreeMap
 /// The minimum number of sessions for which another thread saves time.
 const LEAST_OF_A_THREAD: usize = 100;
 
-pub(crate) type Read = Result<(Arc<SessionMeta>, Vec<Diagnostic>)>;
+type Read = Result<(Arc<SessionMeta>, Vec<Diagnostic>)>;
 
 /// Metadata from earlier reads, with the stamp of the file at that time.
 #[derive(Debug, Default)]
@@ -187,7 +187,7 @@ impl Coordinator {
     }
 
     /// Returns the metadata of sessions by name. Several threads read a large number of sessions.
-    pub(crate) fn read_all(&self, names: &[String]) -> BTreeMap<String, Read> {
+    fn read_all(&self, names: &[String]) -> BTreeMap<String, Read> {
         let read = |names: &[String]| -> Vec<(String, Read)> {
             names.iter().map(|name| (name.clone(), self.cached_meta(name))).collect()
         };

@@ -100,13 +100,12 @@ pub fn store_deadlines(coordinator: &Coordinator) {
 /// # Errors
 /// Returns `IO` when the folder of the sessions cannot be read.
 pub fn resume(coordinator: &Coordinator) -> Result<usize> {
-    let read = coordinator.read_all(&coordinator.names()?);
-    let known = |(name, read): (String, Result<(Arc<SessionMeta>, _)>)| Some((name, read.ok()?.0));
-    let mut due: Vec<_> = read
-        .into_iter()
-        .filter_map(known)
-        .filter_map(|(name, meta)| Some((due(&meta)?, Reverse(meta.updated_at), name)))
-        .collect();
+    // One by one, so that this leaves the other cores to the first requests.
+    let known = |name: String| {
+        let (meta, _) = coordinator.cached_meta(&name).ok()?;
+        Some((due(&meta)?, Reverse(meta.updated_at), name))
+    };
+    let mut due: Vec<_> = coordinator.names()?.into_iter().filter_map(known).collect();
     // The newest first.
     due.sort_unstable_by_key(|(_, updated, _)| *updated);
     let (mut implicit, mut loaded) = (0, 0);
