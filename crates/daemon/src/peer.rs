@@ -90,9 +90,9 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, stream: UnixStream) {
 
 /// How a client stopped sending.
 enum End {
-    /// It closed its side.
+    /// The client closed its side.
     Closed,
-    /// It ended with unread responses.
+    /// The client ended with unread responses.
     Reset,
 }
 
