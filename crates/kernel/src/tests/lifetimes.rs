@@ -214,3 +214,16 @@ async fn doctor_names_damaged_sessions_and_what_repairs_them() {
     );
     assert!(bad[0]["fix"].as_str().is_some_and(|fix| fix.contains("log repair other")), "{bad:?}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn sessions_of_others_stay_open_and_own_ones_close() {
+    let (ada, bob) = two().await;
+    let request =
+        crate::Request { session: Some("his".into()), ..bob.request("open", json!({ "what": "fake:/" })) };
+    assert!(bob.host.call(request, tokio_util::sync::CancellationToken::new()).await.ok);
+    let (code, response) = bob.fails("close", json!({ "all": true })).await;
+    assert_eq!((code, response.warning.as_deref()), ("NOT_YOUR_TURN", Some("Closed his.")));
+    assert_eq!(ada.host.session_names(), ["mine"]);
+    bob.ok("close", json!({ "all": true, "force": true })).await;
+    assert!(ada.host.session_names().is_empty());
+}

@@ -17,7 +17,7 @@ pub struct Close {
     /// Close all sessions of this state directory, including those of other callers.
     #[serde(default)]
     pub all: bool,
-    /// Close a session that only other agents may close.
+    /// Close a session that others hold or drive.
     #[serde(default)]
     pub force: bool,
     /// Write the recording as a script first.
@@ -91,6 +91,7 @@ impl Command for Close {
             }
         };
         let (mut sessions, mut reclaimed) = (Vec::new(), Vec::new());
+        let mut refused = None;
         for slot in slots {
             if self.all && slot.status.borrow().recorded {
                 let name = &slot.name;
@@ -98,7 +99,15 @@ impl Command for Close {
                     "{name}: the recording was not written; run `stickpin --session {name} record stop` to write it."
                 ));
             }
-            let loans = authority::close(cx, &slot.name, self.force)?;
+            let loans = match authority::close(cx, &slot.name, self.force) {
+                Ok(loans) => loans,
+                // The sessions of other callers do not keep those of this one open.
+                Err(e) if self.all => {
+                    refused.get_or_insert(e);
+                    continue;
+                }
+                Err(e) => return Err(e),
+            };
             reclaimed.extend(loans.iter().map(ToString::to_string));
             if let Err(e) = cx.host.close(&slot).await {
                 cx.warn(format!("{}: {e}.", slot.name));
@@ -108,7 +117,15 @@ impl Command for Close {
                 cx.slot = Some(slot);
             }
         }
-        Ok(CloseOutput { sessions, reclaimed, saved })
+        match refused {
+            Some(e) => {
+                if !sessions.is_empty() {
+                    cx.warn(format!("Closed {}.", sessions.join(", ")));
+                }
+                Err(e)
+            }
+            None => Ok(CloseOutput { sessions, reclaimed, saved }),
+        }
     }
 }
 
