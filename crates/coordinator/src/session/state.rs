@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use stickpin_device::Result;
 use stickpin_session::Timestamp;
 use stickpin_session::turn::{
-    self, AgentId, Handoff, Label, Liveness, Loan, MemberKind, MemberRole, Policy, TakeReason, TurnPhase,
+    self, AgentId, Handoff, Label, Liveness, Loan, MemberKind, MemberRole, Now, Policy, TakeReason, TurnPhase,
 };
 
 /// The turn of a session, its members and its waiters.
@@ -147,7 +147,7 @@ impl SessionAuthority {
             turn_id: meta.turn.turn_id,
             owner: meta.turn.owner.clone(),
             implicit: meta.turn.implicit,
-            lease_expires_at: meta.turn.lease.as_ref().map(|lease| lease.display_expires_at),
+            lease_expires_at: meta.turn.lease.as_ref().map(|lease| now.display_lease(lease)),
             reserved_for: meta.turn.reserved_for.clone(),
             claim_expires_at: meta.turn.claim_deadline.as_ref().map(|deadline| now.display(deadline)),
             guardian: self.guardian(),
@@ -157,10 +157,16 @@ impl SessionAuthority {
                 .collect(),
             pending_handoff,
             takeover: TakeoverState { available: reason.is_some(), reason },
-            loans: meta.loans.clone(),
+            loans: meta.loans.iter().map(|loan| displayed(loan, &now)).collect(),
             open_notes: meta.open_note_count(),
             policy: meta.policy.clone(),
             cursor_seq: meta.applied_seq,
         })
     }
+}
+
+/// Returns a loan with its expiry in the wall time of now.
+fn displayed(loan: &Loan, now: &Now) -> Loan {
+    let expires_at = loan.expires_mono.as_ref().map(|at| now.display(at));
+    Loan { expires_at, ..loan.clone() }
 }

@@ -322,7 +322,7 @@ impl State {
             turn_id: meta.turn.turn_id,
             owner: meta.turn.owner.clone(),
             reserved_for: meta.turn.reserved_for.clone(),
-            lease_expires_at: meta.turn.lease.as_ref().map(|lease| lease.display_expires_at),
+            lease_expires_at: meta.turn.lease.as_ref().map(|lease| now.display_lease(lease)),
             claim_expires_at: meta.turn.claim_deadline.as_ref().map(|deadline| now.display(deadline)),
             position: None,
             cursor_seq: meta.applied_seq,

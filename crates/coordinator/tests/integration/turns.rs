@@ -906,3 +906,17 @@ async fn wait_returns_the_events_that_its_agent_has_not_read() {
     let refused = shop.wait(&bob, beyond, &CancellationToken::new()).await.unwrap_err();
     assert_eq!(refused.code, ErrorCode::InvalidCursor);
 }
+
+#[tokio::test(start_paused = true)]
+async fn times_that_are_shown_follow_the_wall_clock() {
+    let world = World::new();
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    let shop = world.open(&ada);
+    granted(wait(&shop, &ada, 0).await);
+    let shown = || shop.state(None).unwrap().lease_expires_at.unwrap().millis();
+    let before = shown();
+    world.wall_ahead.store(3_600_000, std::sync::atomic::Ordering::Relaxed);
+    assert_eq!(shown(), before + 3_600_000);
+    let TurnReply::NotYet(reply) = wait(&shop, &bob, 0).await else { panic!("ada holds the turn") };
+    assert_eq!(reply.lease_expires_at.unwrap().millis(), shown());
+}

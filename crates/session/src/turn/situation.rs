@@ -35,6 +35,13 @@ impl Now {
         Timestamp::from_millis(self.wall.millis().saturating_add(left))
     }
 
+    /// Returns when a lease ends, in wall time, for display. The wall clock may have been changed
+    /// since the lease was renewed.
+    #[must_use]
+    pub fn display_lease(&self, lease: &Lease) -> Timestamp {
+        self.display(&Deadline { mono_ms: lease.deadline_mono_ms, boot_id: lease.boot_id.clone() })
+    }
+
     pub(super) fn has_passed(&self, deadline: &Deadline) -> bool {
         self.boot_id != deadline.boot_id || self.mono_ms >= deadline.mono_ms
     }
@@ -147,7 +154,7 @@ pub enum Label {
     OwnerIdle,
     /// The turn is reserved for an agent whose harness ended.
     RecipientGone,
-    /// No member was active recently.
+    /// No member runs or was active recently.
     Dormant,
     /// Nobody holds the turn.
     Idle,
@@ -179,7 +186,12 @@ pub fn label(s: Situation<'_>) -> Label {
     {
         return Label::RecipientGone;
     }
-    let recent = |m: &Member| s.presence_of(&m.agent_id).silent_ms <= s.policy.presence_ttl_ms;
+    let recent = |m: &Member| {
+        let presence = s.presence_of(&m.agent_id);
+        presence.liveness == Liveness::Alive
+            || presence.connected
+            || presence.silent_ms <= s.policy.presence_ttl_ms
+    };
     if turn.state != TurnPhase::Closed && !s.members.iter().any(recent) {
         return Label::Dormant;
     }
