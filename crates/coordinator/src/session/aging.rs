@@ -6,7 +6,7 @@ use crate::environment::Environment;
 use crate::error;
 use stickpin_device::Result;
 use stickpin_session::Timestamp;
-use stickpin_session::log::{Kind, MemberLeft, SessionMeta};
+use stickpin_session::log::{Kind, MemberLeft, SessionMeta, Status};
 use stickpin_session::turn::{AgentId, Child, ChildState, Liveness, Member, MemberKind, Now};
 use stickpin_store::{Amendment, Origin};
 
@@ -24,6 +24,10 @@ pub(crate) fn age(state: &mut State, environment: &Environment, now: &Now) -> Re
     let pruned: Vec<String> = pruned.map(|row| row.session.clone()).collect();
     for session in pruned {
         state.log.amend(Amendment::ChildForgotten { session });
+    }
+    // The members of a session that is not open are those of its next lifetime.
+    if state.log.meta().status != Status::Open {
+        return Ok(());
     }
     for agent in disappeared(state, environment, now) {
         let left = MemberLeft { agent_id: agent, turn_after: None };
