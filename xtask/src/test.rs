@@ -55,7 +55,8 @@ fn all(collected: &Collected) -> Result {
     let suites = |mut tests: Command| {
         tests.env("NEXTEST_TEST_THREADS", threads.to_string());
         // A machine that was set up must not skip the suites on real devices.
-        for required in ["STICKPIN_REQUIRE_CHROMIUM", "STICKPIN_REQUIRE_DESKTOP", "STICKPIN_REQUIRE_TERMINAL"] {
+        for required in ["STICKPIN_REQUIRE_CHROMIUM", "STICKPIN_REQUIRE_DESKTOP", "STICKPIN_REQUIRE_TERMINAL"]
+        {
             tests.env(required, "1");
         }
         tests.env("STICKPIN_DIST_CHECK", &dist_check);
@@ -70,8 +71,9 @@ fn all(collected: &Collected) -> Result {
         }
         run(collected.with_skip_file(&mut tests))
     };
-    // A failing part does not hide the others. `bare` mostly waits for the network, the disk and one
-    // processor. The suites that must share the processors with nothing are not among those beside it.
+    // A failing part does not hide the others. `bare` mostly waits for the network, the disk and
+    // one processor. The suites that must share the processors with nothing are not among those
+    // beside it.
     let nextest = |filter: &str| {
         suites(cargo(&["nextest", "run", "--workspace", "--no-fail-fast", "--filterset", filter]))
     };

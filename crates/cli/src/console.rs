@@ -1,4 +1,5 @@
-//! The arguments of `console` and `session attach`. The command line only parses them; the binary runs the console.
+//! The arguments of `console` and `session attach`. The command line only parses them; the binary
+//! runs the console.
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use stickpin_cmdline::Options;

@@ -254,9 +254,9 @@ impl Coordinator {
         self.loans().end_loans_of(session)
     }
 
-    /// Revokes a lifetime whose app could not be started. The session is as it was before, except for
-    /// the numbers of the lifetime and of a turn that the opener was given; `before` is its metadata
-    /// at that time. A session that did not exist then is removed.
+    /// Revokes a lifetime whose app could not be started. The session is as it was before, except
+    /// for the numbers of the lifetime and of a turn that the opener was given; `before` is its
+    /// metadata at that time. A session that did not exist then is removed.
     ///
     /// # Errors
     /// Returns errors of the log.

@@ -109,9 +109,9 @@ impl Loans<'_> {
         self.permit_in(&self.family(session.name()), who, Verb::Act, address)
     }
 
-    /// Checks that an agent may administer the device of `session`: close it, open it again, set its
-    /// limits, or lend it. `address` is the address of the app, if it is open. A member of a child
-    /// acts for the child. A person is never refused, and a child has no device of its own.
+    /// Checks that an agent may administer the device of `session`: close it, open it again, set
+    /// its limits, or lend it. `address` is the address of the app, if it is open. A member of a
+    /// child acts for the child. A person is never refused, and a child has no device of its own.
     ///
     /// # Errors
     /// Returns the errors of [`Self::permit`].
@@ -158,8 +158,9 @@ impl Loans<'_> {
     ///
     /// # Errors
     /// Returns `LOAN_NOT_SUBSET`, `LOAN_CONFLICT`, `SESSION_EXISTS`, `NOT_YOUR_TURN`,
-    /// `SCOPE_DENIED` for an agent that may not administer the device, `UNKNOWN_MEMBER`, `IDENTITY_AMBIGUOUS`, `INVALID_ARGS` for a rule, and errors of the log.
-    /// Nothing stays lent in that case.
+    /// `SCOPE_DENIED` for an agent that may not administer the device, `UNKNOWN_MEMBER`,
+    /// `IDENTITY_AMBIGUOUS`, `INVALID_ARGS` for a rule, and errors of the log. Nothing stays lent
+    /// in that case.
     pub async fn spawn(&self, parent: &str, child: &str, who: &Participant, spawn: Spawn) -> Result<Spawned> {
         refuse_ambiguous(who)?;
         if self.0.exists(child) {

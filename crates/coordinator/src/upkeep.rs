@@ -156,8 +156,8 @@ impl Coordinator {
     /// Returns `INVALID_ARGS` for an unknown limit, an invalid value or an invalid rule,
     /// `NOT_YOUR_TURN` while another agent holds the turn unless the caller is a person,
     /// `STALE_LEASE` while no agent holds it unless the caller is a person or the only driver,
-    /// `UNKNOWN_MEMBER`, `SCOPE_DENIED` for an agent that removes a denial or that may not administer
-    /// the device, `IDENTITY_AMBIGUOUS`, and errors of the log.
+    /// `UNKNOWN_MEMBER`, `SCOPE_DENIED` for an agent that removes a denial or that may not
+    /// administer the device, `IDENTITY_AMBIGUOUS`, and errors of the log.
     pub fn set_policy(&self, name: &str, who: &Participant, changes: &[(String, String)]) -> Result<Policy> {
         refuse_ambiguous(who)?;
         let session = self.session(name)?;

@@ -45,8 +45,8 @@ pub(crate) struct Daemon {
     pub(crate) is_forced: AtomicBool,
 }
 
-/// Serves until the daemon is asked to shut down, then closes all sessions. `epoch` counts the start
-/// in the state directory.
+/// Serves until the daemon is asked to shut down, then closes all sessions. `epoch` counts the
+/// start in the state directory.
 pub(crate) async fn serve(
     options: &Options,
     (state_dir, epoch): (StateDir, u64),

@@ -1,4 +1,5 @@
-//! `install`, `uninstall` and `doctor install`: client commands that need neither a session nor a daemon.
+//! `install`, `uninstall` and `doctor install`: client commands that need neither a session nor a
+//! daemon.
 
 mod doctor;
 mod install;

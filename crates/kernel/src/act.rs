@@ -70,8 +70,8 @@ pub(crate) async fn wait_actionable(
     }
 }
 
-/// Locates a target, aims at it, and refuses it if it is disabled, covered, or no longer the element
-/// that the caller meant.
+/// Locates a target, aims at it, and refuses it if it is disabled, covered, or no longer the
+/// element that the caller meant.
 async fn locate_aim_and_guard(
     cx: &mut Cx,
     target: &Target,

@@ -28,8 +28,8 @@ pub struct SessionAuthority {
     pub(super) state: Mutex<State>,
     /// The `seq` of the newest record, for readers that follow the log.
     pub(super) feed: watch::Sender<u64>,
-    /// Counts the changes of the turn and its members and the records that are addressed to somebody,
-    /// for agents that wait for the turn.
+    /// Counts the changes of the turn and its members and the records that are addressed to
+    /// somebody, for agents that wait for the turn.
     pub(super) turns: watch::Sender<u64>,
 }
 
@@ -81,8 +81,8 @@ pub(crate) struct State {
     pub(super) readers: Vec<Reader>,
     /// The agents that are connected to the host.
     connections: Arc<Connections>,
-    /// The record up to which each agent has read or need not read: that of its join, or the last one
-    /// of a wait that found no event.
+    /// The record up to which each agent has read or need not read: that of its join, or the last
+    /// one of a wait that found no event.
     pub(super) positions: BTreeMap<AgentId, u64>,
     /// The number of records so far that are addressed to an agent or to all.
     pub(super) addressed: u64,

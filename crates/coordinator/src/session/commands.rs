@@ -247,8 +247,8 @@ impl State {
         self.running.iter().find(|running| of(&running.agent)).map(|running| running.command)
     }
 
-    /// Returns whether the turn is an implicit one whose owner has been silent long enough for others
-    /// to take it.
+    /// Returns whether the turn is an implicit one whose owner has been silent long enough for
+    /// others to take it.
     pub(super) fn implicit_owner_rests(&self, environment: &Environment, now: &Now) -> bool {
         let meta = self.log.meta();
         let owner = meta.turn.owner.as_ref().filter(|_| meta.turn.implicit);

@@ -69,8 +69,8 @@ pub(crate) fn require_right_to_close(
 }
 
 /// Returns a session to its state before a lifetime whose app could not be started, except for the
-/// numbers of the lifetime and of a turn that the opener was given. `before` is the metadata at that
-/// time.
+/// numbers of the lifetime and of a turn that the opener was given. `before` is the metadata at
+/// that time.
 pub(crate) fn revoke_lifetime(
     session: &SessionAuthority,
     before: &SessionMeta,

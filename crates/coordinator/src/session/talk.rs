@@ -132,8 +132,8 @@ impl Talk<'_> {
     /// Adds a note, optionally about a turn. Returns the number and the record of the note.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::send`] with `BODY_TOO_LARGE` in place of `MESSAGE_TOO_LARGE`, and
-    /// `INVALID_TURN_ID` for a turn that has not begun.
+    /// Returns the errors of [`Self::send`] with `BODY_TOO_LARGE` in place of `MESSAGE_TOO_LARGE`,
+    /// and `INVALID_TURN_ID` for a turn that has not begun.
     pub fn add_note(
         &self,
         who: &Participant,

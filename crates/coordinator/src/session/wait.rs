@@ -165,8 +165,8 @@ impl SessionAuthority {
 }
 
 impl State {
-    /// Returns the events after a record that concern the agent. They count as read once the response
-    /// is delivered.
+    /// Returns the events after a record that concern the agent. They count as read once the
+    /// response is delivered.
     fn take_events(&mut self, agent: &AgentId, after: u64) -> Result<Events> {
         let filter = Filter { audience: Audience::Member(agent.clone()), ..Filter::default() };
         let found = self.read(&filter, after, MAX_EVENTS)?;

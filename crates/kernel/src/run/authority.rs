@@ -106,9 +106,9 @@ pub(crate) async fn admit(cx: &mut Cx, effect: Effect) -> Result<Option<Admitted
 /// Records the begin of a command, before the device is used. [`end`] records its end.
 ///
 /// # Errors
-/// Returns `STALE_LEASE` when the turn has passed on since the command was admitted, `TURN_MISMATCH`
-/// instead if the caller named the turn, and errors of the log. A command that only reads continues
-/// without a record.
+/// Returns `STALE_LEASE` when the turn has passed on since the command was admitted,
+/// `TURN_MISMATCH` instead if the caller named the turn, and errors of the log. A command that only
+/// reads continues without a record.
 pub(crate) fn begin(
     cx: &mut Cx,
     definition: &CommandDefinition,
@@ -255,9 +255,9 @@ pub(crate) fn is_known(cx: &Cx) -> bool {
 /// Records that a session is closed, open or not. Returns the loans that ended with it.
 ///
 /// # Errors
-/// Returns `NOT_YOUR_TURN` when another agent holds the turn, or for an agent that is no driver of an
-/// idle session, unless the caller is a person or `force` is set. Also returns `SCOPE_DENIED` and
-/// errors of the log.
+/// Returns `NOT_YOUR_TURN` when another agent holds the turn, or for an agent that is no driver of
+/// an idle session, unless the caller is a person or `force` is set. Also returns `SCOPE_DENIED`
+/// and errors of the log.
 pub(crate) fn close(cx: &Cx, name: &str, force: bool) -> Result<Vec<LoanId>> {
     let Some(coordinator) = &cx.host.config.coordinator else { return Ok(Vec::new()) };
     match coordinator.session(name) {

@@ -45,8 +45,8 @@ impl Agent {
         self.harness.client.ok(name, input)
     }
 
-    /// Begins `turn wait` over MCP for the turn alone, and returns once the daemon knows it. `observer`
-    /// looks.
+    /// Begins `turn wait` over MCP for the turn alone, and returns once the daemon knows it.
+    /// `observer` looks.
     fn begin_wait(&mut self, observer: &Self) -> u64 {
         let params = json!({"name": "turn_wait", "arguments": {"noEvents": true}});
         let call = self.harness.client.send("tools/call", params);
