@@ -154,7 +154,7 @@ impl SessionAuthority {
             if state.waits.get(agent) == Some(&registration) {
                 state.waits.remove(agent);
                 // Who was cancelled, or whose connection ended, is not expected back.
-                if let Some(seen) = state.seen.get_mut(agent).filter(|_| polls) {
+                if let Some(seen) = state.seen.get_mut(agent).filter(|_| polls && !registration.parked) {
                     seen.polled = Some(now.mono_ms);
                 }
             }

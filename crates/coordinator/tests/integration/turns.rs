@@ -569,6 +569,22 @@ async fn lease_that_ends_without_renewal_is_in_the_log_once() {
     assert!(world.coordinator.verify("shop").unwrap().findings.is_empty());
 }
 
+/// The wait that ends with this news is the wait that the takeover requires.
+#[tokio::test(start_paused = true)]
+async fn silent_owner_is_replaced_by_the_agent_that_waited() {
+    let world = World::new();
+    world.guard();
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    let shop = world.open(&ada);
+    granted(wait(&shop, &ada, 0).await);
+    world.coordinator.delivered(&ada.agent);
+    let reply = wait(&shop, &bob, 800_000).await;
+    assert!(matches!(reply, TurnReply::TakeoverAvailable(_)), "{reply:?}");
+    let options = TakeOptions { reason: Some("silent".into()), ..TakeOptions::default() };
+    let taken = granted(shop.take(&bob, options, &Plain).await.unwrap());
+    assert_eq!((taken.reason, taken.revoked), (GrantReason::OwnerIdle, Some(ada.agent.clone())));
+}
+
 /// Fault 34: the session of a harness that replaced another one may take its turn, and no other.
 #[tokio::test(start_paused = true)]
 async fn only_the_session_that_replaced_the_owner_takes_its_turn_at_once() {

@@ -260,7 +260,7 @@ pub fn take_reason(s: Situation<'_>, by: &AgentId) -> Option<TakeReason> {
     if s.lease_has_expired() {
         return Some(TakeReason::OwnerTimeout);
     }
-    (owner_is_idle(s) && s.presence_of(by).waiting).then_some(TakeReason::OwnerIdle)
+    (owner_is_idle(s) && s.awaits_turn(by)).then_some(TakeReason::OwnerIdle)
 }
 
 /// The conditions under which an agent asks for a turn that another agent holds.

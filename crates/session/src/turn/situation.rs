@@ -136,6 +136,13 @@ impl Situation<'_> {
         })
     }
 
+    /// Returns whether the agent waits for the turn, or waited a moment ago: its wait ended because
+    /// it may take the turn, or because its client waits in slices.
+    pub(super) fn awaits_turn(&self, agent: &AgentId) -> bool {
+        let presence = self.presence_of(agent);
+        presence.waiting || presence.last_poll_ms.is_some_and(|ms| ms < self.policy.mcp_waiter_grace_ms)
+    }
+
     /// Returns whether someone other than `agent` waits for the turn.
     pub(super) fn has_waiter_besides(&self, agent: &AgentId) -> bool {
         self.members.iter().any(|m| m.agent_id != *agent && self.presence_of(&m.agent_id).waiting)
@@ -206,6 +213,7 @@ pub fn label(s: Situation<'_>) -> Label {
 pub(super) fn owner_is_idle(s: Situation<'_>) -> bool {
     s.turn.owner.as_ref().is_some_and(|owner| {
         let presence = s.presence_of(owner);
-        !presence.in_flight && presence.silent_ms >= s.policy.owner_idle_ms && s.has_waiter_besides(owner)
+        let is_awaited = s.members.iter().any(|m| m.agent_id != *owner && s.awaits_turn(&m.agent_id));
+        !presence.in_flight && presence.silent_ms >= s.policy.owner_idle_ms && is_awaited
     })
 }

@@ -311,6 +311,13 @@ fn silent_owner_is_idle_only_while_another_waits() {
     room.hint("b").waiting = true;
     assert_eq!(label(room.situation()), Label::OwnerIdle);
     assert_eq!(room.claim("b"), Ok(Claim::TakeoverAvailable(TakeReason::OwnerIdle)));
+    // Its wait ends with this answer.
+    room.hint("b").waiting = false;
+    room.hint("b").last_poll_ms = Some(44_999);
+    assert_eq!(take_reason(room.situation(), &agent("b")), Some(TakeReason::OwnerIdle));
+    room.hint("b").last_poll_ms = Some(45_000);
+    assert_eq!(take_reason(room.situation(), &agent("b")), None);
+    room.hint("b").waiting = true;
     room.hint("a").in_flight = true;
     assert_eq!(label(room.situation()), Label::Owned, "a long command is no silence");
 }
