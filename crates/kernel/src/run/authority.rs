@@ -93,14 +93,22 @@ pub(crate) async fn admit(cx: &mut Cx, effect: Effect) -> Result<Option<Admitted
     let turn = match effect {
         Effect::Reads => None,
         Effect::Mutates => {
+            // A command that may not act here takes no turn either.
+            if session.held_by_other(&who).is_none() {
+                permit(cx, &session, &who, current_address(cx))?;
+            }
             let cancel = cx.cancel.clone();
             let turn = session.admit(&who, cx.expected_turn, PATIENCE, &cancel).await?;
-            let address = cx.host.slot(&cx.session_name).map(|slot| slot.status.borrow().url.clone());
-            permit(cx, &session, &who, address.ok())?;
+            permit(cx, &session, &who, current_address(cx))?;
             Some(turn)
         }
     };
     Ok(Some(Admitted { session, who, turn }))
+}
+
+/// Returns the address of the app, as it was after the last command.
+fn current_address(cx: &Cx) -> Option<String> {
+    cx.host.slot(&cx.session_name).ok().map(|slot| slot.status.borrow().url.clone())
 }
 
 /// Records the begin of a command, before the device is used. [`end`] records its end.

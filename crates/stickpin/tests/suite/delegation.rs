@@ -23,6 +23,8 @@ fn who_lends_a_device_cannot_act_until_it_comes_back() {
     ok(&world, ADA, "--session shop scroll down");
     let spawned = ok(&world, ADA, "session spawn shop pay --lend act:* --agent codex:bob");
     assert!(spawned.contains("--session shop"), "{spawned}");
+    ok(&world, ADA, "--session shop turn wait");
+    ok(&world, ADA, "--session shop turn release --status lent --next-action pay");
     let refused = run(&world, ADA, "--session shop scroll down");
     assert_eq!(refused.code, 10, "{refused:?}");
     assert!(
@@ -31,6 +33,8 @@ fn who_lends_a_device_cannot_act_until_it_comes_back() {
         refused.err
     );
     ok(&world, ADA, "--session shop get title");
+    let turn = ok(&world, ADA, "--session shop turn state --json");
+    assert!(turn.contains("\"state\":\"idle\""), "a command that may not act takes no turn: {turn}");
     ok(&world, BOB, "--session shop scroll down");
     // The child has no app of its own.
     let child = run(&world, BOB, "--session pay scroll down");
