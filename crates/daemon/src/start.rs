@@ -22,6 +22,27 @@ const NETWORK: &[(u64, &str)] = &[
     (0x0102_1997, "9p"),
     (0x7375_7245, "Coda"),
     (0x5346_414f, "AFS"),
+    (0x00c3_6400, "Ceph"),
+];
+
+/// The magic number of file systems that a program serves, some of them over the network.
+const FUSE: u64 = 0x6573_5546;
+
+/// The types of such file systems that are served over the network.
+const FUSE_NETWORK: &[&str] = &[
+    "fuse.ceph",
+    "fuse.ceph-fuse",
+    "fuse.curlftpfs",
+    "fuse.davfs",
+    "fuse.gcsfuse",
+    "fuse.glusterfs",
+    "fuse.goofys",
+    "fuse.gvfsd-fuse",
+    "fuse.nfs",
+    "fuse.rclone",
+    "fuse.s3fs",
+    "fuse.smbnetfs",
+    "fuse.sshfs",
 ];
 
 /// The content of `VERSION` in the state directory.
@@ -79,8 +100,17 @@ pub(crate) fn write_hint(state_dir: &StateDir, epoch: u64) -> Result<()> {
 
 /// Refuses a state directory on a network file system.
 fn check_local(path: &Path) -> Result<()> {
-    let found = statfs(path).map_err(|e| io_error("examine", path, &e.into()))?;
-    match network(found.f_type.cast_unsigned()) {
+    let found = statfs(path).map_err(|e| io_error("examine", path, &e.into()))?.f_type.cast_unsigned();
+    let name = match found & 0xffff_ffff {
+        FUSE => {
+            let table = Path::new("/proc/self/mountinfo");
+            let mounts = std::fs::read_to_string(table).map_err(|e| io_error("read", table, &e))?;
+            let path = path.canonicalize().map_err(|e| io_error("resolve", path, &e))?;
+            network_fuse(&mounts, &path).map(str::to_owned)
+        }
+        _ => network(found).map(str::to_owned),
+    };
+    match name {
         None => Ok(()),
         Some(name) => {
             let message = format!(
@@ -95,6 +125,19 @@ fn check_local(path: &Path) -> Result<()> {
 
 fn network(magic: u64) -> Option<&'static str> {
     NETWORK.iter().find(|(known, _)| *known == magic & 0xffff_ffff).map(|(_, name)| *name)
+}
+
+/// Returns the type of the FUSE file system at a path if it is served over the network, by the mounts
+/// as `/proc/self/mountinfo` lists them (proc(5)).
+fn network_fuse<'m>(mounts: &'m str, path: &Path) -> Option<&'m str> {
+    let mount = |line: &'m str| {
+        let (before, after) = line.split_once(" - ")?;
+        let point = Path::new(before.split(' ').nth(4)?);
+        path.starts_with(point).then_some((point.components().count(), after.split(' ').next()?))
+    };
+    // A later mount at the same place hides the earlier one.
+    let (_, kind) = mounts.lines().filter_map(mount).max_by_key(|(depth, _)| *depth)?;
+    FUSE_NETWORK.contains(&kind).then_some(kind)
 }
 
 /// Refuses a state directory with a layout that this version does not know. Marks a directory
@@ -145,6 +188,19 @@ mod tests {
         assert_eq!(network(0xffff_ffff_ff53_4d42), Some("CIFS"));
         assert_eq!(network(0xef53), None);
         check_local(&std::env::temp_dir()).unwrap();
+    }
+
+    #[test]
+    fn fuse_is_refused_where_it_is_served_over_the_network() {
+        let mounts = "\
+            22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n\
+            40 22 0:50 / /home/ada/far rw,nosuid shared:2 - fuse.sshfs ada@host:/ rw\n\
+            41 22 0:51 / /home/ada/far/usb rw - fuseblk /dev/sdb1 rw\n\
+            42 22 0:52 / /home/ada/both rw - fuse.unionfs both rw\n";
+        let found = |path: &str| network_fuse(mounts, Path::new(path));
+        assert_eq!(found("/home/ada/far/state"), Some("fuse.sshfs"));
+        assert_eq!((found("/home/ada/far/usb/state"), found("/home/ada/both")), (None, None));
+        assert_eq!((found("/home/ada"), found("/home/ada/farther")), (None, None));
     }
 
     #[test]
