@@ -50,6 +50,25 @@ fn an_app_is_opened_again_after_kill_9() {
     assert_eq!(listed(&world, "session list --all --json"), [("shop".to_owned(), "stopped".to_owned())]);
 }
 
+/// F28: a segment of the log is gone, and the metadata is there.
+#[test]
+fn restore_without_the_log_names_what_is_lost() {
+    let world = World::new();
+    world.ok("--session shop open sim:shop");
+    kill_daemon(&world);
+    let log = world.state_dir().join("sessions/shop/log");
+    std::fs::remove_dir_all(&log).unwrap();
+    std::fs::create_dir(&log).unwrap();
+    let list = world.run(&["session", "list", "--json"]).json();
+    assert_eq!(list["output"]["sessions"][0]["diagnostics"], serde_json::json!(["LOG_MISSING"]), "{list}");
+    let restored = world.run(&["session", "restore", "shop"]);
+    assert_eq!(restored.code, 0, "{restored:?}");
+    assert!(restored.out.contains("the log of the earlier lifetimes"), "{restored:?}");
+    assert_eq!(world.ok("--session shop get title").trim(), "Nordic Shop");
+    let verified = world.run(&["log", "verify", "shop"]);
+    assert_eq!(verified.code, 0, "{verified:?}");
+}
+
 #[test]
 fn a_session_that_never_was_cannot_be_restored() {
     let world = World::new();

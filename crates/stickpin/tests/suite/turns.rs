@@ -97,6 +97,7 @@ fn two_agents_pass_the_turn_by_command_line() {
     assert_eq!(bob.json("turn take --reason 'it is slow'", 5)["code"], "TAKEOVER_NOT_AVAILABLE");
     let taken = bob.json("turn take --operator-requested", 0);
     assert_eq!((&taken["reason"], &taken["revoked"]), (&json!("operator_override"), &json!("claude:ada")));
+    assert_eq!(taken["guardianPid"].as_u64(), world.pid().map(u64::from));
     assert_eq!(ada.json(&format!("turn release {HAND_OVER}"), 5)["code"], "STALE_LEASE");
     assert_eq!(bob.json("turn leave", 5)["code"], "MUST_RELEASE_FIRST");
     assert_eq!(bob.json(&format!("turn leave --release {HAND_OVER}"), 0)["remainingMembers"], 1);
@@ -135,6 +136,20 @@ fn two_agents_pass_the_turn_over_mcp() {
     assert_eq!(shell.json("turn wait", 0)["reason"], "direct");
     let (_, state) = call(&mut ada, "turn_state", json!({}));
     assert!(state.contains("is held by claude:ada"), "{state}");
+    let (failed, note) = call(&mut bob, "notes_add", json!({"body": "check the address"}));
+    assert!(!failed, "{note}");
+    let (_, notes) = call(&mut ada, "notes_list", json!({}));
+    assert!(notes.contains("check the address"), "{notes}");
+    assert!(!call(&mut bob, "turn_state", json!({})).0);
+    let (failed, taken) = call(&mut bob, "turn_take", json!({"operatorRequested": true}));
+    assert!(!failed && taken.contains("your turn"), "{taken}");
+    let (failed, refused) = call(&mut ada, "press", json!({"target": "role=link label=Orders"}));
+    assert!(failed && refused.contains("NOT_YOUR_TURN"), "{refused}");
+    let kick = json!({"agent": "claude:ada", "force": true});
+    let (failed, kicked) = call(&mut bob, "turn_kick", kick);
+    assert!(!failed, "{kicked}");
+    let (_, state) = call(&mut bob, "turn_state", json!({}));
+    assert!(state.contains("held by codex:bob") && !state.contains("claude:ada"), "{state}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::host::queue::Position;
 use crate::observe::navigation;
 use crate::run::authority;
 use std::sync::Arc;
-use stickpin_coordinator::ListedChild;
+use stickpin_coordinator::{ListedChild, ListedSession};
 use stickpin_device::{LeavePolicy, Navigation};
 use stickpin_session::log::{SessionMeta, StartReason};
 use stickpin_tree::bare_url;
@@ -108,8 +108,13 @@ async fn restore(
     }
     open.check_program(cx)?;
     let options = open.device_options(cx)?;
+    let log_is_missing =
+        listed(cx, meta).is_some_and(|listed| listed.diagnostics.iter().any(|found| found == "LOG_MISSING"));
     let opened = open.launch(cx, &open.arguments()?, options, StartReason::Restore, Some(LIMIT)).await?;
     let mut lost = vec!["the earlier refs".to_owned(), "unsaved changes in the app".to_owned()];
+    if log_is_missing {
+        lost.push("the log of the earlier lifetimes, which can no longer be read or replayed".to_owned());
+    }
     let provider = cx.host.provider(&open.what)?;
     if open.profile.is_none()
         && !open.attach
@@ -148,16 +153,20 @@ async fn is_live(cx: &mut Cx) -> bool {
     }
 }
 
-fn answer(cx: &Cx, action: &str, meta: &SessionMeta) -> SessionRestoreOutput {
+/// Returns the session as lists show it.
+fn listed(cx: &Cx, meta: &SessionMeta) -> Option<ListedSession> {
     let coordinator = cx.host.config.coordinator.as_ref();
-    let listed = coordinator.map(|coordinator| coordinator.listed(&meta.name, None, true));
+    coordinator.map(|coordinator| coordinator.listed(&meta.name, None, true))
+}
+
+fn answer(cx: &Cx, action: &str, meta: &SessionMeta) -> SessionRestoreOutput {
     SessionRestoreOutput {
         action: action.to_owned(),
         session: meta.name.clone(),
         lifetime: meta.lifetime,
         opened: None,
         lost: Vec::new(),
-        children: listed.map(|listed| listed.children).unwrap_or_default(),
+        children: listed(cx, meta).map(|listed| listed.children).unwrap_or_default(),
     }
 }
 
