@@ -13,8 +13,9 @@ bare=$2
 
 # What the README asks for beside Rust.
 before=git,gcc,libc6-dev,ca-certificates
-# Seconds that each of the two parts may take. A mirror that is slower than that proves nothing.
-patience=240
+# Seconds that each of the two parts may take, beside other tests. A mirror that is slower than that proves
+# nothing.
+patience=480
 
 skipped() {
     why="the set-up was not tried in a bare Debian, because $1"

@@ -79,7 +79,9 @@ fn all(collected: &Collected) -> Result {
     };
     let (bare, rest) = std::thread::scope(|scope| {
         let bare = scope.spawn(|| timed("bare", || run(collected.with_skip_file(&mut bare_command()?))));
-        let doc = timed("doc tests", || run(&mut cargo(&["test", "--workspace", "--doc", "--quiet"])));
+        let doc = timed("doc tests", || {
+            run(&mut cargo(&["test", "--workspace", "--doc", "--quiet", "--no-fail-fast"]))
+        });
         let fuzz = timed("fuzz", || crate::fuzz::fuzz(crate::fuzz::SECONDS, None));
         let quick = if has_nextest { timed(QUICK_SUITES, || nextest(QUICK_FILTER)) } else { Ok(()) };
         let bare = bare.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));

@@ -11,7 +11,7 @@
 //! use stickpin_install::{COMMANDS, Setup, first_run};
 //!
 //! let names: Vec<&str> = COMMANDS.iter().map(|command| command.definition().spec.name).collect();
-//! assert_eq!(names, ["install", "uninstall"]);
+//! assert_eq!(names, ["install", "uninstall", "doctor install"]);
 //!
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let home = folder.path().to_owned();
