@@ -198,7 +198,7 @@ async fn messages_go_to_members_and_have_a_text() {
     assert_eq!(say(&shop, &eve, "claude:bob", "from an observer"), Ok(Delivery::Stored));
     world.ended.lock().unwrap().insert(2);
     assert_eq!(say(&shop, &ada, "claude:bob", "are you there?"), Ok(Delivery::Unreachable));
-    shop.leave(&eve, None, &Plain).unwrap();
+    shop.leave(&eve).unwrap();
     assert_eq!(say(&shop, &ada, "claude:eve", "still there?"), Err(ErrorCode::UnknownRecipient));
     assert_eq!(say(&shop, &bob, "claude:ada", "hi"), Ok(Delivery::Stored));
 }
