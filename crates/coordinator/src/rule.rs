@@ -4,7 +4,7 @@ use stickpin_device::{Error, Result};
 use stickpin_session::turn::{Constraint, ScopeRule, TargetId, TargetRef, TargetSelector, Verb};
 use stickpin_tree::quote;
 
-/// Parses a rule that is to take effect, for a loan or a denial.
+/// Parses a rule that is to take effect.
 ///
 /// # Errors
 /// Returns the errors of [`parse`], and `INVALID_ARGS` for a limit on something that no device
@@ -27,6 +27,20 @@ pub(crate) fn parse_enforceable(text: &str, targets: &[TargetRef]) -> Result<Sco
             Err(Error::invalid_args(message).hint("limit the rule with `origins`, or omit the limit"))
         }
     }
+}
+
+/// Parses a rule about what a session must not do.
+///
+/// # Errors
+/// Returns the errors of [`parse_enforceable`], and `INVALID_ARGS` for `observe`: no read is
+/// ever refused, so such a denial could not be enforced.
+pub(crate) fn parse_denial(text: &str, targets: &[TargetRef]) -> Result<ScopeRule> {
+    let rule = parse_enforceable(text, targets)?;
+    if rule.verbs.contains(&Verb::Observe) {
+        let message = format!("the denial {} cannot be enforced: no read is ever refused", quote(text));
+        return Err(Error::invalid_args(message).hint("deny what changes the app: deny+=act:*"));
+    }
+    Ok(rule)
 }
 
 /// Parses a rule about one of `targets`. Folders are resolved, so that a symbolic link grants
@@ -133,6 +147,19 @@ mod tests {
             assert!(refused.message.contains(&format!("`{limit}`")), "{}", refused.message);
         }
         parse_enforceable("act:*,origins=https://a.test", &shop()).unwrap();
+    }
+
+    #[test]
+    fn denial_of_reading_is_refused() {
+        for text in ["observe:*", "observe:target=shop", "observe:*,origins=https://a.test"] {
+            let refused = parse_denial(text, &shop()).unwrap_err();
+            assert_eq!(refused.code, stickpin_device::ErrorCode::InvalidArgs);
+            assert!(refused.message.contains("no read is ever refused"), "{}", refused.message);
+            parse_enforceable(text, &shop()).expect("reading can be lent");
+        }
+        for text in ["act:*", "admin:*", "act:*,origins=https://a.test"] {
+            parse_denial(text, &shop()).unwrap();
+        }
     }
 
     #[test]

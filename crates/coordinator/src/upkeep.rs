@@ -122,7 +122,7 @@ fn changed_denials(
     let mut deny = meta.base_scope.deny.clone();
     for (change, text) in changes {
         let rule = match change {
-            DenialChange::Add => rule::parse_enforceable(text, &meta.targets)?,
+            DenialChange::Add => rule::parse_denial(text, &meta.targets)?,
             DenialChange::Remove => rule::parse(text, &meta.targets)?,
         };
         let known = deny.iter().position(|known| *known == rule);

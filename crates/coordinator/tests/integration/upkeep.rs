@@ -99,6 +99,7 @@ async fn denials_are_set_by_the_holder_and_removed_by_a_person() {
         (&ada, "deny-=act:*,origins=https://bank.test", ErrorCode::ScopeDenied),
         (&person, "deny-=act:*", ErrorCode::InvalidArgs),
         (&person, "deny+=act", ErrorCode::InvalidArgs),
+        (&person, "deny+=observe:*", ErrorCode::InvalidArgs),
     ] {
         assert_eq!(set(&world, who, text), Err(code), "{text}");
     }
