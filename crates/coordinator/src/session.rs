@@ -16,7 +16,7 @@ mod talk;
 mod turns;
 mod wait;
 
-pub(crate) use aging::age;
+pub(crate) use aging::{age, is_gone};
 pub use authority::SessionAuthority;
 pub(crate) use authority::{Shared, State};
 pub use commands::{Admission, Ended, NewCommand, Ticket};

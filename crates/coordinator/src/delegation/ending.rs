@@ -3,12 +3,12 @@
 use super::records::record;
 use super::{EndedLoan, Loans};
 use crate::coordinator::discard;
-use crate::session::{Closing, SessionAuthority, drain, end_turn_of};
+use crate::session::{Closing, SessionAuthority, drain, end_turn_of, is_gone};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use stickpin_device::{ErrorCode, Result};
 use stickpin_session::log::{CommandId, Kind, LoanOpened, Status};
-use stickpin_session::turn::{AgentId, ChildState, Liveness, Loan, LoanId, LoanState, Presence};
+use stickpin_session::turn::{AgentId, ChildState, Loan, LoanId, LoanState};
 
 impl Loans<'_> {
     /// Updates the children of a reopened session: reachable ones stay, and ended ones return their
@@ -150,20 +150,26 @@ impl Loans<'_> {
     /// Ends the loan of a child whose members have all disappeared. Returns the time until the next
     /// check.
     pub(crate) fn end_gone(&self, child: &SessionAuthority) -> Result<Option<Duration>> {
-        let grace = {
-            let (state, now) = (child.lock(), child.now());
-            let meta = state.log.meta();
-            if meta.parent.is_none() || meta.status != Status::Open || meta.members.is_empty() {
-                return Ok(None);
-            }
-            let grace = meta.policy.gone_grace_ms;
-            let presence = state.presence(&self.0.shared().environment, &now);
-            let gone = |p: &Presence| p.liveness == Liveness::Gone && p.silent_ms > grace;
-            if !presence.values().all(gone) {
-                return Ok(Some(Duration::from_millis(grace / 4)));
-            }
-            grace
+        let meta = child.meta();
+        if meta.parent.is_none() || meta.status != Status::Open || meta.members.is_empty() {
+            return Ok(None);
+        }
+        let grace = meta.policy.gone_grace_ms;
+        let gone_from = |session: &SessionAuthority| -> Vec<bool> {
+            let (state, now) = (session.lock(), session.now());
+            let environment = &self.0.shared().environment;
+            meta.members.iter().map(|member| is_gone(&state, member, environment, &now, grace)).collect()
         };
+        let mut gone = gone_from(child);
+        // The commands of the members, reads and waits included, run in the session that has the
+        // device.
+        let device = self.device_of(child.name());
+        if let Some(device) = self.0.in_use().into_iter().find(|session| session.name() == device) {
+            gone.iter_mut().zip(gone_from(&device)).for_each(|(gone, there)| *gone &= there);
+        }
+        if !gone.iter().all(|gone| *gone) {
+            return Ok(Some(Duration::from_millis(grace / 4)));
+        }
         tracing::info!(session = child.name(), "its members have been gone for {grace} ms");
         self.0.close_for(child, None, Closing::new(true), None)?;
         Ok(None)

@@ -62,6 +62,26 @@ fn disappeared(state: &State, environment: &Environment, now: &Now) -> Vec<Agent
     old.into_iter().map(|member| member.agent_id.clone()).collect()
 }
 
+/// Returns whether a member has disappeared, as far as `state` knows: its harness has ended, and it
+/// has made no request for `grace_ms`. `state` may be that of another session in which the member
+/// acts. An agent whose command runs, that waits for the turn or that follows the events is there,
+/// because its client still waits for the response.
+pub(crate) fn is_gone(
+    state: &State,
+    member: &Member,
+    environment: &Environment,
+    now: &Now,
+    grace_ms: u64,
+) -> bool {
+    let agent = &member.agent_id;
+    let presence = state.presence_of(member, environment, now);
+    let silent_ms = presence.last_poll_ms.map_or(presence.silent_ms, |poll| poll.min(presence.silent_ms));
+    let is_busy = presence.in_flight
+        || state.waits.contains_key(agent)
+        || state.readers.iter().any(|reader| reader.agent == *agent);
+    presence.liveness == Liveness::Gone && silent_ms > grace_ms && !is_busy
+}
+
 /// Returns when a member made its last request. On this host, the monotonic clock counts.
 fn seen_at(state: &State, member: &Member, now: &Now) -> Timestamp {
     match state.seen.get(&member.agent_id) {

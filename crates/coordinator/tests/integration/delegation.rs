@@ -184,6 +184,45 @@ async fn a_child_whose_agent_disappeared_gives_back_what_it_borrowed() {
     assert!(evidence.unwrap().last_seq.is_some(), "its log is evidence");
 }
 
+/// A harness may have a new process for every turn of its model, so its end alone means nothing.
+#[tokio::test(start_paused = true)]
+async fn a_child_whose_agent_reads_waits_or_runs_a_command_keeps_what_it_borrowed() {
+    for how in ["reads", "runs", "waits"] {
+        let world = World::new();
+        let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+        let shop = world.open(&ada);
+        lend(&world, "pay", &ada, &bob).await;
+        shop.wait(&ada, WaitOptions::default(), &CancellationToken::new()).await.unwrap();
+        assert_eq!(permit(&world, &shop, &bob), Ok(()));
+        world.ended.lock().unwrap().insert(2);
+        let (cancel, running) = (CancellationToken::new(), CancellationToken::new());
+        match how {
+            "reads" => {
+                for _ in 0..10 {
+                    let read = shop.begin(&bob, None, press(), &running).unwrap();
+                    shop.end(read, None, Some(1), None);
+                    tokio::time::sleep(Duration::from_secs(60)).await;
+                }
+            }
+            "runs" => {
+                let long = shop.begin(&bob, None, press(), &running).unwrap();
+                tokio::time::sleep(Duration::from_secs(600)).await;
+                assert_eq!(borrowers(&world, "shop"), ["pay"], "{how}");
+                shop.end(long, None, Some(1), None);
+            }
+            _ => {
+                let (shop, bob, cancel) = (Arc::clone(&shop), bob.clone(), cancel.clone());
+                tokio::spawn(async move { shop.wait(&bob, WaitOptions::default(), &cancel).await });
+                tokio::time::sleep(Duration::from_secs(600)).await;
+            }
+        }
+        assert_eq!(borrowers(&world, "shop"), ["pay"], "{how}");
+        cancel.cancel();
+        tokio::time::sleep(Duration::from_secs(300)).await;
+        assert_eq!(borrowers(&world, "shop"), [""; 0], "{how}: it is silent since");
+    }
+}
+
 /// Fault 31: a crash between writing the metadata of the parent and that of the child.
 #[tokio::test(start_paused = true)]
 async fn a_spawn_that_was_cut_short_is_taken_back() {
