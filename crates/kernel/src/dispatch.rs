@@ -155,7 +155,7 @@ impl Host {
             replayed: request.replayed,
             expected_turn: request.turn,
             cancel: token,
-            held_by: None,
+            reader: None,
             slot: None,
             checkout: None,
             envelope: Envelope::default(),

@@ -13,6 +13,7 @@ use crate::host::{HostInner, SessionSlot};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use stickpin_coordinator::{Participant, SessionAuthority};
 use stickpin_device::{Device, Dispatched, Error, Result};
 use stickpin_refs::Ref;
 use stickpin_session::ClientId;
@@ -44,8 +45,8 @@ pub struct Cx {
     pub cancel: CancellationToken,
     /// The session's name, given or the caller's own.
     pub(crate) session_name: String,
-    /// The other agent that holds the turn, for a command that only reads.
-    pub(crate) held_by: Option<AgentId>,
+    /// The session and the agent that reads, for a command that only reads.
+    pub(crate) reader: Option<(Arc<SessionAuthority>, Participant)>,
     pub(crate) slot: Option<Arc<SessionSlot>>,
     pub(crate) checkout: Option<Checkout>,
     pub(crate) envelope: Envelope,
@@ -200,6 +201,13 @@ impl Cx {
             None => ClientId::new(&self.caller.key),
             Some(client) => ClientId::new(&format!("{}\n{client}", self.caller.key)),
         }
+    }
+
+    /// Returns the other agent that holds the turn now, for a command that only reads. The turn may
+    /// pass on while such a command waits.
+    pub(crate) fn held_by(&self) -> Option<AgentId> {
+        let (session, who) = self.reader.as_ref()?;
+        session.held_by_other(who).map(|(owner, _)| owner)
     }
 
     /// Returns the stored tree.

@@ -5,15 +5,65 @@ use std::sync::Arc;
 use std::time::Duration;
 use stickpin_device::{CaptureRequest, CaptureResult, Dialog, Error, ErrorCode, Page, Result};
 use stickpin_refs::Ref;
+use stickpin_session::turn::AgentId;
 use stickpin_session::{NumberError, Origin};
 use stickpin_tree::{Meaning, NodeId, Tree};
 use tokio::time::Instant;
 
-/// Captures the whole UI and stores it in the session.
+/// Captures the whole UI and stores it in the session. For a command that only reads, see
+/// [`capture_for_reader`].
 ///
 /// # Errors
 /// Returns errors of the device, and `DIALOG_OPEN` when a dialog keeps the app from answering.
 pub(crate) async fn capture_app(cx: &mut Cx, origin: Origin) -> Result<Arc<Tree>> {
+    Ok(capture_for_reader(cx, origin).await?.0)
+}
+
+/// Captures the app. While another agent holds the turn, a command that only reads gets the stored
+/// tree and its age, because a new tree would outdate the refs of the holder.
+///
+/// # Errors
+/// Returns the errors of [`capture_app`].
+pub(crate) async fn capture_for_reader(cx: &mut Cx, origin: Origin) -> Result<(Arc<Tree>, Option<Duration>)> {
+    let holder = cx.held_by();
+    let live = cx.open_session()?;
+    let age = live.captured.map(|at| at.elapsed());
+    if let (Some(holder), Some(age), Some(tree)) = (holder, age, live.session.tree().cloned()) {
+        warn_of_age(cx, &holder, age);
+        return Ok((tree, Some(age)));
+    }
+    Ok((capture_and_store(cx, origin).await?, None))
+}
+
+/// Adds the warning that a command reads the stored tree, once per command.
+fn warn_of_age(cx: &mut Cx, holder: &AgentId, age: Duration) {
+    let lead = format!("{holder} holds the turn: ");
+    if !cx.envelope.warnings.iter().any(|warning| warning.starts_with(&lead)) {
+        cx.warn(format!(
+            "{lead}elements and refs are those of {} ms ago; `snapshot --fresh` shows the app now, without refs.",
+            age.as_millis()
+        ));
+    }
+}
+
+/// Captures the app as it is now, for a command that waits or that needs no refs. While another
+/// agent holds the turn, the tree of a command that only reads is not stored, and its nodes get no
+/// refs.
+///
+/// # Errors
+/// Returns the errors of [`capture_app`].
+pub(crate) async fn capture_now(cx: &mut Cx) -> Result<Arc<Tree>> {
+    match cx.held_by() {
+        Some(_) => capture_unstored(cx).await,
+        None => capture_and_store(cx, Origin::Internal).await,
+    }
+}
+
+/// Captures the whole UI and stores it in the session, whoever holds the turn.
+///
+/// # Errors
+/// Returns errors of the device, and `DIALOG_OPEN` when a dialog keeps the app from answering.
+async fn capture_and_store(cx: &mut Cx, origin: Origin) -> Result<Arc<Tree>> {
     cx.check()?;
     let live = cx.open_session()?;
     if let Some(dialog) = live.device.dialog() {
@@ -57,25 +107,6 @@ pub(crate) async fn capture_against_stored(cx: &mut Cx) -> Result<(Arc<Tree>, bo
         }
         (other, _) => Err(Error::internal(format!("the device returned {other:?} for a capture"))),
     }
-}
-
-/// Captures the app for a reader. While another agent holds the turn, the reader gets the stored
-/// tree and its age, because a new tree would outdate the refs of the holder.
-///
-/// # Errors
-/// Returns the errors of [`capture_app`].
-pub(crate) async fn capture_for_reader(cx: &mut Cx, origin: Origin) -> Result<(Arc<Tree>, Option<Duration>)> {
-    let holder = cx.held_by.clone();
-    let live = cx.open_session()?;
-    let age = live.captured.map(|at| at.elapsed());
-    if let (Some(holder), Some(age), Some(tree)) = (holder, age, live.session.tree().cloned()) {
-        cx.warn(format!(
-            "{holder} holds the turn: this is the app as it was {} ms ago; `snapshot --fresh` shows it now, without refs.",
-            age.as_millis()
-        ));
-        return Ok((tree, Some(age)));
-    }
-    Ok((capture_app(cx, origin).await?, None))
 }
 
 /// Captures the app without storing the tree.
@@ -147,12 +178,21 @@ pub(crate) fn issue_described(cx: &mut Cx, tree: &Tree, nodes: &[NodeId]) -> Res
     Ok(refs.into_iter().zip(nodes).map(name).collect())
 }
 
-/// Issues the ref of one node of the stored tree and returns its line, including states.
+/// Returns whether a tree is the stored one, whose nodes can get refs.
+///
+/// # Errors
+/// Returns `SESSION_NOT_FOUND` when nothing is open.
+pub(crate) fn is_stored(cx: &mut Cx, tree: &Tree) -> Result<bool> {
+    Ok(cx.open_session()?.session.tree().is_some_and(|stored| std::ptr::eq(&**stored, tree)))
+}
+
+/// Issues the ref of one node and returns its line, including states. The line of a node of a tree
+/// that is not stored has no ref.
 ///
 /// # Errors
 /// Returns the errors of [`issue`].
 pub(crate) fn issue_line(cx: &mut Cx, tree: &Tree, node: NodeId) -> Result<String> {
-    let r = issue(cx, &[node])?.pop();
+    let r = if is_stored(cx, tree)? { issue(cx, &[node])?.pop() } else { None };
     let telling = cx.open_session()?.session.records(tree).distinguishing_text(node);
     Ok(stickpin_tree::line(tree.node(node), r, telling.as_deref()))
 }

@@ -3,7 +3,7 @@
 use crate::api::render::json_name;
 use crate::api::target::Target;
 use crate::command::context::Cx;
-use crate::observe::resolve::Presence;
+use crate::observe::resolve::{Freshness, Presence};
 use crate::observe::{capture, resolve};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -69,7 +69,8 @@ pub struct Answer {
     pub truth: String,
 }
 
-/// Evaluates a predicate on the app as it is now.
+/// Evaluates a predicate on the app as it is now. While another agent holds the turn, `freshness`
+/// decides for a predicate about presence; others are evaluated on the stored tree.
 ///
 /// # Errors
 /// Returns the errors of resolving the target, except that absence answers a predicate about
@@ -79,12 +80,13 @@ pub(crate) async fn evaluate(
     predicate: Predicate,
     target: &Target,
     value: Option<&str>,
+    freshness: Freshness,
 ) -> Result<Answer> {
     let (tree, node) = if predicate.asks_presence() {
         // Existence and absence can be answered for several matches. Any other state requires a
         // single element.
         let any = matches!(predicate, Predicate::Exists | Predicate::Absent);
-        match resolve::determine_presence(cx, target, any).await? {
+        match resolve::determine_presence(cx, target, any, freshness).await? {
             Presence::Present(tree, node) => (tree, node),
             Presence::Absent(why) => {
                 let holds = matches!(predicate, Predicate::Hidden | Predicate::Absent);

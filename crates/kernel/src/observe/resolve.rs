@@ -3,6 +3,10 @@
 //! This is the only reader of pins. For a ref, the session decides its standing. A selector must
 //! match exactly one element.
 
+mod presence;
+
+pub(crate) use presence::{Freshness, Presence, determine_presence};
+
 use crate::api::request::RefDetail;
 use crate::api::target::{RefTarget, Target};
 use crate::command::context::Cx;
@@ -39,18 +43,6 @@ impl ResolvedTarget {
             None => self.meaning.to_string(),
         }
     }
-}
-
-/// The presence of an element, where an ended ref and a selector without matches are answers rather
-/// than errors.
-#[derive(Debug)]
-pub(crate) enum Presence {
-    /// The element exists, in this tree.
-    Present(Arc<Tree>, NodeId),
-    /// The element does not exist, for this reason.
-    Absent(String),
-    /// This many elements match, and any of them is an answer.
-    Several(usize),
 }
 
 /// Resolves a ref without reading the app.
@@ -271,42 +263,6 @@ pub(crate) async fn resolve_in_stored_tree(cx: &mut Cx, target: &Target) -> Resu
         Target::Point { .. } => return Err(no_point(target)),
     };
     in_tree(&found)
-}
-
-/// Determines whether the element of a target exists now. An ended ref is an answer here. `any`
-/// allows several matches.
-///
-/// # Errors
-/// Returns `REF_NOT_FOUND` or `AMBIGUOUS_MATCH`.
-pub(crate) async fn determine_presence(cx: &mut Cx, target: &Target, any: bool) -> Result<Presence> {
-    match target {
-        Target::Ref(r) => {
-            let (tree, now) = look_for(cx, *r).await?;
-            match now {
-                Ok(resolved) => {
-                    let found = found(cx, *r, resolved);
-                    Ok(match found.node {
-                        Some(node) => Presence::Present(tree, node),
-                        None => Presence::Absent(NOT_CAPTURED.to_owned()),
-                    })
-                }
-                Err(RefFault::Ended { hidden: true, .. }) => Ok(Presence::Absent("is hidden".to_owned())),
-                Err(RefFault::Ended { reason, .. }) => Ok(Presence::Absent(format!("is {}", reason.name()))),
-                Err(fault) => Err(ref_error(cx, fault)?),
-            }
-        }
-        Target::Selector(s) => {
-            let tree = capture::capture_app(cx, Origin::Internal).await?;
-            let matches = match_all(cx, &tree, s).await?;
-            match stickpin_tree::reduce(&tree, &matches)[..] {
-                [] => Ok(Presence::Absent("is not there".to_owned())),
-                [node] => Ok(Presence::Present(tree, node)),
-                ref several if any => Ok(Presence::Several(several.len())),
-                ref several => Err(ambiguous(cx, &tree, s, several)?),
-            }
-        }
-        Target::Point { .. } => Err(no_point(target)),
-    }
 }
 
 /// Creates the error for a selector without matches, and issues refs of the nearest elements.

@@ -124,9 +124,7 @@ pub(crate) fn begin(
     input: &Map<String, Value>,
 ) -> Result<()> {
     let Some(Admitted { session, who, turn }) = admitted else { return Ok(()) };
-    if turn.is_none() {
-        cx.held_by = session.held_by_other(&who).map(|(owner, _)| owner);
-    }
+    cx.reader = turn.is_none().then(|| (Arc::clone(&session), who.clone()));
     let redactor = arguments::redactor(cx, definition, input, turn.is_some());
     let command = arguments::new_command(cx, definition, input, &redactor);
     match session.begin(&who, turn, command, &cx.cancel) {

@@ -57,6 +57,77 @@ async fn reader_does_not_age_the_refs_of_the_holder() {
     assert_eq!(pressed.warning, None, "its pin is clean");
 }
 
+/// Returns the generation of the stored tree.
+fn stored_generation(bench: &Bench) -> Option<u64> {
+    bench.host.inner.slot("mine").expect("open").status.borrow().generation
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_read_ages_the_refs_of_the_holder() {
+    let (ada, bob) = two().await;
+    ada.ok("snapshot", json!({ "interactive": true })).await;
+    bob.ok("snapshot", json!({ "interactive": true })).await;
+    let stored = stored_generation(&bob);
+    ada.fake.world().outline.push_str("button \"New\" #9\n");
+    for (command, input, expected) in [
+        ("count", json!({ "selector": "role=button" }), "1"),
+        ("read", json!({}), "Buy"),
+        ("get", json!({ "what": "name", "target": "@e2" }), "Buy"),
+        ("get", json!({ "what": "state", "target": "role=button" }), ""),
+        ("is", json!({ "predicate": "exists", "target": "@e2" }), "true: @e2 button \"Buy\""),
+        ("is", json!({ "predicate": "enabled", "target": "role=button" }), "true: @e2 button \"Buy\""),
+        ("screenshot", json!({ "boxes": true }), "@e2"),
+    ] {
+        let read = bob.ok(command, input.clone()).await;
+        assert!(text(&read).contains(expected) && !text(&read).contains("New"), "{input}: {}", text(&read));
+        let warning = read.warning.as_deref().unwrap_or_default();
+        assert_eq!(warning.matches("claude:ada holds the turn").count(), 1, "{command} {input}: {read:?}");
+        assert_eq!(stored_generation(&bob), stored, "{command} {input}");
+    }
+    for (command, input) in [("get title", json!({})), ("get url", json!({}))] {
+        bob.ok(command, input).await;
+        assert_eq!(stored_generation(&bob), stored, "{command}");
+    }
+    let pressed = ada.ok("press", json!({ "target": format!("@e2~s{}", stored.expect("a tree")) })).await;
+    assert_eq!(pressed.warning, None, "its pin is clean");
+}
+
+#[tokio::test(start_paused = true)]
+async fn wait_sees_the_app_as_it_is_and_ages_no_refs_of_the_holder() {
+    let (ada, bob) = two().await;
+    ada.ok("snapshot", json!({ "interactive": true })).await;
+    bob.ok("snapshot", json!({ "interactive": true })).await;
+    let stored = stored_generation(&bob);
+    let page = |rest: &str| format!("heading \"Shop\" #2\n{rest}");
+    let with = |name: &str| page(&format!("button \"Buy\" #3\nbutton \"{name}\" #9\n"));
+    let newer = json!({ "target": "role=button \"Newer\"" });
+    for (command, input, outline, expected) in [
+        ("wait text", json!({ "text": "New" }), with("New"), "button \"New\""),
+        ("wait", newer.clone(), with("Newer"), "button \"Newer\" is visible"),
+        ("wait absent", newer, page("button \"Buy\" #3\n"), "is not there"),
+        ("wait absent", json!({ "target": "@e2" }), page(""), "@e2 is gone"),
+        ("wait", json!({ "target": "@e2" }), page("button \"Buy\" #3\n"), "button \"Buy\" is visible"),
+        ("wait absent", json!({ "target": "@e2" }), page("button \"Sell\" #3\n"), "@e2 is changed"),
+    ] {
+        let waits = {
+            let (bob, input) = (bob.clone(), input.clone());
+            tokio::spawn(async move { bob.ok(command, input).await })
+        };
+        tokio::task::yield_now().await;
+        ada.fake.change(|world| world.outline = outline);
+        let waited = waits.await.expect("an answer");
+        assert!(text(&waited).contains(expected), "{command} {input}: {}", text(&waited));
+        assert_eq!(stored_generation(&bob), stored, "{command} {input}");
+    }
+    ada.fake.change(|world| world.outline = with("New"));
+    let (code, refused) = bob.fails("wait", json!({ "target": "role=button" })).await;
+    assert_eq!(code, "AMBIGUOUS_MATCH");
+    assert!(!format!("{:?}", refused.error).contains("@e"), "{refused:?}");
+    assert_eq!(stored_generation(&bob), stored);
+    let pressed = ada.ok("press", json!({ "target": format!("@e2~s{}", stored.expect("a tree")) })).await;
+    assert_eq!(pressed.warning, None, "its pin is clean");
+}
+
 #[tokio::test(start_paused = true)]
 async fn nothing_reaches_the_app_in_the_turn_of_another_agent() {
     let (ada, bob) = two().await;

@@ -195,7 +195,7 @@ pub(crate) async fn url(cx: &mut Cx) -> Result<String> {
 }
 
 async fn captured_page(cx: &mut Cx) -> Result<Page> {
-    let tree = capture::capture_app(cx, Origin::Internal).await?;
+    let tree = capture::capture_now(cx).await?;
     let document = &tree.documents()[0];
     Ok(Page::new(document.url.clone(), document.title.clone()))
 }

@@ -3,6 +3,7 @@
 use crate::commands::prelude::*;
 use crate::observe::predicate::evaluate;
 pub use crate::observe::predicate::{Answer, Predicate};
+use crate::observe::resolve::Freshness;
 
 /// Check a condition of an element now.
 ///
@@ -45,7 +46,7 @@ impl Command for Is {
             return Err(Error::invalid_args(format!("`is {name}` {verb} value"))
                 .hint("for example: `stickpin is text @e4 \"Total 12\"` or `stickpin is visible @e4`"));
         }
-        evaluate(cx, self.predicate, &self.target, self.value.as_deref()).await
+        evaluate(cx, self.predicate, &self.target, self.value.as_deref(), Freshness::Stored).await
     }
 }
 

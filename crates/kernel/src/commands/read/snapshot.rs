@@ -101,7 +101,7 @@ impl Command for Snapshot {
                 .await
                 .map(SnapshotOutput::Changes);
         }
-        if self.fresh && cx.held_by.is_some() {
+        if self.fresh && cx.held_by().is_some() {
             let tree = capture::capture_unstored(cx).await?;
             return self.outline_without_refs(cx, &tree).map(SnapshotOutput::Outline);
         }

@@ -3,6 +3,7 @@
 use crate::commands::prelude::*;
 use crate::commands::wait::{WAIT, WaitOutput, default_timeout, within};
 use crate::observe::predicate::{Predicate, evaluate};
+use crate::observe::resolve::Freshness;
 use crate::observe::waiting::{WaitTimeout, WakeOn};
 
 /// Wait until an element is visible.
@@ -75,7 +76,7 @@ async fn holds(cx: &mut Cx, predicate: Predicate, target: &Target, timeout: u64)
     let what = format!("{target} to be {}", predicate.name());
     let patience = WaitTimeout::new(Duration::from_millis(timeout));
     loop {
-        let answer = evaluate(cx, predicate, target, None).await?;
+        let answer = evaluate(cx, predicate, target, None, Freshness::Now).await?;
         if answer.holds {
             return Ok(WaitOutput { truth: answer.truth });
         }

@@ -96,7 +96,7 @@ impl Command for WaitText {
         let what = format!("the text {}", quote(&self.text));
         let selector = Selector::containing(&self.text);
         loop {
-            let tree = capture::capture_app(cx, Origin::Internal).await?;
+            let tree = capture::capture_now(cx).await?;
             let found = selector.matches(&tree).into_iter().find(|&n| !tree.node(n).is(States::HIDDEN));
             if let Some(node) = found {
                 return Ok(WaitOutput { truth: capture::issue_line(cx, &tree, node)? });
