@@ -94,8 +94,11 @@ pub(crate) async fn admit(cx: &mut Cx, effect: Effect) -> Result<Option<Admitted
         Effect::Reads => None,
         Effect::Mutates => {
             // A command that may not act here takes no turn either.
-            if session.held_by_other(&who).is_none() {
-                permit(cx, &session, &who, current_address(cx))?;
+            if session.held_by_other(&who).is_none()
+                && let Err(denied) = permit(cx, &session, &who, current_address(cx))
+                && session.meta().turn.reserved_for.is_none_or(|agent| agent == who.agent)
+            {
+                return Err(denied);
             }
             let cancel = cx.cancel.clone();
             let turn = session.admit(&who, cx.expected_turn, PATIENCE, &cancel).await?;

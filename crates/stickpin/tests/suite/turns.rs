@@ -145,7 +145,7 @@ fn two_agents_pass_the_turn_over_mcp() {
     assert!(!failed && taken.contains("your turn"), "{taken}");
     let (failed, refused) = call(&mut ada, "press", json!({"target": "role=link label=Orders"}));
     assert!(failed && refused.contains("NOT_YOUR_TURN"), "{refused}");
-    let kick = json!({"agent": "claude:ada", "force": true});
+    let kick = json!({"member": "claude:ada", "force": true});
     let (failed, kicked) = call(&mut bob, "turn_kick", kick);
     assert!(!failed, "{kicked}");
     let (_, state) = call(&mut bob, "turn_state", json!({}));
