@@ -163,7 +163,7 @@ impl Coordinator {
         let session = self.session(name)?;
         require_policy_right(&session, &session.lock(), who)?;
         self.loans().administer(&session, who, None)?;
-        session.change(|state, now| {
+        let policy = session.change(|state, now| {
             state.touch(who, now);
             require_policy_right(&session, state, who)?;
             let (mut limits, mut rules) = (Vec::new(), Vec::new());
@@ -178,7 +178,10 @@ impl Coordinator {
             let kind = Kind::PolicyChanged(Box::new(PolicyChanged { policy: policy.clone(), deny }));
             state.append(&State::origin(who, now), kind)?;
             Ok(policy)
-        })
+        })?;
+        // Limits that are shorter now are due sooner.
+        self.shared().guardian.send_modify(|count| *count += 1);
+        Ok(policy)
     }
 
     /// Rebuilds the metadata of a session that was removed or damaged: from its log, with an idle
