@@ -127,8 +127,8 @@ fn network(magic: u64) -> Option<&'static str> {
     NETWORK.iter().find(|(known, _)| *known == magic & 0xffff_ffff).map(|(_, name)| *name)
 }
 
-/// Returns the type of the FUSE file system at a path if it is served over the network, by the mounts
-/// as `/proc/self/mountinfo` lists them (proc(5)).
+/// Returns the type of the FUSE file system at a path if it is served over the network, by the
+/// mounts as `/proc/self/mountinfo` lists them (proc(5)).
 fn network_fuse<'m>(mounts: &'m str, path: &Path) -> Option<&'m str> {
     let mount = |line: &'m str| {
         let (before, after) = line.split_once(" - ")?;
