@@ -50,7 +50,7 @@ fn repair_hint(segment: &Path, line: u64) -> String {
 /// Describes a turn, in the details of an error.
 fn about(turn: &TurnState, now: &Now) -> Value {
     let mut about = json!({ "turnId": turn.turn_id, "state": turn.state });
-    let leased = turn.lease.as_ref().map(|lease| lease.display_expires_at);
+    let leased = turn.lease.as_ref().map(|lease| now.display_lease(lease));
     let claimed = turn.claim_deadline.as_ref().map(|deadline| now.display(deadline));
     for (name, value) in [
         ("owner", turn.owner.as_ref().map(|agent| json!(agent))),

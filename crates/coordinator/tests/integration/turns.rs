@@ -935,4 +935,7 @@ async fn times_that_are_shown_follow_the_wall_clock() {
     assert_eq!(shown(), before + 3_600_000);
     let TurnReply::NotYet(reply) = wait(&shop, &bob, 0).await else { panic!("ada holds the turn") };
     assert_eq!(reply.lease_expires_at.unwrap().millis(), shown());
+    let refused = shop.admit(&bob, None, Duration::ZERO, &CancellationToken::new()).await.unwrap_err();
+    let expiry = serde_json::to_value(shop.state(None).unwrap().lease_expires_at).unwrap();
+    assert_eq!(refused.details["leaseExpiresAt"], expiry);
 }
