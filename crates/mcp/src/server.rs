@@ -289,11 +289,16 @@ impl ServerHandler for Server {
         let (tell, heard) = unbounded_channel();
         let incoming =
             call::Incoming { progress: tell, cancel: context.ct.clone(), metadata: texts(&context.meta) };
-        let called = summarize(&request.name, &args, self.shared.setup.client_commands);
+        // Only progress needs the summary, and only some clients ask for progress.
+        let token = context.meta.get_progress_token();
+        let called = match &token {
+            Some(_) => summarize(&request.name, &args, self.shared.setup.client_commands),
+            None => String::new(),
+        };
         let work = call::call(&self.shared, connection, &request.name, args, folders, incoming);
         let (result, error) = tokio::select! {
             done = work => done,
-            never = progress(peer, context.meta.get_progress_token(), &called, heard) => match never {},
+            never = progress(peer, token, &called, heard) => match never {},
         };
         let level = match error.as_ref().map(|e| e.code) {
             None => LoggingLevel::Debug,
