@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use stickpin_client::{Call, ClientCommand, Progress};
 use stickpin_kernel::{CancellationToken, Response};
 use tokio::sync::mpsc::UnboundedReceiver;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinError, JoinHandle};
 
 /// The commands that serve.
 #[derive(Debug, Default)]
@@ -35,7 +35,7 @@ impl Background {
                     let command = command.definition().spec.name.to_owned();
                     return Response { ok: true, command, text: Some(shown.line), ..Response::default() };
                 },
-                ended = &mut task => return ended.unwrap_or_else(|e| std::panic::resume_unwind(e.into_panic())),
+                ended = &mut task => return of_task(ended),
                 () = cancel.cancelled(), if !is_cancelled => {
                     is_cancelled = true;
                     stop.cancel();
@@ -62,10 +62,15 @@ impl Background {
     }
 }
 
+/// Returns the response of a task that was never aborted. A panic goes on in the caller.
+fn of_task(ended: Result<Response, JoinError>) -> Response {
+    ended.unwrap_or_else(|e| std::panic::resume_unwind(e.into_panic()))
+}
+
 async fn responses(tasks: Vec<JoinHandle<Response>>) -> Vec<Response> {
     let mut responses = Vec::new();
     for task in tasks {
-        responses.push(task.await.unwrap_or_else(|e| std::panic::resume_unwind(e.into_panic())));
+        responses.push(of_task(task.await));
     }
     responses
 }

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use stickpin_client::{Call, ClientCommand};
 use stickpin_device::Check;
+use stickpin_kernel::commands::doctor::Findings;
 use stickpin_kernel::registry::CommandDefinition;
 use stickpin_kernel::{Effect, Response, Result, Show, Spec, Text};
 
@@ -35,15 +36,10 @@ static DEFINITION: CommandDefinition = CommandDefinition::of::<Arguments>(Spec {
 #[derive(Debug)]
 pub(super) struct DoctorInstall;
 
-/// The findings about installations.
+/// One check for each target of each harness.
 #[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Findings {
-    /// Either `ok`, or `findings` if a check failed.
-    status: &'static str,
-    /// One check for each target of each harness.
-    checks: Vec<Check>,
-}
+#[serde(transparent)]
+struct Installations(Findings);
 
 #[async_trait]
 impl ClientCommand for DoctorInstall {
@@ -57,10 +53,7 @@ impl ClientCommand for DoctorInstall {
             Ok(setup) => blocking(move || examine(&RealDisk, &setup, HARNESSES)).await,
             Err(e) => Err(e),
         };
-        let findings = findings.map(|checks| {
-            let status = if checks.iter().all(|check| check.ok) { "ok" } else { "findings" };
-            Findings { status, checks }
-        });
+        let findings = findings.map(|checks| Installations(Findings::new(checks)));
         Response::outside_host(&DEFINITION, &call.render, findings)
     }
 }
@@ -100,21 +93,15 @@ fn check(manifest: &Manifest, outcome: &Outcome) -> Check {
     Check::new(format!("{harness} {target}"), ok, found, fix)
 }
 
-impl Show for Findings {
+impl Show for Installations {
     fn show(&self, text: &mut Text) {
-        if self.checks.is_empty() {
+        if self.0.checks.is_empty() {
             text.line("no harness is installed here");
         }
-        for check in &self.checks {
-            let word = if check.ok { "ok  " } else { "FAIL" };
-            text.line(format_args!("{word} {}: {}", check.name, check.found));
-            if !check.ok && !check.fix.is_empty() {
-                text.line(format_args!("     fix: {}", check.fix));
-            }
-        }
+        self.0.show(text);
     }
 
     fn exit(&self) -> u8 {
-        u8::from(self.checks.iter().any(|check| !check.ok))
+        self.0.exit()
     }
 }

@@ -95,23 +95,23 @@ pub(crate) async fn admit(cx: &mut Cx, effect: Effect) -> Result<Option<Admitted
         Effect::Mutates => {
             // A command that may not act here takes no turn either.
             if session.held_by_other(&who).is_none()
-                && let Err(denied) = permit(cx, &session, &who, current_address(cx))
+                && let Err(denied) = permit(cx, &session, &who, address_of(cx, &cx.session_name))
                 && session.meta().turn.reserved_for.is_none_or(|agent| agent == who.agent)
             {
                 return Err(denied);
             }
             let cancel = cx.cancel.clone();
             let turn = session.admit(&who, cx.expected_turn, PATIENCE, &cancel).await?;
-            permit(cx, &session, &who, current_address(cx))?;
+            permit(cx, &session, &who, address_of(cx, &cx.session_name))?;
             Some(turn)
         }
     };
     Ok(Some(Admitted { session, who, turn }))
 }
 
-/// Returns the address of the app, as it was after the last command.
-fn current_address(cx: &Cx) -> Option<String> {
-    cx.host.slot(&cx.session_name).ok().map(|slot| slot.status.borrow().url.clone())
+/// Returns the address of the app of a session, as it was after the last command.
+fn address_of(cx: &Cx, session: &str) -> Option<String> {
+    cx.host.slot(session).ok().map(|slot| slot.status.borrow().url.clone())
 }
 
 /// Records the begin of a command, before the device is used. [`end`] records its end.
@@ -271,7 +271,7 @@ pub(crate) fn close(cx: &Cx, name: &str, force: bool) -> Result<Vec<LoanId>> {
     let Some(coordinator) = &cx.host.config.coordinator else { return Ok(Vec::new()) };
     match coordinator.session(name) {
         Ok(session) => {
-            let address = cx.host.slot(name).map(|slot| slot.status.borrow().url.clone()).ok();
+            let address = address_of(cx, name);
             let address = address.as_deref().filter(|address| !address.is_empty());
             coordinator.close_for(&session, participant(cx).as_ref(), Closing::new(force), address)
         }

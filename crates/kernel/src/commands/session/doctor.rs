@@ -20,14 +20,23 @@ pub struct Doctor {}
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct DoctorState {}
 
-/// The findings about the state directory.
+/// The findings about one part of the installation.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct DoctorStateOutput {
+pub struct Findings {
     /// Either `ok`, or `findings` if a check failed.
     pub status: String,
-    /// One check for the directory, one for each damaged session, and one for the others.
+    /// The checks, in order.
     pub checks: Vec<Check>,
+}
+
+impl Findings {
+    /// Returns the findings of checks.
+    #[must_use]
+    pub fn new(checks: Vec<Check>) -> Self {
+        let status = if checks.iter().all(|check| check.ok) { "ok" } else { "findings" };
+        Self { status: status.to_owned(), checks }
+    }
 }
 
 /// The findings by platform.
@@ -74,9 +83,9 @@ impl Command for DoctorState {
         examples: &["stickpin doctor state"],
         ..Spec::HOST
     };
-    type Output = DoctorStateOutput;
+    type Output = Findings;
 
-    async fn run(self, cx: &mut Cx) -> Result<DoctorStateOutput> {
+    async fn run(self, cx: &mut Cx) -> Result<Findings> {
         let (coordinator, _) = authority::coordinator(cx)?;
         let state_dir = cx.host.config.state_dir.display().to_string();
         let full = coordinator.store().is_emergency();
@@ -88,12 +97,11 @@ impl Command for DoctorState {
         // Reads every log.
         let sessions = tokio::task::spawn_blocking(move || check_sessions(&coordinator)).await;
         checks.extend(sessions.map_err(|e| Error::internal(format!("the check stopped: {e}")))??);
-        let status = if checks.iter().all(|check| check.ok) { "ok" } else { "findings" };
-        Ok(DoctorStateOutput { status: status.to_owned(), checks })
+        Ok(Findings::new(checks))
     }
 }
 
-/// Checks all sessions. A damaged one has a check of its own.
+/// Checks all sessions: one check for each damaged session, and one for the others.
 fn check_sessions(coordinator: &Coordinator) -> Result<Vec<Check>> {
     let (mut checks, mut sound, mut records) = (Vec::new(), 0, 0);
     for name in coordinator.names()? {
@@ -143,14 +151,19 @@ fn check_sessions(coordinator: &Coordinator) -> Result<Vec<Check>> {
     Ok(checks)
 }
 
-impl Show for DoctorStateOutput {
+/// Writes a check, with the command that fixes what it found. `lead` stands before its name.
+fn show_check(lead: &str, check: &Check, text: &mut Text) {
+    let word = if check.ok { "ok  " } else { "FAIL" };
+    text.line(format_args!("{word} {lead}{}: {}", check.name, check.found));
+    if !check.ok && !check.fix.is_empty() {
+        text.line(format_args!("     fix: {}", check.fix));
+    }
+}
+
+impl Show for Findings {
     fn show(&self, text: &mut Text) {
         for check in &self.checks {
-            let word = if check.ok { "ok  " } else { "FAIL" };
-            text.line(format_args!("{word} {}: {}", check.name, check.found));
-            if !check.ok && !check.fix.is_empty() {
-                text.line(format_args!("     fix: {}", check.fix));
-            }
+            show_check("", check, text);
         }
     }
 
@@ -163,11 +176,7 @@ impl Show for DoctorOutput {
     fn show(&self, text: &mut Text) {
         for platform in &self.platforms {
             for check in &platform.checks {
-                let word = if check.ok { "ok  " } else { "FAIL" };
-                text.line(format_args!("{word} {} {}: {}", platform.kind, check.name, check.found));
-                if !check.ok && !check.fix.is_empty() {
-                    text.line(format_args!("     fix: {}", check.fix));
-                }
+                show_check(&format!("{} ", platform.kind), check, text);
             }
         }
     }

@@ -149,7 +149,7 @@ mod tests {
     use super::*;
     use crate::api::request::Render;
 
-    fn said(output: &EventsOutput, cursor: bool) -> String {
+    fn shown(output: &EventsOutput, cursor: bool) -> String {
         let mut text = Text::new(&Render { cursor, ..Render::default() });
         output.show(&mut text);
         text.finish()
@@ -164,9 +164,9 @@ mod tests {
             cursors: [].into(),
             closed: false,
         };
-        assert_eq!(said(&output, true), "status not_yet, cursorSeq 44");
-        assert_eq!(said(&output, false), "");
+        assert_eq!(shown(&output, true), "status not_yet, cursorSeq 44");
+        assert_eq!(shown(&output, false), "");
         (output.cursor_seq, output.cursors) = (None, [("mail".into(), 3), ("shop".into(), 44)].into());
-        assert_eq!(said(&output, true), "status not_yet, cursor mail=3, cursor shop=44");
+        assert_eq!(shown(&output, true), "status not_yet, cursor mail=3, cursor shop=44");
     }
 }
