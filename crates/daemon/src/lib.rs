@@ -23,6 +23,7 @@
 
 mod agents;
 mod authority;
+mod delivery;
 mod files;
 mod leftovers;
 mod lock;

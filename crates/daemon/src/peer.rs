@@ -1,5 +1,6 @@
 //! One connection: its messages, its calls, and the sessions bound to its client.
 
+use crate::delivery::Deliveries;
 use crate::response_cache::{Lookup, MAX_ID};
 use crate::serve::Daemon;
 use crate::{agents, unfinished};
@@ -12,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
-use stickpin_coordinator::{Connection, Unfinished, connect, take_back_grants};
+use stickpin_coordinator::{Connection, Unfinished, connect};
 use stickpin_kernel::{CancellationToken, Dispatched, Error, ErrorCode, Request, Response};
 use stickpin_session::agent::Process;
 use stickpin_session::turn::AgentId;
@@ -62,17 +63,15 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, stream: UnixStream) {
         bound: Mutex::default(),
         agents: Mutex::default(),
         reads_begun: AtomicBool::default(),
-        acknowledges: AtomicBool::default(),
-        unacknowledged: Mutex::default(),
+        deliveries: Deliveries::default(),
         connections: Mutex::default(),
         free: Arc::new(Semaphore::new(MAX_CALLS as usize)),
-        granted: Mutex::default(),
         gone: CancellationToken::new(),
     });
     match peer.read(read).await {
         Ok(End::Closed) => {}
         // Only a client that was killed leaves a response unread.
-        Ok(End::Reset) => peer.take_back_grants(),
+        Ok(End::Reset) => peer.deliveries.take_back(&peer.daemon.coordinator),
         Err(why) => peer.fault(Value::Null, code::INVALID_REQUEST, invalid(why)).await,
     }
     tracing::trace!("a client sends nothing more");
@@ -115,15 +114,10 @@ struct Peer {
     connections: Mutex<BTreeSet<String>>,
     /// Limits the number of concurrent calls.
     free: Arc<Semaphore>,
-    /// The agent that the last response granted turns to, and their sessions, of a client that
-    /// acknowledges nothing. It has read the response once it sends another message.
-    granted: Mutex<Option<(AgentId, Vec<String>)>>,
     /// Whether the client reads notifications about commands that have begun.
     reads_begun: AtomicBool,
-    /// Whether the client acknowledges answers.
-    acknowledges: AtomicBool,
-    /// The agents behind answers that the client has not acknowledged yet, by the id of the call.
-    unacknowledged: Mutex<HashMap<String, AgentId>>,
+    /// The responses that the client may not have yet.
+    deliveries: Deliveries,
     /// Cancelled when the client has disconnected: its calls end.
     gone: CancellationToken,
 }
@@ -181,14 +175,6 @@ impl Peer {
         }
     }
 
-    /// Returns the turns that the client did not learn of. They are reserved for its agent again,
-    /// unless the agent goes on by itself.
-    fn take_back_grants(&self) {
-        if let Some((agent, sessions)) = self.granted().take() {
-            take_back_grants(&self.daemon.coordinator, &agent, &sessions);
-        }
-    }
-
     /// Returns when every call is answered or the client has disconnected. A client may close its
     /// sending side after its last message.
     async fn wait_until_answered(&self) {
@@ -224,7 +210,7 @@ impl Peer {
         room: Option<OwnedSemaphorePermit>,
         verdict: &mut Option<Verdict>,
     ) {
-        self.granted().take();
+        self.deliveries.message_received();
         let Message { id, method, params, .. } = match serde_json::from_slice(line) {
             Ok(message) => message,
             Err(e) if e.is_data() => {
@@ -240,7 +226,7 @@ impl Peer {
             method::HELLO => match params_of::<Hello>(params) {
                 Ok(hello) => {
                     self.reads_begun.store(hello.reads_begun, Ordering::Relaxed);
-                    self.acknowledges.store(hello.acknowledges, Ordering::Relaxed);
+                    self.deliveries.set_acknowledges(hello.acknowledges);
                     let welcome = self.welcome(&hello);
                     *verdict = Some(welcome.verdict);
                     self.result(id, welcome).await;
@@ -264,10 +250,8 @@ impl Peer {
                 }
             }
             method::ACKNOWLEDGE => {
-                if let Ok(Acknowledge { id }) = params_of(params)
-                    && let Some(agent) = self.unacknowledged().remove(&id.to_string())
-                {
-                    self.daemon.coordinator.delivered(&agent);
+                if let Ok(Acknowledge { id }) = params_of(params) {
+                    self.deliveries.acknowledged(&self.daemon.coordinator, &id.to_string());
                 }
             }
             method::STATUS => drop(self.result(id, self.daemon.status()).await),
@@ -344,22 +328,11 @@ impl Peer {
         let peer = Arc::clone(self);
         tokio::spawn(async move {
             let agent = request.caller.agent.as_ref().map(|agent| agent.agent_id.clone());
-            // If the client is gone, a turn that was granted to it is reserved for its agent again.
             let call = id.to_string();
-            let acknowledges = peer.acknowledges.load(Ordering::Relaxed);
-            if let Some(agent) = agent.clone().filter(|_| acknowledges) {
-                peer.unacknowledged().insert(call.clone(), agent);
-            }
+            agent.iter().for_each(|agent| peer.deliveries.begin(&call, agent));
             let written = peer.answer(id, request, token).await;
-            match agent {
-                Some(agent) if written && !acknowledges => {
-                    let sessions = peer.daemon.coordinator.delivered(&agent);
-                    if !sessions.is_empty() {
-                        *peer.granted() = Some((agent, sessions));
-                    }
-                }
-                _ if !written => drop(peer.unacknowledged().remove(&call)),
-                _ => {}
+            if let Some(agent) = agent {
+                peer.deliveries.end(&peer.daemon.coordinator, &call, agent, written);
             }
             drop((place, room));
             peer.daemon.calls.fetch_sub(1, Ordering::Relaxed);
@@ -415,10 +388,6 @@ impl Peer {
             }
         }
         call.await
-    }
-
-    fn unacknowledged(&self) -> std::sync::MutexGuard<'_, HashMap<String, AgentId>> {
-        self.unacknowledged.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Closes the sessions bound to a client that disconnected or crashed: no other client knows of
@@ -480,10 +449,6 @@ impl Peer {
                 false
             }
         }
-    }
-
-    fn granted(&self) -> std::sync::MutexGuard<'_, Option<(AgentId, Vec<String>)>> {
-        self.granted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn calls(&self) -> std::sync::MutexGuard<'_, HashMap<String, CancellationToken>> {

@@ -1,0 +1,76 @@
+//! Whether a client has its responses. Until it has one, a turn that was granted in it is not
+//! delivered, and is reserved for its agent again.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use stickpin_coordinator::{Coordinator, take_back_grants};
+use stickpin_session::turn::AgentId;
+
+/// The responses of one connection that its client may not have yet.
+#[derive(Debug, Default)]
+pub(crate) struct Deliveries(Mutex<Pending>);
+
+#[derive(Debug, Default)]
+struct Pending {
+    /// Whether the client acknowledges responses.
+    acknowledges: bool,
+    /// The agents behind responses that are not acknowledged yet, by the id of the call.
+    unacknowledged: HashMap<String, AgentId>,
+    /// The agent that the last response granted turns to, and their sessions, of a client that
+    /// acknowledges nothing. It has read the response once it sends another message.
+    granted: Option<(AgentId, Vec<String>)>,
+}
+
+impl Deliveries {
+    /// Sets whether the client acknowledges responses.
+    pub(crate) fn set_acknowledges(&self, acknowledges: bool) {
+        self.pending().acknowledges = acknowledges;
+    }
+
+    /// Notes that a response to an agent is about to be written.
+    pub(crate) fn begin(&self, call: &str, agent: &AgentId) {
+        let mut pending = self.pending();
+        if pending.acknowledges {
+            pending.unacknowledged.insert(call.to_owned(), agent.clone());
+        }
+    }
+
+    /// Notes that a response to an agent was written, or that its client was gone.
+    pub(crate) fn end(&self, coordinator: &Coordinator, call: &str, agent: AgentId, written: bool) {
+        let mut pending = self.pending();
+        if !written {
+            pending.unacknowledged.remove(call);
+        } else if !pending.acknowledges {
+            let sessions = coordinator.delivered(&agent);
+            if !sessions.is_empty() {
+                pending.granted = Some((agent, sessions));
+            }
+        }
+    }
+
+    /// Notes that the client sent another message.
+    pub(crate) fn message_received(&self) {
+        self.pending().granted = None;
+    }
+
+    /// Notes that the client acknowledged the response to a call.
+    pub(crate) fn acknowledged(&self, coordinator: &Coordinator, call: &str) {
+        let agent = self.pending().unacknowledged.remove(call);
+        if let Some(agent) = agent {
+            coordinator.delivered(&agent);
+        }
+    }
+
+    /// Returns the turns that a client did not learn of, because it ended with unread responses.
+    /// They are reserved for its agent again, unless the agent goes on by itself.
+    pub(crate) fn take_back(&self, coordinator: &Coordinator) {
+        let granted = self.pending().granted.take();
+        if let Some((agent, sessions)) = granted {
+            take_back_grants(coordinator, &agent, &sessions);
+        }
+    }
+
+    fn pending(&self) -> MutexGuard<'_, Pending> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
