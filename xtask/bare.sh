@@ -13,9 +13,11 @@ bare=$2
 
 # What the README asks for beside Rust.
 before=git,gcc,libc6-dev,ca-certificates
-# Seconds that each of the two parts may take, beside other tests. A mirror that is slower than that proves
-# nothing.
-patience=480
+# Seconds that each of the two parts may take, beside other tests and cargo commands. A mirror that is slower
+# than that proves nothing.
+patience=900
+# Kilobytes that the root and what is installed in it may take.
+room=4000000
 
 skipped() {
     why="the set-up was not tried in a bare Debian, because $1"
@@ -53,6 +55,8 @@ mirror=$(apt-get indextargets --format '$(CODENAME) $(REPO_URI)' 'Created-By: Pa
 remove
 mkdir -p "$bare"
 trap remove EXIT
+free=$(df --output=avail -k "$bare" | tail -n 1)
+[ "$free" -gt $room ] || skipped "only $free kB are free on the disk"
 
 # Where the mirror answers is told to nobody.
 timeout $patience debootstrap --variant=minbase --include=$before "$release" "$bare" "$mirror" > /dev/null \

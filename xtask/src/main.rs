@@ -98,7 +98,8 @@ fn main() -> ExitCode {
         Some(("lint", _)) => lint::lint(),
         Some(("codegen", m)) => codegen::codegen(m.get_flag("check")),
         Some(("fuzz", m)) => {
-            fuzz::fuzz(*m.get_one("seconds").expect("has a default"), m.get_one("target").map(String::as_str))
+            let target = m.get_one("target").map(String::as_str);
+            run::run(&mut fuzz::fuzz(*m.get_one("seconds").expect("has a default"), target))
         }
         Some(("dist", _)) => dist::dist(),
         Some(("bench", m)) => bench::bench(&bench::Options {

@@ -1,8 +1,9 @@
 //! Runs other programs from the root of the workspace.
 
 use crate::Result;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// Returns the root of the workspace.
 pub fn root() -> PathBuf {
@@ -33,6 +34,35 @@ pub fn run(command: &mut Command) -> Result {
     let status = command.status().map_err(|e| format!("`{line}` did not start: {e}"))?;
     if status.success() { Ok(()) } else { Err(format!("`{line}` failed: {status}")) }
 }
+
+/// Runs a command that others run beside: its output is printed in one piece at its end. The error
+/// holds the end of it.
+pub fn run_beside(mut command: Command) -> Result {
+    let line = words(&command);
+    eprintln!("$ {line}");
+    let not_started = |e: std::io::Error| format!("`{line}` did not start: {e}");
+    let (mut reader, writer) = std::io::pipe().map_err(not_started)?;
+    command.stdin(Stdio::null()).stdout(writer.try_clone().map_err(not_started)?).stderr(writer);
+    let mut child = command.spawn().map_err(not_started)?;
+    // Otherwise this process keeps the pipe open for writing.
+    drop(command);
+    let mut printed = Vec::new();
+    let read = reader.read_to_end(&mut printed);
+    let printed = String::from_utf8_lossy(&printed);
+    let printed = printed.trim_end();
+    eprintln!("output of `{line}`:\n{printed}");
+    let status =
+        child.wait().and_then(|status| read.map(|_| status)).map_err(|e| format!("`{line}`: {e}"))?;
+    if status.success() {
+        return Ok(());
+    }
+    let lines: Vec<_> = printed.lines().collect();
+    let end = lines[lines.len().saturating_sub(END_LINES)..].join("\n");
+    Err(format!("`{line}` failed: {status}\n{end}"))
+}
+
+/// The number of lines that an error quotes from the end of an output.
+const END_LINES: usize = 20;
 
 /// Runs a command and returns its standard output.
 pub fn output(command: &mut Command) -> Result<String> {

@@ -1,8 +1,9 @@
 //! The command that verifies a checkout.
 
 use crate::Result;
-use crate::run::{cargo, output, root, run, target_dir};
+use crate::run::{cargo, output, root, run, run_beside, target_dir};
 use crate::summary::{Collected, timed};
+use std::panic::resume_unwind;
 use std::process::Command;
 
 /// Suites that need neither a browser nor a desktop: the pure crates, the kernel, the simulated
@@ -31,8 +32,8 @@ pub fn quick() -> Result {
     done
 }
 
-/// Sets up, lints, checks generated files, tries the set-up in a bare Debian, and runs every test.
-/// Prints how long each part took, and what was skipped.
+/// Sets up, lints, tries the set-up in a bare Debian, and runs every test. Prints how long each part
+/// took, what was skipped, and every failed part with the end of its output.
 pub fn test() -> Result {
     let collected = Collected::new(&target_dir()?)?;
     let done = timed(ALL, || all(&collected));
@@ -42,8 +43,6 @@ pub fn test() -> Result {
 
 fn all(collected: &Collected) -> Result {
     let ready = timed("setup", crate::setup::setup)?;
-    timed("lint", crate::lint::lint)?;
-    timed("codegen", || crate::codegen::codegen(true))?;
     timed("build of tests", || {
         run(&mut cargo(&["test", "--workspace", "--tests", "--bins", "--lib", "--no-run", "--quiet"]))
     })?;
@@ -71,29 +70,46 @@ fn all(collected: &Collected) -> Result {
         }
         run(collected.with_skip_file(&mut tests))
     };
-    // A failing part does not hide the others. `bare` mostly waits for the network, the disk and
-    // one processor. The suites that must share the processors with nothing are not among those
-    // beside it.
     let nextest = |filter: &str| {
         suites(cargo(&["nextest", "run", "--workspace", "--no-fail-fast", "--filterset", filter]))
     };
-    let (bare, rest) = std::thread::scope(|scope| {
-        let bare = scope.spawn(|| timed("bare", || run(collected.with_skip_file(&mut bare_command()?))));
-        let doc = timed("doc tests", || {
-            run(&mut cargo(&["test", "--workspace", "--doc", "--quiet", "--no-fail-fast"]))
+    // The suites mostly wait, for browsers, apps and time limits; what computes or installs runs
+    // beside them and yields to them. A failing part does not hide the others.
+    std::thread::scope(|scope| {
+        let bare = scope.spawn(|| {
+            yield_to_others()?;
+            let mut command = bare_command()?;
+            collected.with_skip_file(&mut command);
+            timed("bare", || run_beside(command))
         });
-        let fuzz = timed("fuzz", || crate::fuzz::fuzz(crate::fuzz::SECONDS, None));
-        let quick = if has_nextest { timed(QUICK_SUITES, || nextest(QUICK_FILTER)) } else { Ok(()) };
-        let bare = bare.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        (bare, doc.and(fuzz).and(quick))
-    });
-    let others = if has_nextest {
-        timed("other suites", || nextest(&format!("not ({QUICK_FILTER})")))
-    } else {
-        let all = cargo(&["test", "--workspace", "--tests", "--bins", "--lib", "--no-fail-fast"]);
-        timed("tests", || suites(all))
-    };
-    rest.and(others).and(bare)
+        let checks = scope.spawn(|| {
+            yield_to_others()?;
+            let doc = cargo(&["test", "--workspace", "--doc", "--quiet", "--no-fail-fast"]);
+            let doc = timed("doc tests", || run_beside(doc));
+            let fuzz = timed("fuzz", || run_beside(crate::fuzz::fuzz(crate::fuzz::SECONDS, None)));
+            all_of([timed("lint", crate::lint::lint), doc, fuzz])
+        });
+        let suites = if has_nextest {
+            let quick = timed(QUICK_SUITES, || nextest(QUICK_FILTER));
+            all_of([quick, timed("other suites", || nextest(&format!("not ({QUICK_FILTER})")))])
+        } else {
+            let all = cargo(&["test", "--workspace", "--tests", "--bins", "--lib", "--no-fail-fast"]);
+            timed("tests", || suites(all))
+        };
+        let beside = [checks, bare].map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        all_of([suites, all_of(beside)])
+    })
+}
+
+/// Lowers the priority of this thread and of the programs that it starts.
+fn yield_to_others() -> Result {
+    rustix::process::nice(19).map(drop).map_err(|e| format!("nice: {e}"))
+}
+
+/// Returns the errors of all parts as one.
+fn all_of<const N: usize>(parts: [Result; N]) -> Result {
+    let errors: Vec<_> = parts.into_iter().filter_map(Result::err).collect();
+    if errors.is_empty() { Ok(()) } else { Err(errors.join("\nxtask: ")) }
 }
 
 /// Runs the set-up and the quick suites in a bare Debian, or prints why not.
