@@ -58,8 +58,8 @@ impl Request {
     #[must_use]
     pub fn max_response_time(&self) -> Duration {
         let own = || {
-            let prepared =
-                registry::lookup(&self.command).and_then(|entry| entry.prepare(self.input.clone()));
+            let prepared = registry::lookup(&self.command)
+                .and_then(|entry| entry.prepare(self.input.clone(), registry::commands()));
             prepared
                 .map_or(DEFAULT_DEADLINE, |Prepared { time, .. }| self.given(time).unwrap_or(time.deadline))
         };
@@ -131,11 +131,11 @@ impl Host {
         overdue: oneshot::Sender<Duration>,
         begun: Option<oneshot::Sender<CommandId>>,
     ) -> Response {
-        let entry = match registry::lookup_in(&self.added, &request.command) {
+        let entry = match self.commands.lookup(&request.command) {
             Ok(entry) => entry,
             Err(e) => return respond_failed(&request.command, &request.render, e),
         };
-        let prepared = match entry.prepare(std::mem::take(&mut request.input)) {
+        let prepared = match entry.prepare(std::mem::take(&mut request.input), &self.commands) {
             Ok(prepared) => prepared,
             Err(e) => return respond_failed(entry.spec.name, &request.render, e),
         };
@@ -146,7 +146,7 @@ impl Host {
         }
         let mut cx = Cx {
             host: Arc::clone(&self.inner),
-            added: Arc::clone(&self.added),
+            commands: self.commands.clone(),
             session_name,
             caller: request.caller,
             render: request.render,

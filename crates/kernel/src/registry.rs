@@ -1,12 +1,13 @@
 //! The only list of commands, in the order in which help and docs print them.
 
-use crate::api::schema;
 use crate::command::entry::entry;
 use crate::commands;
-use stickpin_device::{Error, Result};
+use std::sync::LazyLock;
+use stickpin_device::Result;
 
 pub use crate::api::command_definition::CommandDefinition;
 pub use crate::command::entry::Entry;
+pub use crate::command::table::CommandTable;
 
 /// All commands.
 pub static COMMANDS: &[Entry] = &LIST;
@@ -126,10 +127,17 @@ list! {
     commands::session::identity::IdentityLink,
 }
 
+/// Returns the commands of this list, with those that no help lists.
+#[must_use]
+pub fn commands() -> &'static CommandTable {
+    static TABLE: LazyLock<CommandTable> = LazyLock::new(|| CommandTable::new(all()));
+    &TABLE
+}
+
 /// Returns the command with a name or alias.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Entry> {
-    find_in(&[], name)
+    commands().find(name)
 }
 
 /// Returns the command with a name or alias.
@@ -137,31 +145,12 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 /// # Errors
 /// Returns `INVALID_ARGS` with the most similar name.
 pub fn lookup(name: &str) -> Result<&'static Entry> {
-    lookup_in(&[], name)
+    commands().lookup(name)
 }
 
-/// Returns the command with a name or alias, of this list or of `added` ones.
-pub(crate) fn find_in(added: &[&'static Entry], name: &str) -> Option<&'static Entry> {
-    all(added).find(|e| e.spec.name == name || e.spec.aliases.contains(&name))
-}
-
-/// Returns the command with a name or alias, of this list or of `added` ones.
-///
-/// # Errors
-/// Returns `INVALID_ARGS` with the most similar name.
-pub(crate) fn lookup_in(added: &[&'static Entry], name: &str) -> Result<&'static Entry> {
-    find_in(added, name).ok_or_else(|| {
-        let names = all(added).flat_map(|e| std::iter::once(&e.spec.name).chain(e.spec.aliases));
-        let hint = match schema::nearest(name, names.copied()) {
-            Some(near) => format!("did you mean `{near}`? run `stickpin help` to list the commands"),
-            None => "run `stickpin help` to list the commands".to_owned(),
-        };
-        Error::invalid_args(format!("there is no command {}", stickpin_tree::quote(name))).hint(hint)
-    })
-}
-
-fn all(added: &[&'static Entry]) -> impl Iterator<Item = &'static Entry> {
-    COMMANDS.iter().chain(INTERNAL).chain(added.iter().copied())
+/// Returns every command of the kernel.
+pub(crate) fn all() -> impl Iterator<Item = &'static Entry> {
+    COMMANDS.iter().chain(INTERNAL)
 }
 
 #[cfg(test)]

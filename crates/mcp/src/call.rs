@@ -393,7 +393,7 @@ fn prepare_command(
     {
         input.entry("staleRefs").or_insert_with(|| Value::from(ladder.as_str()));
     }
-    permit(setup, entry, entry.effect(&input), &input)?;
+    permit(setup, entry, entry.effect(&input, registry::commands()), &input)?;
     let client = shared.named_client(options.state_dir.as_deref())?;
     let session = options.session.clone().or_else(|| setup.session.clone());
     let scope = session.as_deref().unwrap_or(&connection.caller.own_session);

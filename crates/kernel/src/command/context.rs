@@ -5,7 +5,7 @@ use crate::api::expectation::Expectation;
 use crate::api::paths::{PathArg, ResolvedPath};
 use crate::api::request::{Caller, HeldTurn, LogStatus, RefDetail, Render};
 use crate::command::begun::Begun;
-use crate::command::entry::Entry;
+use crate::command::table::CommandTable;
 use crate::host::open_session::OpenSession;
 use crate::host::queue::{self, Checkout, Position};
 use crate::host::recording::RecordedTarget;
@@ -27,8 +27,8 @@ use tokio_util::sync::CancellationToken;
 #[derive(Debug)]
 pub struct Cx {
     pub(crate) host: Arc<HostInner>,
-    /// The commands of the host in addition to those of the registry.
-    pub(crate) added: Arc<[&'static Entry]>,
+    /// The commands of the host.
+    pub(crate) commands: CommandTable,
     /// The caller.
     pub caller: Caller,
     /// How the response will be rendered.

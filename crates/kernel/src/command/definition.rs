@@ -3,6 +3,7 @@
 use crate::api::render::Show;
 use crate::api::spec::{Effect, Spec};
 use crate::command::context::Cx;
+use crate::command::table::CommandTable;
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
@@ -38,9 +39,10 @@ pub trait Command: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'st
     /// The output.
     type Output: Serialize + DeserializeOwned + Show + Send + 'static;
 
-    /// Returns whether the command changes the app, with these arguments.
+    /// Returns whether the command changes the app, with these arguments. `_commands` are those that
+    /// it may run.
     #[must_use]
-    fn effect(_input: &Map<String, Value>) -> Effect {
+    fn effect(_input: &Map<String, Value>, _commands: &CommandTable) -> Effect {
         Self::SPEC.effect
     }
 

@@ -5,13 +5,14 @@ use crate::api::render::{Show, Text};
 use crate::api::spec::Effect;
 use crate::command::context::Cx;
 use crate::command::definition::{Command, TimeLimits};
+use crate::command::table::CommandTable;
 use serde::de::IntoDeserializer as _;
 use serde_json::{Map, Value};
 use std::ops::Deref;
 use std::pin::Pin;
 use stickpin_device::{Error, Result};
 
-type Parse = fn(Map<String, Value>) -> serde_json::Result<Prepared>;
+type Parse = fn(Map<String, Value>, &CommandTable) -> serde_json::Result<Prepared>;
 
 /// The future of a running command.
 type RunFuture<'a> = Pin<Box<dyn Future<Output = Result<Box<dyn ErasedOutput>>> + Send + 'a>>;
@@ -21,7 +22,7 @@ type RunFuture<'a> = Pin<Box<dyn Future<Output = Result<Box<dyn ErasedOutput>>> 
 pub struct Entry {
     definition: CommandDefinition,
     parse: Parse,
-    effect: fn(&Map<String, Value>) -> Effect,
+    effect: fn(&Map<String, Value>, &CommandTable) -> Effect,
 }
 
 /// Gives an entry the methods of its form.
@@ -38,19 +39,20 @@ pub(crate) const fn entry<C: Command>() -> Entry {
 }
 
 impl Entry {
-    /// Returns whether the command changes the app, with this input.
+    /// Returns whether the command changes the app, with this input. `commands` are those that it
+    /// may run.
     #[must_use]
-    pub fn effect(&self, input: &Map<String, Value>) -> Effect {
-        (self.effect)(input)
+    pub fn effect(&self, input: &Map<String, Value>, commands: &CommandTable) -> Effect {
+        (self.effect)(input, commands)
     }
 
     /// Parses an input once for all later uses.
     ///
     /// # Errors
     /// Returns `INVALID_ARGS` that names the argument.
-    pub(crate) fn prepare(&self, input: Map<String, Value>) -> Result<Prepared> {
+    pub(crate) fn prepare(&self, input: Map<String, Value>, commands: &CommandTable) -> Result<Prepared> {
         self.check(&input)?;
-        (self.parse)(input).map_err(|e| self.unreadable(&e))
+        (self.parse)(input, commands).map_err(|e| self.unreadable(&e))
     }
 }
 
@@ -66,9 +68,9 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    fn parse<C: Command>(input: Map<String, Value>) -> serde_json::Result<Self> {
+    fn parse<C: Command>(input: Map<String, Value>, commands: &CommandTable) -> serde_json::Result<Self> {
         let command = C::deserialize((&input).into_deserializer())?;
-        let (effect, time) = (C::effect(&input), command.time_limits());
+        let (effect, time) = (C::effect(&input, commands), command.time_limits());
         Ok(Self { command: Box::new(command), input, effect, time })
     }
 

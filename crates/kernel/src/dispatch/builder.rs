@@ -2,6 +2,7 @@
 
 use crate::command::definition::Command;
 use crate::command::entry::{Entry, entry};
+use crate::command::table::CommandTable;
 use crate::dispatch::host::Host;
 use crate::host::identities::Identities;
 #[cfg(feature = "recording")]
@@ -101,12 +102,15 @@ impl HostBuilder {
     pub fn build(self) -> Result<Host> {
         for (at, entry) in self.added.iter().enumerate() {
             let names = || std::iter::once(&entry.spec.name).chain(entry.spec.aliases);
-            if let Some(name) = names().find(|name| registry::find_in(&self.added[..at], name).is_some()) {
+            let before = self.added[..at].iter().copied();
+            let earlier = CommandTable::new(registry::all().chain(before));
+            if let Some(name) = names().find(|name| earlier.find(name).is_some()) {
                 return Err(Error::invalid_args(format!("two commands are named `{name}`"))
                     .hint("rename the added command"));
             }
         }
-        Ok(Host { inner: Arc::new(HostInner::new(self.config)), added: self.added.into() })
+        let commands = CommandTable::new(registry::all().chain(self.added.iter().copied()));
+        Ok(Host { inner: Arc::new(HostInner::new(self.config)), commands, added: self.added.into() })
     }
 
     /// Creates a host with a configuration that only tests need.

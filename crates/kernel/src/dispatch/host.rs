@@ -1,6 +1,7 @@
 //! The public interface of a host: its commands, sessions and shutdown.
 
 use crate::command::entry::Entry;
+use crate::command::table::CommandTable;
 use crate::dispatch::builder::HostBuilder;
 use crate::host::HostInner;
 use crate::registry::COMMANDS;
@@ -12,7 +13,9 @@ use std::sync::atomic::Ordering;
 #[derive(Debug, Clone)]
 pub struct Host {
     pub(crate) inner: Arc<HostInner>,
-    /// The commands in addition to those of the registry.
+    /// The commands of the registry and those that were added.
+    pub(crate) commands: CommandTable,
+    /// Those that were added.
     pub(crate) added: Arc<[&'static Entry]>,
 }
 

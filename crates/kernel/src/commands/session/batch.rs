@@ -1,8 +1,8 @@
 //! `batch`: runs several commands in one call.
 
 use crate::api::request::Response;
+use crate::command::table::CommandTable;
 use crate::commands::prelude::*;
-use crate::registry;
 use crate::run::execute;
 use serde_json::{Map, Value};
 use stickpin_device::Dispatched;
@@ -55,8 +55,9 @@ pub struct BatchOutput {
 impl Batch {
     fn steps(self, cx: &Cx) -> Result<Vec<Step>> {
         let bad = |message: String| {
-            Error::invalid_args(message)
-                .hint(r#"for example: `for example: `stickpin batch --steps '[{"command":"press","input":{"target":"@e3"}}]'``"#)
+            Error::invalid_args(message).hint(
+                r#"for example: `stickpin batch --steps '[{"command":"press","input":{"target":"@e3"}}]'`"#,
+            )
         };
         let steps = match (self.steps, self.file) {
             (Some(steps), None) => steps,
@@ -93,9 +94,9 @@ impl Command for Batch {
     type Output = BatchOutput;
 
     /// Reports `Reads` only if every step reads.
-    fn effect(input: &Map<String, Value>) -> Effect {
+    fn effect(input: &Map<String, Value>, commands: &CommandTable) -> Effect {
         let steps = input.get("steps").and_then(Value::as_array);
-        let command = |step: &Value| step["command"].as_str().and_then(registry::find);
+        let command = |step: &Value| step["command"].as_str().and_then(|name| commands.find(name));
         let reads = |step: &Value| command(step).is_some_and(|entry| entry.spec.effect == Effect::Reads);
         if steps.is_some_and(|steps| steps.iter().all(reads)) { Effect::Reads } else { Effect::Mutates }
     }
@@ -108,8 +109,8 @@ impl Command for Batch {
                 return Err(numbered(Error::invalid_args("a batch cannot contain another batch"))
                     .hint("list the steps of the inner batch directly"));
             }
-            let entry = registry::lookup_in(&cx.added, &step.command).map_err(numbered)?;
-            prepared.push((entry, entry.prepare(step.input).map_err(numbered)?));
+            let entry = cx.commands.lookup(&step.command).map_err(numbered)?;
+            prepared.push((entry, entry.prepare(step.input, &cx.commands).map_err(numbered)?));
         }
         let mut ran = BatchOutput { steps: Vec::new(), skipped: prepared.len(), dispatched: Dispatched::No };
         for (entry, prepared) in prepared {
