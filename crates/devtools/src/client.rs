@@ -2,7 +2,7 @@
 
 use crate::error::{CallError, Refusal};
 use crate::json::to_valid_utf8;
-use crate::pipe::{Frames, MAX_FRAME};
+use crate::transport::{FrameReader, FrameWriter};
 use hashbrown::HashMap;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -15,8 +15,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::io::AsyncWriteExt;
-use tokio::net::unix::pipe;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Sleep, sleep};
 
@@ -91,7 +89,7 @@ impl Pending {
 }
 
 /// A connection to a browser. Clones share the connection. When the last one is dropped, the pipe
-/// closes and the browser exits.
+/// closes, and a browser that reads from a pipe exits.
 #[derive(Clone)]
 pub struct Client {
     outgoing: mpsc::UnboundedSender<Vec<u8>>,
@@ -130,9 +128,9 @@ struct Incoming<'a> {
 }
 
 impl Client {
-    /// Creates a client on the two pipes of a browser. Must be called within a Tokio runtime.
+    /// Creates a client on a connection to a browser. Must be called within a Tokio runtime.
     #[must_use]
-    pub fn new(from_browser: pipe::Receiver, to_browser: pipe::Sender, sink: impl Sink) -> Self {
+    pub fn new(from_browser: impl FrameReader, to_browser: impl FrameWriter, sink: impl Sink) -> Self {
         let (out, queue) = mpsc::unbounded_channel();
         let pending = Arc::new(Pending::default());
         let client = Self { outgoing: out, pending };
@@ -148,8 +146,7 @@ impl Client {
         let id = self.pending.next.fetch_add(1, Ordering::Relaxed) + 1;
         let frame = Outgoing { id, method: M::NAME, params: method, session_id: session };
         let failure = match serde_json::to_vec(&frame) {
-            Ok(mut bytes) => {
-                bytes.push(0);
+            Ok(bytes) => {
                 let mut table = self.pending.table();
                 if let Some(why) = &table.lost {
                     Some(CallError::Lost(why.clone()))
@@ -233,15 +230,22 @@ impl<M: Method> Drop for Reply<M> {
     }
 }
 
-async fn write(mut pipe: pipe::Sender, mut queue: mpsc::UnboundedReceiver<Vec<u8>>, pending: Arc<Pending>) {
-    while let Some(mut frame) = queue.recv().await {
-        // Frames that are sent together arrive together, so the browser wakes up once.
-        while frame.len() < MAX_BATCH_BYTES
+async fn write(
+    mut browser: impl FrameWriter,
+    mut queue: mpsc::UnboundedReceiver<Vec<u8>>,
+    pending: Arc<Pending>,
+) {
+    while let Some(first) = queue.recv().await {
+        // Frames that are sent together arrive together.
+        let mut bytes = first.len();
+        let mut frames = vec![first];
+        while bytes < MAX_BATCH_BYTES
             && let Ok(next) = queue.try_recv()
         {
-            frame.extend_from_slice(&next);
+            bytes += next.len();
+            frames.push(next);
         }
-        if let Err(e) = pipe.write_all(&frame).await {
+        if let Err(e) = browser.write(frames).await {
             pending.fail_all(&format!("the browser is gone ({e})"));
             return;
         }
@@ -249,14 +253,13 @@ async fn write(mut pipe: pipe::Sender, mut queue: mpsc::UnboundedReceiver<Vec<u8
 }
 
 async fn read(
-    pipe: pipe::Receiver,
+    mut browser: impl FrameReader,
     out: mpsc::WeakUnboundedSender<Vec<u8>>,
     pending: Arc<Pending>,
     mut sink: impl Sink,
 ) {
-    let mut frames = Frames::new(pipe, MAX_FRAME);
     let reason = loop {
-        let frame = match frames.next().await {
+        let frame = match browser.next().await {
             Ok(Some(frame)) => frame,
             Ok(None) => break "the browser ended".to_owned(),
             Err(e) => break e.to_string(),
@@ -298,8 +301,10 @@ async fn read(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pipe::{PipeReader, PipeWriter};
     use crate::protocol::Done;
-    use tokio::io::AsyncReadExt;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::unix::pipe;
 
     /// A command whose answer is not awaited.
     #[derive(Serialize)]
@@ -322,7 +327,7 @@ mod tests {
     async fn every_call_ends_in_an_answer_a_refusal_or_at_its_limit() {
         let (mut theirs, from_browser) = pipe::pipe().unwrap();
         let (to_browser, mut read) = pipe::pipe().unwrap();
-        let client = Client::new(from_browser, to_browser, IgnoreEvents);
+        let client = Client::new(PipeReader::new(from_browser), PipeWriter::new(to_browser), IgnoreEvents);
         let limit = client.call(None, &Unanswered {}).await.unwrap_err();
         assert_eq!(limit, CallError::TimedOut { method: "Test.impatient", limit: Duration::ZERO });
         assert_eq!(client.pending.table().pending_calls.len(), 0, "nobody waits for it any more");

@@ -1,5 +1,4 @@
-//! A thin client of the DevTools protocol: frames on a pipe, requests, answers, events, session
-//! ids.
+//! A thin client of the DevTools protocol: frames, requests, answers, events, session ids.
 //!
 //! Answers are matched to requests by id. Events go to one [`Sink`] in the order of arrival,
 //! *before* any later answer is delivered. When an answer arrives, the state therefore already
@@ -9,8 +8,9 @@
 //! every open call fails with [`CallError::Lost`]. No call waits longer than its
 //! [timeout](Method::LIMIT).
 //!
-//! The only transport is the pair of pipes of a browser that the caller started. Invariant: this
-//! crate knows no page and no device.
+//! A transport is a [`FrameReader`] and a [`FrameWriter`]; the one that exists is the pair of pipes
+//! of a browser that the caller started ([`PipeReader`], [`PipeWriter`]). Invariant: this crate
+//! knows no page and no device.
 //!
 //! ```
 //! // A page may contain half of a surrogate pair; the rest of the text is kept.
@@ -23,7 +23,10 @@ mod error;
 mod json;
 mod pipe;
 pub mod protocol;
+mod transport;
 
 pub use client::{Client, Method, Reply, Sink};
 pub use error::{CallError, Refusal};
 pub use json::well_formed;
+pub use pipe::{PipeReader, PipeWriter};
+pub use transport::{FrameReader, FrameWriter};

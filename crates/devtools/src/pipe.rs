@@ -1,11 +1,12 @@
-//! Frames on a pipe: JSON text terminated by NUL.
+//! Frames on a pair of pipes: JSON text terminated by NUL.
 
+use crate::transport::{FrameReader, FrameWriter};
 use std::io;
-use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 /// The longest accepted frame, in bytes. The largest legitimate frames are a capture of 100,000
 /// nodes (30 MB) and a screenshot of a long page; a browser that sends more is broken.
-pub(crate) const MAX_FRAME: usize = 256 << 20;
+const MAX_FRAME: usize = 256 << 20;
 
 /// The minimum space reserved for a read, in bytes.
 const CHUNK: usize = 64 << 10;
@@ -13,9 +14,9 @@ const CHUNK: usize = 64 << 10;
 /// The buffer size in bytes above which an empty buffer is freed.
 const MAX_IDLE_BUFFER: usize = 1 << 20;
 
-/// Splits a byte stream into frames.
+/// Splits the bytes that a browser writes to a pipe into frames.
 #[derive(Debug)]
-pub(crate) struct Frames<R> {
+pub struct PipeReader<R> {
     source: R,
     buffer: Vec<u8>,
     /// The number of bytes of `buffer` that have been handed out.
@@ -25,17 +26,19 @@ pub(crate) struct Frames<R> {
     max: usize,
 }
 
-impl<R: AsyncRead + Unpin> Frames<R> {
-    pub(crate) fn new(source: R, max: usize) -> Self {
-        Self { source, buffer: Vec::new(), consumed: 0, scanned: 0, max }
+impl<R: AsyncRead + Unpin> PipeReader<R> {
+    /// Reads from the pipe that the browser writes to.
+    pub fn new(source: R) -> Self {
+        Self::with_limit(source, MAX_FRAME)
     }
 
-    /// Returns the next frame without its NUL, or `None` when the other side closed the pipe.
-    ///
-    /// # Errors
-    /// Returns an error when reading fails, a frame exceeds the limit, or the pipe ends inside a
-    /// frame.
-    pub(crate) async fn next(&mut self) -> io::Result<Option<&mut [u8]>> {
+    fn with_limit(source: R, max: usize) -> Self {
+        Self { source, buffer: Vec::new(), consumed: 0, scanned: 0, max }
+    }
+}
+
+impl<R: AsyncRead + Unpin + Send + 'static> FrameReader for PipeReader<R> {
+    async fn next(&mut self) -> io::Result<Option<&mut [u8]>> {
         loop {
             if let Some(at) = self.buffer[self.scanned..].iter().position(|&b| b == 0) {
                 let (from, to) = (self.consumed, self.scanned + at);
@@ -65,10 +68,32 @@ impl<R: AsyncRead + Unpin> Frames<R> {
     }
 }
 
+/// Writes frames to the pipe that a browser reads from.
+#[derive(Debug)]
+pub struct PipeWriter<W>(W);
+
+impl<W: AsyncWrite + Unpin> PipeWriter<W> {
+    /// Writes to the pipe that the browser reads from.
+    pub fn new(pipe: W) -> Self {
+        Self(pipe)
+    }
+}
+
+impl<W: AsyncWrite + Unpin + Send + 'static> FrameWriter for PipeWriter<W> {
+    async fn write(&mut self, frames: Vec<Vec<u8>>) -> io::Result<()> {
+        // In one piece, so that the browser wakes up once.
+        let mut bytes = Vec::with_capacity(frames.iter().map(|frame| frame.len() + 1).sum());
+        for frame in frames {
+            bytes.extend_from_slice(&frame);
+            bytes.push(0);
+        }
+        self.0.write_all(&bytes).await
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tokio::io::AsyncWriteExt;
 
     async fn read_all(pieces: &[&[u8]], max: usize) -> (Vec<String>, Option<io::ErrorKind>) {
         let (mut ours, theirs) = tokio::io::duplex(4);
@@ -81,7 +106,7 @@ mod tests {
                 }
             }
         });
-        let mut frames = Frames::new(theirs, max);
+        let mut frames = PipeReader::with_limit(theirs, max);
         let mut seen = Vec::new();
         loop {
             match frames.next().await {

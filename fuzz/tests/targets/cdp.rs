@@ -8,7 +8,7 @@ use stickpin_devtools::protocol::{
     DescribeNode, Evaluate, GetEventListeners, GetFrameOwner, GetHistory, GetLayoutMetrics, GetMetrics,
     GetPartialAxTree, GetProperties, GetTargets, GetVersion, Navigate,
 };
-use stickpin_devtools::{CallError, Client, Method, Sink, well_formed};
+use stickpin_devtools::{CallError, Client, Method, PipeReader, PipeWriter, Sink, well_formed};
 use stickpin_fuzz::{Target, run};
 use tokio::io::AsyncWriteExt;
 use tokio::net::unix::pipe;
@@ -74,7 +74,7 @@ async fn talk(bytes: &[u8], sizes: Vec<usize>) -> Result<(bool, Vec<String>), St
     let pipe = || pipe::pipe().map_err(|e| e.to_string());
     let ((mut theirs, from_browser), (to_browser, read)) = (pipe()?, pipe()?);
     let heard = Heard::default();
-    let client = Client::new(from_browser, to_browser, heard.clone());
+    let client = Client::new(PipeReader::new(from_browser), PipeWriter::new(to_browser), heard.clone());
     let name = || "1".to_owned();
     let calls = async {
         let of = &client;

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 use stickpin_device::{Error, ErrorCode, Result, io_error};
-use stickpin_devtools::{Client, Sink, protocol};
+use stickpin_devtools::{Client, PipeReader, PipeWriter, Sink, protocol};
 use stickpin_process::{ProcessRecord, kill_group, remove_folder};
 use tokio::net::unix::pipe;
 use tokio::process::Child;
@@ -137,7 +137,7 @@ impl Launch<'_> {
 
         let from_browser = pipe::Receiver::from_owned_fd(we_read.into()).map_err(|e| pipe_error(&e))?;
         let to_browser = pipe::Sender::from_owned_fd(we_write.into()).map_err(|e| pipe_error(&e))?;
-        let client = Client::new(from_browser, to_browser, sink);
+        let client = Client::new(PipeReader::new(from_browser), PipeWriter::new(to_browser), sink);
         let dir = self.dir.to_owned();
         let mut browser = Browser {
             client,

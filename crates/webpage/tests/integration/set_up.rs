@@ -4,7 +4,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use std::sync::Arc;
 use stickpin_devtools::protocol::TargetInfo;
-use stickpin_devtools::{Client, Sink};
+use stickpin_devtools::{Client, PipeReader, PipeWriter, Sink};
 use stickpin_webpage::events;
 use stickpin_webpage::state::{SharedState, TabState};
 use stickpin_webpage::tab::{Tab, TabError};
@@ -45,7 +45,7 @@ async fn a_refused_part_of_a_set_up_is_told_by_the_next_use() {
     let (to_browser, commands) = pipe::pipe().unwrap();
     let (answers, from_browser) = pipe::pipe().unwrap();
     tokio::spawn(answer(commands, answers));
-    let client = Client::new(from_browser, to_browser, Deaf);
+    let client = Client::new(PipeReader::new(from_browser), PipeWriter::new(to_browser), Deaf);
     let shared = Arc::new(SharedState::default());
     let session = "s".to_owned();
     let info = TargetInfo { target_id: "t".into(), ..TargetInfo::default() };
