@@ -16,9 +16,10 @@ const QUICK_FILTER: &str = "not (package(stickpin) + package(stickpin-backend-li
 const QUICK_SUITES: &str = "quick suites";
 const ALL: &str = "all";
 
-/// The number of tests that run concurrently on two cores. Most wait for a browser, an app or a
-/// time limit, and use a third of a core; with five, large apps miss their time limits.
-const TESTS_PER_TWO_CORES: usize = 4;
+/// The number of tests that run concurrently on two cores. Most wait for a browser or a time limit,
+/// and use a third of a core. Tests on a desktop count as two, and large apps as more
+/// (`.config/nextest.toml`): beside five others they miss their time limits.
+const TESTS_PER_TWO_CORES: usize = 6;
 
 /// Lints and runs the suites that need neither a browser nor a desktop.
 pub fn quick() -> Result {
