@@ -34,10 +34,23 @@ pub fn language() -> Result {
     let mut faults = Vec::new();
     for file in files.lines() {
         let text = std::fs::read_to_string(root().join(file)).map_err(|e| format!("{file}: {e}"))?;
+        if is_library(file) && !has_example(&text) {
+            faults.push(format!("{file}: the header of a library crate needs an example"));
+        }
         let found = faults_of(&text);
         faults.extend(found.into_iter().map(|(line, fault)| format!("{file}:{line}: {fault}")));
     }
     if faults.is_empty() { Ok(()) } else { Err(format!("language:\n{}", faults.join("\n"))) }
+}
+
+/// Returns whether a file is the root of a library crate that others can use.
+fn is_library(file: &str) -> bool {
+    file.starts_with("crates/") && file.ends_with("/src/lib.rs") && !file.starts_with("crates/testkit/")
+}
+
+/// Returns whether the header of a crate contains an example, which the doc tests run.
+fn has_example(text: &str) -> bool {
+    text.lines().take_while(|line| line.starts_with("//!")).any(|line| line.starts_with("//! ```"))
 }
 
 /// Returns the faults of one file, with their line numbers.
@@ -109,6 +122,13 @@ mod tests {
         );
         let lines: Vec<usize> = faults_of(&text).into_iter().map(|(line, _)| line).collect();
         assert_eq!(lines, [1, 3, 5, 6, 7]);
+    }
+
+    #[test]
+    fn example_counts_in_the_header_of_a_crate_only() {
+        assert!(has_example("//! A crate.\n//!\n//! ```\n//! run();\n//! ```\n\npub fn run() {}\n"));
+        assert!(!has_example("//! A crate.\n\n/// ```\n/// run();\n/// ```\npub fn run() {}\n"));
+        assert!(is_library("crates/backends/web/src/lib.rs") && !is_library("crates/testkit/src/lib.rs"));
     }
 
     #[test]

@@ -5,6 +5,15 @@
 //! share: the list of members, the window at a point, the clipboard. [`CompositeDevice`] combines
 //! both into a [`Device`](stickpin_device::Device). A member that leaves or does not answer does
 //! not stop the others.
+//!
+//! ```
+//! use stickpin_compose::Route;
+//! use stickpin_device::{Action, Modifiers};
+//!
+//! // Keys without a target go to the member that was acted on last.
+//! let key = Action::Key { modifiers: Modifiers::default(), key: "Escape".to_owned() };
+//! assert_eq!(Route::for_action(&key), Route::Keyboard);
+//! ```
 
 mod act;
 mod device;

@@ -7,6 +7,21 @@
 //!
 //! `model` contains the state and its changes, without input or output; `view` draws it; `context`
 //! stores what a prompt can refer to; `run` connects the terminal and the daemon.
+//!
+//! ```
+//! use stickpin_console::{ContextStore as _, Entry, Memory};
+//!
+//! # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+//! # runtime.block_on(async {
+//! let store = Memory::new("main");
+//! let prompt = "press @e3".to_owned();
+//! store.append(Entry { prompt, target: Some("@e3".to_owned()), ..Entry::default() }).await?;
+//! // A later prompt may say `it`.
+//! assert_eq!(store.snapshot().await?.target(), Some("@e3"));
+//! # Ok::<(), stickpin_kernel::Error>(())
+//! # })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod context;
 mod model;

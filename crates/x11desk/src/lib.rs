@@ -8,6 +8,19 @@
 //!
 //! The crate knows nothing of accessibility, of elements, or of which windows belong to the app of
 //! a session.
+//!
+//! ```no_run
+//! use stickpin_x11desk::{Address, X11, windows};
+//!
+//! # async fn print() -> stickpin_device::Result<()> {
+//! let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(5);
+//! let x11 = X11::connect(Address::shared(":0"), deadline).await?;
+//! for window in x11.run(windows::list_windows).await? {
+//!     println!("{window:?}");
+//! }
+//! # Ok(())
+//! # }
+//! ```
 
 mod address;
 mod atoms;

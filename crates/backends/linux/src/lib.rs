@@ -6,6 +6,15 @@
 //! Acting: `aim` brings an element into view and determines what an input there would reach, and
 //! `act` performs the input, through accessibility or as a person would. `screen` is the display of
 //! a session. `tests/floors.rs` states which folder may import which.
+//!
+//! ```
+//! use stickpin_backend_linux::{LinuxConfig, LinuxProvider};
+//! use stickpin_device::Provider as _;
+//!
+//! let provider = LinuxProvider::new(LinuxConfig::default());
+//! assert!(provider.claims("linux:org.gnome.gedit"));
+//! assert!(!provider.claims("http://127.0.0.1:3000"));
+//! ```
 
 mod act;
 mod aim;
