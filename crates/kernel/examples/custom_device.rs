@@ -20,6 +20,9 @@ use stickpin_tree::{
     Document, Handle, IdentityGrade, NodeSpec, Rect, Role, SurfaceId, Tree, TreeBuilder, TreeError,
 };
 
+/// The last of the three ids of a task.
+const BUTTON: u64 = 2;
+
 const CAPABILITIES: &[Capability] =
     &[Capability::Capture, Capability::Locate, Capability::Press, Capability::Settle];
 
@@ -107,8 +110,8 @@ fn node(role: Role, name: &str, id: u64) -> NodeSpec<'_> {
 }
 
 impl Todo {
-    /// Returns the whole UI: a row per task, with the button that ends it. Odd ids are rows, which
-    /// nobody presses; the button of a task has twice its id.
+    /// Returns the whole UI: a row per task, with its title and the button that ends it. The title
+    /// is a text leaf: the kernel tells rows apart by the text in them. Three ids belong to a task.
     fn tree(&self) -> Result<Tree> {
         let built = || -> std::result::Result<Tree, TreeError> {
             let mut tree = TreeBuilder::new(self.info.grade);
@@ -117,8 +120,9 @@ impl Todo {
             tree.document(0, Document { scope: 1, frame: String::new(), url, title }, 1)?;
             tree.node(1, node(Role::List, "Tasks", 2))?;
             for (id, title) in self.tasks.all() {
-                tree.node(2, node(Role::ListItem, &title, 2 * id + 1))?;
-                tree.node(3, node(Role::Button, "Done", 2 * id))?;
+                tree.node(2, node(Role::ListItem, "", 3 * id))?;
+                tree.node(3, node(Role::Text, &title, 3 * id + 1))?;
+                tree.node(3, node(Role::Button, "Done", 3 * id + BUTTON))?;
             }
             tree.finish()
         };
@@ -127,7 +131,7 @@ impl Todo {
 
     /// Returns the bounds of a row and its button. Rows are 20 px high and stacked.
     fn rect(&self, handle: Handle) -> Option<Rect> {
-        let row = self.tasks.all().iter().position(|(id, _)| *id == handle.id / 2)?;
+        let row = self.tasks.all().iter().position(|(id, _)| *id == handle.id / 3)?;
         Some(Rect { x: 0.0, y: 20.0 * row as f64, width: 200.0, height: 20.0 })
     }
 }
@@ -167,7 +171,7 @@ impl Device for Todo {
             return Err(unsupported("todo", "do that"));
         };
         // The input goes to the task by its id: it cannot reach another one.
-        if target.id % 2 == 0 && !self.tasks.finish(target.id / 2) {
+        if target.id % 3 == BUTTON && !self.tasks.finish(target.id / 3) {
             return Err(Error::element_not_found("the task has ended"));
         }
         Ok(InputOutcome::done().delivery(Delivery::Confirmed))
@@ -235,15 +239,55 @@ async fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stickpin_kernel::ErrorCode::{self, StaleRef};
 
     #[tokio::test]
-    async fn press_on_an_ended_task_is_refused() {
+    async fn option_of_another_type_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let responses = run(dir.path()).await.unwrap();
         let ok: Vec<bool> = responses.iter().map(|response| response.ok).collect();
         assert_eq!(ok, [false, true, true, false, true], "{responses:#?}");
-        let refused = |at: usize| responses[at].error.clone().unwrap();
-        assert!(refused(0).message.starts_with("`tasks` of a todo device: \"many\""), "{}", refused(0));
-        assert_eq!(refused(3).code, stickpin_kernel::ErrorCode::StaleRef);
+        let refused = responses[0].error.clone().unwrap();
+        assert!(refused.message.starts_with("`tasks` of a todo device: \"many\""), "{refused}");
+    }
+
+    /// Shows the list, lets somebody else change it, and presses "Done" of "Call Ada". Returns the
+    /// error, and the ids of the tasks that are left.
+    async fn press_after(change: impl FnOnce(&mut Vec<(u64, String)>)) -> (Option<ErrorCode>, Vec<u64>) {
+        let (dir, tasks) = (tempfile::tempdir().unwrap(), Tasks::default());
+        let host = Host::builder(dir.path()).provider(TodoProvider(tasks.clone())).build().unwrap();
+        assert!(call(&host, "open", json!({ "what": "todo:home", "interactive": true })).await.ok);
+        change(&mut tasks.0.lock().unwrap());
+        let pressed = call(&host, "press", json!({ "target": "@e2" })).await;
+        assert!(call(&host, "close", json!({})).await.ok);
+        (pressed.error.map(|e| e.code), tasks.all().into_iter().map(|(id, _)| id).collect())
+    }
+
+    #[tokio::test]
+    async fn unchanged_task_is_ended() {
+        assert_eq!(press_after(|_| ()).await, (None, vec![10, 12]));
+    }
+
+    #[tokio::test]
+    async fn ended_task_is_refused() {
+        assert_eq!(press_after(|tasks| drop(tasks.remove(1))).await, (Some(StaleRef), vec![10, 12]));
+    }
+
+    #[tokio::test]
+    async fn other_task_at_the_same_place_is_refused() {
+        let swap = |tasks: &mut Vec<_>| tasks[1] = (13, "Call Bob".to_owned());
+        assert_eq!(press_after(swap).await, (Some(StaleRef), vec![10, 13, 12]));
+    }
+
+    #[tokio::test]
+    async fn moved_task_is_ended_at_its_new_place() {
+        assert_eq!(press_after(|tasks| tasks.swap(0, 1)).await, (None, vec![10, 12]));
+    }
+
+    #[tokio::test]
+    async fn task_with_another_title_is_refused() {
+        // The app reused the id, against its promise.
+        let rename = |tasks: &mut Vec<(u64, String)>| tasks[1].1 = "Fire Ada".to_owned();
+        assert_eq!(press_after(rename).await, (Some(StaleRef), vec![10, 11, 12]));
     }
 }
