@@ -1,6 +1,8 @@
 //! The real binary with its own state dir; its daemon ends with the test.
 
 pub mod client;
+#[cfg(any(feature = "sim", feature = "web"))]
+pub mod page;
 #[cfg(feature = "linux")]
 pub mod shared;
 
