@@ -566,10 +566,11 @@ impl Harness {
         let text = format!(
             "mkfifo \"$WORK/ask\"\n\
              while read -r line < \"$WORK/ask\"; do\n\
-               {shell} \"$BINARY\" --state-dir \"$STATE\" $line > \"$WORK/answer.new\" 2>&1\n\
+               eval '{shell} \"$BINARY\" --state-dir \"$STATE\"' \"$line\" > \"$WORK/answer.new\" 2>&1\n\
                mv \"$WORK/answer.new\" \"$WORK/answer\"\n\
              done &\n\
-             env -i HOME=\"$HOME\" PATH=\"$PATH\" {spawn} \"$BINARY\" mcp --state-dir \"$STATE\" --profile full\n\
+             env -i HOME=\"$HOME\" PATH=\"$PATH\" STICKPIN_MCP_PROFILE=full {spawn} \\\n\
+               \"$BINARY\" mcp --state-dir \"$STATE\"\n\
              kill $!\n"
         );
         std::fs::write(&script, text).unwrap();
@@ -583,12 +584,24 @@ impl Harness {
         Self { client: Client::of(command), folder }
     }
 
-    pub(crate) fn shell(&self, line: &str) -> Value {
-        let answer = self.folder.path().join("answer");
+    /// Begins a command in the shell, which splits it into words.
+    pub(crate) fn begin(&self, line: &str) {
         std::fs::write(self.folder.path().join("ask"), format!("{line}\n")).unwrap();
+    }
+
+    /// Returns what a command in the shell printed, once it ended.
+    pub(crate) fn printed(&self) -> String {
+        let answer = self.folder.path().join("answer");
         eventually("the shell command is done", || answer.exists());
         let text = std::fs::read_to_string(&answer).unwrap();
         std::fs::remove_file(&answer).unwrap();
+        text
+    }
+
+    /// Runs a command with `--json` in the shell.
+    pub(crate) fn shell(&self, line: &str) -> Value {
+        self.begin(line);
+        let text = self.printed();
         serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text}"))
     }
 

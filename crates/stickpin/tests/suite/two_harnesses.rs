@@ -1,10 +1,13 @@
 //! Acceptance test 18: two harnesses, each a process of its own with a shell and an MCP server,
-//! share one app as the README shows.
+//! share one app. What the README shows of such a run is run as it is printed.
 
 use crate::mcp::Harness;
 use crate::support::client::text;
+use crate::support::page::{missing, page};
 use crate::support::{World, eventually};
 use serde_json::{Value, json};
+use stickpin_session::log::Kind;
+use stickpin_store::{Phase, Store};
 
 /// A harness and the id of its agent.
 struct Agent {
@@ -54,16 +57,123 @@ impl Agent {
         call
     }
 
-    /// Returns the text of the answer to a call.
-    fn answer(&mut self, call: u64) -> String {
+    /// Returns the text of the answer to a call, and whether it is an error.
+    fn result(&mut self, call: u64) -> (String, bool) {
         loop {
             let answer = self.harness.client.next();
             if answer["id"] == call {
-                assert_eq!(answer["result"]["isError"], false, "{answer}");
-                return text(&answer["result"]);
+                return (text(&answer["result"]), answer["result"]["isError"] == true);
             }
         }
     }
+
+    /// Returns the text of the answer to a call that succeeds.
+    fn answer(&mut self, call: u64) -> String {
+        let (text, is_error) = self.result(call);
+        assert!(!is_error, "{text}");
+        text
+    }
+}
+
+/// What a harness shows: a command of its shell, a call of its MCP server, or what it printed.
+#[derive(Debug, PartialEq)]
+enum Shown {
+    Prompt,
+    Shell(String),
+    Tool(String, Value),
+    Output(Vec<String>),
+}
+
+/// The harness that uses the shell in the README. The other one, which uses MCP, is Codex.
+const CLAUDE: &str = "Claude Code";
+
+/// Returns the run that the README shows, in order and with the names of the harnesses.
+fn run_of(readme: &str) -> Vec<(String, Shown)> {
+    let (_, section) = readme.split_once("## Several agents, one app").expect("a section");
+    let (_, block) = section.split_once("```text\n").expect("a block");
+    let (block, _) = block.split_once("```").expect("an end");
+    let (mut steps, mut harness): (Vec<(String, Shown)>, _) = (Vec::new(), String::new());
+    for line in block.lines().filter(|line| !line.is_empty()) {
+        let Some(line) = line.strip_prefix("  ") else {
+            assert!([CLAUDE, "Codex"].contains(&line), "no harness: {line}");
+            line.clone_into(&mut harness);
+            continue;
+        };
+        let step = if line.starts_with("> ") {
+            Shown::Prompt
+        } else if let Some(command) = line.strip_prefix("● Bash(stickpin ") {
+            Shown::Shell(command.strip_suffix(')').expect("an end").to_owned())
+        } else if let Some(call) = line.strip_prefix("• Called stickpin.") {
+            let (name, arguments) = call.strip_suffix(')').and_then(|c| c.split_once('(')).expect("a call");
+            Shown::Tool(name.to_owned(), serde_json::from_str(arguments).expect("JSON"))
+        } else if let Some(first) = line.strip_prefix("  ⎿ ").or_else(|| line.strip_prefix("  └ ")) {
+            Shown::Output(vec![first.to_owned()])
+        } else {
+            let Some((_, Shown::Output(lines))) = steps.last_mut() else { panic!("not known: {line}") };
+            lines.push(line.strip_prefix("    ").expect("an indent").to_owned());
+            continue;
+        };
+        steps.push((harness.clone(), step));
+    }
+    steps
+}
+
+/// Replaces the ids of a harness that the README shows by that of its agent.
+fn name_agent(readme: &str, family: &str, id: &str) -> String {
+    let at = readme.find(&format!("{family}:")).expect("the README shows its id");
+    readme.replace(&readme[at..at + family.len() + 9], id)
+}
+
+#[test]
+fn run_of_two_harnesses_in_the_readme_is_real() {
+    let world = World::new();
+    let mut claude = Agent::start(&world, "claude", "CLAUDECODE=1 CLAUDE_CODE_SESSION_ID=s1", "CLAUDECODE=1");
+    // With the profile that it is registered with.
+    let mut codex = Agent::start(&world, "codex", "CODEX_THREAD_ID=t1", "STICKPIN_MCP_PROFILE=core");
+    let readme = name_agent(&name_agent(&page("README.md"), "claude", &claude.id), "codex", &codex.id);
+    let received = world.path().join("received.jsonl");
+    let app = format!("'sim:shop?log={}'", received.display());
+    let steps = run_of(&readme);
+    let mut call = 0;
+    for (at, (harness, step)) in steps.iter().enumerate() {
+        let agent = if harness == CLAUDE { &mut claude } else { &mut codex };
+        match step {
+            Shown::Prompt => continue,
+            Shown::Shell(line) => agent.harness.begin(&line.replace("sim:shop", &app)),
+            Shown::Tool(name, arguments) => {
+                call = agent.harness.client.send("tools/call", json!({"name": name, "arguments": arguments}));
+            }
+            Shown::Output(shown) => {
+                let began = steps[..at].iter().rev().find(|(by, _)| by == harness);
+                let printed = match began {
+                    Some((_, Shown::Tool(..))) => agent.result(call).0,
+                    _ => agent.harness.printed(),
+                };
+                if let Some(missing) = missing(shown, &printed) {
+                    panic!("{began:?} does not print\n{missing}\nbut\n{printed}");
+                }
+                continue;
+            }
+        }
+        if steps.get(at + 1).is_none_or(|(by, next)| by != harness || !matches!(next, Shown::Output(_))) {
+            let state = || world.run(&["--session", "shop", "turn", "state", "--json"]).json();
+            eventually("it waits", || state()["output"]["waiters"][0]["agentId"] == *agent.id);
+        }
+    }
+    let received = std::fs::read_to_string(&received).expect("the app received input");
+    let received = received.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let pressed: Vec<_> =
+        received.filter(|entry| entry["event"] == "press").map(|entry| entry["element"].clone()).collect();
+    assert_eq!(pressed, ["add lamp", "link Orders"], "each pressed once");
+    let store = Store::open(&world.state_dir()).expect("a store");
+    let records = store.records_after("shop", 0, usize::MAX, Phase::Verify).expect("records");
+    let pressed = records.iter().filter_map(|record| match &record.kind {
+        Kind::CommandBegin(begin) if begin.verb == "press" => {
+            Some((record.turn_id, record.agent.as_ref()?.as_str()))
+        }
+        _ => None,
+    });
+    assert_eq!(pressed.collect::<Vec<_>>(), [(1, &*claude.id), (2, &*codex.id)], "each in its turn");
 }
 
 #[test]

@@ -28,14 +28,6 @@ fn free_port() -> String {
 const POLLED: &str = "seen=$(grep -c guests.json server.log); \
                       until [ $(grep -c guests.json server.log) -ge $((seen + 2)) ]; do sleep 0.05; done";
 
-#[test]
-fn the_consoles_of_the_readme_run_as_printed() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let items = items(&page("README.md"));
-    assert!(items.len() >= 6, "{items:?}");
-    run(folder.path(), &items);
-}
-
 /// Reports each press that the page of the tour receives, by the row of the button.
 const REPORTER: &str = "<script>addEventListener('click', event => event.isTrusted && fetch('ORIGIN/__log', \
     {method: 'POST', mode: 'no-cors', body: event.target.closest('li').firstChild.data.trim()}), true)</script>\n";
@@ -116,13 +108,13 @@ fn the_readme_runs_as_printed() {
     let folder = tempfile::tempdir().expect("a folder");
     let readme = page("README.md");
     let mut lines = Vec::new();
-    // Console blocks show their output, and have their own test.
-    let (mut in_block, mut is_console) = (false, false);
+    // The run of two harnesses has its own test.
+    let (mut in_block, mut is_run) = (false, false);
     for line in readme.lines() {
         if line.starts_with("```") {
             in_block = !in_block;
-            is_console = in_block && line == "```console";
-        } else if in_block && !is_console && !NOT_RUN.iter().any(|(begin, _)| line.starts_with(begin)) {
+            is_run = in_block && line == "```text";
+        } else if in_block && !is_run && !NOT_RUN.iter().any(|(begin, _)| line.starts_with(begin)) {
             lines.push(line);
         }
     }
