@@ -1,13 +1,15 @@
 //! A file system that kills its own process at one operation, or that is full.
 
 use crate::support::eventually;
+use std::collections::BTreeMap;
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::str::FromStr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use stickpin_backend_sim::SimProvider;
 use stickpin_daemon::{DiskFiles, Files, Handle, LevelFilter, Options};
@@ -22,16 +24,24 @@ pub enum Moment {
     After,
 }
 
-/// The operation at which a process dies, counted from 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+impl Moment {
+    pub const ALL: [Self; 3] = [Self::Before, Self::Within, Self::After];
+}
+
+/// The operation in which a process dies.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Point {
-    pub operation: u64,
+    /// What it does with which file, and the kind of the records that it writes: `write log
+    /// turn_claimed`.
+    pub operation: String,
+    /// Which of them, counted from 0.
+    pub nth: usize,
     pub moment: Moment,
 }
 
-impl Point {
-    fn as_argument(self) -> String {
-        format!("{} {:?}", self.operation, self.moment)
+impl fmt::Display for Point {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} {} {}", self.moment, self.nth, self.operation)
     }
 }
 
@@ -39,14 +49,16 @@ impl FromStr for Point {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (operation, moment) = text.split_once(' ').ok_or("two words")?;
-        let moment = match moment {
-            "Before" => Moment::Before,
-            "Within" => Moment::Within,
-            "After" => Moment::After,
-            other => return Err(format!("no moment: {other}")),
+        let mut words = text.splitn(3, ' ');
+        let (Some(moment), Some(nth), Some(operation)) = (words.next(), words.next(), words.next()) else {
+            return Err(format!("not three words: {text}"));
         };
-        Ok(Self { operation: operation.parse().map_err(|e| format!("{operation}: {e}"))?, moment })
+        let moment = Moment::ALL.into_iter().find(|known| format!("{known:?}") == moment);
+        Ok(Self {
+            operation: operation.to_owned(),
+            nth: nth.parse().map_err(|e| format!("{nth}: {e}"))?,
+            moment: moment.ok_or_else(|| format!("no moment: {text}"))?,
+        })
     }
 }
 
@@ -58,7 +70,8 @@ pub struct KillingFiles(Arc<Operations>);
 #[derive(Debug)]
 struct Operations {
     kill_at: Option<Point>,
-    passed: AtomicU64,
+    /// How many of the operations at which it dies have begun.
+    begun: AtomicUsize,
     /// Gets the name of each operation as a line.
     list: Option<File>,
     /// While this file exists, no byte can be written.
@@ -69,22 +82,24 @@ impl KillingFiles {
     pub fn new(orders: Orders) -> io::Result<Self> {
         let list = orders.list.map(File::create).transpose()?;
         let Orders { kill_at, full_if, .. } = orders;
-        Ok(Self(Arc::new(Operations { kill_at, passed: AtomicU64::new(0), list, full_if })))
+        Ok(Self(Arc::new(Operations { kill_at, begun: AtomicUsize::new(0), list, full_if })))
     }
 }
 
 impl Operations {
-    /// Counts an operation, and returns when in it the process dies.
+    /// Notes that an operation begins, and returns when in it the process dies.
     fn next(&self, name: &str) -> io::Result<Option<Moment>> {
-        let operation = self.passed.fetch_add(1, Ordering::SeqCst);
         if let Some(mut list) = self.list.as_ref() {
             list.write_all(format!("{name}\n").as_bytes())?;
         }
-        Ok(self.kill_at.filter(|point| point.operation == operation).map(|point| point.moment))
+        let Some(point) = self.kill_at.as_ref().filter(|point| point.operation == name) else {
+            return Ok(None);
+        };
+        Ok((self.begun.fetch_add(1, Ordering::SeqCst) == point.nth).then_some(point.moment))
     }
 
-    fn around<T>(&self, name: &str, run: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
-        let moment = self.next(name)?;
+    fn around<T>(&self, verb: &str, path: &Path, run: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        let moment = self.next(&format!("{verb} {}", kind_of_file(path)))?;
         if moment == Some(Moment::Before) {
             kill();
         }
@@ -96,6 +111,27 @@ impl Operations {
     }
 }
 
+/// Returns what a file is for: its name, without what differs from one session or run to another.
+fn kind_of_file(path: &Path) -> &str {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let (stem, extension) = name.split_once('.').unwrap_or((name, ""));
+    match extension {
+        "jsonl" => "log",
+        // The name of a tree, or of the folder that it is in, is its hash.
+        _ if !stem.is_empty() && stem.bytes().all(|byte| byte.is_ascii_hexdigit()) => "blob",
+        _ => name,
+    }
+}
+
+/// Returns the kinds of the records in what is written to a log, joined by `+`.
+fn kinds_of_records(bytes: &[u8]) -> String {
+    let kinds = bytes.split(|&byte| byte == b'\n').filter_map(|line| {
+        let record: serde_json::Value = serde_json::from_slice(line).ok()?;
+        Some(record.get("kind")?.as_str()?.to_owned())
+    });
+    kinds.collect::<Vec<_>>().join("+")
+}
+
 /// Ends this process as `kill -9` does.
 fn kill() -> ! {
     let sent = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
@@ -104,6 +140,7 @@ fn kill() -> ! {
 
 #[derive(Debug)]
 struct KillingHandle {
+    path: PathBuf,
     inner: Arc<dyn Handle>,
     operations: Arc<Operations>,
 }
@@ -113,7 +150,8 @@ impl Handle for KillingHandle {
         if self.operations.full_if.as_ref().is_some_and(|file| file.exists()) {
             return Err(io::ErrorKind::StorageFull.into());
         }
-        match self.operations.next("write")? {
+        let (file, records) = (kind_of_file(&self.path), kinds_of_records(bytes));
+        match self.operations.next(format!("write {file} {records}").trim_end())? {
             None => return self.inner.write(bytes),
             Some(Moment::Before) => {}
             Some(Moment::Within) => drop(self.inner.write(&bytes[..bytes.len() / 2])?),
@@ -123,7 +161,7 @@ impl Handle for KillingHandle {
     }
 
     fn truncate(&self, len: u64) -> io::Result<()> {
-        self.operations.around("truncate", || self.inner.truncate(len))
+        self.operations.around("truncate", &self.path, || self.inner.truncate(len))
     }
 
     fn sync(&self) -> io::Result<()> {
@@ -133,8 +171,8 @@ impl Handle for KillingHandle {
 
 impl Files for KillingFiles {
     fn open(&self, path: &Path) -> io::Result<Arc<dyn Handle>> {
-        let inner = self.0.around("open", || DiskFiles.open(path))?;
-        Ok(Arc::new(KillingHandle { inner, operations: Arc::clone(&self.0) }))
+        let inner = self.0.around("open", path, || DiskFiles.open(path))?;
+        Ok(Arc::new(KillingHandle { path: path.to_owned(), inner, operations: Arc::clone(&self.0) }))
     }
 
     fn read(&self, path: &Path, from: u64) -> io::Result<Vec<u8>> {
@@ -154,19 +192,19 @@ impl Files for KillingFiles {
     }
 
     fn make_dir(&self, dir: &Path) -> io::Result<()> {
-        self.0.around("make_dir", || DiskFiles.make_dir(dir))
+        self.0.around("make_dir", dir, || DiskFiles.make_dir(dir))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.0.around("rename", || DiskFiles.rename(from, to))
+        self.0.around("rename", to, || DiskFiles.rename(from, to))
     }
 
     fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.0.around("link", || DiskFiles.link(from, to))
+        self.0.around("link", to, || DiskFiles.link(from, to))
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        self.0.around("remove", || DiskFiles.remove(path))
+        self.0.around("remove", path, || DiskFiles.remove(path))
     }
 
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
@@ -181,32 +219,32 @@ impl Files for KillingFiles {
     }
 }
 
-/// Returns the points of a run whose operations are in `list`: every moment of every operation, or,
-/// of more than `limit`, every k-th with at least one for each operation and moment.
-pub fn sample(list: &Path, limit: usize) -> Vec<(String, Point)> {
-    let names = std::fs::read_to_string(list).expect("the operations of the run");
-    let mut all = Vec::new();
-    for (operation, name) in (0..).zip(names.lines()) {
-        let moments: &[Moment] = match name {
-            "write" => &[Moment::Before, Moment::Within, Moment::After],
-            _ => &[Moment::Before, Moment::After],
+/// Returns the points at which the daemon of a run is killed, whose operations are in `list`: for
+/// each kind of record, before, within and behind its write, which are three different writes if the
+/// run has so many; for each other operation that changes what a reader finds, one of these moments.
+pub fn sample(list: &Path) -> Vec<Point> {
+    let list = std::fs::read_to_string(list).expect("the operations of the run");
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let is_found =
+        |name: &&str| ["write ", "rename ", "link ", "remove "].iter().any(|verb| name.starts_with(verb));
+    list.lines().filter(is_found).for_each(|name| *counts.entry(name).or_default() += 1);
+    let mut points = Vec::new();
+    for (at, (name, count)) in counts.into_iter().enumerate() {
+        let of = |moment: Moment| {
+            let last = count - 1;
+            let nth = match moment {
+                Moment::Before => 0,
+                Moment::Within => last / 2,
+                Moment::After => last,
+            };
+            Point { operation: name.to_owned(), nth, moment }
         };
-        all.extend(moments.iter().map(|&moment| (name.to_owned(), Point { operation, moment })));
-    }
-    // Not a multiple of 2 or 3, or it would always meet the same moment.
-    let mut every = all.len().div_ceil(limit).max(1);
-    while every > 1 && (every.is_multiple_of(2) || every.is_multiple_of(3)) {
-        every += 1;
-    }
-    let mut chosen: Vec<(String, Point)> = all.iter().step_by(every).cloned().collect();
-    for candidate in &all {
-        let is_like =
-            |(name, point): &(String, Point)| *name == candidate.0 && point.moment == candidate.1.moment;
-        if !chosen.iter().any(is_like) {
-            chosen.push(candidate.clone());
+        match name.strip_prefix("write log ") {
+            Some(_) => points.extend(Moment::ALL.map(of)),
+            None => points.push(of(Moment::ALL[at % 3])),
         }
     }
-    chosen
+    points
 }
 
 /// Where a daemon with [`KillingFiles`] gets its orders from: variables of its environment.
@@ -234,7 +272,7 @@ impl Orders {
 
     fn set(&self, command: &mut Command) {
         command.env(Self::STATE_DIR, &self.state_dir);
-        command.envs(self.kill_at.map(|point| (Self::KILL_AT, point.as_argument())));
+        command.envs(self.kill_at.as_ref().map(|point| (Self::KILL_AT, point.to_string())));
         command.envs(self.list.as_ref().map(|list| (Self::LIST, list)));
         command.envs(self.full_if.as_ref().map(|file| (Self::FULL_IF, file)));
     }

@@ -90,23 +90,30 @@ fn folded(records: &[Record], session: &str, mut each: impl FnMut(&SessionMeta))
 }
 
 /// Behind every record, exactly one of session, child and a loan on its way has the right to act,
-/// and the session's own scope is what it was.
+/// the session's own scope is what it was, and what it once denies stays denied.
 fn one_session_has_the_scope(records: &[Record], session: &str, child: &str, case: &str) {
     let mut base: Option<BaseScope> = None;
     let target = TargetId::new(session);
     folded(records, session, |meta| {
-        let first = base.get_or_insert_with(|| meta.base_scope.clone());
-        assert_eq!(first, &meta.base_scope, "{case}: record {}", meta.applied_seq);
+        let at = format!("{case}: record {}", meta.applied_seq);
+        let before = base.get_or_insert_with(|| meta.base_scope.clone());
+        assert_eq!(before.allow, meta.base_scope.allow, "{at}");
+        let kept = |rule| meta.base_scope.deny.contains(rule);
+        assert!(before.deny.iter().all(kept), "{at}: {:?}", meta.base_scope.deny);
+        before.deny.clone_from(&meta.base_scope.deny);
         let mut ledger = Ledger::default();
         let targets = meta.targets.iter().map(|target| target.target_id.clone()).collect();
         ledger.set_session(session, Holding { targets, scope: meta.base_scope.clone() });
         ledger.set_session(child, Holding::default());
         meta.loans.iter().for_each(|loan| ledger.restore_loan(loan.clone()));
-        let may = |name: &str| ledger.permit(name, Verb::Act, &target, &Facts::default()).is_ok();
+        let may = |name: &str, verb| ledger.permit(name, verb, &target, &Facts::default()).is_ok();
         let moving = meta.loans.iter().filter(|loan| loan.state != LoanState::Active).count();
-        let holders = usize::from(may(session)) + usize::from(may(child)) + moving;
-        assert_eq!(holders, 1, "{case}: record {}: {:?}", meta.applied_seq, meta.loans);
+        let holders = usize::from(may(session, Verb::Act)) + usize::from(may(child, Verb::Act)) + moving;
+        assert_eq!(holders, 1, "{at}: {:?}", meta.loans);
+        let denies = !meta.base_scope.deny.is_empty();
+        assert_eq!((may(session, Verb::Admin), may(child, Verb::Admin)), (!denies, false), "{at}");
     });
+    assert_eq!(base.map(|base| base.deny.len()), Some(1), "{case}: it denies one rule");
 }
 
 /// Every input that the app received belongs to a command of the log, and every command that the
