@@ -219,22 +219,22 @@ impl Coordinator {
     ///
     /// # Errors
     /// Returns errors of the log.
-    pub fn close(&self, name: &str) -> Result<()> {
+    pub async fn close(&self, name: &str) -> Result<()> {
         match self.session(name) {
-            Ok(session) => self.close_for(&session, None, Closing::new(true), None).map(drop),
+            Ok(session) => self.close_for(&session, None, Closing::new(true), None).await.map(drop),
             Err(e) if e.code == ErrorCode::SessionNotFound => Ok(()),
             Err(e) => Err(e),
         }
     }
 
     /// Closes a session together with its turn, the loans that it made, and the loan that it lives
-    /// on. Returns the loans that ended. `address` is the address of the app, if it is open.
-    /// Removes a session that has no record yet.
+    /// on. Returns the loans that ended, after the last commands that used them. `address` is the
+    /// address of the app, if it is open. Removes a session that has no record yet.
     ///
     /// # Errors
     /// Returns the errors of [`SessionAuthority::close`], and `SCOPE_DENIED` for an agent that may
     /// not administer the device.
-    pub fn close_for(
+    pub async fn close_for(
         &self,
         session: &SessionAuthority,
         who: Option<&Participant>,
@@ -251,7 +251,7 @@ impl Coordinator {
             self.loans().administer(session, who, address)?;
         }
         session.close(who, how)?;
-        self.loans().end_loans_of(session)
+        self.loans().end_loans_of(session).await
     }
 
     /// Revokes a lifetime whose app could not be started. The session is as it was before, except

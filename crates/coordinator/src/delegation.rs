@@ -329,7 +329,7 @@ impl Loans<'_> {
             let lender = self.0.session(&loan.lender)?;
             ended.extend(self.take_back(&lender, loan, false, "stopped").await?);
         }
-        self.0.close(child)?;
+        self.0.close(child).await?;
         Ok(ended)
     }
 
@@ -368,7 +368,7 @@ impl Loans<'_> {
     /// # Errors
     /// Returns `UNKNOWN_MEMBER` for an agent that is not a member of `parent`,
     /// `IDENTITY_AMBIGUOUS`, and errors of the log.
-    pub fn prune(&self, parent: &str, who: &Participant) -> Result<(Vec<String>, Vec<EndedLoan>)> {
+    pub async fn prune(&self, parent: &str, who: &Participant) -> Result<(Vec<String>, Vec<EndedLoan>)> {
         refuse_ambiguous(who)?;
         let lender = self.0.session(parent)?;
         self.require_family(who, &[parent])?;
@@ -378,7 +378,10 @@ impl Loans<'_> {
             if !over || child.state == ChildState::Pruned {
                 continue;
             }
-            ended.extend(self.end_loan(&lender, &child.loan_id, false, "pruned", None)?);
+            let loan = lender.meta().loans.into_iter().find(|loan| loan.loan_id == child.loan_id);
+            if let Some(loan) = loan {
+                ended.extend(self.take_back(&lender, &loan, false, "pruned").await?);
+            }
             self.set_child(&lender, &child.session, ChildState::Pruned)?;
             pruned.push(child.session);
         }

@@ -296,7 +296,7 @@ async fn ended(host: Weak<HostInner>, slot: Weak<SessionSlot>, end: TaskEnd) {
         host.remember(&slot.name, why);
     }
     if let (Some(coordinator), true) = (&host.config.coordinator, closed)
-        && let Err(e) = coordinator.close(&slot.name)
+        && let Err(e) = coordinator.close(&slot.name).await
     {
         tracing::warn!(session = slot.name, "cannot write the close of the session to its log: {e}");
     }

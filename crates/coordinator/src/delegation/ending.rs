@@ -99,22 +99,24 @@ impl Loans<'_> {
         Ok(())
     }
 
-    /// Ends the loans that a closed session had made or received. Returns them.
-    pub(crate) fn end_loans_of(&self, session: &SessionAuthority) -> Result<Vec<LoanId>> {
+    /// Ends the loans that a closed session had made or received, each after the last command of its
+    /// borrower. Returns them.
+    pub(crate) async fn end_loans_of(&self, session: &SessionAuthority) -> Result<Vec<LoanId>> {
         let meta = session.meta();
         let mut loans = Vec::new();
         // Loans that a child has made pass to its lender first, so that the work continues.
         if meta.parent.is_some() {
             for loan in self.loans_where(|loan| loan.borrower == meta.name)? {
                 let lender = self.0.session(&loan.lender)?;
-                let ended = self.end_loan(&lender, &loan.loan_id, false, "child_closed", None)?;
+                let ended = self.take_back(&lender, &loan, false, "child_closed").await?;
                 loans.extend(ended.into_iter().map(|ended| ended.loan_id));
                 self.set_child(&lender, &meta.name, ChildState::Stopped)?;
             }
         }
         for loan in session.meta().loans {
-            for ended in self.end_loan(session, &loan.loan_id, true, "lender_closed", None)? {
-                self.0.close(&ended.borrower)?;
+            for ended in self.take_back(session, &loan, true, "lender_closed").await? {
+                // Boxed: the end of a session leads to that of the sessions that borrow from it.
+                Box::pin(self.0.close(&ended.borrower)).await?;
                 loans.push(ended.loan_id);
             }
             self.set_child(session, &loan.borrower, ChildState::Stopped)?;
@@ -171,7 +173,14 @@ impl Loans<'_> {
             return Ok(Some(Duration::from_millis(grace / 4)));
         }
         tracing::info!(session = child.name(), "its members have been gone for {grace} ms");
-        self.0.close_for(child, None, Closing::new(true), None)?;
+        child.close(None, Closing::new(true))?;
+        let (coordinator, child) = (self.0.clone(), self.0.session(child.name())?);
+        // A host that ends meanwhile leaves the loan to its next start.
+        drop(tokio::spawn(async move {
+            if let Err(e) = coordinator.loans().end_loans_of(&child).await {
+                tracing::warn!(session = child.name(), "its loans could not be ended: {e}");
+            }
+        }));
         Ok(None)
     }
 

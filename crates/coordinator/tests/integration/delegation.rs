@@ -7,7 +7,7 @@ use stickpin_coordinator::{
     Closing, Coordinator, EndedLoan, Participant, SessionAuthority, Spawn, Spawned, Talk, WaitOptions,
 };
 use stickpin_device::{Error, ErrorCode};
-use stickpin_session::log::{Kind, MessageHint, SessionMeta, StartReason, Status};
+use stickpin_session::log::{CommandId, Kind, MessageHint, SessionMeta, StartReason, Status};
 use stickpin_session::turn::{AgentId, ChildState, LoanState, MemberKind, TurnPhase, Verb};
 use tokio_util::sync::CancellationToken;
 
@@ -137,11 +137,7 @@ async fn loan_that_expires_waits_for_the_command_that_uses_it() {
     let meta = shop.meta();
     assert_eq!((meta.loans.len(), meta.reclaimed[0].reason.as_str()), (0, "expired"));
     assert_eq!(child_states(&world.coordinator, "shop"), [("pay".to_owned(), ChildState::Stopped)]);
-    let late = shop.records_after(0, 1_000).unwrap().into_iter().find_map(|record| match &record.kind {
-        Kind::LoanReclaimed(back) => Some(back.late_command),
-        _ => None,
-    });
-    assert!(late.flatten().is_some(), "its log says that a command was still running");
+    assert_eq!(late_commands(&shop), [Some(ticket.command())], "its log says what was still running");
     shop.end(ticket, None, None, None);
     assert_eq!(permit(&world, &shop, &ada), Ok(()));
 }
@@ -155,11 +151,49 @@ async fn loans_outlive_the_host_and_end_with_the_lender() {
     world.restart();
     let shop = world.begin("shop", StartReason::Restore, &ada);
     assert_eq!((permit(&world, &shop, &ada), permit(&world, &shop, &bob)), (DENIED, Ok(())));
-    world.coordinator.close("shop").unwrap();
+    world.coordinator.close("shop").await.unwrap();
     let (pay, _) = world.coordinator.meta("pay").unwrap();
     assert_eq!(pay.status, Status::Closed);
     let shop = world.coordinator.session("shop").unwrap().meta();
     assert_eq!((shop.loans.len(), shop.reclaimed[0].reason.as_str()), (0, "lender_closed"));
+}
+
+/// Returns the command that each loan of a session was used by when it ended.
+fn late_commands(shop: &SessionAuthority) -> Vec<Option<CommandId>> {
+    let records = shop.records_after(0, 1_000).unwrap().into_iter();
+    let back = records.filter_map(|record| match &record.kind {
+        Kind::LoanReclaimed(back) => Some(back.late_command),
+        _ => None,
+    });
+    back.collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn loan_of_a_session_that_closes_waits_for_the_command_that_uses_it() {
+    for closes in ["pay", "shop"] {
+        let world = World::new();
+        let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+        let shop = world.open(&ada);
+        lend(&world, "pay", &ada, &bob).await;
+        let cancel = CancellationToken::new();
+        let admission = shop.admit(&bob, None, Duration::from_secs(10), &cancel).await.unwrap();
+        let ticket = shop.begin(&bob, Some(admission), press(), &cancel).unwrap();
+        let command = ticket.command();
+        let coordinator = world.coordinator.clone();
+        let closed = tokio::spawn(async move { coordinator.close(closes).await });
+        tokio::time::sleep(Duration::from_millis(shop.meta().policy.drain_ms - 1)).await;
+        assert_eq!(shop.meta().loans[0].state, LoanState::Reclaiming, "{closes}: nothing more begins");
+        assert_eq!((permit(&world, &shop, &ada), permit(&world, &shop, &bob)), (DENIED, DENIED), "{closes}");
+        assert!(!cancel.is_cancelled() && !closed.is_finished(), "{closes}");
+        closed.await.unwrap().unwrap();
+        assert!(cancel.is_cancelled(), "{closes}: a command that does not end is cancelled");
+        assert_eq!(late_commands(&shop), [Some(command)], "{closes}");
+        assert_eq!(borrowers(&world, "shop"), [""; 0], "{closes}");
+        assert_eq!(world.coordinator.meta("pay").unwrap().0.status, Status::Closed, "{closes}");
+        shop.end(ticket, None, None, None);
+        let verified = world.coordinator.verify("shop").unwrap();
+        assert!(verified.findings.is_empty(), "{closes}: {:?}", verified.findings);
+    }
 }
 
 /// Fault 29: the child dies silently. Fault 30: the parent does not grant twice.
@@ -361,7 +395,7 @@ async fn work_goes_on_that_a_child_lent_on_before_it_ended() {
         let (mut shop, _) = lent_on(&world, [&ada, &bob, &eve]).await;
         match how {
             "stopped" => drop(world.coordinator.loans().stop_child("pay", &ada).await.unwrap()),
-            "closed" => world.coordinator.close("pay").unwrap(),
+            "closed" => world.coordinator.close("pay").await.unwrap(),
             "gone" => {
                 world.ended.lock().unwrap().insert(2);
                 tokio::time::sleep(Duration::from_secs(300)).await;
@@ -373,7 +407,7 @@ async fn work_goes_on_that_a_child_lent_on_before_it_ended() {
                 pay.close(None, stickpin_coordinator::Closing::new(true)).unwrap();
                 world.restart();
                 shop = world.coordinator.session("shop").unwrap();
-                world.coordinator.loans().prune("shop", &ada).unwrap();
+                world.coordinator.loans().prune("shop", &ada).await.unwrap();
             }
         }
         assert_eq!(borrowers(&world, "shop"), ["card"], "{how}");
@@ -396,7 +430,7 @@ async fn loans_end_leaf_first_when_their_time_is_over_or_their_lender_closes() {
         let part = spawn("act:*,origins=https://shop.test", Some(&eve));
         world.coordinator.loans().spawn("pay", "card", &bob, part).await.unwrap();
         match closes {
-            true => world.coordinator.close("shop").unwrap(),
+            true => world.coordinator.close("shop").await.unwrap(),
             false => tokio::time::sleep(Duration::from_secs(61)).await,
         }
         assert_eq!((borrowers(&world, "shop"), borrowers(&world, "pay")), (vec![], vec![]));
@@ -445,7 +479,7 @@ async fn restoring_a_parent_shows_every_child_and_takes_back_what_nobody_uses() 
     assert_eq!(reasons, ["child_closed", "child_missing"]);
     let everything = &meta.base_scope.allow[0];
     assert_eq!(everything.verbs.len(), 3, "what the session has of its own is as it was");
-    let (pruned, _) = world.coordinator.loans().prune("shop", &ada).unwrap();
+    let (pruned, _) = world.coordinator.loans().prune("shop", &ada).await.unwrap();
     assert_eq!(pruned, ["stopped"]);
 }
 
@@ -505,9 +539,9 @@ async fn closing_a_session_reports_the_loans_that_end_with_it() {
     let (ada, bob) = (agent("ada", 1), agent("bob", 2));
     let shop = world.open(&ada);
     let spawned = lend(&world, "pay", &ada, &bob).await;
-    let ended = world.coordinator.close_for(&shop, Some(&ada), Closing::new(true), None).unwrap();
+    let ended = world.coordinator.close_for(&shop, Some(&ada), Closing::new(true), None).await.unwrap();
     assert_eq!(ended, [spawned.loan_id]);
-    let again = world.coordinator.close_for(&shop, Some(&ada), Closing::new(true), None).unwrap();
+    let again = world.coordinator.close_for(&shop, Some(&ada), Closing::new(true), None).await.unwrap();
     assert_eq!(again, []);
 }
 
@@ -542,11 +576,12 @@ async fn device_is_administered_by_the_session_that_has_admin() {
     let limits = [("drainMs".to_owned(), "5000".to_owned())];
     let policy =
         |who: &Participant| world.coordinator.set_policy("shop", who, &limits).map(drop).map_err(|e| e.code);
-    let close = |who: &Participant, force: bool| {
-        world.coordinator.close_for(&shop, Some(who), Closing::new(force), None).map(drop).map_err(|e| e.code)
+    let close = async |who: &Participant, force: bool| {
+        let closed = world.coordinator.close_for(&shop, Some(who), Closing::new(force), None).await;
+        closed.map(drop).map_err(|e| e.code)
     };
     assert_eq!(policy(&ada), DENIED);
-    assert_eq!((close(&ada, false), close(&ada, true)), (DENIED, DENIED), "not even by force");
+    assert_eq!((close(&ada, false).await, close(&ada, true).await), (DENIED, DENIED), "not even by force");
     let refused = loans.administer(&shop, &ada, None).unwrap_err();
     assert_eq!((&refused.details["lentTo"], &refused.details["rule"]), (&"pay".into(), &"admin:*".into()));
     let more = loans.spawn("shop", "more", &ada, spawn("observe:*", Some(&eve))).await;
@@ -555,7 +590,7 @@ async fn device_is_administered_by_the_session_that_has_admin() {
     loans.administer(&shop, &bob, None).unwrap();
     // The implicit turn of ada rests.
     tokio::time::sleep(Duration::from_secs(6)).await;
-    assert_eq!(close(&bob, false), Ok(()), "it acts for the child, which borrowed `admin`");
+    assert_eq!(close(&bob, false).await, Ok(()), "it acts for the child, which borrowed `admin`");
 
     let shop = world.begin("shop", StartReason::Open, &ada);
     lend(&world, "buy", &ada, &bob).await;

@@ -20,7 +20,7 @@ async fn a_list_has_what_the_caller_is_a_member_of_and_all_has_the_rest() {
     world.begin("hers", StartReason::Open, &ada);
     world.begin("his", StartReason::Open, &bob);
     world.begin("done", StartReason::Open, &ada);
-    world.coordinator.close("done").unwrap();
+    world.coordinator.close("done").await.unwrap();
     world.restart();
     assert_eq!(listed(&world, &ada, false), [("hers".to_owned(), ListedState::Restorable)]);
     let all = world.coordinator.list(Some(&ada), &BTreeSet::from(["his".to_owned()]), true).unwrap();
@@ -96,7 +96,7 @@ async fn restoring_keeps_the_turn_and_grants_none() {
     let shop = world.begin("shop", StartReason::Restore, &bob);
     let turn = shop.meta().turn;
     assert_eq!((turn.turn_id, turn.owner), (before.turn_id, Some(ada.agent.clone())));
-    world.coordinator.close("shop").unwrap();
+    world.coordinator.close("shop").await.unwrap();
     let shop = world.begin("shop", StartReason::Restore, &bob);
     assert_eq!((shop.meta().turn.state, shop.meta().turn.turn_id), (TurnPhase::Idle, before.turn_id));
     assert_eq!(shop.meta().members.len(), 2);

@@ -177,7 +177,7 @@ async fn a_reader_learns_that_the_session_is_closed() {
         tokio::spawn(async move { read(&shop, &bob, follow(&bob)).await })
     };
     tokio::task::yield_now().await;
-    world.coordinator.close("shop").unwrap();
+    world.coordinator.close("shop").await.unwrap();
     assert!(reads.await.unwrap().closed);
     assert_eq!(say(&shop, &bob, "room", "anybody?"), Err(ErrorCode::SessionClosed));
 }

@@ -468,7 +468,7 @@ async fn ambiguous_caller_changes_nothing() {
         coordinator.loans().spawn("shop", "other", &who, spawn()).await.map(drop),
         coordinator.loans().stop_child("pay", &who).await.map(drop),
         coordinator.loans().reclaim(loan, false, &who).await.map(drop),
-        coordinator.loans().prune("shop", &who).map(drop),
+        coordinator.loans().prune("shop", &who).await.map(drop),
     ];
     for (at, refused) in refused.into_iter().enumerate() {
         assert_eq!(refused.unwrap_err().code, ErrorCode::IdentityAmbiguous, "{at}");
@@ -821,12 +821,12 @@ async fn idle_session_is_closed_by_its_drivers_or_by_force() {
         assert_eq!(shop.meta().turn.state, TurnPhase::Idle);
     };
     idle().await;
-    let close = |who: &Participant, force: bool| {
-        let closed = world.coordinator.close_for(&shop, Some(who), Closing::new(force), None);
+    let close = async |who: &Participant, force: bool| {
+        let closed = world.coordinator.close_for(&shop, Some(who), Closing::new(force), None).await;
         closed.map(drop).map_err(|e| e.code)
     };
     for who in [&bob, &eve] {
-        assert_eq!(close(who, false), Err(ErrorCode::NotYourTurn), "{}", who.agent);
+        assert_eq!(close(who, false).await, Err(ErrorCode::NotYourTurn), "{}", who.agent);
     }
     let reopened = |who: &Participant| {
         assert_eq!(shop.meta().turn.state, TurnPhase::Closed);
@@ -835,14 +835,14 @@ async fn idle_session_is_closed_by_its_drivers_or_by_force() {
     // A harness that began another conversation, a person, an agent that insists, and a driver.
     let next = Participant { replaces: vec![ada.agent.clone()], ..agent("ada2", 1) };
     for (who, force) in [(&next, false), (&person, false), (&bob, true), (&ada, false)] {
-        assert_eq!(close(who, force), Ok(()), "{}", who.agent);
+        assert_eq!(close(who, force).await, Ok(()), "{}", who.agent);
         reopened(&ada);
     }
     granted(wait(&shop, &ada, 0).await);
     shop.join(&bob, false, None).unwrap();
     shop.assign(&ada, bob.agent.as_str(), None, handoff(), false, &Plain).unwrap();
-    assert_eq!(close(&ada, false), Err(ErrorCode::NotYourTurn), "bob has it reserved");
-    assert_eq!(close(&bob, false), Ok(()));
+    assert_eq!(close(&ada, false).await, Err(ErrorCode::NotYourTurn), "bob has it reserved");
+    assert_eq!(close(&bob, false).await, Ok(()));
 }
 
 /// Fault 15: the number of the turn was never given, so it cannot be wrong.

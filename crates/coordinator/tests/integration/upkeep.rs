@@ -232,7 +232,7 @@ async fn row_of_a_pruned_child_leaves_after_a_week() {
     let spawn = Spawn { rules: vec!["act:*".into()], agent: Some(bob.agent.clone()), ttl: None };
     world.coordinator.loans().spawn("shop", "pay", &ada, spawn).await.unwrap();
     world.coordinator.loans().stop_child("pay", &ada).await.unwrap();
-    world.coordinator.loans().prune("shop", &ada).unwrap();
+    world.coordinator.loans().prune("shop", &ada).await.unwrap();
     let rows = || shop.meta().children.len();
     let days = |days: i64| {
         world.wall_ahead.store(days * 86_400_000, std::sync::atomic::Ordering::Relaxed);

@@ -267,13 +267,13 @@ pub(crate) fn is_known(cx: &Cx) -> bool {
 /// Returns `NOT_YOUR_TURN` when another agent holds the turn, or for an agent that is no driver of
 /// an idle session, unless the caller is a person or `force` is set. Also returns `SCOPE_DENIED`
 /// and errors of the log.
-pub(crate) fn close(cx: &Cx, name: &str, force: bool) -> Result<Vec<LoanId>> {
+pub(crate) async fn close(cx: &mut Cx, name: &str, force: bool) -> Result<Vec<LoanId>> {
     let Some(coordinator) = &cx.host.config.coordinator else { return Ok(Vec::new()) };
     match coordinator.session(name) {
         Ok(session) => {
             let address = address_of(cx, name);
             let address = address.as_deref().filter(|address| !address.is_empty());
-            coordinator.close_for(&session, participant(cx).as_ref(), Closing::new(force), address)
+            coordinator.close_for(&session, participant(cx).as_ref(), Closing::new(force), address).await
         }
         // The session was opened by a caller that the host does not know.
         Err(e) if e.code == ErrorCode::SessionNotFound => Ok(Vec::new()),

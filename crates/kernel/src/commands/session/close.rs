@@ -85,7 +85,7 @@ impl Command for Close {
             (false, Err(_)) => {
                 // Its app was lost or never began; the session and its turn end all the same.
                 let name = cx.session_name().to_owned();
-                let loans = authority::close(cx, &name, self.force)?;
+                let loans = authority::close(cx, &name, self.force).await?;
                 let reclaimed = loans.iter().map(ToString::to_string).collect();
                 return Ok(CloseOutput { sessions: vec![name], reclaimed, saved });
             }
@@ -99,7 +99,7 @@ impl Command for Close {
                     "{name}: the recording was not written; run `stickpin --session {name} record stop` to write it."
                 ));
             }
-            let loans = match authority::close(cx, &slot.name, self.force) {
+            let loans = match authority::close(cx, &slot.name, self.force).await {
                 Ok(loans) => loans,
                 // The sessions of other callers do not keep those of this one open.
                 Err(e) if self.all => {

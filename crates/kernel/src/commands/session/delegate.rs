@@ -150,7 +150,7 @@ impl Command for SessionPrune {
             named(cx, parent)?;
         }
         let (coordinator, who) = authority::coordinator(cx)?;
-        let (children, loans) = coordinator.loans().prune(&cx.session_name, &who)?;
+        let (children, loans) = coordinator.loans().prune(&cx.session_name, &who).await?;
         Ok(LoansOutput { status: "pruned".to_owned(), children, loans })
     }
 }
