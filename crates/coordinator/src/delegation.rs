@@ -7,6 +7,7 @@
 
 mod ending;
 mod family;
+mod reclaim;
 mod records;
 
 use self::family::Family;
@@ -21,11 +22,13 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
-use stickpin_device::{Error, ErrorCode, Result};
-use stickpin_session::log::{Arguments, ChildSpawned, Kind, LoanOpened, Parent, SessionMeta, Status};
+use stickpin_device::{Error, Result};
+use stickpin_session::log::{Arguments, ChildSpawned, Kind, LoanOpened, Parent, SessionMeta};
 use stickpin_session::turn::scope::{Facts, Holding};
 use stickpin_session::turn::{AgentId, BaseScope, Child, ChildState, Loan, LoanId, LoanState, Verb};
 use stickpin_store::{SessionLog, Start};
+
+pub use self::reclaim::{EndedLoan, ReturnedLoans};
 
 /// The parameters of a new child.
 #[derive(Debug, Clone, Default)]
@@ -52,26 +55,6 @@ pub struct Spawned {
     pub effective_parent: Vec<Verb>,
     /// What the child may do, within its limits.
     pub effective_child: Vec<Verb>,
-}
-
-/// A loan that ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct EndedLoan {
-    /// The loan.
-    pub loan_id: LoanId,
-    /// The session that got the scope back.
-    pub lender: String,
-    /// The session that had borrowed the scope.
-    pub borrower: String,
-    /// The reason.
-    pub reason: String,
-    /// Loans that the borrower had made from it, and that the lender took over.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub reparented: Vec<LoanId>,
-    /// The command of the borrower that was still running.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub late_command: Option<String>,
 }
 
 /// Returns whether a session has loans, children or denials. For most sessions, this check is the
@@ -178,20 +161,11 @@ impl Loans<'_> {
             self.undo_spawn(&lender, &loan, "spawn_failed")?;
             return Err(e);
         }
-        let family = self.family(&device);
-        let verbs = |name: &str| -> Vec<Verb> {
-            let Some(target) = family.metas.first().and_then(|meta| meta.targets.first()) else {
-                return Vec::new();
-            };
-            let may =
-                |verb: &Verb| family.ledger.permit(name, *verb, &target.target_id, &Facts::default()).is_ok();
-            [Verb::Observe, Verb::Act, Verb::Admin].into_iter().filter(may).collect()
-        };
         let lent = loan.rules.iter().flat_map(|rule| rule.verbs.iter().copied()).collect::<BTreeSet<_>>();
         Ok(Spawned {
             child: child.to_owned(),
             loan_id: loan.loan_id,
-            effective_parent: verbs(parent),
+            effective_parent: self.effective(parent),
             effective_child: lent.into_iter().collect(),
             device,
         })
@@ -302,89 +276,5 @@ impl Loans<'_> {
         let active = Loan { state: LoanState::Active, ..loan.clone() };
         record(lender, None, |_, _| vec![Kind::LoanOpened(Box::new(LoanOpened { loan: active }))])?;
         self.set_child(lender, child.name(), ChildState::Active)
-    }
-
-    /// Ends a child: returns the borrowed scope to its lender and closes the session. The child's
-    /// row stays.
-    ///
-    /// # Errors
-    /// Returns `SESSION_NOT_FOUND` for a session that is not a child, `UNKNOWN_MEMBER` for an agent
-    /// that is a member of neither session, `IDENTITY_AMBIGUOUS`, and errors of the log.
-    pub async fn stop_child(&self, child: &str, who: &Participant) -> Result<Vec<EndedLoan>> {
-        refuse_ambiguous(who)?;
-        let loans = self.loans_where(|loan| loan.borrower == child)?;
-        if loans.is_empty() && self.0.meta(child)?.0.parent.is_none() {
-            return Err(Error::session_not_found(format!(
-                "session `{child}` is not a child of another session"
-            ))
-            .hint("run `stickpin close` to close a session and its app"));
-        }
-        let parent = self.0.meta(child).ok().and_then(|(meta, _)| meta.parent);
-        let lenders = loans.iter().map(|loan| loan.lender.as_str());
-        let mut family: Vec<&str> = lenders.chain(parent.iter().map(|p| p.session.as_str())).collect();
-        family.push(child);
-        self.require_family(who, &family)?;
-        let mut ended = Vec::new();
-        for loan in &loans {
-            let lender = self.0.session(&loan.lender)?;
-            ended.extend(self.take_back(&lender, loan, false, "stopped").await?);
-        }
-        self.0.close(child).await?;
-        Ok(ended)
-    }
-
-    /// Reclaims a loan. With `cascade`, loans that were made from it end too.
-    ///
-    /// # Errors
-    /// Returns `LOAN_NOT_FOUND`, `UNKNOWN_MEMBER`, `IDENTITY_AMBIGUOUS`, and errors of the log.
-    /// Reclaiming a loan that has already ended is not an error.
-    pub async fn reclaim(&self, id: &str, cascade: bool, who: &Participant) -> Result<Vec<EndedLoan>> {
-        refuse_ambiguous(who)?;
-        let Some(loan) = self.loans_where(|loan| loan.loan_id.as_str() == id)?.into_iter().next() else {
-            let was = |meta: &SessionMeta| meta.reclaimed.iter().any(|loan| loan.loan_id.as_str() == id);
-            if self
-                .0
-                .names()?
-                .iter()
-                .filter_map(|name| self.0.cached_meta(name).ok())
-                .any(|(meta, _)| was(&meta))
-            {
-                return Ok(Vec::new());
-            }
-            return Err(Error::new(
-                ErrorCode::LoanNotFound,
-                format!("there is no loan {}", stickpin_tree::quote(id)),
-            )
-            .hint("run `stickpin turn state` to list the loans of a session"));
-        };
-        self.require_family(who, &[&loan.lender])?;
-        let lender = self.0.session(&loan.lender)?;
-        self.take_back(&lender, &loan, cascade, "reclaimed").await
-    }
-
-    /// Cleans up children of `parent` that have ended: reclaims their loans and marks them as
-    /// pruned.
-    ///
-    /// # Errors
-    /// Returns `UNKNOWN_MEMBER` for an agent that is not a member of `parent`,
-    /// `IDENTITY_AMBIGUOUS`, and errors of the log.
-    pub async fn prune(&self, parent: &str, who: &Participant) -> Result<(Vec<String>, Vec<EndedLoan>)> {
-        refuse_ambiguous(who)?;
-        let lender = self.0.session(parent)?;
-        self.require_family(who, &[parent])?;
-        let (mut pruned, mut ended) = (Vec::new(), Vec::new());
-        for child in lender.meta().children {
-            let over = self.0.meta(&child.session).map_or(true, |(meta, _)| meta.status == Status::Closed);
-            if !over || child.state == ChildState::Pruned {
-                continue;
-            }
-            let loan = lender.meta().loans.into_iter().find(|loan| loan.loan_id == child.loan_id);
-            if let Some(loan) = loan {
-                ended.extend(self.take_back(&lender, &loan, false, "pruned").await?);
-            }
-            self.set_child(&lender, &child.session, ChildState::Pruned)?;
-            pruned.push(child.session);
-        }
-        Ok((pruned, ended))
     }
 }

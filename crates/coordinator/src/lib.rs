@@ -67,12 +67,14 @@ mod tree_queue;
 mod upkeep;
 
 pub use coordinator::{Coordinator, take_back_grants};
-pub use delegation::{EndedLoan, Loans, Spawn, Spawned};
+pub use delegation::{EndedLoan, Loans, ReturnedLoans, Spawn, Spawned};
 pub use environment::Environment;
 pub use evidence::{HostSummary, LogPosition, SessionEvidence};
 pub use feed::{Audience, Breadth, Event, EventScope, Filter};
 pub use guardian::connect;
-pub use listing::{ListedChild, ListedSession, ListedState, Listing, Restorability, Visibility};
+pub use listing::{
+    ListedChild, ListedChildren, ListedSession, ListedState, Listing, Restorability, Visibility,
+};
 pub use participant::{Connection, Participant};
 pub use recording::{RecordingEvent, RecordingLog, RepairedLine};
 pub use replies::{

@@ -1,6 +1,8 @@
 //! Lists of sessions, based on their metadata. No log is read, and a damaged session does not
 //! prevent the list.
 
+mod children;
+
 use crate::coordinator::Coordinator;
 use crate::participant::Participant;
 use crate::replies::TurnSummary;
@@ -9,8 +11,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use stickpin_device::{ErrorCode, Result};
 use stickpin_session::log::{SessionMeta, Status};
-use stickpin_session::turn::{self, AgentId, ChildState, Presence, Situation};
+use stickpin_session::turn::{self, Presence, Situation};
 use stickpin_store::{Diagnostic, Stamp};
+
+pub use self::children::{ListedChild, ListedChildren};
 
 /// Whether a session can be used, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,19 +60,6 @@ pub struct Restorability {
     pub reason: Option<String>,
 }
 
-/// A child of a listed session.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ListedChild {
-    /// The name.
-    pub session: String,
-    /// The state of the child.
-    pub state: ChildState,
-    /// The agent that the child was spawned for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub agent_id: Option<AgentId>,
-}
-
 /// A session as described by its metadata.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -95,8 +86,11 @@ pub struct ListedSession {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
     /// The child sessions that it spawned.
+    #[serde(default, skip_serializing_if = "ListedChildren::is_empty")]
+    pub children: ListedChildren,
+    /// The rules of the scope that it has lent to them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub children: Vec<ListedChild>,
+    pub scope_delegated: Vec<String>,
     /// The peer sessions.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub peers: BTreeSet<String>,
@@ -122,7 +116,8 @@ impl ListedSession {
     fn strip_details(&mut self) {
         self.address = None;
         self.parent = None;
-        self.children = Vec::new();
+        self.children = ListedChildren::default();
+        self.scope_delegated = Vec::new();
         self.peers = BTreeSet::new();
     }
 }
@@ -177,7 +172,7 @@ impl Coordinator {
                 listing.hidden.insert(name.clone());
                 continue;
             }
-            let mut listed = describe(self, name, read, visibility.unwrap_or(Visibility::Host), live);
+            let mut listed = describe(self, name, read, visibility.unwrap_or(Visibility::Host), open);
             if beyond {
                 listed.strip_details();
             }
@@ -213,13 +208,14 @@ impl Coordinator {
         Ok(visible(&read, Some(who)).get(name).copied().unwrap_or(Visibility::Host))
     }
 
-    /// Returns one session as described by its metadata, even if it is damaged.
+    /// Returns one session as described by its metadata, even if it is damaged. `open` names the
+    /// sessions whose app is open.
     #[must_use]
-    pub fn listed(&self, name: &str, who: Option<&Participant>, live: bool) -> ListedSession {
+    pub fn listed(&self, name: &str, who: Option<&Participant>, open: &BTreeSet<String>) -> ListedSession {
         let read = self.cached_meta(name);
         let seen = who.and_then(|who| self.visibility(name, who).ok());
         let visibility = seen.unwrap_or(Visibility::Host);
-        describe(self, name, Some(&read), visibility, live)
+        describe(self, name, Some(&read), visibility, open)
     }
 
     /// Returns the metadata of a session, from memory as long as its file is unchanged.
@@ -250,8 +246,9 @@ fn describe(
     name: &str,
     read: Option<&Read>,
     visibility: Visibility,
-    live: bool,
+    open: &BTreeSet<String>,
 ) -> ListedSession {
+    let live = open.contains(name);
     let mut listed = ListedSession {
         name: name.to_owned(),
         visibility,
@@ -261,7 +258,8 @@ fn describe(
         address: None,
         turn: None,
         parent: None,
-        children: Vec::new(),
+        children: ListedChildren::default(),
+        scope_delegated: Vec::new(),
         peers: BTreeSet::new(),
         restore: None,
         diagnostics: Vec::new(),
@@ -297,15 +295,9 @@ fn describe(
     listed.address = meta.address().map(str::to_owned);
     listed.turn = meta.active.map(|_| turn_summary(coordinator, name, meta));
     listed.parent = meta.parent.as_ref().map(|parent| parent.session.clone());
-    listed.children = meta
-        .children
-        .iter()
-        .map(|child| ListedChild {
-            session: child.session.clone(),
-            state: child.state,
-            agent_id: child.agent_id.clone(),
-        })
-        .collect();
+    listed.children = ListedChildren::of(coordinator, meta, open);
+    listed.scope_delegated =
+        meta.loans.iter().flat_map(|loan| &loan.rules).map(ToString::to_string).collect();
     listed.peers.clone_from(&meta.peers);
     let reason = not_restorable.map(|why| why.to_string());
     listed.restore = Some(Restorability { possible: reason.is_none(), reason });

@@ -14,6 +14,7 @@ use crate::host::identities::Identities;
 use crate::host::queue::{Mailbox, Position, TaskEnd};
 use crate::host::recording::{NoScriptWriter, ScriptWriter};
 use indexmap::IndexMap;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicUsize;
@@ -162,7 +163,7 @@ impl HostInner {
         let ending = self.endings.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
         let mut e = ending.unwrap_or_else(|| queue::not_open_error(name));
         let coordinator = self.config.coordinator.as_ref();
-        let listed = coordinator.map(|coordinator| coordinator.listed(name, None, false));
+        let listed = coordinator.map(|coordinator| coordinator.listed(name, None, &BTreeSet::new()));
         let Some(listed) = listed else { return Err(e) };
         if let Some(parent) = listed.parent {
             e.hint = format!(
@@ -177,6 +178,11 @@ impl HostInner {
     /// Returns the number of sessions that are open or being opened.
     pub(crate) fn count(&self) -> usize {
         self.lock_slots().len()
+    }
+
+    /// Returns the names of the sessions that are open or being opened.
+    pub(crate) fn open_names(&self) -> BTreeSet<String> {
+        self.lock_slots().keys().cloned().collect()
     }
 
     pub(crate) fn all_slots(&self) -> Vec<Arc<SessionSlot>> {

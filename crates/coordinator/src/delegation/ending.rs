@@ -1,7 +1,8 @@
 //! How loans end: on request, with a session, by expiry, or after a crash.
 
+use super::Loans;
+use super::reclaim::EndedLoan;
 use super::records::record;
-use super::{EndedLoan, Loans};
 use crate::coordinator::discard;
 use crate::session::{Closing, SessionAuthority, drain, end_turn_of, is_gone};
 use std::sync::{Arc, PoisonError};

@@ -6,8 +6,8 @@ use crate::session::SessionAuthority;
 use std::collections::BTreeSet;
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::log::SessionMeta;
-use stickpin_session::turn::scope::{Holding, Ledger};
-use stickpin_session::turn::{AgentId, ChildState, Loan};
+use stickpin_session::turn::scope::{Facts, Holding, Ledger};
+use stickpin_session::turn::{AgentId, ChildState, Loan, Verb};
 
 /// A session with a device, and all sessions that share the device.
 pub(super) struct Family {
@@ -18,7 +18,7 @@ pub(super) struct Family {
 
 impl Loans<'_> {
     /// Returns the session whose device `name` drives: itself, or its most distant lender.
-    pub(super) fn device_of(&self, name: &str) -> String {
+    pub(crate) fn device_of(&self, name: &str) -> String {
         let (mut at, mut seen) = (name.to_owned(), BTreeSet::new());
         while seen.insert(at.clone())
             && let Ok((meta, _)) = self.0.meta(&at)
@@ -52,6 +52,18 @@ impl Loans<'_> {
             family.metas.push(meta);
         }
         family
+    }
+
+    /// Returns what a session may do by itself to the device that it drives, without what it has
+    /// lent.
+    pub(super) fn effective(&self, session: &str) -> Vec<Verb> {
+        let family = self.family(&self.device_of(session));
+        let Some(target) = family.metas.first().and_then(|meta| meta.targets.first()) else {
+            return Vec::new();
+        };
+        let may =
+            |verb: &Verb| family.ledger.permit(session, *verb, &target.target_id, &Facts::default()).is_ok();
+        Verb::ALL.into_iter().filter(may).collect()
     }
 
     /// Returns the outstanding loans that satisfy a condition, from the metadata of all sessions.

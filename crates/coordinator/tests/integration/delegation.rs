@@ -1,6 +1,7 @@
 //! Loans of scope between sessions, and peers.
 
 use crate::support::{Plain, World, act, agent, handoff, press};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_coordinator::{
@@ -49,7 +50,8 @@ async fn what_is_lent_only_the_child_may_do_until_it_comes_back() {
     act(&shop, &bob).await.unwrap();
 
     let ended = world.coordinator.loans().stop_child("pay", &ada).await.unwrap();
-    assert_eq!(ended.iter().map(|loan| loan.reason.as_str()).collect::<Vec<_>>(), ["stopped"]);
+    assert_eq!(ended.loans.iter().map(|loan| loan.reason.as_str()).collect::<Vec<_>>(), ["stopped"]);
+    assert_eq!(ended.effective_parent, Verb::ALL, "the lender has everything again");
     assert_eq!(permit(&world, &shop, &ada), Ok(()));
     assert_eq!(permit(&world, &shop, &bob), DENIED, "it was there for the child");
     assert_ne!(shop.meta().turn.owner, Some(bob.agent.clone()), "its turn ended with the loan");
@@ -57,7 +59,7 @@ async fn what_is_lent_only_the_child_may_do_until_it_comes_back() {
     let verified = world.coordinator.verify("shop").unwrap();
     assert!(verified.findings.is_empty(), "{:?}", verified.findings);
     let again = world.coordinator.loans().reclaim(spawned.loan_id.as_str(), false, &ada).await.unwrap();
-    assert_eq!(again, [], "a loan that came back before");
+    assert_eq!((again.loans, again.effective_parent.len()), (vec![], 3), "a loan that came back before");
 }
 
 #[tokio::test(start_paused = true)]
@@ -305,12 +307,14 @@ async fn loans_made_out_of_a_loan_go_on_or_end_with_it() {
         };
         assert_eq!((at_shop(&ada), at_shop(&bob), at_shop(&eve)), (DENIED, DENIED, Ok(())));
         let ended = world.coordinator.loans().reclaim(first.loan_id.as_str(), cascade, &ada).await.unwrap();
-        let ids: Vec<_> = ended.iter().map(|loan: &EndedLoan| loan.loan_id.clone()).collect();
+        let ids: Vec<_> = ended.loans.iter().map(|loan: &EndedLoan| loan.loan_id.clone()).collect();
+        let has_all = ended.effective_parent == Verb::ALL;
+        assert_eq!(has_all, cascade, "{:?}", ended.effective_parent);
         if cascade {
             assert_eq!(ids, [second.loan_id, first.loan_id]);
             assert_eq!((at_shop(&ada), at_shop(&eve)), (Ok(()), DENIED));
         } else {
-            assert_eq!((ids, &ended[0].reparented), (vec![first.loan_id], &vec![second.loan_id]));
+            assert_eq!((ids, &ended.loans[0].reparented), (vec![first.loan_id], &vec![second.loan_id]));
             assert_eq!((at_shop(&ada), at_shop(&bob), at_shop(&eve)), (DENIED, DENIED, Ok(())));
             assert_eq!(shop.meta().loans[0].lender, "shop");
             assert!(world.coordinator.meta("pay").unwrap().0.loans.is_empty());
@@ -479,8 +483,39 @@ async fn restoring_a_parent_shows_every_child_and_takes_back_what_nobody_uses() 
     assert_eq!(reasons, ["child_closed", "child_missing"]);
     let everything = &meta.base_scope.allow[0];
     assert_eq!(everything.verbs.len(), 3, "what the session has of its own is as it was");
-    let (pruned, _) = world.coordinator.loans().prune("shop", &ada).await.unwrap();
+    let (pruned, returned) = world.coordinator.loans().prune("shop", &ada).await.unwrap();
     assert_eq!(pruned, ["stopped"]);
+    let still_has = [Verb::Observe, Verb::Admin];
+    assert_eq!(
+        (returned.loans, returned.effective_parent),
+        (vec![], still_has.to_vec()),
+        "`live` has the rest"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn list_tells_what_a_session_has_lent_and_which_children_can_be_used() {
+    let world = World::new();
+    let (ada, bob, eve) = (agent("ada", 1), agent("bob", 2), agent("eve", 3));
+    let (shop, _) = lent_on(&world, [&ada, &bob, &eve]).await;
+    world.coordinator.loans().spawn("shop", "watch", &ada, spawn("observe:*", None)).await.unwrap();
+    let open: BTreeSet<String> = ["shop".to_owned()].into();
+    let of = |name: &str, open: &BTreeSet<String>| {
+        let listed = world.coordinator.listed(name, Some(&ada), open);
+        let children = listed.children;
+        assert_eq!(children.count, children.sessions.len());
+        ([children.count, children.reachable, children.unreachable], listed.scope_delegated)
+    };
+    let rules = |rules: &[&str]| rules.iter().map(|rule| (*rule).to_owned()).collect::<Vec<_>>();
+    assert_eq!(of("shop", &open), ([2, 2, 0], rules(&["act:*", "observe:*"])));
+    assert_eq!(of("pay", &open), ([1, 1, 0], rules(&["act:*,origins=https://shop.test"])));
+    assert_eq!(of("shop", &BTreeSet::new()).0, [2, 0, 2], "the app of all of them is gone");
+    world.coordinator.close("watch").await.unwrap();
+    assert_eq!(of("shop", &open), ([2, 1, 1], rules(&["act:*"])));
+    assert_eq!(shop.meta().children.len(), 2);
+    let all = world.coordinator.list(Some(&agent("ann", 4)), &open, true).unwrap();
+    let stranger = all.sessions.iter().find(|listed| listed.name == "shop").unwrap();
+    assert!(stranger.children.is_empty() && stranger.scope_delegated.is_empty(), "{stranger:?}");
 }
 
 /// Section 17, test 17.

@@ -37,7 +37,7 @@ async fn a_list_has_what_the_caller_is_a_member_of_and_all_has_the_rest() {
     // Its owner runs, although it has not asked this host for anything.
     assert_eq!((turn.label, turn.owner.as_ref()), (Label::Owned, Some(&ada.agent)));
     world.ended.lock().unwrap().insert(2);
-    let his = world.coordinator.listed("his", Some(&bob), false);
+    let his = world.coordinator.listed("his", Some(&bob), &BTreeSet::new());
     assert_eq!(his.turn.map(|turn| turn.label), Some(Label::OwnerGone));
     assert!(all.sessions[1].restore.as_ref().unwrap().possible);
     assert_eq!(world.coordinator.list(Some(&ada), &BTreeSet::new(), false).unwrap().hidden.len(), 2);

@@ -1,6 +1,7 @@
 //! Limits of a session, and operations on its files that only a person may perform.
 
 use crate::support::{Plain, World, act, agent, handoff, press};
+use std::collections::BTreeSet;
 use std::time::Duration;
 use stickpin_coordinator::{ListedState, Participant, Spawn, WaitOptions};
 use stickpin_device::{Error, ErrorCode};
@@ -180,7 +181,7 @@ async fn session_in_use_stops_at_damage_and_goes_on_when_a_person_repairs_it() {
         Err(e) => e,
     };
     assert!(refused.hint.contains("`stickpin log repair shop --at-line 2 --quarantine`"), "{refused:?}");
-    let listed = world.coordinator.listed("shop", None, false);
+    let listed = world.coordinator.listed("shop", None, &BTreeSet::new());
     assert_eq!((listed.state, listed.diagnostics), (ListedState::Corrupt, vec!["LOG_CORRUPT".to_owned()]));
     assert_eq!(world.coordinator.repair("shop", 2, &person).unwrap().stubs, 1);
     act(&shop, &ada).await.unwrap();

@@ -48,11 +48,14 @@ fn who_lends_a_device_cannot_act_until_it_comes_back() {
     let child = run(&world, BOB, "--session pay scroll down");
     assert!(child.code == 6 && child.err.contains("--session shop"), "{child:?}");
     let shown = ok(&world, ADA, "session show shop --json");
-    assert!(shown.contains("\"children\":[{\"session\":\"pay\",\"state\":\"active\""), "{shown}");
-    assert!(ok(&world, ADA, "session stop pay").contains("returned to shop"));
+    let children = r#""children":{"count":1,"reachable":1,"unreachable":0,"sessions":[{"session":"pay","state":"active""#;
+    assert!(shown.contains(children) && shown.contains(r#""scopeDelegated":["act:*"]"#), "{shown}");
+    let stopped = ok(&world, ADA, "session stop pay --json");
+    assert!(stopped.contains(r#""effectiveParent":["observe","act","admin"]"#), "{stopped}");
     ok(&world, ADA, "--session shop scroll down");
     assert_eq!(run(&world, BOB, "--session shop scroll down").code, 10);
-    ok(&world, ADA, "session prune shop");
+    let pruned = ok(&world, ADA, "session prune shop --json");
+    assert!(pruned.contains(r#""effectiveParent":["observe","act","admin"]"#), "{pruned}");
     ok(&world, BOB, "--session shop get title");
     assert!(ok(&world, ADA, "log verify shop").contains("the log is valid"));
 }

@@ -5,7 +5,7 @@ use crate::api::session_name;
 use crate::commands::prelude::*;
 use crate::commands::session::upkeep::named;
 use crate::run::authority;
-use stickpin_coordinator::{EndedLoan, Spawn, Spawned};
+use stickpin_coordinator::{ReturnedLoans, Spawn, Spawned};
 use stickpin_session::turn::{AgentId, Verb};
 
 /// Lend the device of a session, or a part of it, to a child session.
@@ -82,8 +82,9 @@ pub struct LoansOutput {
     /// The child sessions that were removed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<String>,
-    /// The loans that ended, starting with those of the most distant borrowers.
-    pub loans: Vec<EndedLoan>,
+    /// The loans that ended, and what their lender may do now.
+    #[serde(flatten)]
+    pub returned: ReturnedLoans,
 }
 
 impl Command for SessionSpawn {
@@ -119,8 +120,8 @@ impl Command for SessionStop {
     async fn run(self, cx: &mut Cx) -> Result<LoansOutput> {
         named(cx, self.child)?;
         let (coordinator, who) = authority::coordinator(cx)?;
-        let loans = coordinator.loans().stop_child(&cx.session_name, &who).await?;
-        Ok(LoansOutput { status: "stopped".to_owned(), children: vec![cx.session_name.clone()], loans })
+        let returned = coordinator.loans().stop_child(&cx.session_name, &who).await?;
+        Ok(LoansOutput { status: "stopped".to_owned(), children: vec![cx.session_name.clone()], returned })
     }
 }
 
@@ -135,8 +136,8 @@ impl Command for SessionReclaim {
 
     async fn run(self, cx: &mut Cx) -> Result<LoansOutput> {
         let (coordinator, who) = authority::coordinator(cx)?;
-        let loans = coordinator.loans().reclaim(&self.loan, self.cascade, &who).await?;
-        Ok(LoansOutput { status: "reclaimed".to_owned(), children: Vec::new(), loans })
+        let returned = coordinator.loans().reclaim(&self.loan, self.cascade, &who).await?;
+        Ok(LoansOutput { status: "reclaimed".to_owned(), children: Vec::new(), returned })
     }
 }
 
@@ -150,8 +151,8 @@ impl Command for SessionPrune {
             named(cx, parent)?;
         }
         let (coordinator, who) = authority::coordinator(cx)?;
-        let (children, loans) = coordinator.loans().prune(&cx.session_name, &who).await?;
-        Ok(LoansOutput { status: "pruned".to_owned(), children, loans })
+        let (children, returned) = coordinator.loans().prune(&cx.session_name, &who).await?;
+        Ok(LoansOutput { status: "pruned".to_owned(), children, returned })
     }
 }
 
@@ -173,7 +174,7 @@ impl Show for LoansOutput {
         let names =
             if self.children.is_empty() { String::new() } else { format!(" {}", self.children.join(", ")) };
         text.line(format_args!("{}{names}", self.status));
-        for loan in &self.loans {
+        for loan in &self.returned.loans {
             let late = if loan.late_command.is_some() { ", while a command was still running" } else { "" };
             text.line(format_args!(
                 "{} returned to {} from {}{late}",
@@ -184,6 +185,9 @@ impl Show for LoansOutput {
             for moved in &loan.reparented {
                 text.line(format_args!("{} continues as a loan from {}", moved.as_str(), loan.lender));
             }
+        }
+        if !self.returned.loans.is_empty() {
+            text.line(format_args!("the lender may now {}", verbs(&self.returned.effective_parent)));
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::commands::prelude::*;
 use crate::run::authority;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use stickpin_coordinator::{Coordinator, ListedState};
 use stickpin_device::Check;
 
@@ -105,7 +106,7 @@ impl Command for DoctorState {
 fn check_sessions(coordinator: &Coordinator) -> Result<Vec<Check>> {
     let (mut checks, mut sound, mut records) = (Vec::new(), 0, 0);
     for name in coordinator.names()? {
-        let listed = coordinator.listed(&name, None, false);
+        let listed = coordinator.listed(&name, None, &BTreeSet::new());
         let unreadable = matches!(listed.state, ListedState::Corrupt | ListedState::Missing);
         if unreadable || !listed.diagnostics.is_empty() {
             let found = match listed.restore.and_then(|restore| restore.reason) {

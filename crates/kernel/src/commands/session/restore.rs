@@ -156,7 +156,7 @@ async fn is_live(cx: &mut Cx) -> bool {
 /// Returns the session as lists show it.
 fn listed(cx: &Cx, meta: &SessionMeta) -> Option<ListedSession> {
     let coordinator = cx.host.config.coordinator.as_ref();
-    coordinator.map(|coordinator| coordinator.listed(&meta.name, None, true))
+    coordinator.map(|coordinator| coordinator.listed(&meta.name, None, &[meta.name.clone()].into()))
 }
 
 fn answer(cx: &Cx, action: &str, meta: &SessionMeta) -> SessionRestoreOutput {
@@ -166,7 +166,7 @@ fn answer(cx: &Cx, action: &str, meta: &SessionMeta) -> SessionRestoreOutput {
         lifetime: meta.lifetime,
         opened: None,
         lost: Vec::new(),
-        children: listed(cx, meta).map(|listed| listed.children).unwrap_or_default(),
+        children: listed(cx, meta).map(|listed| listed.children.sessions).unwrap_or_default(),
     }
 }
 

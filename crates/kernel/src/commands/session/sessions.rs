@@ -8,7 +8,7 @@ use crate::run::authority;
 use std::collections::BTreeSet;
 use std::time::SystemTime;
 use stickpin_coordinator::{
-    ListedChild, ListedSession, ListedState, LogPosition, Participant, Restorability, SessionEvidence,
+    ListedChildren, ListedSession, ListedState, LogPosition, Participant, Restorability, SessionEvidence,
     TurnSummary, Visibility,
 };
 use stickpin_process::Process;
@@ -109,8 +109,11 @@ pub struct SessionEntry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
     /// The child sessions that it spawned.
+    #[serde(default, skip_serializing_if = "ListedChildren::is_empty")]
+    pub children: ListedChildren,
+    /// The rules of the scope that it has lent to them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub children: Vec<ListedChild>,
+    pub scope_delegated: Vec<String>,
     /// The other sessions that it sees.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub peers: BTreeSet<String>,
@@ -222,7 +225,8 @@ impl Command for SessionShow {
         let slot = cx.host.slot(name);
         let coordinator = cx.host.config.coordinator.as_ref();
         let who = authority::participant(cx);
-        let listed = coordinator.map(|coordinator| coordinator.listed(name, who.as_ref(), slot.is_ok()));
+        let listed =
+            coordinator.map(|coordinator| coordinator.listed(name, who.as_ref(), &cx.host.open_names()));
         if let (Some(listed), Some(who)) = (&listed, &who) {
             require_visible(listed, who)?;
         }
@@ -291,7 +295,8 @@ impl SessionEntry {
             lifetime: None,
             turn: None,
             parent: None,
-            children: Vec::new(),
+            children: ListedChildren::default(),
+            scope_delegated: Vec::new(),
             peers: BTreeSet::new(),
             restore: None,
             diagnostics: Vec::new(),
@@ -318,6 +323,7 @@ impl SessionEntry {
         self.turn = listed.turn;
         self.parent = listed.parent;
         self.children = listed.children;
+        self.scope_delegated = listed.scope_delegated;
         self.peers = listed.peers;
         self.diagnostics = listed.diagnostics;
     }
@@ -346,7 +352,8 @@ impl SessionEntry {
             lifetime: None,
             turn: None,
             parent: None,
-            children: Vec::new(),
+            children: ListedChildren::default(),
+            scope_delegated: Vec::new(),
             peers: BTreeSet::new(),
             restore: listed.restore.take(),
             diagnostics: Vec::new(),

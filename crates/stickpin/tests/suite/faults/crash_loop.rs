@@ -162,7 +162,7 @@ impl Run {
             ok(agent, "turn join")?;
         }
         let shop = ok(ADA, "session show shop --json")?.json();
-        let children = shop["output"]["children"].as_array().cloned().unwrap_or_default();
+        let children = shop["output"]["children"]["sessions"].as_array().cloned().unwrap_or_default();
         if children.iter().any(|child| child["state"] == "active" || child["state"] == "pending") {
             ok(CID, &format!("session stop {PAY}"))?;
         }

@@ -125,9 +125,9 @@ fn loan_to_a_killed_harness_comes_back() {
     let mut shop = Value::Null;
     eventually("the child has stopped", || {
         shop = ok(&world, ADA, "session show shop");
-        shop["children"][0]["state"] == "stopped"
+        shop["children"]["sessions"][0]["state"] == "stopped"
     });
-    assert_eq!(shop["children"][0]["session"], "pay", "its row stays: {shop}");
+    assert_eq!(shop["children"]["sessions"][0]["session"], "pay", "its row stays: {shop}");
     ok(&world, ADA, "scroll down");
     let told = ok(&world, ADA, "events --after 0 --event child_state --target any");
     let last = told["events"].as_array().and_then(|events| events.last()).expect("an event");
@@ -147,7 +147,7 @@ fn loan_outlives_the_daemon_and_the_app_of_its_lender() {
     let restored = ok(&world, ADA, "session restore shop");
     assert_eq!(restored["children"][0]["session"], "pay", "{restored}");
     let shop = ok(&world, ADA, "session show shop");
-    assert_eq!(shop["children"][0]["state"], "active", "{shop}");
+    assert_eq!(shop["children"]["sessions"][0]["state"], "active", "{shop}");
     assert_eq!(run(&world, ADA, "scroll down").code, 10, "the scope is still lent");
     ok(&world, BOB, "scroll down");
     ok(&world, ADA, "session stop pay");
