@@ -4,7 +4,7 @@ use crate::environment::Environment;
 use crate::error;
 use crate::listing::ReadBefore;
 use crate::participant::Participant;
-use crate::resume::repair_turn;
+use crate::resume::take_over;
 use crate::session::{
     Closing, SessionAuthority, Shared, State, refuse_ambiguous, require_right_to_close, revoke_lifetime,
     take_back_grant,
@@ -135,7 +135,10 @@ impl Coordinator {
         let mut log = opened.log;
         // Without the segment, nothing can be written before the session is restored.
         let lost = opened.diagnostics.contains(&Diagnostic::LogMissing);
-        let repaired = !lost && repair_turn(self, &mut log)?;
+        let repaired = !lost && take_over(self, &mut log)?;
+        if stickpin_store::lags(&log) {
+            self.shared.lagging.notify_one();
+        }
         let session = Arc::new(SessionAuthority::new(log, Arc::clone(&self.shared), repaired));
         loaded.insert(name.to_owned(), Arc::clone(&session));
         drop(loaded);

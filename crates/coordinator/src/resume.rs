@@ -12,9 +12,9 @@ use stickpin_session::turn::{AgentId, TurnPhase, deadlines};
 use stickpin_store::{Amendment, Origin, SessionLog};
 use tokio::task::JoinSet;
 
-/// The maximum number of sessions that are loaded for an implicit turn alone. Nobody waits for such
-/// a turn after a restart, and each loaded session keeps a file open.
-const MAX_IMPLICIT: usize = 64;
+/// The maximum number of sessions that are loaded without a deadline. Nobody waits for an implicit
+/// turn after a restart, and each loaded session keeps a file open.
+const MAX_INTERRUPTED: usize = 64;
 
 /// Why a session is loaded before anyone names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,8 +22,8 @@ enum Due {
     /// A deadline counts: of a lease, a reservation or a loan, or of the presence of a child's
     /// members.
     Deadline,
-    /// A command took the turn, and may have been running.
-    ImplicitTurn,
+    /// The device ended with the last host, and a command may have been running.
+    Interrupted,
 }
 
 /// Returns why the guardian must know a session; `None` for a session that can wait for its first
@@ -31,11 +31,11 @@ enum Due {
 fn due(meta: &SessionMeta) -> Option<Due> {
     let is_open = meta.status == Status::Open;
     let turn = &meta.turn;
-    let is_held = is_open && matches!(turn.state, TurnPhase::Owned | TurnPhase::Reserved);
+    let is_held = meta.status.is_current() && matches!(turn.state, TurnPhase::Owned | TurnPhase::Reserved);
     if !meta.loans.is_empty() || (is_open && meta.parent.is_some()) || (is_held && !turn.implicit) {
         return Some(Due::Deadline);
     }
-    (is_held || !meta.open_commands.is_empty()).then_some(Due::ImplicitTurn)
+    (is_open || is_held || !meta.open_commands.is_empty()).then_some(Due::Interrupted)
 }
 
 /// What a host that ends would leave to the next one, by session.
@@ -57,7 +57,7 @@ impl Unfinished {
         let metas = names.iter().filter_map(|name| Some((name, coordinator.cached_meta(name).ok()?.0)));
         let owned = metas.filter_map(|(name, meta)| {
             let turn = &meta.turn;
-            let is_owned = turn.state == TurnPhase::Owned && !turn.implicit && meta.status == Status::Open;
+            let is_owned = turn.state == TurnPhase::Owned && !turn.implicit && meta.status.is_current();
             is_owned.then(|| Some((name.clone(), turn.owner.clone()?)))?
         });
         let is_busy = |session: &Arc<SessionAuthority>| session.lock().running_of(&|_| true).is_some();
@@ -91,7 +91,7 @@ pub fn store_deadlines(coordinator: &Coordinator) {
 }
 
 /// Loads the sessions in which something was going on when the last host ended: a turn that is
-/// owned or reserved, a loan, a child, or a command without an end. From here on, the guardian
+/// owned or reserved, a loan, a child, an open device, or a command without an end. From here on, the guardian
 /// maintains them, although nobody has used them. The other sessions are loaded on first use.
 /// Returns the number of loaded sessions.
 ///
@@ -108,10 +108,10 @@ pub fn resume(coordinator: &Coordinator) -> Result<usize> {
     let mut due: Vec<_> = coordinator.names()?.into_iter().filter_map(known).collect();
     // The newest first.
     due.sort_unstable_by_key(|(_, updated, _)| *updated);
-    let (mut implicit, mut loaded) = (0, 0);
+    let (mut interrupted, mut loaded) = (0, 0);
     for (why, _, name) in due {
-        implicit += usize::from(why == Due::ImplicitTurn);
-        if why == Due::ImplicitTurn && implicit > MAX_IMPLICIT {
+        interrupted += usize::from(why == Due::Interrupted);
+        if why == Due::Interrupted && interrupted > MAX_INTERRUPTED {
             continue;
         }
         match coordinator.session(&name) {
@@ -122,12 +122,19 @@ pub fn resume(coordinator: &Coordinator) -> Result<usize> {
     Ok(loaded)
 }
 
-/// Returns the turn of a host that ended to its owner, or surrenders it after a reboot. Returns
-/// whether the owner has it again.
-pub(crate) fn repair_turn(coordinator: &Coordinator, log: &mut SessionLog) -> Result<bool> {
+/// Records that the host of a session ended, and its device with it. Returns the turn to its owner,
+/// or surrenders it after a reboot. Returns whether the owner has it again.
+pub(crate) fn take_over(coordinator: &Coordinator, log: &mut SessionLog) -> Result<bool> {
     let now = (coordinator.shared().environment.now)();
     let before = log.meta().turn.clone();
-    if !matches!(before.state, TurnPhase::Owned | TurnPhase::Reserved) || log.meta().status != Status::Open {
+    let epoch = coordinator.shared().epoch;
+    let status = log.meta().status;
+    let has_turn = status.is_current() && matches!(before.state, TurnPhase::Owned | TurnPhase::Reserved);
+    if !has_turn {
+        if status == Status::Open && log.meta().parent.is_none() {
+            let started = Kind::DaemonStarted(DaemonStarted { epoch, repaired: Vec::new() });
+            log.append(&Origin::daemon(now.wall), started).map_err(error::of_store)?;
+        }
         return Ok(false);
     }
     let after = deadlines::after_restart(&before, &now);
@@ -135,7 +142,7 @@ pub(crate) fn repair_turn(coordinator: &Coordinator, log: &mut SessionLog) -> Re
     let owned = after.state == TurnPhase::Owned;
     let owner = after.owner.clone().filter(|_| owned);
     let repaired = owner.into_iter().map(|owner| RepairedTurn { turn_id: after.turn_id, owner }).collect();
-    let started = DaemonStarted { epoch: coordinator.shared().epoch, repaired };
+    let started = DaemonStarted { epoch, repaired };
     if after.state == before.state {
         log.amend(Amendment::Turn(Box::new(after)));
     } else {

@@ -84,7 +84,7 @@ impl Loans<'_> {
     /// crash.
     fn repair_rows(&self, lender: &SessionAuthority) -> Result<()> {
         let meta = lender.meta();
-        if meta.status != Status::Open {
+        if !meta.status.is_current() {
             return Ok(());
         }
         for row in meta.children {

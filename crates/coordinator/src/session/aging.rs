@@ -6,7 +6,7 @@ use crate::environment::Environment;
 use crate::error;
 use stickpin_device::Result;
 use stickpin_session::Timestamp;
-use stickpin_session::log::{Kind, MemberLeft, SessionMeta, Status};
+use stickpin_session::log::{Kind, MemberLeft, SessionMeta};
 use stickpin_session::turn::{AgentId, Child, ChildState, Liveness, Member, MemberKind, Now};
 use stickpin_store::{Amendment, Origin};
 
@@ -25,8 +25,8 @@ pub(crate) fn age(state: &mut State, environment: &Environment, now: &Now) -> Re
     for session in pruned {
         state.log.amend(Amendment::ChildForgotten { session });
     }
-    // The members of a session that is not open are those of its next lifetime.
-    if state.log.meta().status != Status::Open {
+    // The members of a session that is closed are those of its next lifetime.
+    if !state.log.meta().status.is_current() {
         return Ok(());
     }
     for agent in disappeared(state, environment, now) {

@@ -98,7 +98,7 @@ pub(crate) fn revoke_lifetime(
             targets: before.targets.clone(),
             base_scope: before.base_scope.clone(),
         };
-        state.log.restart(StartReason::Rotate, start, &by).map_err(error::of_store)?;
+        state.log.restart(StartReason::Revoke, start, &by).map_err(error::of_store)?;
         if before.status == Status::Closed {
             let closed = state.judge(&session.shared.environment, now, machine::close);
             state.commit(Some(&by), closed, Remarks::default(), now)?;

@@ -3,8 +3,8 @@
 use crate::support::{World, act, agent};
 use std::collections::BTreeSet;
 use std::time::Duration;
-use stickpin_coordinator::{ListedState, Participant, Visibility};
-use stickpin_session::log::{CommandError, Redacted, StartReason};
+use stickpin_coordinator::{ListedState, Participant, Spawn, Visibility, WaitOptions};
+use stickpin_session::log::{CommandError, Redacted, StartReason, Status};
 use stickpin_session::turn::{Label, TurnPhase};
 use tokio_util::sync::CancellationToken;
 
@@ -84,6 +84,46 @@ async fn a_session_without_its_log_is_restored_in_a_new_segment() {
     let shop = world.begin("shop", StartReason::Restore, &ada);
     assert_eq!((shop.meta().lifetime, shop.meta().active.unwrap().segment), (2, 2));
     act(&shop, &ada).await.unwrap();
+}
+
+/// Fault 18: a host that starts has no device of the one before.
+#[tokio::test(start_paused = true)]
+async fn session_whose_device_ended_with_its_host_is_interrupted_until_it_is_restored() {
+    let mut world = World::new();
+    let ada = agent("ada", 1);
+    let shop = world.open(&ada);
+    let spawn = Spawn { rules: vec!["observe:*".to_owned()], ..Spawn::default() };
+    world.coordinator.loans().spawn("shop", "watch", &ada, spawn).await.unwrap();
+    shop.wait(&ada, WaitOptions::default(), &CancellationToken::new()).await.unwrap();
+    world.begin("idle", StartReason::Open, &ada);
+    world.begin("closed", StartReason::Open, &ada);
+    world.coordinator.close("closed").await.unwrap();
+    // What the files say, without any session in memory.
+    let stored = |world: &World, name: &str| world.coordinator.store().meta(name).unwrap().0.status;
+    let all = |world: &World| ["shop", "watch", "idle", "closed"].map(|name| stored(world, name));
+    use Status::{Closed, Interrupted, Open};
+    assert_eq!(all(&world), [Open, Open, Open, Closed]);
+    for _ in 0..2 {
+        world.restart();
+        world.guard();
+        stickpin_coordinator::resume(&world.coordinator).unwrap();
+        // Its metadata follows within five seconds.
+        tokio::time::sleep(Duration::from_secs(6)).await;
+        assert_eq!(all(&world), [Interrupted, Open, Interrupted, Closed], "a child has no device");
+    }
+    let shop = world.coordinator.session("shop").unwrap();
+    assert_eq!(shop.meta().turn.owner, Some(ada.agent.clone()), "its turn stays");
+    assert_eq!(listed(&world, &ada, false)[1], ("shop".to_owned(), ListedState::Restorable));
+
+    let before = shop.meta();
+    world.begin("shop", StartReason::Restore, &ada);
+    assert_eq!(stored(&world, "shop"), Open);
+    world.coordinator.revoke_lifetime(&shop, Some(&before), &ada).unwrap();
+    assert_eq!(stored(&world, "shop"), Interrupted, "its app did not start");
+    world.begin("shop", StartReason::Restore, &ada);
+    assert_eq!(stored(&world, "shop"), Open);
+    let verified = world.coordinator.verify("shop").unwrap();
+    assert!(verified.findings.is_empty(), "{:?}", verified.findings);
 }
 
 /// Fault 40: the owner of the turn keeps it although its app was lost.

@@ -4,6 +4,7 @@ use super::support::{Bench, agent, text};
 use super::two_agents::two;
 use crate::commands::coordinate::members::omit_ended;
 use serde_json::{Value, json};
+use stickpin_session::log::Status;
 use stickpin_session::turn::TurnPhase;
 
 /// Returns an agent on the next host of the same state directory: no app is open there.
@@ -42,7 +43,7 @@ async fn failed_restore_leaves_the_turn_and_the_session_as_they_were() {
         assert_eq!(code, "RESTORE_TIMEOUT", "{response:?}");
         assert!(response.warning.is_some_and(|w| w.contains("Session mine and its turn are kept")));
         let after = meta(&ada);
-        assert_eq!((after.status, &after.manifest), (before.status, &before.manifest));
+        assert_eq!((after.status, &after.manifest), (Status::Interrupted, &before.manifest));
         assert_eq!(after.turn.owner, before.turn.owner);
         assert_eq!((after.turn.turn_id, after.turn.state), (before.turn.turn_id, before.turn.state));
         assert_eq!(after.members.len(), before.members.len(), "{:?}", after.members);

@@ -58,7 +58,9 @@ pub fn legal_turn(kind: &Kind, before: &TurnState) -> Result<(), Illegal> {
             StartReason::Open | StartReason::Restore => {
                 (matches!(change, (_, Idle)) || is_same(before, after), false)
             }
-            StartReason::Rotate | StartReason::Migrate => (is_same(before, after), false),
+            StartReason::Rotate | StartReason::Revoke | StartReason::Migrate => {
+                (is_same(before, after), false)
+            }
         },
         Kind::LogRepaired(repair) => match repair.cause {
             // The number is skipped so that no earlier fence matches.

@@ -31,7 +31,7 @@ pub enum FoldFault {
 fn begins_lifetime(reason: StartReason) -> bool {
     match reason {
         StartReason::Open | StartReason::Restore => true,
-        StartReason::Rotate | StartReason::Migrate => false,
+        StartReason::Rotate | StartReason::Revoke | StartReason::Migrate => false,
     }
 }
 
@@ -75,6 +75,9 @@ impl SessionMeta {
                 if begins_lifetime(start.reason) {
                     self.status = Status::Open;
                 }
+                if start.reason == StartReason::Revoke {
+                    self.lose_device();
+                }
                 self.active = Some(ActiveSegment { segment, first_seq: record.seq });
             }
             Kind::CommandBegin(begin) => {
@@ -107,6 +110,7 @@ impl SessionMeta {
             Kind::MemberLeft(left) => self.remove_member(&left.agent_id),
             Kind::MemberKicked(kicked) => self.remove_member(&kicked.agent_id),
             Kind::TurnClosed(_) => self.status = Status::Closed,
+            Kind::DaemonStarted(_) => self.lose_device(),
             Kind::NoteAdded(note) => {
                 self.open_notes.ids.insert(note.note_id);
                 self.open_notes.max_note_seq = record.seq;
@@ -150,10 +154,16 @@ impl SessionMeta {
             | Kind::ReservationExpired(_)
             | Kind::TurnLeaseStale(_)
             | Kind::Message(_)
-            | Kind::DaemonStarted(_)
             | Kind::LogRepaired(_)
             | Kind::ContextAdded(_)
             | Kind::ContextCleared(_) => {}
+        }
+    }
+
+    /// Notes that the device of the session is gone. A child has none.
+    fn lose_device(&mut self) {
+        if self.status == Status::Open && self.parent.is_none() {
+            self.status = Status::Interrupted;
         }
     }
 

@@ -18,8 +18,18 @@ pub enum Status {
     Open,
     /// The session is closed.
     Closed,
-    /// The session lost its device together with the daemon.
+    /// The session lost its device together with the daemon, or could not open it again. Its members,
+    /// turn and loans stay.
     Interrupted,
+}
+
+impl Status {
+    /// Returns whether members, turns and loans of the session count: it has begun and was not
+    /// closed.
+    #[must_use]
+    pub fn is_current(self) -> bool {
+        matches!(self, Self::Open | Self::Interrupted)
+    }
 }
 
 /// The segment that is being written.

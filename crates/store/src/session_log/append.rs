@@ -179,7 +179,7 @@ impl SessionLog {
         let files = Arc::clone(&self.store.files);
         let lifetime = match start.reason {
             StartReason::Open | StartReason::Restore => self.meta.lifetime + 1,
-            StartReason::Rotate | StartReason::Migrate => self.meta.lifetime,
+            StartReason::Rotate | StartReason::Revoke | StartReason::Migrate => self.meta.lifetime,
         };
         let mut record = self.record(origin, Kind::SegmentStart(Box::new(start)));
         record.lifetime = lifetime;

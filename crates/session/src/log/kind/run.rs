@@ -15,9 +15,11 @@ pub enum StartReason {
     Open,
     /// The session was restored: a new lifetime.
     Restore,
-    /// The previous segment was full, or its parameters of `open` are not in effect because the app
-    /// did not start.
+    /// The previous segment was full.
     Rotate,
+    /// The parameters of `open` in the previous segment are not in effect, because the app did not
+    /// start.
+    Revoke,
     /// The previous segments were converted from another version.
     Migrate,
 }
@@ -179,7 +181,7 @@ pub struct RepairedTurn {
     pub owner: AgentId,
 }
 
-/// A daemon took over the session.
+/// A daemon took over the session. A device that the session had ended with the daemon before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct DaemonStarted {
