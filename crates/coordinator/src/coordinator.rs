@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use stickpin_device::{ErrorCode, Result};
+use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::log::{SessionMeta, StartReason};
 use stickpin_session::turn::{AgentId, LoanId, Policy};
 use stickpin_store::{Diagnostic, DiskFiles, Files, Origin, SessionLog, Start, Store, Verified};
@@ -154,8 +154,8 @@ impl Coordinator {
     /// unless another agent holds the turn; a caller that restores a session does not.
     ///
     /// # Errors
-    /// Returns `IDENTITY_AMBIGUOUS`, and errors of the log. The app must not be opened in that
-    /// case.
+    /// Returns `IDENTITY_AMBIGUOUS`, `SESSION_EXISTS` for a child, which acts on the device of its
+    /// lender, and errors of the log. The app must not be opened in that case.
     pub fn begin_lifetime(
         &self,
         name: &str,
@@ -169,6 +169,14 @@ impl Coordinator {
             Err(e) if e.code == ErrorCode::SessionNotFound => None,
             Err(e) => return Err(e),
         };
+        if let Some(parent) = known.as_ref().and_then(|session| session.meta().parent) {
+            let parent = parent.session;
+            let message =
+                format!("session `{name}` is a child of session `{parent}` and has no app of its own");
+            return Err(Error::session_exists(message).hint(format!(
+                "run commands with `--session {parent}`, or open the app in a session with another name"
+            )));
+        }
         let now = (self.shared.environment.now)();
         let origin = who.map_or_else(|| Origin::daemon(now.wall), |who| State::origin(who, &now));
         let session = match known {

@@ -1,6 +1,6 @@
 //! Loans of scope between sessions, and peers.
 
-use crate::support::{Plain, World, act, agent, handoff, press};
+use crate::support::{Plain, World, act, agent, handoff, press, start};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -448,6 +448,26 @@ async fn loans_end_leaf_first_when_their_time_is_over_or_their_lender_closes() {
         let pay = world.coordinator.session("pay").unwrap().meta();
         assert_eq!((&*shop.meta().reclaimed[0].reason, &*pay.reclaimed[0].reason), (reason, reason));
     }
+}
+
+/// Otherwise a session would have two scopes, one of its own and one that it borrowed.
+#[tokio::test(start_paused = true)]
+async fn child_opens_no_app_of_its_own() {
+    let world = World::new();
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    world.open(&ada);
+    lend(&world, "pay", &ada, &bob).await;
+    let open = |reason| {
+        let begun = world.coordinator.begin_lifetime("pay", start("pay"), reason, Some(&bob));
+        begun.map(drop).map_err(|e| (e.code, e.hint))
+    };
+    let (code, hint) = open(StartReason::Open).unwrap_err();
+    assert!(code == ErrorCode::SessionExists && hint.contains("`--session shop`"), "{hint}");
+    world.coordinator.close("pay").await.unwrap();
+    for reason in [StartReason::Open, StartReason::Restore] {
+        assert_eq!(open(reason).unwrap_err().0, ErrorCode::SessionExists, "its name is that of a child");
+    }
+    assert!(world.coordinator.meta("pay").unwrap().0.targets.is_empty());
 }
 
 /// Section 17, test 16.

@@ -44,7 +44,9 @@ fn who_lends_a_device_cannot_act_until_it_comes_back() {
     );
     ok(&world, ADA, "--session shop get title");
     ok(&world, BOB, "--session shop scroll down");
-    // The child has no app of its own.
+    // The child has no app of its own, and opens none.
+    let own = run(&world, BOB, "--session pay open sim:feed");
+    assert!(own.code == 5 && own.err.starts_with("SESSION_EXISTS: "), "{own:?}");
     let child = run(&world, BOB, "--session pay scroll down");
     assert!(child.code == 6 && child.err.contains("--session shop"), "{child:?}");
     let shown = ok(&world, ADA, "session show shop --json");
