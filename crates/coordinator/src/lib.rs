@@ -85,7 +85,7 @@ pub use retention::Dormant;
 pub use session::{
     Admission, Assigned, Closing, ContextEntry, ContextPage, Conversations, Delivery, Ended, EventQuery,
     Events, EventsOfAll, Joined, Kicked, MemberState, NewCommand, Note, Released, Sent, SessionAuthority,
-    SessionState, TakeOptions, TakeoverState, Talk, Ticket, WaitOptions, WaitReply, Waiter,
+    SessionState, TakeOptions, TakeoverState, Talk, Ticket, WaitOptions, WaitReply, Waiter, with_unread,
 };
 pub use snapshots::{StoredTree, stored_tree};
 pub use stickpin_store::{DiskFiles, Files, Handle, Migrated, Start};

@@ -33,4 +33,4 @@ pub use state::{MemberState, SessionState, TakeoverState, Waiter};
 pub use talk::{Delivery, Note, Sent, Talk};
 pub(crate) use turns::STORE_EVERY_MS;
 pub use turns::{Assigned, Released, TakeOptions};
-pub use wait::{WaitOptions, WaitReply};
+pub use wait::{WaitOptions, WaitReply, with_unread};

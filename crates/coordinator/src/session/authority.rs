@@ -107,6 +107,8 @@ pub(super) struct Registration {
     pub(super) number: u64,
     /// Whether the agent listens without claiming the turn.
     pub(super) parked: bool,
+    /// Whether the agent also receives the records that concern it.
+    pub(super) reads: bool,
     pub(super) since: Timestamp,
     /// The process of the client.
     pub(super) pid: Option<u32>,

@@ -247,7 +247,8 @@ impl Talk<'_> {
             .readers
             .iter()
             .any(|r| is_for(&r.agent) && record.is_some_and(|record| r.filter.matches(record)));
-        if reads || state.waits.keys().any(is_for) {
+        let waits = state.waits.iter().any(|(agent, wait)| wait.reads && is_for(agent));
+        if reads || waits {
             return Ok(Delivery::Live);
         }
         let members = state.log.meta().members.iter().filter(|member| is_for(&member.agent_id));

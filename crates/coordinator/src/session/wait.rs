@@ -32,7 +32,7 @@ pub struct WaitOptions {
     pub pid: Option<u32>,
 }
 
-/// The reason why a wait returned.
+/// The reply to a request for the turn.
 #[derive(Debug, Clone)]
 pub struct WaitReply {
     /// The state of the turn.
@@ -88,12 +88,7 @@ impl SessionAuthority {
                 self.claim(who)?
             };
             let events = match &mut cursor {
-                Some(cursor) => {
-                    let found = self.lock().take_events(&who.agent, *cursor)?;
-                    *cursor = found.cursor_seq;
-                    reply.set_cursor(found.cursor_seq);
-                    found.events
-                }
+                Some(cursor) => take_events(self, who, cursor, &mut reply)?,
                 None => Vec::new(),
             };
             let over = until.is_some_and(|until| Instant::now() >= until);
@@ -138,8 +133,9 @@ impl SessionAuthority {
                     .hint("end that wait, or run `stickpin turn state` instead")
                     .details(json!({ "pid": other.pid, "since": other.since })));
             }
-            let (parked, pid) = (options.park, options.pid);
-            let registration = Registration { number: state.registrations, parked, since: now.wall, pid };
+            let WaitOptions { park: parked, events: reads, pid, .. } = options;
+            let number = state.registrations;
+            let registration = Registration { number, parked, reads, since: now.wall, pid };
             state.registrations += 1;
             state.waits.insert(who.agent.clone(), registration);
             let mode = if parked { WaitMode::Parked } else { WaitMode::Active };
@@ -162,6 +158,29 @@ impl SessionAuthority {
         });
         debug_assert!(ended.is_ok(), "a registration ends without a record");
     }
+}
+
+/// Adds the events that an agent has not read yet to the reply to one of its requests.
+///
+/// # Errors
+/// Returns errors of reading the log.
+pub fn with_unread(session: &SessionAuthority, who: &Participant, mut reply: TurnReply) -> Result<WaitReply> {
+    let mut cursor = session.read_position(who, None)?;
+    let events = take_events(session, who, &mut cursor, &mut reply)?;
+    Ok(WaitReply { reply, events })
+}
+
+/// Returns the events after `cursor` that concern the agent, and advances it.
+fn take_events(
+    session: &SessionAuthority,
+    who: &Participant,
+    cursor: &mut u64,
+    reply: &mut TurnReply,
+) -> Result<Vec<Event>> {
+    let found = session.lock().take_events(&who.agent, *cursor)?;
+    *cursor = found.cursor_seq;
+    reply.set_cursor(found.cursor_seq);
+    Ok(found.events)
 }
 
 impl State {

@@ -71,6 +71,25 @@ async fn a_reader_is_woken_by_what_is_for_it_and_by_nothing_else() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn message_is_live_only_for_a_wait_that_receives_it() {
+    for (events, delivery) in [(false, Delivery::Stored), (true, Delivery::Live)] {
+        let (_world, shop, ada, bob) = two();
+        let none = WaitOptions { timeout: Some(Duration::ZERO), ..WaitOptions::default() };
+        shop.wait(&ada, none, &CancellationToken::new()).await.unwrap();
+        let cancel = CancellationToken::new();
+        let waits = {
+            let (shop, bob, cancel) = (Arc::clone(&shop), bob.clone(), cancel.clone());
+            let options = WaitOptions { events, ..WaitOptions::default() };
+            tokio::spawn(async move { shop.wait(&bob, options, &cancel).await.unwrap().events.len() })
+        };
+        tokio::task::yield_now().await;
+        assert_eq!(say(&shop, &ada, "Bob", "look at the cart"), Ok(delivery));
+        cancel.cancel();
+        assert_eq!(waits.await.unwrap(), usize::from(events));
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_wait_begins_at_the_end_and_gives_up_in_time() {
     let (_world, shop, ada, bob) = two();
     say(&shop, &ada, "claude:bob", "before").unwrap();

@@ -284,6 +284,28 @@ async fn replies_about_the_turn_and_the_agent_have_what_the_next_step_needs() {
     assert_eq!(released.turns.iter().map(|held| held.turn_id).collect::<Vec<_>>(), [None]);
 }
 
+/// Which request for the turn an agent makes does not decide whether it learns what it was told.
+#[tokio::test(start_paused = true)]
+async fn every_request_for_the_turn_returns_the_unread_events() {
+    let (ada, bob) = two().await;
+    ada.ok("turn wait", json!({})).await;
+    bob.ok("turn join", json!({})).await;
+    ada.ok("msg send", json!({ "to": "room", "body": ["the cart is full"] })).await;
+    let asks = async |command: &str, input: serde_json::Value| {
+        let response = bob.ok(command, input).await;
+        let output = response.output.expect("JSON");
+        let said = output["events"][0]["body"].clone();
+        (response.exit, output["status"].clone(), output["wakeReason"].clone(), said)
+    };
+    let said = json!("the cart is full");
+    for park in [false, true] {
+        let tried = asks("turn try", json!({ "park": park })).await;
+        assert_eq!(tried, (3, json!("not_yet"), json!("event"), said.clone()));
+    }
+    let taken = asks("turn take", json!({ "operatorRequested": true })).await;
+    assert_eq!(taken, (0, json!("your_turn"), json!(null), said));
+}
+
 /// A client that names its turn with each request learns of a new one only from the response.
 #[tokio::test(start_paused = true)]
 async fn steps_of_a_batch_expect_the_turn_that_an_earlier_step_claimed() {

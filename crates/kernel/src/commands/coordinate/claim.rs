@@ -4,7 +4,9 @@ use crate::commands::coordinate::feed;
 use crate::commands::prelude::*;
 use crate::run::authority;
 use std::collections::BTreeMap;
-use stickpin_coordinator::{Event, Granted, SessionAuthority, TakeOptions, TurnReply, WaitOptions};
+use stickpin_coordinator::{
+    Event, Granted, SessionAuthority, TakeOptions, TurnReply, WaitOptions, WaitReply, with_unread,
+};
 use stickpin_session::agent::EnvAge;
 use stickpin_session::turn::AgentId;
 use stickpin_tree::quote;
@@ -50,6 +52,8 @@ pub struct TurnWait {
 }
 
 /// Claim the turn of the session once, without waiting.
+///
+/// The answer is that of `turn wait`, with the events for you that you have not read yet.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TurnTry {
@@ -94,7 +98,8 @@ pub struct TurnOutput {
 }
 
 impl TurnOutput {
-    fn new(cx: &mut Cx, session: &SessionAuthority, reply: TurnReply) -> Self {
+    fn new(cx: &mut Cx, session: &SessionAuthority, waited: WaitReply) -> Self {
+        let WaitReply { reply, events } = waited;
         let turn_id = match &reply {
             TurnReply::YourTurn(granted) => Some(granted.turn_id),
             TurnReply::NotYet(_) | TurnReply::TakeoverAvailable(_) | TurnReply::Closed(_) => None,
@@ -102,7 +107,18 @@ impl TurnOutput {
         authority::hold_turn(cx, session.name(), turn_id);
         let generation = cx.host.slot(session.name()).ok().and_then(|slot| slot.status.borrow().generation);
         let refs_generation = generation.filter(|_| turn_id.is_some());
-        Self { reply, wake_reason: None, refs_generation, events: Vec::new() }
+        Self { reply, wake_reason: None, refs_generation, events }
+    }
+
+    /// Returns the response to a wait.
+    fn of_wait(cx: &mut Cx, session: &SessionAuthority, waited: WaitReply) -> Self {
+        let wake_reason = Some(match &waited.reply {
+            TurnReply::Closed(_) => WakeReason::Closed,
+            TurnReply::NotYet(_) if !waited.events.is_empty() => WakeReason::Event,
+            TurnReply::NotYet(_) => WakeReason::Timeout,
+            TurnReply::YourTurn(_) | TurnReply::TakeoverAvailable(_) => WakeReason::Turn,
+        });
+        Self { wake_reason, ..Self::new(cx, session, waited) }
     }
 }
 
@@ -146,14 +162,7 @@ impl Command for TurnWait {
         };
         let cancel = cx.cancel.clone();
         let waited = session.wait(&who, options, &cancel).await?;
-        let wake_reason = Some(match &waited.reply {
-            TurnReply::Closed(_) => WakeReason::Closed,
-            TurnReply::NotYet(_) if !waited.events.is_empty() => WakeReason::Event,
-            TurnReply::NotYet(_) => WakeReason::Timeout,
-            TurnReply::YourTurn(_) | TurnReply::TakeoverAvailable(_) => WakeReason::Turn,
-        });
-        let output = TurnOutput::new(cx, &session, waited.reply);
-        Ok(TurnOutput { wake_reason, events: waited.events, ..output })
+        Ok(TurnOutput::of_wait(cx, &session, waited))
     }
 }
 
@@ -167,12 +176,13 @@ impl Command for TurnTry {
         let options = WaitOptions {
             timeout: Some(Duration::ZERO),
             park: self.park,
+            events: true,
             pid: cx.caller.process,
             ..WaitOptions::default()
         };
         let cancel = cx.cancel.clone();
         let waited = session.wait(&who, options, &cancel).await?;
-        Ok(TurnOutput::new(cx, &session, waited.reply))
+        Ok(TurnOutput::of_wait(cx, &session, waited))
     }
 }
 
@@ -196,6 +206,7 @@ impl Command for TurnTake {
         };
         let redactor = authority::redactor(cx);
         let reply = session.take(&who, options, &redactor).await?;
+        let reply = with_unread(&session, &who, reply)?;
         Ok(TurnOutput::new(cx, &session, reply))
     }
 }
