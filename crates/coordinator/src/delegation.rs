@@ -210,7 +210,7 @@ impl Loans<'_> {
         lender.change(|state, now| {
             state.touch(who, now);
             state.require_member(lender.name(), &who.agent)?;
-            require_turn_or_idle(lender, state, who)
+            require_turn_or_idle(lender, state, who, now)
         })?;
         administers?;
         let row = Child {

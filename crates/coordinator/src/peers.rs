@@ -35,8 +35,8 @@ impl Coordinator {
     ///
     /// # Errors
     /// Returns `PEER_SELF`, `SESSION_NOT_FOUND`, `UNKNOWN_MEMBER` for an agent that is not a member
-    /// of `a`, `NOT_YOUR_TURN` while another agent holds the turn of `a`, `IDENTITY_AMBIGUOUS`, and
-    /// errors of the logs.
+    /// of `a`, `NOT_YOUR_TURN` while another agent holds the turn of `a` or has it reserved,
+    /// `IDENTITY_AMBIGUOUS`, and errors of the logs.
     pub fn peer(&self, a: &str, b: &str, who: &Participant) -> Result<()> {
         self.set_peers(a, b, who, true)
     }
@@ -56,13 +56,12 @@ impl Coordinator {
         }
         refuse_ambiguous(who)?;
         let (first, second) = (self.session(a)?, self.session(b)?);
-        {
-            let state = first.lock();
+        first.change(|state, now| {
             if !who.is_person() {
                 state.require_member(a, &who.agent)?;
             }
-            require_turn_or_idle(&first, &state, who)?;
-        }
+            require_turn_or_idle(&first, state, who, now)
+        })?;
         let was = Talk(&first).is_peer(b);
         set_peer(&first, who, b, there)?;
         set_peer(&second, who, a, there).or_else(|e| {

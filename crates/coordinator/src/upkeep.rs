@@ -17,16 +17,19 @@ const LEAST_MS: u64 = 1_000;
 /// The maximum number of denials of a session.
 const MAX_DENIALS: usize = 64;
 
-/// Refuses an agent while another one holds the turn. A person is never refused.
+/// Refuses an agent while another one holds the turn or has it reserved. A turn whose time is over
+/// ends first. A person is never refused.
 pub(crate) fn require_turn_or_idle(
     session: &SessionAuthority,
-    state: &State,
+    state: &mut State,
     who: &Participant,
+    now: &Now,
 ) -> Result<()> {
+    state.commit_due(&session.shared.environment, now, Some(&who.agent))?;
     let turn = &state.log.meta().turn;
-    match &turn.owner {
-        Some(owner) if *owner != who.agent && !who.is_person() => {
-            let e = TurnError::TurnHeld { owner: owner.clone(), turn_id: turn.turn_id };
+    match turn.owner.as_ref().or(turn.reserved_for.as_ref()) {
+        Some(holder) if *holder != who.agent && !who.is_person() => {
+            let e = TurnError::TurnHeld { owner: holder.clone(), turn_id: turn.turn_id };
             Err(session.turn_error(state, e))
         }
         _ => Ok(()),
@@ -36,16 +39,20 @@ pub(crate) fn require_turn_or_idle(
 /// Refuses an agent that may not set the limits of a session. The owner of the turn may. While no
 /// agent has the turn and it is reserved for no other one, so may the only driver, whose implicit
 /// turn ended by itself. A person is never refused.
-fn require_policy_right(session: &SessionAuthority, state: &State, who: &Participant) -> Result<()> {
-    require_turn_or_idle(session, state, who)?;
+fn require_policy_right(
+    session: &SessionAuthority,
+    state: &mut State,
+    who: &Participant,
+    now: &Now,
+) -> Result<()> {
+    require_turn_or_idle(session, state, who, now)?;
     let meta = state.log.meta();
     if who.is_person() || meta.turn.owner.is_some() {
         return Ok(());
     }
     state.require_member(session.name(), &who.agent)?;
     let drives = meta.members.iter().any(|m| m.agent_id == who.agent && m.role == MemberRole::Driver);
-    let is_reserved = meta.turn.reserved_for.as_ref().is_some_and(|agent| *agent != who.agent);
-    match drives && state.is_alone(&who.agent) && !is_reserved {
+    match drives && state.is_alone(&who.agent) {
         true => Ok(()),
         false => {
             let (agent, turn_id) = (who.agent.clone(), meta.turn.turn_id);
@@ -154,18 +161,19 @@ impl Coordinator {
     ///
     /// # Errors
     /// Returns `INVALID_ARGS` for an unknown limit, an invalid value or an invalid rule,
-    /// `NOT_YOUR_TURN` while another agent holds the turn unless the caller is a person,
+    /// `NOT_YOUR_TURN` while another agent holds the turn or has it reserved unless the caller is a
+    /// person,
     /// `STALE_LEASE` while no agent holds it unless the caller is a person or the only driver,
     /// `UNKNOWN_MEMBER`, `SCOPE_DENIED` for an agent that removes a denial or that may not
     /// administer the device, `IDENTITY_AMBIGUOUS`, and errors of the log.
     pub fn set_policy(&self, name: &str, who: &Participant, changes: &[(String, String)]) -> Result<Policy> {
         refuse_ambiguous(who)?;
         let session = self.session(name)?;
-        require_policy_right(&session, &session.lock(), who)?;
+        session.change(|state, now| require_policy_right(&session, state, who, now))?;
         self.loans().administer(&session, who, None)?;
         let policy = session.change(|state, now| {
             state.touch(who, now);
-            require_policy_right(&session, state, who)?;
+            require_policy_right(&session, state, who, now)?;
             let (mut limits, mut rules) = (Vec::new(), Vec::new());
             for (name, value) in changes {
                 match DenialChange::named(name) {

@@ -572,6 +572,42 @@ async fn peers_see_each_other_and_get_nothing_else() {
     assert_eq!(coordinator.peer_through(&ada, "mail"), None);
 }
 
+/// Section 5.4: the session is idle or held by the caller. A reservation is neither.
+#[tokio::test(start_paused = true)]
+async fn reserved_turn_keeps_other_members_from_lending_peering_and_limits() {
+    let world = World::new();
+    let (ada, bob, eve) = (agent("ada", 1), agent("bob", 2), agent("eve", 3));
+    let shop = world.open(&ada);
+    world.begin("mail", StartReason::Open, &ada);
+    for who in [&bob, &eve] {
+        shop.join(who, false, None).unwrap();
+    }
+    shop.wait(&ada, WaitOptions::default(), &CancellationToken::new()).await.unwrap();
+    shop.assign(&ada, "claude:bob", None, handoff(), false, &Plain).unwrap();
+    let limits = [("drainMs".to_owned(), "5000".to_owned())];
+    let tries = async |who: &Participant, child: &str| {
+        let coordinator = &world.coordinator;
+        let code = |e: Error| e.code;
+        [
+            coordinator
+                .loans()
+                .spawn("shop", child, who, spawn("observe:*", None))
+                .await
+                .map(drop)
+                .map_err(code),
+            coordinator.peer("shop", "mail", who).map_err(code),
+            coordinator.unpeer("shop", "mail", who).map_err(code),
+            coordinator.set_policy("shop", who, &limits).map(drop).map_err(code),
+        ]
+    };
+    assert_eq!(tries(&eve, "a").await, [Err(ErrorCode::NotYourTurn); 4]);
+    assert_eq!(tries(&bob, "a").await[..3], [Ok(()); 3], "it is reserved for it");
+    let claim = Duration::from_millis(shop.meta().policy.claim_ttl_ms);
+    tokio::time::sleep(claim + Duration::from_secs(1)).await;
+    assert_eq!(shop.meta().turn.state, TurnPhase::Idle);
+    assert_eq!(tries(&eve, "b").await[..3], [Ok(()); 3], "the reservation is over");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_half_failed_handshake_is_rolled_back() {
     let world = World::new();

@@ -62,7 +62,7 @@ async fn limits_of_an_idle_session_are_set_by_its_only_driver() {
     let options = WaitOptions { timeout: Some(Duration::ZERO), ..WaitOptions::default() };
     shop.wait(&bob, options, &CancellationToken::new()).await.unwrap();
     shop.assign(&bob, ada.agent.as_str(), None, handoff(), false, &Plain).unwrap();
-    assert_eq!((set(&bob), set(&person)), (Err(ErrorCode::StaleLease), Ok(())), "ada has it reserved");
+    assert_eq!((set(&bob), set(&person)), (Err(ErrorCode::NotYourTurn), Ok(())), "ada has it reserved");
 }
 
 /// The rules hold at once, also for those who borrow from the session.
