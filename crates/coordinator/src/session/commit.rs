@@ -39,7 +39,7 @@ impl State {
         remarks: Remarks,
         now: &Now,
     ) -> Result<u64> {
-        let Transition { after, event } = transition;
+        let Transition { mut after, event } = transition;
         let daemon = Origin::daemon(now.wall);
         let mut origin = by.cloned().unwrap_or(daemon);
         origin.to = addressee(&event).cloned();
@@ -48,6 +48,9 @@ impl State {
             TurnEvent::Taken { revoked: Some(revoked), .. } => self.running_of(&|agent| agent == revoked),
             _ => None,
         };
+        if matches!(event, TurnEvent::Claimed { .. } | TurnEvent::Taken { .. }) {
+            after.grant.granted_seq = Some(self.next_seq(&origin)?);
+        }
         let kind = kind(event, after, remarks, inflight);
         let seq = self.append(&origin, kind)?;
         self.idle_since = becomes_idle.then_some(now.mono_ms);

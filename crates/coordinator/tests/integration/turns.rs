@@ -253,6 +253,34 @@ async fn delivered_grant_survives_a_kill_of_the_host() {
     assert_eq!((turn.state, turn.turn_id), (TurnPhase::Owned, first.turn_id));
 }
 
+/// Section 8.1: whoever reads the state finds the record that granted the turn.
+#[tokio::test(start_paused = true)]
+async fn turn_names_the_record_that_granted_it() {
+    let mut world = World::new();
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    let shop = world.open(&ada);
+    let granted_by = |shop: &SessionAuthority| {
+        let seq = shop.meta().turn.grant.granted_seq.expect("the record of the grant");
+        let record = shop.records_after(seq - 1, 1).unwrap().remove(0);
+        let after = record.kind.turn_after().unwrap();
+        assert_eq!((record.seq, after.grant.granted_seq), (seq, Some(seq)));
+        (record.kind.name(), record.agent.clone())
+    };
+    assert_eq!(granted_by(&shop), (KindName::TurnClaimed, Some(ada.agent.clone())), "the implicit turn");
+    wait(&shop, &ada, 0).await;
+    world.coordinator.delivered(&ada.agent);
+    assert_eq!(granted_by(&shop).0, KindName::TurnClaimed);
+    let options = TakeOptions { operator_requested: true, ..TakeOptions::default() };
+    shop.take(&bob, options, &Plain).await.unwrap();
+    let taken = (KindName::TurnTaken, Some(bob.agent.clone()));
+    assert_eq!(granted_by(&shop), taken);
+    world.restart();
+    let shop = world.coordinator.session("shop").unwrap();
+    assert_eq!(granted_by(&shop), taken);
+    shop.release(&bob, None, handoff(), &Plain).unwrap();
+    assert_eq!(shop.meta().turn.grant.granted_seq, None, "nobody has it");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_killed_host_gives_the_turn_back_and_a_reboot_surrenders_it() {
     let mut world = World::new();
