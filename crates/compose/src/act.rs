@@ -1,19 +1,71 @@
-//! Routing of inputs to the members that they are for.
+//! Routing of actions to the members that they are for: an action is prepared and committed by one
+//! member.
 
 use crate::environment::{CompositeDevice, Environment};
-use crate::handles::{to_composite, to_member};
+use crate::handles::{
+    handles_of_member, member_named_by, ticket_to_composite, ticket_to_member, to_composite, to_member,
+};
 use crate::members::Member;
 use crate::route::Route;
 use stickpin_device::{
-    Action, AimOptions, CancellationToken, Device, HitResult, InputOutcome, Result, element_gone,
+    Action, Aim, AimOptions, CancellationToken, Device, HitResult, InputOutcome, PreparedInput, Result,
+    Ticket, element_gone,
 };
+use stickpin_tree::{Handle, Rect};
 
 impl<G: Environment> CompositeDevice<G> {
-    /// Sends an input to its member.
+    /// Aims at an element and, with the context of its record and the ticket of its location, also
+    /// locates it again.
     ///
     /// # Errors
-    /// Returns the errors of [`Device::perform`].
-    pub(crate) async fn send(&mut self, action: &Action, cancel: &CancellationToken) -> Result<InputOutcome> {
+    /// Returns the errors of [`Device::prepare`].
+    pub(crate) async fn aim_in_member(
+        &mut self,
+        handle: Handle,
+        options: AimOptions<'_>,
+        context: Option<(&[Handle], Ticket)>,
+    ) -> Result<PreparedInput> {
+        self.ground.check_alive()?;
+        if member_named_by(handle).is_some_and(|number| self.parts.contains(number)) {
+            // A member itself has no position.
+            return Ok(PreparedInput::new(Aim::new(Rect::default(), HitResult::OffScreen)));
+        }
+        let (number, own) = to_member(handle);
+        let guarded = handles_of_member(options.guarded, number);
+        let own_options = options.guarded(&guarded);
+        let device = self.parts.device(number, G::NAME)?;
+        let prepared = match context {
+            Some((context, seen)) => {
+                let (context, seen) = (handles_of_member(context, number), ticket_to_member(&seen, number));
+                device.prepare(own, &context, own_options, seen).await
+            }
+            None => device.aim(own, own_options).await.map(PreparedInput::new),
+        };
+        if options.pointer && !self.parts.acted_on.contains(&number) {
+            // The pointer's arrival alone may change something.
+            self.parts.acted_on.push(number);
+        }
+        let mut prepared = self.check_member(number, prepared).await?;
+        if let HitResult::Covered { by: Some(by), .. } | HitResult::PopupGrab { by: Some(by), .. } =
+            &mut prepared.aim.hit
+        {
+            *by = to_composite(number, *by);
+        }
+        prepared.located = prepared.located.map(|found| self.in_whole(number, found)).transpose()?;
+        prepared.ticket = ticket_to_composite(number, prepared.ticket);
+        Ok(prepared)
+    }
+
+    /// Sends an input to its member. `prepared` is the ticket of [`Self::aim_in_member`].
+    ///
+    /// # Errors
+    /// Returns the errors of [`Device::commit`].
+    pub(crate) async fn send(
+        &mut self,
+        action: &Action,
+        prepared: &Ticket,
+        cancel: &CancellationToken,
+    ) -> Result<InputOutcome> {
         self.ground.check_alive()?;
         if let Some(performed) = self.ground.perform_outside_members(&mut self.parts, action, cancel).await? {
             return Ok(performed);
@@ -44,25 +96,29 @@ impl<G: Environment> CompositeDevice<G> {
             self.check_member(number, taken).await?;
         }
         if end.is_some()
-            && let Some(words) = self.covers_the_end(&action).await?
+            && let Some(words) = covers_the_end(self, &action).await?
         {
             return Ok(InputOutcome::stopped(words));
         }
         let device = self.parts.device(number, G::NAME)?;
-        let performed = device.perform(&action, cancel).await;
+        let performed = device.commit(&action, ticket_to_member(prepared, number), cancel).await;
         self.parts.note_acted_on(number);
         let mut performed = self.check_member(number, performed).await?;
         performed.chooser = performed.chooser.map(|own| to_composite(number, own));
+        performed.ticket = ticket_to_composite(number, performed.ticket);
         Ok(performed)
     }
+}
 
-    /// Returns the window that a drag into another member starts in, in words, if it also covers
-    /// the end point: the press raises it.
-    async fn covers_the_end(&mut self, action: &Action) -> Result<Option<String>> {
-        let Action::Drag { from, to, .. } = *action else { return Ok(None) };
-        let window = self.ground.window_at(&self.parts, from, "drag").await?;
-        Ok(window.filter(|window| window.area.contains(to.0, to.1)).map(|window| window.description))
-    }
+/// Returns the window that a drag into another member starts in, in words, if it also covers the
+/// end point: the press raises it.
+async fn covers_the_end<G: Environment>(
+    whole: &mut CompositeDevice<G>,
+    action: &Action,
+) -> Result<Option<String>> {
+    let Action::Drag { from, to, .. } = *action else { return Ok(None) };
+    let window = whole.ground.window_at(&whole.parts, from, "drag").await?;
+    Ok(window.filter(|window| window.area.contains(to.0, to.1)).map(|window| window.description))
 }
 
 /// Returns what covers the end point of a drag into another member; `None` if the target receives

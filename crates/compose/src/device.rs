@@ -3,14 +3,15 @@
 use crate::environment::{CompositeDevice, Environment};
 use crate::handles::{handles_of_member, member_named_by, to_composite, to_member};
 use crate::members::{Member, MemberEntry};
+use crate::read::Occasion;
 use async_trait::async_trait;
 use futures_util::future::{join_all, select_all};
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_device::{
     Action, Aim, AimOptions, CancellationToken, Capability, CaptureRequest, CaptureResult, Clipboard, Device,
-    DeviceInfo, ErrorCode, Events, FileInput, Files, Geometry, HitResult, InputOutcome, LeavePolicy,
-    Lifecycle, LocatedElement, Navigation, NavigationResult, Navigator, Notice, PendingActivity, Popups,
+    DeviceInfo, ErrorCode, Events, FileInput, Files, Geometry, InputOutcome, LeavePolicy, Lifecycle,
+    LocatedElement, Navigation, NavigationResult, Navigator, Notice, PendingActivity, Popups, PreparedInput,
     Query, Result, ScreenshotImage, ScreenshotRequest, Screenshots, SettleRequest, SettleResult, Ticket,
     own_facets, unsupported,
 };
@@ -41,11 +42,11 @@ impl<G: Environment> Device for CompositeDevice<G> {
     }
 
     async fn locate(&mut self, handle: Handle, context: &[Handle]) -> Result<Option<LocatedElement>> {
-        self.locate_in_member(handle, Some(context)).await
+        self.locate_in_member(handle, Occasion::Before(context)).await
     }
 
-    async fn outcome(&mut self, target: Handle, _performed: Ticket) -> Result<Option<LocatedElement>> {
-        self.locate_in_member(target, None).await
+    async fn outcome(&mut self, target: Handle, performed: Ticket) -> Result<Option<LocatedElement>> {
+        self.locate_in_member(target, Occasion::After(performed)).await
     }
 
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
@@ -53,28 +54,30 @@ impl<G: Environment> Device for CompositeDevice<G> {
     }
 
     async fn aim(&mut self, handle: Handle, options: AimOptions<'_>) -> Result<Aim> {
-        let (number, own) = to_member(handle);
-        if member_named_by(handle).is_some_and(|number| self.parts.contains(number)) {
-            // A member itself has no position.
-            let (rect, hit) = (Rect::default(), HitResult::OffScreen);
-            return Ok(Aim::new(rect, hit));
-        }
-        let aim = self.parts.device(number, G::NAME)?.aim(own, options).await;
-        if options.pointer && !self.parts.acted_on.contains(&number) {
-            // The pointer's arrival alone may change something.
-            self.parts.acted_on.push(number);
-        }
-        let mut aim = self.check_member(number, aim).await?;
-        if let HitResult::Covered { by: Some(by), .. } | HitResult::PopupGrab { by: Some(by), .. } =
-            &mut aim.hit
-        {
-            *by = to_composite(number, *by);
-        }
-        Ok(aim)
+        Ok(self.aim_in_member(handle, options, None).await?.aim)
+    }
+
+    async fn prepare(
+        &mut self,
+        handle: Handle,
+        context: &[Handle],
+        options: AimOptions<'_>,
+        seen: Ticket,
+    ) -> Result<PreparedInput> {
+        self.aim_in_member(handle, options, Some((context, seen))).await
     }
 
     async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<InputOutcome> {
-        self.send(action, cancel).await
+        self.send(action, &Ticket::default(), cancel).await
+    }
+
+    async fn commit(
+        &mut self,
+        action: &Action,
+        prepared: Ticket,
+        cancel: &CancellationToken,
+    ) -> Result<InputOutcome> {
+        self.send(action, &prepared, cancel).await
     }
 
     async fn settle(&mut self, request: SettleRequest, cancel: &CancellationToken) -> Result<SettleResult> {

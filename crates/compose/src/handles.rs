@@ -1,5 +1,6 @@
-//! Conversion between handles of the whole and of its members. Pure.
+//! Conversion of handles and tickets between the whole and its members. Pure.
 
+use stickpin_device::Ticket;
 use stickpin_tree::Handle;
 
 /// The bits of a scope that a member uses. Its number is stored above them.
@@ -38,6 +39,24 @@ pub(crate) fn member_named_by(handle: Handle) -> Option<u64> {
     (handle.scope == COMPOSITE_SCOPE && handle.id > ROOT).then(|| handle.id - ROOT)
 }
 
+/// A member's ticket. Elements of several members may have the same handle, so a member must not
+/// receive the ticket of another one.
+struct MemberTicket {
+    part: u64,
+    own: Ticket,
+}
+
+/// Returns the ticket of the whole for a member's ticket.
+pub(crate) fn ticket_to_composite(part: u64, own: Ticket) -> Ticket {
+    Ticket::new(MemberTicket { part, own })
+}
+
+/// Returns a member's own ticket; empty if `ticket` is that of another member.
+pub(crate) fn ticket_to_member(ticket: &Ticket, part: u64) -> Ticket {
+    let note = ticket.take::<MemberTicket>().filter(|note| note.part == part);
+    note.map(|note| note.own).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,5 +75,13 @@ mod tests {
             ),
             (None, None)
         );
+    }
+
+    #[test]
+    fn ticket_goes_back_to_its_member_only() {
+        let of_three = || ticket_to_composite(3, Ticket::new(7_u8));
+        assert_eq!(ticket_to_member(&of_three(), 3).take::<u8>(), Some(7));
+        assert_eq!(ticket_to_member(&of_three(), 4).take::<u8>(), None);
+        assert_eq!(ticket_to_member(&Ticket::new(7_u8), 3).take::<u8>(), None, "no member's");
     }
 }

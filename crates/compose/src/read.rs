@@ -1,13 +1,21 @@
 //! Responses of the members, converted to handles of the whole.
 
 use crate::environment::{CompositeDevice, Environment};
-use crate::handles::{handles_of_member, to_composite, to_member};
+use crate::handles::{handles_of_member, ticket_to_composite, ticket_to_member, to_composite, to_member};
 use crate::members::{Member, unresponsive_hint};
 use crate::merge::{InputFocus, MemberTree, MergedTree};
 use futures_util::future::join_all;
 use std::sync::Arc;
 use stickpin_device::{Device, Error, ErrorCode, LocatedElement, Result, Ticket, element_gone};
 use stickpin_tree::{Handle, Rect, Tree, quote};
+
+/// When an element is located.
+pub(crate) enum Occasion<'a> {
+    /// Before an input, with the context of the element's record.
+    Before(&'a [Handle]),
+    /// After an input, with the ticket of its outcome.
+    After(Ticket),
+}
 
 impl<G: Environment> CompositeDevice<G> {
     /// Reads all members concurrently and merges them. Returns the previous tree if no capture
@@ -23,18 +31,17 @@ impl<G: Environment> CompositeDevice<G> {
         let last = self.parts.merged.take().filter(|last| last.is_merge_of(&readings, focus, &hidden));
         let merged = match last {
             Some(last) => last,
-            None => self.merge(readings, focus, hidden)?,
+            None => merge(&self.ground, readings, focus, hidden)?,
         };
         Ok(&self.parts.merged.insert(merged).tree)
     }
 
-    /// Locates an element in its member. `context` has the meaning of that in `locate`; `None`
-    /// requests the outcome of an input. The node that represents a member exists as long as the
+    /// Locates an element in its member. The node that represents a member exists as long as the
     /// member does.
     pub(crate) async fn locate_in_member(
         &mut self,
         handle: Handle,
-        context: Option<&[Handle]>,
+        occasion: Occasion<'_>,
     ) -> Result<Option<LocatedElement>> {
         self.ground.check_alive()?;
         let (number, own) = to_member(handle);
@@ -42,12 +49,12 @@ impl<G: Environment> CompositeDevice<G> {
             return Ok(self.parts.node_of(handle));
         }
         let device = self.parts.device(number, G::NAME)?;
-        let answer = match context {
-            Some(context) => device.locate(own, &handles_of_member(context, number)).await,
-            None => device.outcome(own, Ticket::default()).await,
+        let answer = match occasion {
+            Occasion::Before(context) => device.locate(own, &handles_of_member(context, number)).await,
+            Occasion::After(performed) => device.outcome(own, ticket_to_member(&performed, number)).await,
         };
         match self.check_member(number, answer).await {
-            Ok(found) => found.map(|found| self.in_whole(number, &found)).transpose(),
+            Ok(found) => found.map(|found| self.in_whole(number, found)).transpose(),
             // The elements of a member that has left are gone.
             Err(e) if e.code == ErrorCode::ElementNotFound => Ok(None),
             Err(e) => Err(e),
@@ -145,27 +152,38 @@ impl<G: Environment> CompositeDevice<G> {
         Ok((readings, hidden))
     }
 
-    fn merge(&self, readings: Vec<MemberTree>, focus: InputFocus, hidden: Vec<Handle>) -> Result<MergedTree> {
-        let whole = (self.ground.info().grade, self.ground.url(), G::EMPTY);
-        MergedTree::merge(whole, readings, focus, hidden)
-            .map_err(|e| Error::internal(format!("the {} produced no tree: {e}", G::NAME)))
-    }
-
     /// Converts a member's located element to the whole.
-    fn in_whole(&self, number: u64, found: &LocatedElement) -> Result<LocatedElement> {
+    pub(crate) fn in_whole(&self, number: u64, found: LocatedElement) -> Result<LocatedElement> {
         let merged = self.parts.merged.as_ref();
+        let ticket = ticket_to_composite(number, found.ticket);
+        let in_whole = |tree: &Arc<Tree>, node| {
+            let mut located = LocatedElement::new(Arc::clone(tree), node);
+            located.ticket = ticket;
+            located
+        };
         if let Some(merged) = merged
             && let Some(node) = merged.node_in_merged(number, &found.tree, found.node)
         {
-            return Ok(LocatedElement::new(Arc::clone(&merged.tree), node));
+            return Ok(in_whole(&merged.tree, node));
         }
         // Other members do not affect the identity of the element, so they may be absent.
         let name = self.parts.iter().find(|part| part.number == number).map(|part| part.name.clone());
         let reading =
             MemberTree { number, name: name.unwrap_or_default(), tree: Some(Arc::clone(&found.tree)) };
         let focus = merged.map_or_else(InputFocus::default, |merged| merged.focus);
-        let alone = self.merge(vec![reading], focus, Vec::new())?;
+        let alone = merge(&self.ground, vec![reading], focus, Vec::new())?;
         let node = alone.node_in_merged(number, &found.tree, found.node).ok_or_else(element_gone)?;
-        Ok(LocatedElement::new(alone.tree, node))
+        Ok(in_whole(&alone.tree, node))
     }
+}
+
+fn merge<G: Environment>(
+    ground: &G,
+    readings: Vec<MemberTree>,
+    focus: InputFocus,
+    hidden: Vec<Handle>,
+) -> Result<MergedTree> {
+    let whole = (ground.info().grade, ground.url(), G::EMPTY);
+    MergedTree::merge(whole, readings, focus, hidden)
+        .map_err(|e| Error::internal(format!("the {} produced no tree: {e}", G::NAME)))
 }

@@ -8,8 +8,8 @@ use std::time::Duration;
 use stickpin_device::{
     Action, Aim, AimOptions, CancellationToken, Capability, CaptureRequest, CaptureResult, Delivery,
     DesktopObject, Device, DeviceInfo, Error, ErrorCode, Geometry, HitResult, InputOutcome, LeavePolicy,
-    Lifecycle, LocatedElement, Modifiers, Navigation, Notice, PendingActivity, Query, Result,
-    ScreenshotImage, ScreenshotRequest, SettleRequest, SettleResult, unsupported,
+    Lifecycle, LocatedElement, Modifiers, Navigation, Notice, PendingActivity, PreparedInput, Query, Result,
+    ScreenshotImage, ScreenshotRequest, SettleRequest, SettleResult, Ticket, unsupported,
 };
 use stickpin_tree::{Document, Handle, IdentityGrade, NodeSpec, Rect, Role, SurfaceId, Tree, TreeBuilder};
 
@@ -25,6 +25,10 @@ enum Health {
     Well,
     Silent,
     Left,
+}
+
+fn words(ticket: &Ticket) -> String {
+    ticket.take::<String>().unwrap_or_else(|| "no ticket".to_owned())
 }
 
 fn info() -> DeviceInfo {
@@ -70,6 +74,10 @@ impl Fake {
         Rect { x: self.x, y: 0.0, width: 100.0, height: 100.0 }
     }
 
+    fn ticket(&self, what: &str) -> Ticket {
+        Ticket::new(format!("{}'s {what}", self.name))
+    }
+
     fn note(&self, what: &str) {
         self.log.lock().unwrap().push(format!("{}: {what}", self.name));
     }
@@ -92,8 +100,9 @@ impl Device for Fake {
     async fn locate(&mut self, handle: Handle, context: &[Handle]) -> Result<Option<LocatedElement>> {
         self.well()?;
         self.note(&format!("locate with {} of its own", context.len()));
-        let node = self.tree.find_handle(handle).map(|node| node.id());
-        Ok(node.map(|node| LocatedElement::new(Arc::clone(&self.tree), node)))
+        let mut found = LocatedElement::find(Arc::clone(&self.tree), handle);
+        found.iter_mut().for_each(|found| found.ticket = self.ticket("location"));
+        Ok(found)
     }
 
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
@@ -103,6 +112,35 @@ impl Device for Fake {
     async fn aim(&mut self, _handle: Handle, _options: AimOptions<'_>) -> Result<Aim> {
         let rect = self.area();
         self.well().map(|()| Aim::new(rect, HitResult::Target))
+    }
+
+    async fn prepare(
+        &mut self,
+        handle: Handle,
+        context: &[Handle],
+        options: AimOptions<'_>,
+        seen: Ticket,
+    ) -> Result<PreparedInput> {
+        self.note(&format!("prepare with {}, guarding {}", words(&seen), options.guarded.len()));
+        let mut prepared = PreparedInput::new(self.aim(handle, options).await?);
+        prepared.located = self.locate(handle, context).await?;
+        prepared.ticket = self.ticket("preparation");
+        Ok(prepared)
+    }
+
+    async fn commit(
+        &mut self,
+        action: &Action,
+        prepared: Ticket,
+        cancel: &CancellationToken,
+    ) -> Result<InputOutcome> {
+        self.note(&format!("commit with {}", words(&prepared)));
+        Ok(self.perform(action, cancel).await?.ticket(self.ticket("outcome")))
+    }
+
+    async fn outcome(&mut self, target: Handle, performed: Ticket) -> Result<Option<LocatedElement>> {
+        self.note(&format!("look back with {}", words(&performed)));
+        Ok(LocatedElement::find(Arc::clone(&self.tree), target))
     }
 
     async fn perform(&mut self, action: &Action, _cancel: &CancellationToken) -> Result<InputOutcome> {
@@ -347,9 +385,43 @@ async fn action_goes_to_the_member_that_owns_its_element() {
     let aim = whole.aim(buttons[1], AimOptions::default()).await.unwrap();
     let performed = act(&mut whole, &Action::press(aim.point, Some(buttons[1]))).await.unwrap();
     assert_eq!(performed.chooser, Some(buttons[1]), "in the handles of the whole");
-    assert_eq!(said(&log), ["b: locate with 1 of its own", "b: keyboard", "b: press OK"]);
+    assert_eq!(
+        said(&log),
+        ["b: locate with 1 of its own", "b: keyboard", "b: commit with no ticket", "b: press OK"]
+    );
     assert_eq!(whole.geometry().unwrap().element_at(10.0, 10.0).await.unwrap(), Some(buttons[0]));
     assert_eq!(whole.rects(&buttons).await.unwrap().iter().flatten().count(), 2);
+}
+
+#[tokio::test]
+async fn action_is_one_transaction_of_its_member() {
+    let (mut whole, log) = two().await;
+    tree(&mut whole).await;
+    let [a, b] = [1, 2].map(|number| to_composite(number, BUTTON));
+    let (options, cancel) = (AimOptions::PLAIN_PRESS, CancellationToken::new());
+    let seen = whole.locate(b, &[a, b]).await.unwrap().unwrap().ticket;
+    let prepared = whole.prepare(b, &[a, b], options.guarded(&[a, b, b]), seen).await.unwrap();
+    let located = prepared.located.unwrap();
+    assert_eq!(located.tree.node(located.node).handle(), Some(b));
+    let press = Action::press(prepared.aim.point, Some(b));
+    let outcome = whole.commit(&press, prepared.ticket, &cancel).await.unwrap();
+    whole.outcome(b, outcome.ticket).await.unwrap();
+    let transaction = [
+        "b: locate with 1 of its own",
+        "b: prepare with b's location, guarding 2",
+        "b: locate with 1 of its own",
+        "b: keyboard",
+        "b: commit with b's preparation",
+        "b: press OK",
+        "b: look back with b's outcome",
+    ];
+    assert_eq!(said(&log), transaction);
+
+    // Both buttons have the same handle in their members.
+    let prepared = whole.prepare(b, &[], options, located.ticket).await.unwrap();
+    whole.commit(&Action::press((10.0, 10.0), Some(a)), prepared.ticket, &cancel).await.unwrap();
+    let commits: Vec<String> = said(&log).into_iter().filter(|what| what.contains("commit")).collect();
+    assert_eq!(commits, ["a: commit with no ticket"]);
 }
 
 #[tokio::test]
@@ -363,12 +435,14 @@ async fn keys_follow_the_last_act_and_without_one_the_active_window() {
     act(&mut whole, &typed).await.unwrap();
     act(&mut whole, &Action::press((210.0, 10.0), None)).await.unwrap();
     act(&mut whole, &typed).await.unwrap();
-    assert_eq!(said(&log), ["a: type", "b: press", "b: type"]);
+    let inputs =
+        |log: &Log| said(log).into_iter().filter(|what| !what.contains("commit")).collect::<Vec<_>>();
+    assert_eq!(inputs(&log), ["a: type", "b: press", "b: type"]);
     let nowhere = act(&mut whole, &Action::press((900.0, 10.0), None)).await.unwrap_err();
     assert_eq!(nowhere.code, ErrorCode::ElementOffscreen);
     let key = Action::Key { modifiers: Modifiers::default(), key: "a".to_owned() };
     act(&mut whole, &key).await.unwrap();
-    assert_eq!(said(&log), ["b: something else"]);
+    assert_eq!(inputs(&log), ["b: something else"]);
 }
 
 #[tokio::test]
@@ -384,7 +458,7 @@ async fn only_what_was_acted_on_is_waited_for_and_listened_to() {
     act(&mut whole, &Action::press((210.0, 10.0), None)).await.unwrap();
     assert_eq!(whole.settle(request, &cancel).await.unwrap().pending, [clock("form 2")]);
     assert_eq!(whole.notices().await.unwrap(), [Notice::Changed]);
-    assert_eq!(said(&log), ["b: press", "b: settle"]);
+    assert_eq!(said(&log), ["b: commit with no ticket", "b: press", "b: settle"]);
     whole.parts.act_begins();
     assert_eq!(whole.notices().await.unwrap().len(), 2, "the next command has acted on nothing yet");
 }
@@ -433,7 +507,7 @@ async fn a_member_that_does_not_answer_keeps_nobody_waiting() {
     let silent = read.root().children().next().unwrap().children().next().unwrap();
     assert!(silent.name().contains("did not respond"));
     act(&mut whole, &Action::press((210.0, 10.0), Some(to_composite(2, BUTTON)))).await.unwrap();
-    assert_eq!(said(&log), ["b: keyboard", "b: press OK"]);
+    assert_eq!(said(&log), ["b: keyboard", "b: commit with no ticket", "b: press OK"]);
     let error = act(&mut whole, &Action::press((0.0, 0.0), Some(to_composite(1, BUTTON)))).await.unwrap_err();
     assert!(error.message.contains("may be hung"), "{error}");
     fake(&mut whole, "a").health = Health::Well;
