@@ -189,7 +189,7 @@ async fn aim_once(
     *pointed = true;
     pointer::wait_double_click_interval(device, point).await;
     let changes = app.events.state().changes;
-    pointer::move_pointer(&look.x11, window.id, point).await?;
+    pointer::move_pointer(&look.x11, Some(window.id), point).await?;
     until_drawn(app, changes).await?;
     let aim = |rect: Rect, hit| Aim::new(rect, hit).point(point).pointer_moved(true);
     // The pointer's arrival may have shown or moved something.

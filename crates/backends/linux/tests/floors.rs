@@ -67,6 +67,21 @@ fn toolkits_are_named_in_one_folder() {
     assert_eq!(named(&sources), ["act"]);
 }
 
+/// The window and the element at a point are each determined in one place. Captures also ask for
+/// the objects at points, but not for an input.
+#[test]
+fn what_an_input_reaches_is_resolved_in_one_place() {
+    let sources = floors::sources(&src(), &[]);
+    let asking = |call: &str| -> Vec<&str> {
+        let asks = |(module, code): &(&String, &String)| {
+            !module.starts_with("capture") && !module.starts_with("toolkit") && code.contains(call)
+        };
+        sources.iter().filter(asks).map(|(module, _)| module.as_str()).collect()
+    };
+    assert_eq!(asking("::toplevel_at("), ["app::window_stack"]);
+    assert_eq!(asking("::at_point("), ["aim::hit::named"]);
+}
+
 #[test]
 fn import_cycles_types_and_folders_stay_small() {
     floors::assert_small(&src(), &[], (20, 10));

@@ -2,45 +2,20 @@
 
 use crate::act::Act;
 use crate::aim::{self, input_grab, press, window};
-use crate::app::pointer::{LastPress, move_pointer, wait_double_click_interval};
+use crate::app::pointer::{LastPress, PointerPress, move_pointer, press_pointer, wait_double_click_interval};
 use crate::app::{App, LinuxDevice, ask, lifecycle, unknown};
-use crate::bus::Link;
 use crate::model::{Object, Point, states as s};
 use std::time::{Duration, Instant};
 use stickpin_device::{Action, AimOptions, Button, HitResult, InputOutcome, Modifiers, Notice, Result};
 use stickpin_tree::Handle;
-use stickpin_x11desk::{HeldInput, keyboard, pings, pointer, window_manager};
-use tokio::time::{sleep, timeout};
+use stickpin_x11desk::{HeldInput, pings, pointer};
+use tokio::time::sleep;
 
 /// The number of moves of a drag: apps look for movement, not for a jump.
 const STEPS: u32 = 12;
 
 /// The duration of each move.
 const STEP: Duration = Duration::from_millis(10);
-
-/// The minimum duration of a press. GTK 4 loses one in six presses that are released at once.
-const DOWN: Duration = Duration::from_millis(12);
-
-/// Timeout for an app to notice that a button is down.
-const SEEN: Duration = Duration::from_millis(500);
-
-/// Waits while a button is down, for an app that cannot confirm that it has noticed.
-pub(crate) async fn hold_unconfirmed(hold: Duration) {
-    sleep(hold.max(DOWN)).await;
-}
-
-/// Waits while a button is down until the app has noticed. A busy app might otherwise see press and
-/// release at once.
-async fn down(link: &Link, hold: Duration) {
-    hold_unconfirmed(hold).await;
-    let seen = async {
-        // The first answer may precede a press that arrives at the same time; the second does not.
-        link.barrier().await?;
-        link.barrier().await
-    };
-    // The button is released in any case. If the app hangs, the next call reports it.
-    drop(timeout(SEEN, seen).await);
-}
 
 /// Presses with the pointer.
 pub(crate) async fn press_at(act: &mut Act<'_>, action: &Action) -> Result<InputOutcome> {
@@ -50,36 +25,11 @@ pub(crate) async fn press_at(act: &mut Act<'_>, action: &Action) -> Result<Input
     wait_double_click_interval(act.device, (x, y)).await;
     let (sight, window) =
         input_grab::own_window_at(act.device.view(), "press with the pointer", (x, y), target).await?;
-    let (x11, id) = (sight.x11, window.id);
-    // A window manager may raise an inactive window that is pressed.
-    let through = !window.active;
-    move_pointer(&x11, id, (x, y)).await.map_err(unknown)?;
-    let held = HeldInput::new(&x11, modifiers, button);
-    x11.run(move |d| keyboard::hold(d, modifiers, true)).await.map_err(unknown)?;
-    let mut done = Ok(());
-    let presses = count.max(1);
-    for nth in 1..=presses {
-        done = x11.run(move |d| pointer::press(d, button)).await;
-        if done.is_ok() {
-            act.cancel.run_until_cancelled(down(&act.device.app.link, hold)).await;
-        }
-        // The button is released in any case.
-        let up = x11.run(move |d| pointer::release(d, button)).await;
-        act.device.last_press = Some(LastPress { at: Instant::now(), point: (x, y) });
-        let managed = through || nth < presses;
-        let delivered = x11.run(move |d| {
-            if managed {
-                window_manager::sync(d)?;
-            }
-            pings::await_delivery(d, id)
-        });
-        done = done.and(up).and(delivered.await);
-        if done.is_err() || act.cancel.is_cancelled() {
-            break;
-        }
-    }
-    done.and(held.release_now().await).map_err(unknown)?;
-    Ok(InputOutcome::done())
+    let press = PointerPress { point: (x, y), button, count, modifiers, hold };
+    let link = Some(&act.device.app.link);
+    let pressed = press_pointer(&sight.x11, &window, press, link, act.cancel).await;
+    act.device.last_press = Some(LastPress { at: Instant::now(), point: (x, y) });
+    pressed.map(|()| InputOutcome::done())
 }
 
 /// Presses the indicator of a group box; other elements are not handled. If the box did not toggle,
@@ -153,7 +103,7 @@ pub(crate) async fn drag(
     }
     let (sight, window) = input_grab::own_window_at(device.view(), "drag", from, source).await?;
     let (x11, id) = (sight.x11, window.id);
-    move_pointer(&x11, id, from).await.map_err(unknown)?;
+    move_pointer(&x11, Some(id), from).await.map_err(unknown)?;
     let held = HeldInput::new(&x11, Modifiers::default(), Button::Left);
     let mut done = x11.run(|d| pointer::press(d, Button::Left)).await;
     for step in 1..=STEPS {
@@ -175,45 +125,6 @@ pub(crate) async fn drag(
 /// Moves the pointer to a point of the screen. Returns when the app has noticed.
 pub(crate) async fn point_to(app: &App, x: f64, y: f64) -> Result<()> {
     let x11 = app.screen.x11("move the pointer").await?;
-    match window::active_window(app).await? {
-        Some((_, window)) => move_pointer(&x11, window.id, (x, y)).await,
-        None => x11.run(move |d| pointer::move_to(d, x, y)).await,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::app::pointer::DOUBLE_CLICK_INTERVAL;
-    use crate::events::AppEvents;
-    use crate::tests::peer::App;
-    use std::pin::pin;
-    use std::sync::Arc;
-
-    #[test]
-    fn press_waits_out_the_double_click_interval_nearby() {
-        // Set the time an hour ahead, so that the clock of a busy machine does not matter.
-        let mut last = LastPress { at: Instant::now() + Duration::from_secs(3600), point: (10.0, 10.0) };
-        assert_eq!(last.remaining_interval((14.0, 6.0)), DOUBLE_CLICK_INTERVAL);
-        assert_eq!(last.remaining_interval((30.0, 10.0)), Duration::ZERO);
-        last.at = Instant::now().checked_sub(DOUBLE_CLICK_INTERVAL).expect("the machine has run that long");
-        assert_eq!(last.remaining_interval((10.0, 10.0)), Duration::ZERO);
-    }
-
-    #[tokio::test]
-    async fn button_stays_down_until_two_answers_or_timeout() {
-        let (app, heard) = (App::start(), Arc::new(AppEvents::new()));
-        let link = app.link(&heard).await;
-        app.hold();
-        let mut held = pin!(down(&link, Duration::ZERO));
-        tokio::select! {
-            () = &mut held => panic!("the app has not seen it"),
-            () = app.asked() => app.go_on(),
-        }
-        held.await;
-        assert_eq!(app.calls(), 2);
-        // Do not wait for an app that hangs.
-        app.hold();
-        timeout(SEEN * 20, down(&link, Duration::ZERO)).await.expect("it comes up");
-    }
+    let window = window::active_window(app).await?.map(|(_, window)| window.id);
+    move_pointer(&x11, window, (x, y)).await
 }

@@ -120,7 +120,7 @@ fn coming<'p>(picture: &'p ObjectTree, top: usize, shown: &[&Window]) -> Option<
 /// Determines whether a window receives an input at a point. On a private display, a window that is
 /// merely in the way is not an obstacle: the target's window is raised, as a person would do.
 pub(super) async fn window_hit(spot: HitPoint<'_>, window: &Window, look: &WindowStack) -> Result<HitResult> {
-    let (app, (x, y)) = (spot.view.app, spot.point);
+    let app = spot.view.app;
     // A modal dialog blocks the whole window, wherever it is placed.
     let alone = app.is_alone();
     if let Some(dialog) = look.windows.iter().find(|w| w.blocks(window, alone)) {
@@ -135,7 +135,7 @@ pub(super) async fn window_hit(spot: HitPoint<'_>, window: &Window, look: &Windo
     }
     let mut raised = !app.screen.own || window.popup;
     loop {
-        let top = look.x11.run(move |d| windows::toplevel_at(d, x, y)).await?;
+        let top = look.top(spot.point).await?;
         let is_top = |w: &Window| w.is_in(top);
         if is_top(window) {
             return Ok(HitResult::Target);

@@ -31,9 +31,15 @@ impl WindowStack {
         Ok(Self { x11, windows, screen })
     }
 
+    /// Returns the child of the root window that currently receives an input at a point; `None` if
+    /// that is the root window itself.
+    pub(crate) async fn top(&self, (x, y): Point) -> Result<Option<u32>> {
+        self.x11.run(move |d| windows::toplevel_at(d, x, y)).await
+    }
+
     /// Returns the window that currently receives an input at a point, if it is one of those read.
-    pub(crate) async fn at(&self, (x, y): Point) -> Result<Option<&Window>> {
-        let top = self.x11.run(move |d| windows::toplevel_at(d, x, y)).await?;
+    pub(crate) async fn at(&self, point: Point) -> Result<Option<&Window>> {
+        let top = self.top(point).await?;
         Ok(self.windows.iter().find(|w| w.is_in(top)))
     }
 }

@@ -6,7 +6,8 @@ mod apps;
 mod inaccessible;
 
 use crate::act::screenshot::not_visible;
-use crate::app::{end_child, lost};
+use crate::app::pointer::move_pointer;
+use crate::app::{WindowStack, end_child, lost};
 use crate::bus::AccessibilityBus;
 use crate::events::AppEvents;
 use crate::model::Point;
@@ -26,7 +27,7 @@ use stickpin_device::{
     Notice, Result, ScreenshotImage, ScreenshotRequest, unsupported,
 };
 use stickpin_tree::{IdentityGrade, Rect};
-use stickpin_x11desk::{Window, pings, pointer, windows};
+use stickpin_x11desk::{Window, windows};
 use tokio::process::Child;
 
 /// The name in its address, `linux:desktop`.
@@ -111,11 +112,9 @@ async fn connect(
 
 impl DesktopEnvironment {
     /// Returns the window that receives input at a point of the screen.
-    async fn top_at(&mut self, (x, y): Point, to: &str) -> Result<Option<Window>> {
-        let x11 = self.screen.x11(to).await?;
-        let (top, windows) =
-            x11.run(move |d| Ok((windows::toplevel_at(d, x, y)?, windows::list_windows(d)?))).await?;
-        Ok(windows.into_iter().find(|w| w.is_in(top)))
+    async fn top_at(&mut self, point: Point, to: &str) -> Result<Option<Window>> {
+        let stack = WindowStack::read(self.screen.x11(to).await?).await?;
+        Ok(stack.at(point).await?.cloned())
     }
 
     /// Returns the window that receives input at a point, and its app.
@@ -204,11 +203,7 @@ impl Environment for DesktopEnvironment {
     async fn move_pointer_to(&mut self, apps: &Members<DesktopApp>, x: f64, y: f64) -> Result<()> {
         let x11 = self.screen.x11("move the pointer").await?;
         let window = self.app_at(apps, (x, y), "move the pointer").await?.map(|(_, window)| window.id);
-        x11.run(move |d| {
-            pointer::move_to(d, x, y)?;
-            window.map_or(Ok(()), |window| pings::await_delivery(d, window))
-        })
-        .await
+        move_pointer(&x11, window, (x, y)).await
     }
 
     async fn perform_outside_members(

@@ -4,12 +4,12 @@
 use super::apps::DesktopApp;
 use super::{DesktopEnvironment, app_with};
 use crate::act::keyboard::no_key;
-use crate::act::mouse::hold_unconfirmed;
+use crate::app::pointer::{PointerPress, press_pointer};
 use crate::model::Point;
 use stickpin_compose::{Members, Route};
 use stickpin_device::{Action, CancellationToken, Error, InputOutcome, Notice, Result};
 use stickpin_process::belongs_to;
-use stickpin_x11desk::{HeldInput, Window, X11, focus, keyboard, pings, pointer, windows};
+use stickpin_x11desk::{Window, X11, focus, keyboard, pings, windows};
 
 impl DesktopEnvironment {
     /// Sends an input that is for the window of such an app. Returns `None` if the input is for
@@ -42,21 +42,8 @@ impl DesktopEnvironment {
         let x11 = self.screen.x11("send input").await?;
         match action {
             &Action::Press { point, button, count, modifiers, hold, .. } => {
-                let held = HeldInput::new(&x11, modifiers, button);
-                x11.run(move |d| {
-                    pointer::move_to(d, point.0, point.1)?;
-                    keyboard::hold(d, modifiers, true)
-                })
-                .await?;
-                for _ in 0..count.max(1) {
-                    x11.run(move |d| pointer::press(d, button)).await?;
-                    tokio::select! {
-                        () = hold_unconfirmed(hold) => {}
-                        () = cancel.cancelled() => {}
-                    }
-                    x11.run(move |d| pointer::release(d, button)).await?;
-                }
-                held.release_now().await?;
+                let press = PointerPress { point, button, count, modifiers, hold };
+                press_pointer(&x11, &window, press, None, cancel).await?;
                 if !window.popup {
                     self.inaccessible_keys = Some(window.id);
                 }
