@@ -19,7 +19,7 @@ use crate::events::AppEvents;
 use crate::limits::ACTIVATION;
 use crate::model::{Object, ObjectTree, PathNumbers, ROW, parents};
 use crate::screen::Screen;
-use crate::toolkit::{Profile, Toolkit};
+use crate::toolkit::profile::{Profile, Toolkit};
 use hashbrown::HashMap;
 use std::ops::Index;
 use std::sync::Arc;

@@ -11,11 +11,11 @@ pub(crate) mod states;
 
 pub(crate) use extents::{Point, rect};
 pub(crate) use ids::{APP, PathNumbers};
-pub(crate) use parents::{DEEP, POPOVER, ancestors, chain, holds_popup, popup_in};
+pub(crate) use parents::{DEEP, ancestors, chain, holds_popup, popup_in};
 pub(crate) use roles::{Facts, ParentContext, is_field, is_menu, is_menu_item, is_wrapper, number as role};
 
 use crate::model::states as s;
-use crate::toolkit::{Profile, Toolkit};
+use crate::toolkit::profile::{Profile, Toolkit};
 use std::ops::{Index, IndexMut};
 
 /// The suffix that turns the path of a first cell into the path of its row, for which the app has
@@ -80,7 +80,7 @@ pub(crate) struct Object {
     pub(crate) count: i32,
     /// The known children in order.
     pub(crate) children: Vec<usize>,
-    /// Children that are shown below another parent (`capture/gtk3.rs`).
+    /// Children that are shown below another parent (`capture/duplicates.rs`).
     pub(crate) duplicate_children: Vec<usize>,
     /// Whether `children` is complete and in the object's own order.
     pub(crate) complete: bool,
@@ -126,6 +126,11 @@ impl Object {
     /// Returns whether the object has an interface.
     pub(crate) fn has(&self, interface: Interfaces) -> bool {
         self.interfaces.intersects(interface)
+    }
+
+    /// Returns whether the object itself has no appearance, like pages of stacks and notebooks.
+    pub(crate) fn has_no_appearance(&self) -> bool {
+        self.role == role::PANEL && self.interfaces == Interfaces::default() && !self.path.is_empty()
     }
 
     /// Returns whether the object's rectangle is known to be empty.
@@ -216,6 +221,11 @@ impl ObjectTree {
     pub(crate) fn is_piece(&self, object: &Object, above: u32) -> bool {
         let in_cell = matches!(above, role::TABLE_CELL | role::TREE_ITEM);
         self.profile().cells_hold_cells && object.role == role::TABLE_CELL && in_cell
+    }
+
+    /// Returns whether an object is the content of a pop-up, by its class.
+    pub(crate) fn is_popover(&self, object: &Object) -> bool {
+        self.profile().popover == Some(object.name.as_str())
     }
 
     /// Returns the facts about the app's toolkit.

@@ -1,81 +1,121 @@
-//! Toolkits and their peculiarities. No other folder names a toolkit. Other folders query facts of
-//! the [`Profile`], so that all differences are in one table (`tests/floors.rs`).
+//! Toolkits and their peculiarities. No other folder names a toolkit (`tests/floors.rs`): others ask
+//! for a fact of the [`profile`], or leave a step of a capture to the [`ToolkitReader`].
 
-mod profile;
+mod bridges;
+mod gecko;
+mod gtk3;
+mod gtk4;
+pub(crate) mod profile;
+mod qt;
 
-pub(crate) use profile::{Chooser, Popups, Profile};
+pub(crate) use bridges::lacks;
+#[cfg(test)]
+pub(crate) use gecko::common_roles;
+pub(crate) use gtk4::PagePoint;
+pub(crate) use qt::ShownObjects;
 
-/// The prefix of AccessKit's object paths: `/org/a11y/atspi/accessible/ADAPTER/NODE`, both numbers.
-const ACCESSIBLE: &str = "/org/a11y/atspi/accessible/";
+use crate::bus::{BusResult, Link};
+use crate::capture::question::Question;
+use crate::model::{Object, ObjectTree};
+use crate::toolkit::profile::Toolkit;
+use async_trait::async_trait;
+use hashbrown::{HashMap, HashSet};
 
-/// The toolkit of an app, as far as it makes a difference here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(test, derive(serde::Deserialize))]
-pub(crate) enum Toolkit {
-    Gtk4,
-    /// GTK 3, and others that use its bridge: Java, VTE.
-    Gtk3,
-    /// Qt. It crashes on `Properties.GetAll` of its root.
-    Qt,
-    /// Firefox and its relatives.
-    Gecko,
-    /// Chromium and Electron.
-    Chromium,
-    /// LibreOffice.
-    Office,
-    /// AccessKit apps: egui, Slint, Bevy, Godot and others. Each reports a different toolkit name.
-    AccessKit,
-    /// Unknown toolkits, which are assumed to behave like most toolkits.
-    #[default]
-    Other,
+/// The steps of a capture that differ by toolkit. The defaults are right for most toolkits.
+#[async_trait]
+pub(crate) trait ToolkitReader: Sync {
+    /// Returns the paths of pop-ups that the app shows but does not list. `known` contains the
+    /// objects that were read.
+    ///
+    /// # Errors
+    /// Returns a fault when the app is gone or silent.
+    async fn unlisted_popups(
+        &self,
+        _link: &Link,
+        _shown: &mut ShownObjects,
+        _known: &HashMap<String, usize>,
+    ) -> BusResult<Vec<String>> {
+        Ok(Vec::new())
+    }
+
+    /// Returns the roles of descendants of these new objects, by path, as far as one of them tells.
+    ///
+    /// # Errors
+    /// Returns a fault when the app is gone or silent.
+    async fn roles_inside(&self, _link: &Link, _objects: &[&Object]) -> BusResult<HashMap<String, u32>> {
+        Ok(HashMap::new())
+    }
+
+    /// Returns the only questions that an object needs before its details, if it just holds text.
+    fn plain_questions(&self, _object: &Object) -> Option<&'static [Question]> {
+        None
+    }
+
+    /// Derives facts from the answers to [`ToolkitReader::plain_questions`].
+    fn keep_plain(&self, _object: &mut Object) {}
+
+    /// Returns whether a question about the details of an object is unnecessary.
+    fn skips(&self, _object: &Object, _question: Question) -> bool {
+        false
+    }
+
+    /// Returns the questions that follow from the details of an object.
+    fn late_questions(&self, _object: &Object) -> Vec<Question> {
+        Vec::new()
+    }
+
+    /// Returns the objects whose rectangles show whether they are visible.
+    fn positioned(&self, _picture: &ObjectTree) -> Vec<usize> {
+        Vec::new()
+    }
+
+    /// Hides objects whose rectangles are not visible.
+    fn hide_by_position(&self, _picture: &mut ObjectTree) {}
+
+    /// Completes a capture whose details were read.
+    ///
+    /// # Errors
+    /// Returns a fault when the app is gone or silent.
+    async fn complete(&self, _link: &Link, _picture: &mut ObjectTree) -> BusResult<()> {
+        Ok(())
+    }
+
+    /// Returns the objects that wrongly report the focus.
+    fn unfocused(&self, _picture: &ObjectTree) -> HashSet<usize> {
+        HashSet::new()
+    }
+
+    /// Returns the objects that are row headers regardless of their reported role.
+    fn row_headers(&self, _picture: &ObjectTree) -> HashSet<usize> {
+        HashSet::new()
+    }
+
+    /// Returns whether a window reports all of its content as hidden because others cover it.
+    fn shows_nothing(&self, _picture: &ObjectTree, _window: usize) -> bool {
+        false
+    }
+
+    /// Returns the position of an object on a page that may be switched without a signal. `above`
+    /// contains the parent of each object.
+    fn page_point(&self, _picture: &ObjectTree, _above: &[usize], _at: usize) -> Option<PagePoint> {
+        None
+    }
 }
+
+/// Most toolkits.
+struct Common;
+
+impl ToolkitReader for Common {}
 
 impl Toolkit {
-    /// Determines a toolkit by `Application.ToolkitName` and `Application.Version` (`gtk` 3.24,
-    /// `GTK` 4.8, `Qt`, `Gecko`, `VCL`).
-    pub(crate) fn of(name: &str, version: &str) -> Self {
-        match name {
-            "GTK" => Self::Gtk4,
-            "gtk" if version.starts_with('4') => Self::Gtk4,
-            "gtk" => Self::Gtk3,
-            "Gecko" => Self::Gecko,
-            "Chromium" => Self::Chromium,
-            "VCL" => Self::Office,
-            name if name.starts_with("Qt") => Self::Qt,
-            _ => Self::Other,
-        }
-    }
-
-    /// Determines a toolkit by the path of a window, if its name is not conclusive.
-    pub(crate) fn of_window(path: &str) -> Self {
-        let is_number = |part: &str| part.bytes().all(|b| b.is_ascii_digit()) && !part.is_empty();
-        let numbers = path.strip_prefix(ACCESSIBLE).and_then(|rest| rest.split_once('/'));
-        match numbers {
-            Some((adapter, node)) if is_number(adapter) && is_number(node) => Self::AccessKit,
-            _ => Self::Other,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn toolkits_are_told_by_what_they_say_of_themselves() {
-        assert_eq!(Toolkit::of("GTK", "4.8.3"), Toolkit::Gtk4);
-        assert_eq!(Toolkit::of("gtk", "3.24.38"), Toolkit::Gtk3);
-        assert_eq!(Toolkit::of("Qt", "5.15.8"), Toolkit::Qt);
-        assert_eq!(Toolkit::of("VCL", ""), Toolkit::Office);
-        assert_eq!(Toolkit::of("", ""), Toolkit::Other);
-    }
-
-    #[test]
-    fn access_kit_is_told_by_where_it_has_its_objects() {
-        assert_eq!(Toolkit::of_window("/org/a11y/atspi/accessible/0/1"), Toolkit::AccessKit);
-        for path in ["/org/a11y/atspi/accessible/17", "/org/a11y/atspi/accessible/root", "/org/x/0/1", "/0/"]
-        {
-            assert_eq!(Toolkit::of_window(path), Toolkit::Other, "{path}");
+    /// Returns the toolkit's own steps of a capture.
+    pub(crate) fn reader(self) -> &'static dyn ToolkitReader {
+        match self {
+            Self::Gtk4 => &gtk4::Gtk4,
+            Self::Gtk3 => &gtk3::Gtk3,
+            Self::Qt => &qt::Qt,
+            Self::Gecko => &gecko::Gecko,
+            Self::Chromium | Self::Office | Self::AccessKit | Self::Other => &Common,
         }
     }
 }

@@ -9,9 +9,11 @@ use std::path::{Path, PathBuf};
 
 /// The modules of `src`, the lowest layer first. Modules of one layer may import each other.
 const FLOORS: &[&str] = &[
-    "toolkit limits",
+    "toolkit::profile limits",
     "bus opening",
     "model events fuzzing",
+    "capture::question",
+    "toolkit",
     "capture",
     "screen",
     "app",
@@ -48,23 +50,68 @@ fn a_wrong_import_and_a_large_circle_are_named() {
     assert_eq!(imports.circles(floors::MOST_IN_CIRCLE).len(), 1);
 }
 
+/// Words that name a toolkit, its libraries or its classes.
+const TOOLKITS: &[&str] = &[
+    "gtk",
+    "gdk",
+    "adw",
+    "hdy",
+    "qt",
+    "gecko",
+    "firefox",
+    "chromium",
+    "electron",
+    "office",
+    "vcl",
+    "accesskit",
+    "webkit",
+    "java",
+];
+
 /// Toolkit-specific code belongs in `toolkit/`: a toolkit's name elsewhere is a decision by
-/// toolkit.
+/// toolkit. Only the provider names some, in messages and as settings of the person's session.
 #[test]
 fn toolkits_are_named_in_one_folder() {
     let mut sources = floors::sources(&src(), &[]);
+    assert!(sources.keys().any(|module| module == "toolkit::profile"), "{:?}", sources.keys());
+    let enumerated: Vec<&str> = sources["toolkit::profile"]
+        .split("pub(crate) enum Toolkit {")
+        .nth(1)
+        .and_then(|rest| rest.split('}').next())
+        .map(|variants| variants.split([',', '\n', ' ']).filter(|word| !word.is_empty()).collect())
+        .unwrap_or_default();
+    let variants = enumerated.iter().filter(|word| word.chars().all(char::is_alphanumeric));
+    let unnamed = |word: &&&str| !TOOLKITS.iter().any(|toolkit| word.to_lowercase().starts_with(toolkit));
+    assert_eq!(variants.filter(unnamed).collect::<Vec<_>>(), [&"Other"], "a toolkit without a word");
     let named = |sources: &floors::Sources| -> Vec<String> {
         let decides = |code: &str| {
             let code = code.split("mod tests {").next().unwrap_or_default();
-            code.match_indices("Toolkit::")
-                .any(|(at, _)| code[at + 9..].starts_with(|c: char| c.is_uppercase()))
+            let mut words = code.split(|c: char| !c.is_alphanumeric());
+            // The start of a word, as in `GtkMenuButton`, or a whole one, as in `act_in_qt`.
+            let names = |word: &str| {
+                let lower = word.to_lowercase();
+                TOOLKITS.iter().any(|toolkit| {
+                    lower.strip_prefix(toolkit).is_some_and(|rest| {
+                        rest.is_empty() || toolkit.len() > 2 || rest.starts_with(|c: char| c.is_numeric())
+                    })
+                })
+            };
+            words.any(names)
         };
-        let elsewhere = |module: &str| module != "toolkit" && !module.starts_with("toolkit::");
+        let exempt = ["toolkit", "provider"];
+        let elsewhere = |module: &str| !exempt.contains(&module.split("::").next().unwrap_or_default());
         sources.iter().filter(|(m, code)| elsewhere(m) && decides(code)).map(|(m, _)| m.clone()).collect()
     };
     assert_eq!(named(&sources), Vec::<String>::new());
-    sources.insert("act".to_owned(), "if link.toolkit == Toolkit::Gtk3 {".to_owned());
-    assert_eq!(named(&sources), ["act"]);
+    for code in [
+        "if link.toolkit == Toolkit::Gtk3 {",
+        "object.name == \"AdwGizmo\"",
+        "capture::qt::read(link)",
+        "is_qt5()",
+    ] {
+        sources.insert("act".to_owned(), code.to_owned());
+        assert_eq!(named(&sources), ["act"], "{code}");
+    }
 }
 
 /// The window and the element at a point are each determined in one place. Captures also ask for

@@ -13,7 +13,7 @@ use crate::aim::window::{self, window_hit};
 use crate::app::{AppView, WindowStack, ask};
 use crate::model::overlaps::{belongs_to, possible_covers, words};
 use crate::model::{DEEP, Facts, Point, popup_in, roles};
-use crate::toolkit::Toolkit;
+use crate::toolkit::profile::Toolkit;
 use stickpin_device::{Error, HitResult, Result};
 use stickpin_tree::Rect;
 use stickpin_x11desk::Window;

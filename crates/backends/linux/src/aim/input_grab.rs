@@ -152,7 +152,7 @@ pub(crate) async fn own_window_at(
 mod tests {
     use super::*;
     use crate::model::Object;
-    use crate::toolkit::Toolkit;
+    use crate::toolkit::profile::Toolkit;
 
     fn object(role: u32, states: u64, children: &[usize]) -> Object {
         Object { role, states, children: children.to_vec(), shown: true, ..Object::default() }
@@ -207,11 +207,11 @@ mod tests {
         picture.objects[6].children.clear();
         picture.objects[7].children.clear();
         picture.objects[2] = object(role::FILLER, 0, &[3, 4]);
-        picture.objects[2].name = parents::POPOVER.to_owned();
+        picture.objects[2].name = Toolkit::Gtk4.profile().popover.unwrap().to_owned();
         picture.objects[3] = object(role::PUSH_BUTTON, 0, &[]);
         picture.objects[4] = object(role::COMBO_BOX, 0, &[5]);
         picture.objects[5] = object(role::FILLER, 0, &[9]);
-        picture.objects[5].name = parents::POPOVER.to_owned();
+        picture.objects[5].name = Toolkit::Gtk4.profile().popover.unwrap().to_owned();
         assert_eq!(open_beside(&picture, Some(3)), Some(5));
         assert_eq!(open_beside(&picture, Some(9)), None);
         assert_eq!(open_beside(&picture, Some(8)), Some(2), "the outer one is named");

@@ -187,8 +187,8 @@ pub(super) async fn position_from_answers(
 mod tests {
     use super::*;
     use crate::model::extents::tests::window;
-    use crate::model::parents::{DEEP, POPOVER};
-    use crate::toolkit::Toolkit;
+    use crate::model::parents::DEEP;
+    use crate::toolkit::profile::Toolkit;
     use stickpin_x11desk::Visibility;
 
     #[test]
@@ -232,7 +232,7 @@ mod tests {
         // A menu of a menu bar is at the position of the bar.
         assert_eq!(popup_in(&picture, &chain(&picture, 4)), None);
         picture.toolkit = Toolkit::Gtk4;
-        picture.objects[4].name = POPOVER.to_owned();
+        picture.objects[4].name = Toolkit::Gtk4.profile().popover.unwrap().to_owned();
         assert_eq!(panes(&picture, 6), [5]);
         picture.objects[4].name.clear();
         assert_eq!(panes(&picture, 6), [5, 2]);

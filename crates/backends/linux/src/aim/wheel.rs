@@ -121,7 +121,7 @@ mod tests {
     use super::*;
     use crate::model::Object;
     use crate::model::role;
-    use crate::toolkit::Toolkit;
+    use crate::toolkit::profile::Toolkit;
 
     #[test]
     fn wheel_points_start_at_the_middle_without_repeats() {

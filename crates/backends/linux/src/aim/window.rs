@@ -2,8 +2,8 @@
 
 use crate::aim::hit::HitPoint;
 use crate::app::{App, AppView, WindowStack, ask};
-use crate::model::{ObjectTree, POPOVER, extents, is_menu_item, popup_in, role, states};
-use crate::toolkit::Popups;
+use crate::model::{ObjectTree, extents, is_menu_item, popup_in, role, states};
+use crate::toolkit::profile::Popups;
 use stickpin_device::{HitResult, Result};
 use stickpin_tree::{Rect, quote};
 use stickpin_x11desk::{Window, X11, window_manager, windows};
@@ -80,7 +80,7 @@ pub(crate) async fn popup(
         return Ok(window.map(|window| (window.clone(), area)));
     }
     // Outside in: a pop-up may be a top-level object of the app, or have an unknown role.
-    let names_popups = picture.objects.iter().any(|o| o.name == POPOVER);
+    let names_popups = picture.objects.iter().any(|o| picture.is_popover(o));
     let outside_in: Vec<usize> = chain.into_iter().rev().collect();
     let asked: &[usize] = match picture.profile().popups {
         Popups::InWindows if names_popups => &[],
@@ -195,7 +195,7 @@ mod tests {
     use super::*;
     use crate::model::Object;
     use crate::model::extents::tests;
-    use crate::toolkit::Toolkit;
+    use crate::toolkit::profile::Toolkit;
 
     fn window(title: &str, modal: bool) -> Window {
         Window { modal, pid: Some(3), ..tests::window(1, title, (0.0, 0.0, 0.0, 0.0)) }

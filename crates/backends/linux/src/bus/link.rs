@@ -10,7 +10,7 @@ use crate::bus::error::{BusError, BusResult, remaining, unless_lost};
 use crate::bus::names::{ACCESSIBLE, APPLICATION, ROOT};
 use crate::bus::wire::{Answer, Wire};
 use crate::limits::{AT_ONCE, PATIENCE, SOCKET};
-use crate::toolkit::{Profile, Toolkit};
+use crate::toolkit::profile::{Profile, Toolkit};
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
 use std::time::Duration;

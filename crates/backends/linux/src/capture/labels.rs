@@ -6,7 +6,7 @@
 //! name, because the box is about that element.
 
 use crate::model::{Object, ObjectTree, is_field, names, role as n, roles};
-use crate::toolkit::Toolkit;
+use crate::toolkit::profile::Toolkit;
 use hashbrown::{HashMap, HashSet};
 
 /// The maximum distance between a field and the label above it, in pixels.

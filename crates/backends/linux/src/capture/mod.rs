@@ -1,16 +1,14 @@
 //! Capturing an app: [`read`] queries its objects in a few rounds, and [`tree`] builds the tree.
 
-pub(crate) mod gecko;
-mod gtk3;
+mod duplicates;
 mod labels;
-mod qt;
 pub(crate) mod question;
 pub(crate) mod read;
-pub(crate) mod stack_pages;
 pub(crate) mod tables;
 pub(crate) mod tree;
 
 use crate::capture::tables::Cells;
+use crate::toolkit::ShownObjects;
 
 /// The data that one capture keeps for the next.
 #[derive(Debug, Clone, Default)]
@@ -18,5 +16,5 @@ pub(crate) struct CaptureCache {
     /// The cells of tables.
     pub(crate) cells: Cells,
     /// The objects that have signaled that they are shown.
-    pub(crate) appeared: qt::ShownObjects,
+    pub(crate) appeared: ShownObjects,
 }

@@ -6,7 +6,7 @@ use crate::bus::{
 };
 use crate::limits::{TEXT, TEXTS};
 use crate::model::{Interfaces, Object, ObjectTree, role, states};
-use crate::toolkit::Toolkit;
+use crate::toolkit::profile::Toolkit;
 
 /// A query about an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

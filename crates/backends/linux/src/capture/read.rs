@@ -6,12 +6,12 @@
 
 mod details;
 
-use super::qt::ShownObjects;
 use super::question::{ALL_QUESTIONS, Answers, Question, Questions, cached, is_mute, may_be_socket};
-use super::{CaptureCache, gecko, gtk3, stack_pages};
+use super::{CaptureCache, duplicates};
 use crate::bus::{BusResult, Link, ROOT, Reference, embedded_path};
 use crate::limits::{CHILDREN, DEPTH, OBJECTS, TEXTS};
 use crate::model::{Facts, Object, ObjectTree, role, roles, states};
+use crate::toolkit::ShownObjects;
 use hashbrown::HashMap;
 
 /// Reads what the app shows. `known` contains the data from the previous capture, and is updated.
@@ -23,11 +23,10 @@ pub(crate) async fn read(link: &Link, known: &mut CaptureCache) -> BusResult<Obj
     reading.descend(link, vec![0]).await?;
     let popups = reading.popups(link, &mut known.appeared).await?;
     reading.descend(link, popups).await?;
-    gtk3::remove_duplicates(&mut reading.picture, &reading.named);
+    duplicates::remove_duplicates(&mut reading.picture, &reading.named);
     crate::capture::tables::read(link, &mut reading.picture, &mut known.cells).await?;
     reading.details(link).await?;
-    stack_pages::remove_hidden_pages(link, &mut reading.picture).await?;
-    gtk3::read_combo_values(link, &mut reading.picture).await?;
+    link.toolkit.reader().complete(link, &mut reading.picture).await?;
     Ok(reading.picture)
 }
 
@@ -39,7 +38,7 @@ struct ObjectReader {
     listed: HashMap<usize, Vec<Reference>>,
     /// The parents that objects name, as far as the cache contains them.
     named: HashMap<usize, usize>,
-    /// The roles that pages of Firefox returned, by path.
+    /// The roles that objects returned of their descendants, by path.
     roles: HashMap<String, u32>,
 }
 
@@ -136,13 +135,12 @@ impl ObjectReader {
         new
     }
 
-    /// Adds pop-ups that the app does not list among its windows. Only Qt omits them.
+    /// Adds pop-ups that the app does not list among its windows.
     async fn popups(&mut self, link: &Link, appeared: &mut ShownObjects) -> BusResult<Vec<usize>> {
-        if !link.profile().leaves_out_popups || appeared.paths.is_empty() {
+        let paths = link.toolkit.reader().unlisted_popups(link, appeared, &self.by_path).await?;
+        if paths.is_empty() {
             return Ok(Vec::new());
         }
-        let by_path = &self.by_path;
-        let paths = appeared.unlisted_popups(link, |path| by_path.contains_key(path)).await?;
         let from = self.picture.objects.len();
         let mut questions = Questions::default();
         for path in paths {
@@ -235,15 +233,15 @@ impl ObjectReader {
             object.children = children;
             object.complete = true;
         }
-        let gecko = link.profile().reads_text_late;
+        let (reader, role_first) = (link.toolkit.reader(), link.profile().reads_text_late);
         let mut first = Questions::default();
         for &at in &fresh {
             first.add(at, Question::States);
             let object = &mut self.picture[at];
             match self.roles.get(&object.path) {
                 Some(&role) => object.role = role,
-                // The next queries to Firefox depend on the role.
-                None if gecko => first.add(at, Question::Role),
+                // The next queries depend on the role.
+                None if role_first => first.add(at, Question::Role),
                 None => {}
             }
         }
@@ -257,13 +255,10 @@ impl ObjectReader {
             if !object.is(states::VISIBLE | states::SHOWING) && !mute {
                 continue;
             }
-            let asks = if gecko && gecko::is_plain(object) {
-                plain.push(at);
-                gecko::plain_text_questions(object.role)
-            } else {
-                ALL_QUESTIONS
-            };
-            let known = |ask: &Question| *ask == Question::States || (gecko && *ask == Question::Role);
+            let plain_questions = reader.plain_questions(object);
+            plain.extend(plain_questions.map(|_| at));
+            let asks = plain_questions.unwrap_or(ALL_QUESTIONS);
+            let known = |ask: &Question| *ask == Question::States || (role_first && *ask == Question::Role);
             // The children are listed in the same trip, unless there may be too many.
             let counts = object.is(states::MANAGES_DESCENDANTS);
             let children = |ask| if ask == Question::Count && !counts { Question::Children } else { ask };
@@ -271,12 +266,9 @@ impl ObjectReader {
         }
         let answers = rest.ask(link, &mut self.picture).await?;
         self.keep_children(answers);
-        plain.into_iter().for_each(|at| gecko::answered(&mut self.picture[at]));
-        if gecko {
-            let pages = fresh.iter().map(|&at| &self.picture[at]).filter(|o| gecko::is_page(o));
-            let pages: Vec<String> = pages.map(|page| page.path.clone()).collect();
-            self.roles.extend(gecko::roles(link, &pages).await?);
-        }
+        plain.into_iter().for_each(|at| reader.keep_plain(&mut self.picture[at]));
+        let objects: Vec<&Object> = fresh.iter().map(|&at| &self.picture[at]).collect();
+        self.roles.extend(reader.roles_inside(link, &objects).await?);
         Ok(())
     }
 

@@ -6,7 +6,7 @@ mod kinds;
 mod object_name;
 mod values;
 
-use super::{gecko, labels, qt};
+use super::labels;
 use crate::limits::DEPTH;
 use crate::model::{
     APP, EMBEDDED, Object, ObjectTree, ParentContext, PathNumbers, is_field, is_menu, names, role as n,
@@ -20,6 +20,9 @@ use stickpin_tree::{
 };
 use values::{clipped, value};
 
+/// The text that replaces the content of a covered window.
+pub(crate) const COVERED: &str = "shows nothing while other windows cover it completely: hover this window to bring it to the front, or move the other windows";
+
 /// Builds the tree. Handles of `watch` that exist but are not visible are reported as hidden.
 ///
 /// # Errors
@@ -30,6 +33,7 @@ pub(crate) fn build(
     url: &str,
     watch: &[Handle],
 ) -> Result<Tree, TreeError> {
+    let reader = picture.toolkit.reader();
     let mut builder = TreeBuilder::new(IdentityGrade::WhileAlive);
     builder.set_surface(SurfaceId(1)).set_truncated(picture.truncated);
     let title = picture.title().to_owned();
@@ -46,23 +50,22 @@ pub(crate) fn build(
         by_path,
         active: picture.active().filter(|_| shown_windows.count() > 1),
         frames: 0,
-        row_headers: gecko::row_headers(picture),
-        unfocused: qt::unfocused(picture),
+        row_headers: reader.row_headers(picture),
+        unfocused: reader.unfocused(picture),
         untitled: labels::untitled(picture, &beside),
         beside,
     };
     let windows = &picture.root().children;
     for &window in windows {
         building.add(window, 1, ParentContext { role: 75, top: true, combo: false }, "")?;
-        if gecko::shows_nothing(picture, window) {
-            let name = gecko::NOTHING;
-            building.builder.node(2, NodeSpec { role: Some(Role::Status), name, ..NodeSpec::default() })?;
+        if reader.shows_nothing(picture, window) {
+            let spec = NodeSpec { role: Some(Role::Status), name: COVERED, ..NodeSpec::default() };
+            building.builder.node(2, spec)?;
         }
     }
     let TreeAssembly { mut builder, ids, .. } = building;
-    let covered = windows.iter().any(|&window| gecko::shows_nothing(picture, window));
-    let hidden =
-        if covered { gecko::covered_handles(picture, ids, watch) } else { hidden(picture, ids, watch) };
+    let covered = windows.iter().any(|&window| reader.shows_nothing(picture, window));
+    let hidden = if covered { covered_handles(picture, ids, watch) } else { hidden(picture, ids, watch) };
     builder.add_hidden(hidden);
     builder.finish()
 }
@@ -78,6 +81,15 @@ fn hidden(picture: &ObjectTree, ids: &PathNumbers, watch: &[Handle]) -> Vec<Hand
     let unseen: HashSet<&str> = unseen.map(|object| object.path.as_str()).collect();
     let is_unseen = |handle: &Handle| ids.path(handle.id).is_some_and(|path| unseen.contains(&*path));
     watch.iter().copied().filter(is_unseen).collect()
+}
+
+/// Returns the handles of `watch` that may be in a covered window: those that are not shown and not
+/// known to have ended.
+fn covered_handles(picture: &ObjectTree, ids: &PathNumbers, watch: &[Handle]) -> Vec<Handle> {
+    let decided = picture.objects.iter().filter(|object| object.shown || object.is(s::DEFUNCT));
+    let decided: HashSet<&str> = decided.map(|object| object.path.as_str()).collect();
+    let may_be = |handle: &Handle| ids.path(handle.id).is_some_and(|path| !decided.contains(&*path));
+    watch.iter().copied().filter(may_be).collect()
 }
 
 struct TreeAssembly<'a> {

@@ -3,19 +3,17 @@
 //! GTK 4.8 uses the class of a widget without a name (`GtkMenuButton`, `AdwGizmo`), and repeats a
 //! label that is both content and name (`7 7`).
 
-use crate::toolkit::Toolkit;
-
-/// Prefixes of the class names of libraries.
-const LIBRARIES: &[&str] = &["Gtk", "Adw", "Gdk", "Hdy", "Vte", "WebKit"];
+use crate::toolkit::profile::Toolkit;
 
 /// Returns the name of an object without artifacts of the toolkit. `wrapper` means that its role
 /// usually has no name; `content` is the text of the labels inside it.
 pub(crate) fn clean_name<'a>(name: &'a str, toolkit: Toolkit, wrapper: bool, content: &str) -> &'a str {
     let name = name.trim();
-    if !toolkit.profile().names_after_classes {
+    let prefixes = toolkit.profile().class_prefixes;
+    if prefixes.is_empty() {
         return name;
     }
-    if is_class(name, wrapper) && name != content {
+    if is_class(name, prefixes, wrapper) && name != content {
         return "";
     }
     // `_Open Open`: the label with its mnemonic, followed by its text.
@@ -38,7 +36,7 @@ pub(crate) fn clean_name<'a>(name: &'a str, toolkit: Toolkit, wrapper: bool, con
 
 /// Returns whether a name is that of a class, such as `GtkButton` or `EditorSourceView`; for
 /// wrappers also `HistoryView`.
-fn is_class(name: &str, wrapper: bool) -> bool {
+fn is_class(name: &str, prefixes: &[&str], wrapper: bool) -> bool {
     // A Python class: `module+Class`.
     let (module, name) = name.split_once('+').map_or((None, name), |(module, name)| (Some(module), name));
     let plain = |text: &str| text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
@@ -46,7 +44,7 @@ fn is_class(name: &str, wrapper: bool) -> bool {
         && name.starts_with(|c: char| c.is_ascii_uppercase());
     let word = !name.is_empty() && plain(name);
     let inner = |rest: &str| rest.starts_with(|c: char| c.is_ascii_uppercase());
-    let of_library = LIBRARIES.iter().any(|library| name.strip_prefix(library).is_some_and(inner));
+    let of_library = prefixes.iter().any(|library| name.strip_prefix(library).is_some_and(inner));
     let camel = || {
         let mut case = name.chars().map(|c| c.is_ascii_uppercase());
         case.next() == Some(true) && case.any(|upper| upper)

@@ -1,7 +1,7 @@
 //! Determines which objects may cover an object, and which belong to it.
 
 use crate::model::extents::rect;
-use crate::model::parents::{POPOVER, chain, popup_in};
+use crate::model::parents::{chain, popup_in};
 use crate::model::roles;
 use crate::model::roles::number as role;
 use crate::model::states;
@@ -72,8 +72,8 @@ pub(crate) fn possible_covers(picture: &ObjectTree, at: usize) -> Vec<usize> {
 pub(crate) fn is_popup(picture: &ObjectTree, at: usize) -> bool {
     let object = &picture[at];
     matches!(object.role, role::MENU | role::POPUP_MENU | role::WINDOW | role::DIALOG | role::TOOL_TIP)
-        || object.name == POPOVER
-        || picture.children(object).any(|child| child.name == POPOVER)
+        || picture.is_popover(object)
+        || picture.children(object).any(|child| picture.is_popover(child))
 }
 
 pub(crate) fn overlap(a: Option<[i32; 4]>, b: Option<[i32; 4]>) -> bool {

@@ -41,18 +41,15 @@ pub(crate) fn popup_in(picture: &ObjectTree, chain: &[usize]) -> Option<usize> {
     (1..chain.len()).find(|&i| holds_popup(picture, chain[i], chain[i - 1], chain.get(i + 1).copied()))
 }
 
-/// The name of a popover's content in GTK 4, until 4.10.
-pub(crate) const POPOVER: &str = "GtkPopoverContent";
-
 /// The maximum depth of nested objects.
 pub(crate) const DEEP: usize = 64;
 
 /// Returns whether an object is the pop-up that shows its `child`; `above` is its parent.
 pub(crate) fn holds_popup(picture: &ObjectTree, at: usize, child: usize, above: Option<usize>) -> bool {
     let role = |at: usize| picture[at].role;
-    match picture.profile().popovers_by_class {
-        true => picture[at].name == POPOVER,
-        false => match role(at) {
+    match picture.profile().popover {
+        Some(_) => picture.is_popover(&picture[at]),
+        None => match role(at) {
             n::MENU | n::POPUP_MENU => true,
             // GTK 3 puts the entries of a menu button's menu into the button.
             parent if is_menu_item(role(child)) => parent != n::MENU_BAR,

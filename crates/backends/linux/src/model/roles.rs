@@ -2,7 +2,7 @@
 
 use crate::model::roles::number as role;
 use crate::model::states;
-use crate::toolkit::Toolkit;
+use crate::toolkit::profile::Toolkit;
 use std::sync::LazyLock;
 use stickpin_tree::{Role, States};
 

@@ -1,6 +1,6 @@
 //! AT-SPI states (`AtspiStateType` in `atspi-constants.h`, by number) and their meaning.
 
-use crate::toolkit::Toolkit;
+use crate::toolkit::profile::Toolkit;
 use stickpin_tree::{Role, States};
 
 macro_rules! states {

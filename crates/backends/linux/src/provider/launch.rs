@@ -3,10 +3,10 @@
 
 use crate::app::lost;
 use crate::bus::{AccessibilityBus, BusError, RegisteredApp};
-use crate::opening::lacks;
 use crate::provider::config::{LinuxProvider, Request, no_registry};
 use crate::provider::installed::Launch;
 use crate::screen::Screen;
+use crate::toolkit::lacks;
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

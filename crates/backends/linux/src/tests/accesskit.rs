@@ -7,7 +7,7 @@ use super::speaker::{Answers, Speaker, object, unknown};
 use crate::bus::{Link, names};
 use crate::model::roles::number as n;
 use crate::model::states as s;
-use crate::toolkit::Toolkit;
+use crate::toolkit::profile::Toolkit;
 use std::time::Duration;
 use stickpin_device::{Action, CancellationToken, CaptureRequest, CaptureResult, Device};
 use stickpin_tree::{Role, States};

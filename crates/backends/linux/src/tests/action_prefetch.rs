@@ -6,7 +6,7 @@ use super::speaker::{Asked, FIRST, SECOND, Speaker};
 use crate::act::focus;
 use crate::app::LinuxDevice;
 use crate::app::window_stack::FRESH;
-use crate::toolkit::Toolkit;
+use crate::toolkit::profile::Toolkit;
 use std::time::Instant;
 use stickpin_device::{
     Action, AimOptions, CancellationToken, CaptureRequest, CaptureResult, Device, Dispatched, ErrorCode,

@@ -3,9 +3,9 @@
 
 use super::{REQUIRE, desktop, skip};
 use crate::bus::{AccessibilityBus, Addresses, Link};
+use crate::capture::CaptureCache;
 use crate::capture::read::read;
 use crate::capture::tree::build;
-use crate::capture::{CaptureCache, gecko};
 use crate::model::ObjectTree;
 use crate::model::ids::PathNumbers;
 use crate::model::parents::chain;
@@ -134,7 +134,7 @@ async fn what_has_a_role_is_told_in_one_question() {
     let Some(form) = Form::open().await else { return };
     let picture = read(&form.link, &mut CaptureCache::default()).await.unwrap();
     let window = picture.root().children[0];
-    let told = gecko::roles(&form.link, &[picture.objects[window].path.clone()]).await.unwrap();
+    let told = crate::toolkit::common_roles(&form.link, &[&picture.objects[window].path]).await.unwrap();
     let common = |role: u32| roles::is(role, roles::Facts::COMMON);
     let below =
         (0..picture.objects.len()).filter(|&at| at != window && chain(&picture, at).contains(&window));

@@ -6,7 +6,7 @@ use crate::aim::hit::{HitPoint, Unresolved};
 use crate::app::LinuxDevice;
 use crate::bus::names;
 use crate::model::states as s;
-use crate::toolkit::Toolkit;
+use crate::toolkit::profile::Toolkit;
 use stickpin_device::{CaptureRequest, Device, HitResult};
 use zbus::{Message, Variant};
 

@@ -6,7 +6,7 @@ use super::{desktop, opening};
 use crate::aim::position;
 use crate::app::{LinuxDevice, capture};
 use crate::screen::Screen;
-use crate::toolkit::Toolkit;
+use crate::toolkit::profile::Toolkit;
 use std::path::Path;
 use stickpin_device::{AimOptions, Device, ErrorCode, HitResult};
 use stickpin_x11desk::windows;

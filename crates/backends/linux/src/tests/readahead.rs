@@ -8,7 +8,7 @@ use crate::app::window_stack::FRESH;
 use crate::app::{LinuxDevice, readahead};
 use crate::bus::AccessibilityBus;
 use crate::model::{Object, ObjectTree};
-use crate::toolkit::Toolkit;
+use crate::toolkit::profile::Toolkit;
 use std::pin::pin;
 use std::task::Poll;
 use std::time::{Duration, Instant};

@@ -1,6 +1,57 @@
-//! Facts about toolkits. The name of each fact states its meaning for reading or driving an app.
+//! Toolkits, how they are recognized, and facts about them. The name of each fact states its meaning
+//! for reading or driving an app.
 
-use super::Toolkit;
+/// The prefix of AccessKit's object paths: `/org/a11y/atspi/accessible/ADAPTER/NODE`, both numbers.
+const ACCESSIBLE: &str = "/org/a11y/atspi/accessible/";
+
+/// The toolkit of an app, as far as it makes a difference here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(test, derive(serde::Deserialize))]
+pub(crate) enum Toolkit {
+    Gtk4,
+    /// GTK 3, and others that use its bridge: Java, VTE.
+    Gtk3,
+    /// Qt. It crashes on `Properties.GetAll` of its root.
+    Qt,
+    /// Firefox and its relatives.
+    Gecko,
+    /// Chromium and Electron.
+    Chromium,
+    /// LibreOffice.
+    Office,
+    /// AccessKit apps: egui, Slint, Bevy, Godot and others. Each reports a different toolkit name.
+    AccessKit,
+    /// Unknown toolkits, which are assumed to behave like most toolkits.
+    #[default]
+    Other,
+}
+
+impl Toolkit {
+    /// Determines a toolkit by `Application.ToolkitName` and `Application.Version` (`gtk` 3.24,
+    /// `GTK` 4.8, `Qt`, `Gecko`, `VCL`).
+    pub(crate) fn of(name: &str, version: &str) -> Self {
+        match name {
+            "GTK" => Self::Gtk4,
+            "gtk" if version.starts_with('4') => Self::Gtk4,
+            "gtk" => Self::Gtk3,
+            "Gecko" => Self::Gecko,
+            "Chromium" => Self::Chromium,
+            "VCL" => Self::Office,
+            name if name.starts_with("Qt") => Self::Qt,
+            _ => Self::Other,
+        }
+    }
+
+    /// Determines a toolkit by the path of a window, if its name is not conclusive.
+    pub(crate) fn of_window(path: &str) -> Self {
+        let is_number = |part: &str| part.bytes().all(|b| b.is_ascii_digit()) && !part.is_empty();
+        let numbers = path.strip_prefix(ACCESSIBLE).and_then(|rest| rest.split_once('/'));
+        match numbers {
+            Some((adapter, node)) if is_number(adapter) && is_number(node) => Self::AccessKit,
+            _ => Self::Other,
+        }
+    }
+}
 
 /// Declares the profile: each fact with the toolkits that it is true of.
 macro_rules! profile {
@@ -14,6 +65,10 @@ macro_rules! profile {
             pub(crate) chooser: Chooser,
             /// Where pop-ups are listed.
             pub(crate) popups: Popups,
+            /// The class that the content of every pop-up is named after.
+            pub(crate) popover: Option<&'static str>,
+            /// The prefixes of the classes that objects without a name are named after.
+            pub(crate) class_prefixes: &'static [&'static str],
             $($(#[$doc])* pub(crate) $fact: bool,)*
         }
 
@@ -26,7 +81,7 @@ macro_rules! profile {
                     // greater than its length.
                     text_end: if matches!(self, Self::Gtk4) { i32::MAX } else { -1 },
                     chooser: match self {
-                        Self::Gtk4 => Chooser::Class,
+                        Self::Gtk4 => Chooser::Class("GtkFileChooserWidget"),
                         Self::Qt => Chooser::Folder,
                         _ => Chooser::Role,
                     },
@@ -34,6 +89,12 @@ macro_rules! profile {
                         Self::Gtk3 => Popups::AsWindows,
                         Self::Gtk4 => Popups::InWindows,
                         _ => Popups::Anywhere,
+                    },
+                    // Until GTK 4.10.
+                    popover: if matches!(self, Self::Gtk4) { Some("GtkPopoverContent") } else { None },
+                    class_prefixes: match self {
+                        Self::Gtk4 => &["Gtk", "Adw", "Gdk", "Hdy", "Vte", "WebKit"],
+                        _ => &[],
                     },
                     $($fact: matches!(self, $(Self::$toolkit)|+),)*
                 }
@@ -45,12 +106,10 @@ macro_rules! profile {
 profile! {
     /// The toolkit's cache is always empty, so querying it is pointless.
     has_an_empty_cache: Qt,
-    /// Pop-ups may be missing from the children of the app. They only signal that they are shown.
-    leaves_out_popups: Qt,
     /// The app shows web pages, whose elements have HTML attributes.
     is_browser: Gecko | Chromium,
     /// Roles and attributes determine which texts are read, in separate rounds
-    /// (`capture/gecko.rs`).
+    /// (`toolkit/gecko.rs`).
     reads_text_late: Gecko,
     /// The app may embed windows of other processes (`AtkSocket`).
     has_sockets: Gtk3,
@@ -60,16 +119,6 @@ profile! {
     enables_nothing: Gtk4,
     /// The app names every object at a point: if the window names none, the page does.
     knows_all_that_it_shows: Gecko | Office,
-    /// In a covered window, no object is reported as shown.
-    hides_covered_windows: Gecko,
-    /// The app does not report which page of a stack is shown.
-    hides_pages_silently: Gtk4,
-    /// Unused parts are kept outside their window and reported as shown.
-    parks_parts_outside: Qt,
-    /// The list of a closed combo box is reported as shown.
-    folded_lists_say_shown: Qt,
-    /// Objects without a name are named after their classes (`GtkButton`).
-    names_after_classes: Gtk4,
     /// The text of a label differs from its name.
     labels_differ_from_their_names: Gtk4,
     /// Some labels have a text but no name.
@@ -92,8 +141,6 @@ profile! {
     headers_lie_before_cells: Gtk3 | Qt,
     /// A hidden header is recognizable only by its empty rectangle.
     headers_may_be_hidden: Qt,
-    /// The first cell of a row is reported as a column header, even if it is a row header.
-    first_cells_are_headers: Gecko,
     /// A tree is a table of its visible lines, whose indices shift when others unfold.
     counts_trees_by_lines: Qt,
     /// A table without headers may be a grid of icons.
@@ -102,8 +149,6 @@ profile! {
     items_say_that_several_may_be_chosen: Qt,
     /// The content of a group box takes the title as its name.
     group_boxes_name_what_they_hold: Qt,
-    /// Several objects report the focus although they do not have it.
-    several_say_focused: Qt,
     /// The selected tab reports the focus, wherever the focus is.
     chosen_tab_says_focused: Qt,
     /// A menu entry only reports that it is checked, not that it is checkable.
@@ -135,8 +180,6 @@ profile! {
     paints_over_controls: Qt,
     /// A pop-up may be a modal panel inside the window, next to the objects that it covers.
     popovers_are_panels: Gtk3,
-    /// Pop-ups are recognized by their class.
-    popovers_by_class: Gtk4,
     /// A floating dock has its own window, but is listed below its original window.
     docks_float: Qt,
     /// At a point, the toolkit names the object that a press there reaches, not the one that is
@@ -177,7 +220,7 @@ pub(crate) enum Chooser {
     /// By the role of the window or of a descendant.
     Role,
     /// By the class of a descendant.
-    Class,
+    Class(&'static str),
     /// A dialog with a combo box that shows the current folder, and a field.
     Folder,
 }
@@ -192,4 +235,27 @@ pub(crate) enum Popups {
     /// Inside windows, never as separate windows. When queried for a point, the window answers as
     /// if they did not exist.
     InWindows,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn toolkits_are_told_by_what_they_say_of_themselves() {
+        assert_eq!(Toolkit::of("GTK", "4.8.3"), Toolkit::Gtk4);
+        assert_eq!(Toolkit::of("gtk", "3.24.38"), Toolkit::Gtk3);
+        assert_eq!(Toolkit::of("Qt", "5.15.8"), Toolkit::Qt);
+        assert_eq!(Toolkit::of("VCL", ""), Toolkit::Office);
+        assert_eq!(Toolkit::of("", ""), Toolkit::Other);
+    }
+
+    #[test]
+    fn access_kit_is_told_by_where_it_has_its_objects() {
+        assert_eq!(Toolkit::of_window("/org/a11y/atspi/accessible/0/1"), Toolkit::AccessKit);
+        for path in ["/org/a11y/atspi/accessible/17", "/org/a11y/atspi/accessible/root", "/org/x/0/1", "/0/"]
+        {
+            assert_eq!(Toolkit::of_window(path), Toolkit::Other, "{path}");
+        }
+    }
 }

@@ -3,8 +3,8 @@
 
 use crate::bus::{BusResult, Link, Reference, embedded_path};
 use crate::capture::question::{Question, Questions, may_be_socket};
-use crate::capture::stack_pages::PagePoint;
 use crate::model::{Facts, Object, ObjectTree, PathNumbers, is_real, parents, role, roles, states};
+use crate::toolkit::PagePoint;
 use hashbrown::HashSet;
 use stickpin_tree::Handle;
 
@@ -59,7 +59,7 @@ impl RecheckedObjects {
         let find = |h: Handle| shown(picture, &ids.path(h.id)?);
         let target = find(handle)?;
         let (mut again, mut seen) = (Self::default(), HashSet::new());
-        again.spot = PagePoint::of(picture, &above, target);
+        again.spot = picture.toolkit.reader().page_point(picture, &above, target);
         for start in std::iter::once(target).chain(context.iter().filter_map(|&h| find(h))) {
             for at in parents::ancestors(&above, start) {
                 if at != target {

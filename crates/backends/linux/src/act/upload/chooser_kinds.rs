@@ -1,11 +1,8 @@
 //! Recognition of file choosers, their path field, and whether they save. Pure.
 
 use crate::model::{Object, ObjectTree, is_field, role as n, states as s};
-use crate::toolkit::Chooser;
+use crate::toolkit::profile::Chooser;
 use std::path::PathBuf;
-
-/// The name of the content of a GTK 4 chooser.
-const GTK4_CHOOSER: &str = "GtkFileChooserWidget";
 
 /// Returns whether a window is a file chooser.
 pub(super) fn is_chooser(picture: &ObjectTree, window: usize) -> bool {
@@ -15,7 +12,7 @@ pub(super) fn is_chooser(picture: &ObjectTree, window: usize) -> bool {
     }
     let below = || shown_in(picture, window, |_| false).skip(1).map(|at| &picture[at]);
     match picture.profile().chooser {
-        Chooser::Class => below().any(|o| o.name == GTK4_CHOOSER),
+        Chooser::Class(class) => below().any(|o| o.name == class),
         // A Qt chooser has no specific role, but a combo box with the current folder, and a field.
         Chooser::Folder => {
             let folder = |o: &Object| o.role == n::COMBO_BOX && o.name.starts_with('/');
@@ -87,7 +84,7 @@ pub(super) fn as_text(files: &[PathBuf]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::toolkit::Toolkit;
+    use crate::toolkit::profile::Toolkit;
 
     fn object(role: u32, name: &str, children: &[usize]) -> Object {
         Object { role, name: name.to_owned(), children: children.to_vec(), shown: true, ..Object::default() }
@@ -112,7 +109,7 @@ mod tests {
                 object(n::TEXT, "", &[]),
             ]
         };
-        assert_eq!(of(Toolkit::Gtk4, gtk4(GTK4_CHOOSER)), (true, Some(5)));
+        assert_eq!(of(Toolkit::Gtk4, gtk4("GtkFileChooserWidget")), (true, Some(5)));
         assert!(!of(Toolkit::Gtk4, gtk4("Notes")).0);
         let qt = |folder| {
             vec![

@@ -119,7 +119,7 @@ mod tests {
     use crate::model::roles::number as role;
     use crate::model::states as s;
     use crate::tests::heap::{Heap, Thing, at, covered, read};
-    use crate::toolkit::Toolkit;
+    use crate::toolkit::profile::Toolkit;
 
     /// Returns a button in a box, and objects next to the box.
     fn heap() -> Heap {

@@ -10,7 +10,7 @@ use crate::bus::{ACCESSIBLE, Call, Reference};
 use crate::capture::question::{Question, Questions};
 use crate::model::overlaps::{belongs_to, words};
 use crate::model::{Object, ObjectTree, is_real, is_wrapper, popup_in, role as n, states as s};
-use crate::toolkit::Toolkit;
+use crate::toolkit::profile::Toolkit;
 use stickpin_device::{HitResult, Result};
 
 /// Determines whether something covers an object at a point, by the current order of children.

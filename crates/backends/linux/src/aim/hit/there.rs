@@ -4,8 +4,8 @@ use crate::aim::hit::named::{deepest, header_at};
 use crate::aim::hit::{HitPoint, Resolved, Unresolved, stacking};
 use crate::aim::{position, window};
 use crate::app::{LinuxDevice, WindowStack, capture};
-use crate::model::{DEEP, POPOVER, Point};
-use crate::toolkit::Popups;
+use crate::model::{DEEP, Point};
+use crate::toolkit::profile::Popups;
 use stickpin_device::Result;
 use stickpin_tree::Handle;
 use stickpin_x11desk::Window;
@@ -39,7 +39,7 @@ async fn once_there(device: &mut LinuxDevice, (x, y): Point) -> Resolved<Option<
     let (view, last) = (device.view(), &device.last);
     // GTK 4 answers for a window as if it had no pop-ups, so their content is queried.
     let apart = window.popup && last.picture.profile().popups == Popups::InWindows;
-    let popovers = last.picture.objects.iter().filter(|o| apart && o.shown && o.name == POPOVER);
+    let popovers = last.picture.objects.iter().filter(|o| apart && o.shown && last.picture.is_popover(o));
     let inside = popovers.flat_map(|popover| popover.children.iter().copied()).filter(|&at| last[at].shown);
     let tops = if apart { inside.collect() } else { last.picture.root().children.clone() };
     for at in tops {
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
     use crate::tests::heap::{spot, why};
     use crate::tests::speaker::{FIRST, SECOND, Speaker, WINDOW};
-    use crate::toolkit::Toolkit;
+    use crate::toolkit::profile::Toolkit;
 
     /// A point in both buttons, where one covers the other.
     const OVERLAP: (f64, f64) = (50.0, 70.0);

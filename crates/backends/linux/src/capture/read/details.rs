@@ -4,14 +4,14 @@ use super::ObjectReader;
 use crate::bus::{BusResult, Link, embedded_path};
 use crate::capture::labels::{borrows_name, lacks_name};
 use crate::capture::question::{Question, Questions, is_mute};
-use crate::capture::{gecko, qt, stack_pages};
 use crate::model::{Facts, Interfaces, Object, ObjectTree, is_field, role, roles, states};
-use crate::toolkit::Toolkit;
+use crate::toolkit::profile::Toolkit;
 
 impl ObjectReader {
     /// Reads all details.
     pub(super) async fn details(&mut self, link: &Link) -> BusResult<()> {
         let toolkit = self.picture.toolkit;
+        let reader = toolkit.reader();
         let mut questions = Questions::default();
         let mut long = Vec::new();
         for (at, object) in self.picture.objects.iter().enumerate().skip(1) {
@@ -22,22 +22,20 @@ impl ObjectReader {
                 }
             }
         }
-        let places = beside_labels(&self.picture).into_iter().chain(folded_lists(&self.picture));
-        places.chain(qt::parked_docks(&self.picture)).for_each(|at| questions.add(at, Question::Extents));
+        let places = beside_labels(&self.picture).into_iter().chain(reader.positioned(&self.picture));
+        places.for_each(|at| questions.add(at, Question::Extents));
         let gone = questions.ask(link, &mut self.picture).await?.vanished;
         gone.into_iter().for_each(|at| self.picture[at].shown = false);
         let mut texts = Questions::default();
         long.into_iter().for_each(|at| texts.add(at, Question::Text));
-        if toolkit.profile().reads_text_late {
-            for (at, object) in self.picture.objects.iter().enumerate().filter(|(_, object)| object.shown) {
-                gecko::later_questions(object).for_each(|ask| texts.add(at, ask));
-            }
+        for (at, object) in self.picture.objects.iter().enumerate().filter(|(_, object)| object.shown) {
+            texts.add_all(at, reader.late_questions(object));
         }
         texts.ask(link, &mut self.picture).await?;
         for object in self.picture.objects.iter_mut().skip(1) {
             object.shown &= !object.is_flat();
         }
-        qt::remove_parked_docks(&mut self.picture);
+        reader.hide_by_position(&mut self.picture);
         Ok(())
     }
 }
@@ -63,17 +61,6 @@ fn beside_labels(picture: &ObjectTree) -> Vec<usize> {
     out
 }
 
-/// Returns the lists of Qt's combo boxes, which always report that they are shown. They have no
-/// rectangle while they are closed.
-fn folded_lists(picture: &ObjectTree) -> Vec<usize> {
-    if !picture.profile().folded_lists_say_shown {
-        return Vec::new();
-    }
-    let boxes = picture.objects.iter().filter(|object| object.shown && object.role == role::COMBO_BOX);
-    let lists = boxes.flat_map(|object| object.children.iter().copied());
-    lists.filter(|&child| picture[child].role == role::LIST).collect()
-}
-
 /// Returns the queries about a visible object.
 fn details_of(object: &Object, toolkit: Toolkit) -> impl Iterator<Item = Question> {
     let has = |interface| object.has(interface);
@@ -81,23 +68,20 @@ fn details_of(object: &Object, toolkit: Toolkit) -> impl Iterator<Item = Questio
     let profile = toolkit.profile();
     let scrolled_away =
         !profile.is_asked_for_places && !object.is(states::SHOWING) && !is_mute(object, toolkit);
-    let in_row = profile.reads_text_late && gecko::is_where_its_row_is(object);
-    let placed = (profile.is_asked_for_places || scrolled_away) && !in_row;
+    let placed = profile.is_asked_for_places || scrolled_away;
     let field = is_field(object.role);
-    // Plain text of Firefox was read before, or is read after its attributes.
-    let asked = profile.reads_text_late && (object.text.is_some() || gecko::has_text_later(object));
     // Some labels of LibreOffice, which may identify as GTK 3, have no name: those in the line
     // below a document.
     let nameless = profile.labels_lack_names && object.role == role::LABEL && object.name.trim().is_empty();
     // The name of other labels is their text. Passwords are never read.
     let named = matches!(object.role, role::LABEL | role::STATIC) && !profile.labels_differ_from_their_names;
-    let reads = (nameless || !named && !is(Facts::TEXTLESS)) && !asked;
+    let reads = nameless || !named && !is(Facts::TEXTLESS);
     let web = profile.is_browser || embedded_path(&object.path).is_some();
     let keyed = field || matches!(object.role, role::HEADING | role::LANDMARK) || web && is(Facts::KEYED);
     // The name of a combo box is its selected option, and all pages of a notebook have the same
     // name.
     let unnamed = (object.name.is_empty() || object.role == role::COMBO_BOX) && is(Facts::LABELLED);
-    let page = profile.tabs_have_one_name && stack_pages::is_nothing_itself(object);
+    let page = profile.tabs_have_one_name && object.has_no_appearance();
     // A document may have millions of characters, so its length is read first.
     let text = if field && object.is(states::MULTI_LINE) { Question::Length } else { Question::Text };
     let asks = [
@@ -110,7 +94,8 @@ fn details_of(object: &Object, toolkit: Toolkit) -> impl Iterator<Item = Questio
         (object.role == role::LINK && has(Interfaces::HYPERLINK), Question::Link),
         (object.role == role::DOCUMENT_WEB && has(Interfaces::DOCUMENT), Question::Address),
     ];
-    asks.into_iter().filter_map(|(asked, ask)| asked.then_some(ask))
+    let reader = toolkit.reader();
+    asks.into_iter().filter_map(move |(asked, ask)| (asked && !reader.skips(object, ask)).then_some(ask))
 }
 
 #[cfg(test)]

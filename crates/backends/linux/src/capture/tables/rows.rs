@@ -94,7 +94,7 @@ fn row_of(first: &Object, row: Option<i32>, children: Vec<usize>) -> Object {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::toolkit::Toolkit;
+    use crate::toolkit::profile::Toolkit;
 
     fn picture(cells: usize) -> ObjectTree {
         let objects = (0..=cells).map(|n| Object { path: format!("/{n}"), ..Object::default() }).collect();

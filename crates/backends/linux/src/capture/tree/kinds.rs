@@ -5,7 +5,7 @@ use crate::model::{
     Interfaces, LEADS, Object, ObjectTree, ParentContext, is_field, is_menu, is_menu_item, role as n, roles,
     states as s,
 };
-use crate::toolkit::Toolkit;
+use crate::toolkit::profile::Toolkit;
 use stickpin_tree::{Role, States};
 
 /// Returns the role of an object. `number` is its intended role ([`effective_role`]).

@@ -3,7 +3,6 @@
 
 use super::TreeAssembly;
 use super::kinds::{has_pieces, holds_page, is_grid_item, is_line, takes_press};
-use crate::capture::stack_pages;
 use crate::model::{
     Facts, Object, ObjectTree, ParentContext, is_field, names, role as n, roles, states as s,
 };
@@ -79,7 +78,7 @@ impl TreeAssembly<'_> {
     /// one with its name.
     fn page(&self, object: &Object) -> Option<String> {
         let objects = &self.picture.objects;
-        if !self.picture.profile().tabs_have_one_name || !stack_pages::is_nothing_itself(object) {
+        if !self.picture.profile().tabs_have_one_name || !object.has_no_appearance() {
             return None;
         }
         let labels = object.labelled_by.iter().filter_map(|path| self.by_path.get(path.as_str()));

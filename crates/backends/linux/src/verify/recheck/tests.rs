@@ -1,5 +1,5 @@
 use super::*;
-use crate::toolkit::Toolkit;
+use crate::toolkit::profile::Toolkit;
 
 /// Returns a window with a list of two rows of two cells each, and a button.
 pub(in crate::verify) fn picture() -> ObjectTree {

@@ -1,6 +1,6 @@
-//! Determination of the page that a stack or notebook shows.
+//! Peculiarities of GTK 4: the page that a stack or notebook shows.
 //!
-//! In GTK 4, all pages report that they are visible, and their content keeps the positions from
+//! All pages report that they are visible, and their content keeps the positions from
 //! when it was last shown. But `GetAccessibleAtPoint` (`gtk_widget_pick` in 4.8) returns what a
 //! press at a point would reach, which is always on the current page.
 //!
@@ -12,10 +12,32 @@
 //! selected one, and the app returns nothing of it at any point of its content. A page that is
 //! merely covered belongs to the selected tab, or is not in such a stack.
 
+use super::ToolkitReader;
 use crate::bus::{BusResult, Call, Link, Reference, WINDOW, calls};
 use crate::model::parents::{parents, top};
 use crate::model::{Interfaces, Object, ObjectTree, ancestors, role, states};
+use async_trait::async_trait;
 use hashbrown::HashSet;
+
+pub(super) struct Gtk4;
+
+#[async_trait]
+impl ToolkitReader for Gtk4 {
+    async fn complete(&self, link: &Link, picture: &mut ObjectTree) -> BusResult<()> {
+        for find in [stacks, told_stacks] {
+            for stack in find(picture) {
+                let points = stack.pages.iter().flat_map(|page| &page.points).copied();
+                let there = at_points(link, picture, stack.at, points).await?;
+                stack.hide(picture, &there);
+            }
+        }
+        Ok(())
+    }
+
+    fn page_point(&self, picture: &ObjectTree, above: &[usize], at: usize) -> Option<PagePoint> {
+        PagePoint::of(picture, above, at)
+    }
+}
 
 /// The number of ancestors of the object at a point that are searched for one that the app lists.
 const MAX_ANCESTORS: usize = 4;
@@ -25,48 +47,30 @@ const POINTS: usize = 8;
 
 /// Pages of which only one is shown.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Stack {
+struct Stack {
     /// The parent of the pages.
-    pub(super) at: usize,
+    at: usize,
     /// The pages that may be hidden, with their content and points of it.
-    pub(super) pages: Vec<Page>,
+    pages: Vec<Page>,
     /// The pages that were never shown.
-    pub(super) bare: Vec<usize>,
+    bare: Vec<usize>,
     /// Whether the current page is known from other evidence. If not, it is known only if the app
     /// returns an object on it.
-    pub(super) is_told: bool,
+    is_told: bool,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Page {
-    pub(super) at: usize,
-    pub(super) inside: Vec<usize>,
-    pub(super) points: Vec<(i32, i32)>,
-}
-
-/// Hides the pages that are not shown.
-///
-/// # Errors
-/// Returns a fault when the app is gone or silent.
-pub(super) async fn remove_hidden_pages(link: &Link, picture: &mut ObjectTree) -> BusResult<()> {
-    if !picture.profile().hides_pages_silently {
-        return Ok(());
-    }
-    for find in [stacks, told_stacks] {
-        for stack in find(picture) {
-            let points = stack.pages.iter().flat_map(|page| &page.points).copied();
-            let there = at_points(link, picture, stack.at, points).await?;
-            stack.hide(picture, &there);
-        }
-    }
-    Ok(())
+struct Page {
+    at: usize,
+    inside: Vec<usize>,
+    points: Vec<(i32, i32)>,
 }
 
 /// Returns the objects that a press at these points of an object would reach.
 ///
 /// # Errors
 /// Returns a fault when the app is gone or silent.
-pub(super) async fn at_points(
+async fn at_points(
     link: &Link,
     picture: &ObjectTree,
     of: usize,
@@ -97,7 +101,7 @@ fn paths(named: Vec<Option<Reference>>) -> Vec<String> {
 
 impl Stack {
     /// Hides the pages without any of these objects.
-    pub(super) fn hide(&self, picture: &mut ObjectTree, there: &[String]) {
+    fn hide(&self, picture: &mut ObjectTree, there: &[String]) {
         let is_there = |page: &&Page| page.inside.iter().any(|&at| there.contains(&picture[at].path));
         let (shown, hidden): (Vec<&Page>, Vec<&Page>) = self.pages.iter().partition(is_there);
         if shown.is_empty() && !self.is_told {
@@ -114,7 +118,7 @@ impl Stack {
 fn stacks(picture: &ObjectTree) -> Vec<Stack> {
     let holds = |at: &usize| picture[*at].shown && picture[*at].has(Interfaces::COMPONENT);
     let stacks = (1..picture.objects.len()).filter(holds).filter_map(|at| {
-        let is_page = |&&c: &&usize| picture[c].shown && is_nothing_itself(&picture[c]);
+        let is_page = |&&c: &&usize| picture[c].shown && picture[c].has_no_appearance();
         let pages = picture[at].children.iter().filter(is_page).map(|&page| read(picture, page));
         let (pages, bare): (Vec<Page>, Vec<Page>) = pages.partition(|page| !page.points.is_empty());
         let bare: Vec<usize> = bare.iter().map(|page| page.at).collect();
@@ -122,11 +126,6 @@ fn stacks(picture: &ObjectTree) -> Vec<Stack> {
         (several && !pages.is_empty()).then_some(Stack { at, pages, bare, is_told: false })
     });
     stacks.collect()
-}
-
-/// Returns whether an object itself has no appearance, like pages of stacks and notebooks.
-pub(crate) fn is_nothing_itself(object: &Object) -> bool {
-    object.role == role::PANEL && object.interfaces == Interfaces::default() && !object.path.is_empty()
 }
 
 /// A position on one of several pages. Switching pages is not signaled, and the objects on the
@@ -144,16 +143,13 @@ pub(crate) struct PagePoint {
 impl PagePoint {
     /// Returns the position of an object on such a page, if it is on one. `above` contains the
     /// parent of each object.
-    pub(crate) fn of(picture: &ObjectTree, above: &[usize], at: usize) -> Option<Self> {
-        if !picture.profile().hides_pages_silently {
-            return None;
-        }
+    fn of(picture: &ObjectTree, above: &[usize], at: usize) -> Option<Self> {
         let is_stack = |at: usize| {
             let object = &picture[at];
-            let pages = picture.children(object).filter(|child| is_nothing_itself(child));
+            let pages = picture.children(object).filter(|child| child.has_no_appearance());
             object.has(Interfaces::COMPONENT) && pages.count() > 1
         };
-        let is_page = |&at: &usize| is_nothing_itself(&picture[at]) && is_stack(above[at]);
+        let is_page = |&at: &usize| picture[at].has_no_appearance() && is_stack(above[at]);
         let mut pages = ancestors(above, at).filter(is_page);
         let page = pages.next()?;
         let point = middle(&picture[at])?;
@@ -178,7 +174,7 @@ fn middle(object: &Object) -> Option<(i32, i32)> {
 }
 
 /// Returns the content of a page and points of it.
-pub(super) fn read(picture: &ObjectTree, at: usize) -> Page {
+fn read(picture: &ObjectTree, at: usize) -> Page {
     let (mut inside, mut next, mut points) = (Vec::new(), vec![at], Vec::new());
     while let Some(here) = next.pop() {
         inside.push(here);
@@ -248,7 +244,7 @@ fn others(picture: &ObjectTree, at: usize, selected: usize, count: usize) -> Opt
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::toolkit::Toolkit;
+    use crate::toolkit::profile::Toolkit;
 
     /// Returns a window with a stack of three pages, of which two have been shown; each contains a
     /// box with two labels.
@@ -329,15 +325,13 @@ mod tests {
         let there: Vec<String> = there.collect();
         stack.hide(&mut picture, &there);
         assert_eq!(shown(&picture, &stack), [true, false, false]);
-        picture.toolkit = Toolkit::Gtk3;
-        assert!(stacks(&picture).is_empty(), "others say what can be seen");
     }
 }
 
 #[cfg(test)]
 mod told_tests {
     use super::*;
-    use crate::toolkit::Toolkit;
+    use crate::toolkit::profile::Toolkit;
 
     const ALL: [i32; 4] = [0, 50, 200, 150];
 

@@ -15,11 +15,12 @@
 //! remains a column header (the browser process keeps roles; `HTMLTableHeaderCell` looks at the
 //! siblings). Pages that build rows cell by cell therefore get wrong roles.
 
-use super::question::Question;
+use super::ToolkitReader;
 use crate::bus::{BusResult, Call, Link, Reference, calls};
-use crate::model::{EMBEDDED, Facts, Interfaces, Object, ObjectTree, PathNumbers, role, roles, states};
+use crate::capture::question::Question;
+use crate::model::{EMBEDDED, Facts, Interfaces, Object, ObjectTree, role, roles, states};
+use async_trait::async_trait;
 use hashbrown::{HashMap, HashSet};
-use stickpin_tree::Handle;
 
 /// The states of plain text. An object with further states, which can be focused, selected, edited
 /// or opened, is queried completely.
@@ -32,16 +33,96 @@ const MATCHES: i32 = 2_000;
 /// Tree order (`AtspiCollectionSortOrder`).
 const CANONICAL: u32 = 1;
 
-/// Returns the common roles in these documents, by path. For Firefox, querying each role costs a
-/// tenth of querying each object.
+pub(super) struct Gecko;
+
+#[async_trait]
+impl ToolkitReader for Gecko {
+    async fn roles_inside(&self, link: &Link, objects: &[&Object]) -> BusResult<HashMap<String, u32>> {
+        // A visible page can return its descendants by role.
+        let pages = objects.iter().filter(|o| o.role == role::DOCUMENT_WEB && o.is(states::VISIBLE));
+        common_roles(link, &pages.map(|page| page.path.as_str()).collect::<Vec<_>>()).await
+    }
+
+    fn plain_questions(&self, object: &Object) -> Option<&'static [Question]> {
+        is_plain(object).then(|| plain_text_questions(object.role))
+    }
+
+    fn keep_plain(&self, object: &mut Object) {
+        object.interfaces.insert(Interfaces::AROUND_TEXT);
+        if object.role == role::TABLE_ROW {
+            return;
+        }
+        match &object.text {
+            // For example, an image with the role of a heading.
+            None => object.interfaces.remove(Interfaces::TEXT),
+            // The text contains one character per child. An empty text may omit children.
+            Some(text) if !text.is_empty() && !text.contains(EMBEDDED) => {
+                object.count = 0;
+                object.complete = true;
+            }
+            Some(_) => {}
+        }
+    }
+
+    fn late_questions(&self, object: &Object) -> Vec<Question> {
+        let (explicit, tag) = (object.attribute("explicit-name"), object.attribute("tag"));
+        let unnamed = is_plain(object) && names_by_markup(object.role) && object.name.is_empty();
+        let name = unnamed && (explicit.is_some() || tag.is_none());
+        let text = has_text_later(object) && tag != Some("tr");
+        name.then_some(Question::Name).into_iter().chain(text.then_some(Question::Text)).collect()
+    }
+
+    fn skips(&self, object: &Object, question: Question) -> bool {
+        match question {
+            Question::Extents => is_where_its_row_is(object),
+            Question::Text => object.text.is_some() || has_text_later(object),
+            _ => false,
+        }
+    }
+
+    fn shows_nothing(&self, picture: &ObjectTree, window: usize) -> bool {
+        let window = &picture[window];
+        window.shown && !window.children.is_empty() && picture.children(window).all(|child| !child.shown)
+    }
+
+    fn row_headers(&self, picture: &ObjectTree) -> HashSet<usize> {
+        let mut out = HashSet::new();
+        let shown = |at: usize| picture[at].children.iter().copied().filter(|&c| picture[c].shown);
+        let role_of = |at: usize| picture[at].role;
+        let headed = |row: usize| {
+            let mut cells = shown(row);
+            let first = cells.next().filter(|&first| role_of(first) == role::COLUMN_HEADER)?;
+            let mut rest = cells.peekable();
+            (rest.peek().is_some() && rest.all(|cell| role_of(cell) == role::TABLE_CELL)).then_some(first)
+        };
+        let tables = (0..picture.objects.len()).filter(|&at| role_of(at) == role::TABLE && picture[at].shown);
+        for table in tables {
+            // A part of a table may have its own object.
+            let lines = shown(table).flat_map(|at| {
+                let row = (role_of(at) == role::TABLE_ROW).then_some(at);
+                row.into_iter().chain(shown(at).filter(move |_| row.is_none()))
+            });
+            let rows: Vec<Option<usize>> =
+                lines.filter(|&at| role_of(at) == role::TABLE_ROW).map(headed).collect();
+            // The first row may be `<th scope=col>` next to an empty corner, so it counts only if all
+            // rows begin that way.
+            let all = rows.len() > 1 && rows.iter().all(Option::is_some);
+            out.extend(rows.into_iter().skip(usize::from(!all)).flatten());
+        }
+        out
+    }
+}
+
+/// Returns the common roles in these documents, by path. Querying each role costs a tenth of
+/// querying each object.
 ///
 /// # Errors
 /// Returns a fault when the app is gone or silent.
-pub(crate) async fn roles<'d>(link: &Link, documents: &'d [String]) -> BusResult<HashMap<String, u32>> {
+pub(crate) async fn common_roles(link: &Link, documents: &[&str]) -> BusResult<HashMap<String, u32>> {
     let asked =
-        documents.iter().flat_map(|document| roles::with(Facts::COMMON).map(move |role| (document, role)));
-    let asked: Vec<(&String, u32)> = asked.collect();
-    let in_role = |&(document, role): &(&'d String, u32)| calls::in_role(document, role, CANONICAL, MATCHES);
+        documents.iter().flat_map(|document| roles::with(Facts::COMMON).map(move |role| (*document, role)));
+    let asked: Vec<(&str, u32)> = asked.collect();
+    let in_role = |&(document, role)| calls::in_role(document, role, CANONICAL, MATCHES);
     let calls: Vec<Call<'_>> = asked.iter().map(in_role).collect();
     let mut out = HashMap::new();
     for ((document, role), named) in asked.iter().zip(link.each::<Vec<Reference>>(&calls).await?) {
@@ -52,13 +133,8 @@ pub(crate) async fn roles<'d>(link: &Link, documents: &'d [String]) -> BusResult
     Ok(out)
 }
 
-/// Returns whether an object is a visible page, which can return its descendants by role.
-pub(super) fn is_page(object: &Object) -> bool {
-    object.role == role::DOCUMENT_WEB && object.is(states::VISIBLE)
-}
-
 /// Returns whether an object of Firefox only contains text and other objects.
-pub(super) fn is_plain(object: &Object) -> bool {
+fn is_plain(object: &Object) -> bool {
     let holds_text = roles::is(object.role, Facts::CELL)
         || names_by_markup(object.role)
         || matches!(object.role, role::HEADING | role::PARAGRAPH | role::LIST_ITEM);
@@ -67,7 +143,7 @@ pub(super) fn is_plain(object: &Object) -> bool {
 
 /// Returns the queries about plain text before its children are read. The text reveals the number
 /// of children.
-pub(super) fn plain_text_questions(number: u32) -> &'static [Question] {
+fn plain_text_questions(number: u32) -> &'static [Question] {
     match number {
         // HTML rows have no text, but cells. Other rows are recognized later (`later_questions`).
         role::TABLE_ROW => &[],
@@ -76,41 +152,13 @@ pub(super) fn plain_text_questions(number: u32) -> &'static [Question] {
     }
 }
 
-/// Derives facts from the answers to [`plain_text_questions`].
-pub(super) fn answered(object: &mut Object) {
-    object.interfaces.insert(Interfaces::AROUND_TEXT);
-    if object.role == role::TABLE_ROW {
-        return;
-    }
-    match &object.text {
-        // For example, an image with the role of a heading.
-        None => object.interfaces.remove(Interfaces::TEXT),
-        // The text contains one character per child. An empty text may omit children.
-        Some(text) if !text.is_empty() && !text.contains(EMBEDDED) => {
-            object.count = 0;
-            object.complete = true;
-        }
-        Some(_) => {}
-    }
-}
-
-/// Returns the queries that follow from the attributes: the name, if the page sets one, and the
-/// text, unless the object is an HTML row.
-pub(super) fn later_questions(object: &Object) -> impl Iterator<Item = Question> {
-    let (explicit, tag) = (object.attribute("explicit-name"), object.attribute("tag"));
-    let unnamed = is_plain(object) && names_by_markup(object.role) && object.name.is_empty();
-    let name = unnamed && (explicit.is_some() || tag.is_none());
-    let text = has_text_later(object) && tag != Some("tr");
-    name.then_some(Question::Name).into_iter().chain(text.then_some(Question::Text))
-}
-
 /// Returns whether the text of an object is queried after its attributes.
-pub(super) fn has_text_later(object: &Object) -> bool {
+fn has_text_later(object: &Object) -> bool {
     is_plain(object) && object.role == role::TABLE_ROW
 }
 
 /// Returns whether a plain object is as visible as its row, so that its rectangle is not needed.
-pub(super) fn is_where_its_row_is(object: &Object) -> bool {
+fn is_where_its_row_is(object: &Object) -> bool {
     is_plain(object) && roles::is(object.role, Facts::CELL) && object.count == 0
 }
 
@@ -118,59 +166,6 @@ pub(super) fn is_where_its_row_is(object: &Object) -> bool {
 /// are read anyway.
 fn names_by_markup(number: u32) -> bool {
     matches!(number, role::TABLE_ROW | role::SECTION)
-}
-
-/// The text that replaces the content of a covered window.
-pub(super) const NOTHING: &str = "shows nothing while other windows cover it completely: hover this window to bring it to the front, or move the other windows";
-
-/// Returns whether a window reports all of its content as hidden.
-pub(super) fn shows_nothing(picture: &ObjectTree, window: usize) -> bool {
-    let window = &picture[window];
-    picture.profile().hides_covered_windows
-        && window.shown
-        && !window.children.is_empty()
-        && picture.children(window).all(|child| !child.shown)
-}
-
-/// Returns the handles of `watch` that may be in a covered window: those that are not shown and not
-/// known to have ended.
-pub(super) fn covered_handles(picture: &ObjectTree, ids: &PathNumbers, watch: &[Handle]) -> Vec<Handle> {
-    let decided = picture.objects.iter().filter(|object| object.shown || object.is(states::DEFUNCT));
-    let decided: HashSet<&str> = decided.map(|object| object.path.as_str()).collect();
-    let may_be = |handle: &Handle| ids.path(handle.id).is_some_and(|path| !decided.contains(&*path));
-    watch.iter().copied().filter(may_be).collect()
-}
-
-/// Returns the objects that are row headers regardless of their reported role: the first cell of a
-/// row, unless it begins a column.
-pub(super) fn row_headers(picture: &ObjectTree) -> HashSet<usize> {
-    let mut out = HashSet::new();
-    if !picture.profile().first_cells_are_headers {
-        return out;
-    }
-    let shown = |at: usize| picture[at].children.iter().copied().filter(|&c| picture[c].shown);
-    let role_of = |at: usize| picture[at].role;
-    let headed = |row: usize| {
-        let mut cells = shown(row);
-        let first = cells.next().filter(|&first| role_of(first) == role::COLUMN_HEADER)?;
-        let mut rest = cells.peekable();
-        (rest.peek().is_some() && rest.all(|cell| role_of(cell) == role::TABLE_CELL)).then_some(first)
-    };
-    let tables = (0..picture.objects.len()).filter(|&at| role_of(at) == role::TABLE && picture[at].shown);
-    for table in tables {
-        // A part of a table may have its own object.
-        let lines = shown(table).flat_map(|at| {
-            let row = (role_of(at) == role::TABLE_ROW).then_some(at);
-            row.into_iter().chain(shown(at).filter(move |_| row.is_none()))
-        });
-        let rows: Vec<Option<usize>> =
-            lines.filter(|&at| role_of(at) == role::TABLE_ROW).map(headed).collect();
-        // The first row may be `<th scope=col>` next to an empty corner, so it counts only if all
-        // rows begin that way.
-        let all = rows.len() > 1 && rows.iter().all(Option::is_some);
-        out.extend(rows.into_iter().skip(usize::from(!all)).flatten());
-    }
-    out
 }
 
 #[cfg(test)]
@@ -189,7 +184,7 @@ mod tests {
 
     fn after(role: u32, text: Option<&str>) -> Object {
         let mut object = Object { text: text.map(str::to_owned), ..object(role) };
-        answered(&mut object);
+        Gecko.keep_plain(&mut object);
         object
     }
 
@@ -247,7 +242,7 @@ mod tests {
     fn a_row_is_asked_for_its_name_where_the_page_gives_it_one() {
         let later = |number, attributes: &[(&str, &str)]| {
             let attributes = attributes.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
-            super::later_questions(&Object { attributes, ..object(number) }).collect::<Vec<_>>()
+            Gecko.late_questions(&Object { attributes, ..object(number) })
         };
         assert_eq!(later(role::TABLE_ROW, &[("tag", "tr")]), []);
         assert_eq!(later(role::TABLE_ROW, &[("tag", "tr"), ("explicit-name", "true")]), [Question::Name]);
@@ -272,9 +267,9 @@ mod tests {
     async fn document_without_roles_costs_one_question_per_role() {
         let app = App::start();
         let link = app.link(&Arc::new(AppEvents::new())).await;
-        assert_eq!(roles(&link, &["/document".to_owned()]).await, Ok(HashMap::new()));
+        assert_eq!(common_roles(&link, &["/document"]).await, Ok(HashMap::new()));
         assert_eq!(app.calls(), roles::with(Facts::COMMON).count());
-        assert_eq!(roles(&link, &[]).await, Ok(HashMap::new()));
+        assert_eq!(common_roles(&link, &[]).await, Ok(HashMap::new()));
         assert_eq!(app.calls(), roles::with(Facts::COMMON).count());
     }
 
@@ -283,7 +278,7 @@ mod tests {
         let app = App::start();
         let link = app.link(&Arc::new(AppEvents::new())).await;
         app.hold();
-        let silent = roles(&link, &["/document".to_owned()]).await;
+        let silent = common_roles(&link, &["/document"]).await;
         assert!(matches!(silent, Err(BusError::Silent(_))), "{silent:?}");
     }
 }
@@ -291,10 +286,10 @@ mod tests {
 #[cfg(test)]
 mod covered_tests {
     use super::*;
-    use crate::capture::tree::build;
-    use crate::model::ids::APP;
-    use crate::toolkit::Toolkit;
-    use stickpin_tree::{Role, Tree};
+    use crate::capture::tree::{COVERED, build};
+    use crate::model::ids::{APP, PathNumbers};
+    use crate::toolkit::profile::Toolkit;
+    use stickpin_tree::{Handle, Role, Tree};
 
     fn picture(toolkit: Toolkit, shown: bool) -> ObjectTree {
         let object = |path: &str, role, shown, children: &[usize]| Object {
@@ -328,7 +323,7 @@ mod covered_tests {
         let watch = [reload, link];
         let of = |toolkit, shown| build(&picture(toolkit, shown), &ids, "", &watch).unwrap();
         let covered = of(Toolkit::Gecko, false);
-        assert_eq!((statuses(&covered), covered.hidden()), (vec![NOTHING], &watch[..]));
+        assert_eq!((statuses(&covered), covered.hidden()), (vec![COVERED], &watch[..]));
         let open = of(Toolkit::Gecko, true);
         assert_eq!((statuses(&open).len(), open.hidden().len()), (0, 0));
         assert!(open.find_handle(reload).is_some());
@@ -351,7 +346,7 @@ mod covered_tests {
 #[cfg(test)]
 mod header_tests {
     use super::*;
-    use crate::toolkit::Toolkit;
+    use crate::toolkit::profile::Toolkit;
 
     /// Returns the resulting roles of the first cells of rows, a letter for each cell: `c` and `r`
     /// for headers of columns and rows, `d` for others.
@@ -375,7 +370,7 @@ mod header_tests {
                 }));
             }
         }
-        let found = row_headers(&picture);
+        let found = toolkit.reader().row_headers(&picture);
         assert!(found.iter().all(|at| firsts.contains(at)));
         (0..rows.len()).filter(|&row| found.contains(&firsts[row])).collect()
     }

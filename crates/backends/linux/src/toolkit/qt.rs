@@ -16,36 +16,65 @@
 //! parents, and completion lists. They signal that they are shown, and name the app as their
 //! parent. They are therefore listed with the windows while they are shown.
 
+use super::ToolkitReader;
 use crate::bus::{BusResult, Link, ROOT};
 use crate::limits;
 use crate::model::{Facts, ObjectTree, chain, rect, role as n, roles, states as s};
-use hashbrown::HashSet;
+use async_trait::async_trait;
+use hashbrown::{HashMap, HashSet};
 
-/// Returns the objects that wrongly report the focus.
-pub(super) fn unfocused(picture: &ObjectTree) -> HashSet<usize> {
-    let mut out = HashSet::new();
-    if !picture.profile().several_say_focused {
-        return out;
+pub(super) struct Qt;
+
+#[async_trait]
+impl ToolkitReader for Qt {
+    async fn unlisted_popups(
+        &self,
+        link: &Link,
+        shown: &mut ShownObjects,
+        known: &HashMap<String, usize>,
+    ) -> BusResult<Vec<String>> {
+        shown.unlisted_popups(link, known).await
     }
-    let mut found = FocusClaims::default();
-    for &window in &picture.root().children {
-        found.look(picture, window, None, 0);
+
+    fn positioned(&self, picture: &ObjectTree) -> Vec<usize> {
+        folded_lists(picture).chain(parked_docks(picture)).collect()
     }
-    let FocusClaims { widgets, holders, items } = found;
-    // It is unknown which of several widgets passes the focus on, unless exactly one is a text
-    // field.
-    let mut fields = holders.iter().copied().filter(|&at| picture[at].is(s::EDITABLE));
-    if let (Some(field), None) = (fields.next(), fields.next()) {
-        let around = chain(picture, field);
-        out.extend(widgets.into_iter().filter(|at| !around.contains(at)));
+
+    fn hide_by_position(&self, picture: &mut ObjectTree) {
+        for window in picture.root().children.clone() {
+            let Some(frame) = picture[window].extents.take() else { continue };
+            for part in parts(picture, window).collect::<Vec<_>>() {
+                let place = picture[part].extents.take().and_then(rect);
+                if place.zip(rect(frame)).is_some_and(|(place, frame)| place.intersection(frame).is_none()) {
+                    let inside: Vec<usize> = picture.inside(part).collect();
+                    inside.into_iter().for_each(|at| picture[at].shown = false);
+                }
+            }
+        }
     }
-    let has_it = |list: Option<usize>| list.is_some_and(|list| picture[list].is(s::FOCUSED));
-    // Tables of Qt 5 never report the focus. If there is only one, the claim of its item is
-    // accepted.
-    let lists: HashSet<Option<usize>> = items.iter().map(|&(_, list)| list).collect();
-    let believed = holders.is_empty() && lists.len() == 1;
-    out.extend(items.into_iter().filter(|&(_, list)| !believed && !has_it(list)).map(|(at, _)| at));
-    out
+
+    fn unfocused(&self, picture: &ObjectTree) -> HashSet<usize> {
+        let mut out = HashSet::new();
+        let mut found = FocusClaims::default();
+        for &window in &picture.root().children {
+            found.look(picture, window, None, 0);
+        }
+        let FocusClaims { widgets, holders, items } = found;
+        // It is unknown which of several widgets passes the focus on, unless exactly one is a text
+        // field.
+        let mut fields = holders.iter().copied().filter(|&at| picture[at].is(s::EDITABLE));
+        if let (Some(field), None) = (fields.next(), fields.next()) {
+            let around = chain(picture, field);
+            out.extend(widgets.into_iter().filter(|at| !around.contains(at)));
+        }
+        let has_it = |list: Option<usize>| list.is_some_and(|list| picture[list].is(s::FOCUSED));
+        // Tables of Qt 5 never report the focus. If there is only one, the claim of its item is
+        // accepted.
+        let lists: HashSet<Option<usize>> = items.iter().map(|&(_, list)| list).collect();
+        let believed = holders.is_empty() && lists.len() == 1;
+        out.extend(items.into_iter().filter(|&(_, list)| !believed && !has_it(list)).map(|(at, _)| at));
+        out
+    }
 }
 
 /// Objects that report the focus.
@@ -98,11 +127,16 @@ fn is_list(role: u32) -> bool {
     matches!(role, n::LIST | n::LIST_BOX | n::TABLE | n::TREE | n::TREE_TABLE)
 }
 
+/// Returns the lists of combo boxes, which always report that they are shown. They have no rectangle
+/// while they are closed.
+fn folded_lists(picture: &ObjectTree) -> impl Iterator<Item = usize> + '_ {
+    let boxes = picture.objects.iter().filter(|object| object.shown && object.role == n::COMBO_BOX);
+    let lists = boxes.flat_map(|object| object.children.iter().copied());
+    lists.filter(|&child| picture[child].role == n::LIST)
+}
+
 /// Returns the windows with parked parts, and these parts, because their rectangles are needed.
-pub(super) fn parked_docks(picture: &ObjectTree) -> Vec<usize> {
-    if !picture.profile().parks_parts_outside {
-        return Vec::new();
-    }
+fn parked_docks(picture: &ObjectTree) -> Vec<usize> {
     let mut out = Vec::new();
     for &window in &picture.root().children {
         let from = out.len();
@@ -110,23 +144,6 @@ pub(super) fn parked_docks(picture: &ObjectTree) -> Vec<usize> {
         out.extend((out.len() > from).then_some(window));
     }
     out
-}
-
-/// Hides the parts that are outside their window.
-pub(super) fn remove_parked_docks(picture: &mut ObjectTree) {
-    if !picture.profile().parks_parts_outside {
-        return;
-    }
-    for window in picture.root().children.clone() {
-        let Some(frame) = picture[window].extents.take() else { continue };
-        for part in parts(picture, window).collect::<Vec<_>>() {
-            let place = picture[part].extents.take().and_then(rect);
-            if place.zip(rect(frame)).is_some_and(|(place, frame)| place.intersection(frame).is_none()) {
-                let inside: Vec<usize> = picture.inside(part).collect();
-                inside.into_iter().for_each(|at| picture[at].shown = false);
-            }
-        }
-    }
 }
 
 fn parts(picture: &ObjectTree, window: usize) -> impl Iterator<Item = usize> + '_ {
@@ -151,16 +168,17 @@ impl ShownObjects {
     ///
     /// # Errors
     /// Returns a fault when the app is gone or silent.
-    pub(super) async fn unlisted_popups(
+    async fn unlisted_popups(
         &mut self,
         link: &Link,
-        is_known: impl Fn(&str) -> bool,
+        known: &HashMap<String, usize>,
     ) -> BusResult<Vec<String>> {
         let Self { paths, inside } = self;
         inside.retain(|path| paths.contains(path));
         let asked = paths.iter().map(String::as_str);
-        let asked: Vec<&str> =
-            asked.filter(|path| !is_known(path) && !inside.iter().any(|other| other == path)).collect();
+        let asked: Vec<&str> = asked
+            .filter(|path| !known.contains_key(*path) && !inside.iter().any(|other| other == path))
+            .collect();
         let mut out = Vec::new();
         for (path, above) in asked.iter().zip(link.parents(&asked).await?) {
             // Without an answer, the object is gone.
@@ -175,7 +193,7 @@ impl ShownObjects {
 mod tests {
     use super::*;
     use crate::model::Object;
-    use crate::toolkit::Toolkit;
+    use crate::toolkit::profile::Toolkit;
 
     /// Returns an app with one window that contains these objects: role, states, and the children
     /// among them.
@@ -196,7 +214,7 @@ mod tests {
     }
 
     fn without_it(picture: &ObjectTree) -> Vec<usize> {
-        let mut out: Vec<usize> = unfocused(picture).into_iter().collect();
+        let mut out: Vec<usize> = picture.toolkit.reader().unfocused(picture).into_iter().collect();
         out.sort_unstable();
         out
     }
@@ -245,7 +263,7 @@ mod tests {
 mod parked_tests {
     use super::*;
     use crate::model::Object;
-    use crate::toolkit::Toolkit;
+    use crate::toolkit::profile::Toolkit;
 
     #[test]
     fn a_dock_outside_of_its_window_is_not_to_be_seen() {
@@ -266,7 +284,7 @@ mod parked_tests {
         ];
         let mut picture = ObjectTree { toolkit: Toolkit::Qt, objects, truncated: false };
         assert_eq!(parked_docks(&picture), [2, 4, 1]);
-        remove_parked_docks(&mut picture);
+        Qt.hide_by_position(&mut picture);
         let shown: Vec<usize> = (0..6).filter(|&at| picture.objects[at].shown).collect();
         assert_eq!(shown, [0, 1, 4, 5], "one that reaches out of its window, and a button, may be seen");
         assert!(picture.objects[4].extents.is_none());
@@ -289,7 +307,7 @@ mod parked_tests {
         ];
         let mut picture = ObjectTree { toolkit: Toolkit::Qt, objects, truncated: false };
         assert!(parked_docks(&picture).is_empty());
-        remove_parked_docks(&mut picture);
+        Qt.hide_by_position(&mut picture);
         assert!(picture.objects[2].shown);
     }
 }

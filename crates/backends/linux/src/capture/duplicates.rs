@@ -1,48 +1,12 @@
-//! Peculiarities of GTK 3: selected options of combo boxes, and objects with two parents.
+//! Objects with two parents.
 //!
-//! # Options
-//! A combo box without a name is named after its selected option. Only that option reveals whether
-//! a name is the combo box's own.
-//!
-//! # Objects with two parents
 //! Some objects are listed twice: the list of an open combo box is also in the window that shows
 //! it, and a popover is in its button and in the window. In the tree, they would be two elements
 //! with one handle, so each is kept at one position.
 
-use crate::bus::{ACCESSIBLE, BusResult, Call, Link, Reference, SELECTION, calls, unless_lost};
-use crate::model::{Interfaces, ObjectTree, role};
+use crate::model::ObjectTree;
 use hashbrown::{HashMap, HashSet};
 use std::collections::VecDeque;
-
-/// Stores the selected option as the text of the combo box.
-///
-/// # Errors
-/// Returns a fault when the app is gone or silent.
-pub(super) async fn read_combo_values(link: &Link, picture: &mut ObjectTree) -> BusResult<()> {
-    if !picture.profile().combo_boxes_are_called_after_their_choice {
-        return Ok(());
-    }
-    let is_asked = |at: &usize| {
-        let o = &picture[*at];
-        let named = !o.name.trim().is_empty() && o.labelled_by.is_empty();
-        o.shown && o.role == role::COMBO_BOX && named && o.has(Interfaces::SELECTION)
-    };
-    let asked: Vec<usize> = (0..picture.objects.len()).filter(is_asked).collect();
-    let first = |&at: &usize| Call::new(&picture[at].path, SELECTION, "GetSelectedChild").with((0,));
-    let chosen = link.each::<Reference>(&asked.iter().map(first).collect::<Vec<_>>()).await?;
-    // Those that return nothing have no selected option.
-    let chosen = asked.iter().zip(chosen).filter_map(|(&at, child)| Some((at, child?)));
-    let chosen: Vec<(usize, String)> =
-        chosen.map(|(at, child)| (at, link.named(&picture[at].path, child))).collect();
-    let calls: Vec<Call<'_>> =
-        chosen.iter().map(|(_, path)| calls::property(path, ACCESSIBLE, "Name")).collect();
-    for ((at, _), answer) in chosen.iter().zip(link.calls(&calls).await) {
-        if let Some(name) = unless_lost(answer.and_then(|answer| answer.property_text()))? {
-            picture[*at].text = Some(name.trim().to_owned()).filter(|name| !name.is_empty());
-        }
-    }
-    Ok(())
-}
 
 /// Keeps each object below the parent that the object itself names (`named`), otherwise below its
 /// first parent, and removes it from the others.
@@ -90,7 +54,7 @@ pub(super) fn remove_duplicates(picture: &mut ObjectTree, named: &HashMap<usize,
 mod tests {
     use super::*;
     use crate::model::Object;
-    use crate::toolkit::Toolkit;
+    use crate::toolkit::profile::Toolkit;
 
     fn picture(children: &[&[usize]]) -> ObjectTree {
         let object =
