@@ -134,7 +134,12 @@ fn visible(read: &BTreeMap<String, Read>, who: Option<&Participant>) -> BTreeMap
         if who.is_some_and(|who| meta.members.iter().any(|member| member.agent_id == who.agent)) {
             see(name, Visibility::Own);
             meta.children.iter().for_each(|child| see(&child.session, Visibility::Child));
-            meta.peers.iter().for_each(|peer| see(peer, Visibility::Peer));
+            // A crash may have left one half of a handshake.
+            let is_mutual = |peer: &String| match read.get(peer) {
+                Some(Ok((there, _))) => there.peers.contains(name),
+                _ => true,
+            };
+            meta.peers.iter().filter(|peer| is_mutual(peer)).for_each(|peer| see(peer, Visibility::Peer));
         }
     }
     seen

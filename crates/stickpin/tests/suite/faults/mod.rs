@@ -8,4 +8,5 @@ mod killing_files;
 mod kills;
 mod listening;
 mod log_rules;
+mod relatives;
 mod table;
