@@ -1,7 +1,8 @@
 //! Sessions that lost their app: listed, and opened again, through the real binary.
 
-use crate::support::{World, eventually};
-use serde_json::Value;
+use crate::support::{Ran, World, eventually, may_mount, rebooted, words};
+use serde_json::{Value, json};
+use stickpin_testkit::skipped;
 
 /// Kills the daemon, and waits until it is gone.
 fn kill_daemon(world: &World) {
@@ -10,7 +11,7 @@ fn kill_daemon(world: &World) {
 }
 
 fn listed(world: &World, line: &str) -> Vec<(String, String)> {
-    let list = world.run(&crate::support::words(line)).json();
+    let list = world.run(&words(line)).json();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let sessions = list["output"]["sessions"].as_array().unwrap();
     sessions.iter().map(|session| (text(&session["name"]), text(&session["state"]))).collect()
@@ -76,12 +77,78 @@ fn a_session_that_never_was_cannot_be_restored() {
     assert_eq!(ran.code, 6, "{ran:?}");
 }
 
+/// Runs a command of an agent, which must succeed, and returns its output.
+#[track_caller]
+fn ok(world: &World, agent: &str, line: &str) -> Value {
+    let mut command = world.command(&[&words(line)[..], &["--json"]].concat());
+    let ran = Ran::from(command.env("STICKPIN_AGENT_ID", agent).output().unwrap());
+    assert_eq!(ran.code, 0, "{agent} {line}: {ran:?}");
+    ran.json()["output"].take()
+}
+
+/// Kills the daemon, and starts the next one as after a restart of the machine. Returns false,
+/// visibly, where that cannot be simulated.
+fn reboot(world: &World) -> bool {
+    if !may_mount() {
+        skipped("STICKPIN_REQUIRE_MOUNTS", "nothing may be mounted here");
+        return false;
+    }
+    let before = boot_id(world);
+    kill_daemon(world);
+    let ran = Ran::from(rebooted(world, &["session", "list", "--all", "--json"]).output().unwrap());
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_ne!(boot_id(world), before, "the next daemon sees another boot");
+    true
+}
+
+/// Returns the boot that the daemon noted.
+fn boot_id(world: &World) -> String {
+    let hint = std::fs::read_to_string(world.state_dir().join("daemon/daemon.json")).unwrap();
+    serde_json::from_str::<Value>(&hint).unwrap()["bootId"].as_str().unwrap().to_owned()
+}
+
+/// F18: turns end with the machine, a handoff that nobody took stays, and sessions are restored.
+#[test]
+fn sessions_are_restored_after_a_reboot_and_turns_are_not() {
+    let (ada, bob) = ("claude:ada", "codex:bob");
+    let world = World::new();
+    ok(&world, ada, "--session shop open sim:shop");
+    ok(&world, ada, "--session shop turn wait");
+    ok(&world, ada, "--session mail open sim:feed");
+    ok(&world, bob, "--session mail turn join");
+    ok(&world, ada, "--session mail turn assign codex:bob --status sorted --next-action answer");
+    if !reboot(&world) {
+        return;
+    }
+    let restorable = |name: &str| (name.to_owned(), "restorable".to_owned());
+    assert_eq!(listed(&world, "session list --all --json"), [restorable("mail"), restorable("shop")]);
+    let turn = |session: &str| ok(&world, ada, &format!("--session {session} turn state"));
+    let shop = turn("shop");
+    assert_eq!((&shop["state"], &shop["owner"]), (&json!("idle"), &Value::Null), "{shop}");
+    let ended = ok(&world, ada, "--session shop events --after 0 --event turn_surrendered");
+    assert_eq!(ended["events"][0]["reason"], "reboot", "{ended}");
+    for session in ["shop", "mail"] {
+        let restored = ok(&world, ada, &format!("session restore {session}"));
+        assert_eq!(
+            (&restored["action"], &restored["lifetime"]),
+            (&json!("restored"), &json!(2)),
+            "{restored}"
+        );
+    }
+    assert_eq!(turn("shop")["owner"], Value::Null, "restoring grants no turn");
+    let granted = ok(&world, bob, "--session mail turn wait");
+    assert_eq!(granted["handoff"]["status"], "sorted", "{granted}");
+    ok(&world, ada, "--session shop press 'role=link label=Orders'");
+    for session in ["shop", "mail"] {
+        assert_eq!(ok(&world, ada, &format!("log verify {session}"))["findings"], json!([]));
+    }
+}
+
 #[cfg(feature = "web")]
 mod pages {
     use super::*;
     use std::io::{BufRead, BufReader, Write};
     use std::net::TcpListener;
-    use stickpin_testkit::skipped;
 
     /// Serves a site on which one visit of `/login` is a login. Returns its address.
     fn site() -> String {
@@ -114,21 +181,50 @@ mod pages {
         address
     }
 
-    #[test]
-    fn a_page_is_open_again_with_its_login_after_kill_9() {
-        let (world, site) = (World::new(), site());
+    /// Opens a page of a site with a profile that is logged in. Returns false, visibly, without a
+    /// browser.
+    fn log_in(world: &World, site: &str) -> bool {
         // A browser writes a login to its profile within half a minute, or when it closes.
         let login = format!("{site}/login");
         let opened = world.run(&["--session", "shop", "open", &login, "--profile", "kept"]);
         if opened.err.starts_with("TOOL_MISSING") {
             skipped("STICKPIN_REQUIRE_CHROMIUM", opened.err);
-            return;
+            return false;
         }
         assert_eq!(opened.code, 0, "{opened:?}");
         world.ok("--session shop close");
         world.ok(&format!("--session shop open {site} --profile kept"));
         assert_eq!(world.ok("--session shop get title").trim(), "Ada");
         world.ok(&format!("--session shop open {site}/account"));
+        true
+    }
+
+    #[test]
+    fn page_is_open_again_with_its_login_after_a_reboot() {
+        let (world, site) = (World::new(), site());
+        if !log_in(&world, &site) {
+            return;
+        }
+        let browser = browser(&world, "shop/kept").expect("a browser");
+        if !reboot(&world) {
+            return;
+        }
+        // A restart of the machine leaves no browser, which the simulated one does.
+        world.signal("-KILL", browser);
+        assert_eq!(listed(&world, "session list --json"), [("shop".to_owned(), "restorable".to_owned())]);
+        let restored = world.run(&["session", "restore", "shop", "--json"]).json();
+        assert_eq!(restored["output"]["action"], "restored", "{restored}");
+        assert_eq!(world.ok("--session shop get title").trim(), "Ada");
+        assert_eq!(world.ok("--session shop get url").trim(), format!("{site}/account"));
+        world.ok("--session shop close");
+    }
+
+    #[test]
+    fn a_page_is_open_again_with_its_login_after_kill_9() {
+        let (world, site) = (World::new(), site());
+        if !log_in(&world, &site) {
+            return;
+        }
         kill_daemon(&world);
         // From another folder: the profile is still the earlier one.
         let output = world
@@ -136,16 +232,16 @@ mod pages {
             .current_dir(world.path())
             .output()
             .unwrap();
-        let restored = crate::support::Ran::from(output).json();
+        let restored = Ran::from(output).json();
         assert_eq!(restored["output"]["action"], "restored", "{restored}");
         assert_eq!(world.ok("--session shop get title").trim(), "Ada");
         assert_eq!(world.ok("--session shop get url").trim(), format!("{site}/account"));
         world.ok("--session shop close");
     }
 
-    /// Returns the browser that keeps its profile in the state directory of a world.
-    fn browser(world: &World) -> Option<u32> {
-        let profile = format!("--user-data-dir={}", world.state_dir().display());
+    /// Returns the browser that keeps its profile in a folder of a world.
+    fn browser(world: &World, folder: &str) -> Option<u32> {
+        let profile = format!("--user-data-dir={}", world.path().join(folder).display());
         let processes = std::fs::read_dir("/proc").unwrap();
         let pids = processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
         // A process may end while this reads.
@@ -161,10 +257,9 @@ mod pages {
     fn holder_whose_browser_is_killed_restores_the_session_in_its_turn() {
         let (world, site) = (World::new(), site());
         let ada = |line: &str| {
-            let mut command =
-                world.command(&[&["--session", "shop"], &crate::support::words(line)[..]].concat());
+            let mut command = world.command(&[&["--session", "shop"], &words(line)[..]].concat());
             command.env("STICKPIN_AGENT_ID", "claude:ada");
-            crate::support::Ran::from(command.output().unwrap())
+            Ran::from(command.output().unwrap())
         };
         let opened = ada(&format!("open {site}"));
         if opened.err.starts_with("TOOL_MISSING") {
@@ -173,7 +268,7 @@ mod pages {
         }
         assert_eq!(opened.code, 0, "{opened:?}");
         let held = ada("turn wait --json").json()["output"].take();
-        world.signal("-KILL", browser(&world).expect("a browser"));
+        world.signal("-KILL", browser(&world, "state").expect("a browser"));
         let mut lost = ada("get title");
         eventually("the browser is missed", || {
             lost = ada("get title");

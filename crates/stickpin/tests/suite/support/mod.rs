@@ -196,6 +196,20 @@ pub fn unshared(words: &[&str]) -> std::process::Command {
     command
 }
 
+/// Returns a command of a world after a restart of the machine: it and the daemon that it starts see
+/// another boot id.
+pub fn rebooted(world: &World, args: &[&str]) -> Command {
+    let boot = world.path().join("boot_id");
+    std::fs::write(&boot, "b0070000-0000-4000-8000-000000000000\n").unwrap();
+    let first = world.command(args);
+    let script = "mount --bind \"$1\" /proc/sys/kernel/random/boot_id && shift && exec \"$@\"";
+    let mut command = unshared(&["sh", "-c", script, "sh"]);
+    command.arg(&boot).arg(first.get_program()).args(first.get_args()).env_clear();
+    command.envs(first.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.current_dir(first.get_current_dir().unwrap()).stdin(Stdio::null());
+    command
+}
+
 /// Returns whether a program in its own namespaces may mount on this machine.
 pub fn may_mount() -> bool {
     let mounted = unshared(&["mount", "-t", "tmpfs", "tmpfs", "/tmp"]).output();
