@@ -1,12 +1,15 @@
 //! Addresses of displays, and the authorization to use them: the cookie of a private display
 //! (MIT-MAGIC-COOKIE-1) and the file that hands it to clients.
 
+use crate::error::{X11Error, X11Result};
 use std::fmt;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use stickpin_device::{Result, io_error};
+use x11rb::connection::Connection;
 use x11rb::errors::ConnectError;
+use x11rb::protocol::xproto::{AtomEnum, ConnectionExt};
 use x11rb::reexports::x11rb_protocol::parse_display::parse_display;
 use x11rb::rust_connection::{DefaultStream, RustConnection};
 
@@ -49,6 +52,27 @@ impl Address {
         Err(failed)
     }
 }
+
+impl Address {
+    /// Returns a text property of the root window over a connection of its own; `None` if it is
+    /// absent or empty. Blocks.
+    ///
+    /// # Errors
+    /// Returns `Lost` when the display cannot be used.
+    pub fn root_text(&self, property: &str) -> X11Result<Option<String>> {
+        let (conn, screen) = self.open().map_err(|e| X11Error::Lost(e.to_string()))?;
+        let atom = conn.intern_atom(true, property.as_bytes())?.reply()?.atom;
+        if atom == x11rb::NONE {
+            return Ok(None);
+        }
+        let root = conn.setup().roots[screen].root;
+        let asked = conn.get_property(false, root, atom, AtomEnum::STRING, 0, ROOT_TEXT_WORDS)?;
+        Ok(String::from_utf8(asked.reply()?.value).ok().filter(|text| !text.is_empty()))
+    }
+}
+
+/// The maximum length of a text of the root window, in units of four bytes.
+const ROOT_TEXT_WORDS: u32 = 1024;
 
 /// The name of the authorization method.
 const METHOD: &[u8] = b"MIT-MAGIC-COOKIE-1";

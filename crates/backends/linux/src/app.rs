@@ -122,6 +122,21 @@ impl LinuxDevice {
         }
     }
 
+    /// Creates a device for an app that is one among others of its display.
+    pub(crate) fn among_others(
+        desktop: AccessibilityBus,
+        link: Link,
+        heard: Arc<AppEvents>,
+        screen: Screen,
+        label: String,
+        pid: Option<u32>,
+    ) -> Self {
+        let what = format!("linux:{}", pid.map_or_else(|| link.name.clone(), |pid| pid.to_string()));
+        let mut device = Self::new(desktop, link, heard, screen, label, &what);
+        (device.app.info.pid, device.app.is_on_desktop) = (pid, true);
+        device
+    }
+
     /// Borrows the app and its last capture.
     pub(crate) fn view(&self) -> AppView<'_> {
         AppView { app: &self.app, last: &self.last }

@@ -9,9 +9,8 @@ use crate::limits::BUS;
 use futures_util::future::join_all;
 use std::sync::Arc;
 use std::time::Duration;
+use stickpin_x11desk::Address;
 use tokio::time::Instant;
-use x11rb::connection::Connection;
-use x11rb::protocol::xproto::{AtomEnum, ConnectionExt};
 use zbus::{OwnedVariant, Variant};
 
 /// Timeout for one app among many, so that an app that hangs is merely omitted.
@@ -29,8 +28,8 @@ const LAUNCHER: &str = "org.a11y.Bus";
 const SWITCH: &str = "/org/a11y/bus";
 const STATUS: &str = "org.a11y.Status";
 
-/// The maximum size of the property with the bus address, in units of four bytes.
-const PROPERTY: u32 = 1024;
+/// The property of the root window with the bus address.
+const PROPERTY: &str = "AT_SPI_BUS";
 
 /// The events that are subscribed to. Apps send no others.
 const EVENTS: &str = "object:children-changed object:state-changed object:property-change object:text-changed \
@@ -227,30 +226,19 @@ async fn find(addresses: &Addresses, until: Instant) -> BusResult<String> {
     let Some(display) = addresses.display.clone() else {
         return Err(BusError::Closed(format!("{silent}; DISPLAY is not set")));
     };
-    let found = tokio::task::spawn_blocking(move || on_display(&display)).await;
-    found.unwrap_or_else(|e| Err(e.to_string())).map_err(|e| BusError::Closed(format!("{silent}; {e}")))
+    let missing = |why: String| BusError::Closed(format!("{silent}; display {display}: {why}"));
+    let address = Address::shared(&display);
+    let found = tokio::task::spawn_blocking(move || address.root_text(PROPERTY)).await;
+    match found.map_err(|e| missing(e.to_string()))?.map_err(|e| missing(e.to_string()))? {
+        Some(address) => Ok(address),
+        None => Err(missing(format!("no property {PROPERTY}"))),
+    }
 }
 
 /// Asks the session bus about the accessibility bus.
 async fn asked(session: &str, call: Call<'_>, until: Instant) -> Answer {
     let wire = Wire::connect(session, true, remaining(until), Box::new(|_| {})).await?;
     wire.call(Some(LAUNCHER), &call, remaining(until)).await
-}
-
-/// Reads the property `AT_SPI_BUS` of the root window.
-fn on_display(display: &str) -> Result<String, String> {
-    let property = || -> Result<String, Box<dyn std::error::Error>> {
-        let (x, screen) = x11rb::connect(Some(display))?;
-        let root = x.setup().roots.get(screen).ok_or("no screen")?.root;
-        let atom = x.intern_atom(true, b"AT_SPI_BUS")?.reply()?.atom;
-        if atom == x11rb::NONE {
-            return Err("no property AT_SPI_BUS".into());
-        }
-        let value = x.get_property(false, root, atom, AtomEnum::STRING, 0, PROPERTY)?.reply()?.value;
-        let address = String::from_utf8(value).ok().filter(|address| !address.is_empty());
-        address.ok_or_else(|| "an empty property AT_SPI_BUS".into())
-    };
-    property().map_err(|e| format!("display {display}: {e}"))
 }
 
 #[cfg(test)]

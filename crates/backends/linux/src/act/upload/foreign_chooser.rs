@@ -94,11 +94,8 @@ pub(crate) async fn register_chooser(act: &mut Act<'_>, window: Window) -> Resul
             tracing::debug!("{} cannot be reached: {fault}", window.describe());
             refused("its process is not on the accessibility bus")
         })?;
-    let what = format!("linux:{}", window.pid.unwrap_or_default());
     let screen = act.device.app.screen.for_other_app();
-    let mut other = LinuxDevice::new(desktop, link, heard, screen, window.title.clone(), &what);
-    other.app.info.pid = window.pid;
-    other.app.is_on_desktop = true;
+    let mut other = LinuxDevice::among_others(desktop, link, heard, screen, window.title.clone(), window.pid);
     let mut inner = Act { device: &mut other, cancel: act.cancel };
     let tops = upload::until_shown(&mut inner, |last| {
         let called = |at, top: &Object| top.name == window.title && is_chooser(&last.picture, at);

@@ -162,13 +162,9 @@ async fn meet(
     };
     match reach.await {
         Ok(link) => {
-            let what = running.pid.map_or_else(|| running.bus.clone(), |pid| pid.to_string());
-            let (label, what) = (running.title.clone(), format!("linux:{what}"));
-            let screen =
-                if running.pid.is_some() { screen.for_other_app() } else { screen.for_unknown_process() };
-            let mut device = LinuxDevice::new(bus.clone(), link, heard, screen, label, &what);
-            device.app.info.pid = running.pid;
-            device.app.is_on_desktop = true;
+            let (label, pid) = (running.title.clone(), running.pid);
+            let screen = if pid.is_some() { screen.for_other_app() } else { screen.for_unknown_process() };
+            let device = LinuxDevice::among_others(bus.clone(), link, heard, screen, label, pid);
             Some((running, Some(device)))
         }
         Err(fault) => (!fault.is_final()).then_some((running, None)),
