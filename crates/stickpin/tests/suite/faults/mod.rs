@@ -4,6 +4,7 @@
 mod crash_loop;
 mod full_disk;
 mod hints;
+mod installing;
 mod killing_files;
 mod kills;
 mod listening;
