@@ -9,5 +9,6 @@ mod killing_files;
 mod kills;
 mod listening;
 mod log_rules;
+mod network_disk;
 mod relatives;
 mod table;
