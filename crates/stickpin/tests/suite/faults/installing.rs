@@ -163,23 +163,23 @@ fn installation_that_is_killed_leaves_the_old_or_the_new_file() {
     let installed = home.text();
     assert_eq!(home.run("uninstall codex").code, 0);
     home.is_finished(&home.before);
-    let rewrites = |home: &Home| home.unfinished().exists();
-    let is_removing = |home: &Home| home.last_action().as_deref() == Some("removing");
-    let cases: [(&str, fn(&Home) -> bool); 3] =
-        [("install", rewrites), ("uninstall", rewrites), ("uninstall", is_removing)];
-    for (line, is_due) in cases {
+    for (line, moment) in [("install", "rewriting"), ("uninstall", "rewriting"), ("uninstall", "removing")] {
+        let is_due = || match moment {
+            "rewriting" => home.unfinished().exists(),
+            _ => home.last_action().as_deref() == Some(moment),
+        };
         let (old, new) =
             if line == "install" { (&home.before, &installed) } else { (&installed, &home.before) };
         let line = format!("{line} codex");
         for attempt in 0.. {
-            assert!(attempt < 40, "{line} was never killed at the moment");
+            assert!(attempt < 40, "{line} was never killed while {moment}");
             if line.starts_with("uninstall") {
                 assert_eq!(home.run("install codex").code, 0);
             }
-            home.kill_when(&line, || is_due(&home));
+            home.kill_when(&line, is_due);
             let left = home.text();
             assert!(left == *old || left == *new, "half of a file: {} bytes", left.len());
-            let is_hit = left == *old && is_due(&home);
+            let is_hit = left == *old && is_due();
             let again = home.run(&line);
             assert_eq!(again.code, 0, "{again:?}");
             home.is_finished(new);

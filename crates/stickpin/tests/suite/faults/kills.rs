@@ -1,10 +1,11 @@
 //! Clients, harnesses and daemons of several agents are killed, each a process of its own.
 
 use crate::mcp::Harness;
-use crate::support::{Ran, World, eventually, words};
+use crate::support::{self, Ran, World, eventually, words};
 use serde_json::{Value, json};
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
+use stickpin_testkit::skipped;
 
 const ADA: &str = "claude:ada";
 const BOB: &str = "codex:bob";
@@ -186,4 +187,55 @@ fn one_of_many_processes_that_claim_at_once_gets_each_turn() {
         assert_eq!(turn, Some(first + 1 + round), "round {round}");
         ok(&world, winner, HAND_OVER);
     }
+}
+
+/// In a process namespace of its own: an agent takes the turn, its harness is killed, another program
+/// gets the process id of the harness, and another agent waits for the turn.
+const REUSED_ID: &str = r#"
+    cat > "$HOME/codex.sh" <<'END'
+        export CODEX_THREAD_ID=t1
+        "$BIN" --session shop open sim:shop && "$BIN" --session shop turn wait \
+            && "$BIN" --session shop session policy shop goneGraceMs=1000 && : > "$HOME/held"
+        : > "$HOME/tried"
+        while :; do read -r line < "$HOME/never"; done
+END
+    mkfifo "$HOME/never"
+    (exec -a codex bash "$HOME/codex.sh") > "$HOME/out" 2>&1 & harness=$!
+    until [ -e "$HOME/tried" ]; do sleep 0.02; done
+    [ -e "$HOME/held" ] || { cat "$HOME/out"; exit 91; }
+    { kill -9 $harness; wait $harness; } 2> "$HOME/killed"
+    other=0
+    for attempt in 1 2 3 4 5 6 7 8 9; do
+        echo $((harness - 1)) > /proc/sys/kernel/ns_last_pid
+        sleep 600 & other=$!
+        [ $other = $harness ] && break
+    done
+    [ $other = $harness ] || exit 92
+    STICKPIN_AGENT_ID=codex:bob "$BIN" --session shop turn wait --timeout 15000 --no-events --json
+    kill -0 $harness || exit 93
+    "$BIN" daemon stop --force > "$HOME/stopped"
+"#;
+
+/// F41.
+#[test]
+fn program_with_the_process_id_of_a_killed_harness_holds_no_turn() {
+    let namespaces = &["--pid", "--fork", "--mount-proc"];
+    let program = |words: &[&str]| support::unshared(&[&namespaces[..], words].concat());
+    if !program(&["true"]).status().is_ok_and(|ran| ran.success()) {
+        skipped("STICKPIN_REQUIRE_MOUNTS", "there are no process namespaces here");
+        return;
+    }
+    let world = World::new();
+    let first = world.command(&[]);
+    let mut command = program(&["bash", "-c", REUSED_ID]);
+    command.env_clear().envs(first.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.env("BIN", first.get_program()).current_dir(world.path()).stdin(Stdio::null());
+    let ran = Ran::from(command.output().expect("unshare runs"));
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let granted = ran.json()["output"].take();
+    assert_eq!(
+        (&granted["status"], &granted["reason"]),
+        (&json!("your_turn"), &json!("after_surrender")),
+        "{granted}"
+    );
 }
