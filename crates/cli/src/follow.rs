@@ -21,6 +21,9 @@ use tokio::sync::mpsc;
 /// How long a follower tries to reach a daemon that is away.
 const RECONNECT: Duration = Duration::from_secs(30);
 
+/// How long a follower that was told to end waits for the first answer, which tells where to go on.
+const FIRST_ANSWER: Duration = Duration::from_secs(5);
+
 /// The pause between two attempts.
 const RECONNECT_INTERVAL: Duration = Duration::from_millis(200);
 
@@ -128,7 +131,8 @@ impl Cursor {
 }
 
 /// Prints the entries from a reader until there are no more, or until a signal. Stores in `cursor`
-/// the entry after which to continue.
+/// the entry after which to continue. A signal before the first answer waits for that answer; a
+/// second one does not.
 async fn print_until_signalled(
     reader: Reader,
     json: bool,
@@ -141,13 +145,24 @@ async fn print_until_signalled(
     let (tell, mut heard) = mpsc::channel(1);
     // The thread blocks while it reads the socket, and ends with the process.
     std::thread::spawn(move || reader.read(&tell));
+    // The first answer tells where to go on, unless the caller did.
+    let mut is_known = cursor.one.is_some();
+    let mut ends_at = None;
     loop {
         let answer = tokio::select! {
             biased;
-            Some(()) = signals.recv() => return Ok(0),
+            Some(()) = signals.recv() => {
+                if is_known || ends_at.is_some() {
+                    return Ok(0);
+                }
+                ends_at = Some(tokio::time::Instant::now() + FIRST_ANSWER);
+                continue;
+            }
+            () = sleep_until(ends_at) => return Ok(0),
             answer = heard.recv() => answer,
         };
         let Some(Answer { response, last }) = answer.transpose()? else { return Ok(0) };
+        is_known = true;
         let after = Cursor::after(&response);
         let printed = match (response.error.is_some(), once) {
             (true, _) => return Ok(streams.respond(&response, json)),
@@ -161,7 +176,7 @@ async fn print_until_signalled(
         match printed {
             Ok(ended) => {
                 cursor.advance(after);
-                if let Some(code) = ended {
+                if let Some(code) = ended.or(ends_at.map(|_| 0)) {
                     return Ok(code);
                 }
             }
@@ -172,6 +187,13 @@ async fn print_until_signalled(
                 return Ok(ErrorCode::Io.exit());
             }
         }
+    }
+}
+
+async fn sleep_until(at: Option<tokio::time::Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
     }
 }
 

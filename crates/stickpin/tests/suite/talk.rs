@@ -336,6 +336,31 @@ fn long_texts_come_from_standard_input() {
     assert_eq!(ada.ok("turn wait")["handoff"]["status"], "paid");
 }
 
+/// Whether a process handles a signal by itself.
+fn handles(pid: u32, signal: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default();
+    caught & (1 << (signal - 1)) != 0
+}
+
+/// Section 10.3: the cursor is written on every exit, also when nothing was read yet.
+#[test]
+fn follower_that_is_ended_before_the_first_answer_says_where_to_go_on() {
+    let world = World::new();
+    let (_ada, bob) = shop(&world);
+    let last = bob.ok("turn state")["cursorSeq"].as_u64().unwrap();
+    let daemon = world.pid().unwrap();
+    world.signal("-STOP", daemon);
+    let follower = bob.follow("events --follow --json");
+    let pid = follower.child.id();
+    eventually("it handles SIGTERM", || handles(pid, 15));
+    world.signal("-TERM", pid);
+    world.signal("-CONT", daemon);
+    let ran = follower.end();
+    assert_eq!((ran.code, ran.out.as_str(), cursor(&ran)), (0, "", last));
+}
+
 #[test]
 fn feed_of_all_sessions_has_a_cursor_for_each() {
     let world = World::new();
