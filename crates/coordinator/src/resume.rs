@@ -91,9 +91,9 @@ pub fn store_deadlines(coordinator: &Coordinator) {
 }
 
 /// Loads the sessions in which something was going on when the last host ended: a turn that is
-/// owned or reserved, a loan, a child, an open device, or a command without an end. From here on, the guardian
-/// maintains them, although nobody has used them. The other sessions are loaded on first use.
-/// Returns the number of loaded sessions.
+/// owned or reserved, a loan, a child, an open device, or a command without an end. From here on,
+/// the guardian maintains them, although nobody has used them. The other sessions are loaded on
+/// first use. Returns the number of loaded sessions.
 ///
 /// A session that cannot be loaded is reported to whoever uses it.
 ///

@@ -117,6 +117,8 @@ pub struct SessionLog {
     pub(crate) unsynced: Arc<Unsynced>,
     /// The `applied_seq` of the metadata on disk.
     stored_seq: u64,
+    /// Whether a member asks from another process than the metadata on disk says.
+    is_anchor_due: bool,
     /// The reason why the metadata on disk lags behind, if writing it failed.
     meta_fault: Option<StoreError>,
     /// Ends of commands that could not be written yet, oldest first.
@@ -209,7 +211,7 @@ impl SessionLog {
     }
 
     /// Changes metadata that has no record. The change is stored with the next record or by
-    /// [`Self::renew_lease`].
+    /// [`Self::renew_lease`]; that of an anchor is due like a record.
     pub fn amend(&mut self, amendment: Amendment) {
         match amendment {
             Amendment::Turn(turn) => {
@@ -233,6 +235,7 @@ impl SessionLog {
             }
             Amendment::Anchor { agent, anchor } => {
                 if let Some(member) = self.meta.members.iter_mut().find(|m| m.agent_id == agent) {
+                    self.is_anchor_due |= member.anchor.as_ref() != Some(&anchor);
                     member.anchor = Some(anchor);
                 }
             }
@@ -261,7 +264,10 @@ impl SessionLog {
 /// Returns whether [`SessionLog::maintain`] has something to write.
 #[must_use]
 pub fn lags(log: &SessionLog) -> bool {
-    log.meta_fault.is_some() || log.stored_seq < log.meta.applied_seq || !log.pending_ends.is_empty()
+    log.meta_fault.is_some()
+        || log.is_anchor_due
+        || log.stored_seq < log.meta.applied_seq
+        || !log.pending_ends.is_empty()
 }
 
 /// Returns the damage that a reader found in a log.

@@ -210,7 +210,7 @@ impl SessionAuthority {
         let before = state.version();
         let result = with(&mut state, &now);
         let after = state.version();
-        let lags = after.seq != before.seq && stickpin_store::lags(&state.log);
+        let lags = stickpin_store::lags(&state.log);
         drop(state);
         if lags {
             self.shared.lagging.notify_one();
@@ -268,8 +268,13 @@ impl State {
         };
         seen.anchor = Some(anchor.clone());
         // The next host must not take an owner whose harness has a new process for gone.
+        let is_first = self.member(&who.agent).is_some_and(|member| member.anchor.is_none());
         let change = Amendment::Anchor { agent: who.agent.clone(), anchor: anchor.clone() };
         self.log.amend(change);
+        // Without one, the next host would wait for a member that is gone.
+        if is_first && let Err(e) = self.log.store() {
+            tracing::warn!(agent = %who.agent, "its process could not be stored: {e}");
+        }
     }
 
     /// Returns the current presence of all members.

@@ -220,6 +220,24 @@ async fn a_child_whose_agent_disappeared_gives_back_what_it_borrowed() {
     assert!(evidence.unwrap().last_seq.is_some(), "its log is evidence");
 }
 
+/// The lender names the borrower before that has a process.
+#[tokio::test(start_paused = true)]
+async fn process_of_a_named_borrower_is_known_to_the_next_host() {
+    let mut world = World::new();
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    world.open(&ada);
+    lend(&world, "pay", &ada, &bob).await;
+    world.coordinator.session("pay").unwrap().join(&bob, false, None).unwrap();
+    world.restart();
+    world.ended.lock().unwrap().insert(2);
+    stickpin_coordinator::resume(&world.coordinator).unwrap();
+    let shop = world.begin("shop", StartReason::Restore, &ada);
+    world.guard();
+    tokio::time::sleep(Duration::from_secs(300)).await;
+    assert_eq!(child_states(&world.coordinator, "shop"), [("pay".to_owned(), ChildState::Stopped)]);
+    assert_eq!(permit(&world, &shop, &ada), Ok(()));
+}
+
 /// A harness may have a new process for every turn of its model, so its end alone means nothing.
 #[tokio::test(start_paused = true)]
 async fn a_child_whose_agent_reads_waits_or_runs_a_command_keeps_what_it_borrowed() {

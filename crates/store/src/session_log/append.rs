@@ -166,7 +166,7 @@ impl SessionLog {
         self.sync()?;
         atomic::replace(&*self.store.files, &self.dir.meta(), Some(&self.dir.previous_meta()), &bytes)?;
         self.stored_seq = self.meta.applied_seq;
-        self.meta_fault = None;
+        (self.is_anchor_due, self.meta_fault) = (false, None);
         Ok(())
     }
 

@@ -83,6 +83,7 @@ impl SessionLog {
             store: store.clone(),
             dir,
             stored_seq: meta.applied_seq,
+            is_anchor_due: false,
             meta,
             writer: None,
             unsynced: Arc::new(Unsynced::new(Arc::clone(&store.files))),

@@ -78,7 +78,7 @@ fn restored_parent_knows_each_child_whatever_became_of_it() {
     assert_eq!(actions.len(), 5, "{restored}");
     let shop = || ok(&world, ADA, "session show shop");
     eventually("the child of the dead agent has stopped", || {
-        by(&shop()["children"], "session", "state")["dead"] == "stopped"
+        by(&shop()["children"]["sessions"], "session", "state")["dead"] == "stopped"
     });
     let shop = shop();
     let states = [
@@ -88,7 +88,7 @@ fn restored_parent_knows_each_child_whatever_became_of_it() {
         ("pending", "pruned"),
         ("stopped", "stopped"),
     ];
-    assert_eq!(by(&shop["children"], "session", "state"), map(&states), "{shop}");
+    assert_eq!(by(&shop["children"]["sessions"], "session", "state"), map(&states), "{shop}");
     assert_eq!(by(&shop["meta"]["loans"], "borrower", "state"), map(&[("live", "active")]), "{shop}");
     let reclaimed = shop["meta"]["reclaimed"].as_array().expect("a list");
     let mut reasons: Vec<&str> = reclaimed.iter().filter_map(|loan| loan["reason"].as_str()).collect();
