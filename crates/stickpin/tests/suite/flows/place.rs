@@ -1,6 +1,7 @@
 //! The location of the apps that `cargo xtask setup` installs.
 
-use std::path::{Path, PathBuf};
+use crate::support::target_folder;
+use std::path::PathBuf;
 use stickpin_testkit::skipped;
 
 /// Returns a folder below `target/flows`. Returns `None`, with a message on stderr, if it was not
@@ -11,8 +12,7 @@ use stickpin_testkit::skipped;
 /// Panics if it is missing although `STICKPIN_REQUIRE_FLOWS` is set: a machine that was set up must
 /// not skip.
 pub fn installed(part: &str) -> Option<PathBuf> {
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it lies in the target folder");
-    let dir = target.join("flows").join(part);
+    let dir = target_folder().join("flows").join(part);
     if dir.is_dir() {
         return Some(dir);
     }

@@ -159,6 +159,22 @@ impl Raw {
     }
 }
 
+/// Returns the target folder of the build.
+pub fn target_folder() -> &'static Path {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it lies in the target folder")
+}
+
+/// Returns the path of a file that people look at after a run: `target/artifacts/NAME`. The file of
+/// an earlier run is removed.
+pub fn artifact(name: &str) -> PathBuf {
+    let path = target_folder().join("artifacts").join(name);
+    std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+    if path.exists() {
+        std::fs::remove_file(&path).expect("it is ours");
+    }
+    path
+}
+
 /// Returns a request as the command line would send it.
 pub fn request(command: &str, input: Value) -> Value {
     json!({"command": command, "input": input, "caller": {"cwd": "/", "key": "test", "ownSession": "test"}})

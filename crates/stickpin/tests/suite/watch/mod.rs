@@ -1,6 +1,8 @@
 //! The page of `stickpin watch`, in a browser that stickpin itself drives, and by hand-written
 //! requests.
 
+mod pictures;
+
 use crate::support::{Ran, World, eventually, words};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -140,9 +142,16 @@ impl Driver<'_> {
     /// Waits until an expression of the page is true, and returns the response.
     #[track_caller]
     fn truth(&self, expression: &str) -> String {
-        let mut command = self.world.command(&["--session", self.session, "wait", "fn", expression]);
+        self.with_value("wait fn", expression)
+    }
+
+    /// Runs a command whose last argument may have spaces and quotes.
+    #[track_caller]
+    fn with_value(&self, line: &str, value: &str) -> String {
+        let words = [&["--session", self.session], &words(line)[..], &[value]].concat();
+        let mut command = self.world.command(&words);
         let ran = Ran::from(command.env("STICKPIN_AGENT_ID", self.id).output().expect("the binary runs"));
-        assert_eq!(ran.code, 0, "{expression}: {ran:?}");
+        assert_eq!(ran.code, 0, "{line} {value}: {ran:?}");
         ran.out
     }
 }
