@@ -1,6 +1,7 @@
 //! The page of `stickpin watch`, in a browser that stickpin itself drives, and by hand-written
 //! requests.
 
+mod acts;
 mod pictures;
 
 use crate::support::{Ran, World, eventually, words};
