@@ -1,5 +1,5 @@
-//! Progress of client commands on stderr: bars on a terminal, and elsewhere only the lines that
-//! stay.
+//! Progress of client commands on stderr: bars on a terminal. Elsewhere, as in CI, the lines that
+//! stay, and now and then what is running.
 
 use crate::env::Env;
 use crate::output::Streams;
@@ -8,16 +8,26 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 use stickpin_client::Progress;
 
 /// The largest width of the bar in characters.
 const MAX_BAR_WIDTH: u16 = 24;
 
+/// The time without a line after which a log shows the current step. A command that is faster adds
+/// nothing to what an agent reads.
+const LOG_INTERVAL: Duration = Duration::from_secs(2);
+
 /// The progress of a command on stderr.
-pub(crate) struct ProgressView(Option<TerminalBars>);
+pub(crate) enum ProgressView {
+    /// On a terminal that can move its cursor.
+    Bars(TerminalBars),
+    /// Lines.
+    Log(LogLines),
+}
 
 /// Bars, and the terminal that they are drawn on.
-struct TerminalBars {
+pub(crate) struct TerminalBars {
     bars: Bars,
     terminal: BufferedTerminal,
 }
@@ -26,30 +36,53 @@ impl ProgressView {
     /// Shows bars if stderr is a terminal that can move its cursor.
     pub(crate) fn new(env: &Env) -> Self {
         if !env.terminal || env.dumb_terminal {
-            return Self(None);
+            return Self::Log(LogLines { last: Instant::now() });
         }
         let terminal = BufferedTerminal::new(env.progress_columns);
-        Self(Some(TerminalBars { bars: Bars::new(Box::new(terminal.clone())), terminal }))
+        Self::Bars(TerminalBars { bars: Bars::new(Box::new(terminal.clone())), terminal })
     }
 
     /// Shows an event.
     pub(crate) fn show(&mut self, progress: &Progress, streams: &mut Streams<'_>) {
-        let Some(TerminalBars { bars, terminal }) = &mut self.0 else {
-            if progress.lasting {
-                streams.print_error(&progress.line);
+        match self {
+            Self::Log(lines) => {
+                if let Some(line) = lines.line(progress, Instant::now()) {
+                    streams.print_error(&line);
+                }
             }
-            return;
-        };
-        bars.show(progress, terminal.width());
-        streams.print_to_stderr(&terminal.take());
+            Self::Bars(TerminalBars { bars, terminal }) => {
+                bars.show(progress, terminal.width());
+                streams.print_to_stderr(&terminal.take());
+            }
+        }
     }
 
     /// Removes the bars. The lines that stay are kept.
     pub(crate) fn finish(self, streams: &mut Streams<'_>) {
-        if let Some(TerminalBars { bars, terminal }) = self.0 {
+        if let Self::Bars(TerminalBars { bars, terminal }) = self {
             bars.clear();
             streams.print_to_stderr(&terminal.take());
         }
+    }
+}
+
+/// Lines of a log: those that stay, and the current step after a time without a line.
+pub(crate) struct LogLines {
+    /// When the last line was printed.
+    last: Instant,
+}
+
+impl LogLines {
+    /// Returns the line for an event, if it is due.
+    fn line(&mut self, progress: &Progress, now: Instant) -> Option<String> {
+        let line = match &progress.part {
+            _ if progress.lasting => progress.line.clone(),
+            _ if now.duration_since(self.last) < LOG_INTERVAL => return None,
+            Some(part) => format!("{}/{} {}", part.done, part.total, shown(&progress.line)),
+            None => format!("{}/{} {}", progress.done, progress.total, shown(&progress.line)),
+        };
+        self.last = now;
+        Some(line)
     }
 }
 
@@ -250,7 +283,24 @@ mod tests {
     }
 
     #[test]
-    fn pipe_gets_only_the_lines_that_stay() {
+    fn log_shows_the_current_step_after_a_time_without_a_line() {
+        let begin = Instant::now();
+        let mut lines = LogLines { last: begin };
+        let mut line =
+            |seconds: u64, event: &Progress| lines.line(event, begin + Duration::from_secs(seconds));
+        assert_eq!(line(1, &event(1, 40, "shop.ad:2 back")), None);
+        assert_eq!(
+            line(2, &event(2, 40, "shop.ad:3 \u{1b}[2J")).as_deref(),
+            Some("2/40 shop.ad:3 \u{fffd}[2J")
+        );
+        assert_eq!(line(3, &event(3, 40, "shop.ad:4 back")), None);
+        assert_eq!(line(4, &step("a.ad", 7, 9)).as_deref(), Some("7/9 a.ad:7 press @e7"));
+        assert_eq!(line(4, &lasting("ok a.ad")).as_deref(), Some("ok a.ad"));
+        assert_eq!(line(5, &step("b.ad", 1, 5)), None);
+    }
+
+    #[test]
+    fn log_of_a_fast_command_has_only_the_lines_that_stay() {
         let (mut out, mut err) = (Vec::new(), Vec::new());
         let mut streams = Streams::new(&mut out, &mut err);
         let dumb = Env { terminal: true, dumb_terminal: true, ..Env::default() };
