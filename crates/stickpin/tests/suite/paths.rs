@@ -6,7 +6,7 @@ use crate::support::{self, World};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use stickpin_kernel::PathArg;
-use stickpin_kernel::registry::{COMMANDS, CommandDefinition};
+use stickpin_kernel::registry::CommandDefinition;
 use stickpin_kernel::schema::Kind;
 
 /// The ways to run the commands that take or compare a screenshot.
@@ -182,10 +182,25 @@ fn relative_path_of_a_client_without_a_folder_needs_a_project_folder() {
     }
 }
 
+/// Returns the grammars of all commands of the binary, with the definitions that they are made from.
+/// Commands of the command line itself have none.
+fn grammars() -> Vec<(Option<&'static CommandDefinition>, clap::Command)> {
+    let client_commands = [stickpin_replay::COMMANDS, stickpin_watch::COMMANDS, stickpin_install::COMMANDS];
+    stickpin_cli::grammars(client_commands.concat().leak()).collect()
+}
+
 /// Returns all command definitions, of the registry and of the front ends.
 fn forms() -> Vec<&'static CommandDefinition> {
-    let registry = COMMANDS.iter().map(|entry| &**entry);
-    registry.chain(stickpin_replay::COMMANDS.iter().map(|command| command.definition())).collect()
+    grammars().into_iter().filter_map(|(definition, _)| definition).collect()
+}
+
+/// Returns whether words about an argument speak of files or folders.
+fn speaks_of_a_path(told: &str) -> bool {
+    let told = told.to_lowercase();
+    let mut words = told.split(|c: char| !c.is_ascii_alphanumeric());
+    words.any(|word| {
+        ["path", "paths", "file", "files", "folder", "folders", "dir", "directory"].contains(&word)
+    })
 }
 
 /// Text arguments whose description mentions a file or a folder that they do not name.
@@ -201,13 +216,6 @@ const NO_PATHS: &[&str] = &[
 /// Every path is resolved by the resolver: only a `PathArg` has the format `path`.
 #[test]
 fn argument_documented_as_a_path_is_resolved_by_the_resolver() {
-    let speaks_of_a_path = |name: &str, schema: &Value| {
-        let told = format!("{name} {} {}", schema["description"], schema["x-placeholder"]).to_lowercase();
-        let mut words = told.split(|c: char| !c.is_ascii_alphanumeric());
-        words.any(|word| {
-            ["path", "paths", "file", "files", "folder", "folders", "dir", "directory"].contains(&word)
-        })
-    };
     let takes_text = |kind: &Kind| match kind {
         Kind::List(of) => **of == Kind::String,
         kind => *kind == Kind::String,
@@ -224,7 +232,8 @@ fn argument_documented_as_a_path_is_resolved_by_the_resolver() {
                 "{named}: a path is a `PathArg`, and nothing else has `x-path`"
             );
             paths += usize::from(resolved);
-            let told = takes_text(&field.kind) && speaks_of_a_path(name, schema);
+            let told = takes_text(&field.kind)
+                && speaks_of_a_path(&format!("{name} {} {}", schema["description"], schema["x-placeholder"]));
             if told && !resolved && !field.is_openable {
                 others.push(named);
             }
@@ -232,6 +241,58 @@ fn argument_documented_as_a_path_is_resolved_by_the_resolver() {
     }
     assert_eq!(others, NO_PATHS, "described as paths, and no `PathArg`");
     assert!(paths > 15, "the search finds nothing");
+}
+
+#[test]
+fn these_tests_know_every_command_of_the_binary() {
+    let overview = World::new().ok("help");
+    let known: Vec<String> = grammars().iter().map(|(_, grammar)| grammar.get_name().to_owned()).collect();
+    let (_, commands) = overview.split_once("\nCommands:\n").expect("a list");
+    let listed = commands.lines().map_while(|line| line.strip_prefix("  ")?.split_once("  "));
+    let names: Vec<&str> = listed.map(|(name, _)| name).collect();
+    assert!(names.contains(&"watch") && names.contains(&"install") && names.contains(&"man"), "{names:?}");
+    for name in names {
+        assert!(known.contains(&format!("stickpin {name}")), "{name}: {known:?}");
+    }
+}
+
+/// The paths among the arguments of commands that only the command line has, each with a call.
+const OWN_PATHS: &[(&str, &str, &str)] = &[
+    ("mcp", "allow-path", "mcp --allow-path PATH"),
+    ("mcp", "allow-state-dir", "mcp --allow-state-dir PATH"),
+    ("man", "out", "man --out PATH"),
+];
+
+#[test]
+fn paths_of_the_command_line_itself_are_resolved_by_the_resolver() {
+    let common = stickpin_cmdline::local_grammar("", "");
+    let is_common = |id: &clap::Id| common.get_arguments().any(|arg| arg.get_id() == id);
+    let mut found = Vec::new();
+    for (_, grammar) in grammars().into_iter().filter(|(definition, _)| definition.is_none()) {
+        for arg in grammar.get_arguments().filter(|arg| !is_common(arg.get_id())) {
+            let told = format!(
+                "{} {:?} {}",
+                arg.get_id(),
+                arg.get_value_names(),
+                arg.get_help().map(ToString::to_string).unwrap_or_default()
+            );
+            if arg.get_action().takes_values() && speaks_of_a_path(&told) {
+                let name = grammar.get_name().trim_start_matches("stickpin ").to_owned();
+                found.push((name, arg.get_id().to_string()));
+            }
+        }
+    }
+    let known: Vec<_> =
+        OWN_PATHS.iter().map(|(name, arg, _)| ((*name).to_owned(), (*arg).to_owned())).collect();
+    assert_eq!(found, known);
+    let world = World::new();
+    let calls = OWN_PATHS.iter().map(|(_, _, call)| *call);
+    for call in calls.chain(["--state-dir PATH daemon status", "--state-dir PATH console --plain"]) {
+        let ran = world.run(&support::words(&call.replace("PATH", "~u/x")));
+        assert!(ran.err.starts_with("PATH_TILDE_USER: "), "{call}: {ran:?}");
+    }
+    world.ok("man --out ~/manual");
+    assert!(world.path().join("manual/stickpin.1").is_file());
 }
 
 /// Collects the sources below a folder, except those of tests.
@@ -256,7 +317,10 @@ fn no_other_source_expands_a_path() {
         expansions.iter().any(|expansion| product.contains(expansion))
     };
     let mut found = Vec::new();
-    for part in ["kernel", "client", "cmdline", "cli", "mcp", "replay", "daemon", "stickpin"] {
+    for part in [
+        "kernel", "client", "cmdline", "cli", "mcp", "replay", "daemon", "stickpin", "watch", "install",
+        "console",
+    ] {
         sources(&root.join(part).join("src"), &mut found);
     }
     found.retain(expands);
@@ -271,8 +335,12 @@ fn help_of_every_command_with_a_path_tells_the_rules_once() {
         assert_eq!(help.matches(PathArg::RULES).count(), usize::from(takes), "{}: {help}", form.spec.name);
     }
     let world = World::new();
-    for command in ["man", "mcp"] {
-        assert_eq!(world.ok(&format!("help {command}")).matches(PathArg::RULES).count(), 1, "{command}");
+    for (_, grammar) in grammars().into_iter().filter(|(definition, _)| definition.is_none()) {
+        let name = grammar.get_name().trim_start_matches("stickpin ");
+        // The lines that are typed in a console have paths.
+        let takes = ["man", "mcp", "console", "session attach"].contains(&name);
+        let help = world.ok(&format!("help {name}"));
+        assert_eq!(help.matches(PathArg::RULES).count(), usize::from(takes), "{name}: {help}");
     }
     let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(one_line(&world.ok("help paths")).starts_with(PathArg::RULES));
