@@ -1,6 +1,8 @@
 //! The host: its providers, and its sessions by name.
 
 pub(crate) mod identities;
+#[cfg_attr(not(feature = "pictures"), allow(dead_code, reason = "only `WatchFrame` reads all of it"))]
+pub(crate) mod noticed;
 pub(crate) mod open_session;
 pub(crate) mod queue;
 #[cfg_attr(not(feature = "recording"), allow(dead_code, reason = "only `record start` begins a recording"))]

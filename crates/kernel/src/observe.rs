@@ -3,6 +3,7 @@
 pub(crate) mod capture;
 pub(crate) mod changes;
 pub(crate) mod navigation;
+pub(crate) mod notices;
 pub(crate) mod predicate;
 pub(crate) mod receipt;
 pub(crate) mod resolve;

@@ -239,6 +239,7 @@ impl Last {
             outline: output.outline,
             dialog: output.dialog,
             failed_requests: output.failed_requests,
+            console_errors: output.console_errors,
             points,
         };
         Some((frame, receipts))
@@ -270,6 +271,7 @@ mod tests {
             last_command: Some(commands),
             receipts: Vec::new(),
             failed_requests: Vec::new(),
+            console_errors: Vec::new(),
         }
     }
 

@@ -37,6 +37,7 @@ pub(crate) struct Frame {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) dialog: Option<String>,
     pub(crate) failed_requests: Vec<String>,
+    pub(crate) console_errors: Vec<String>,
     #[serde(skip)]
     pub(crate) image: Bytes,
     /// Whether the host has stored what the screenshot shows, so that points can be pressed.

@@ -8,7 +8,7 @@ use crate::command::args::ActionOptions;
 use crate::command::context::Cx;
 use crate::observe::changes::Changes;
 use crate::observe::waiting::QUIET_TIME;
-use crate::observe::{capture, changes, navigation, receipt};
+use crate::observe::{capture, changes, navigation, notices, receipt};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -64,7 +64,7 @@ impl ActionOutput {
 /// Returns errors of the device.
 pub(crate) async fn begin_action(cx: &mut Cx, ready: &ActionTarget) -> Result<()> {
     // No input of this action caused the notices so far.
-    drop(cx.device()?.notices().await?);
+    notices::discard(cx).await?;
     cx.envelope.unrecorded_effects = found_in(cx, ready)?.map(|found| (found, ready.handle));
     record_opener(cx, ready)
 }
@@ -160,15 +160,15 @@ async fn settle_and_observe(
     if let Some(ready) = ready {
         (acted.now, seen) = changed_target(cx, ready).await?;
     }
-    let notices = if opts.receipt { cx.device()?.notices().await? } else { Vec::new() };
-    if let Some(Notice::Navigated { url }) = notices.iter().rfind(|n| matches!(n, Notice::Navigated { .. })) {
+    let noticed = if opts.receipt { notices::take(cx).await? } else { Vec::new() };
+    if let Some(Notice::Navigated { url }) = noticed.iter().rfind(|n| matches!(n, Notice::Navigated { .. })) {
         // The receipt reports the navigation.
         let client = cx.client_id();
         cx.open_session()?.screenshots.forget_unless_at(&client, url);
     }
     let mut changed = acted.now.is_some();
     if opts.settle.is_none() {
-        changed |= effects_of(cx, ready, opts, seen, &before, &notices).await?;
+        changed |= effects_of(cx, ready, opts, seen, &before, &noticed).await?;
     }
     if opts.settle.is_some() {
         let then = before.as_ref().map(|before| before.generation);
@@ -181,7 +181,7 @@ async fn settle_and_observe(
     }
     if opts.receipt {
         let effects = context_rule::effect_lines(&std::mem::take(&mut cx.envelope.effects));
-        cx.envelope.receipt = receipt::receipt_lines(&notices, changed, effects);
+        cx.envelope.receipt = receipt::receipt_lines(&noticed, changed, effects);
     }
     Ok(acted)
 }

@@ -1,6 +1,7 @@
 //! An open session: the device and the session state.
 
 use crate::api::secret::Secret;
+use crate::host::noticed::Noticed;
 use crate::host::recording::Recorder;
 use crate::host::screenshots::ClientScreenshots;
 use crate::host::watch_state::WatchState;
@@ -45,6 +46,8 @@ pub(crate) struct OpenSession {
     pub(crate) secrets: Vec<Secret>,
     /// The field that the last action filled without focusing it, in words.
     pub(crate) unfocused: Option<String>,
+    /// What the device noticed and no receipt has reported.
+    pub(crate) noticed: Noticed,
     /// The state that is kept for watchers.
     pub(crate) watch: WatchState,
     /// Whether a command found that the app is gone.

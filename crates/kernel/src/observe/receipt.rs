@@ -41,7 +41,7 @@ pub(crate) fn receipt_lines(notices: &[Notice], changed: bool, effects: Vec<Stri
             Notice::RequestFailed { method, url, why } => {
                 (2, format!("{} -> {}", describe_request(method, url), escape(why, 80)))
             }
-            Notice::ConsoleError { text } => (3, format!("console error {}", quote(text))),
+            Notice::ConsoleError { text } => (3, describe_console_error(text)),
             Notice::LiveRegionText { text } => (4, format!("announced {}", quote(text))),
             Notice::TabOpened { id, what } => (5, format!("opened {} {}", escape(id, 16), quote_url(what))),
             Notice::TabClosed { id } => (5, format!("closed {}", escape(id, 16))),
@@ -97,6 +97,11 @@ pub(crate) fn receipt_lines(notices: &[Notice], changed: bool, effects: Vec<Stri
         weighed.into_iter().map(|(weight, text)| ReceiptLine { text, is_error: ERRORS.contains(&weight) });
     let more = (more > 0).then(|| format!("… {more} more"));
     seen.chain(more.into_iter().chain(effects).map(ReceiptLine::from)).collect()
+}
+
+/// Describes an error in the console: `console error "out of paper"`.
+pub(crate) fn describe_console_error(text: &str) -> String {
+    format!("console error {}", quote(text))
 }
 
 fn left(what: DesktopObject, name: &str) -> String {

@@ -5,7 +5,7 @@ use crate::Host;
 use crate::commands::frame::{WatchFrame, WatchFrameOutput};
 use serde_json::json;
 use std::time::Duration;
-use stickpin_device::Dialog;
+use stickpin_device::{Dialog, Notice};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
@@ -53,4 +53,27 @@ async fn dialog_that_opens_beside_a_picture_is_shown() {
     let seen = frame.await.expect("a frame");
     assert!(seen.dialog.is_some_and(|dialog| dialog.contains("Sure?")));
     assert_eq!(seen.picture, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn console_error_outside_of_an_action_is_shown_to_viewers() {
+    let (ada, first, complete) = watched().await;
+    complete.send(()).expect("the viewer waits");
+    assert_eq!(first.await.expect("a frame").console_errors, Vec::<String>::new());
+    for text in ["no paper", "no paper", "no\u{202e}ink"] {
+        ada.fake.world().notices.push(Notice::ConsoleError { text: text.into() });
+    }
+    let seen = frame(&ada).await;
+    assert_eq!(
+        seen.console_errors,
+        [r#"console error "no paper" (2 times)"#, r#"console error "no\u{202e}ink""#],
+    );
+    assert_eq!(frame(&ada).await.console_errors, seen.console_errors);
+
+    // The errors before an action are in no receipt, those of the action are in nothing else.
+    let toner = || Notice::ConsoleError { text: "no toner".into() };
+    ada.fake.world().on_input.insert(3, Box::new(move |world| world.notices.push(toner())));
+    let pressed = ada.ok("press", json!({ "target": "role=button label=Buy" })).await;
+    assert_eq!(pressed.receipt, [r#"console error "no toner""#]);
+    assert_eq!(frame(&ada).await.console_errors, seen.console_errors);
 }

@@ -2,7 +2,7 @@
 
 import { arrows, byId, clock, plain } from "./dom.js";
 import { act, invite, isLetIn, listen, step } from "./link.js";
-import { add, clear, onLog, selectCall, showFailed } from "./log.js";
+import { add, clear, onLog, selectCall, showNoticed } from "./log.js";
 import { onOutline, select, showOutline } from "./outline.js";
 import { mark, onPicture, setMine, show } from "./picture.js";
 import { addSteps, clearSteps, onStep, selectStep } from "./steps.js";
@@ -60,7 +60,7 @@ function onFrame(frame) {
   byId("url").textContent = plain(frame.url, 200);
   byId("dialog").hidden = !frame.dialog;
   byId("question").textContent = frame.dialog ? plain(frame.dialog, 200) : "";
-  showFailed(frame.failedRequests);
+  showNoticed(frame);
   if (!past && !frame.dialog) show(frame, shown);
 }
 

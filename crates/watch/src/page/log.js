@@ -10,7 +10,7 @@ const MAX_ROWS = 1000;
 const SIGNS = { running: "…", ok: "✓", error: "✕", interrupted: "!" };
 
 let chosen = () => {};
-let failed = [];
+let noticed = [];
 
 /** Sets the handler for a selected entry. */
 export function onLog(choose) {
@@ -99,10 +99,13 @@ export function selectCall(id) {
   }
 }
 
-/** Shows the failed requests of the page, in addition to the errors in receipts. */
-export function showFailed(requests) {
-  if (requests.join("\n") === failed.join("\n")) return;
-  failed = requests;
+/** Shows what the device noticed itself, in addition to the errors in receipts: console errors from outside of actions, and the
+ * failed requests of the page. */
+export function showNoticed({ consoleErrors, failedRequests }) {
+  noticed = [
+    ...consoleErrors.map((error) => [error, "in no receipt"]),
+    ...failedRequests.map((request) => [request, "request of this page"]),
+  ];
   showProblems();
 }
 
@@ -115,7 +118,7 @@ function showProblems() {
       if (line.isError) found.push([line.text, `${entry.what} · ${clock(entry.at)}`]);
     }
   }
-  for (const request of failed) found.push([request, "request of this page"]);
+  found.push(...noticed);
   const key = JSON.stringify(found);
   if (key === shownProblems) return;
   shownProblems = key;

@@ -1,6 +1,7 @@
 //! `hover`: moves the pointer onto an element.
 
 use crate::commands::prelude::*;
+use crate::observe::notices;
 
 acting! {
     /// Move the pointer onto an element, which shows tooltips and hover menus.
@@ -29,7 +30,7 @@ impl Command for Hover {
         let opts = self.action_options();
         // Reactions to the pointer's arrival are the effect of this act, so earlier notices are
         // dropped before it.
-        drop(cx.device()?.notices().await?);
+        notices::discard(cx).await?;
         let hovered = act::wait_actionable(cx, &self.target, Actionability::Pointer, opts).await;
         if cx.envelope.pointer_moved {
             cx.mark_dispatched();

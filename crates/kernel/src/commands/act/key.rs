@@ -4,6 +4,7 @@ use crate::act::focus;
 pub use crate::api::keys::Chord;
 use crate::command::args::{OptionalValue, Receipt};
 use crate::commands::prelude::*;
+use crate::observe::notices;
 use stickpin_device::Action;
 
 /// Press a key or chord where the focus is: `Enter`, `Control+a`, `Shift+Tab`.
@@ -43,7 +44,7 @@ impl Command for Key {
 
     async fn run(self, cx: &mut Cx) -> Result<ActionOutput> {
         let opts = self.action_options();
-        drop(cx.device()?.notices().await?);
+        notices::discard(cx).await?;
         let words = match focus::focused_element(cx).await? {
             Some(focus) => format!("{} on {}", self.chord, focus.description),
             None => self.chord.to_string(),

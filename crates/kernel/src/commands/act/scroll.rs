@@ -2,6 +2,7 @@
 
 use crate::command::args::{OptionalValue, Receipt};
 use crate::commands::prelude::*;
+use crate::observe::notices;
 use crate::observe::waiting::QUIET_TIME;
 use stickpin_device::{Action, AimOptions, SettleRequest};
 
@@ -114,7 +115,7 @@ impl Command for Scroll {
             Some(target) => Some(act::wait_actionable(cx, target, Actionability::Enabled, opts).await?),
             None => None,
         };
-        drop(cx.device()?.notices().await?);
+        notices::discard(cx).await?;
         let words = container.as_ref().map_or_else(|| "the page".to_owned(), |c| c.description.clone());
         let handle = container.as_ref().map(ActionTarget::element_handle).transpose()?;
         let mut amount = f64::from(self.amount);

@@ -2,6 +2,7 @@
 
 use crate::act::focus;
 use crate::commands::prelude::*;
+use crate::observe::notices;
 use stickpin_device::Action;
 
 acting! {
@@ -47,7 +48,7 @@ impl Command for Type {
         };
         match &ready {
             Some(ready) => outcome::begin_action(cx, ready).await?,
-            None => drop(cx.device()?.notices().await?),
+            None => notices::discard(cx).await?,
         }
         let target = ready.as_ref().map(ActionTarget::element_handle).transpose()?;
         let words = match &ready {

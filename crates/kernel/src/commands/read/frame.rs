@@ -7,6 +7,7 @@ mod picture;
 use crate::act::points;
 use crate::commands::prelude::*;
 use crate::host::screenshots::{ClientScreenshot, PageIdentity, PlacedElement};
+use crate::observe::notices;
 use crate::observe::traffic::describe_network_request;
 use crate::observe::waiting::{self, PauseEnd, WakeOn};
 pub use output::{FrameBox, FrameReceipt, FrameReceiptLine, WatchFrameOutput};
@@ -133,6 +134,7 @@ impl WatchFrame {
         shot: Option<Shot>,
     ) -> Result<WatchFrameOutput> {
         let failed_requests = failed_requests(cx).await?;
+        let console_errors = notices::unreported_console_errors(cx).await?;
         let live = cx.open_session()?;
         let page = tree.and_then(|tree| tree.documents().first());
         let (url, title) = match page {
@@ -164,6 +166,7 @@ impl WatchFrame {
             last_command: live.watch.last_command,
             receipts: receipts.collect(),
             failed_requests,
+            console_errors,
         })
     }
 }

@@ -12,6 +12,7 @@ use crate::commands::read::get::page;
 use crate::commands::read::snapshot::{OutlineOutput, Snapshot};
 use crate::commands::session::open::values::{ContextRule, StaleRefs};
 use crate::commands::session::record;
+use crate::host::noticed::Noticed;
 use crate::host::open_session::{LifetimeFolder, OpenSession};
 use crate::host::queue::Position;
 use crate::host::screenshots::ClientScreenshots;
@@ -417,6 +418,7 @@ impl Open {
             recorder: None,
             secrets: Vec::new(),
             unfocused: None,
+            noticed: Noticed::default(),
             watch: WatchState::default(),
             lost: false,
         };

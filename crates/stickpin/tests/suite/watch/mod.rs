@@ -3,6 +3,7 @@
 
 mod acts;
 mod pictures;
+mod problems;
 
 use crate::support::{Ran, World, eventually, words};
 use std::io::{BufRead, BufReader, Read, Write};

@@ -36,6 +36,8 @@ pub struct WatchFrameOutput {
     pub receipts: Vec<FrameReceipt>,
     /// The failed requests of the page.
     pub failed_requests: Vec<String>,
+    /// The last console errors of which no receipt told, oldest first.
+    pub console_errors: Vec<String>,
 }
 
 /// The bounds of an element, in pixels of the screenshot.

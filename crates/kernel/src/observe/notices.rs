@@ -1,0 +1,49 @@
+//! Notices of the device: for receipts, and for people who watch.
+
+use crate::command::context::Cx;
+use stickpin_device::{Notice, Result};
+
+/// Discards the notices from before an action, which none of its input caused. Watchers still see
+/// their console errors.
+///
+/// # Errors
+/// Returns errors of the device.
+pub(crate) async fn discard(cx: &mut Cx) -> Result<()> {
+    read(cx).await?;
+    cx.open_session()?.noticed.discard();
+    Ok(())
+}
+
+/// Takes the notices since the action began, oldest first.
+///
+/// # Errors
+/// Returns errors of the device.
+pub(crate) async fn take(cx: &mut Cx) -> Result<Vec<Notice>> {
+    read(cx).await?;
+    Ok(cx.open_session()?.noticed.take())
+}
+
+/// Returns the console errors of which no receipt told, oldest first and limited in number. Every
+/// notice stays for the receipt that it may belong to.
+///
+/// # Errors
+/// Returns errors of the device.
+#[cfg(feature = "pictures")]
+pub(crate) async fn unreported_console_errors(cx: &mut Cx) -> Result<Vec<String>> {
+    // An app that waits for an answer to its dialog cannot be asked.
+    if cx.device()?.dialog().is_none() {
+        read(cx).await?;
+    }
+    let errors = cx.open_session()?.noticed.console_errors();
+    let described = errors.into_iter().map(|(text, times)| {
+        let line = super::receipt::describe_console_error(&text);
+        if times == 1 { line } else { format!("{line} ({times} times)") }
+    });
+    Ok(described.collect())
+}
+
+async fn read(cx: &mut Cx) -> Result<()> {
+    let notices = cx.device()?.notices().await?;
+    cx.open_session()?.noticed.keep(notices);
+    Ok(())
+}
