@@ -69,6 +69,16 @@ impl CommandDefinition {
     pub fn summarize(&self, input: &Map<String, Value>) -> String {
         let typed = self.fields().iter().filter(|field| field.is_free_text || field.nested_targets.is_some());
         let typed = typed.map(|field| field.name.clone()).collect();
-        stickpin_session::summarize(input, &CommandRedactor { secrets: Vec::new(), typed })
+        self.summarize_for(input, &CommandRedactor { secrets: Vec::new(), typed })
+    }
+
+    /// Summarizes a call without the arguments that have their default, which say nothing.
+    pub(crate) fn summarize_for(&self, input: &Map<String, Value>, redactor: &dyn Redactor) -> String {
+        let is_default = |name: &str, value: &Value| {
+            self.fields().iter().any(|field| field.name == name && field.default.as_ref() == Some(value))
+        };
+        let mut given = input.clone();
+        given.retain(|name, value| !is_default(name, value));
+        stickpin_session::summarize(&given, redactor)
     }
 }

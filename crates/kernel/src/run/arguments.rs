@@ -12,7 +12,6 @@ use crate::command::context::Cx;
 use serde_json::{Map, Value};
 use stickpin_coordinator::NewCommand;
 use stickpin_session::log::{Arguments, Redacted, RefPin};
-use stickpin_session::summarize;
 use stickpin_tree::{Selector, States};
 
 /// Describes a command that is about to run.
@@ -31,7 +30,7 @@ pub(super) fn new_command(
             false => Arguments::new(&resolved, redactor),
         },
         args_raw,
-        summary: Redacted::new(summarize(input, redactor), redactor),
+        summary: Redacted::new(definition.summarize_for(input, redactor), redactor),
         ref_pins,
     }
 }

@@ -50,6 +50,16 @@ async fn arguments_are_logged_as_given_and_as_resolved() {
     assert_eq!(argument(&started.args_resolved, "file"), absolute.to_str().expect("UTF-8"));
 }
 
+#[tokio::test(start_paused = true)]
+async fn summary_names_only_what_was_given() {
+    let (ada, _) = two().await;
+    let opened = last(&ada, "open");
+    assert!(opened.args_raw.get("relaunch").is_some(), "the arguments are whole: {opened:?}");
+    assert_eq!(opened.summary.text(), Some("what=\"fake:/\""));
+    ada.ok("open", json!({ "what": "fake:/", "relaunch": true, "headed": false })).await;
+    assert_eq!(last(&ada, "open").summary.text(), Some("what=\"fake:/\", relaunch=true"));
+}
+
 #[tokio::test]
 async fn handoff_shows_the_screen_that_the_next_owner_gets() {
     let (ada, bob) = two().await;
