@@ -13,7 +13,7 @@ use crate::shared_app::{SharedApp, WaitEnd, millis};
 use crate::{aim, draw, query};
 use async_trait::async_trait;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 use stickpin_device::{
     Action, Aim, AimOptions, CancellationToken, Capability, CaptureRequest, CaptureResult, Device,
@@ -21,7 +21,7 @@ use stickpin_device::{
     LeavePolicy, Lifecycle, LocatedElement, Navigation, NavigationResult, Navigator, Notice, PendingActivity,
     Query, Result, ScreenshotImage, ScreenshotRequest, Screenshots, SettleRequest, SettleResult, own_facets,
 };
-use stickpin_tree::{Handle, Rect, SurfaceId};
+use stickpin_tree::{Handle, Rect, SurfaceId, Tree};
 
 /// The time limit for an action to wait for a pending document.
 const COMMIT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -36,7 +36,7 @@ pub(crate) struct SimDevice {
     /// The folders whose files the app may read; `None` if it is not confined.
     file_roots: Option<Vec<PathBuf>>,
     /// Revision and tab of the last capture.
-    captured: Option<(u64, SurfaceId)>,
+    captured: Option<((u64, SurfaceId), Weak<Tree>)>,
 }
 
 impl SimDevice {
@@ -122,13 +122,18 @@ impl Device for SimDevice {
     async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<CaptureResult> {
         let sim = self.shared.unblocked_app()?;
         let now = (sim.revision, sim.tab().surface);
-        if request.stored.is_some() && self.captured == Some(now) {
+        // The caller's tree may be older than the last capture, which not every reader stores.
+        let is_stored = |last: &Weak<Tree>| {
+            request.stored.is_some_and(|stored| std::ptr::eq(last.as_ptr(), Arc::as_ptr(stored)))
+        };
+        if self.captured.as_ref().is_some_and(|(at, last)| *at == now && is_stored(last)) {
             return Ok(CaptureResult::Unchanged);
         }
         self.addresses.forget();
         let taken = capture(&sim, &mut self.addresses, request.watch, None)?;
-        self.captured = Some(now);
-        Ok(CaptureResult::Tree(Arc::new(taken.tree)))
+        let tree = Arc::new(taken.tree);
+        self.captured = Some((now, Arc::downgrade(&tree)));
+        Ok(CaptureResult::Tree(tree))
     }
 
     async fn locate(&mut self, handle: Handle, _context: &[Handle]) -> Result<Option<LocatedElement>> {
@@ -214,7 +219,8 @@ impl Device for SimDevice {
         loop {
             let until = {
                 let sim = self.shared.running_app()?;
-                if sim.dialog.is_some() || self.captured != Some((sim.revision, sim.tab().surface)) {
+                let now = (sim.revision, sim.tab().surface);
+                if sim.dialog.is_some() || self.captured.as_ref().is_none_or(|(at, _)| *at != now) {
                     return Ok(true);
                 }
                 if sim.state.now_ms >= end || cancel.is_cancelled() {

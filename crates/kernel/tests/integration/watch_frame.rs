@@ -2,7 +2,7 @@
 
 use stickpin_backend_sim::SimProvider;
 use stickpin_kernel::commands::frame::{WatchFrame, WatchFrameOutput};
-use stickpin_kernel::{Answer, Host, Session, Snapshot};
+use stickpin_kernel::{Answer, Host, Listing as _, Session, Snapshot};
 
 struct Bench {
     host: Host,
@@ -44,6 +44,19 @@ async fn frame_issues_no_refs_and_stores_no_tree() {
     assert_eq!(pinned, Some(format!("{}~s{pin}", cart.split('~').next().expect("a ref"))));
     let again = shop.snapshot(Snapshot::interactive()).await.expect("a page");
     assert_eq!(again.response.refs_generation, Some(pin + 1), "frames count for nothing");
+}
+
+#[tokio::test]
+async fn frame_and_snapshot_after_a_command_show_its_effect() {
+    let (_bench, shop) = bench().await;
+    let page = shop.snapshot(Snapshot::interactive()).await.expect("a page");
+    let before = frame(&shop, WatchFrame::default()).await;
+    shop.press(page.find("Cart").expect("one")).await.expect("it is pressed");
+    for _ in 0..2 {
+        assert_ne!(frame(&shop, WatchFrame::default()).await.outline, before.outline);
+    }
+    let after = shop.snapshot(Snapshot::interactive()).await.expect("a page");
+    assert_ne!(after.lines(), page.lines(), "a frame hides nothing from the agent");
 }
 
 #[tokio::test]
