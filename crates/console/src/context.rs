@@ -25,6 +25,18 @@ pub struct Entry {
     pub target: Option<String>,
     /// The generation of the refs that the entry showed.
     pub generation: Option<u64>,
+    /// The numbers of these refs, as inclusive ranges.
+    pub pins: Vec<(u32, u32)>,
+    /// The records of the session log that were shown before the prompt: messages, and turns for
+    /// the person.
+    pub events: Vec<u64>,
+}
+
+impl Entry {
+    /// Returns whether the entry showed the ref with this number.
+    fn showed(&self, number: u32) -> bool {
+        self.pins.iter().any(|&(first, last)| (first..=last).contains(&number))
+    }
 }
 
 /// The entries that are in effect, oldest first.
@@ -50,10 +62,20 @@ impl Conversation {
         &self.entries
     }
 
-    /// Returns the element that `it` refers to: that of the last entry that has one.
+    /// Returns the element that `it` refers to: that of the last entry that has one. A ref has the
+    /// pin of the last entry up to then that showed it, so that a refusal names that snapshot.
     #[must_use]
-    pub fn target(&self) -> Option<&str> {
-        self.entries.iter().rev().find_map(|entry| entry.target.as_deref())
+    pub fn target(&self) -> Option<String> {
+        let at = self.entries.iter().rposition(|entry| entry.target.is_some())?;
+        let target = self.entries[at].target.clone()?;
+        let number = target.strip_prefix("@e").and_then(|number| number.parse().ok());
+        let showed = |entry: &Entry| number.is_some_and(|number| entry.showed(number));
+        let up_to_then = self.entries[..=at].iter().rev();
+        let pin = up_to_then.filter(|entry| showed(entry)).find_map(|entry| entry.generation);
+        Some(match pin {
+            Some(pin) => format!("{target}~s{pin}"),
+            None => target,
+        })
     }
 }
 
@@ -80,4 +102,34 @@ pub trait ContextStore: Send + Sync {
 
     /// Returns the name of the conversation.
     fn id(&self) -> &str;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(target: Option<&str>, generation: Option<u64>, pins: &[(u32, u32)]) -> Entry {
+        Entry { target: target.map(str::to_owned), generation, pins: pins.to_vec(), ..Entry::default() }
+    }
+
+    fn target(entries: &[Entry]) -> Option<String> {
+        let mut conversation = Conversation::default();
+        entries.iter().cloned().for_each(|entry| conversation.push(entry));
+        conversation.target()
+    }
+
+    #[test]
+    fn ref_has_the_pin_of_the_entry_that_showed_it() {
+        let snapshot = |generation| entry(None, Some(generation), &[(1, 40), (57, 57)]);
+        let press = |target| entry(Some(target), None, &[]);
+        let of = |entries: &[Entry]| target(entries).expect("an element");
+        assert_eq!(of(&[press("@e3")]), "@e3", "nothing showed it");
+        assert_eq!(of(&[snapshot(7), press("@e3")]), "@e3~s7");
+        assert_eq!(of(&[snapshot(7), snapshot(9), press("@e57")]), "@e57~s9");
+        assert_eq!(of(&[snapshot(7), press("@e57"), snapshot(9)]), "@e57~s7", "9 may be another app");
+        assert_eq!(of(&[snapshot(7), press("@e56")]), "@e56", "not shown");
+        assert_eq!(of(&[snapshot(9), press("@e3~s7")]), "@e3~s7", "typed");
+        assert_eq!(of(&[snapshot(7), press("role=button \"~s1\"")]), "role=button \"~s1\"");
+        assert_eq!(target(&[snapshot(7)]), None);
+    }
 }

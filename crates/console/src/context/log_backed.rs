@@ -47,6 +47,10 @@ struct Stored {
     result: Value,
     target: Option<Value>,
     generation: Option<u64>,
+    #[serde(default)]
+    pins: Vec<(u32, u32)>,
+    #[serde(default)]
+    events: Vec<u64>,
 }
 
 impl From<Stored> for Entry {
@@ -57,6 +61,8 @@ impl From<Stored> for Entry {
             result: text(stored.result).unwrap_or_default(),
             target: stored.target.and_then(text),
             generation: stored.generation,
+            pins: stored.pins,
+            events: stored.events,
         }
     }
 }
@@ -130,6 +136,9 @@ impl ContextStore for LogBacked {
         let mut arguments = vec![("body", entry.prompt.into()), ("result", entry.result.into())];
         arguments.extend(entry.target.map(|target| ("target", target.into())));
         arguments.extend(entry.generation.map(|generation| ("generation", generation.into())));
+        let pins = entry.pins.iter().map(|(first, last)| Value::from(format!("{first}-{last}")));
+        arguments.push(("pins", pins.collect()));
+        arguments.push(("events", entry.events.into()));
         self.write("context add", &arguments).await
     }
 

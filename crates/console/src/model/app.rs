@@ -1,7 +1,7 @@
 //! The whole state of the console, and the changes that each input makes.
 
 use super::completion::{self, Completion};
-use super::event::{FeedPage, TurnView};
+use super::event::{FeedEvent, FeedPage, TurnView};
 use super::key::Key;
 use super::log::Log;
 use super::outcome::Outcome;
@@ -119,6 +119,21 @@ impl App {
         size: (u16, u16),
     ) -> Self {
         Self { session, prompt: Prompt::new(history), client_commands, size, ..Self::default() }
+    }
+
+    /// Returns the records of a page that are news for the person: messages to everybody, and what
+    /// is addressed to them. What happened before the console started is none.
+    pub(crate) fn news_for_me(&self, page: &FeedPage) -> Vec<u64> {
+        if self.phase != Phase::Live {
+            return Vec::new();
+        }
+        let me = self.turn.me().map(|me| me.agent_id.as_str());
+        let is_news = |event: &&FeedEvent| {
+            let (from, to) = (event.from.as_deref(), event.to.as_deref());
+            from != me
+                && (to.is_some() && to == me || event.kind == "message" && to.is_none_or(|to| to == "room"))
+        };
+        page.events.iter().filter(is_news).map(|event| event.seq).collect()
     }
 
     /// Applies an input.

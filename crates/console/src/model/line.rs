@@ -239,12 +239,12 @@ impl Call {
         self.definition.rewrite_targets(&mut self.input, &mut |given| {
             (given == IT).then(|| {
                 used = true;
-                target.unwrap_or(given).to_owned()
+                target.clone().unwrap_or_else(|| given.to_owned())
             })
         });
         match (used, target) {
             (false, _) => Ok(None),
-            (true, Some(target)) => Ok(Some(target.to_owned())),
+            (true, Some(target)) => Ok(Some(target)),
             (true, None) => Err(Error::new(ErrorCode::InvalidArgs, "`it` refers to nothing yet")
                 .hint("name an element first: `press @e3`")),
         }

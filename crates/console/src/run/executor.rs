@@ -7,16 +7,24 @@ use crate::model::line::{Call, Grammar, MASK, Parsed};
 use crate::model::outcome::{Outcome, Printed};
 use crate::setup::Setup;
 use serde_json::Value;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use stickpin_client::{AllowAll, Call as ClientCall};
 use stickpin_kernel::{CancellationToken, Error, ErrorCode, Format, Render, Request, Response, Result, Text};
 use tokio::sync::mpsc;
+
+/// The maximum number of shown records in an entry.
+const MAX_SHOWN: usize = 100;
+
+/// The maximum number of ranges of refs in an entry.
+const MAX_PINS: usize = 200;
 
 /// Runs lines in one session.
 pub(crate) struct Executor {
     setup: Setup,
     store: Arc<dyn ContextStore>,
+    /// The records that were shown since the last entry.
+    shown: Mutex<Vec<u64>>,
     /// Whether this console is, or may become, a separate member.
     is_member: AtomicBool,
     background: Background,
@@ -36,7 +44,13 @@ impl Executor {
     }
 
     pub(crate) fn with_store(setup: Setup, store: Arc<dyn ContextStore>) -> Self {
-        Self { setup, store, is_member: AtomicBool::new(false), background: Background::default() }
+        Self {
+            setup,
+            store,
+            shown: Mutex::default(),
+            is_member: AtomicBool::new(false),
+            background: Background::default(),
+        }
     }
 
     pub(crate) fn setup(&self) -> &Setup {
@@ -65,6 +79,15 @@ impl Executor {
         // A prompt whose secret is masked would type the mask.
         let prompts = conversation.entries().iter().map(|entry| entry.prompt.clone());
         Ok(prompts.filter(|prompt| !prompt.contains(MASK)).collect())
+    }
+
+    /// Notes records that the person was shown, for the next entry of the conversation. Only the
+    /// last ones are kept if there are many.
+    pub(crate) fn note_shown(&self, events: impl IntoIterator<Item = u64>) {
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        shown.extend(events);
+        let excess = shown.len().saturating_sub(MAX_SHOWN);
+        shown.drain(..excess);
     }
 
     /// Joins the session as a member that only watches. Does nothing if there is no session yet, or
@@ -178,7 +201,9 @@ impl Executor {
         if let Some(it) = it.filter(|_| !json) {
             printed.out = format!("it is {}\n{}", stickpin_tree::escape(&it, usize::MAX), printed.out);
         }
-        if let Err(e) = self.store.append(entry(&call, &response)).await {
+        let mut entry = entry(&call, &response);
+        entry.events = std::mem::take(&mut self.shown.lock().unwrap_or_else(PoisonError::into_inner));
+        if let Err(e) = self.store.append(entry).await {
             printed.err.push_str(&format!("warning: this command could not be added to the context: {e}\n"));
         }
         Ok(Outcome { printed, exit: response.exit, ran: true, quit: false })
@@ -249,7 +274,9 @@ fn entry(call: &Call, response: &Response) -> Entry {
         None => "ok".to_owned(),
     };
     let generation = response.refs_generation;
-    Entry { prompt: call.without_secrets(), result, target, generation }
+    // Nobody refers to more ranges than this.
+    let pins = refs.map(|refs| refs.issued.iter().copied().take(MAX_PINS).collect()).unwrap_or_default();
+    Entry { prompt: call.without_secrets(), result, target, generation, pins, events: Vec::new() }
 }
 
 fn failed(error: &Error) -> Outcome {

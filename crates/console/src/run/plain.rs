@@ -116,7 +116,10 @@ impl Events {
         };
         let any = response.output.as_ref().and_then(|output| output["events"].as_array());
         match response.text {
-            Some(text) if known && any.is_some_and(|events: &Vec<Value>| !events.is_empty()) => ended(text),
+            Some(text) if known && any.is_some_and(|events: &Vec<Value>| !events.is_empty()) => {
+                executor.note_shown(any.into_iter().flatten().filter_map(|event| event["seq"].as_u64()));
+                ended(text)
+            }
             _ => String::new(),
         }
     }

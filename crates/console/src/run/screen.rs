@@ -65,6 +65,9 @@ async fn show(executor: &Arc<Executor>, theme: Theme, history: Vec<String>) -> R
         };
         // All inputs that have already arrived are shown at once.
         loop {
+            if let Input::Feed(page) = &input {
+                executor.note_shown(app.news_for_me(page));
+            }
             for effect in app.update(input) {
                 if driver.perform(effect) {
                     return Ok(());

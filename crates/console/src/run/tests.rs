@@ -19,7 +19,13 @@ struct Daemon {
 }
 
 impl Daemon {
-    fn add(&self, record: Value) -> Value {
+    fn add(&self, mut record: Value) -> Value {
+        // The log has ranges as numbers.
+        for range in record["pins"].as_array_mut().into_iter().flatten() {
+            let (first, last) = range.as_str().and_then(|range| range.split_once('-')).expect("a range");
+            let number = |text: &str| text.parse::<u32>().expect("a number");
+            *range = json!([number(first), number(last)]);
+        }
         let mut log = self.log.lock().expect("no panic here");
         log.push(record);
         json!({"session": "shop", "seq": log.len()})
@@ -57,6 +63,8 @@ impl Client for Daemon {
                 if command == "find" {
                     let mut refs = RefsEnvelope::default();
                     refs.issued = vec![(7, 7)];
+                    refs.generation = Some(12);
+                    response.refs_generation = refs.generation;
                     response.refs = Some(refs);
                 }
                 if request.input.get("target") == Some(&"@e99".into()) {
@@ -126,12 +134,12 @@ async fn second_prompt_uses_what_the_first_one_established() {
             assert_eq!(typed(&executor, line).await.exit, 0, "{line}");
         }
         let save = "role=button \"Save\"";
-        assert_eq!(daemon.targets(), ["@e3", "@e3", save, save, "@e7"]);
+        assert_eq!(daemon.targets(), ["@e3", "@e3", save, save, "@e7~s12"]);
         let shown = typed(&executor, "press it").await.printed.out;
-        assert_eq!(shown, "it is @e7\npress done");
+        assert_eq!(shown, "it is @e7~s12\npress done");
         assert_eq!(typed(&executor, "press @e99").await.exit, 1);
         typed(&executor, "press it").await;
-        assert_eq!(daemon.targets().last().map(String::as_str), Some("@e7"), "an unknown ref is nothing");
+        assert_eq!(daemon.targets().last().map(String::as_str), Some("@e7~s12"), "an unknown ref is nothing");
     }
 }
 
@@ -191,7 +199,26 @@ async fn another_log_of_the_same_name_is_read_from_its_beginning() {
     daemon.log.lock().expect("a log").truncate(1);
     let prompts = store.snapshot().await.expect("a conversation");
     assert_eq!(prompts.entries().len(), 1);
-    assert_eq!(prompts.target(), Some("@e3"));
+    assert_eq!(prompts.target().as_deref(), Some("@e3"));
+}
+
+#[tokio::test]
+async fn entry_names_what_was_shown_before_it_once() {
+    for at in 0..2 {
+        let daemon = Arc::new(Daemon::default());
+        let store = stores(&daemon).into_iter().nth(at).expect("a store");
+        let executor = Executor::with_store(setup(&daemon), Arc::clone(&store));
+        executor.note_shown([4, 6]);
+        typed(&executor, "find Cart").await;
+        executor.note_shown(10..1_000);
+        typed(&executor, "press it").await;
+        typed(&executor, "press it").await;
+        let conversation = store.snapshot().await.expect("a conversation");
+        let entries = conversation.entries();
+        assert_eq!((&*entries[0].events, &*entries[0].pins), (&[4, 6][..], &[(7, 7)][..]));
+        assert_eq!((entries[1].events.len(), entries[1].events.last()), (100, Some(&999)));
+        assert_eq!(entries[2].events, Vec::<u64>::new());
+    }
 }
 
 #[tokio::test]

@@ -12,6 +12,8 @@ fn entry(context: &str, body: &'static str) -> ContextAdded {
         result: Redacted::literal("ok"),
         target: Some(Redacted::literal("@e3")),
         generation: Some(7),
+        pins: vec![(1, 3)],
+        events: vec![2],
         cwd: Redacted::literal("/home/ana"),
     }
 }

@@ -113,6 +113,7 @@ const PLAIN: &[&str] = &[
     "context add body",
     "context add result",
     "context add target",
+    "context add pins",
     "context clear context",
     "identity link code",
 ];

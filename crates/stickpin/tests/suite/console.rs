@@ -77,6 +77,20 @@ fn conversation_goes_on_in_the_next_console_until_it_is_cleared() {
 }
 
 #[test]
+fn it_has_the_pin_of_the_snapshot_that_showed_it() {
+    let world = World::new();
+    let found = console(&world, "", "open sim:shop\nfind Orders\n");
+    assert_eq!(found.code, 0, "{found:?}");
+    let read = world.run(&words("--session shop context read main --json")).json();
+    assert!(read["output"]["entries"][1]["pins"][0].is_array(), "{read}");
+    let other = console(&world, "", ":drive\nopen sim:signin --relaunch\nsnapshot\n");
+    assert_eq!(other.code, 0, "{other:?}");
+    let refused = console(&world, "", "get text it\n");
+    assert!(refused.code != 0 && refused.out.starts_with("it is @e"), "{refused:?}");
+    assert!(refused.err.contains(" was minted from snapshot s"), "{refused:?}");
+}
+
+#[test]
 fn killed_console_leaves_each_complete_entry_once() {
     let world = World::new();
     let mut plain = Plain::start(&world, "");

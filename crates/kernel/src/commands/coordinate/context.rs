@@ -36,6 +36,14 @@ pub struct ContextAdd {
     pub target: Option<String>,
     /// The generation of the refs that the entry showed.
     pub generation: Option<u64>,
+    /// A range of these refs: `1-40`.
+    #[serde(default)]
+    #[schemars(extend("x-placeholder" = "FIRST-LAST"))]
+    pub pins: Vec<String>,
+    /// A record that was shown before the prompt.
+    #[serde(default)]
+    #[schemars(extend("x-placeholder" = "SEQ"))]
+    pub events: Vec<u64>,
 }
 
 /// Clear the context of a conversation. Its entries stay in the log.
@@ -112,11 +120,23 @@ impl Command for ContextAdd {
             result: redacted(self.result),
             target: self.target.map(redacted),
             generation: self.generation,
+            pins: self.pins.iter().map(|range| parse_range(range)).collect::<Result<_>>()?,
+            events: self.events,
             cwd: redacted(cx.caller.cwd.display().to_string()),
         };
         let seq = Conversations(&session).add(&who, entry)?;
         Ok(ContextChanged { session: session.name().to_owned(), seq })
     }
+}
+
+/// Parses a range of refs.
+fn parse_range(text: &str) -> Result<(u32, u32)> {
+    let range =
+        text.split_once('-').and_then(|(first, last)| Some((first.parse().ok()?, last.parse().ok()?)));
+    range.filter(|(first, last)| first <= last).ok_or_else(|| {
+        Error::invalid_args(format!("`pins`: {} is not a range of refs", stickpin_tree::quote(text)))
+            .hint("write the first and the last number: `1-40`")
+    })
 }
 
 impl Command for ContextClear {

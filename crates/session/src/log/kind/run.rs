@@ -239,6 +239,12 @@ pub struct ContextAdded {
     /// The generation of the refs that the entry showed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generation: Option<u64>,
+    /// The numbers of these refs, as inclusive ranges: `[[1, 40], [57, 57]]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pins: Vec<(u32, u32)>,
+    /// The records that were shown before the prompt, such as messages.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<u64>,
     /// The working directory.
     pub cwd: Redacted,
 }

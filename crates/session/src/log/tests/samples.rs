@@ -372,6 +372,8 @@ pub(super) fn every_kind() -> (Vec<Record>, usize) {
         result: Redacted::literal("ok"),
         target: Some(Redacted::literal("@e3~s7")),
         generation: Some(7),
+        pins: vec![(1, 40), (57, 57)],
+        events: vec![3],
         cwd: Redacted::literal("/home/ana"),
     };
     log.add(9, Kind::ContextAdded(Box::new(entry)));
