@@ -40,7 +40,13 @@ pub(crate) fn script(shell: &str, others: &[FrontEndCommand]) -> Option<String> 
                 }
             })
             .collect(),
-        Shell::Fish => script + FISH + &fish_words("help", others) + &fish_words("man", others),
+        // An option that still lacks its value does not parse; it is being completed.
+        Shell::Fish => {
+            script.replace("    or return\n", "    or return 0\n")
+                + FISH
+                + &fish_words("help", others)
+                + &fish_words("man", others)
+        }
         _ => script,
     })
 }

@@ -4,6 +4,8 @@
 mod bad_input;
 mod cli;
 #[cfg(feature = "sim")]
+mod completions;
+#[cfg(feature = "sim")]
 mod console;
 mod daemon;
 #[cfg(feature = "sim")]

@@ -1,4 +1,4 @@
-//! Output for a person at a terminal: colors, tables, pictures, progress, completions, steps from
+//! Output for a person at a terminal: colors, tables, pictures, progress, steps from
 //! standard input.
 
 use crate::support::{Ran, World};
@@ -136,95 +136,6 @@ fn batch_reads_command_lines_and_standard_input() {
     for element in ["add lamp", "add chair"] {
         let pressed = format!("\"press\",\"element\":\"{element}\"");
         assert!(received.contains(&pressed), "{element}: {received}");
-    }
-}
-
-/// Returns bash's completions at the end of a line.
-fn bash(world: &World, line: &str) -> Vec<String> {
-    let script = r#"
-        PATH="$BIN:$PATH"
-        source <(stickpin completions bash)
-        COMP_LINE="$LINE" COMP_POINT=${#LINE}
-        read -ra COMP_WORDS <<< "$LINE"
-        [[ "$LINE" == *" " ]] && COMP_WORDS+=("")
-        COMP_CWORD=$(( ${#COMP_WORDS[@]} - 1 ))
-        _stickpin_with_values stickpin "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"
-        printf '%s\n' "${COMPREPLY[@]}"
-    "#;
-    let bin = std::path::Path::new(env!("CARGO_BIN_EXE_stickpin")).parent().expect("a folder");
-    let ours = world.command(&[]);
-    let mut command = std::process::Command::new("bash");
-    command.args(["--norc", "-c", script]).env_clear().env("BIN", bin).env("LINE", line);
-    for (name, value) in ours.get_envs() {
-        command.env(name, value.expect("a value"));
-    }
-    let ran: Ran = command.stdin(Stdio::null()).output().expect("bash").into();
-    assert_eq!(ran.code, 0, "{ran:?}");
-    ran.out.lines().map(str::to_owned).collect()
-}
-
-/// Returns fish's completions at the end of a line, if fish is installed.
-fn fish(world: &World, line: &str) -> Option<Vec<String>> {
-    let script = "set PATH $BIN $PATH; stickpin completions fish | source; complete -C $LINE";
-    let bin = std::path::Path::new(env!("CARGO_BIN_EXE_stickpin")).parent().expect("a folder");
-    let mut command = std::process::Command::new("fish");
-    command.args(["--no-config", "-c", script]).env_clear().stdin(Stdio::null());
-    for (name, value) in world.command(&[]).get_envs() {
-        command.env(name, value.expect("a value"));
-    }
-    match command.env("BIN", bin).env("LINE", line).output() {
-        Ok(output) => {
-            let ran = Ran::from(output);
-            assert_eq!((ran.code, &*ran.err), (0, ""), "{ran:?}");
-            let word = |line: &str| line.split('\t').next().map(str::to_owned);
-            Some(ran.out.lines().filter_map(word).collect())
-        }
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
-            skipped("STICKPIN_REQUIRE_TERMINAL", "fish is not installed");
-            None
-        }
-        Err(e) => panic!("{e}"),
-    }
-}
-
-#[test]
-fn completions_offer_what_there_is() {
-    let world = World::new();
-    let applications = world.path().join(".local/share/applications");
-    std::fs::create_dir_all(&applications).expect("a folder");
-    std::fs::write(applications.join("org.example.Own.desktop"), "[Desktop Entry]\nExec=own\n")
-        .expect("a file");
-    assert!(bash(&world, "stickpin --session ").iter().all(String::is_empty), "no daemon runs");
-    world.ok("--session checkout open sim:shop");
-    for (line, offered) in [
-        ("stickpin --session ch", "checkout"),
-        ("stickpin help sel", "selectors"),
-        ("stickpin help snap", "snapshot"),
-        ("stickpin open --stale-refs e", "enforce"),
-        ("stickpin --detail di", "digest"),
-        ("stickpin press @e1 --color al", "always"),
-        ("stickpin open sim:sh", "shop"),
-        #[cfg(feature = "linux")]
-        ("stickpin open linux:org.example.", "org.example.Own"),
-    ] {
-        let all = bash(&world, line);
-        assert!(all.iter().any(|one| one == offered), "{line}: {all:?}");
-    }
-    if let Some(all) = fish(&world, "stickpin --session ch") {
-        assert_eq!(all, ["checkout"]);
-        assert!(fish(&world, "stickpin help sel").expect("fish").contains(&"selectors".to_owned()));
-        assert!(fish(&world, "stickpin open sim:sh").expect("fish").contains(&"sim:shop".to_owned()));
-    }
-    let zsh = world.ok("completions zsh");
-    assert!(zsh.contains("($(stickpin complete sessions 2>/dev/null))"), "sessions");
-    assert!(zsh.contains("stickpin complete apps 2>/dev/null"), "apps");
-    for (shell, offered) in [
-        ("nushell", "export extern \"stickpin snapshot\" ["),
-        ("nushell", "--session: string@\"nu-complete stickpin sessions\""),
-        ("powershell", "'stickpin;snapshot' {"),
-        ("powershell", "'--max-bytes', '--max-bytes'"),
-    ] {
-        assert!(world.ok(&format!("completions {shell}")).contains(offered), "{shell}: {offered}");
     }
 }
 

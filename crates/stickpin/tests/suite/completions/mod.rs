@@ -1,0 +1,165 @@
+//! The completions, run by the shells that they are for.
+
+use crate::support::{Ran, World};
+use std::process::{Command, Stdio};
+use stickpin_testkit::skipped;
+
+/// A shell, and a script that prints its completions at the end of `$LINE`.
+struct Shell {
+    program: &'static str,
+    options: &'static [&'static str],
+    script: &'static str,
+    /// The variable that demands the shell.
+    required_by: &'static str,
+    /// Why the shell may be missing.
+    missing: &'static str,
+}
+
+const BASH: Shell = Shell {
+    program: "bash",
+    options: &["--norc", "-c"],
+    script: include_str!("bash.sh"),
+    required_by: "STICKPIN_REQUIRE_TERMINAL",
+    missing: "bash is not installed",
+};
+
+const FISH: Shell = Shell {
+    program: "fish",
+    options: &["--no-config", "-c"],
+    script: include_str!("complete.fish"),
+    missing: "fish is not installed; `cargo xtask setup` installs it",
+    ..BASH
+};
+
+const ZSH: Shell = Shell {
+    program: "zsh",
+    options: &["-f", "-c"],
+    script: include_str!("capture.zsh"),
+    missing: "zsh is not installed; `cargo xtask setup` installs it",
+    ..BASH
+};
+
+const POWERSHELL: Shell = Shell {
+    program: "pwsh",
+    options: &["-NoProfile", "-NonInteractive", "-Command"],
+    script: include_str!("complete.ps1"),
+    required_by: "STICKPIN_REQUIRE_SHELLS",
+    missing: "PowerShell is not installed, and Debian has no package of it",
+};
+
+impl Shell {
+    /// Runs a script with `$LINE`, if the shell is installed.
+    fn run(&self, world: &World, script: &str, line: &str) -> Option<Ran> {
+        let ours = world.command(&[]);
+        let mut command = Command::new(self.program);
+        command.args(self.options).arg(script).env_clear().stdin(Stdio::null());
+        command.current_dir(ours.get_current_dir().expect("a folder"));
+        for (name, value) in ours.get_envs() {
+            command.env(name, value.expect("a value"));
+        }
+        let program = std::path::Path::new(env!("CARGO_BIN_EXE_stickpin"));
+        let own = program.parent().expect("a folder").to_owned();
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::env::join_paths([own].into_iter().chain(std::env::split_paths(&path)));
+        match command.env("PATH", path.expect("folders")).env("LINE", line).output() {
+            Ok(output) => Some(output.into()),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+                skipped(self.required_by, self.missing);
+                None
+            }
+            Err(e) => panic!("{}: {e}", self.program),
+        }
+    }
+
+    /// Returns the completions at the end of a line, if the shell is installed.
+    fn completions(&self, world: &World, line: &str) -> Option<Vec<String>> {
+        let ran = self.run(world, self.script, line)?;
+        assert_eq!((ran.code, &*ran.err), (0, ""), "{}: {line}: {ran:?}", self.program);
+        Some(ran.out.lines().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect())
+    }
+}
+
+/// Returns a world with an installed app and a session, as far as completions know them.
+fn world() -> World {
+    let world = World::new();
+    let applications = world.path().join(".local/share/applications");
+    std::fs::create_dir_all(&applications).expect("a folder");
+    std::fs::write(applications.join("org.example.Own.desktop"), "[Desktop Entry]\nExec=own\n")
+        .expect("a file");
+    world.ok("--session checkout open sim:shop");
+    world
+}
+
+/// Lines, each with a word that completes it.
+const LINES: &[(&str, &str)] = &[
+    ("stickpin --session ch", "checkout"),
+    ("stickpin help sel", "selectors"),
+    ("stickpin help snap", "snapshot"),
+    ("stickpin open --stale-refs e", "enforce"),
+    ("stickpin --detail di", "digest"),
+    ("stickpin press @e1 --color al", "always"),
+    ("stickpin open sim:sh", "sim:shop"),
+    #[cfg(feature = "linux")]
+    ("stickpin open linux:org.example.", "linux:org.example.Own"),
+];
+
+#[test]
+fn shells_offer_what_there_is() {
+    let world = world();
+    for shell in [BASH, FISH, ZSH] {
+        for (line, offered) in LINES {
+            // Readline takes the colon for the end of a word.
+            let offered = match offered.split_once(':') {
+                Some((_, rest)) if shell.program == BASH.program => rest,
+                _ => offered,
+            };
+            let Some(all) = shell.completions(&world, line) else { break };
+            assert!(all.iter().any(|one| one == offered), "{}: {line}: {all:?}", shell.program);
+            assert!(all.len() < 5, "{}: {line}: {all:?}", shell.program);
+        }
+    }
+}
+
+#[test]
+fn completions_start_no_daemon() {
+    let world = World::new();
+    for shell in [BASH, FISH, ZSH] {
+        let Some(all) = shell.completions(&world, "stickpin --session ") else { continue };
+        assert!(!all.iter().any(|one| one == "checkout"), "{}: {all:?}", shell.program);
+        assert!(world.pid().is_none(), "{} started a daemon", shell.program);
+    }
+}
+
+#[test]
+fn powershell_offers_the_commands_and_options() {
+    let world = World::new();
+    let script = world.ok("completions powershell");
+    for part in ["'stickpin;snapshot' {", "'--max-bytes', '--max-bytes'"] {
+        assert!(script.contains(part), "{part}");
+    }
+    for (line, offered) in [("stickpin snap", "snapshot"), ("stickpin snapshot --max-b", "--max-bytes")] {
+        let Some(all) = POWERSHELL.completions(&world, line) else { return };
+        assert!(all.iter().any(|one| one == offered), "{line}: {all:?}");
+    }
+}
+
+#[test]
+fn nushell_reads_the_commands_and_options() {
+    const NUSHELL: Shell = Shell {
+        program: "nu",
+        options: &["--no-config-file", "--commands"],
+        script: "",
+        required_by: "STICKPIN_REQUIRE_SHELLS",
+        missing: "nushell is not installed, and Debian has no package of it",
+    };
+    let world = World::new();
+    let script = world.ok("completions nushell");
+    for part in
+        ["export extern \"stickpin snapshot\" [", "--session: string@\"nu-complete stickpin sessions\""]
+    {
+        assert!(script.contains(part), "{part}");
+    }
+    let listed = format!("{script}\nscope externs | get name | str join (char newline) | print");
+    let Some(ran) = NUSHELL.run(&world, &listed, "") else { return };
+    assert!(ran.code == 0 && ran.out.lines().any(|name| name == "stickpin snapshot"), "{ran:?}");
+}
