@@ -1,6 +1,6 @@
 //! The console: line by line through pipes, and as a screen in a terminal that `tmux` provides.
 
-use crate::support::{Ran, World, eventually, eventually_or, words};
+use crate::support::{Ran, World, eventually, eventually_or, huge_app, words};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -277,6 +277,33 @@ fn screen_follows_an_agent_and_takes_lines() {
     screen.shows("session ended");
     screen.typed(":quit");
     eventually("the console ends", || screen.has_ended());
+}
+
+#[test]
+fn console_stays_responsive_on_100_000_nodes() {
+    let world = World::new();
+    assert!(agent(&world, &format!("open {} -i", huge_app(&world))).status.success());
+    let plain = console(&world, "", "count role=button\nsnapshot\n");
+    assert!(plain.code == 0 && plain.out.starts_with("33401\n"), "{plain:?}");
+    assert!(plain.out.len() < 24_500 && plain.out.contains("more listitem"), "{}", plain.out.len());
+
+    let Some(screen) = Screen::start(&world, &[]) else { return };
+    screen.shows("button \"Pay\"");
+    // The last row is found, and its ref reaches the prompt.
+    screen.keys(&["C-t"]);
+    screen.keys(&["-l", "/"]);
+    screen.keys(&["-l", "delete entry 33400"]);
+    screen.keys(&["Enter"]);
+    screen.shows("link \"Entry 33400\"");
+    screen.keys(&["Enter"]);
+    screen.shows("shop> @e66");
+    screen.keys(&["C-c"]);
+    // Lines are taken while an agent acts.
+    let pressed = agent(&world, "press 'role=button label=Pay'");
+    assert!(pressed.status.success(), "{pressed:?}");
+    screen.typed("get title");
+    screen.shows("│   Ledger");
+    screen.shows("press target=");
 }
 
 #[test]

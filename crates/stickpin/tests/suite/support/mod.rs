@@ -175,6 +175,38 @@ pub fn artifact(name: &str) -> PathBuf {
     path
 }
 
+/// Writes an app with 100,000 nodes, and returns what opens it.
+#[cfg(feature = "sim")]
+pub fn huge_app(world: &World) -> String {
+    const LEDGER: &str = r#"title = "Ledger"
+start = "/"
+
+[state]
+paid = 0
+
+[generate.entries]
+count = 33400
+id = "r{n}"
+text = "Entry {n}"
+
+[screens.list]
+url = "/"
+view = '''
+main
+  button "Pay" press=set(paid, paid + 1)
+  status "paid {paid}"
+  list
+    for e in entries key e.id
+      li
+        link "{e.text}"
+        button "Delete {e.text}"
+'''
+"#;
+    let file = world.path().join("ledger.toml");
+    std::fs::write(&file, LEDGER).expect("a file");
+    format!("sim:{}", file.display())
+}
+
 /// Returns a request as the command line would send it.
 pub fn request(command: &str, input: Value) -> Value {
     json!({"command": command, "input": input, "caller": {"cwd": "/", "key": "test", "ownSession": "test"}})

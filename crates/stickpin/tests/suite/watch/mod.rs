@@ -2,6 +2,7 @@
 //! requests.
 
 mod acts;
+mod huge;
 mod pictures;
 mod problems;
 
@@ -144,7 +145,7 @@ impl Driver<'_> {
     /// Waits until an expression of the page is true, and returns the response.
     #[track_caller]
     fn truth(&self, expression: &str) -> String {
-        self.with_value("wait fn", expression)
+        self.with_value("wait fn --timeout 30000", expression)
     }
 
     /// Runs a command whose last argument may have spaces and quotes.

@@ -24,6 +24,7 @@ pub(crate) struct Container {
     rows: OnceCell<Vec<Arc<Row>>>,
     names: OnceCell<HashMap<(Role, StrId), Option<u32>>>,
     values: OnceCell<Arc<Values>>,
+    similar: OnceCell<Vec<bool>>,
 }
 
 /// The content of a row. Lists sorted by fingerprint serve lookups; those in document order provide
@@ -117,7 +118,18 @@ impl Row {
 
 impl Container {
     pub(crate) fn new(ids: Vec<NodeId>) -> Self {
-        Self { ids, rows: OnceCell::new(), names: OnceCell::new(), values: OnceCell::new() }
+        Self {
+            ids,
+            rows: OnceCell::new(),
+            names: OnceCell::new(),
+            values: OnceCell::new(),
+            similar: OnceCell::new(),
+        }
+    }
+
+    /// Returns for each row whether `find` counts another one as similar. It is called once.
+    pub(crate) fn similar(&self, find: impl FnOnce(&[NodeId]) -> Vec<bool>) -> &[bool] {
+        self.similar.get_or_init(|| find(&self.ids))
     }
 
     pub(crate) fn index_of(&self, id: NodeId) -> Option<usize> {

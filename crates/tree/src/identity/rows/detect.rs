@@ -1,6 +1,7 @@
 //! Finds rows, by role or by repeated structure.
 
 use std::cell::OnceCell;
+use std::hash::Hash;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
@@ -110,11 +111,13 @@ impl Structure {
     pub(crate) fn is_list_row(&self, node: NodeRef<'_>) -> bool {
         if is_row_role(node.role()) {
             let Some(at) = self.as_row(node) else { return false };
-            let controls = |id: NodeId| self.controls_in(node.tree().node(id));
-            let similar_nodes = at.container.ids.iter().filter(|&&id| id != node.id());
+            // A list may have 100,000 rows, so none of them compares itself with the others.
             return match node.role() {
-                Role::Group => similar_nodes.clone().any(|&id| controls(id) == controls(node.id())),
-                _ => similar_nodes.count() > 0,
+                Role::Group => {
+                    let controls = |id: NodeId| self.controls_in(node.tree().node(id));
+                    at.container.similar(|ids| find_equal(ids, controls))[at.index]
+                }
+                _ => at.container.ids.len() > 1,
             };
         }
         // Fields that only their labels distinguish are one form.
@@ -223,18 +226,20 @@ impl Structure {
             let node = tree.node(id);
             (node.role(), node.attr(Attr::Class).unwrap_or(""), controls.within(node))
         };
-        let mut counts: HashMap<_, u32> = HashMap::new();
-        for &id in ids {
-            step_count::count_step();
-            *counts.entry(likeness(id)).or_default() += 1;
-        }
-        ids.iter()
-            .map(|&id| {
-                let like = likeness(id);
-                !like.2.is_empty() && counts[&like] > 1
-            })
-            .collect()
+        let equal = find_equal(ids, likeness);
+        let has_controls = |id: &NodeId| !controls.within(tree.node(*id)).is_empty();
+        ids.iter().zip(equal).map(|(id, is_equal)| is_equal && has_controls(id)).collect()
     }
+}
+
+/// Returns for each node whether another one has the same likeness.
+fn find_equal<L: Eq + Hash>(ids: &[NodeId], likeness: impl Fn(NodeId) -> L) -> Vec<bool> {
+    let mut counts: HashMap<L, u32> = HashMap::new();
+    for &id in ids {
+        step_count::count_step();
+        *counts.entry(likeness(id)).or_default() += 1;
+    }
+    ids.iter().map(|&id| counts[&likeness(id)] > 1).collect()
 }
 
 impl Controls {
