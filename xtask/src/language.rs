@@ -28,7 +28,7 @@ const BANNED: &[&str] = &[
 /// Keywords that declare a name.
 const DECLARATIONS: &[&str] = &["struct ", "enum ", "trait ", "type ", "mod ", "fn ", "const ", "static "];
 
-/// Checks every Rust file of the repository.
+/// Checks every Rust file and every page of the repository.
 pub fn language() -> Result {
     let files = output(Command::new("git").current_dir(root()).args(["ls-files", "*.rs"]))?;
     let mut faults = Vec::new();
@@ -40,7 +40,39 @@ pub fn language() -> Result {
         let found = faults_of(&text);
         faults.extend(found.into_iter().map(|(line, fault)| format!("{file}:{line}: {fault}")));
     }
+    let pages = output(Command::new("git").current_dir(root()).args(["ls-files", "*.md"]))?;
+    // Texts of the product below `crates/` have widths of their own.
+    let is_page = |page: &&str| {
+        !page.starts_with("crates/") && !page.starts_with("fixtures/") && !GENERATED.contains(page)
+    };
+    for page in pages.lines().filter(is_page) {
+        let text = std::fs::read_to_string(root().join(page)).map_err(|e| format!("{page}: {e}"))?;
+        let long = wide_prose(&text);
+        faults.extend(long.into_iter().map(|line| format!("{page}:{line}: more than {WIDTH} columns")));
+    }
     if faults.is_empty() { Ok(()) } else { Err(format!("language:\n{}", faults.join("\n"))) }
+}
+
+/// Pages that `cargo xtask codegen` writes.
+const GENERATED: &[&str] = &["docs/commands.md", "docs/SUMMARY.md"];
+
+/// Returns the numbers of the lines of prose that are too long. Tables, headings, code and lines
+/// that contain an address may be longer.
+fn wide_prose(page: &str) -> Vec<usize> {
+    let mut in_code = false;
+    let mut found = Vec::new();
+    for (at, line) in page.lines().enumerate() {
+        if line.trim_start().starts_with("```") {
+            in_code = !in_code;
+        } else if !in_code
+            && !line.starts_with(['|', '#', '<'])
+            && !line.contains("://")
+            && line.chars().count() > WIDTH
+        {
+            found.push(at + 1);
+        }
+    }
+    found
 }
 
 /// Returns whether a file is the root of a library crate that others can use.
@@ -129,6 +161,13 @@ mod tests {
         assert!(has_example("//! A crate.\n//!\n//! ```\n//! run();\n//! ```\n\npub fn run() {}\n"));
         assert!(!has_example("//! A crate.\n\n/// ```\n/// run();\n/// ```\npub fn run() {}\n"));
         assert!(is_library("crates/backends/web/src/lib.rs") && !is_library("crates/testkit/src/lib.rs"));
+    }
+
+    #[test]
+    fn prose_wraps_and_tables_and_code_do_not() {
+        let long = "x ".repeat(WIDTH);
+        let page = format!("{long}\n| {long} |\n# {long}\n```\n{long}\n```\n- {long}\nhttps://{long}\n");
+        assert_eq!(wide_prose(&page), [1, 7]);
     }
 
     #[test]
