@@ -17,7 +17,7 @@
 //! let prompt = "press @e3".to_owned();
 //! store.append(Entry { prompt, target: Some("@e3".to_owned()), ..Entry::default() }).await?;
 //! // A later prompt may say `it`.
-//! assert_eq!(store.snapshot().await?.target(), Some("@e3"));
+//! assert_eq!(store.snapshot().await?.target().as_deref(), Some("@e3"));
 //! # Ok::<(), stickpin_kernel::Error>(())
 //! # })?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
