@@ -9,7 +9,10 @@ use std::process::Command;
 /// Checks format, clippy, rustdoc, all feature sets, comments, names, decisions, generated docs,
 /// dependencies, and the types of page scripts. Warnings are errors.
 pub fn lint() -> Result {
+    // First what takes a second.
     run(&mut cargo(&["fmt", "--all", "--check"]))?;
+    crate::language::language()?;
+    crate::decisions::decisions()?;
     run(&mut cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))?;
     // The default is all of them together, checked above.
     for features in ["", "sim", "web", "linux", "formats"] {
@@ -21,8 +24,6 @@ pub fn lint() -> Result {
     crate::msrv::msrv()?;
     run(cargo(&["doc", "--workspace", "--no-deps", "--quiet"]).env("RUSTDOCFLAGS", "-D warnings"))?;
     package()?;
-    crate::language::language()?;
-    crate::decisions::decisions()?;
     crate::codegen::codegen(true)?;
     crate::deny::deny()?;
     page_scripts()

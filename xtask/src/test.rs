@@ -33,8 +33,8 @@ pub fn quick() -> Result {
     done
 }
 
-/// Sets up, lints, tries the set-up in a bare Debian, and runs every test. Prints how long each part
-/// took, what was skipped, and every failed part with the end of its output.
+/// Sets up, lints, tries the set-up in a bare Debian, and runs every test. Prints how long each
+/// part took, what was skipped, and every failed part with the end of its output.
 pub fn test() -> Result {
     let collected = Collected::new(&target_dir()?)?;
     let done = timed(ALL, || all(&collected));
@@ -74,11 +74,11 @@ fn all(collected: &Collected) -> Result {
     let nextest = |filter: &str| {
         suites(cargo(&["nextest", "run", "--workspace", "--no-fail-fast", "--filterset", filter]))
     };
-    // The suites mostly wait, for browsers, apps and time limits; what computes or installs runs
-    // beside them and yields to them. A failing part does not hide the others.
+    // The suites mostly wait, for browsers, apps and time limits, and `bare` for its mirror and the
+    // disk; what computes runs beside them and yields to them. A failing part does not hide the
+    // others.
     std::thread::scope(|scope| {
         let bare = scope.spawn(|| {
-            yield_to_others()?;
             let mut command = bare_command()?;
             collected.with_skip_file(&mut command);
             timed("bare", || run_beside(command))

@@ -39,8 +39,8 @@ pub trait Command: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'st
     /// The output.
     type Output: Serialize + DeserializeOwned + Show + Send + 'static;
 
-    /// Returns whether the command changes the app, with these arguments. `_commands` are those that
-    /// it may run.
+    /// Returns whether the command changes the app, with these arguments. `_commands` are those
+    /// that it may run.
     #[must_use]
     fn effect(_input: &Map<String, Value>, _commands: &CommandTable) -> Effect {
         Self::SPEC.effect

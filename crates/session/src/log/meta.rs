@@ -18,8 +18,8 @@ pub enum Status {
     Open,
     /// The session is closed.
     Closed,
-    /// The session lost its device together with the daemon, or could not open it again. Its members,
-    /// turn and loans stay.
+    /// The session lost its device together with the daemon, or could not open it again. Its
+    /// members, turn and loans stay.
     Interrupted,
 }
 

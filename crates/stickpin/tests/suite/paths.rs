@@ -182,8 +182,8 @@ fn relative_path_of_a_client_without_a_folder_needs_a_project_folder() {
     }
 }
 
-/// Returns the grammars of all commands of the binary, with the definitions that they are made from.
-/// Commands of the command line itself have none.
+/// Returns the grammars of all commands of the binary, with the definitions that they are made
+/// from. Commands of the command line itself have none.
 fn grammars() -> Vec<(Option<&'static CommandDefinition>, clap::Command)> {
     let client_commands = [stickpin_replay::COMMANDS, stickpin_watch::COMMANDS, stickpin_install::COMMANDS];
     stickpin_cli::grammars(client_commands.concat().leak()).collect()

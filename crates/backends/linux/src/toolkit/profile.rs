@@ -1,5 +1,5 @@
-//! Toolkits, how they are recognized, and facts about them. The name of each fact states its meaning
-//! for reading or driving an app.
+//! Toolkits, how they are recognized, and facts about them. The name of each fact states its
+//! meaning for reading or driving an app.
 
 /// The prefix of AccessKit's object paths: `/org/a11y/atspi/accessible/ADAPTER/NODE`, both numbers.
 const ACCESSIBLE: &str = "/org/a11y/atspi/accessible/";

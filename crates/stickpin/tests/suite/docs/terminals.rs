@@ -26,7 +26,8 @@ pub enum Step {
     },
 }
 
-/// A step and the terminal that a page shows it in, as the line `**Terminal 2**` above a block does.
+/// A step and the terminal that a page shows it in, as the line `**Terminal 2**` above a block
+/// does.
 #[derive(Debug, PartialEq)]
 pub struct Item {
     pub terminal: String,

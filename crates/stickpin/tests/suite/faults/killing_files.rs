@@ -220,8 +220,9 @@ impl Files for KillingFiles {
 }
 
 /// Returns the points at which the daemon of a run is killed, whose operations are in `list`: for
-/// each kind of record, before, within and behind its write, which are three different writes if the
-/// run has so many; for each other operation that changes what a reader finds, one of these moments.
+/// each kind of record, before, within and behind its write, which are three different writes if
+/// the run has so many; for each other operation that changes what a reader finds, one of these
+/// moments.
 pub fn sample(list: &Path) -> Vec<Point> {
     let list = std::fs::read_to_string(list).expect("the operations of the run");
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();

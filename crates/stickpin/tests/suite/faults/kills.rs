@@ -189,8 +189,8 @@ fn one_of_many_processes_that_claim_at_once_gets_each_turn() {
     }
 }
 
-/// In a process namespace of its own: an agent takes the turn, its harness is killed, another program
-/// gets the process id of the harness, and another agent waits for the turn.
+/// In a process namespace of its own: an agent takes the turn, its harness is killed, another
+/// program gets the process id of the harness, and another agent waits for the turn.
 const REUSED_ID: &str = r#"
     cat > "$HOME/codex.sh" <<'END'
         export CODEX_THREAD_ID=t1

@@ -3,8 +3,8 @@
 use crate::support::{self, Ran, World};
 use stickpin_testkit::skipped;
 
-/// Mounts a FUSE file system of the type `KIND` at `STATE`, which holds only the folder `daemon`, and
-/// runs a command. The folder is a tmpfs, so that the locks of a starting daemon work.
+/// Mounts a FUSE file system of the type `KIND` at `STATE`, which holds only the folder `daemon`,
+/// and runs a command. The folder is a tmpfs, so that the locks of a starting daemon work.
 const ON_FUSE: &str = r#"
 import ctypes, os, struct, subprocess, sys
 state, kind = os.environ["STATE"], os.environ["KIND"]

@@ -244,8 +244,8 @@ pub fn unshared(words: &[&str]) -> std::process::Command {
     command
 }
 
-/// Returns a command of a world after a restart of the machine: it and the daemon that it starts see
-/// another boot id.
+/// Returns a command of a world after a restart of the machine: it and the daemon that it starts
+/// see another boot id.
 pub fn rebooted(world: &World, args: &[&str]) -> Command {
     let boot = world.path().join("boot_id");
     std::fs::write(&boot, "b0070000-0000-4000-8000-000000000000\n").unwrap();
