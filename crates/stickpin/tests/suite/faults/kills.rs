@@ -189,6 +189,52 @@ fn one_of_many_processes_that_claim_at_once_gets_each_turn() {
     }
 }
 
+/// F12 and F13 between processes: two agents take the turn of a third, which releases it meanwhile.
+#[test]
+fn one_of_several_processes_that_take_and_release_at_once_wins_the_turn() {
+    let world = World::new();
+    ok(&world, ADA, "open sim:shop");
+    let agents = [ADA, BOB, "gemini:eve"];
+    for agent in agents {
+        ok(&world, agent, "turn join");
+    }
+    let turn_of = |output: &Value| output["turnId"].as_u64().expect("a number");
+    for round in 0..6 {
+        let turn = turn_of(&ok(&world, ADA, "turn take --operator-requested --reason begin"));
+        let take = format!("turn take --operator-requested --reason now --turn {turn}");
+        let release = format!("turn release --status 'round {round}' --next-action pay --turn {turn}");
+        let begun = [(ADA, release), (BOB, take.clone()), (agents[2], take)].map(|(agent, line)| {
+            let process =
+                command(&world, agent, &line).stdout(Stdio::piped()).spawn().expect("the binary runs");
+            (agent, process)
+        });
+        let ended = begun.map(|(agent, process)| {
+            let ran: Ran = process.wait_with_output().expect("it ends").into();
+            (agent, ran.code, ran.json())
+        });
+        let owners: Vec<_> = ended[1..].iter().filter(|(_, code, _)| *code == 0).collect();
+        let released = ended[0].1 == 0;
+        // Whoever loses decided on a turn that was over, and is told so.
+        for (agent, code, answer) in &ended {
+            let why = &answer["error"]["code"];
+            let is_refusal =
+                ["TURN_MISMATCH", "STALE_LEASE", "NOT_YOUR_TURN"].iter().any(|known| why == known);
+            assert!(*code == 0 || is_refusal, "round {round}: {agent}: {answer}");
+        }
+        assert!(owners.len() <= 1, "round {round}: {ended:?}");
+        assert!(released || owners.len() == 1, "round {round}: somebody won: {ended:?}");
+        let state = ok(&world, ADA, "turn state");
+        match owners[..] {
+            [(agent, _, answer)] => {
+                assert_eq!(state["owner"], **agent, "round {round}: {state}");
+                assert!(turn_of(&answer["output"]) > turn, "round {round}: {answer}");
+            }
+            _ => assert_ne!(state["state"], "owned", "round {round}: {state}"),
+        }
+    }
+    assert_eq!(ok(&world, ADA, "log verify shop")["findings"], json!([]));
+}
+
 /// In a process namespace of its own: an agent takes the turn, its harness is killed, another
 /// program gets the process id of the harness, and another agent waits for the turn.
 const REUSED_ID: &str = r#"
