@@ -18,8 +18,8 @@ const ALL: &str = "all";
 
 /// The number of tests that run concurrently on two cores. Most wait for a browser or a time limit,
 /// and use a third of a core. Tests on a desktop count as two, and large apps as more
-/// (`.config/nextest.toml`): beside five others they miss their time limits.
-const TESTS_PER_TWO_CORES: usize = 6;
+/// (`.config/nextest.toml`): beside four others they miss their time limits.
+const TESTS_PER_TWO_CORES: usize = 5;
 
 /// Lints and runs the suites that need neither a browser nor a desktop.
 pub fn quick() -> Result {
