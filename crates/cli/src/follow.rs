@@ -155,10 +155,12 @@ async fn print_until_signalled(
                 if is_known || ends_at.is_some() {
                     return Ok(0);
                 }
-                ends_at = Some(tokio::time::Instant::now() + FIRST_ANSWER);
+                ends_at = Some(Instant::now() + FIRST_ANSWER);
                 continue;
             }
-            () = sleep_until(ends_at) => return Ok(0),
+            () = tokio::time::sleep_until(ends_at.unwrap_or_else(Instant::now).into()), if ends_at.is_some() => {
+                return Ok(0);
+            }
             answer = heard.recv() => answer,
         };
         let Some(Answer { response, last }) = answer.transpose()? else { return Ok(0) };
@@ -187,13 +189,6 @@ async fn print_until_signalled(
                 return Ok(ErrorCode::Io.exit());
             }
         }
-    }
-}
-
-async fn sleep_until(at: Option<tokio::time::Instant>) {
-    match at {
-        Some(at) => tokio::time::sleep_until(at).await,
-        None => std::future::pending().await,
     }
 }
 

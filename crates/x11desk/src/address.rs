@@ -51,9 +51,7 @@ impl Address {
         }
         Err(failed)
     }
-}
 
-impl Address {
     /// Returns a text property of the root window over a connection of its own; `None` if it is
     /// absent or empty. Blocks.
     ///

@@ -122,7 +122,7 @@ impl App {
     }
 
     /// Returns the records of a page that are news for the person: messages to everybody, and what
-    /// is addressed to them. What happened before the console started is none.
+    /// is addressed to them. Records from before the console started are not news.
     pub(crate) fn news_for_me(&self, page: &FeedPage) -> Vec<u64> {
         if self.phase != Phase::Live {
             return Vec::new();

@@ -100,16 +100,16 @@ impl HostBuilder {
     /// # Errors
     /// Returns `INVALID_ARGS` when two commands have the same name.
     pub fn build(self) -> Result<Host> {
-        for (at, entry) in self.added.iter().enumerate() {
-            let names = || std::iter::once(&entry.spec.name).chain(entry.spec.aliases);
-            let before = self.added[..at].iter().copied();
-            let earlier = CommandTable::new(registry::all().chain(before));
-            if let Some(name) = names().find(|name| earlier.find(name).is_some()) {
+        let commands = CommandTable::new(registry::all().chain(self.added.iter().copied()));
+        for entry in &self.added {
+            let mut names = std::iter::once(&entry.spec.name).chain(entry.spec.aliases);
+            let is_taken =
+                |name: &&&str| commands.find(name).is_some_and(|first| !std::ptr::eq(first, *entry));
+            if let Some(name) = names.find(is_taken) {
                 return Err(Error::invalid_args(format!("two commands are named `{name}`"))
                     .hint("rename the added command"));
             }
         }
-        let commands = CommandTable::new(registry::all().chain(self.added.iter().copied()));
         Ok(Host { inner: Arc::new(HostInner::new(self.config)), commands, added: self.added.into() })
     }
 

@@ -307,6 +307,8 @@ mod tests {
         let spot = PagePoint { stack, page, point: (70, 110) };
         assert_eq!(PagePoint::of(&picture, &above, label), Some(spot));
         assert_eq!(PagePoint::of(&picture, &above, stack), None, "it is on none");
+        let others = Toolkit::Gtk3.reader().page_point(&picture, &above, label);
+        assert_eq!(others, None, "others say what can be seen");
         picture.objects[page].interfaces.insert(Interfaces::TEXT);
         assert_eq!(PagePoint::of(&picture, &above, label), None, "that is something itself");
     }

@@ -267,6 +267,39 @@ fn require_visible(listed: &ListedSession, who: &Participant) -> Result<()> {
 }
 
 impl SessionEntry {
+    /// Returns the entry of a session of which nothing else is known.
+    fn named(name: String, state: ListedState) -> Self {
+        Self {
+            name,
+            owner: String::new(),
+            yours: false,
+            kind: String::new(),
+            label: String::new(),
+            url: String::new(),
+            title: String::new(),
+            generation: None,
+            age: None,
+            idle: None,
+            closes_after_idle: None,
+            memory: None,
+            running: None,
+            dialog: None,
+            state,
+            live: Reachability::default(),
+            visibility: None,
+            lifetime: None,
+            turn: None,
+            parent: None,
+            children: ListedChildren::default(),
+            scope_delegated: Vec::new(),
+            peers: BTreeSet::new(),
+            restore: None,
+            diagnostics: Vec::new(),
+            meta: None,
+            evidence: None,
+        }
+    }
+
     fn of(slot: &SessionSlot, cx: &Cx) -> Self {
         let now = (cx.host.config.clock)();
         let since =
@@ -275,7 +308,6 @@ impl SessionEntry {
         let running = status.running.filter(|&r| r != SessionShow::SPEC.name);
         let live = Reachability::of(slot, status.pid, running.is_some(), now);
         Self {
-            name: slot.name.clone(),
             owner: slot.owner.clone(),
             yours: slot.owner == cx.caller.key,
             kind: status.kind.to_owned(),
@@ -289,19 +321,8 @@ impl SessionEntry {
             memory: status.pid.and_then(resident),
             running: running.map(str::to_owned),
             dialog: status.dialog.map(|d| d.describe()),
-            state: ListedState::Live,
             live,
-            visibility: None,
-            lifetime: None,
-            turn: None,
-            parent: None,
-            children: ListedChildren::default(),
-            scope_delegated: Vec::new(),
-            peers: BTreeSet::new(),
-            restore: None,
-            diagnostics: Vec::new(),
-            meta: None,
-            evidence: None,
+            ..Self::named(slot.name.clone(), ListedState::Live)
         }
     }
 
@@ -330,35 +351,12 @@ impl SessionEntry {
 
     /// Describes a session that is not open, from its metadata alone.
     fn not_open(mut listed: ListedSession) -> Self {
-        let address = listed.address.take().unwrap_or_default();
         let mut entry = Self {
-            name: std::mem::take(&mut listed.name),
-            owner: String::new(),
             yours: listed.visibility == Visibility::Own,
             kind: std::mem::take(&mut listed.platform),
-            label: String::new(),
-            url: address,
-            title: String::new(),
-            generation: None,
-            age: None,
-            idle: None,
-            closes_after_idle: None,
-            memory: None,
-            running: None,
-            dialog: None,
-            state: listed.state,
-            live: Reachability::default(),
-            visibility: None,
-            lifetime: None,
-            turn: None,
-            parent: None,
-            children: ListedChildren::default(),
-            scope_delegated: Vec::new(),
-            peers: BTreeSet::new(),
+            url: listed.address.take().unwrap_or_default(),
             restore: listed.restore.take(),
-            diagnostics: Vec::new(),
-            meta: None,
-            evidence: None,
+            ..Self::named(std::mem::take(&mut listed.name), listed.state)
         };
         entry.add(listed, None);
         entry

@@ -155,7 +155,7 @@ impl Home {
     }
 }
 
-/// F39: the moment of a kill is not certain, so it is repeated until the file was being rewritten.
+/// F39: a kill may come too early or too late, so it is repeated until one meets the rewrite.
 #[test]
 fn installation_that_is_killed_leaves_the_old_or_the_new_file() {
     let home = Home::new();

@@ -214,7 +214,7 @@ fn one_of_several_processes_that_take_and_release_at_once_wins_the_turn() {
         });
         let owners: Vec<_> = ended[1..].iter().filter(|(_, code, _)| *code == 0).collect();
         let released = ended[0].1 == 0;
-        // Whoever loses decided on a turn that was over, and is told so.
+        // A request that loses is refused, because its turn is over.
         for (agent, code, answer) in &ended {
             let why = &answer["error"]["code"];
             let is_refusal =
