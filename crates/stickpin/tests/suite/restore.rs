@@ -1,14 +1,8 @@
 //! Sessions that lost their app: listed, and opened again, through the real binary.
 
-use crate::support::{Ran, World, eventually, may_mount, rebooted, words};
+use crate::support::{Ran, World, eventually, kill_daemon, reboot, words};
 use serde_json::{Value, json};
 use stickpin_testkit::skipped;
-
-/// Kills the daemon, and waits until it is gone.
-fn kill_daemon(world: &World) {
-    world.signal("-KILL", world.pid().unwrap());
-    eventually("the daemon is gone", || world.pid().is_none());
-}
 
 fn listed(world: &World, line: &str) -> Vec<(String, String)> {
     let list = world.run(&words(line)).json();
@@ -84,27 +78,6 @@ fn ok(world: &World, agent: &str, line: &str) -> Value {
     let ran = Ran::from(command.env("STICKPIN_AGENT_ID", agent).output().unwrap());
     assert_eq!(ran.code, 0, "{agent} {line}: {ran:?}");
     ran.json()["output"].take()
-}
-
-/// Kills the daemon, and starts the next one as after a restart of the machine. Returns false,
-/// visibly, where that cannot be simulated.
-fn reboot(world: &World) -> bool {
-    if !may_mount() {
-        skipped("STICKPIN_REQUIRE_MOUNTS", "nothing may be mounted here");
-        return false;
-    }
-    let before = boot_id(world);
-    kill_daemon(world);
-    let ran = Ran::from(rebooted(world, &["session", "list", "--all", "--json"]).output().unwrap());
-    assert_eq!(ran.code, 0, "{ran:?}");
-    assert_ne!(boot_id(world), before, "the next daemon sees another boot");
-    true
-}
-
-/// Returns the boot that the daemon noted.
-fn boot_id(world: &World) -> String {
-    let hint = std::fs::read_to_string(world.state_dir().join("daemon/daemon.json")).unwrap();
-    serde_json::from_str::<Value>(&hint).unwrap()["bootId"].as_str().unwrap().to_owned()
 }
 
 /// F18: turns end with the machine, a handoff that nobody took stays, and sessions are restored.

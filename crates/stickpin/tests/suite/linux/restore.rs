@@ -1,11 +1,26 @@
-//! `session restore` of a desktop app: the app is started again after a `kill -9` of the daemon.
+//! `session restore` of a desktop app: the app is started again after a `kill -9` of the daemon, or
+//! after a restart of the machine.
 
 use crate::support::shared::PYTHON;
-use crate::support::{World, eventually};
+use crate::support::{World, kill_daemon, reboot};
 use stickpin_testkit::{desktop, workspace_root};
 
 #[test]
 fn app_is_started_again_after_kill_9_and_says_what_is_lost() {
+    starts_again_after(|world| {
+        kill_daemon(world);
+        true
+    });
+}
+
+/// F18 on a desktop.
+#[test]
+fn app_is_started_again_after_a_reboot_and_says_what_is_lost() {
+    starts_again_after(reboot);
+}
+
+/// Restores an app after `end`, which returns false, visibly, where it cannot be simulated.
+fn starts_again_after(end: impl Fn(&World) -> bool) {
     if desktop(&["python3"]).is_none() {
         return;
     }
@@ -23,9 +38,9 @@ fn app_is_started_again_after_kill_9_and_says_what_is_lost() {
         snapshot.lines().find_map(|line| line.contains("\"Name\"").then(|| line.trim())).expect("a field");
     let stale = stale.split_whitespace().find(|word| word.starts_with('@')).expect("a ref").to_owned();
 
-    let pid = world.pid().expect("a daemon");
-    world.signal("-KILL", pid);
-    eventually("the process is gone", || world.pid().is_none());
+    if !end(&world) {
+        return;
+    }
     let list = world.run(&["session", "list", "--json"]).json();
     assert_eq!(list["output"]["sessions"][0]["state"], "restorable", "{list}");
 

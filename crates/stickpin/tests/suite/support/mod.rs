@@ -12,6 +12,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
+use stickpin_testkit::skipped;
 
 /// A state dir, a project folder, and the binary.
 pub struct World {
@@ -242,6 +243,33 @@ pub fn unshared(words: &[&str]) -> std::process::Command {
     let mut command = std::process::Command::new("unshare");
     command.args(["--user", "--map-root-user", "--mount"]).args(words);
     command
+}
+
+/// Kills the daemon, and waits until it is gone.
+pub fn kill_daemon(world: &World) {
+    world.signal("-KILL", world.pid().unwrap());
+    eventually("the daemon is gone", || world.pid().is_none());
+}
+
+/// Kills the daemon, and starts the next one as after a restart of the machine. Returns false,
+/// visibly, where that cannot be simulated.
+pub fn reboot(world: &World) -> bool {
+    if !may_mount() {
+        skipped("STICKPIN_REQUIRE_MOUNTS", "nothing may be mounted here");
+        return false;
+    }
+    let before = boot_id(world);
+    kill_daemon(world);
+    let ran = Ran::from(rebooted(world, &["session", "list", "--all", "--json"]).output().unwrap());
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_ne!(boot_id(world), before, "the next daemon sees another boot");
+    true
+}
+
+/// Returns the boot that the daemon noted.
+fn boot_id(world: &World) -> String {
+    let hint = std::fs::read_to_string(world.state_dir().join("daemon/daemon.json")).unwrap();
+    serde_json::from_str::<Value>(&hint).unwrap()["bootId"].as_str().unwrap().to_owned()
 }
 
 /// Returns a command of a world after a restart of the machine: it and the daemon that it starts
