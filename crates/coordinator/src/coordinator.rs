@@ -128,7 +128,9 @@ impl Coordinator {
             return Ok(Arc::clone(session));
         }
         let now = (self.shared.environment.now)();
-        let opened = SessionLog::open(&self.store, name, now.wall).map_err(error::of_store)?;
+        let opened = SessionLog::open(&self.store, name, now.wall);
+        let opened = opened.inspect_err(|e| self.read.note_damage(name, e)).map_err(error::of_store)?;
+        self.read.forget_damage(name);
         for diagnostic in &opened.diagnostics {
             tracing::info!(session = name, "repaired: {}", diagnostic.name());
         }
@@ -296,8 +298,10 @@ impl Coordinator {
     /// Returns `LOG_CORRUPT` for a record that cannot be read.
     pub fn verify(&self, name: &str) -> Result<Verified> {
         let verified = self.store.verify(name);
-        let session = self.loaded().get(name).cloned();
-        if let (Err(e), Some(session)) = (&verified, session) {
+        // A session whose end is undamaged can be loaded, and must not be written to either.
+        if let Err(e) = &verified
+            && let Ok(session) = self.session(name)
+        {
             stickpin_store::note_damage(&session.lock().log, e);
         }
         verified.map_err(error::of_store)

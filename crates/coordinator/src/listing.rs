@@ -8,11 +8,11 @@ use crate::participant::Participant;
 use crate::replies::TurnSummary;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use stickpin_device::{ErrorCode, Result};
 use stickpin_session::log::{SessionMeta, Status};
 use stickpin_session::turn::{self, Presence, Situation};
-use stickpin_store::{Diagnostic, Stamp};
+use stickpin_store::{Diagnostic, Stamp, StoreError};
 
 pub use self::children::{ListedChild, ListedChildren};
 
@@ -150,9 +150,32 @@ const LEAST_OF_A_THREAD: usize = 100;
 
 type Read = Result<(Arc<SessionMeta>, Vec<Diagnostic>)>;
 
-/// Metadata from earlier reads, with the stamp of the file at that time.
+/// What earlier reads found in sessions that are not loaded.
 #[derive(Debug, Default)]
-pub(crate) struct ReadBefore(Mutex<BTreeMap<String, (Stamp, Arc<SessionMeta>)>>);
+pub(crate) struct ReadBefore {
+    /// The metadata, with the stamp of the file at that time.
+    metadata: Mutex<BTreeMap<String, (Stamp, Arc<SessionMeta>)>>,
+    /// Descriptions of the damage in logs.
+    damage: Mutex<BTreeMap<String, String>>,
+}
+
+impl ReadBefore {
+    /// Records why a session could not be loaded, if its log is damaged.
+    pub(crate) fn note_damage(&self, name: &str, found: &StoreError) {
+        if let StoreError::Corrupt { .. } = found {
+            unpoisoned(&self.damage).insert(name.to_owned(), found.to_string());
+        }
+    }
+
+    /// Forgets the damage of a session that has been loaded or repaired since.
+    pub(crate) fn forget_damage(&self, name: &str) {
+        unpoisoned(&self.damage).remove(name);
+    }
+}
+
+fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 impl Coordinator {
     /// Returns the sessions that `who` is a member of, their children and peers; for a person also
@@ -229,9 +252,9 @@ impl Coordinator {
             return Ok((Arc::new(session.meta()), Vec::new()));
         }
         let stamp = self.store().meta_stamp(name);
-        let cache = &self.read_before().0;
+        let cache = &self.read_before().metadata;
         if let Some(stamp) = &stamp
-            && let Some((then, meta)) = cache.lock().unwrap_or_else(PoisonError::into_inner).get(name)
+            && let Some((then, meta)) = unpoisoned(cache).get(name)
             && then == stamp
         {
             return Ok((Arc::clone(meta), Vec::new()));
@@ -240,7 +263,7 @@ impl Coordinator {
         let meta = Arc::new(meta);
         if let Some(stamp) = stamp.filter(|_| diagnostics.is_empty()) {
             let entry = (stamp, Arc::clone(&meta));
-            cache.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), entry);
+            unpoisoned(cache).insert(name.to_owned(), entry);
         }
         Ok((meta, diagnostics))
     }
@@ -313,8 +336,13 @@ fn describe(
         listed.diagnostics.push(Diagnostic::LogMissing.name().to_owned());
     }
     let session = coordinator.loaded().get(name).cloned();
-    if let Some(damage) = session.and_then(|session| stickpin_store::found_damage(&session.lock().log)) {
-        listed.diagnostics.push(damage.code().to_owned());
+    let damage = match session {
+        Some(session) => stickpin_store::found_damage(&session.lock().log).map(|e| e.to_string()),
+        None => unpoisoned(&coordinator.read_before().damage).get(name).cloned(),
+    };
+    if let Some(damage) = damage {
+        listed.diagnostics.push(ErrorCode::LogCorrupt.name().to_owned());
+        listed.restore = Some(Restorability { possible: false, reason: Some(damage) });
         if !live {
             listed.state = ListedState::Corrupt;
         }

@@ -226,7 +226,9 @@ impl Coordinator {
             return session.change(|state, now| repair_in_use(self.store(), state, line, now));
         }
         let now = (self.shared().environment.now)();
-        self.store().repair(name, line, now.wall).map_err(error::of_store)
+        let repaired = self.store().repair(name, line, now.wall).map_err(error::of_store)?;
+        self.read_before().forget_damage(name);
+        Ok(repaired)
     }
 }
 

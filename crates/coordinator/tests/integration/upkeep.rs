@@ -145,13 +145,19 @@ async fn a_damaged_line_is_given_up_by_a_person() {
     let damaged: Vec<_> = text.lines().enumerate().map(|(n, line)| if n == 1 { "{" } else { line }).collect();
     std::fs::write(&log, damaged.join("\n") + "\n").unwrap();
     let code = |e: Error| e.code;
+    let listed = || world.coordinator.listed("shop", None, &BTreeSet::new());
+    assert_eq!(listed().state, ListedState::Restorable, "a list reads no log");
     assert_eq!(world.coordinator.verify("shop").map_err(code).err(), Some(ErrorCode::LogCorrupt));
+    let found = listed();
+    assert_eq!((found.state, found.diagnostics), (ListedState::Corrupt, vec!["LOG_CORRUPT".to_owned()]));
+    assert!(!found.restore.unwrap().possible);
     assert_eq!(world.coordinator.repair("shop", 2, &ada).map_err(code).err(), Some(ErrorCode::ScopeDenied));
     assert_eq!(
         world.coordinator.repair("shop", 1, &person).map_err(code).err(),
         Some(ErrorCode::InvalidArgs)
     );
     assert_eq!(world.coordinator.repair("shop", 2, &person).unwrap().stubs, 1);
+    assert_eq!(listed().state, ListedState::Restorable);
     assert_eq!(world.coordinator.verify("shop").unwrap().summary.records, lines as u64);
 }
 
