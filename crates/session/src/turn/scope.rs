@@ -204,6 +204,29 @@ impl ScopeRule {
         target && other.verbs.is_subset(&self.verbs) && limits(self).covers(&limits(other))
     }
 
+    /// Returns the rules with one verb and one value per limit that this rule consists of. The rule
+    /// is covered by several others exactly if each part is covered by one of them, because what a
+    /// part does not limit has endless values.
+    fn parts(&self) -> Vec<Self> {
+        let one = |verb: &Verb| Self { verbs: [*verb].into(), ..self.clone() };
+        let mut parts: Vec<Self> = self.verbs.iter().map(one).collect();
+        let limited: [fn(&mut Constraint) -> &mut Option<BTreeSet<String>>; 4] =
+            [|c| &mut c.origins, |c| &mut c.packages, |c| &mut c.window_roles, |c| &mut c.file_roots];
+        for limit in limited {
+            let split = |part: Self| {
+                let mut constraint = limits(&part);
+                let Some(names) = limit(&mut constraint).take() else { return vec![part] };
+                let only = |name: String| {
+                    *limit(&mut constraint) = Some([name].into());
+                    Self { constraint: Some(constraint.clone()), ..part.clone() }
+                };
+                names.into_iter().map(only).collect()
+            };
+            parts = parts.into_iter().flat_map(split).collect();
+        }
+        parts
+    }
+
     fn overlaps(&self, other: &Self) -> bool {
         let target = match (&self.target, &other.target) {
             (TargetSelector::Target(mine), TargetSelector::Target(theirs)) => mine == theirs,
@@ -360,7 +383,8 @@ impl Ledger {
                 (TargetSelector::Target(target), Some(targets)) => targets.contains(target),
                 _ => true,
             };
-            loan.rules.iter().position(|rule| !has(rule) || !rules.iter().any(|r| r.covers(rule)))
+            let covers = |part: &ScopeRule| rules.iter().any(|mine| mine.covers(part));
+            loan.rules.iter().position(|rule| !has(rule) || !rule.parts().iter().all(covers))
         };
         match uncovered(&own.scope.allow, Some(&own.targets)) {
             None => loan.parent_loan = None,

@@ -110,6 +110,28 @@ fn loan_beyond_the_lenders_scope_is_refused() {
 }
 
 #[test]
+fn rule_that_several_rules_of_the_lender_cover_together_is_lent() {
+    let act = rule(&[Verb::Act], "page");
+    let both = rule(&[Verb::Act, Verb::Admin], "page");
+    let allow = vec![
+        on_origins(both.clone(), &["https://a", "https://b"]),
+        on_origins(act.clone(), &["https://c"]),
+        rule(&[Verb::Observe], "*"),
+    ];
+    let requested = |rule: ScopeRule| {
+        let mut ledger = shop();
+        let scope = BaseScope { allow: allow.clone(), deny: vec![] };
+        ledger.set_session("shop", Holding { targets: [target("page")].into(), scope });
+        lend(&mut ledger, loan("l1", "shop", "child", vec![rule])).is_ok()
+    };
+    assert!(requested(on_origins(act.clone(), &["https://a", "https://c"])));
+    assert!(requested(on_origins(rule(&[Verb::Observe, Verb::Act], "page"), &["https://b", "https://c"])));
+    assert!(!requested(on_origins(both, &["https://a", "https://c"])), "nobody may administer the last one");
+    assert!(!requested(on_origins(act.clone(), &["https://a", "https://d"])));
+    assert!(!requested(act), "any origin");
+}
+
+#[test]
 fn denials_of_every_lender_hold() {
     let mut ledger = shop();
     let deny = vec![on_origins(rule(&[Verb::Act], "*"), &["https://bank"])];
