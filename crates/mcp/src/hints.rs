@@ -151,7 +151,7 @@ mod tests {
         assert!(mentions.len() > 100, "{} mentions", mentions.len());
         for (place, mention) in mentions {
             let rewritten = core(&mention);
-            let is_ours = ["console ", "mcp ", "daemon ", "help", "replay ", "test ", "watch"]
+            let is_ours = ["console ", "mcp ", "daemon ", "help", "install ", "replay ", "test ", "watch"]
                 .iter()
                 .any(|own| mention[1..].starts_with(&format!("stickpin {own}")));
             assert!(is_ours || rewritten != mention, "{place}: {mention} is not a tool call");

@@ -1,4 +1,4 @@
-//! The commands and options that hints of the product name in backticks.
+//! The commands and options that hints of the product name.
 
 use std::path::{Path, PathBuf};
 
@@ -10,6 +10,8 @@ const FILLED: &[(&str, &str)] = &[
     ("{name}", "main"),
     ("{command}", "press"),
     ("{private}", ""),
+    ("{line}", "2"),
+    ("{harness}", "codex"),
     ("{}", "press"),
 ];
 
@@ -24,11 +26,12 @@ const FRONT_ENDS: &[&str] = &[
     "crates/replay",
 ];
 
-/// Returns each command line and each option in backticks from the string literals of all product
-/// sources, with backticks, preceded by its file and line.
+/// Returns each command line and each option that the string literals of all product sources name,
+/// in backticks and preceded by its file and line. A formatted literal may be a command line as a
+/// whole; inside a sentence, a command line has backticks.
 ///
 /// # Panics
-/// Panics when the sources cannot be read.
+/// Panics when the sources cannot be read, or when a sentence names a command without backticks.
 #[must_use]
 pub fn hint_mentions() -> Vec<(String, String)> {
     let root = crate::workspace_root();
@@ -45,7 +48,17 @@ pub fn hint_mentions() -> Vec<(String, String)> {
             if code.starts_with("//") || code.starts_with('#') {
                 continue;
             }
-            for part in code.split('`').skip(1).step_by(2) {
+            let place = format!("{shown}:{}", at + 1);
+            for outside in code.split('`').step_by(2) {
+                let is_bare = ["run stickpin ", "with stickpin "];
+                assert!(!is_bare.iter().any(|bare| outside.contains(bare)), "{place}: {outside}");
+            }
+            // The name and the version of the program are no command line.
+            let is_command =
+                |literal: &&str| literal.starts_with("stickpin ") && !literal.starts_with("stickpin {");
+            let whole = code.split("format!(\"").skip(1).filter_map(|rest| rest.split('"').next());
+            let whole = whole.filter(is_command);
+            for part in code.split('`').skip(1).step_by(2).chain(whole) {
                 // Front ends also have their own options.
                 let is_option = part.starts_with("--")
                     && !FRONT_ENDS.iter().any(|crate_| file.starts_with(root.join(crate_)));
@@ -55,7 +68,7 @@ pub fn hint_mentions() -> Vec<(String, String)> {
                         .fold(part.replace("\\\"", "\""), |part, (hole, value)| part.replace(hole, value));
                     // "did you mean `stickpin {near}`?" contains nothing but a name.
                     if !part.contains('{') || part.contains("[{") {
-                        found.push((format!("{shown}:{}", at + 1), format!("`{part}`")));
+                        found.push((place.clone(), format!("`{part}`")));
                     }
                 }
             }
