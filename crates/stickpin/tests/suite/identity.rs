@@ -2,7 +2,7 @@
 
 use crate::mcp::Harness;
 use crate::support::client::{Client, text};
-use crate::support::{Ran, World, eventually, unshared};
+use crate::support::{Ran, World, eventually, kill_daemon, unshared};
 use serde_json::{Value, json};
 use std::process::{Child, Command, Stdio};
 use stickpin_testkit::skipped;
@@ -55,8 +55,7 @@ fn server_of_two_threads_acts_for_none_until_it_is_linked() {
     assert_eq!((&checked["agentId"], &checked["checks"][0]["ok"]), (&json!(first), &json!(true)));
 
     // The link outlives the daemon.
-    world.signal("-KILL", world.pid().unwrap());
-    eventually("the process is gone", || world.pid().is_none());
+    kill_daemon(&world);
     let said = text(&call(&mut harness.client, "whoami", json!({}), none));
     assert!(said.contains(&first) && !said.contains(&other), "{said}");
 }

@@ -2,7 +2,7 @@
 //! that imitates stickpin, separation of clients, and the bearer token of HTTP.
 
 use crate::support::client::{Client, hello, text};
-use crate::support::{self, World, eventually, words};
+use crate::support::{self, World, eventually, kill_daemon, words};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -230,8 +230,7 @@ fn killed_daemon_is_restarted_without_old_pins() {
     let world = World::new();
     let mut client = Client::new(&world, &[]);
     client.ok("open", json!({"what": "sim:shop", "interactive": true}));
-    world.signal("-KILL", world.pid().expect("a daemon"));
-    eventually("the daemon is gone", || world.pid().is_none());
+    kill_daemon(&world);
     let e = client.err("press", json!({"target": "@e8"}));
     assert!(e.contains("SESSION_NOT_FOUND") || e.contains("DAEMON_UNREACHABLE"), "{e}");
     client.ok("open", json!({"what": "sim:shop"}));
@@ -651,8 +650,7 @@ fn shell_and_mcp_of_a_harness_are_one_agent() {
         assert!(said.contains(&agent), "{family}: {agent} in the shell, by MCP {said}");
 
         // The server is the first one to call the next daemon.
-        world.signal("-KILL", world.pid().expect("a daemon"));
-        eventually("the daemon is dead", || world.pid().is_none());
+        kill_daemon(&world);
         let said = tool("whoami", json!({}));
         assert!(said.contains(&agent), "{family}: {agent} before the kill, by MCP {said} behind it");
 

@@ -1,6 +1,6 @@
 //! Sessions behind a daemon, through the real binary, on the embedded device.
 
-use crate::support::{self, World, eventually, request};
+use crate::support::{self, World, eventually, kill_daemon, request};
 use serde_json::json;
 
 fn opened() -> World {
@@ -44,8 +44,7 @@ fn a_newer_client_never_ends_sessions() {
 #[test]
 fn after_kill_9_sessions_are_gone_and_can_be_opened_again() {
     let world = opened();
-    world.signal("-KILL", world.pid().unwrap());
-    eventually("the process is gone", || world.pid().is_none());
+    kill_daemon(&world);
     let ran = world.run(&["get", "title"]);
     assert_eq!(ran.code, 6, "{ran:?}");
     world.ok("open sim:shop");
@@ -173,8 +172,7 @@ fn recording_survives_a_killed_daemon() {
     world.ok("open sim:shop?clock=virtual --record=buy.ad -i");
     world.ok("press @e8");
     world.ok("press @e10");
-    world.signal("-KILL", world.pid().unwrap());
-    eventually("the process is gone", || world.pid().is_none());
+    kill_daemon(&world);
     let saved = world.ok("record stop");
     assert!(saved.contains("wrote 3 steps to "), "{saved}");
     let script = std::fs::read_to_string(world.path().join("shop/buy.ad")).unwrap();
@@ -184,8 +182,7 @@ fn recording_survives_a_killed_daemon() {
     // Also with `close`, after the session was opened again.
     world.ok("open sim:shop?clock=virtual --record -i");
     world.ok("press 'role=button label=\"Add to cart\" row=\"Oak lamp\"'");
-    world.signal("-KILL", world.pid().unwrap());
-    eventually("the process is gone", || world.pid().is_none());
+    kill_daemon(&world);
     let opened = world.run(&["open", "sim:shop?clock=virtual"]);
     assert!(opened.err.contains("2 steps recorded before this session was lost"), "{opened:?}");
     let closed = world.ok("close --save=again.ad");
@@ -200,8 +197,7 @@ fn new_recording_puts_a_lost_one_aside() {
     let world = World::new();
     world.ok("open sim:shop?clock=virtual --record -i");
     world.ok("press @e8");
-    world.signal("-KILL", world.pid().unwrap());
-    eventually("the process is gone", || world.pid().is_none());
+    kill_daemon(&world);
     let opened = world.run(&["open", "sim:shop?clock=virtual", "--record"]);
     let aside = opened.err.split("was saved to ").nth(1).and_then(|rest| rest.lines().next());
     let aside = aside.unwrap_or_else(|| panic!("{opened:?}")).trim_end_matches('.').to_owned();

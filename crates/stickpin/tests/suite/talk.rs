@@ -2,7 +2,7 @@
 //! and what a follower prints.
 
 use crate::support::client::{Client, text};
-use crate::support::{Ran, World, eventually, words};
+use crate::support::{Ran, World, eventually, kill_daemon, words};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -168,8 +168,7 @@ fn a_follower_finds_the_next_daemon_and_ends_with_the_session() {
     let mut follower = bob.follow(&format!("events --follow --after {from} --json"));
     ada.ok("msg send Bob one");
     assert_eq!(follower.event()["body"], "one");
-    world.signal("-KILL", world.pid().unwrap());
-    eventually("the process is gone", || world.pid().is_none());
+    kill_daemon(&world);
     ada.ok("msg send Bob two");
     let mut event = follower.event();
     while event["type"] != "message" {

@@ -1,6 +1,6 @@
 //! What happens to a browser when its daemon is killed, through the real binary.
 
-use crate::support::{self, Ran, World, eventually};
+use crate::support::{self, Ran, World, eventually, kill_daemon};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use stickpin_testkit::skipped;
@@ -28,8 +28,7 @@ fn killed_daemon_leaves_no_browser_or_profile() {
     }
     assert_eq!(opened.code, 0, "{opened:?}");
     assert!(!browsers(&world).is_empty());
-    world.signal("-KILL", world.pid().unwrap());
-    eventually("the daemon is gone", || world.pid().is_none());
+    kill_daemon(&world);
     assert_eq!(world.run(&["session", "list"]).code, 0);
     eventually("the browser is gone", || browsers(&world).is_empty());
     eventually("its profile is gone", || {
