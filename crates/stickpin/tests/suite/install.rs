@@ -3,6 +3,7 @@
 use crate::support::{Ran, World, words};
 use serde_json::{Value, json};
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 const CODEX: &str = "# mine\nmodel = \"o3\"\n\n[mcp_servers.docs] # theirs\ncommand = \"docs\"\n";
 const GEMINI: &str =
@@ -163,4 +164,131 @@ fn package_hook_cleans_up_without_a_word() {
     assert_eq!(text(&world, ".claude.json"), "{\n  \"mcpServers\": {}\n}\n");
     assert!(!world.socket().exists(), "no daemon was started");
     assert!(!run(&world, "help").out.contains("maintenance"), "help does not list it");
+}
+
+/// The configurations of four harnesses, each with a comment or an unusual layout, the server of
+/// somebody else, and an entry of this program that a person wrote.
+const BY_HAND: [(&str, &str, &str); 4] = [
+    (
+        "claude-code",
+        ".claude.json",
+        "{\n  \"mcpServers\": {\n\
+         \x20   \"stickpin\": { \"command\": \"stickpin\", \"args\": [\"mcp\", \"--read-only\"] },\n\
+         \x20   \"docs\": {\"type\": \"http\", \"url\": \"https://example.org/mcp\"}\n  }\n}\n",
+    ),
+    (
+        "codex",
+        ".codex/config.toml",
+        "# mine\nmodel = \"o3\" # fast\n\n[mcp_servers.docs] # theirs\ncommand = 'docs'\n\n\
+         [mcp_servers.stickpin]\ncommand = \"stickpin\"\nargs = [\"mcp\", \"--read-only\"] # by hand\n",
+    ),
+    (
+        "gemini",
+        ".gemini/settings.json",
+        "{\n\t\"theme\": \"Default\", // mine\n\t\"mcpServers\": {\n\t\t/* theirs */\n\
+         \t\t\"stickpin\": { \"command\": \"stickpin\", \"args\": [\"mcp\"], \"trust\": true }, // by hand\n\
+         \t\t\"docs\": { \"command\": \"docs\" } // mine\n\t}\n}",
+    ),
+    (
+        "opencode",
+        ".config/opencode/opencode.json",
+        "{\r\n  // servers\r\n  \"mcp\": {\r\n    \"docs\": {\"type\": \"local\", \"command\": [\"docs\"]},\r\n\
+         \x20   \"stickpin\": {\"type\": \"local\", \"command\": [\"stickpin\", \"mcp\"], \"enabled\": false},\r\n  },\r\n}\r\n",
+    ),
+];
+
+/// Returns a world with a configuration of each harness, given by its text and its name.
+fn configured(text_of: impl Fn(&str) -> String) -> World {
+    let world = World::new();
+    fs::create_dir(world.path().join(".claude")).expect("a folder");
+    for (_, file, text) in BY_HAND {
+        let path = world.path().join(file);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        fs::write(path, text_of(text)).expect("a file");
+    }
+    world
+}
+
+/// Runs a command that examines every configuration. Returns its exit code, the status of each
+/// harness, and the messages.
+fn examined(world: &World, line: &str) -> (i32, Vec<String>, Vec<String>) {
+    let ran = run(world, line);
+    let results = ran.json()["output"]["results"].take();
+    let results = results.as_array().unwrap_or_else(|| panic!("{ran:?}"));
+    let of = |key: &str| -> Vec<String> {
+        let mcp = results.iter().filter(|result| result["target"] == "mcp");
+        mcp.map(|result| result[key].as_str().unwrap_or_default().to_owned()).collect()
+    };
+    assert_eq!(of("harness"), BY_HAND.map(|(harness, ..)| harness), "{ran:?}");
+    (ran.code, of("status"), of("message"))
+}
+
+/// F38: what a person wrote stays, byte by byte.
+#[test]
+fn entry_that_a_person_wrote_stays_in_each_configuration() {
+    let world = configured(str::to_owned);
+    for line in
+        ["install --all --mcp-only --json", "uninstall --all --json", "install --all --mcp-only --json"]
+    {
+        let (code, statuses, _) = examined(&world, line);
+        assert_eq!((code, statuses), (0, vec!["preserved".to_owned(); 4]), "{line}");
+        run(&world, "maintenance cleanup --reason update");
+        for (_, file, before) in BY_HAND {
+            assert_eq!(text(&world, file), before, "{line}");
+        }
+    }
+}
+
+/// F38: neighbours and comments stay while an entry comes and goes.
+#[test]
+fn neighbours_and_comments_stay_in_each_configuration() {
+    let without_ours = |text: &str| -> String {
+        let lines = text.split_inclusive('\n');
+        let ours = |line: &&str| line.contains("stickpin") || line.contains("by hand");
+        lines.filter(|line| !ours(line)).collect()
+    };
+    let world = configured(without_ours);
+    let (code, statuses, _) = examined(&world, "install --all --mcp-only --json");
+    assert_eq!((code, statuses), (0, vec!["added".to_owned(); 4]));
+    for (_, file, before) in BY_HAND {
+        let now = text(&world, file);
+        assert!(now.contains("STICKPIN_STATE_DIR"), "{now}");
+        let theirs = without_ours(before);
+        let kept = theirs.lines().filter(|line| line.contains("docs") || line.contains("mine"));
+        for line in kept {
+            // An entry after theirs needs a comma.
+            let is_there = now.replace("},", "}").contains(&line.replace("},", "}"));
+            assert!(is_there, "{line} is not in {now}");
+        }
+    }
+    let (code, statuses, _) = examined(&world, "uninstall --all --json");
+    assert_eq!((code, statuses), (0, vec!["removed".to_owned(); 4]));
+    for (_, file, before) in BY_HAND {
+        assert_eq!(text(&world, file), without_ours(before));
+    }
+}
+
+/// F38: a file that cannot be parsed or written is reported and stays as it is.
+#[test]
+fn broken_and_read_only_configurations_stay_and_are_reported() {
+    for line in ["install --all --mcp-only --json", "uninstall --all --json"] {
+        let broken = "{ \"mcpServers\": [ // not closed";
+        let world = configured(|_| broken.to_owned());
+        let (code, statuses, messages) = examined(&world, line);
+        assert_eq!((code, statuses), (9, vec!["failed".to_owned(); 4]), "{line}");
+        assert!(messages.iter().all(|message| message.contains("cannot be parsed")), "{messages:?}");
+        for (_, file, _) in BY_HAND {
+            assert_eq!(text(&world, file), broken, "{line}");
+        }
+    }
+    let empty = |world: &World| BY_HAND.map(|(_, file, _)| text(world, file)).iter().all(String::is_empty);
+    let world = configured(|_| String::new());
+    for (_, file, _) in BY_HAND {
+        let read_only = fs::Permissions::from_mode(0o444);
+        fs::set_permissions(world.path().join(file), read_only).expect("a file");
+    }
+    let (code, statuses, messages) = examined(&world, "install --all --mcp-only --json");
+    assert_eq!((code, statuses), (9, vec!["failed".to_owned(); 4]));
+    assert!(messages.iter().all(|message| message == "the file is read-only"), "{messages:?}");
+    assert!(empty(&world));
 }

@@ -1,34 +1,14 @@
 //! Clients, harnesses and daemons of several agents are killed, each a process of its own.
 
+use super::agents::{ADA, BOB, command, ok, run, shell};
 use crate::mcp::Harness;
-use crate::support::{self, Ran, World, eventually, words};
+use crate::support::{self, Ran, World, eventually};
 use serde_json::{Value, json};
 use std::io::Read;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use stickpin_testkit::skipped;
 
-const ADA: &str = "claude:ada";
-const BOB: &str = "codex:bob";
-
 const HAND_OVER: &str = "turn release --status 'cart filled' --next-action pay";
-
-fn command(world: &World, agent: &str, line: &str) -> Command {
-    let mut command = world.command(&[&["--session", "shop"], &words(line)[..], &["--json"]].concat());
-    command.env("STICKPIN_AGENT_ID", agent);
-    command
-}
-
-fn run(world: &World, agent: &str, line: &str) -> Ran {
-    command(world, agent, line).output().expect("the binary runs").into()
-}
-
-/// Returns the output of a command that exits with 0.
-#[track_caller]
-fn ok(world: &World, agent: &str, line: &str) -> Value {
-    let ran = run(world, agent, line);
-    assert_eq!(ran.code, 0, "{agent} {line}: {ran:?}");
-    ran.json()["output"].take()
-}
 
 /// Opens a session in which a command that takes the turn does not wait for that of another agent.
 fn open_to_take_turns_at_once(world: &World) {
@@ -52,14 +32,6 @@ fn output(mut child: Child) -> Value {
     child.stdout.take().expect("a pipe").read_to_string(&mut out).expect("text");
     assert!(child.wait().expect("it ends").success(), "{out}");
     serde_json::from_str::<Value>(&out).unwrap_or_else(|e| panic!("{e}: {out}"))["output"].take()
-}
-
-/// Runs a command in the shell of a harness, which must succeed, and returns its output.
-#[track_caller]
-fn shell(harness: &Harness, line: &str) -> Value {
-    let mut answer = harness.shell(&format!("{line} --json"));
-    assert_eq!(answer["ok"], true, "{line}: {answer}");
-    answer["output"].take()
 }
 
 /// F3: nobody else gets the turn, and its agent gets the handoff.

@@ -1,8 +1,11 @@
 //! Faults of processes and files: the daemon is killed at any operation on its files, the disk is
 //! full, and clients and harnesses are killed.
 
+mod agents;
+mod by_hand;
 mod crash_loop;
 mod full_disk;
+mod harnesses;
 mod hints;
 mod installing;
 mod killing_files;

@@ -1,28 +1,13 @@
 //! Acceptance tests 16 and 17: children and peers of a session whose daemon is killed. Daemon,
 //! harnesses and agents are processes of their own.
 
+use super::agents::{ADA, BOB, ok, run};
 use super::killing_files::{Moment, Orders, Point};
 use crate::mcp::Harness;
-use crate::support::{Ran, World, eventually, words};
+use crate::support::{Ran, World, eventually};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::process::Child;
-
-const ADA: &str = "claude:ada";
-const BOB: &str = "codex:bob";
-
-fn run(world: &World, agent: &str, line: &str) -> Ran {
-    let mut command = world.command(&[&words(line)[..], &["--json"]].concat());
-    command.env("STICKPIN_AGENT_ID", agent).output().expect("the binary runs").into()
-}
-
-/// Returns the output of a command that exits with 0.
-#[track_caller]
-fn ok(world: &World, agent: &str, line: &str) -> Value {
-    let ran = run(world, agent, line);
-    assert_eq!(ran.code, 0, "{agent} {line}: {ran:?}");
-    ran.json()["output"].take()
-}
 
 /// Starts a daemon that is killed behind the `nth` write of a kind of record.
 fn daemon_killed_behind(world: &World, test: &str, record: &str, nth: usize) -> Child {
