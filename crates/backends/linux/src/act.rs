@@ -128,9 +128,9 @@ pub(crate) async fn press(
     match answer {
         Ok(Some(answer)) if !answer.read().unwrap_or(true) => Ok(None),
         // The app is busy with the action, or shows a dialog from inside it. Or the app exited
-        // after it had answered, and its end is reported after the action.
+        // after answering; its exit is reported after the action.
         Ok(_) | Err(BusError::Closed(_)) => Ok(Some(delivered_to_target())),
-        // The action may have failed after taking effect, so another press could be a second one.
+        // The action may have failed after taking effect, so a retry could press twice.
         Err(BusError::Refused(why)) => Err(perhaps_pressed(&object, &why)),
         // There is no such action or object, so nothing happened.
         Err(fault) => ask::refused(&device.app, &object.path, fault).await.map(|()| None),
@@ -180,7 +180,7 @@ async fn fill(act: &Act<'_>, target: Handle, text: &str) -> Result<InputOutcome>
 /// Sets the text of a field. Returns whether the app accepted it.
 pub(crate) async fn set_text(app: &App, object: &Object, text: &str) -> Result<bool> {
     let call = Call::new(&object.path, EDITABLE, "SetTextContents").with((on_the_wire(text),));
-    // If the app is busy with it, the content of the field decides.
+    // If the app is busy with the order, the content of the field decides.
     ask::send_order(app, &call).await
 }
 

@@ -25,7 +25,7 @@ use stickpin_device::{Aim, AimOptions, HitResult, Result, element_gone};
 use stickpin_tree::{Handle, Rect};
 use stickpin_x11desk::{Window, window_manager, windows};
 
-/// How often an element is followed that moves away when the pointer arrives.
+/// The number of times that an element is followed if it moves away when the pointer arrives.
 const MAX_FOLLOWS: usize = 4;
 
 /// Timeout for an element that has not appeared yet while the app keeps signaling, and the silence

@@ -66,7 +66,7 @@ pub(crate) struct LinuxDevice {
     pub(crate) changes_reported: u64,
     /// The object that GTK 4 was last asked to activate, and when. GTK 4 acts after a delay.
     pub(crate) activated: Option<(String, Instant)>,
-    /// Time and place of the last press of the pointer.
+    /// The time and position of the last press of the pointer.
     pub(crate) last_press: Option<LastPress>,
     /// Windows on the screen, if the app is known not to list all of its windows.
     pub(crate) unlisted: Vec<u32>,
@@ -122,7 +122,7 @@ impl LinuxDevice {
         }
     }
 
-    /// Creates a device for an app that is one among others of its display.
+    /// Creates a device for an app that shares its display with others.
     pub(crate) fn among_others(
         desktop: AccessibilityBus,
         link: Link,
@@ -339,7 +339,7 @@ pub(crate) fn unknown(e: Error) -> Error {
 
 /// Waits until an element has performed its last activation. GTK 4 first shows the button as
 /// pressed, and drops a second press meanwhile. The action may change the element, so it must be
-/// read afterwards.
+/// read again afterwards.
 pub(crate) async fn until_activated(device: &LinuxDevice, target: Handle) -> Result<()> {
     let (path, pending) = (device.app.path(target)?, pending(device));
     if !pending.is_zero() && device.activated.as_ref().is_some_and(|(at, _)| **at == *path) {

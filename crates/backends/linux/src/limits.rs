@@ -24,8 +24,8 @@ pub(crate) const TEXTS: usize = 16 << 20;
 /// The interval of polling for changes that are not signaled.
 pub(crate) const FRAME: Duration = Duration::from_millis(16);
 
-/// Timeout for the answer to an action. Apps that show a dialog from inside the action answer when
-/// it is closed, so the action counts as done.
+/// Timeout for the answer to an action. Apps that show a dialog from inside the action answer only
+/// when the dialog is closed, so the action counts as done after this time.
 pub(crate) const DONE: Duration = Duration::from_millis(400);
 
 /// How long GTK 4 shows a button as pressed before the button acts (`gtkbutton.c`,

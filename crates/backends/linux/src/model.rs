@@ -278,8 +278,8 @@ mod tests {
         assert_eq!(picture.title(), "gedit");
     }
 
-    /// An app may list a hidden object in any number of places: two in each of two, sixty levels
-    /// deep.
+    /// An app may list a hidden object in any number of places: here, both objects of a level are
+    /// in both objects of the level above, for sixty levels.
     #[test]
     fn what_has_the_focus_is_looked_for_once_in_each() {
         let seen = states::SHOWING | states::VISIBLE;

@@ -38,7 +38,8 @@ pub(crate) trait ToolkitReader: Sync {
         Ok(Vec::new())
     }
 
-    /// Returns the roles of descendants of these new objects, by path, as far as one of them tells.
+    /// Returns the roles of descendants of these new objects, by path, if one of the objects
+    /// reports them.
     ///
     /// # Errors
     /// Returns a fault when the app is gone or silent.
@@ -95,8 +96,8 @@ pub(crate) trait ToolkitReader: Sync {
         false
     }
 
-    /// Returns the position of an object on a page that may be switched without a signal. `above`
-    /// contains the parent of each object.
+    /// Returns the position of an object on a stack page, which may be switched without emitting a
+    /// signal. `above` contains the parent of each object.
     fn page_point(&self, _picture: &ObjectTree, _above: &[usize], _at: usize) -> Option<PagePoint> {
         None
     }

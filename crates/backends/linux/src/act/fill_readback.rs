@@ -1,4 +1,4 @@
-//! The content of a field after a text was set. Some fields accept it late, some complete it, and
+//! The content of a field after its text was set. Some fields accept it late, some complete it, and
 //! some report success without accepting it.
 
 use crate::app::{App, ask, query, unknown};
@@ -30,7 +30,7 @@ pub(crate) async fn read_back(app: &App, field: &Object, text: &str) -> BusResul
     if field.role != PASSWORD {
         return Ok(Some(value));
     }
-    // Qt returns no text for a password field, but a character count.
+    // For a password field, Qt returns a character count but no text.
     let count = match value.chars().count() {
         0 => match ask::count(app, &field.path, TEXT, "CharacterCount").await {
             Err(BusError::Unknown) => 0,
@@ -38,12 +38,12 @@ pub(crate) async fn read_back(app: &App, field: &Object, text: &str) -> BusResul
         },
         count => count,
     };
-    // Some toolkits count UTF-16 units.
+    // Some toolkits count UTF-16 code units.
     let as_much = count == text.chars().count() || count == text.encode_utf16().count();
     Ok(Some(if as_much { text.to_owned() } else { MASK.repeat(count) }))
 }
 
-/// Reads the field once it is stable, starting from its first content. Returns immediately if that
+/// Reads a field until its content is stable, starting from `value`. Returns immediately if that
 /// equals the text, unless the app declares that it completes input.
 ///
 /// # Errors
@@ -93,7 +93,8 @@ pub(crate) fn comparable<'a>(field: &Object, text: &str, value: &'a str) -> &'a 
     }
 }
 
-/// Returns whether exactly the given rest of a text is selected. Some toolkits count UTF-16 units.
+/// Returns whether exactly the given rest of a text is selected. Some toolkits count UTF-16 code
+/// units.
 fn is_all_of(selected: &[(i32, i32)], text: &str, rest: &str) -> bool {
     let counts: [fn(&str) -> usize; 2] = [|s| s.chars().count(), |s| s.encode_utf16().count()];
     let [(start, end)] = selected else { return false };

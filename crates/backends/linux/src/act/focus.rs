@@ -48,7 +48,7 @@ pub(crate) async fn focus_element(device: &mut LinuxDevice, target: Handle) -> R
         // Without a press, keys would go to the currently focused element.
         return refusal.map_or(Ok(()), Err);
     }
-    // By now, GTK 4 has read the press, and handles it in its next frame.
+    // GTK 4 has read the press by now and handles it in its next frame.
     if ask::wait_until(HANDLED, || ask::has_focus(&device.app, &object.path)).await? {
         return Ok(());
     }

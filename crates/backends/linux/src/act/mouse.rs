@@ -11,7 +11,7 @@ use stickpin_tree::Handle;
 use stickpin_x11desk::{HeldInput, pings, pointer};
 use tokio::time::sleep;
 
-/// The number of moves of a drag: apps look for movement, not for a jump.
+/// The number of moves in a drag: apps look for movement, not for a jump.
 const STEPS: u32 = 12;
 
 /// The duration of each move.

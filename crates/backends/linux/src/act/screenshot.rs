@@ -18,7 +18,7 @@ pub(crate) async fn take(view: AppView<'_>, request: &ScreenshotRequest) -> Resu
     x11.screenshot(area).await
 }
 
-/// Begins to take a picture of the app's window, which the display does beside the following calls.
+/// Starts a screenshot of the app's window, which the display takes while the next calls run.
 pub(crate) async fn begin_live(view: AppView<'_>) -> Result<PendingPicture> {
     let (x11, area) = area(view, &ScreenshotRequest::default()).await?;
     Ok(Box::pin(async move { LivePicture::try_from(x11.screenshot(area).await?) }))

@@ -110,8 +110,8 @@ pub(crate) async fn select(
         let (label, path) = (label.clone(), option.path.clone());
         chosen.push(Choice { label, path, at: usize::MAX, moved: false });
     }
-    // GTK does not report which lists take several options. Whether the other options stay chosen
-    // shows it.
+    // GTK does not report which lists accept several options. Only those keep the other options
+    // chosen.
     let mut cleared = options.len() > 1 || list.object.is(s::MULTISELECTABLE);
     if cleared {
         clear_selection(&device.app, &list.object).await?;
@@ -147,7 +147,7 @@ pub(crate) async fn select(
 }
 
 /// Chooses an option at its current index, if it still has the texts that it was found by. Returns
-/// whether the app accepted.
+/// whether the app accepted it.
 async fn choose_option(device: &mut LinuxDevice, list: &mut OptionList, choice: &mut Choice) -> Result<bool> {
     for _ in 0..MAX_ROUNDS {
         if let Some(at) = place_of(device.view(), list, &choice.path).await? {
@@ -276,7 +276,7 @@ async fn no_others(
 /// Restores the earlier choice. Returns whether exactly that choice is now shown.
 async fn restore(view: AppView<'_>, list: &OptionList) -> Result<bool> {
     let Some(before) = &list.before else { return Ok(false) };
-    // A single-choice list replaces its option, and may require that one is chosen.
+    // A single-choice list replaces the chosen option, and may require one to be chosen.
     let clearings = if before.len() == 1 { &[false, true][..] } else { &[true][..] };
     for &clear in clearings {
         if clear {
@@ -305,7 +305,7 @@ async fn selected_count(app: &App, list: &Object) -> Result<Option<usize>> {
     Ok(ask::unless_vanished(app, &list.path, count).await?.flatten())
 }
 
-/// Returns the chosen options; `None` if unknown, or more than are read.
+/// Returns the chosen options; `None` if unknown, or if there are more than [`MAX_SELECTED`].
 async fn chosen_in(app: &App, list: &Object) -> Result<Option<Vec<String>>> {
     let Some(count) = selected_count(app, list).await?.filter(|count| *count <= MAX_SELECTED) else {
         return Ok(None);
@@ -328,9 +328,9 @@ fn paths(app: &App, of: &str, answer: &Message) -> BusResult<Vec<String>> {
     Ok(all.into_iter().map(|path| app.link.named(of, path)).collect())
 }
 
-/// Reads the options of a list and which are chosen. The options are its children, or those of the
-/// list or menu that is the only child of a combo box. `None` if unknown, or if some options are in
-/// groups.
+/// Reads the options of a list and which of them are chosen. The options are its children, or those
+/// of the list or menu that is the only child of a combo box. `None` if unknown, or if some options
+/// are in groups.
 async fn list_of(view: AppView<'_>, object: Object) -> Result<Option<OptionList>> {
     let mut holder = object.path.clone();
     for _ in 0..3 {

@@ -1,4 +1,4 @@
-//! Uploading files as a person does by typing their path: pressing the element that opens a file
+//! Uploading files by typing their paths, as a person would: pressing the element that opens a file
 //! chooser, putting the path into the chooser's field, and confirming with Enter.
 
 mod chooser_kinds;
@@ -26,7 +26,7 @@ use tokio::time::Instant;
 /// Timeout for a chooser to open, to show its field, and to close.
 const CHOOSER: Duration = Duration::from_secs(5);
 
-/// The time without a signal after a press that means that no chooser opens.
+/// The silence after a press that means that no chooser opens.
 const SILENT: Duration = Duration::from_millis(600);
 
 /// Timeout for a window to appear on the screen.
@@ -202,7 +202,7 @@ async fn escape(device: &mut LinuxDevice, chooser: &Chooser) -> Result<bool> {
     Ok(false)
 }
 
-/// Returns the field for paths of a chooser. GTK shows it on request.
+/// Returns the path field of a chooser, which GTK shows on request.
 async fn shown_field(act: &mut Act<'_>, chooser: &Chooser) -> Result<Option<Object>> {
     if let Some(field) = field_of(&act.device.last, &chooser.top) {
         return Ok(Some(field));
@@ -245,7 +245,8 @@ async fn activates(app: &App, field: &Object) -> Result<bool> {
     };
     match app.link.order(&ask::do_action(&field.path, index), DONE).await {
         Ok(Some(answer)) => Ok(answer.read().unwrap_or(true)),
-        // The chooser shows a dialog from inside the action, or failed after its effect.
+        // The chooser shows a dialog from inside the action, or the action failed after taking
+        // effect.
         Ok(None) | Err(BusError::Refused(_)) => Ok(true),
         Err(fault) => ask::refused(app, &field.path, fault).await.map(|()| false),
     }
@@ -310,7 +311,7 @@ fn field_of(last: &LastCapture, top: &str) -> Option<Object> {
     path_field(&last.picture, last.at(top)?).map(|field| last.picture[field].clone())
 }
 
-/// Reads the app until `look` finds the wanted thing; `None` once the app has been silent.
+/// Reads the app until `look` finds something; `None` once the app has been silent.
 async fn until_shown<T>(
     act: &mut Act<'_>,
     mut look: impl FnMut(&LastCapture) -> Option<T>,
@@ -364,7 +365,7 @@ pub(crate) async fn on_screen(app: &App) -> Result<Vec<Window>> {
     }
 }
 
-/// Returns the chooser with this path, as recorded or as it is now.
+/// Returns the chooser with this path, as recorded when it opened, or as it is now.
 pub(crate) async fn chooser_known(device: &mut LinuxDevice, top: &str) -> Result<Chooser> {
     match device.chooser.take().filter(|chooser| chooser.top == top) {
         Some(chooser) => Ok(chooser),

@@ -87,7 +87,7 @@ fn modal_panel(picture: &ObjectTree, at: usize) -> Option<usize> {
     (0..picture.objects.len()).filter(modal).find(beside)
 }
 
-/// Returns whether an object is an entry of a menu bar of which another menu is open: moving the
+/// Returns whether an object is an entry of a menu bar in which another menu is open: moving the
 /// pointer switches menus.
 pub(super) fn of_the_open_bar(picture: &ObjectTree, at: usize) -> bool {
     let bar = chain(picture, at).get(1).copied();

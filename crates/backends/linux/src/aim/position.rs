@@ -1,5 +1,5 @@
-//! Positions of elements: the toolkit's rectangles, corrected by where the X server has their
-//! windows.
+//! Positions of elements: the toolkit's rectangles, corrected by the positions of their windows on
+//! the X server.
 
 use crate::aim::window;
 use crate::app::ask::query_extents;
@@ -56,7 +56,7 @@ pub(crate) async fn boxes(view: AppView<'_>, handles: &[Handle]) -> Result<Vec<O
 }
 
 /// Returns the bounding boxes of elements on the screen. With `sight`, also returns the rectangles
-/// of their windows according to the toolkit, by index, which are asked in the same trip.
+/// of their windows according to the toolkit, by index, which are queried in the same round trip.
 async fn boxes_with_frames(
     view: AppView<'_>,
     handles: &[Handle],
@@ -149,8 +149,7 @@ pub(crate) async fn locate_on_screen(
 
 /// Asks for all rectangles that an aim at an object needs, in one round trip.
 ///
-/// # Errors
-/// Returns a fault when the app is gone or silent.
+/// # Errors Returns a fault if the app is gone or silent.
 pub(crate) async fn aim_rects(link: &Link, picture: &ObjectTree, at: usize) -> BusResult<AimRects> {
     let mut paths = whereabouts(picture, at);
     let count = paths.len();

@@ -9,8 +9,8 @@ use stickpin_tree::{Handle, Rect};
 /// must have the effect of a press. If there is a pointer, these elements are pressed with it:
 ///
 /// - The actions of Qt's menu entries leave the menu open, which then takes all keys.
-/// - `Toggle` of Qt turns a box or tool button without `clicked` or `triggered`, which most apps
-///   act on.
+/// - Qt's `Toggle` action changes a check box or tool button without emitting `clicked` or
+///   `triggered`, which most apps act on.
 /// - GTK 3 over the bus alone locks up at the next key if its action shows a dialog from inside
 ///   (`bus/orders.rs`).
 pub(crate) fn presses_by_action(AppView { app, last }: AppView<'_>, at: usize) -> bool {
@@ -22,7 +22,7 @@ pub(crate) fn presses_by_action(AppView { app, last }: AppView<'_>, at: usize) -
     acts && !(differs && app.screen.has_pointer())
 }
 
-/// Returns whether an element that was read is pressed by its action.
+/// Returns whether a captured element is pressed by its action.
 pub(crate) fn is_by_action(view: AppView<'_>, target: Handle) -> bool {
     view.index(target).is_some_and(|at| presses_by_action(view, at))
 }

@@ -8,7 +8,7 @@ use crate::model::{Interfaces, Point, role as n};
 use std::time::Duration;
 use stickpin_device::{ErrorCode, Result};
 
-/// Scroll until the element is visible anywhere (`AtspiScrollType`).
+/// The `AtspiScrollType` that scrolls until the element is visible anywhere.
 const ANYWHERE: u32 = 6;
 
 /// The maximum number of scroll steps for one element.
@@ -74,8 +74,8 @@ pub(crate) async fn scroll_into_view(
 }
 
 /// Scrolls to the approximate position of an element that has no position while it is out of view,
-/// like rows in GTK 3. The position is estimated from its index among its siblings. Returns false
-/// if nothing moved.
+/// such as a row in GTK 3. The position is estimated from its index among its siblings. Returns
+/// false if nothing moved.
 async fn approach(AppView { app, last }: AppView<'_>, at: usize) -> Result<bool> {
     let objects = last.objects();
     let Some(&pane) = panes(&last.picture, at).first() else { return Ok(false) };
@@ -148,7 +148,7 @@ async fn scroll_by(app: &App, bar: &str, by: f64) -> Result<bool> {
     Ok(after.is_some_and(|after| (after - before).abs() > f64::EPSILON))
 }
 
-/// Returns a number of a scroll bar; `None` if unknown.
+/// Returns a numeric property of a scroll bar; `None` if unknown.
 async fn number(app: &App, bar: &str, which: &str) -> Result<Option<f64>> {
     Ok(ask::or_none(app, ask::number(app, bar, VALUE, which).await).await?.flatten())
 }

@@ -24,9 +24,9 @@ pub(crate) struct WheelPoint {
     pub(crate) steady: bool,
 }
 
-/// Returns a point of `area` at which the wheel scrolls exactly the container, or the window
-/// without one. `area` is its visible part, and `along` states whether it scrolls horizontally and
-/// vertically.
+/// Returns a point of `area` at which the wheel scrolls the container itself, or the window if
+/// there is no container. `area` is the visible part of either, and `along` states whether it
+/// scrolls horizontally and vertically.
 ///
 /// # Errors
 /// Returns `ELEMENT_COVERED` if something else would receive the wheel everywhere.
@@ -89,8 +89,8 @@ fn points(area: Rect) -> impl Iterator<Item = Point> {
     all.map(at)
 }
 
-/// Returns points of an area outside these places, best first: those that none of the places will
-/// pass while scrolling.
+/// Returns points of an area outside these rectangles, best first: the best are points that no
+/// rectangle passes while scrolling.
 fn free(area: Rect, places: &[Rect], (across, down): (bool, bool)) -> Vec<WheelPoint> {
     let way = |place: &Rect| Rect {
         x: if across { area.x } else { place.x },

@@ -62,7 +62,7 @@ pub(crate) async fn popup(
     if let Some(popup) = popup_in(picture, &chain) {
         let popup = chain[popup];
         // A menu of GTK 3 reports where it was opened, not where it is. Its entries report their
-        // actual places.
+        // actual positions.
         let objects = last.objects();
         let children = objects[popup].children.iter().copied();
         let entries = children.clone().any(|child| is_menu_item(objects[child].role));

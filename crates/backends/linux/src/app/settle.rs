@@ -10,8 +10,8 @@ use tokio::time::timeout;
 /// everything.
 const RECHECK_INTERVAL: Duration = Duration::from_millis(500);
 
-/// How long a process that works without signaling may delay an action, and after which it counts
-/// as constantly working.
+/// How long a process that works without signaling may delay an action; after that, it counts as
+/// always busy.
 const BUSY: Duration = Duration::from_secs(3);
 
 /// Waits until nothing has been signaled for `request.quiet`, at most `request.cap`.
@@ -34,7 +34,7 @@ pub(crate) async fn until_quiet(
         let quiet_at = last + request.quiet;
         let now = Instant::now();
         if now >= quiet_at {
-            // The answer comes after all signals so far: a busy app has not sent them yet.
+            // The answer comes after all earlier signals, which a busy app may not have sent yet.
             lifecycle::barrier(&device.app).await?;
             if device.app.events.state().changes == changes && works_on(device, &mut work, start, end) {
                 // The process will signal the result.

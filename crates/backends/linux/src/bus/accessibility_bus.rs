@@ -246,7 +246,7 @@ mod tests {
     use super::*;
 
     impl AccessibilityBus {
-        /// Creates one over an existing bus.
+        /// Wraps an existing connection to a bus.
         pub(crate) fn over(wire: Wire) -> Self {
             Self { wire: Arc::new(wire), address: "".into() }
         }

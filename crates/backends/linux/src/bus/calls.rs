@@ -7,37 +7,39 @@ use crate::bus::names::{ACCESSIBLE, ACTION, COMPONENT, DAEMON, PROPERTIES, ROOT,
 use std::collections::BTreeMap;
 use zbus::Variant;
 
-/// Gets a property; [`Message::property_text`](super::Message::property_text) reads the answer.
+/// Creates the call that gets a property; [`Message::property_text`](super::Message::property_text)
+/// reads the answer.
 pub(crate) fn property<'a>(path: &'a str, interface: &'a str, name: &'a str) -> Call<'a> {
     Call::new(path, PROPERTIES, "Get").with((interface, name))
 }
 
-/// Sets a property.
+/// Creates the call that sets a property.
 pub(crate) fn set<'a>(path: &'a str, interface: &'a str, name: &'a str, value: Variant<'a>) -> Call<'a> {
     Call::new(path, PROPERTIES, "Set").with((interface, name, value))
 }
 
-/// Returns a query that every app can answer.
+/// Creates a query that every app can answer.
 pub(crate) fn role() -> Call<'static> {
     Call::new(ROOT, ACCESSIBLE, "GetRole")
 }
 
-/// Gets a child of an object by its index.
+/// Creates the call that gets a child of an object by its index.
 pub(crate) fn child(path: &str, index: i32) -> Call<'_> {
     Call::new(path, ACCESSIBLE, "GetChildAtIndex").with((index,))
 }
 
-/// Gets the rectangle of an object on the screen.
+/// Creates the call that gets the rectangle of an object on the screen.
 pub(crate) fn extents(path: &str) -> Call<'_> {
     Call::new(path, COMPONENT, "GetExtents").with((SCREEN,))
 }
 
-/// Gets the object at a point, in coordinates of this type.
+/// Creates the call that gets the object at a point, in coordinates of this type.
 pub(crate) fn at_point(path: &str, (x, y): (i32, i32), coordinates: u32) -> Call<'_> {
     Call::new(path, COMPONENT, "GetAccessibleAtPoint").with((x, y, coordinates))
 }
 
-/// Gets the descendants with a role (`Collection.GetMatches`), at most this many.
+/// Creates the call that gets the descendants with a role (`Collection.GetMatches`), at most this
+/// many.
 pub(crate) fn in_role(path: &str, role: u32, order: u32, most: i32) -> Call<'_> {
     const ALL: i32 = 1;
     const ANY: i32 = 2;
@@ -52,7 +54,7 @@ pub(crate) fn in_role(path: &str, role: u32, order: u32, most: i32) -> Call<'_> 
     Call::new(path, "org.a11y.atspi.Collection", "GetMatches").with((rule, order, most, true))
 }
 
-/// Calls the bus itself.
+/// Creates a call to the bus itself.
 pub(crate) fn of_bus(member: &str) -> Call<'_> {
     Call::new("/org/freedesktop/DBus", DAEMON, member)
 }

@@ -35,7 +35,7 @@ pub(crate) enum BusError {
 /// The answer to a call, or the result of several calls; otherwise the fault.
 pub(crate) type BusResult<T> = Result<T, BusError>;
 
-/// Converts an answer to `None` if only its object has none.
+/// Converts a fault to `None` if it concerns only the object.
 ///
 /// # Errors
 /// Returns `Closed` or `Silent`, which concern the whole app.

@@ -92,7 +92,7 @@ impl Link {
         self.socket().and(self.orders.as_ref())
     }
 
-    /// Returns whether orders use separate sockets, so that a simultaneous query may be answered
+    /// Returns whether orders use separate sockets, so that a concurrent query may be answered
     /// first.
     pub(crate) fn orders_apart(&self) -> bool {
         self.order_sockets().is_some()
@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     impl Link {
-        /// Creates one over an existing bus and a separate socket.
+        /// Wraps existing connections: a bus and a separate socket.
         pub(crate) fn over(bus: Wire, direct: Option<Wire>) -> Self {
             let (bus, direct) = (Arc::new(bus), direct.map(Arc::new));
             Self { bus, direct, orders: None, name: ":1.2".to_owned(), toolkit: Toolkit::default() }

@@ -1,11 +1,11 @@
 //! Sockets for orders, separate from those for queries.
 //!
-//! An order may show a dialog from inside (`gtk_dialog_run`). Until that is closed, the bridge of
-//! GTK 3 is inside the dispatch of the order's connection. For every key, it calls the registry and
-//! meanwhile serves all its connections from a nested main loop. A message waiting on the order's
-//! connection would be dispatched from inside its own dispatch, and libdbus would deadlock.
-//! Therefore, nothing is sent on the socket of an order, and the socket is not closed, before the
-//! order is known to have returned.
+//! An order may show a dialog from inside the call (`gtk_dialog_run`). Until that is closed, the
+//! bridge of GTK 3 is inside the dispatch of the order's connection. For every key, it calls the
+//! registry and meanwhile serves all its connections from a nested main loop. A message waiting on
+//! the order's connection would be dispatched from inside its own dispatch, and libdbus would
+//! deadlock. Therefore, nothing is sent on the socket of an order, and the socket is not closed,
+//! before the order is known to have returned.
 
 use crate::bus::body::{Call, Message, Reference};
 use crate::bus::calls::role;
@@ -22,8 +22,8 @@ use tokio::time::{Instant, sleep, timeout};
 /// Timeout for the answer to a probe after an order has returned.
 const PROBED: Duration = Duration::from_millis(150);
 
-/// The maximum number of sockets for which a socket whose order opened a window is left alone, even
-/// after that window is gone.
+/// The maximum number of sockets. Sockets whose order may still be running are probed and reused
+/// only once there are this many.
 const MAX_SOCKETS: usize = 32;
 
 /// How long keys wait for the answer to a probe, and the polling interval.
@@ -78,8 +78,8 @@ impl Socket {
         self.running.is_none() && self.wire.is_stuck()
     }
 
-    /// Checks whether an order that opened none of these windows has returned, which is likely. The
-    /// answer to a query proves it, now or later.
+    /// Checks whether the order has returned. This is likely if none of `windows`, the app's
+    /// current windows, is new. The answer to a query proves it, now or later.
     async fn probe(&mut self, windows: &[String]) -> bool {
         let came = |before: &Vec<String>| windows.iter().any(|window| !before.contains(window));
         if self.wire.is_stuck() || self.running.as_ref().is_some_and(came) {
@@ -110,7 +110,7 @@ impl Link {
             Err(BusError::Silent(_)) => Ok(None),
             Err(fault @ BusError::Closed(_)) => Err(fault),
             answer if call.interface == ACTION => {
-                // The bridge of GTK 3 answers first and acts then.
+                // The bridge of GTK 3 answers before it acts.
                 let link = self.clone();
                 tokio::spawn(async move {
                     // Queries on another socket are answered once the order has returned or runs a

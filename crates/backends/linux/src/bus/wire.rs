@@ -5,8 +5,8 @@
 //! signals in the order in which the app sent them. An answer thus proves that all earlier signals
 //! have been received.
 //!
-//! Simultaneous calls of all callers are written at once. An app reads everything that has arrived
-//! before it draws, and answers later once it draws (ADR 35).
+//! Calls that several callers make at the same time are written together. An app reads everything
+//! that has arrived before it draws, and answers later once it draws (ADR 35).
 
 use super::body::{Call, Message};
 use crate::bus::error::{BusError, BusResult};
@@ -45,7 +45,7 @@ struct WireState(Mutex<PendingCalls>);
 
 #[derive(Debug, Default)]
 struct PendingCalls {
-    /// The receivers of pending answers. An answer is still pending if its receiver is gone.
+    /// The receivers of pending answers. An answer stays pending even after its receiver is gone.
     calls: HashMap<NonZeroU32, oneshot::Sender<Answer>>,
     closed: Option<String>,
     /// The number of writes.

@@ -34,11 +34,11 @@ pub(crate) async fn read(link: &Link, known: &mut CaptureCache) -> BusResult<Obj
 struct ObjectReader {
     picture: ObjectTree,
     by_path: HashMap<String, usize>,
-    /// The children of objects whose turn has not come yet.
+    /// The children of objects that have not been reached yet.
     listed: HashMap<usize, Vec<Reference>>,
     /// The parents that objects name, as far as the cache contains them.
     named: HashMap<usize, usize>,
-    /// The roles that objects returned of their descendants, by path.
+    /// The roles that objects reported for their descendants, by path.
     roles: HashMap<String, u32>,
 }
 
@@ -119,7 +119,7 @@ impl ObjectReader {
         doubtful.into_iter().for_each(|at| self.picture[at].complete = false);
     }
 
-    /// Keeps the children of objects until it is their turn.
+    /// Keeps the children of objects until the objects are reached.
     fn keep_children(&mut self, answers: Answers) {
         for (at, children) in answers.children {
             self.picture[at].count = i32::try_from(children.len()).unwrap_or(i32::MAX);
@@ -164,7 +164,7 @@ impl ObjectReader {
     /// Descends level by level through visible objects, and queries what the cache did not contain.
     async fn descend(&mut self, link: &Link, from: Vec<usize>) -> BusResult<()> {
         self.picture[0].shown = true;
-        // Each object with whether it is inside a scroll container, which may scroll hidden objects
+        // Each object, and whether it is inside a scroll container, which may scroll hidden objects
         // into view.
         let mut level: Vec<_> = from.into_iter().map(|at| (at, false)).collect();
         for _ in 0..DEPTH {
@@ -259,7 +259,7 @@ impl ObjectReader {
             plain.extend(plain_questions.map(|_| at));
             let asks = plain_questions.unwrap_or(ALL_QUESTIONS);
             let known = |ask: &Question| *ask == Question::States || (role_first && *ask == Question::Role);
-            // The children are listed in the same trip, unless there may be too many.
+            // The children are listed in the same round trip, unless there may be too many.
             let counts = object.is(states::MANAGES_DESCENDANTS);
             let children = |ask| if ask == Question::Count && !counts { Question::Children } else { ask };
             rest.add_all(at, asks.iter().filter(|ask| !known(ask)).map(|&ask| children(ask)));
@@ -309,7 +309,7 @@ fn is_vast(object: &Object) -> bool {
     object.is(states::MANAGES_DESCENDANTS) && !(few && holds_few(object.role))
 }
 
-/// Roles that manage their children and report how many there are.
+/// Returns whether objects of a role manage their children and report how many there are.
 fn holds_few(number: u32) -> bool {
     matches!(number, role::LIST_BOX | role::DOCUMENT_TEXT | role::DOCUMENT_PRESENTATION)
 }

@@ -247,7 +247,7 @@ impl Table<'_> {
     }
 }
 
-/// Gets the cell at a position of a table.
+/// Creates the call that gets the cell at a position of a table.
 fn cell(table: &str, (row, column): CellPosition) -> Call<'_> {
     Call::new(table, TABLE, "GetAccessibleAt").with((row, column))
 }

@@ -33,7 +33,7 @@ bitflags::bitflags! {
     /// Properties of a role, independent of context.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(crate) struct Facts: u16 {
-        /// The content of the role is its name if it has no other (ARIA, "name from content").
+        /// The content is the name of an object that has no other (ARIA, "name from content").
         const CONTENT = 1;
         /// The role is a cell or a header of a table.
         const CELL = 1 << 1;

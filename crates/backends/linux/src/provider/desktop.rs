@@ -30,7 +30,7 @@ use stickpin_tree::{IdentityGrade, Rect};
 use stickpin_x11desk::{Window, windows};
 use tokio::process::Child;
 
-/// The name in its address, `linux:desktop`.
+/// The name of the desktop in its address, `linux:desktop`.
 pub(crate) const NAME: &str = "desktop";
 
 /// The desktop that the apps share.

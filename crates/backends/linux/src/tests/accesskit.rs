@@ -1,6 +1,6 @@
 //! An app that behaves like the Unix adapter of AccessKit: it reports the name of its own toolkit,
-//! has its objects at two numbers, no cache and one action for each control, and reports that a
-//! field is not editable only when it is read-only.
+//! has object paths of two numbers, no cache and one action for each control, and reports READ_ONLY
+//! on fields but never EDITABLE.
 
 use super::heap::{Heap, Thing};
 use super::speaker::{Answers, Speaker, object, unknown};

@@ -92,8 +92,8 @@ async fn what_answers_a_press_with_an_error_is_not_pressed_once_more() {
     let error = device.perform(&action, &CancellationToken::new()).await.unwrap_err();
     assert_eq!(error.dispatched, Dispatched::Unknown, "{error}");
     assert!(error.message.contains("button \"Save\"") && error.message.contains("not now"), "{error}");
-    // If an element has no such action, nothing happened, and the pointer is tried. The app has
-    // none here.
+    // If an element has no such action, nothing happened, and the pointer is tried. There is no
+    // pointer here.
     app.becomes(|now| (now.refuses, now.forgets) = (Vec::new(), vec![(FIRST, "DoAction")]));
     let error = device.perform(&action, &CancellationToken::new()).await.unwrap_err();
     assert_eq!(error.dispatched, Dispatched::No, "{error}");
@@ -181,13 +181,13 @@ pub(super) fn reads(located: &LocatedElement) -> &str {
     located.tree.node(located.node).name()
 }
 
-/// Returns the identity of an element and what was read along with it.
+/// Returns the identity of an element and the answers that were read with it.
 async fn located(device: &mut LinuxDevice, button: Handle) -> LocatedElement {
     device.locate(button, &[]).await.unwrap().expect("it is there")
 }
 
-/// Locates an element, aims at it with what was read along, and presses it, fast enough on any
-/// machine.
+/// Locates an element, aims at it with the answers that were read with it, and presses it, fast
+/// enough on any machine.
 #[tokio::test]
 async fn a_press_by_an_action_is_two_trips_and_its_outcome_one() {
     for toolkit in [Toolkit::Gtk4, Toolkit::Qt, Toolkit::Gtk3] {

@@ -1,5 +1,5 @@
-//! Trees from recorded answers of real apps (`test_data/pictures`), and from a real app that runs
-//! now.
+//! Trees from recorded answers of real apps (`test_data/pictures`), and from a real app that is
+//! running.
 
 use super::{REQUIRE, desktop, skip};
 use crate::bus::{AccessibilityBus, Addresses, Link};

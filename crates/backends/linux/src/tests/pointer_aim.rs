@@ -11,7 +11,8 @@ use std::path::Path;
 use stickpin_device::{AimOptions, Device, ErrorCode, HitResult};
 use stickpin_x11desk::windows;
 
-/// Starts a private display with a window of this process, and an app that has read as much.
+/// Shows a window of this process on a private display. Returns it with a test app that it stands
+/// for, and a device that has captured the app.
 async fn shown(dir: &Path, toolkit: Toolkit) -> Option<(TestWindow, Speaker, LinuxDevice)> {
     let private = desktop(dir).await?;
     let window = TestWindow::show(&private, "Window", (0, 0, 600, 500));

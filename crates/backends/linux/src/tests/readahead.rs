@@ -120,7 +120,7 @@ async fn app_that_has_left_is_not_read_ahead() {
     assert!(!comes_to_be_read(&device).await);
 }
 
-/// Its events prove that nothing has changed since a capture, so none may be missed.
+/// A guest's events prove that nothing has changed since a capture, so none may be missed.
 #[tokio::test]
 async fn guest_found_by_a_dropped_reading_is_listened_to_by_the_next() {
     let (app, bus) = (Speaker::start(), Peer::start());

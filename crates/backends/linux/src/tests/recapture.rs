@@ -1,4 +1,4 @@
-//! A second capture shows the current state of an app of the test.
+//! A second capture shows the current state of a test app.
 
 use super::speaker::{FIRST, Speaker, WINDOW};
 use crate::app::LinuxDevice;
@@ -17,7 +17,7 @@ fn has(tree: &Tree, name: &str) -> bool {
     tree.nodes().any(|node| node.name() == name)
 }
 
-/// An app that has children but cannot list them is not taken for one without children.
+/// An app that has children but cannot list them is not mistaken for one without children.
 #[tokio::test]
 async fn what_an_app_cannot_say_is_not_taken_for_nothing() {
     for garbled in [false, true] {

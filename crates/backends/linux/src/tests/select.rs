@@ -1,5 +1,5 @@
-//! Choosing options of a list whose options change meanwhile, in an app of the test that reports
-//! what was chosen.
+//! Choosing options of a list whose options change meanwhile, in a test app that reports what was
+//! chosen.
 
 use super::speaker::{Answers, Speaker, object, unknown};
 use crate::app::LinuxDevice;
@@ -38,7 +38,7 @@ struct Shelf {
     several: bool,
     /// Whether all options but the first are in a group, and the list counts options, not children.
     grouped: bool,
-    /// An option that it never selects, without an error.
+    /// Whether it ignores choices without reporting an error.
     keeps: bool,
     /// The changes, each with the request before whose answer it happens.
     changes: Vec<(&'static str, Change)>,

@@ -41,7 +41,7 @@ pub(crate) struct Now {
     pub(crate) asked: Vec<Asked>,
 }
 
-/// How an app of the test answers.
+/// The answers of a test app.
 pub(crate) trait Answers: Send + 'static {
     /// Returns the answer to a call: the object, the method or property name, and the number that
     /// goes with it.

@@ -50,7 +50,7 @@ const POINTS: usize = 8;
 struct Stack {
     /// The parent of the pages.
     at: usize,
-    /// The pages that may be hidden, with their content and points of it.
+    /// The pages that may be hidden, with their content and points on it.
     pages: Vec<Page>,
     /// The pages that were never shown.
     bare: Vec<usize>,
@@ -173,7 +173,7 @@ fn middle(object: &Object) -> Option<(i32, i32)> {
     object.extents.map(|[x, y, width, height]| (x.saturating_add(width / 2), y.saturating_add(height / 2)))
 }
 
-/// Returns the content of a page and points of it.
+/// Returns the content of a page and points on it.
 fn read(picture: &ObjectTree, at: usize) -> Page {
     let (mut inside, mut next, mut points) = (Vec::new(), vec![at], Vec::new());
     while let Some(here) = next.pop() {

@@ -155,7 +155,7 @@ profile! {
     entries_say_only_checked: Qt,
     /// A spin box only reports when it is read-only.
     spin_boxes_say_only_read_only: Qt,
-    /// Fields only report when they are read-only, never EDITABLE.
+    /// Fields report READ_ONLY but never EDITABLE.
     fields_say_only_read_only: AccessKit,
     /// A combo box without a name is named after its selected option.
     combo_boxes_are_called_after_their_choice: Gtk3,

@@ -1,4 +1,4 @@
-//! Recognition of file choosers, their path field, and whether they save. Pure.
+//! Recognizing file choosers, their path fields, and whether they save. Pure.
 
 use crate::model::{Object, ObjectTree, is_field, role as n, states as s};
 use crate::toolkit::profile::Chooser;
@@ -13,7 +13,8 @@ pub(super) fn is_chooser(picture: &ObjectTree, window: usize) -> bool {
     let below = || shown_in(picture, window, |_| false).skip(1).map(|at| &picture[at]);
     match picture.profile().chooser {
         Chooser::Class(class) => below().any(|o| o.name == class),
-        // A Qt chooser has no specific role, but a combo box with the current folder, and a field.
+        // A Qt chooser has no role of its own: it is a dialog with a path field and a combo box
+        // that names the current folder.
         Chooser::Folder => {
             let folder = |o: &Object| o.role == n::COMBO_BOX && o.name.starts_with('/');
             object.role == n::DIALOG && below().any(folder) && path_field(picture, window).is_some()
@@ -45,7 +46,7 @@ pub(super) fn path_field(picture: &ObjectTree, window: usize) -> Option<usize> {
 
 /// Returns whether a GTK chooser, which other toolkits show as well, saves files. In a chooser that
 /// saves, the name field precedes the list of places. In a chooser that opens, it follows the list,
-/// if it exists.
+/// if there is one.
 pub(super) fn is_to_save_in(picture: &ObjectTree, window: usize) -> bool {
     let holds = |role| matches!(role, n::TABLE | n::TREE_TABLE | n::TREE);
     let mut roles = shown_in(picture, window, holds).map(|at| picture[at].role);

@@ -26,11 +26,11 @@ use tokio::time::{Instant, sleep};
 /// Timeout for the process to register on the accessibility bus with its window.
 const REACH_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// The interval between checks for that.
+/// The interval between checks whether the process has registered.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Returns windows of other processes that belong to a window of the app, and modal ones without a
-/// parent.
+/// Returns windows of other processes that belong to a window of the app, and modal windows without
+/// a parent.
 pub(crate) async fn foreign_windows(app: &App) -> Result<Vec<Window>> {
     Ok(beside(upload::on_screen(app).await?, app.info.pid))
 }
@@ -144,7 +144,7 @@ pub(crate) async fn close_elsewhere(device: &mut LinuxDevice, chooser: Handle) -
     upload::escape(&mut foreign.device, &foreign.chooser).await
 }
 
-/// Gives files to the chooser of another process, or closes it.
+/// Gives files to the chooser of another process, and closes the chooser if that fails.
 ///
 /// # Errors
 /// Returns the errors of [`upload::give_files`]; the hint states whether the chooser is still open.
@@ -243,7 +243,7 @@ fn hint(window: &Window, among: bool, own: bool, app: &str) -> String {
     }
 }
 
-/// Selects windows that belong to a window of the app but not to its process, and modal ones
+/// Selects windows that belong to a window of the app but not to its process, and modal windows
 /// without a parent.
 fn beside(windows: Vec<Window>, own: Option<u32>) -> Vec<Window> {
     let ours: Vec<u32> =

@@ -5,7 +5,7 @@ use super::{CellPosition, TableRange};
 use crate::model::{LEADS, Object, ObjectTree, ROW, role, states};
 use std::ops::Range;
 
-/// The states of a row that has children.
+/// The state bits that mark a row as having children.
 pub(super) const OPENS: u64 = states::EXPANDABLE | states::EXPANDED | states::COLLAPSED;
 
 /// Groups cells into rows, if a table has several columns or its rows have headers, and records

@@ -73,7 +73,7 @@ impl Table<'_> {
         Ok(None)
     }
 
-    /// Returns the cells after the last complete row with their positions.
+    /// Returns the cells after the last complete row, with their positions.
     ///
     /// # Errors
     /// Returns a fault when the app is gone or silent.

@@ -68,7 +68,7 @@ pub(super) fn states(picture: &ObjectTree, object: &Object, role: Role, above: P
     if picture.is_piece(object, above.role) {
         states.remove(States::SELECTABLE | States::SELECTED | States::FOCUSABLE | States::FOCUSED);
     }
-    // In Qt, all cells of a row report to be expandable.
+    // In Qt, all cells of an expandable row report that they are expandable.
     if role == Role::GridCell && column.is_some_and(|column| column != "1") {
         states.remove(States::EXPANDABLE | States::EXPANDED);
     }
@@ -87,7 +87,7 @@ pub(super) fn effective_role(picture: &ObjectTree, object: &Object, above: Paren
     let (in_rows, cells) = (|| holds(n::TABLE_ROW), || holds(n::TABLE_CELL));
     let chooses = |o: &Object| matches!(o.role, n::LIST_ITEM | n::TABLE_ROW) && o.is(s::SELECTABLE);
     match object.role {
-        // A list is a selection if its lines are selectable.
+        // A list is a list box if its lines are selectable.
         n::LIST if picture.children(object).any(chooses) => n::LIST_BOX,
         n::TABLE_ROW if is_line(object, above) => n::LIST_ITEM,
         n::TREE if in_rows() => n::TREE_TABLE,
@@ -161,7 +161,7 @@ pub(super) fn opens(object: &Object, child: &Object) -> bool {
     button && (is_popup(child.role) || is_menu_item(child.role))
 }
 
-/// Roles that open over a window and belong to an element in it.
+/// Returns whether a role opens over a window and belongs to an element in it.
 pub(super) fn is_popup(number: u32) -> bool {
     is_menu(number) || matches!(number, n::WINDOW | n::DIALOG)
 }

@@ -52,7 +52,7 @@ fn own(object: &Object, role: Role, states: States) -> String {
     }
 }
 
-/// Marks a text that was cut.
+/// Marks a text that was truncated.
 pub(super) fn clipped(text: &str, length: Option<i32>) -> String {
     if length.is_some_and(|length| length > TEXT) { format!("{text}…") } else { text.to_owned() }
 }

@@ -22,7 +22,8 @@ use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
 /// Timeout for the registry to list the apps, once everything is running. After a timeout, the
-/// registry is queried again only once it responds; meanwhile, the bus itself is queried.
+/// registry is queried again only once it has answered a probe; meanwhile, the bus itself is
+/// queried.
 const REGISTRY: Duration = Duration::from_secs(1);
 
 /// The notice about a registry that hangs.

@@ -12,11 +12,10 @@ use stickpin_process::belongs_to;
 use stickpin_x11desk::{Window, X11, focus, keyboard, pings, windows};
 
 impl DesktopEnvironment {
-    /// Sends an input that is for the window of such an app. Returns `None` if the input is for
-    /// another window.
+    /// Sends an input that is for the window of an inaccessible app. Returns `None` if the input is
+    /// for another window.
     ///
-    /// # Errors
-    /// Returns `UNSUPPORTED` for inputs that need an element; otherwise as
+    /// # Errors Returns `UNSUPPORTED` for inputs that need an element; otherwise the errors of
     /// [`stickpin_device::Device::perform`].
     pub(super) async fn send_to_inaccessible(
         &mut self,
@@ -85,8 +84,8 @@ impl DesktopEnvironment {
         Ok(Some(InputOutcome::done()))
     }
 
-    /// Returns the window of such an app that receives input at a point. On a shared display, only
-    /// apps that this session started count.
+    /// Returns the window of an inaccessible app that receives input at a point. On a shared
+    /// display, only apps that this session started count.
     async fn inaccessible_at(&mut self, apps: &Members<DesktopApp>, point: Point) -> Result<Option<Window>> {
         let there = self.top_at(point, "press with the pointer").await?;
         let started =
