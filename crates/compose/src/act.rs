@@ -14,8 +14,8 @@ use stickpin_device::{
 use stickpin_tree::{Handle, Rect};
 
 impl<G: Environment> CompositeDevice<G> {
-    /// Aims at an element and, with the context of its record and the ticket of its location, also
-    /// locates it again.
+    /// Aims at an element. With `context`, the context of its record and the ticket of its
+    /// location, also locates the element again.
     ///
     /// # Errors
     /// Returns the errors of [`Device::prepare`].

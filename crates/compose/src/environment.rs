@@ -106,8 +106,8 @@ pub trait Environment: Send + fmt::Debug {
         Ok(None)
     }
 
-    /// Starts another member. Returns for how long it must be quiet to count as ready; `None` if
-    /// that cannot be determined.
+    /// Starts another member. Returns how long it must be quiet to count as ready; `None` if that
+    /// cannot be determined.
     ///
     /// # Errors
     /// Returns the errors of [`Navigator::navigate`](stickpin_device::Navigator::navigate).

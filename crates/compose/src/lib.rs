@@ -1,5 +1,5 @@
 //! Several devices as one: the trees of the members are merged into one tree, and every handle,
-//! question and act is routed to the member that owns it.
+//! query and action is routed to the member that owns it.
 //!
 //! A platform implements [`Member`] for one device among several, and [`Environment`] for what they
 //! share: the list of members, the window at a point, the clipboard. [`CompositeDevice`] combines

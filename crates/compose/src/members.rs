@@ -59,7 +59,7 @@ pub struct MemberEntry<M> {
 }
 
 impl<M: Member> MemberEntry<M> {
-    /// Returns the device, unless it has left or does not answer.
+    /// Returns the device, unless the member has left or does not answer.
     pub(crate) fn responsive_device(&mut self) -> Option<&mut dyn Device> {
         if self.gone || self.member.is_silent() { None } else { self.member.device() }
     }
@@ -226,7 +226,7 @@ impl<M: Member> Members<M> {
             .collect()
     }
 
-    /// Returns the node that represents a member, while that exists.
+    /// Returns the node that represents a member, while the member exists.
     pub(crate) fn node_of(&self, handle: Handle) -> Option<LocatedElement> {
         member_named_by(handle).filter(|&number| self.contains(number))?;
         LocatedElement::find(Arc::clone(&self.merged.as_ref()?.tree), handle)

@@ -23,7 +23,7 @@ pub(crate) struct MemberTree {
     pub(crate) tree: Option<Arc<Tree>>,
 }
 
-/// The active window and the keyboard, which exist only once.
+/// The active window and the keyboard, of which the whole has only one each.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct InputFocus {
     /// The active window: the number of its member and the member's own handle.
@@ -267,7 +267,7 @@ mod tests {
                 assert!(content_match(&old, at, &meaning, &new).is_err(), "{meaning}");
                 assert!(after.tree.find_handle(before.tree.node(at).handle().unwrap()).is_none());
             }
-            // Nor is the node that names it.
+            // The node that names the member is not matched either.
             let app = before.tree.nodes().find(|n| n.role() == Role::Application).unwrap().id();
             let meaning = old.meaning(app);
             assert!(content_match(&old, app, &meaning, &new).is_err(), "{meaning}");

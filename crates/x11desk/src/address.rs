@@ -18,7 +18,7 @@ use x11rb::rust_connection::{DefaultStream, RustConnection};
 pub struct Address {
     /// The display name, such as `:7`.
     pub(crate) name: String,
-    /// The cookie of a private display. `None`: the file that `XAUTHORITY` names applies.
+    /// The cookie of a private display. If `None`, the file that `XAUTHORITY` names applies.
     pub(crate) cookie: Option<Cookie>,
     /// Whether a person may be using the display. The connection then gets its own pointer and
     /// keyboard.
@@ -52,7 +52,7 @@ impl Address {
         Err(failed)
     }
 
-    /// Returns a text property of the root window over a connection of its own; `None` if it is
+    /// Returns a text property of the root window over a separate connection; `None` if it is
     /// absent or empty. Blocks.
     ///
     /// # Errors

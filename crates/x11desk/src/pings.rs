@@ -9,7 +9,7 @@ use x11rb::protocol::xproto::{ClientMessageEvent, ConnectionExt, EventMask, Wind
 /// Timeout for the reply to a ping.
 pub(crate) const PONG_TIMEOUT: Duration = Duration::from_millis(250);
 
-/// Waits until the app has read all input that was sent to this window before. Apps reply to a ping
+/// Waits until the app has read all input that was sent to this window so far. Apps reply to a ping
 /// in the order of their events. For an app that does not reply, this waits for `PONG_TIMEOUT`.
 pub fn await_delivery(d: &mut Display, window: WindowId) -> X11Result<()> {
     let sent = send(d, window)?;
@@ -25,7 +25,7 @@ pub fn send(d: &mut Display, window: WindowId) -> X11Result<u32> {
     d.pongs.clear();
     d.pinged = d.pinged.wrapping_add(1).max(1);
     // Apps send the data back. This number differs from those of the window manager's own pings,
-    // which are times.
+    // which are timestamps.
     let sent = d.own ^ d.pinged.rotate_right(8);
     let data = [d.atoms._NET_WM_PING, sent, window, 0, 0];
     let event = ClientMessageEvent::new(32, window, d.atoms.WM_PROTOCOLS, data);

@@ -31,11 +31,10 @@ pub enum Visibility {
 /// A top-level window.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Window {
+    /// The app's own window, without the window manager's frame.
+    pub id: WindowId,
     /// The child of the root window that contains the app's window: the window itself, or the
     /// window manager's frame.
-    pub id: WindowId,
-    /// The child of the root window that contains it: the window itself, or the window manager's
-    /// frame.
     pub frame: WindowId,
     /// The process that created the window.
     pub pid: Option<u32>,

@@ -57,7 +57,7 @@ async fn who_asks_whether_the_pointer_is_held_takes_nothing() {
     assert!(held().await.unwrap());
     stage.window.hold_pointer(false);
     assert!(!held().await.unwrap() && !held().await.unwrap());
-    // Nor does one with its own pointer, which also knows the one that every server has.
+    // A connection with its own pointer, which also checks the core pointer, grabs nothing either.
     let own = X11::connect(address(&stage.private, true), soon()).await.unwrap();
     stage.window.hold_pointer(true);
     assert!(own.run(|d| pointer::is_grabbed(d)).await.unwrap());
@@ -468,7 +468,7 @@ async fn text_on_a_shared_display_uses_the_users_layout() {
 #[tokio::test]
 async fn a_pointer_that_a_crash_left_is_removed() {
     let Some(stage) = Stage::new().await else { return };
-    // For a window that never existed.
+    // The name of this pointer contains the id of a window that never existed.
     stage.x11.run(|d| probes::leave_seat_behind(d)).await.unwrap();
     assert_eq!(stage.x11.run(|d| probes::count_seats(d)).await.unwrap(), 1);
     let next = X11::connect(address(&stage.private, true), soon()).await.unwrap();
@@ -522,14 +522,14 @@ async fn keys_left_by_a_kill_are_released_by_the_next_process() {
     .await
     .unwrap();
     assert_eq!(read(stage.window.received()), "ours");
-    // A process that is alive is not taken for one that has ended.
+    // A process that is alive is not mistaken for one that has ended.
     let third = shared().await.unwrap();
     assert_eq!(left().await.unwrap(), 2);
     drop((ours, next, third));
     stage.end().await;
 }
 
-/// Borrowed keys on a display without a keyboard of our own.
+/// Borrowed keys are returned on a display without a keyboard of our own, too.
 #[tokio::test]
 async fn keys_that_a_kill_leaves_lent_are_given_back_by_the_next_one() {
     let Some(stage) = Stage::new().await else { return };

@@ -18,7 +18,7 @@ use x11rb::reexports::x11rb_protocol::parse_display::parse_display;
 use x11rb::rust_connection::{DefaultStream, RustConnection};
 use x11rb::wrapper::ConnectionExt as _;
 
-/// An order to a window.
+/// An order to a window's thread.
 #[derive(Debug)]
 enum Order {
     Minimise,
